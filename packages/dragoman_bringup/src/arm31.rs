@@ -36,5 +36,6 @@ impl Server for Arm31Options {
 
 fn model(name: &str) -> Result<ArmModel, Box<dyn Error>> {
     let description = robot::load(name)?;
-    Ok(ArmModel { robot: Robot::new(&description.model)?, urdf: description.urdf })
+    let (robot, free_rotation) = (Robot::new(&description.model)?, description.motion.free_rotation);
+    Ok(ArmModel { robot, urdf: description.urdf, free_rotation })
 }

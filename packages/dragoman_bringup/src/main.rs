@@ -10,8 +10,13 @@
 //! | `player.rs` | `dragoman player`: the devices of a real Player server in ROS |
 //! | `base.rs` | `dragoman base`: a mobile base in ROS |
 //! | `arm.rs` | `dragoman arm`: an arm of servos on a serial port in ROS |
+//! | `calibrate.rs` | `dragoman calibrate`: an arm's geometry from measurements |
+//! | `evaluate.rs` | `dragoman evaluate`: how accurately an arm moves |
+//! | `station.rs` | `dragoman station`: the command station of an arm |
+//! | `task.rs` | `dragoman task`: programs of a platform |
 //! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base |
 //! | `relay.rs` | `dragoman relay`: programs with several robots |
+//! | `console.rs` | `dragoman console`: web page and rosbridge beside any ROS 2 system |
 //! | `world.rs` | `dragoman world`: imports worlds of the simulator Apolo |
 //! | `machine.rs` | a machine on a serial port as a ROS node, for `base` and `arm` |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
@@ -22,12 +27,17 @@ mod apolo;
 mod arm;
 mod arm31;
 mod base;
+mod calibrate;
+mod console;
+mod evaluate;
 mod machine;
 mod neobotix;
 mod platform;
 mod player;
 mod relay;
 mod robot;
+mod station;
+mod task;
 mod up;
 mod world;
 
@@ -37,7 +47,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use dragoman_ros::command_line;
 use dragoman_ros::process::{self, CommonOptions, Process};
-use dragoman_tools::{can, device, latency, record, teleop};
+use dragoman_tools::{can, device, latency, play, record, station::StationOptions, teleop};
 
 /// Connects robots and programs that only support their old wire protocols to ROS 2.
 ///
@@ -82,6 +92,10 @@ enum Command {
     Player(WithCommon<player::PlayerOptions>),
     /// Navigate a base that is in ROS: maps, stations, planned paths, Neobotix' commands as services and on TCP ports.
     Platform(WithCommon<platform::PlatformOptions>),
+    /// Serve the web page and rosbridge for the robots that are in ROS.
+    Console(WithCommon<console::ConsoleOptions>),
+    /// Publish a recording again: an MCAP file.
+    Play(WithCommon<play::PlayOptions>),
     /// Record topics in an MCAP file, until SIGINT or SIGTERM.
     Record(WithCommon<record::RecordOptions>),
     /// Merge robots in separate namespaces: a program's commands and requests go to all robots; it receives the data of
@@ -89,6 +103,26 @@ enum Command {
     Relay(WithCommon<relay::RelayOptions>),
     /// Drive a base from the keyboard of this terminal.
     Teleop(WithCommon<teleop::TeleopOptions>),
+    /// Operate an arm from this terminal: its pose, joints and temperatures, a goal or a velocity by keys or a joystick,
+    /// and every command of the 31-byte protocol. In ROS, or straight to a controller.
+    ///
+    /// The key ? shows all keys and commands. Leaving stops what the station has set in motion.
+    Station(WithCommon<StationOptions>),
+    /// Calibrate an arm: its geometry, joint offsets and encoders, from measurements.
+    Calibrate {
+        #[command(subcommand)]
+        command: calibrate::CalibrateCommand,
+    },
+    /// Evaluate an arm: how accurately it goes to points and follows paths, as the Ranger thesis, 4.3 and 4.5.
+    Evaluate {
+        #[command(subcommand)]
+        command: evaluate::EvaluateCommand,
+    },
+    /// Work with programs of a platform: check, convert, run, step.
+    Task {
+        #[command(subcommand)]
+        command: task::TaskCommand,
+    },
     /// Monitor a CAN bus, without ROS.
     Can {
         #[command(subcommand)]
@@ -139,9 +173,16 @@ fn main() -> ExitCode {
         Command::Player(player) => serve("player", &player),
         Command::Platform(platform) => serve("platform", &platform),
         Command::Relay(relay) => serve("relay", &relay),
+        Command::Console(console) => serve("console", &console),
         Command::Latency(WithCommon { options, common }) => {
             process::run("dragoman latency", &common, &[], async |process, stop| {
                 latency::run(&process.context, &options, stop).await
+            })
+        }
+        Command::Play(WithCommon { options, common }) => {
+            process::run("dragoman play", &common, &[], async |process, stop| {
+                println!("{}", play::run(process.context.clone(), options, stop).await?);
+                Ok(())
             })
         }
         Command::Record(WithCommon { options, common }) => {
@@ -155,6 +196,10 @@ fn main() -> ExitCode {
                 teleop::run(&process.context, &options, stop).await
             })
         }
+        Command::Station(command) => station::run(&command),
+        Command::Calibrate { command } => calibrate::run(&command),
+        Command::Evaluate { command } => evaluate::run(&command),
+        Command::Task { command } => task::run(&command),
         Command::Can { command } => can::run(command).map_err(|error| error as Box<dyn Error>),
         Command::World { command } => world::run(&command),
         Command::Device { command } => device::run(command).map_err(|error| error as Box<dyn Error>),

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use dragoman_arm::driver::{AxisConfig, DriveKind, GroupConfig};
+use dragoman_kinematics::model::Calibration;
 use dragoman_kinematics::motion::{ConfigError, MotionConfig};
 use dragoman_kinematics::{JointKind, Model, ModelError, Robot, RobotSettings};
 use serde::Deserialize;
 
 /// Settings and description of the built-in robots, compiled in, so that the program needs no files.
-const BUILT_IN: [(&str, &str, &str); 3] = [
+const BUILT_IN: [(&str, &str, &str); 4] = [
     (
         "ranger_mk1",
         include_str!("../../../launch/config/robots/ranger_mk1.yaml"),
@@ -24,6 +25,11 @@ const BUILT_IN: [(&str, &str, &str); 3] = [
         include_str!("../../../launch/config/robots/platform_arm.yaml"),
         include_str!("../../../urdf/platform_arm.urdf"),
     ),
+    (
+        "widowx",
+        include_str!("../../../launch/config/robots/widowx.yaml"),
+        include_str!("../../../urdf/turtlebot2_widowx.urdf"),
+    ),
 ];
 
 /// A robot for the simulation.
@@ -34,6 +40,26 @@ pub(crate) struct RobotDescription {
     /// Defaults of its motion parameters.
     pub(crate) motion: MotionConfig,
     /// Defaults of its drive parameters.
+    pub(crate) drives: GroupConfig,
+    /// Where it comes from.
+    pub(crate) source: Source,
+}
+
+/// The document of a robot.
+pub(crate) struct Source {
+    /// Its text.
+    pub(crate) text: String,
+    /// Its settings; `None` for a Denavit-Hartenberg table.
+    pub(crate) settings: Option<RobotSettings>,
+    /// The file of the URDF; `None` for a built-in one, and for a table.
+    pub(crate) urdf_file: Option<PathBuf>,
+    /// The robot without its calibration.
+    pub(crate) nominal: Nominal,
+}
+
+/// A robot as described, without the calibration of one of its kind. This is what is simulated.
+pub(crate) struct Nominal {
+    pub(crate) model: Model,
     pub(crate) drives: GroupConfig,
 }
 
@@ -67,17 +93,25 @@ pub(crate) enum RobotError {
 /// searched beside it and in `urdf/`), or from a Denavit-Hartenberg table.
 pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
     let model_error = |source| RobotError::Model { name: name.to_owned(), source };
-    let from_settings = |settings: &RobotSettings, urdf: &str| {
-        let model = settings.model(urdf).map_err(model_error)?;
+    let from_settings = |text: &str, settings: RobotSettings, text_of_urdf: &str, urdf_file| {
+        let model = settings.model(text_of_urdf).map_err(model_error)?;
+        let urdf = settings.description(text_of_urdf).map_err(model_error)?;
         let robot = Robot::new(&model).map_err(model_error)?;
         let motion =
             settings.motion(&robot).map_err(|source| RobotError::Motion { name: name.to_owned(), source })?;
-        let drives = drives(&model, &settings.home, &settings.drives)
+        let drives = drives(&model, &settings)
             .map_err(|reason| RobotError::Drives { name: name.to_owned(), reason })?;
-        Ok(RobotDescription { model, urdf: urdf.to_owned(), motion, drives })
+        let uncalibrated = RobotSettings { calibration: Calibration::default(), ..settings.clone() };
+        let nominal = Nominal {
+            model: uncalibrated.model(text_of_urdf).map_err(model_error)?,
+            drives: self::drives(&model, &uncalibrated)
+                .map_err(|reason| RobotError::Drives { name: name.to_owned(), reason })?,
+        };
+        let source = Source { text: text.to_owned(), settings: Some(settings), urdf_file, nominal };
+        Ok(RobotDescription { model, urdf, motion, drives, source })
     };
-    if let Some((_, settings, urdf)) = BUILT_IN.iter().find(|(known, _, _)| *known == name) {
-        return from_settings(&RobotSettings::from_yaml(settings).map_err(model_error)?, urdf);
+    if let Some((_, text, urdf)) = BUILT_IN.iter().find(|(known, _, _)| *known == name) {
+        return from_settings(text, RobotSettings::from_yaml(text).map_err(model_error)?, urdf, None);
     }
     let path = Path::new(name);
     if !path.is_file() {
@@ -92,13 +126,21 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let beside = folder.join(&settings.urdf);
         let urdf = if beside.is_file() { beside } else { folder.join("../../../urdf").join(&settings.urdf) };
-        return from_settings(&settings, &read(&urdf)?);
+        // A calibration of a built-in robot may lie anywhere.
+        let line = format!("urdf: {}", settings.urdf);
+        let built_in = BUILT_IN.iter().find(|(_, text, _)| text.lines().any(|other| other == line));
+        return match built_in {
+            Some((_, _, built_in)) if !urdf.is_file() => from_settings(&text, settings, built_in, None),
+            _ => from_settings(&text, settings, &read(&urdf)?, Some(urdf)),
+        };
     }
     let model = Model::from_dh_yaml(&text).map_err(model_error)?;
     let home: Vec<f64> = model.joints().iter().map(|joint| 0.0_f64.clamp(joint.lower, joint.upper)).collect();
     let drives = numbered_drives(&model, &home);
     let motion = MotionConfig::for_robot(&Robot::new(&model).map_err(model_error)?);
-    Ok(RobotDescription { model, urdf: String::new(), motion, drives })
+    let nominal = Nominal { model: model.clone(), drives: drives.clone() };
+    let source = Source { text, settings: None, urdf_file: None, nominal };
+    Ok(RobotDescription { model, urdf: String::new(), motion, drives, source })
 }
 
 /// Default node number of the first drive: that of the Ranger thesis.
@@ -109,10 +151,26 @@ const COUNTS: f64 = 524_288.0;
 const MAX_RATE: f64 = 10.0;
 
 /// The drives of the settings, or by default one per joint.
-fn drives(model: &Model, home: &[f64], settings: &serde_norway::Value) -> Result<GroupConfig, String> {
-    let mut group = numbered_drives(model, home);
+fn drives(model: &Model, robot: &RobotSettings) -> Result<GroupConfig, String> {
+    let mut group = numbered_drives(model, &robot.calibrated_home());
+    given_drives(model, &robot.drives, &mut group)?;
+    for (axis, joint) in group.axes.iter_mut().zip(model.joints()) {
+        if let Some(counts) = robot.calibration.counts_per_unit.get(&joint.name) {
+            axis.counts_per_unit = counts.abs().copysign(axis.counts_per_unit);
+        }
+    }
+    group.check().map_err(|error| error.to_string())?;
+    Ok(group)
+}
+
+/// The drives as the section `drives` has them.
+fn given_drives(
+    model: &Model,
+    settings: &serde_norway::Value,
+    group: &mut GroupConfig,
+) -> Result<(), String> {
     if settings.as_mapping().is_some_and(serde_norway::Mapping::is_empty) {
-        return Ok(group);
+        return Ok(());
     }
     let settings: DriveSettings =
         serde_norway::from_value(settings.clone()).map_err(|error| error.to_string())?;
@@ -133,8 +191,7 @@ fn drives(model: &Model, home: &[f64], settings: &serde_norway::Value) -> Result
         axis.node = *node;
         axis.counts_per_unit = counts_per_unit(joint.kind, *counts);
     }
-    group.check().map_err(|error| error.to_string())?;
-    Ok(group)
+    Ok(())
 }
 
 fn numbered_drives(model: &Model, home: &[f64]) -> GroupConfig {
@@ -157,6 +214,7 @@ fn counts_per_unit(kind: JointKind, counts: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dragoman_kinematics::FreeRotation;
 
     #[test]
     fn every_robot_that_comes_along_can_be_loaded() {
@@ -176,11 +234,12 @@ mod tests {
 
     #[test]
     fn every_robot_has_limits_of_its_own() {
-        let [mk1, mk2, platform] = BUILT_IN.map(|(name, _, _)| load(name).unwrap().motion);
+        let [mk1, mk2, platform, widowx] = BUILT_IN.map(|(name, _, _)| load(name).unwrap().motion);
         assert_eq!(mk1, MotionConfig::default(), "the figures of the Ranger thesis");
         assert_eq!(mk2.joint.max_rate, [0.5; 8]);
         assert_eq!(platform.joint.max_rate, [0.5, 0.5, 1.0, 1.0, 1.0, 1.0]);
-        for other in [mk2, platform] {
+        assert_eq!(widowx.free_rotation, FreeRotation::Z, "five joints");
+        for other in [mk2, platform, widowx] {
             assert_ne!(other.workspace, mk1.workspace);
         }
     }

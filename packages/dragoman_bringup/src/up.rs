@@ -10,15 +10,19 @@
 //! | `up/neobotix.rs` | the platform and PlatformCtrl's protocol |
 //! | `up/turtlebot.rs` | the TurtleBot 2: simulated, on its hardware, or both |
 //! | `up/player.rs` | Player's protocol in front of the robots |
+//! | `up/recorder.rs` | services that record topics |
+//! | `up/console.rs` | the web page and rosbridge |
 //! | `up/simulated.rs` | devices simulated in this process |
 //!
 //! A new robot or protocol is a file with its [`Part`] and a line in [`PARTS`].
 
 mod apolo;
+mod console;
 mod neobotix;
 mod part;
 mod player;
 mod ranger;
+mod recorder;
 mod simulated;
 mod turtlebot;
 mod world;
@@ -38,15 +42,22 @@ use part::{Lab, Part, Row};
 use world::World;
 
 /// The parts of the lab, in the order in which they start.
-const PARTS: [&dyn Part; 5] =
-    [&ranger::Ranger, &apolo::Apolo, &neobotix::Neobotix, &turtlebot::Turtlebot, &player::Player];
+const PARTS: [&dyn Part; 7] = [
+    &ranger::Ranger,
+    &apolo::Apolo,
+    &neobotix::Neobotix,
+    &turtlebot::Turtlebot,
+    &player::Player,
+    &recorder::Recorder,
+    &console::Console,
+];
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
     /// Address for the legacy protocols; 0.0.0.0 is every interface.
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, or a file (docs/own-robot.md).
+    /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, widowx, or a file (docs/own-robot.md).
     #[arg(long, value_name = "ROBOT", default_value = "ranger_mk1")]
     robot: String,
     /// The worlds for the TurtleBot's and Apolo's programs: lab, laboratory, corridor, or a file (docs/apolo-world.md);
@@ -66,6 +77,8 @@ pub(crate) struct UpOptions {
     turtlebot: turtlebot::TurtlebotOptions,
     #[command(flatten)]
     player: player::PlayerOptions,
+    #[command(flatten)]
+    console: console::ConsoleOptions,
 }
 
 fn part_names() -> PossibleValuesParser {
@@ -84,13 +97,14 @@ impl Server for UpOptions {
     fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
         let root = below(&self.namespace, "");
         let mut arguments = self.turtlebot.ros_arguments(&root)?;
+        arguments.extend(self.player.ros_arguments()?);
         if root != "/" {
             // Absolute names, and the nodes outside namespaces.
             let sensors = Table::turtlebot()?.topics.into_iter().filter(|topic| topic.on_demand);
             let more = ["tf", "tf_static", "camera/depth/camera_info", "camera/rgb/camera_info"];
             let names = sensors.map(|topic| topic.name).chain(more.map(str::to_owned));
             let rules = names.map(|name| format!("/{name}:={}", below(&root, &name)));
-            let nodes = ["dragoman", "simulation", "relay", "relay_on_demand"];
+            let nodes = ["dragoman", "simulation", "relay", "relay_on_demand", "console", "console_gateway"];
             let nodes = nodes.map(|node| format!("{node}:__ns:={root}"));
             arguments.extend(rules.chain(nodes).flat_map(|rule| ["-r".to_owned(), rule]));
         }
@@ -105,15 +119,19 @@ impl Server for UpOptions {
             Some(World::start(process, self, in_world.concat())?)
         };
         let lab = Lab { process, options: self, world };
-        let (mut rows, mut ready) = (Vec::new(), Vec::new());
+        let (mut rows, mut ready, mut last) = (Vec::new(), Vec::new(), Vec::new());
         for part in self.wanted() {
             let started = part.start(&lab)?;
             rows.extend(started.rows);
             ready.extend(started.ready);
+            last.extend(started.last);
         }
         print_table(&rows);
         for part in ready {
             part.await?;
+        }
+        for line in last {
+            println!("{line}");
         }
         Ok(())
     }

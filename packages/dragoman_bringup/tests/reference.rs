@@ -51,6 +51,7 @@ fn reference_of_up() {
         ("/ranger/arm", "Node /ranger/arm"),
         ("/ranger/kinematics", "Node /ranger/kinematics"),
         ("/ranger/arm31", "Node /ranger/arm31, server side"),
+        ("/ranger/tracker", "Node /ranger/tracker"),
         ("/mobile_base", "Node /mobile_base"),
         ("/widowx", "Node /widowx"),
         ("/neobotix/platform", "Node /neobotix/platform"),
@@ -62,6 +63,9 @@ fn reference_of_up() {
         ("/robot_state", "Node /robot_state"),
         ("/simulation", "Node /simulation"),
         ("/player", "Node /player, server side"),
+        ("/recorder", "Node /recorder"),
+        ("/console", "Node /console"),
+        ("/console_gateway", "Node /console_gateway"),
     ];
     compare(&lab, &nodes);
 }
@@ -76,8 +80,8 @@ fn reference_of_arm31() {
 
 #[test]
 fn reference_of_apolo() {
-    let robots = "apolo_client:robots:=[Marvin, Neo, Neobotix platform, Pioneer3AT]";
-    let lasers = "apolo_client:lasers:=[LMS100, '', front, '']";
+    let robots = "apolo_client:robots:=[Marvin, Neo, Neobotix platform, Pioneer3AT, RoMAA]";
+    let lasers = "apolo_client:lasers:=[LMS100, '', front, '', '']";
     let lab = Lab::start_with(domain(), &["apolo", "--server", "127.0.0.1:9"], &["-p", robots, "-p", lasers]);
     let client = ("/apolo/apolo_client", "Node /apolo/apolo_client, client side");
     compare(&lab, &[("/dragoman", "Node /dragoman"), client]);
@@ -180,8 +184,8 @@ const SEVERAL: [(&str, &[&str]); 6] = [
         "<robot's joint>",
         &["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"],
     ),
-    ("<robot>", &["marvin", "neo", "neobotix_platform", "pioneer3at"]),
-    ("<described robot>", &["neobotix_platform", "pioneer3at", "puma560", "ranger_mark_i"]),
+    ("<robot>", &["marvin", "neo", "neobotix_platform", "pioneer3at", "romaa"]),
+    ("<described robot>", &["neobotix_platform", "pioneer3at", "puma560", "ranger_mark_i", "romaa"]),
     ("<1 to 16>", &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"]),
     ("<robot with a laser>", &["marvin", "neobotix_platform"]),
 ];
@@ -500,10 +504,13 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
         };
     }
     typed_by_name! {
-        dragoman_msgs: CanMessage DriveStatus MotionEvent NamespaceClaim;
+        diagnostic_msgs: DiagnosticArray;
+        dragoman_msgs: CanMessage DriveStatus MotionEvent NamespaceClaim PlaybackStatus RecordingStatus;
         geometry_msgs: PoseArray PoseStamped Twist TwistStamped;
         kobuki_ros_interfaces: ControllerInfo DigitalOutput ExternalPower Led MotorPower Sound;
+        moveit_msgs: CollisionObject;
         nav_msgs: Odometry;
+        rcl_interfaces: ParameterEvent;
         sensor_msgs: BatteryState Imu JointState Joy LaserScan;
         std_msgs: Bool Empty Float64 String;
     }
@@ -547,7 +554,8 @@ fn parameter_row(node: &str, parameter: &ParameterDescriptor, value: &ParameterV
 fn markdown_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
-        if entry.file_type().unwrap().is_dir() && name != "target" && !name.starts_with('.') {
+        let is_ours = !["target", "node_modules"].contains(&name.as_str()) && !name.starts_with('.');
+        if entry.file_type().unwrap().is_dir() && is_ours {
             markdown_files(&path, found);
         } else if name.ends_with(".md") {
             found.push(path);

@@ -50,6 +50,8 @@ pub(super) struct Started {
     pub(super) rows: Vec<Row>,
     /// Each resolves when a device works, or with the reason why the lab cannot start.
     pub(super) ready: Vec<BoxFuture<'static, Result<(), String>>>,
+    /// Lines printed when the lab is ready.
+    pub(super) last: Vec<String>,
 }
 
 /// A line of the table at the start.

@@ -2,9 +2,10 @@
 
 use std::error::Error;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use clap::Args;
-use dragoman_bridge::player::node::{Table, start_server};
+use dragoman_bridge::player::node::{Configured, Table, start_server};
 
 use super::part::{Lab, Part, Row, Started};
 use crate::address::with_advice;
@@ -16,17 +17,42 @@ const LAB: &str = include_str!("../../../../launch/config/player.yaml");
 
 #[derive(Args)]
 pub(super) struct PlayerOptions {
-    /// The devices of Player's server: a YAML file (docs/protocol-player.md); by default those of the lab.
+    /// The devices of Player's server: a YAML file (docs/protocol-player.md), or a configuration file of Player (.cfg);
+    /// by default those of the lab.
     #[arg(long, value_name = "FILE")]
     player_devices: Option<PathBuf>,
+    /// What the file holds. It is read once, because it may be a pipe.
+    #[arg(skip)]
+    configured: OnceLock<Box<Configured>>,
 }
 
 impl PlayerOptions {
-    fn table(&self) -> Result<Table, Box<dyn Error>> {
-        let Some(path) = &self.player_devices else { return Ok(Table::from_yaml(LAB)?) };
+    fn configured(&self) -> Result<&Configured, Box<dyn Error>> {
+        match self.configured.get() {
+            Some(configured) => Ok(configured),
+            None => self.read().map(|configured| &**self.configured.get_or_init(|| Box::new(configured))),
+        }
+    }
+
+    fn read(&self) -> Result<Configured, Box<dyn Error>> {
+        let only = |table: Table| Configured { table, port: None, notes: Vec::new() };
+        let lab = Table::from_yaml(LAB)?;
+        let Some(path) = &self.player_devices else { return Ok(only(lab)) };
         let wrong = |error: &dyn std::fmt::Display| format!("--player-devices {}: {error}", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
-        Ok(Table::from_yaml(&text).map_err(|error| wrong(&error))?)
+        if path.extension().is_none_or(|extension| extension != "cfg") {
+            return Ok(only(Table::from_yaml(&text).map_err(|error| wrong(&error))?));
+        }
+        let folder = path.parent().map(PathBuf::from).unwrap_or_default();
+        let include =
+            |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
+        Ok(lab.configured(&text, include).map_err(|error| wrong(&error))?)
+    }
+
+    /// The port of a configuration file as a parameter.
+    pub(super) fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
+        let port = self.configured()?.port.map(|port| ["-p".to_owned(), format!("player:port:={port}")]);
+        Ok(port.into_iter().flatten().collect())
     }
 }
 
@@ -41,7 +67,12 @@ impl Part for Player {
 
     fn start(&self, lab: &Lab<'_>) -> Result<Started, Box<dyn Error>> {
         let (process, bind) = (lab.process, lab.options.bind);
-        let (namespace, table) = (lab.below("/"), lab.options.player.table()?);
+        let namespace = lab.below("/");
+        let Configured { table, notes, .. } = lab.options.player.configured()?;
+        let table = table.clone();
+        for note in notes {
+            tracing::warn!("--player-devices: {note}");
+        }
         let server = start_server(&process.context, &namespace, bind, &table)
             .map_err(|error| with_advice(error, "player:port:=PORT"))?;
         let (context, again) = (process.context.clone(), namespace.clone());

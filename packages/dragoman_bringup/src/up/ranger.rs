@@ -5,19 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{Clock, DriveKind, Drives, GroupConfig, State};
+use dragoman_arm::driver::{AxisConfig, Clock, DriveKind, Drives, GroupConfig, State};
 use dragoman_arm::node::{ArmNode, ArmSettings};
 use dragoman_bridge::arm31::node::start_server;
 use dragoman_io::can::Bus;
+use dragoman_kinematics::calibration::DhTable;
 use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
 use dragoman_ros::process::Process;
+use dragoman_sim::device::{Application, Device};
 use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings};
+use dragoman_world::node::tracker;
 use futures::FutureExt;
 use futures::channel::oneshot;
 
 use super::part::{IN_ROS, Lab, Part, Row, START_TIMEOUT, Started};
 use crate::address::with_advice;
-use crate::robot::{self, RobotDescription};
+use crate::robot::{self, Nominal, RobotDescription};
 
 pub(super) struct Ranger;
 
@@ -56,7 +59,7 @@ impl Part for Ranger {
         let address = bridge.address.to_string();
         let row = Row { robot, protocol: "31-byte arm protocol, UDP", address, namespace };
         let ready = arm.map(|arm| arm.ready(bridge.measured).boxed());
-        Ok(Started { rows: vec![row], ready: ready.into_iter().collect() })
+        Ok(Started { rows: vec![row], ready: ready.into_iter().collect(), ..Started::default() })
     }
 }
 
@@ -72,7 +75,7 @@ struct Arm {
 impl Arm {
     /// Starts the nodes of an arm in `namespace`.
     fn start(process: &Process, namespace: &str, robot: RobotDescription) -> Result<Self, Box<dyn Error>> {
-        let RobotDescription { model, urdf, motion, drives } = robot;
+        let RobotDescription { model, urdf, motion, drives, source } = robot;
         let settings = ArmSettings {
             namespace: namespace.to_owned(),
             joint_names: model.joints().iter().map(|joint| joint.name.clone()).collect(),
@@ -83,13 +86,22 @@ impl Arm {
         let KinematicsNode { node, drives_on } =
             dragoman_kinematics::node::start(&process.context, kinematics)?;
         process.supervisor.spawn_node(node);
-        let mut is_simulated = false;
+        let mut shafts = None;
         let ArmNode { node, drives } =
-            dragoman_arm::node::start(&process.context, settings, |group, can| {
-                is_simulated = can.is_empty();
-                if is_simulated { Ok(simulate(group)) } else { Ok((open(can, group)?, Clock::real())) }
+            dragoman_arm::node::start(&process.context, settings, |group, can, velocity_limit| {
+                if !can.is_empty() {
+                    return Ok((open(can, group)?, Clock::real()));
+                }
+                let Simulated { bus, clock, shafts: of_drives } = simulate(group, velocity_limit);
+                shafts = Some(of_drives);
+                Ok((bus, clock))
             })?;
         process.supervisor.spawn_node(node);
+        let is_simulated = shafts.is_some();
+        if let Some(shafts) = shafts {
+            let truth = |misalignment: &str| truth(&source.nominal, shafts, misalignment);
+            process.supervisor.spawn_node(tracker::start(&process.context, namespace, truth)?);
+        }
         Ok(Self { drives, is_simulated, drives_on })
     }
 
@@ -156,26 +168,69 @@ fn open(interface: &str, _group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
 /// The longest step of the simulated drives' time: well below the pauses that a driver tolerates.
 const LONGEST_STEP: Duration = Duration::from_millis(10);
 
-/// A bus with the simulated drives of `group`.
-fn simulate(group: &GroupConfig) -> (Box<dyn Bus>, Clock) {
-    let clock = Clock::patient(LONGEST_STEP);
+/// Positions of the shafts of simulated drives, counts since the start, by node number.
+type Shafts = Box<dyn Fn() -> Vec<(u8, f64)> + Send>;
+
+/// Simulated drives.
+struct Simulated {
+    bus: Box<dyn Bus>,
+    clock: Clock,
+    shafts: Shafts,
+}
+
+/// A bus with the simulated drives of `group`, which turn no faster than `following_limit`, counts/s, unless it is 0.
+fn simulate(group: &GroupConfig, following_limit: f64) -> Simulated {
+    let following_limit = if following_limit > 0.0 { following_limit } else { f64::INFINITY };
     // All drives are of one kind: the node has one parameter for it.
     let cia402 = group.axes.iter().any(|axis| axis.kind == DriveKind::Cia402);
     let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
     let devices = with_drive.filter_map(|axis| {
         // Stiff enough for the joint's limits, and for the peaks of its trajectories.
         let velocity_limit = 3.0 * axis.max_velocity * axis.counts_per_unit.abs();
-        let motor = AxisSettings { velocity_limit, ..AxisSettings::default() };
+        let motor = AxisSettings { velocity_limit, following_limit, ..AxisSettings::default() };
         Some((NodeId::new(axis.node).ok()?, motor))
     });
-    let bus: Box<dyn Bus> = if cia402 {
+    if cia402 {
         let settings = |axis| Cia402Settings { axis, ..Cia402Settings::default() };
-        let drives = devices.map(|(node, axis)| Cia402Drive::new(node, settings(axis))).collect();
-        Box::new(RackBus::new(Rack::new(drives), clock.clone()))
+        in_rack(devices.map(|(node, axis)| Cia402Drive::new(node, settings(axis))).collect())
     } else {
         let settings = |axis| WhistleSettings { axis, ..WhistleSettings::default() };
-        let drives = devices.map(|(node, axis)| Whistle::new(node, settings(axis))).collect();
-        Box::new(RackBus::new(Rack::new(drives), clock.clone()))
-    };
-    (bus, clock)
+        in_rack(devices.map(|(node, axis)| Whistle::new(node, settings(axis))).collect())
+    }
+}
+
+fn in_rack<A: Application + 'static>(drives: Vec<Device<A>>) -> Simulated {
+    let clock = Clock::patient(LONGEST_STEP);
+    let rack = Rack::new(drives);
+    let seen = rack.clone();
+    let shafts =
+        move || seen.drives().iter().map(|drive| (drive.node().raw(), drive.shaft_counts())).collect();
+    Simulated { bus: Box::new(RackBus::new(rack, clock.clone())), clock, shafts: Box::new(shafts) }
+}
+
+/// Where the tool of the simulated arm is: the arm as described, except for the `misalignment`, with its shafts where they
+/// are. A joint without a drive stays at home.
+fn truth(nominal: &Nominal, shafts: Shafts, misalignment: &str) -> Result<tracker::Truth, String> {
+    let mut table = DhTable::of(&nominal.model);
+    for change in misalignment.split(',').map(str::trim).filter(|change| !change.is_empty()) {
+        let known =
+            || table.parameters().map(|parameter| table.name(parameter)).collect::<Vec<_>>().join(", ");
+        let (name, value) = change.split_once('=').ok_or_else(|| format!("{change} is not NAME=VALUE"))?;
+        let parameter = table.named(name.trim());
+        let parameter = parameter.ok_or_else(|| format!("there is no {name}; this arm has {}", known()))?;
+        let value = value.trim().parse().ok().filter(|value: &f64| value.is_finite());
+        let value = value.ok_or_else(|| format!("{change}: the value is not a finite number"))?;
+        table.set(parameter, table.value(parameter) + value);
+    }
+    let axes = nominal.drives.axes.clone();
+    Ok(Box::new(move || {
+        let counts = shafts();
+        let joint = |axis: &AxisConfig| {
+            let counts =
+                counts.iter().find(|(node, _)| *node == axis.node).map_or(0.0, |(_, counts)| *counts);
+            axis.home + counts / axis.counts_per_unit
+        };
+        let joints: Vec<f64> = axes.iter().map(joint).collect();
+        Some(table.forward(&joints).translation.vector.into())
+    }))
 }

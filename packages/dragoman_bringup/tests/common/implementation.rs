@@ -18,6 +18,16 @@ pub const EMBEDDED_ONLY: &[(&str, &str)] = &[
     ),
     ("plain Fast DDS 2.9", "Debian's Fast DDS 2.9 gets nothing from Jazzy's 2.14; the cause is not known"),
     ("security is refused", "rcl honours ROS's security settings itself"),
+    (
+        "services and actions of the console's clients",
+        "r2r has neither servers nor actions of types known at run time",
+    ),
+    ("a list of services", "rcl does not list services, so Foxglove shows none"),
+    (
+        "the end of an embedded subscription",
+        "rcl's count of subscribers does not fall when one of the embedded layer ends; the cause is not known",
+    ),
+    ("types of own packages", "r2r has the types that it was built with"),
 ];
 
 /// Whether the lab under test supports `what`, a row of [`EMBEDDED_ONLY`]. If not, prints that the test skips

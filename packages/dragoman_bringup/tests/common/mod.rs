@@ -45,6 +45,10 @@ pub struct Lab {
     pub neobotix: Vec<SocketAddr>,
     /// Address of Player's protocol.
     pub player: SocketAddr,
+    /// Address of the console.
+    pub console: SocketAddr,
+    /// Address of Foxglove's protocol.
+    pub foxglove: SocketAddr,
     /// Its output up to `ready`.
     pub banner: Vec<String>,
 }
@@ -76,11 +80,19 @@ impl Lab {
         let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
         let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into());
         let mut command = Command::new(program);
+        let mut free_console = Vec::new();
+        if arguments.first() == Some(&"up") && !arguments.contains(&"--console") {
+            free_console.extend(["--console", "127.0.0.1:0"]);
+        }
+        if matches!(arguments.first(), Some(&("up" | "console"))) && !arguments.contains(&"--foxglove") {
+            free_console.extend(["--foxglove", "127.0.0.1:0"]);
+        }
         if peers::lab_middleware().is_some_and(|name| name == "rmw_cyclonedds_cpp") {
             command.env("CYCLONEDDS_URI", WITHOUT_MULTICAST);
         }
         let mut child = command
             .args(arguments)
+            .args(free_console)
             .args(["--domain", &domain.to_string(), "--ros-args"])
             .args(free_ports)
             .args(ros_arguments)
@@ -115,7 +127,13 @@ impl Lab {
         let (arm31, apolo) = (address("31-byte arm protocol"), address("Apolo's protocol"));
         let player = address("Player's protocol");
         let neobotix = addresses("PlatformCtrl's protocol");
-        Self { child, domain, address: arm31, apolo, neobotix, player, banner }
+        let after = |text: &str| -> SocketAddr {
+            let found = banner.iter().find_map(|line| line.strip_prefix(text)?.split('/').next());
+            found.and_then(|found| found.parse().ok()).unwrap_or_else(|| ([127, 0, 0, 1], 0).into())
+        };
+        let console = after("console: open http://");
+        let foxglove = after("Foxglove and Lichtblick: connect to ws://");
+        Self { child, domain, address: arm31, apolo, neobotix, player, console, foxglove, banner }
     }
 
     pub fn signal(&self, signal: &str) {

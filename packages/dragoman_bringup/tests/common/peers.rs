@@ -15,6 +15,11 @@ pub enum Peer {
     FastDds,
     Ros,
     RosActions,
+    /// Programs that speak rosbridge.
+    Roslibpy,
+    Roslib,
+    /// A program that speaks Foxglove's protocol.
+    Foxglove,
 }
 
 impl Peer {
@@ -27,6 +32,10 @@ impl Peer {
             Self::FastDds => ("Fast DDS", "DRAGOMAN_PEER_FASTDDS", None),
             Self::Ros => ("ROS 2", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_peer.py")),
             Self::RosActions => ("ROS 2", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_actions.py")),
+            Self::Roslibpy => ("roslibpy", "DRAGOMAN_PEER_ROSLIBPY_PYTHON", Some("roslibpy_peer.py")),
+            // The variables name folders, not programs.
+            Self::Roslib => ("roslib", "DRAGOMAN_PEER_ROSLIB", Some("roslib_peer.mjs")),
+            Self::Foxglove => ("Foxglove", "DRAGOMAN_PEER_FOXGLOVE", Some("foxglove_peer.mjs")),
         };
         let Some(program) = std::env::var_os(variable).filter(|program| !program.is_empty()) else {
             assert!(
@@ -42,8 +51,16 @@ impl Peer {
         if matches!(self, Self::FastDds) && of_jazzy() && !embedded_does("plain Fast DDS 2.9") {
             return None;
         }
-        let mut command = Command::new(program);
-        command.args(script.map(|script| format!("{peers}/{script}")));
+        let mut command = Command::new(&program);
+        let script = script.map(|script| format!("{peers}/{script}"));
+        if let (Self::Roslib | Self::Foxglove, Some(script)) = (self, &script) {
+            command = Command::new("node");
+            let text = std::fs::read_to_string(script).unwrap();
+            // A script on the command line finds packages from the working folder.
+            command.current_dir(program).args(["--input-type=module", "--eval", &text, "--"]);
+        } else {
+            command.args(script);
+        }
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
         if distribution() == "humble" {
@@ -63,7 +80,7 @@ impl Peer {
             Self::Cyclone | Self::CycloneCamera => "rmw_cyclonedds_cpp",
             Self::FastDds => "rmw_fastrtps_cpp",
             // On the same middleware as the lab.
-            Self::Ros | Self::RosActions => return self.command(),
+            _ => return self.command(),
         };
         if lab_middleware().is_some_and(|of_lab| of_lab != own) && !embedded_does("both mappings of services")
         {

@@ -7,8 +7,13 @@ use crate::common::Lab;
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax, SetSpeed};
 use dragoman_ros::control_msgs::action::FollowJointTrajectory::{Action, Goal};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
+use dragoman_ros::dragoman_msgs::srv::PlanToPose;
+use dragoman_ros::geometry_msgs::msg::Pose;
 use dragoman_ros::lifecycle_msgs::srv::{ChangeState, GetState};
+use dragoman_ros::moveit_msgs::msg::CollisionObject;
+use dragoman_ros::moveit_msgs::srv::{GetPositionFK, GetPositionIK};
 use dragoman_ros::sensor_msgs::msg::JointState;
+use dragoman_ros::shape_msgs::msg::SolidPrimitive;
 use dragoman_ros::std_msgs::msg::Float64;
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::trajectory_msgs::msg::JointTrajectoryPoint;
@@ -253,4 +258,120 @@ fn a_goal_ends_when_its_server_is_killed() {
         assert!(matches!(ended, Err(Error::Timeout(_))));
         println!("the goal ended {:?} after its server", killed.elapsed());
     });
+}
+
+#[test]
+fn a_motion_is_planned_round_a_body_and_driven() {
+    let mut operator = Operator::new();
+    let start = operator.positions();
+    // The lab's arm rests folded.
+    let goal_positions = vec![0.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let request =
+        |positions: &[f64]| PlanToPose::Request { positions: positions.to_vec(), ..Default::default() };
+    let plan = |operator: &mut Operator, request| {
+        operator.call::<PlanToPose::Service>("/ranger/plan_to_pose", request)
+    };
+    let free = plan(&mut operator, request(&goal_positions));
+    assert!(free.success, "{}", free.message);
+
+    // A ball where the tool would be halfway.
+    let state = |position: &[f64]| {
+        let mut request = GetPositionFK::Request::default();
+        request.robot_state.joint_state.name = NAMES.iter().map(|name| (*name).to_owned()).collect();
+        request.robot_state.joint_state.position = position.to_vec();
+        request.fk_link_names = vec!["tool0".to_owned()];
+        request
+    };
+    let between = free.trajectory.points[free.trajectory.points.len() / 2].positions.clone();
+    let pose = |operator: &mut Operator, positions: &[f64]| {
+        let answer = operator.call::<GetPositionFK::Service>("/ranger/compute_fk", state(positions));
+        answer.pose_stamped.into_iter().next().expect("the tool's pose").pose
+    };
+    let obstacle = pose(&mut operator, &between);
+    let reached = pose(&mut operator, &goal_positions);
+    let objects = operator.node.create_publisher::<CollisionObject>(
+        "/ranger/collision_object",
+        QosProfile::default().keep_last(100),
+    );
+    let objects = objects.unwrap();
+    let mut post = CollisionObject { id: "post".to_owned(), pose: obstacle, ..Default::default() };
+    let mut ball = SolidPrimitive { type_: SolidPrimitive::SPHERE as _, ..Default::default() };
+    ball.dimensions = vec![0.08];
+    post.primitives = vec![ball];
+    post.primitive_poses = vec![Pose::default()];
+    post.primitive_poses[0].orientation.w = 1.0;
+    // Shapes that are refused change nothing.
+    let mut wrong = post.clone();
+    wrong.id = "wrong".to_owned();
+    wrong.primitives[0].dimensions = vec![f64::NAN];
+
+    // Until the node has the body, the straight way is planned.
+    let begin = Instant::now();
+    let answer = loop {
+        objects.publish(&wrong).unwrap();
+        objects.publish(&post).unwrap();
+        let answer = plan(&mut operator, request(&goal_positions));
+        assert!(answer.success, "{}", answer.message);
+        if answer.trajectory != free.trajectory {
+            break answer;
+        }
+        assert!(begin.elapsed() < PATIENCE, "the body has no effect");
+    };
+    let trajectory = answer.trajectory;
+    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 2e-3);
+    assert!(near(&trajectory.points[0].positions, &start));
+    assert!(near(&trajectory.points.last().unwrap().positions, &goal_positions));
+    assert!(trajectory.points.iter().all(|point| !near(&point.positions, &between)));
+
+    // The same by the tool's pose.
+    let mut by_pose = PlanToPose::Request { velocity_scaling: 0.5, ..Default::default() };
+    by_pose.pose.pose = reached.clone();
+    let answer = plan(&mut operator, by_pose.clone());
+    assert!(answer.success, "{}", answer.message);
+    // Inverse kinematics obeys the scene, too.
+    let mut ik = GetPositionIK::Request::default();
+    ik.ik_request.avoid_collisions = true;
+    ik.ik_request.pose_stamped.pose = reached;
+    assert_eq!(operator.call::<GetPositionIK::Service>("/ranger/compute_ik", ik.clone()).error_code.val, 1);
+    ik.ik_request.pose_stamped.pose = post.pose.clone();
+    let answer = operator.call::<GetPositionIK::Service>("/ranger/compute_ik", ik);
+    // GOAL_IN_COLLISION
+    assert_eq!(answer.error_code.val, -12, "{:?}", answer.error_code);
+
+    for (wrong, reason) in [
+        (request(&goal_positions[..5]), "5 values"),
+        (request(&[f64::NAN; 6]), "NaN"),
+        (request(&between), "too near to post"),
+        (PlanToPose::Request { velocity_scaling: 2.0, ..by_pose.clone() }, "velocity_scaling is 2"),
+        (
+            PlanToPose::Request { acceleration_scaling: f64::NAN, ..by_pose.clone() },
+            "acceleration_scaling is NaN",
+        ),
+    ] {
+        let answer = plan(&mut operator, wrong);
+        assert!(!answer.success && answer.message.contains(reason), "{reason}: {}", answer.message);
+    }
+    by_pose.pose.header.frame_id = "moon".to_owned();
+    assert!(plan(&mut operator, by_pose).message.contains("moon"));
+
+    let client = operator.node.create_action_client::<Action>("/ranger/follow_joint_trajectory").unwrap();
+    operator.runtime.block_on(async {
+        tokio::time::timeout(PATIENCE, Node::is_available(&client).unwrap()).await.unwrap().unwrap();
+        let takes = Duration::from_secs(trajectory.points.last().unwrap().time_from_start.sec as u64);
+        let goal = Goal { trajectory, ..Goal::default() };
+        let (_goal, result, _feedback) = client.send_goal_request(goal).unwrap().await.expect("accepted");
+        let (status, result) = tokio::time::timeout(takes + PATIENCE, result).await.unwrap().unwrap();
+        assert_eq!(status, GoalStatus::Succeeded, "{}", result.error_string);
+    });
+    operator.until("the goal", |positions| near(positions, &goal_positions));
+    // Without the body the straight way back is free.
+    post.operation = CollisionObject::REMOVE as _;
+    let begin = Instant::now();
+    loop {
+        objects.publish(&post).unwrap();
+        if plan(&mut operator, request(&between)).success {
+            break;
+        }
+        assert!(begin.elapsed() < PATIENCE, "the body is still there");
+    }
 }

@@ -88,7 +88,7 @@ fn the_sample_of_the_motion_parameters_can_be_given() {
 
 #[test]
 fn every_robot_that_comes_along_takes_commands() {
-    for robot in ["ranger_mk2", "platform_arm"] {
+    for robot in ["ranger_mk2", "platform_arm", "widowx"] {
         let lab = Lab::start_with(domain(), &["up", "--robot", robot], &["-p", "arm31:port:=0"]);
         let client = lab.client();
         reply("MC", &client.ask("CM", values(&[2.0]), 0));

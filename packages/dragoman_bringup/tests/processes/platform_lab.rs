@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::common::Lab;
 use crate::common::platform::{Operator, PATIENT};
 use dragoman_bridge::neobotix::status::ULTRASONIC_IDLE;
-use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
+use dragoman_ros::dragoman_msgs::msg::{PlatformStatus, ProgramState};
 use dragoman_ros::dragoman_msgs::srv::{
     GetLocationMRobot, PlaceXyz, PlatformGetDocument, PlatformMoveToPose, PlatformMoveVelocity,
     PlatformSetDigitalOutput, PlatformSetDocument, PlatformSetEvent, PlatformSetFile, PlatformSetMode,
@@ -290,13 +290,20 @@ fn maps_are_made_and_programs_run_to_their_ends() {
     let answer = document(&mut operator, "set_program", "", program);
     assert!(answer.success, "{}", answer.message);
     operator.set_mode(5).unwrap();
+    let mut programs = operator.beside.subscribe::<ProgramState>("/neobotix/program_state");
     operator.order("start").unwrap();
+    // Both wait; the first task in its second step, for its motion.
+    operator.beside.find("the steps", &mut programs, |state| {
+        state.tasks == ["drive", "watch"] && state.steps == [1, 0] && state.moving_task == "drive"
+    });
+    operator.beside.find("the end of the second task", &mut programs, |state| state.tasks == ["drive"]);
     assert!(!document(&mut operator, "set_program", "", program).success, "it is at work");
     operator.until("the second task has waited", |operator| operator.status().siren);
     operator.until("the first task is through", |operator| {
         let status = operator.status();
         status.flash_light && status.io_digital_out & 4 == 4
     });
+    operator.beside.find("the end", &mut programs, |state| state.tasks.is_empty());
     let [x, y, _] = operator.truth();
     assert!(operator.status().target_reached && (x - 3.9).hypot(y - 3.8) < 0.03, "{x} {y}");
     operator.until("the program is at its end", |operator| {

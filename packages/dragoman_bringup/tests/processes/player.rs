@@ -7,16 +7,21 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::common::beside::Beside;
 use crate::common::{Lab, domain};
-use dragoman_bridge::player::wire::common::Pose2d;
+use dragoman_bridge::player::wire::common::{Point3d, Pose2d};
 use dragoman_bridge::player::wire::player::{
     DEVICES, MODE, OPEN, PULL, READ, REPLACE_RULE, ReplaceRule, SUBSCRIBE, SYNCH, Subscription,
 };
 use dragoman_bridge::player::wire::position2d::{self, State, VELOCITY, Velocity};
 use dragoman_bridge::player::wire::{
-    Address, BANNER_LEN, Decoder, Device, Header, Kind, Message, Xdr, actarray, camera, gripper, map, player,
-    ranger, simulation,
+    Address, BANNER_LEN, Decoder, Device, Header, Kind, Message, Xdr, actarray, camera, gripper, limb, log,
+    map, planner, player, ranger, simulation, vectormap,
 };
+use dragoman_ros::dragoman_msgs::msg::{PlaybackStatus, RecordingStatus};
+use dragoman_ros::dragoman_msgs::srv::{StartPlayback, StartRecording};
+use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::std_srvs::srv::Trigger;
 
 /// Timeout on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -199,8 +204,9 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
         DEVICES.answer(&list).unwrap().into_iter().map(|address| address.device).collect();
     assert!(devices.len() > 20, "{devices:?}");
     for device in &devices {
-        // A simulation has no data, and images are for a test of their own.
-        if [simulation::INTERFACE.code, camera::INTERFACE.code].contains(&device.interface) {
+        // Those without data, and images, are for tests of their own.
+        let others = [&simulation::INTERFACE, &camera::INTERFACE, &log::INTERFACE, &vectormap::INTERFACE];
+        if others.iter().any(|other| other.code == device.interface) {
             continue;
         }
         let mut client = PlayerClient::connect(lab.player);
@@ -228,6 +234,16 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     let tile = map::GET_DATA.answer(&client.granted(grid, map::GET_DATA.subtype, &tile)).unwrap();
     let cells = tile.decompress().unwrap().data;
     assert!(cells.contains(&1) && cells.contains(&255), "walls and free ground");
+
+    let shapes = vectormap::INTERFACE.device(0);
+    client.subscribe(shapes);
+    let info = client.granted(shapes, vectormap::GET_INFO.subtype, &());
+    let name = vectormap::GET_INFO.answer(&info).unwrap().layers[0].name.clone();
+    let asked = vectormap::Layer { name, ..vectormap::Layer::default() };
+    let layer = client.granted(shapes, vectormap::GET_LAYER.subtype, &asked);
+    assert!(vectormap::GET_LAYER.answer(&layer).unwrap().features.len() > 10, "walls");
+    let asked = vectormap::Layer { name: "roads".to_owned(), ..vectormap::Layer::default() };
+    assert_eq!(client.ask(shapes, vectormap::GET_LAYER.subtype, &asked).header.kind, Kind::Refuse);
 
     let scanner = ranger::INTERFACE.device(0);
     client.subscribe(scanner);
@@ -258,6 +274,151 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
         }
         assert!(Instant::now() < end, "arm {reached}, gripper {closed}");
     }
+}
+
+/// The planner drives the platform to a goal, and stops when it is disabled.
+#[test]
+fn a_planner_drives_the_platform() {
+    let lab = Lab::start_with(domain(), &["up", "--only", "neobotix,player"], &[]);
+    let mut client = PlayerClient::connect(lab.player);
+    let device = planner::INTERFACE.device(0);
+    client.subscribe(device);
+    client.subscribe(base(1));
+    let newest = |client: &mut PlayerClient| loop {
+        let data = client.read();
+        if let Some(message) = data.iter().rfind(|message| message.header.address.device == device) {
+            return planner::STATE.body(&message.body).unwrap();
+        }
+    };
+    let start = newest(&mut client).pose;
+    let goal = Pose2d { x: start.x, y: start.y - 1.0, yaw: start.yaw };
+    client.send(device, Kind::Command, planner::GOAL.subtype, &planner::Goal { pose: goal.clone() });
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let state = newest(&mut client);
+        if state.valid && (state.pose.y - start.y).abs() > 0.2 {
+            assert!((state.goal.y - goal.y).abs() < 1e-6);
+            break;
+        }
+        assert!(Instant::now() < end, "{state:?}");
+    }
+    let waypoints = client.granted(device, planner::GET_WAYPOINTS.subtype, &());
+    assert!(planner::GET_WAYPOINTS.answer(&waypoints).unwrap().length > 0.1);
+    client.granted(device, planner::ENABLE.subtype, &false);
+    client.until("the platform stands", base(1), |state| state.velocity.x.abs() < 0.01);
+    client.granted(device, planner::ENABLE.subtype, &true);
+    let end = Instant::now() + PATIENCE;
+    while !newest(&mut client).done {
+        assert!(Instant::now() < end, "the goal is not reached");
+    }
+}
+
+#[test]
+fn a_limb_moves_the_tool_of_the_arm() {
+    let lab = Lab::start_with(domain(), &["up", "--only", "ranger,player"], &["-p", "arm31:port:=0"]);
+    let mut client = PlayerClient::connect(lab.player);
+    let device = limb::INTERFACE.device(0);
+    client.subscribe(device);
+    let newest = |client: &mut PlayerClient| loop {
+        if let Some(message) = client.read().last() {
+            return limb::STATE.body(&message.body).unwrap();
+        }
+    };
+    let start = newest(&mut client).position;
+    let direction = Point3d { x: 0.0, y: 0.0, z: 1.0 };
+    client.send(device, Kind::Command, limb::MOVE_ALONG.subtype, &limb::Move { direction, length: 0.03 });
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let state = newest(&mut client);
+        if (state.position.z - start.z - 0.03).abs() < 1e-3 {
+            break;
+        }
+        assert!(Instant::now() < end, "{state:?}");
+    }
+}
+
+/// The recorder, as Player clients and as ROS nodes use it.
+#[test]
+fn a_log_records_in_a_file_and_plays_it() {
+    let folder = std::env::temp_dir().join(format!("dragoman_player_log_{}", std::process::id()));
+    let parameter = format!("recorder:folder:={}", folder.display());
+    let lab = Lab::start_with(domain(), &["up", "--only", "turtlebot,player,recorder"], &["-p", &parameter]);
+    let mut client = PlayerClient::connect(lab.player);
+    let device = log::INTERFACE.device(0);
+    client.subscribe(device);
+    client.granted(device, log::SET_FILE_NAME.subtype, &"drive".to_owned());
+    client.granted(device, log::SET_WRITE_STATE.subtype, &true);
+    let state = client.granted(device, log::GET_STATE.subtype, &());
+    assert!(log::GET_STATE.answer(&state).unwrap().enabled);
+    // One at a time, and it does not play while it records.
+    for (subtype, value) in [(log::SET_WRITE_STATE.subtype, true), (log::SET_READ_STATE.subtype, true)] {
+        assert_eq!(client.ask(device, subtype, &value).header.kind, Kind::Refuse);
+    }
+    let mut beside = Beside::new(lab.domain);
+    let mut status = beside.latched::<RecordingStatus>("/recording_status");
+    // Long enough that it does not end before it is stopped below.
+    let found = beside.find("messages", &mut status, |status| status.duration > 5.0);
+    assert!(found.recording && found.messages > 100 && found.bytes > 1000 && found.topics > 3, "{found:?}");
+    client.granted(device, log::SET_WRITE_STATE.subtype, &false);
+    let found = beside.find("the end", &mut status, |status| !status.recording);
+    let length = std::fs::metadata(folder.join("drive.mcap")).unwrap().len();
+    assert_eq!((found.bytes, found.error.as_str()), (length, ""));
+
+    let mut played = beside.subscribe::<Odometry>("/playback/odom");
+    client.granted(device, log::REWIND.subtype, &());
+    client.granted(device, log::SET_READ_STATE.subtype, &true);
+    let state = log::GET_STATE.answer(&client.granted(device, log::GET_STATE.subtype, &())).unwrap();
+    assert_eq!((state.kind, state.enabled), (log::LogKind::Read, true));
+    for (subtype, value) in [(log::SET_WRITE_STATE.subtype, true), (log::SET_READ_STATE.subtype, true)] {
+        assert_eq!(client.ask(device, subtype, &value).header.kind, Kind::Refuse);
+    }
+    beside.next("recorded odometry", &mut played);
+    let mut status = beside.latched::<PlaybackStatus>("/playback_status");
+    // It may have ended by itself.
+    client.ask(device, log::SET_READ_STATE.subtype, &false);
+    let found = beside.find("the end", &mut status, |status| !status.playing);
+    assert!(found.messages > 0 && found.error.is_empty() && found.path.ends_with("drive.mcap"), "{found:?}");
+    for name in ["", "../drive", "none"] {
+        let request = StartPlayback::Request { name: name.to_owned(), ..Default::default() };
+        let refused = beside.call::<StartPlayback::Service>("/start_playback", request);
+        assert!(!refused.success && !refused.message.is_empty(), "{name}");
+    }
+
+    let ask = |beside: &mut Beside, name: &str| {
+        let topics = vec!["/odom".to_owned()];
+        let request = StartRecording::Request { topics, name: name.to_owned(), ..Default::default() };
+        beside.call::<StartRecording::Service>("/start_recording", request)
+    };
+    let refused = ask(&mut beside, "drive");
+    assert!(!refused.success && refused.message.contains("drive.mcap"), "it exists: {refused:?}");
+    assert!(!ask(&mut beside, "../drive").success);
+    let started = ask(&mut beside, "");
+    assert!(started.success && started.path.ends_with(".mcap"), "{started:?}");
+    let stopped = beside.call::<Trigger::Service>("/stop_recording", Default::default());
+    assert_eq!((stopped.success, stopped.message.as_str()), (true, started.path.as_str()));
+    assert!(!beside.call::<Trigger::Service>("/stop_recording", Default::default()).success);
+    drop(lab);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A configuration file names the drivers; their devices are those of the lab.
+#[test]
+fn a_configuration_file_of_player_chooses_devices() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("romaa.cfg");
+    let text = "driver ( name \"romaa\" provides [\"position2d:0\"] max_xspeed 0.1 port \"/dev/ttyS0\" )";
+    std::fs::write(&path, text).unwrap();
+    let arguments = ["up", "--only", "apolo,player", "--player-devices", path.to_str().unwrap()];
+    let lab = Lab::start_with(domain(), &arguments, &[]);
+    let mut client = PlayerClient::connect(lab.player);
+    let list = client.granted(SERVER, DEVICES.subtype, &());
+    assert_eq!(DEVICES.answer(&list).unwrap().len(), 1);
+    client.subscribe(base(0));
+    let geometry = client.granted(base(0), position2d::GET_GEOMETRY.subtype, &());
+    let size = position2d::GET_GEOMETRY.answer(&geometry).unwrap().size;
+    assert!((size.length - 0.57).abs() < 0.01 && (size.width - 0.52).abs() < 0.01, "{size:?}");
+    client.set_speed(base(0), 10.0, 0.0);
+    let state = client.until("the base drives", base(0), |state| state.pose.x > 0.1);
+    assert!(state.velocity.x < 0.12, "{state:?}");
 }
 
 /// Clients that never read, that send half a message, that speak another protocol; and two hundred good ones.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use dragoman_ros::{
     Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, WrappedTypesupport,
-    geometry_msgs, sensor_msgs, std_msgs,
+    geometry_msgs, rosgraph_msgs, sensor_msgs, std_msgs,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -35,6 +35,13 @@ impl Lab {
     fn record(&self, arguments: &[&str]) -> Recorder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
         command.arg("record").arg("--domain").arg(self.domain.to_string()).args(arguments);
+        self.spawn(command)
+    }
+
+    /// Plays run.mcap.
+    fn play(&self, arguments: &[&str]) -> Recorder {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+        command.args(["play", "run.mcap", "--domain", &self.domain.to_string()]).args(arguments);
         self.spawn(command)
     }
 
@@ -255,6 +262,61 @@ fn a_publisher_with_a_lesser_offer_is_recorded_too() {
     let mut recorded: Vec<_> = topics["/count"].iter().map(decode).collect();
     recorded.sort_unstable();
     assert_eq!(recorded, (0..10).chain(100..110).collect::<Vec<_>>());
+}
+
+/// With the quality of service of the recording, in its order, at its pace.
+#[test]
+fn a_recording_is_played_again() {
+    let mut lab = Lab::new(6);
+    let latched = QosProfile::default().keep_last(1).transient_local();
+    let description = lab.publisher::<std_msgs::msg::String>("/robot_description", latched.clone());
+    description.publish(&std_msgs::msg::String { data: "<robot/>".to_owned() }).unwrap();
+    let poses = lab.publisher::<geometry_msgs::msg::PoseStamped>("/ranger/pose", QosProfile::default());
+    let recorder = lab.record(&["-o", "run.mcap"]);
+    wait_for_subscription(&poses);
+    for number in 0..40 {
+        poses.publish(&pose(number)).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    recorder.signal("-INT");
+    assert!(recorder.end().status.success());
+
+    let topic = "/again/ranger/pose";
+    let mut played =
+        lab.node.subscribe::<geometry_msgs::msg::PoseStamped>(topic, QosProfile::default()).unwrap();
+    let mut clock = lab.node.subscribe::<rosgraph_msgs::msg::Clock>("/clock", QosProfile::default()).unwrap();
+    let begin = Instant::now();
+    let player = lab.play(&["/ranger/", "--prefix", "again", "--rate", "0.5", "--delay", "2", "--clock"]);
+    for expected in 0..40 {
+        let message = next(&mut played).expect("a message of the recording");
+        assert_eq!(message, pose(expected));
+    }
+    // Two seconds before the first, and 39 periods at half the speed.
+    assert!(begin.elapsed() > Duration::from_millis(2000 + 3900), "{:?}", begin.elapsed());
+    assert!(next(&mut clock).unwrap().clock.sec > 1_700_000_000, "the time of the recording");
+    let output = player.end();
+    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains("40 messages"), "{out}{error}");
+
+    // A late subscriber gets what was latched, while it is being played.
+    let _player = lab.play(&["/robot_description", "--prefix", "again", "--loop"]);
+    let mut late = lab.node.subscribe::<std_msgs::msg::String>("/again/robot_description", latched).unwrap();
+    assert_eq!(next(&mut late).unwrap().data, "<robot/>");
+
+    for (arguments, reason) in [(&["/none"][..], "none of these topics"), (&["--rate", "0"], "a rate is")] {
+        let output = lab.play(arguments).end();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains(reason), "{error}");
+    }
+}
+
+fn next<T>(messages: &mut (impl futures::Stream<Item = T> + Unpin)) -> Option<T> {
+    use futures::StreamExt;
+    let late = futures_timer::Delay::new(PATIENCE);
+    match futures::executor::block_on(futures::future::select(messages.next(), late)) {
+        futures::future::Either::Left((message, _)) => message,
+        futures::future::Either::Right(_) => None,
+    }
 }
 
 #[test]

@@ -316,6 +316,8 @@ fn circles_and_strange_tables_are_refused() {
         "mixed",
         "--real-namespace",
         "/",
+        "--console",
+        "off",
         "--ros-args",
         "-p",
         "apolo:port:=0",

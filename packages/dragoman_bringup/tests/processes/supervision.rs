@@ -28,6 +28,7 @@ fn lab(domain: u16, arguments: &[&str]) -> Command {
     let mut command = Command::new(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into()));
     command
         .args(arguments)
+        .args(["--console", "127.0.0.1:0", "--foxglove", "127.0.0.1:0"])
         .args(["--domain", &domain.to_string(), "--ros-args"])
         .args([
             "-p",

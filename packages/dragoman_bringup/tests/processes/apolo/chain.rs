@@ -102,7 +102,7 @@ fn a_world_and_a_client_side_do_not_meet_in_one_domain() {
     refused(&client_side, lab.domain);
     let between = domain();
     let bridge = Lab::start_with(between, &client_side, &[]);
-    refused(&["up"], between);
+    refused(&["up", "--console", "off"], between);
     // The first to start stays.
     drop(bridge);
     assert_ne!(lab.apolo().ask(&request(b'G', "", &["pieza"], &[])), FALSE);

@@ -154,7 +154,7 @@ worlds:
     std::fs::write(&file, world.replace("box: [4, 4, 0.1]", "box: [4, 4]")).unwrap();
     for (path, named) in [(file.to_str().unwrap(), "line"), ("/none/such.yaml", "/none/such.yaml")] {
         let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
-            .args(["up", "--world", path, "--domain", &domain().to_string()])
+            .args(["up", "--console", "off", "--world", path, "--domain", &domain().to_string()])
             .args(["--ros-args", "-p", "arm31:port:=0", "-p", "apolo:port:=0"])
             .output()
             .unwrap();

@@ -96,6 +96,7 @@ fn every_command_is_taken_and_every_reply_is_whole() {
         client.until("the output is set", |status| status.operation == 1 && status.digital_out == 0b1000);
         client.silent(&[14]);
         client.silent(&[16]);
+        client.until("the ultrasonic sensors are off", |status| status.ultrasonic == [10_000; 16]);
         // None of these moved the platform: its mode allows no motion.
         let moved = site.truth().iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(moved < 0.01, "{moved}");

@@ -132,7 +132,7 @@ fn a_taken_port_is_named_with_the_option_that_changes_it() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"))
-        .args(["up", "--domain", &crate::common::domain().to_string(), "--ros-args"])
+        .args(["up", "--console", "off", "--domain", &crate::common::domain().to_string(), "--ros-args"])
         .args(["-p", "arm31:port:=0", "-p", "apolo:port:=0", "-p", "player:port:=0"])
         .args(["-p", &format!("neobotix:ports:=[{port},0]")])
         .output()

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::beside::Beside;
+use crate::common::neobotix::{CONNECT, INIT, MOVE_VEL_WHEEL, NeobotixClient, SET_MODE, START, STOP, ints};
 use crate::common::{Lab, domain};
 use dragoman_ros::QosProfile;
 use dragoman_ros::dragoman_msgs::srv::GetGeometry;
@@ -11,14 +12,23 @@ use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use futures::stream::BoxStream;
 
+use super::PATIENCE;
+
+/// The lab's TurtleBot behind Player's server, without its cameras: two of them, thirty times a second and in both
+/// processes, are too much for a busy machine in a debug build.
+fn turtlebot(domain: u16, test: &str) -> Lab {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chain_{test}.cfg"));
+    let text = "driver ( name \"kobuki\" provides [\"position2d:0\" \"laser:0\" \"power:0\" \"bumper:0\"] )";
+    std::fs::write(&path, text).unwrap();
+    let arguments = ["up", "--only", "turtlebot,player", "--player-devices", path.to_str().unwrap()];
+    Lab::start_with(domain, &arguments, &[])
+}
+
 #[test]
 fn a_base_behind_our_server_is_the_same_behind_our_client() {
     let domain = domain();
-    let up = Lab::start_with(domain, &["up"], &["-p", "arm31:port:=0", "-p", "player:port:=0"]);
-    let is_port = |line: &&String| line.contains("Player's protocol");
-    let row = up.banner.iter().find(is_port).expect("the server's address");
-    let server = row.split_whitespace().find(|word| word.starts_with("127.0.0.1:")).unwrap();
-    let _client = Lab::start_with(domain, &["player", "--server", server], &[]);
+    let up = turtlebot(domain, "base");
+    let _client = Lab::start_with(domain, &["player", "--server", &up.player.to_string()], &[]);
     let mut beside = Beside::new(domain);
     let mut near = beside.subscribe::<Odometry>("/odom");
     let mut far = beside.subscribe::<Odometry>("/player/odom");
@@ -59,4 +69,51 @@ fn a_base_behind_our_server_is_the_same_behind_our_client() {
     let (own, other) = (newest(&mut near, "/odom"), newest(&mut far, "/player/odom"));
     let is_same = own.iter().zip(other).all(|(own, other)| (own - other).abs() < 1e-4);
     assert!(is_same && own[0].abs() > 0.05, "{own:?} {other:?}");
+}
+
+/// PlatformCtrl's protocol, a platform, Player's protocol on both sides, and the base behind it.
+#[test]
+fn a_client_of_platform_ctrl_drives_a_robot_behind_player() {
+    const READY: u8 = 0;
+    const VELOCITY: i32 = 3;
+    let domain = domain();
+    let up = turtlebot(domain, "platform");
+    let _client = Lab::start_with(domain, &["player", "--server", &up.player.to_string()], &[]);
+    let folder = std::env::temp_dir().join(format!("dragoman_platform_player_{}", std::process::id()));
+    let data = format!("platform:data_folder:={}", folder.display());
+    let arguments =
+        ["platform", "--odom", "/player/odom", "--cmd-vel", "/player/cmd_vel", "--scan", "/player/scan"];
+    let platform = Lab::start_with(domain, &arguments, &["-p", &data, "-p", "platform:base_timeout:=5.0"]);
+
+    let client = &mut NeobotixClient::new(platform.neobotix[0]);
+    let end = Instant::now() + PATIENCE;
+    while client.status().operation != READY {
+        assert!(Instant::now() < end, "it is not initialized");
+        client.order(&[CONNECT]);
+        client.order(&[INIT]);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    client.order(&ints(SET_MODE, &[VELOCITY]));
+    client.order(&[START]);
+    client.until("its scan is that of the robot", |status| status.scan.len() > 100);
+    let mut beside = Beside::new(domain);
+    let mut odom = beside.subscribe::<Odometry>("/odom");
+    let turned = |message: &Odometry| message.pose.pose.orientation.z.abs();
+    let before: Odometry = beside.next("/odom", &mut odom);
+    let end = Instant::now() + PATIENCE;
+    loop {
+        // The right wheel ahead, the left wheel back, mm/s.
+        client.order(&ints(MOVE_VEL_WHEEL, &[60, -60]));
+        std::thread::sleep(Duration::from_millis(100));
+        while futures::FutureExt::now_or_never(futures::StreamExt::next(&mut odom)).is_some() {}
+        if turned(&beside.next("/odom", &mut odom)) > turned(&before) + 0.1 {
+            break;
+        }
+        assert!(Instant::now() < end, "the robot does not turn");
+    }
+    client.order(&[STOP]);
+    beside.find("it stands", &mut odom, |message| message.twist.twist.angular.z.abs() < 1e-3);
+    drop(platform);
+    // A platform that has not been anywhere has kept nothing.
+    let _ = std::fs::remove_dir_all(folder);
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Operator;
+use crate::common::implementation::embedded_does;
+use dragoman_bridge::player::wire::camera;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::geometry_msgs::msg::PoseWithCovarianceStamped;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Odometry};
@@ -136,4 +138,23 @@ fn with_pull_the_client_asks_for_data_and_with_server_time_stamps_are_the_server
     }
     let script = operator.server.script();
     assert!(script.mode == 2 && script.pulls >= 5, "{} {}", script.mode, script.pulls);
+}
+
+#[test]
+fn pictures_are_received_while_somebody_looks_at_them() {
+    let mut operator = Operator::new(&[], &[]);
+    let camera = camera::INTERFACE.device(0);
+    let is_open = move |operator: &mut Operator| operator.server.script().open.contains(&camera);
+    operator.until("the camera is opened at first", is_open);
+    operator.until("the camera is closed", |operator| !is_open(operator));
+    for _ in 0..2 {
+        let mut image = operator.beside.subscribe::<Image>("/player/image_raw");
+        operator.until("the camera is opened", is_open);
+        operator.beside.next("a picture", &mut image);
+        drop(image);
+        if !embedded_does("the end of an embedded subscription") {
+            return;
+        }
+        operator.until("the camera is closed again", |operator| !is_open(operator));
+    }
 }

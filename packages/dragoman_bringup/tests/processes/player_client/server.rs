@@ -35,6 +35,8 @@ pub(super) struct Script {
     pub(super) devices: Vec<Device>,
     /// Devices that cannot be opened.
     pub(super) broken: Vec<Device>,
+    /// Devices that are open.
+    pub(super) open: Vec<Device>,
     /// Answers to requests; `None` refuses.
     pub(super) answers: HashMap<(Device, u8), Option<Vec<u8>>>,
     pub(super) data: HashMap<Device, Vec<Body1>>,
@@ -168,12 +170,17 @@ fn answer(script: &mut Script, message: &Message, open: &mut Vec<Device>, sent: 
     } else if subtype == player::SUBSCRIBE.subtype {
         let asked = player::SUBSCRIBE.question(&message.body).unwrap();
         let wanted = asked.address.device;
-        assert!(!open.contains(&wanted), "opened twice: data would come twice");
-        let is_broken = script.broken.contains(&wanted);
-        if !is_broken {
+        let access = if asked.access == player::CLOSE {
+            open.retain(|device| *device != wanted);
+            player::CLOSE
+        } else if script.broken.contains(&wanted) {
+            player::DENIED
+        } else {
+            assert!(!open.contains(&wanted), "opened twice: data would come twice");
             open.push(wanted);
-        }
-        let access = if is_broken { player::DENIED } else { player::OPEN };
+            player::OPEN
+        };
+        script.open.clone_from(open);
         let driver = "maker".to_owned();
         let answer = player::Subscription { address: full(wanted), access, driver };
         reply(sequence, Some(answer.to_bytes()));
@@ -420,6 +427,7 @@ fn robot() -> Script {
         manner: Manner::Good,
         devices,
         broken: vec![power::INTERFACE.device(1)],
+        open: Vec::new(),
         answers: answers.into_iter().map(|(key, body)| (key, Some(body))).collect(),
         data,
         received: Vec::new(),

@@ -1,0 +1,183 @@
+//! `dragoman console`: the web page, rosbridge and Foxglove's protocol beside any ROS 2 system.
+
+use std::error::Error;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::Args;
+use dragoman_console::node::{ConsoleError, NODE_NAME, Settings, Token, start};
+use dragoman_ros::naming::below;
+use dragoman_ros::process::Process;
+
+use crate::Server;
+
+/// The console's port.
+const PORT: u16 = 8080;
+/// Topic of a recorder.
+pub(crate) const RECORDER: &str = "recording_status";
+/// Where it listens by default.
+pub(crate) const DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT);
+
+/// The port of Foxglove's protocol, its default.
+const FOXGLOVE_PORT: u16 = 8765;
+
+#[derive(Args)]
+pub(crate) struct ConsoleOptions {
+    /// Address of the page and of rosbridge: ADDRESS:PORT, or ADDRESS for port 8080. Others than loopback need a token.
+    #[arg(long, value_name = "ADDRESS", default_value_t = DEFAULT, value_parser = address)]
+    listen: SocketAddr,
+    #[command(flatten)]
+    access: AccessOptions,
+}
+
+/// What `up` and `console` share.
+#[derive(Args)]
+pub(crate) struct AccessOptions {
+    /// Address for Foxglove and Lichtblick: ADDRESS:PORT, ADDRESS for port 8765, or off. Others than loopback need the
+    /// console's token.
+    #[arg(long, value_name = "ADDRESS|off", default_value = "127.0.0.1:8765", value_parser = foxglove_address)]
+    foxglove: Where,
+    /// Origins of pages that may connect there, separated by commas; file:// is that of desktop applications.
+    #[arg(
+        long,
+        value_name = "ORIGINS",
+        value_delimiter = ',',
+        default_value = "https://app.foxglove.dev,file://",
+        value_parser = origin
+    )]
+    foxglove_origins: Vec<String>,
+    /// File with the token that clients must show, readable only by its owner; by default an address that others can
+    /// reach gets a new token with every start.
+    #[arg(long, value_name = "FILE")]
+    console_token: Option<PathBuf>,
+}
+
+/// Where something listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Where {
+    Off,
+    At(SocketAddr),
+}
+
+/// `ADDRESS:PORT` or `ADDRESS`.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    address_with(PORT, text)
+}
+
+fn address_with(port: u16, text: &str) -> Result<SocketAddr, String> {
+    let with_port = || text.parse::<IpAddr>().map(|address| SocketAddr::new(address, port));
+    text.parse().or_else(|_| with_port()).map_err(|_| format!("'{text}' is not ADDRESS:PORT or ADDRESS"))
+}
+
+/// The console's address, or `off`.
+pub(crate) fn address_or_off(text: &str) -> Result<Where, String> {
+    if text == "off" { Ok(Where::Off) } else { address(text).map(Where::At) }
+}
+
+fn foxglove_address(text: &str) -> Result<Where, String> {
+    if text == "off" { Ok(Where::Off) } else { address_with(FOXGLOVE_PORT, text).map(Where::At) }
+}
+
+/// `SCHEME://HOST[:PORT]`, as browsers send it.
+fn origin(text: &str) -> Result<String, String> {
+    let is_origin = text.split_once("://").is_some_and(|(scheme, host)| {
+        !scheme.is_empty() && !host.contains(['/', '*']) && (scheme == "file") == host.is_empty()
+    });
+    let invalid = || format!("'{text}' is not an origin such as https://app.foxglove.dev");
+    is_origin.then(|| text.to_owned()).ok_or_else(invalid)
+}
+
+/// A started console.
+pub(crate) struct Started {
+    /// For the address line of a browser, with the token.
+    pub(crate) page: String,
+    /// Of Foxglove's protocol, with the token.
+    pub(crate) foxglove: Option<String>,
+}
+
+/// Starts the console under the supervisor, with the recorder of this topic. `advice` says how to choose another address.
+pub(crate) fn start_console(
+    process: &Process,
+    recorder: String,
+    address: SocketAddr,
+    options: &AccessOptions,
+    advice: &str,
+) -> Result<Started, Box<dyn Error>> {
+    let foxglove = match options.foxglove {
+        Where::Off => None,
+        Where::At(address) => Some(address),
+    };
+    let token = match &options.console_token {
+        Some(path) => {
+            let token = Token::from_file(path);
+            Some(token.map_err(|error| format!("--console-token {}: {error}", path.display()))?)
+        }
+        None if address.ip().is_loopback() && foxglove.is_none_or(|at| at.ip().is_loopback()) => None,
+        None => Some(Token::random()),
+    };
+    let origins = options.foxglove_origins.clone();
+    let supervisor = Some(process.supervisor.clone());
+    let mut settings = Settings { address, foxglove, origins, token, recorder, supervisor };
+    let console = start(&process.context, &settings).map_err(|error| match error {
+        ConsoleError::Bind { address, .. } if Some(address) == foxglove => {
+            format!("{error}; choose another with --foxglove ADDRESS:PORT, or --foxglove off").into()
+        }
+        ConsoleError::Bind { .. } => format!("{error}; {advice}").into(),
+        other => Box::<dyn Error>::from(other),
+    })?;
+    (settings.address, settings.foxglove) = (console.address, console.foxglove);
+    let query = settings.token.as_ref().map(|token| format!("?token={}", token.as_str())).unwrap_or_default();
+    let page = format!("http://{}/{query}", console.address);
+    let foxglove = console.foxglove.map(|address| format!("ws://{address}/{query}"));
+    let context = process.context.clone();
+    process.supervisor.spawn_restartable(below("", NODE_NAME), console.node, move || {
+        start(&context, &settings).map(|console| console.node)
+    });
+    Ok(Started { page, foxglove })
+}
+
+impl Started {
+    /// What users read.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let foxglove =
+            self.foxglove.iter().map(|address| format!("Foxglove and Lichtblick: connect to {address}"));
+        foxglove.chain([format!("console: open {}", self.page)]).collect()
+    }
+}
+
+impl Server for ConsoleOptions {
+    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+        let advice = "choose another with --listen ADDRESS:PORT";
+        let console = start_console(process, below("", RECORDER), self.listen, &self.access, advice)?;
+        for line in console.lines() {
+            println!("{line}");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_lack_its_port() {
+        assert_eq!(address("127.0.0.1"), Ok(DEFAULT));
+        assert_eq!(address("0.0.0.0:81"), Ok(([0, 0, 0, 0], 81).into()));
+        assert_eq!(address("[::1]:0").unwrap().port(), 0);
+        assert!(address("robot:8080").is_err());
+        assert_eq!(foxglove_address("::1"), Ok(Where::At("[::1]:8765".parse().unwrap())));
+        assert_eq!(address_or_off("off"), Ok(Where::Off));
+    }
+
+    #[test]
+    fn origins_are_those_of_browsers() {
+        for text in ["https://app.foxglove.dev", "http://localhost:8080", "file://"] {
+            assert_eq!(origin(text), Ok(text.to_owned()));
+        }
+        for text in ["", "*", "app.foxglove.dev", "https://", "https://*.dev", "https://a/b", "file:///home"]
+        {
+            assert!(origin(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! `dragoman station`: the command station of an arm.
+
+use std::error::Error;
+
+use dragoman_ros::process;
+use dragoman_tools::station::{self, StationOptions};
+
+use crate::{WithCommon, address};
+
+pub(crate) fn run(WithCommon { options, common }: &WithCommon<StationOptions>) -> Result<(), Box<dyn Error>> {
+    station::check_terminal()?;
+    match &options.udp {
+        Some(controller) => station::run_udp(options, address::resolve("--udp", controller)?),
+        None => process::run("dragoman station", common, &[], async |process, stop| {
+            station::run(&process.context, options, stop).await
+        }),
+    }
+}

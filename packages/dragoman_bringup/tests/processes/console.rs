@@ -1,0 +1,359 @@
+//! The console in the lab: rosbridge from roslibpy, roslib and a client of its own, access, and who drives.
+
+#![cfg(target_os = "linux")]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tungstenite::{Error, Message, WebSocket};
+
+use crate::common::implementation::embedded_does;
+use crate::common::peers::{Peer, Running};
+use crate::common::{Lab, domain};
+
+/// Timeout on a loaded machine.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A client of a WebSocket with JSON, such as rosbridge.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) socket: WebSocket<TcpStream>,
+}
+
+impl Client {
+    pub(super) fn connect(address: SocketAddr) -> Self {
+        Self::connect_to(address, "/rosbridge", &[]).unwrap()
+    }
+
+    pub(super) fn connect_to(
+        address: SocketAddr,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Self, String> {
+        use tungstenite::client::IntoClientRequest;
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        match tungstenite::client(request, stream) {
+            Ok((socket, _response)) => Ok(Self { socket }),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    pub(super) fn send(&mut self, frame: &Value) {
+        self.socket.send(Message::text(frame.to_string())).unwrap();
+    }
+
+    pub(super) fn receive(&mut self) -> Value {
+        let start = Instant::now();
+        loop {
+            assert!(start.elapsed() < PATIENCE, "the console sends nothing");
+            match self.socket.read().expect("the console answers") {
+                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+                Message::Ping(_) | Message::Pong(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// The next frame with this operation.
+    pub(super) fn next(&mut self, operation: &str) -> Value {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            let frame = self.receive();
+            if frame["op"] == operation {
+                return frame;
+            }
+        }
+        panic!("no {operation}");
+    }
+
+    /// The next message of a topic.
+    pub(super) fn message(&mut self, topic: &str) -> Value {
+        loop {
+            let mut frame = self.next("publish");
+            if frame["topic"] == topic {
+                return frame["msg"].take();
+            }
+        }
+    }
+
+    pub(super) fn subscribe(&mut self, topic: &str, type_name: &str) {
+        self.send(&json!({ "op": "subscribe", "topic": topic, "type": type_name }));
+    }
+
+    /// The values of a response, or the reason why there is none.
+    fn call(&mut self, service: &str, args: &Value) -> Result<Value, String> {
+        self.send(&json!({ "op": "call_service", "id": service, "service": service, "args": args }));
+        let mut response = self.next("service_response");
+        assert_eq!(response["id"], service);
+        if response["result"] == true {
+            return Ok(response["values"].take());
+        }
+        Err(response["values"].as_str().unwrap().to_owned())
+    }
+}
+
+/// Status and text of a response.
+pub(super) fn get(address: SocketAddr, path: &str, headers: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    let status = response.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, response)
+}
+
+#[test]
+fn a_program_with_roslibpy_uses_the_lab() {
+    if !embedded_does("services and actions of the console's clients") {
+        return;
+    }
+    let Some(peer) = Peer::Roslibpy.command() else { return };
+    let lab = Lab::start();
+    let facts = Running::start(peer, lab.domain, &[&lab.console.to_string()]).facts(4 * PATIENCE);
+    for name in ["connected", "node", "service", "moving", "joints", "feedback"] {
+        facts.accepted(name);
+    }
+    assert_eq!(facts.text("topic_type"), "nav_msgs/msg/Odometry");
+    assert_eq!(facts.text("parameter"), "64");
+    assert_eq!(facts.text("geometry"), "0.354");
+    assert_eq!(facts.text("unknown_service"), "service /nothing does not exist");
+    assert_eq!(facts.text("picture"), "640 x 480, 921600 bytes");
+    assert_eq!(facts.text("own_service"), "{'success': True, 'message': 'switched'}");
+    assert_eq!(facts.text("goal"), "['GoalStatus.SUCCEEDED'] []");
+}
+
+#[test]
+fn a_program_with_roslib_uses_the_lab() {
+    if !embedded_does("services and actions of the console's clients") {
+        return;
+    }
+    let Some(peer) = Peer::Roslib.command() else { return };
+    let lab = Lab::start();
+    let facts = Running::start(peer, lab.domain, &[&lab.console.to_string()]).facts(4 * PATIENCE);
+    for name in ["connected", "topics", "node", "moving", "done"] {
+        assert_eq!(facts.text(name), "true", "{name}");
+    }
+    assert_eq!(facts.text("details"), "header child_frame_id pose twist");
+    assert_eq!(facts.text("geometry"), "0.354");
+    assert_eq!(facts.text("unknown_service"), "service /nothing does not exist");
+    for compression in ["none", "png", "cbor"] {
+        assert_eq!(facts.text(&format!("scan_{compression}")), "684", "{compression}");
+    }
+    assert_eq!(facts.text("picture"), "640 x 480, 921600 bytes");
+    assert_eq!(facts.text("own_service"), r#"{"success":true,"message":"switched"}"#);
+    assert_eq!(facts.text("action"), "1 1 1 1 1 after 1 feedback");
+}
+
+/// Zero velocities, as they arrive at another client.
+pub(super) fn until_zero(listener: &mut Client, start: Instant) -> Duration {
+    loop {
+        let twist = listener.message("/cmd_vel");
+        if twist["linear"]["x"] == 0.0 {
+            return start.elapsed();
+        }
+    }
+}
+
+#[test]
+fn what_a_lost_client_drives_stops() {
+    let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
+    let mut listener = Client::connect(lab.console);
+    listener.subscribe("/cmd_vel", "geometry_msgs/Twist");
+    let forward = json!({ "op": "publish", "topic": "/cmd_vel", "type": "geometry_msgs/Twist",
+        "msg": { "linear": { "x": 0.1 } } });
+    let drive = |driver: &mut Client, listener: &mut Client| {
+        driver.send(&forward);
+        assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
+    };
+    // The page is closed.
+    let mut driver = Client::connect(lab.console);
+    drive(&mut driver, &mut listener);
+    let (_, state) = get(lab.console, "/api/lab", "");
+    assert!(state.contains(r#""topic":"/cmd_vel""#) && state.contains(r#""moving":true"#), "{state}");
+    let start = Instant::now();
+    drop(driver);
+    let closed = until_zero(&mut listener, start);
+    // It does not answer: this client reads nothing, and so sends no pongs.
+    let mut driver = Client::connect(lab.console);
+    drive(&mut driver, &mut listener);
+    let silent = until_zero(&mut listener, Instant::now());
+    // A client that has stopped its robot itself needs no help.
+    driver.send(&forward);
+    let mut zero = forward.clone();
+    zero["msg"] = json!({});
+    driver.send(&zero);
+    until_zero(&mut listener, Instant::now());
+    drop(driver);
+    let mut own = forward.clone();
+    own["msg"] = json!({ "linear": { "x": 0.25 } });
+    listener.send(&own);
+    assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.25, "no second zero");
+    crate::common::peers::report(&format!(
+        "zero velocity after a closed page: {closed:?}, without a sign: {silent:?}"
+    ));
+    assert!(closed < Duration::from_millis(600), "{closed:?}");
+    assert!((Duration::from_millis(400)..Duration::from_millis(1000)).contains(&silent), "{silent:?}");
+}
+
+#[test]
+fn latched_topics_and_refusals() {
+    let lab = Lab::start();
+    let mut client = Client::connect(lab.console);
+    client.subscribe("/neobotix/map", "nav_msgs/OccupancyGrid");
+    assert!(client.message("/neobotix/map")["info"]["width"].as_u64().unwrap() > 0);
+    // A later client gets it as well, though the topic is subscribed to already.
+    let mut later = Client::connect(lab.console);
+    later.send(&json!({ "op": "subscribe", "topic": "/neobotix/map" }));
+    assert!(later.message("/neobotix/map")["info"]["width"].as_u64().unwrap() > 0);
+
+    assert_eq!(
+        client.call("/rosapi/topic_type", &json!(["/odom"])).unwrap(),
+        json!({ "type": "nav_msgs/msg/Odometry" })
+    );
+    let reason = client.call("/mobile_base/set_motor_power", &json!({ "power": true })).unwrap_err();
+    assert!(reason.contains("has no field 'power'"), "{reason}");
+    let refused = [
+        (
+            json!({ "op": "publish", "topic": "/cmd_vel", "type": "geometry_msgs/Twist", "msg": { "linear": 1 } }),
+            "linear",
+        ),
+        (json!({ "op": "publish", "topic": "/t", "type": "none/Such", "msg": {} }), "unknown"),
+        (json!({ "op": "advertise", "topic": "/not a name", "type": "std_msgs/String" }), "name"),
+        (json!({ "op": "subscribe", "topic": "/not/there" }), "type is unknown"),
+        (json!({ "op": "advertise_service", "service": "/s", "type": "../../etc/passwd" }), "name of a type"),
+        (json!({ "op": "fly" }), "unknown operation"),
+    ];
+    for (frame, reason) in refused {
+        client.send(&frame);
+        let status = client.next("status");
+        assert!(status["msg"].as_str().unwrap().contains(reason), "{status}");
+    }
+    // The client is still served.
+    assert!(client.call("/rosapi/nodes", &json!({})).unwrap()["nodes"].as_array().unwrap().len() > 10);
+}
+
+#[test]
+fn types_of_own_packages_are_known() {
+    if !embedded_does("types of own packages") {
+        return;
+    }
+    let prefix = std::env::temp_dir().join(format!("dragoman_console_{}", std::process::id()));
+    let folder = prefix.join("share/own_msgs/msg");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(
+        folder.join("Lamp.msg"),
+        "string color red\ngeometry_msgs/Point[2] corners\nuint8[] data\n",
+    )
+    .unwrap();
+    let variables = [("AMENT_PREFIX_PATH", prefix.to_str().unwrap())];
+    let lab = Lab::start_in(&variables, domain(), &["up", "--only", "player,console"], &[]);
+    let (mut one, mut two) = (Client::connect(lab.console), Client::connect(lab.console));
+    one.subscribe("/lamp", "own_msgs/Lamp");
+    assert!(one.call("/rosapi/message_details", &json!({ "type": "own_msgs/Lamp" })).is_ok());
+    two.send(
+        &json!({ "op": "publish", "topic": "/lamp", "type": "own_msgs/Lamp", "msg": { "data": [1, 2, 3] } }),
+    );
+    let message = one.message("/lamp");
+    assert_eq!((&message["color"], &message["data"]), (&json!("red"), &json!("AQID")));
+    assert_eq!(message["corners"].as_array().unwrap().len(), 2);
+    std::fs::remove_dir_all(prefix).unwrap();
+}
+
+/// Beside clients that have subscribed to pictures and do not read, a quick one gets them, and the lab stays small.
+pub(crate) fn only_slow_clients_lose_pictures(lab: &Lab, quick: &mut Client) {
+    for _ in 0..20 {
+        quick.message("/camera/rgb/image_color");
+    }
+    let before = lab.resident_kib();
+    for _ in 0..60 {
+        quick.message("/camera/rgb/image_color");
+    }
+    let more = lab.resident_kib().saturating_sub(before);
+    assert!(more < 40 << 10, "{more} KiB more");
+    let (_, state) = get(lab.console, "/api/lab", "");
+    let lost: Vec<&str> = state.matches(r#""lost_messages":0"#).collect();
+    assert!(lost.len() <= 1, "only the quick client loses nothing: {state}");
+}
+
+#[test]
+fn a_slow_client_loses_messages_and_no_memory() {
+    let lab = Lab::start();
+    let mut quick = Client::connect(lab.console);
+    quick.subscribe("/camera/rgb/image_color", "sensor_msgs/Image");
+    quick.message("/camera/rgb/image_color");
+    let mut slow: Vec<Client> = (0..5).map(|_| Client::connect(lab.console)).collect();
+    for client in &mut slow {
+        client.subscribe("/camera/rgb/image_color", "sensor_msgs/Image");
+    }
+    only_slow_clients_lose_pictures(&lab, &mut quick);
+    // They are served when they read again.
+    assert!(matches!(slow[0].socket.read(), Ok(Message::Text(_)) | Err(Error::Capacity(_))));
+}
+
+#[test]
+fn other_addresses_need_the_token() {
+    let lab = Lab::start_with(domain(), &["console", "--listen", "0.0.0.0:0"], &[]);
+    let line = lab.banner.iter().find_map(|line| line.strip_prefix("console: open http://0.0.0.0:")).unwrap();
+    let (port, token) = line.split_once("/?token=").unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap()));
+    assert_eq!(get(address, "/api/lab", "").0, 401);
+    assert_eq!(get(address, "/api/lab?token=0123456789abcdef", "").0, 401);
+    assert_eq!(get(address, "/api/lab", &format!("Authorization: Bearer {token}\r\n")).0, 200);
+    let (status, response) = get(address, &format!("/?token={token}"), "");
+    assert!(status == 303 && response.contains("HttpOnly; SameSite=Strict"), "{response}");
+    assert!(Client::connect_to(address, "/rosbridge", &[]).is_err());
+    assert!(Client::connect_to(address, &format!("/rosbridge?token={token}"), &[]).is_ok());
+    let cookie = format!("dragoman_token={token}");
+    assert!(Client::connect_to(address, "/rosbridge", &[("cookie", &cookie)]).is_ok());
+    let evil = [("cookie", cookie.as_str()), ("origin", "http://evil.example")];
+    assert!(Client::connect_to(address, "/rosbridge", &evil).unwrap_err().contains("403"));
+}
+
+#[test]
+fn pages_of_other_origins_are_refused() {
+    let lab = Lab::start_with(domain(), &["console", "--listen", "127.0.0.1:0"], &[]);
+    let line = lab.banner.iter().find_map(|line| line.strip_prefix("console: open http://")).unwrap();
+    let address: SocketAddr = line.trim_end_matches('/').parse().unwrap();
+    let own = format!("http://{address}");
+    assert!(Client::connect_to(address, "/rosbridge", &[("origin", &own)]).is_ok());
+    for (name, value) in [("origin", "http://evil.example"), ("host", "evil.example")] {
+        assert!(
+            Client::connect_to(address, "/rosbridge", &[(name, value)]).unwrap_err().contains("403"),
+            "{value}"
+        );
+    }
+    let (status, response) = get(address, "/api/lab", "");
+    assert!(status == 200 && response.contains("content-security-policy: default-src 'none'"), "{response}");
+    assert_eq!(get(address, "/../../etc/passwd", "").0, 404);
+}
+
+#[test]
+fn a_port_in_use_is_said_clearly() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
+    let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into());
+    let output = Command::new(program)
+        .args(["up", "--only", "console", "--console", &address, "--domain", &domain().to_string()])
+        .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let line = errors.lines().find(|line| line.starts_with("dragoman: ")).unwrap_or_default();
+    assert!(
+        !output.status.success() && line.contains(&address) && line.contains("--console off"),
+        "{errors}"
+    );
+}

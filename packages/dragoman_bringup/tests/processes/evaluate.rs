@@ -1,0 +1,149 @@
+//! `dragoman evaluate`: tables and plots from files, and the simulated arm with and without the drives' speed limit.
+
+use std::f64::consts::TAU;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::calibrate::Folder;
+use crate::common::{Lab, domain};
+
+fn evaluate(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dragoman"))
+        .arg("evaluate")
+        .args(arguments)
+        .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        .output()
+        .unwrap()
+}
+
+/// The columns d, S, max and lag of the row of a period in the table with a title.
+fn row(printed: &str, table: &str, period: &str) -> Vec<f64> {
+    let lines = printed.lines().skip_while(|line| !line.contains(table)).skip(2);
+    let words: Vec<Vec<&str>> = lines.map(|line| line.split_whitespace().collect()).collect();
+    let row = words.iter().find(|words| words.first() == Some(&period));
+    let row = row.unwrap_or_else(|| panic!("{table}, {period} in\n{printed}"));
+    row[3..7].iter().map(|word| word.parse().unwrap()).collect()
+}
+
+/// A circle of a radius (m) with a period of 5 s, seen `lag` seconds later, and in a unit.
+fn circle(radius: f64, lag: f64, unit: f64) -> String {
+    let mut text = "time,x,y,z\n".to_owned();
+    for step in 0..1100 {
+        let time = f64::from(step) * 0.01;
+        // At rest for half a second, then two turns.
+        let phase = TAU * ((time - 0.5) / 5.0).clamp(0.0, 2.0);
+        let (x, z) = (radius * phase.cos(), 0.52 + radius * phase.sin());
+        writeln!(text, "{:.3},{:.6},{:.6},{:.6}", time + lag, x * unit, 0.62 * unit, z * unit).unwrap();
+    }
+    text
+}
+
+#[test]
+fn recorded_paths_become_tables_and_plots() {
+    let folder = Folder::new("evaluate-files");
+    folder.write("circle_5s_commanded.csv", &circle(0.2, 0.0, 1.0));
+    folder.write("circle_5s_measured.csv", &circle(0.196, 7.25, 1.0));
+    let path = folder.path("");
+    let output = evaluate(&["report", &path]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let errors = row(&printed, "table 4.3", "5");
+    assert!((errors[0] - 4.0).abs() < 0.3 && (errors[3] - 7.25).abs() < 0.05, "{printed}");
+    assert!(printed.contains("|     42      20"), "{printed}");
+    let plot = std::fs::read_to_string(folder.path("circle.svg")).unwrap();
+    assert!(plot.contains("mean error 4.0 mm") && plot.matches("<polyline").count() >= 2);
+    // Nothing is overwritten without --force.
+    let output = evaluate(&["report", &path]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && error.contains("use --force"), "{error}");
+    assert!(evaluate(&["report", &path, "--force"]).status.success());
+}
+
+#[test]
+fn bad_records_are_refused_and_nothing_is_written() {
+    let good = circle(0.2, 0.1, 1.0);
+    let lines: Vec<&str> = good.lines().collect();
+    let cases = [
+        (good.replacen(lines[7], "0.160,NaN,0.62,0.52", 1), "x is NaN"),
+        (circle(0.2, 0.1, 1e3), "are these millimetres?"),
+        (lines[..12].join("\n"), "has 11 points; at least 20"),
+        (good.replacen(lines[50], lines[49], 1), "is a point repeated?"),
+        (circle(0.0, 0.1, 1.0), "does not move"),
+        (good.replace("time,", "seconds,"), "there is no column time"),
+    ];
+    for (measured, reason) in cases {
+        let folder = Folder::new("evaluate-bad");
+        folder.write("circle_5s_commanded.csv", &circle(0.2, 0.0, 1.0));
+        folder.write("circle_5s_measured.csv", &measured);
+        let output = evaluate(&["report", &folder.path("")]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains(reason), "{reason}: {error}");
+        assert!(!Path::new(&folder.path("circle.svg")).exists(), "{reason}");
+    }
+    let header = "joint_1,joint_2,joint_3,joint_4,joint_5,joint_6,x,y,z\n";
+    let row = "-1.57,1.32,1.03,0,2.36,0,0.1,0.62,0.52\n";
+    for (text, reason) in [
+        (format!("{header}{row}{row}{row}"), "1 different poses"),
+        (format!("{header}{}", row.replace("0.62", "NaN")), "y is NaN"),
+        (format!("{header}{}", row.replace("2.36", "135")), "are these degrees?"),
+    ] {
+        let folder = Folder::new("evaluate-bad-static");
+        folder.write("static.csv", &text);
+        let output = evaluate(&["report", &folder.path("")]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains(reason), "{reason}: {error}");
+        assert!(!Path::new(&folder.path("static.svg")).exists(), "{reason}");
+    }
+    let folder = Folder::new("evaluate-none");
+    let output = evaluate(&["report", &folder.path("")]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has neither static.csv"));
+}
+
+/// The fast runs of the thesis' tables 4.3 and 4.4 with the drives' limit, and without.
+#[test]
+fn the_speed_limit_of_the_drives_makes_the_fast_runs_inaccurate() {
+    let folder = Folder::new("evaluate-limit");
+    let mut errors = Vec::new();
+    for (name, limit) in [("limited", "59336.0"), ("free", "0.0")] {
+        let domain = domain();
+        let limit = format!("arm:simulated_velocity_limit:={limit}");
+        let velocity = "arm:max_velocity:=[4.0, 4.0, 4.0, 4.0, 4.0, 4.0]";
+        let arguments = ["-p", "arm31:port:=0", "-p", &limit, "-p", velocity];
+        let lab = Lab::start_with(domain, &["up", "--only", "ranger"], &arguments);
+        let (path, number) = (folder.path(name), domain.to_string());
+        let run = |tests: &str| {
+            let options = ["--cycles", "2", "--speed", "0.4", "--periods", "2", "--domain", &number];
+            evaluate(&[&["run", &path, "--tests", tests], &options[..]].concat())
+        };
+        let output = run("x");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+        errors.push(row(&printed, "table 4.4", "2")[0]);
+        assert!(Path::new(&folder.path(&format!("{name}/x.svg"))).exists());
+        // Records are never overwritten.
+        let error = String::from_utf8(run("x").stderr).unwrap();
+        assert!(error.contains("choose another folder"), "{error}");
+        drop(lab);
+    }
+    let [limited, free] = errors[..] else { panic!("{errors:?}") };
+    // 37 mm in the thesis. A busy machine delays commands, which costs accuracy.
+    assert!((37.0 / 1.5..37.0 * 1.5).contains(&limited) && free < 8.0, "{errors:?}");
+}
+
+#[test]
+fn tests_that_the_arm_cannot_do_move_nothing() {
+    let folder = Folder::new("evaluate-reach");
+    let path = folder.path("run");
+    for (option, value, reason) in [
+        ("--robot", "widowx", "out of reach of this arm"),
+        ("--attitude", "0,1", "--attitude needs three numbers"),
+        ("--periods", "0", "not a positive number"),
+        ("--min-height", "0.6", "nothing has moved"),
+    ] {
+        let output = evaluate(&["run", &path, option, value, "--domain", &domain().to_string()]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains(reason), "{reason}: {error}");
+        assert!(!Path::new(&path).exists());
+    }
+}

@@ -1,0 +1,166 @@
+//! Foxglove's protocol in the lab: its own client library, access, and what a lost client drives.
+
+#![cfg(target_os = "linux")]
+
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tungstenite::Message;
+
+use super::console::{Client, PATIENCE, get, only_slow_clients_lose_pictures, until_zero};
+use crate::common::implementation::embedded_does;
+use crate::common::peers::{Peer, Running, report};
+use crate::common::{Lab, domain};
+
+const PROTOCOL: (&str, &str) = ("sec-websocket-protocol", "foxglove.sdk.v1");
+
+#[test]
+fn a_program_with_foxgloves_library_uses_the_lab() {
+    if !embedded_does("a list of services") {
+        return;
+    }
+    let Some(peer) = Peer::Foxglove.command() else { return };
+    let lab = Lab::start();
+    let facts = Running::start(peer, lab.domain, &[&lab.foxglove.to_string()]).facts(4 * PATIENCE);
+    for name in ["description", "moving", "stopped", "parameters", "set", "followed", "asset", "done"] {
+        assert_eq!(facts.text(name), "true", "{name}");
+    }
+    let capabilities = "clientPublish services parameters parametersSubscribe connectionGraph assets";
+    assert_eq!(facts.text("capabilities"), capabilities);
+    assert_eq!(facts.text("distribution"), crate::common::peers::distribution());
+    assert_eq!(facts.text("scan"), "684");
+    assert_eq!(facts.text("picture"), "640 x 480, 921600 bytes");
+    assert_eq!((facts.text("geometry"), facts.text("geometry_json")), ("0.354", "0.354"));
+    assert!(facts.text("wrong_request").contains("has no field 'power'"), "{facts:?}");
+    assert_eq!(facts.text("short_message"), "publish /cmd_vel: unexpected end of input");
+    let long = "publish /cmd_vel: 8 bytes follow the message: is it of another type?";
+    assert_eq!(facts.text("long_message"), long);
+    assert_eq!((facts.text("parameter"), facts.text("double")), ("64 undefined", "float64"));
+
+    assert!(facts.text("read_only").starts_with("setParameters /console.max_clients: "), "{facts:?}");
+    assert!(facts.text("no_asset").contains("is not package://PACKAGE/PATH"), "{facts:?}");
+    facts.contains("publishers", &["/mobile_base"]);
+    assert_eq!(facts.text("providers"), "/mobile_base");
+}
+
+/// A client that has advertised `/cmd_vel`, and a message that drives forward.
+fn driver(lab: &Lab) -> (Client, Message) {
+    let mut driver = Client::connect_to(lab.foxglove, "/", &[PROTOCOL]).unwrap();
+    driver.next("serverInfo");
+    let channel =
+        json!({ "id": 1, "topic": "/cmd_vel", "encoding": "json", "schemaName": "geometry_msgs/msg/Twist" });
+    driver.send(&json!({ "op": "advertise", "channels": [channel] }));
+    let forward = [&[1, 1, 0, 0, 0][..], br#"{ "linear": { "x": 0.1 } }"#].concat();
+    (driver, Message::binary(forward))
+}
+
+#[test]
+fn what_a_lost_client_drives_stops() {
+    let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
+    let mut listener = Client::connect(lab.console);
+    listener.subscribe("/cmd_vel", "geometry_msgs/Twist");
+    let (mut client, forward) = driver(&lab);
+    client.socket.send(forward).unwrap();
+    assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
+    let (_, state) = get(lab.console, "/api/lab", "");
+    assert!(state.contains(r#""topic":"/cmd_vel""#) && state.contains(r#""moving":true"#), "{state}");
+    let start = Instant::now();
+    drop(client);
+    let closed = until_zero(&mut listener, start);
+    // This one does not answer pings, because it reads nothing.
+    let (mut client, forward) = driver(&lab);
+    client.socket.send(forward).unwrap();
+    assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
+    let silent = until_zero(&mut listener, Instant::now());
+    report(&format!("zero velocity after a closed client: {closed:?}, without a sign: {silent:?}"));
+    // Half a second by default, and time for a loaded machine.
+    assert!(closed < Duration::from_secs(5) && silent > Duration::from_millis(300), "{closed:?} {silent:?}");
+}
+
+#[test]
+fn a_slow_client_loses_messages_and_no_memory() {
+    let lab = Lab::start();
+    let picture = |client: &mut Client| loop {
+        let channels = client.next("advertise")["channels"].take();
+        let found = channels.as_array().unwrap().iter().find(|c| c["topic"] == "/camera/rgb/image_color");
+        if let Some(channel) = found {
+            let subscription = json!({ "id": 1, "channelId": channel["id"] });
+            client.send(&json!({ "op": "subscribe", "subscriptions": [subscription] }));
+            return;
+        }
+    };
+    let mut slow: Vec<Client> =
+        (0..5).map(|_| Client::connect_to(lab.foxglove, "/", &[PROTOCOL]).unwrap()).collect();
+    slow.iter_mut().for_each(picture);
+    let mut quick = Client::connect(lab.console);
+    quick.subscribe("/camera/rgb/image_color", "sensor_msgs/Image");
+    only_slow_clients_lose_pictures(&lab, &mut quick);
+    // They are served when they read again.
+    let is_message = |message| matches!(message, Message::Binary(bytes) if bytes.first() == Some(&1));
+    while !is_message(slow[0].socket.read().unwrap()) {}
+}
+
+#[test]
+fn token_and_origin_hold_here_as_well() {
+    let arguments = ["console", "--listen", "127.0.0.1:0", "--foxglove", "0.0.0.0:0"];
+    let lab = Lab::start_with(domain(), &arguments, &[]);
+    let line = lab.banner.iter().find_map(|line| line.split_once("connect to ws://0.0.0.0:")).unwrap().1;
+    let (port, token) = line.split_once("/?token=").unwrap();
+    let address = ([127, 0, 0, 1], port.parse().unwrap()).into();
+    // The page asks for the token as well.
+    assert_eq!(get(lab.console, "/api/lab", "").0, 401);
+    let connect = |path: &str, headers: &[(&'static str, &str)]| {
+        Client::connect_to(address, path, headers).map(|mut client| client.next("serverInfo"))
+    };
+    let with_token = format!("/?token={token}");
+    assert!(connect("/", &[PROTOCOL]).unwrap_err().contains("401"));
+    assert!(connect("/?token=0123456789abcdef", &[PROTOCOL]).unwrap_err().contains("401"));
+    for name in ["foxglove.sdk.v1", "foxglove.websocket.v1"] {
+        assert!(connect(&with_token, &[(PROTOCOL.0, name)]).is_ok(), "{name}");
+    }
+    assert!(connect(&with_token, &[PROTOCOL, ("origin", "https://app.foxglove.dev")]).is_ok());
+    let evil = [PROTOCOL, ("origin", "http://evil.example")];
+    assert!(connect(&with_token, &evil).unwrap_err().contains("403"));
+    // Another protocol, or none.
+    assert!(connect(&with_token, &[(PROTOCOL.0, "foxglove.sdk.v9")]).unwrap_err().contains("400"));
+    assert!(connect(&with_token, &[]).unwrap_err().contains("400"));
+    assert_eq!(get(address, &with_token, "").0, 400);
+}
+
+#[test]
+fn origins_are_chosen() {
+    let arguments =
+        ["console", "--listen", "127.0.0.1:0", "--foxglove-origins", "http://localhost:9,https://a.example"];
+    let lab = Lab::start_with(domain(), &arguments, &[]);
+    let connect = |name, value| Client::connect_to(lab.foxglove, "/", &[PROTOCOL, (name, value)]);
+    assert!(connect("origin", "https://a.example").is_ok());
+    for (name, value) in
+        [("origin", "https://app.foxglove.dev"), ("origin", "null"), ("host", "evil.example")]
+    {
+        assert!(connect(name, value).unwrap_err().contains("403"), "{value}");
+    }
+    // The page is for itself only.
+    let page = [("origin", "https://a.example")];
+    assert!(Client::connect_to(lab.console, "/rosbridge", &page).unwrap_err().contains("403"));
+}
+
+#[test]
+fn a_port_in_use_is_said_clearly() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
+    let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into());
+    let output = Command::new(program)
+        .args(["up", "--only", "console", "--console", "127.0.0.1:0", "--foxglove", &address])
+        .args(["--domain", &domain().to_string()])
+        .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let line = errors.lines().find(|line| line.starts_with("dragoman: ")).unwrap_or_default();
+    let is_clear = line.contains(&address) && line.contains("--foxglove off");
+    assert!(!output.status.success() && is_clear, "{errors}");
+}
