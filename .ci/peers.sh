@@ -13,4 +13,13 @@ packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 octave octave-instrum
 .ci/venv.sh "$tools/cyclone" cyclonedds==11.0.1
 .ci/ros.sh "$tools"
 
+# Clients of rosbridge and of Foxglove's protocol.
+.ci/venv.sh "$tools/roslibpy" roslibpy==2.1.0
+command -v npm >/dev/null || .ci/packages.sh nodejs npm
+mkdir -p "$tools/roslib" "$tools/foxglove"
+[ -e "$tools/roslib/node_modules/roslib" ] || npm install --silent --no-audit --no-fund --prefix "$tools/roslib" roslib@2.1.0 ws@8
+[ -e "$tools/foxglove/node_modules/@foxglove/rosmsg" ] ||
+    npm install --silent --no-audit --no-fund --prefix "$tools/foxglove" \
+        @foxglove/ws-protocol@0.8.0 @foxglove/rosmsg2-serialization@3.1.0 @foxglove/rosmsg@5.0.5 ws@8
+
 make -C packages/dragoman_bringup/tests/peers/fastdds BUILD="$tools"
