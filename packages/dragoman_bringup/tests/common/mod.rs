@@ -17,17 +17,23 @@ pub mod peers;
 pub mod platform;
 
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
-/// A domain that no other test of this machine uses at the same time. Domains above 101 have ports from the system's
-/// ephemeral range.
+/// A domain without participants on this machine. A long test keeps its own while others use up the rest. Domains above
+/// 101 have ports from the system's ephemeral range.
 pub fn domain() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    1 + (std::process::id() % 2) as u16 * 50 + NEXT.fetch_add(1, Ordering::Relaxed) % 50
+    static NEXT: OnceLock<AtomicU16> = OnceLock::new();
+    let next = NEXT.get_or_init(|| AtomicU16::new((std::process::id() % 100) as u16));
+    let candidates = (0..100).map(|_| 1 + next.fetch_add(1, Ordering::Relaxed) % 100);
+    let mut free = candidates.filter(|domain| {
+        // The first participant of a domain listens there (DDSI-RTPS 9.6.2).
+        UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 7400 + 250 * domain + 10)).is_ok()
+    });
+    free.next().expect("a domain is free")
 }
 
 /// Makes a lab on Cyclone DDS discoverable for the peers, which have no multicast. Jazzy's middleware does so itself.
