@@ -128,7 +128,7 @@ pub struct PlanningSettings {
     /// Free margin around the platform, m.
     pub clearance: f64,
     /// How long to wait for an obstacle on a given path to disappear.
-    pub patience: Duration,
+    pub obstacle_wait: Duration,
     /// How long an obstacle that is no longer seen is remembered.
     pub memory: Duration,
     /// Minimum time between two plans.
@@ -380,7 +380,7 @@ impl Default for Settings {
             planning: PlanningSettings {
                 enabled: true,
                 clearance: 0.1,
-                patience: Duration::from_secs(3),
+                obstacle_wait: Duration::from_secs(3),
                 memory: Duration::from_secs(20),
                 interval: Duration::from_millis(500),
                 resolution: 0.05,

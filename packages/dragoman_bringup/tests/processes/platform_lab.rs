@@ -383,9 +383,8 @@ fn a_platform_that_sees_nothing_is_an_error_in_diagnostics_also_after_a_refusal(
         let counted = |value: &KeyValue| value.key == "requests refused" && value.value != "0";
         status.name.starts_with("second/") && status.values.iter().any(counted)
     };
-    let report = operator
-        .beside
-        .find("the refusal", &mut diagnostics, |array| array.status.iter().any(refused));
+    let report =
+        operator.beside.find("the refusal", &mut diagnostics, |array| array.status.iter().any(refused));
     assert!(report.status.iter().filter(|status| refused(status)).all(blind), "{report:?}");
 }
 

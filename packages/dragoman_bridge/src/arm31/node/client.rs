@@ -133,7 +133,8 @@ pub fn start_client(
         let description = tasks.node().create_publisher("robot_description", latched)?;
         description.publish(&std_msgs::msg::String { data: urdf })?;
         let measured = Arc::clone(&topics.measured);
-        let sorted = sorted(robot.joints().iter().map(|joint| joint.name.as_str()), topics.joint_names());
+        let joints: Vec<String> = robot.joints().iter().map(|joint| joint.name.clone()).collect();
+        let sorted = sorted(&joints, topics.joint_names());
         let known = move || {
             // Keeps the publisher, so that late subscribers get the description.
             let _ = &description;
@@ -162,12 +163,9 @@ pub fn start_client(
 
 /// Sorts angles in the order of a controller, whose joints are `names`, into the order of the model, whose joints may come
 /// in another order. `None` if the controller lacks a joint of the model.
-fn sorted<'a>(
-    model: impl Iterator<Item = &'a str>,
-    names: &[String],
-) -> impl Fn(&[f64]) -> Option<Vec<f64>> + Send + 'static {
+fn sorted(model: &[String], names: &[String]) -> impl Fn(&[f64]) -> Option<Vec<f64>> + Clone + use<> {
     let places: Vec<Option<usize>> =
-        model.map(|joint| names.iter().position(|name| name == joint)).collect();
+        model.iter().map(|joint| names.iter().position(|name| name == joint)).collect();
     move |angles| places.iter().map(|place| angles.get((*place)?).copied()).collect()
 }
 
@@ -233,15 +231,18 @@ mod tests {
     const MODEL: [&str; 3] = ["base", "elbow", "wrist"];
 
     fn of(names: &[&str], angles: &[f64]) -> Option<Vec<f64>> {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        sorted(MODEL.into_iter(), &names)(angles)
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        sorted(&owned(&MODEL), &owned(names))(angles)
     }
 
     #[test]
     fn angles_of_a_controller_with_another_order_are_matched_by_name() {
         assert_eq!(of(&["base", "elbow", "wrist"], &[1.0, 2.0, 3.0]), Some(vec![1.0, 2.0, 3.0]));
         assert_eq!(of(&["wrist", "base", "elbow"], &[3.0, 1.0, 2.0]), Some(vec![1.0, 2.0, 3.0]));
-        assert_eq!(of(&["wrist", "gripper", "base", "elbow"], &[3.0, 9.0, 1.0, 2.0]), Some(vec![1.0, 2.0, 3.0]));
+        assert_eq!(
+            of(&["wrist", "gripper", "base", "elbow"], &[3.0, 9.0, 1.0, 2.0]),
+            Some(vec![1.0, 2.0, 3.0])
+        );
     }
 
     #[test]
