@@ -88,8 +88,11 @@ fn rviz2_is_in_the_namespace_of_the_robot() {
     }
 }
 
-/// Parameter files, each with its nodes: name, page of the reference, heading of the node's tables there.
-const FILES: [(&str, &[(&str, &str, &str)]); 1] =
+/// A node of a parameter file: name, page of the reference, heading of its tables there.
+type Described = (&'static str, &'static str, &'static str);
+
+/// Parameter files with their nodes.
+const FILES: [(&str, &[Described]); 1] =
     [("romaa", &[("mobile_base", "base", "Node /mobile_base, differential drive")])];
 
 /// Users find the defaults in the reference, which `../reference.rs` compares with the nodes: a file says what differs.
