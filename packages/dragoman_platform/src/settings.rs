@@ -210,6 +210,7 @@ pub struct UltrasonicSettings {
 /// An invalid setting.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum SettingsError {
     /// A limit of speed or acceleration is invalid.
     #[error(transparent)]
@@ -219,7 +220,6 @@ pub enum SettingsError {
     OutOfRange {
         /// Name of the setting.
         name: &'static str,
-        /// Its value.
         value: f64,
         /// Minimum.
         least: f64,
