@@ -2,7 +2,7 @@
 # A virtual machine whose kernel has CAN, for machines whose kernel has none. Needs neither root nor KVM once the
 # packages below are there.
 #
-#     .ci/can-vm.sh prepare                 gets what is missing; root installs packages, others are told which
+#     .ci/can-vm.sh prepare                 gets what is missing; root installs packages, others get a list
 #     .ci/can-vm.sh run PROGRAM ARGUMENT... runs a program in it as root, with vcan0 up; gives its exit status back
 #
 # In the machine: vcan0 with loopback at the time of sending (echo=1), as on real hardware; can0 and can1, down, on one

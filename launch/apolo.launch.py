@@ -4,7 +4,7 @@ from pathlib import Path
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from dragoman_launch import CONFIG, argument, below, describe, program  # noqa: E402
+from dragoman_launch import argument, below, describe, program  # noqa: E402
 
 
 def programs(values):
@@ -20,4 +20,4 @@ def generate_launch_description():
         argument('world', 'lab', 'lab, laboratory, corridor, or a file like those in config/worlds, in mode sim'),
         argument('bind', '127.0.0.1', 'address on which Apolo\'s protocol is served, in mode sim; 0.0.0.0 is every interface'),
         argument('server', '127.0.0.1:12000', 'host and port of a real Apolo, in mode real'),
-        params_file=str(CONFIG / 'apolo.yaml'), rviz='lab')
+        rviz='lab')

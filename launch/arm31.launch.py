@@ -4,7 +4,7 @@ from pathlib import Path
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from dragoman_launch import CONFIG, argument, below, describe, program  # noqa: E402
+from dragoman_launch import argument, below, describe, program  # noqa: E402
 
 
 def programs(values):
@@ -19,4 +19,4 @@ def generate_launch_description():
         programs,
         argument('controller', '127.0.0.1:5031', 'host and port of the controller, in mode real'),
         argument('robot', 'ranger_mk1', 'model of the arm: ranger_mk1, ranger_mk2, platform_arm, widowx, or a file like those in config/robots'),
-        modes=('real', 'sim'), params_file=str(CONFIG / 'arm31.yaml'), rviz='ranger', transforms='ranger')
+        modes=('real', 'sim'), rviz='ranger', transforms='ranger')

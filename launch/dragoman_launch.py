@@ -29,7 +29,7 @@ def argument(name, default, description, **more):
     return DeclareLaunchArgument(name, default_value=default, description=description, **more)
 
 
-def describe(programs, *arguments, rviz, modes=('sim', 'real'), params_file='', transforms=''):
+def describe(programs, *arguments, rviz, modes=('sim', 'real'), transforms=''):
     """
     Return the description of a launch file.
 
@@ -37,7 +37,6 @@ def describe(programs, *arguments, rviz, modes=('sim', 'real'), params_file='', 
     :param arguments: what this file has besides the arguments that all have
     :param rviz: which configuration of rviz2, a name in the folder rviz; its topics are relative to the namespace
     :param modes: the values of `mode`; the first is the default
-    :param params_file: the default of the argument of that name
     :param transforms: namespace of the transforms that rviz2 shows, below that of the launch file
     """
     yes_or_no = {'choices': ['true', 'false']}
@@ -45,7 +44,7 @@ def describe(programs, *arguments, rviz, modes=('sim', 'real'), params_file='', 
         argument('mode', modes[0], '; '.join(MODES[mode] for mode in modes), choices=list(modes)),
         argument('namespace', '/', 'namespace above all names'),
         argument('use_sim_time', 'false', 'follow the time of /clock instead of the system\'s', **yes_or_no),
-        argument('params_file', params_file, 'file with parameters of the nodes, as of `dragoman --config`; none if empty'),
+        argument('params_file', '', 'file with parameters of the nodes, as of `dragoman --config`; none if empty'),
         argument('rviz', 'false', 'show the robot in rviz2', **yes_or_no),
         argument('respawn', 'false', 'restart a program that ends, for example because a driver has failed', **yes_or_no),
         *arguments,

@@ -4,7 +4,7 @@ from pathlib import Path
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from dragoman_launch import CONFIG, argument, below, describe, program  # noqa: E402
+from dragoman_launch import argument, below, describe, program  # noqa: E402
 
 
 SIMULATED_PORT = '/tmp/dragoman_kobuki'
@@ -32,4 +32,4 @@ def generate_launch_description():
         programs,
         argument('kind', 'kobuki', 'kind of base', choices=['kobuki', 'differential']),
         argument('port', '/dev/ttyUSB0', 'serial port of the base, in modes real and mixed'),
-        modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'kobuki.yaml'), rviz='kobuki')
+        modes=('sim', 'real', 'mixed'), rviz='kobuki')

@@ -4,7 +4,7 @@ from pathlib import Path
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from dragoman_launch import CONFIG, argument, describe, program  # noqa: E402
+from dragoman_launch import argument, describe, program  # noqa: E402
 
 
 def programs(values):
@@ -19,4 +19,4 @@ def generate_launch_description():
         argument('robot', 'ranger_mk1', 'the arm: ranger_mk1, ranger_mk2, platform_arm, widowx, or a file like those in config/robots'),
         argument('world', 'lab', 'lab, laboratory, corridor, or a file like those in config/worlds'),
         argument('bind', '127.0.0.1', 'address on which the old protocols are served; 0.0.0.0 is every interface'),
-        modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'lab.yaml'), rviz='lab')
+        modes=('sim', 'real', 'mixed'), rviz='lab')

@@ -4,7 +4,7 @@ from pathlib import Path
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from dragoman_launch import CONFIG, argument, below, describe, program  # noqa: E402
+from dragoman_launch import argument, below, describe, program  # noqa: E402
 
 
 def programs(values):
@@ -31,4 +31,4 @@ def generate_launch_description():
         argument('cmd_vel', '/cmd_vel', 'topic on which that base takes velocities'),
         argument('odom', '/odom', 'topic of its odometry'),
         argument('scan', '/scan', 'topic of its laser'),
-        params_file=str(CONFIG / 'neobotix.yaml'), rviz='neobotix')
+        rviz='neobotix')

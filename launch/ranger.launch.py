@@ -4,7 +4,7 @@ from pathlib import Path
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from dragoman_launch import CONFIG, argument, describe, program  # noqa: E402
+from dragoman_launch import argument, describe, program  # noqa: E402
 
 
 def programs(values):
@@ -20,4 +20,4 @@ def generate_launch_description():
         argument('robot', 'ranger_mk1', 'ranger_mk1, ranger_mk2, platform_arm, widowx, or a file like those in config/robots'),
         argument('can', 'can0', 'CAN interface of the drives, in mode real'),
         argument('bind', '127.0.0.1', 'address on which the 31-byte protocol is served; 0.0.0.0 is every interface'),
-        params_file=str(CONFIG / 'ranger.yaml'), rviz='ranger', transforms='ranger')
+        rviz='ranger', transforms='ranger')

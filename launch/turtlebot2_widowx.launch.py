@@ -4,7 +4,7 @@ from pathlib import Path
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from dragoman_launch import CONFIG, argument, below, describe, program  # noqa: E402
+from dragoman_launch import argument, below, describe, program  # noqa: E402
 
 
 def programs(values):
@@ -23,4 +23,4 @@ def generate_launch_description():
         argument('world', 'lab', 'the world of the simulated one: lab, laboratory, corridor, or a file like those in config/worlds'),
         argument('base_port', '', 'serial port of the base, in modes real and mixed; if both are empty, the robot is in ROS already'),
         argument('arm_port', '', 'serial port of the arm, likewise'),
-        modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'turtlebot2_widowx.yaml'), rviz='turtlebot2_widowx')
+        modes=('sim', 'real', 'mixed'), rviz='turtlebot2_widowx')

@@ -119,11 +119,11 @@ pub enum Status {
 /// Why a program failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Failure {
     /// A topic has no messages.
     #[error("no messages on {topic} for {seconds} s")]
     Silent {
-        /// The topic.
         topic: &'static str,
         /// Waiting time.
         seconds: f64,

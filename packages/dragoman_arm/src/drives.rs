@@ -6,6 +6,7 @@ pub const TEMPERATURE_ABSENT: f64 = -1000.0;
 /// Why a command to the drives was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum DriveError {
     /// The number of values is not the number of joints.
     #[error("{given} joint values were given; the arm has {joints} joints")]
@@ -20,7 +21,6 @@ pub enum DriveError {
     NotFinite {
         /// Index of the joint, from the base.
         joint: usize,
-        /// Its value.
         value: f64,
     },
     /// The drives are disabled.

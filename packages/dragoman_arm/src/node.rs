@@ -100,22 +100,32 @@ struct Arm {
     refused_commands: u64,
 }
 
+/// A bus with drives.
+pub struct ArmBus {
+    /// The bus.
+    pub bus: Box<dyn Bus>,
+    /// The time of the bus.
+    pub clock: driver::Clock,
+    /// Whether the drives are switched on as soon as they are set up, also without parameter `enable_at_start`.
+    pub enable_at_start: bool,
+}
+
 /// Starts node `arm` in the arm's namespace. `open_bus` gets the group of drives and the parameters `can` and
-/// `simulated_velocity_limit` (counts/s), and returns the bus and its clock.
+/// `simulated_velocity_limit` (counts/s).
 ///
 /// # Errors
 /// An invalid parameter; a bus that cannot be opened; an error of the middleware.
 pub fn start(
     context: &Context,
     settings: ArmSettings,
-    open_bus: impl FnOnce(&GroupConfig, &str, f64) -> Result<(Box<dyn Bus>, driver::Clock), String>,
+    open_bus: impl FnOnce(&GroupConfig, &str, f64) -> Result<ArmBus, String>,
 ) -> Result<ArmNode, ArmNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &settings.namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(&settings.drives))?;
     tasks.spawn(server);
     let config = parameters::group(&values, settings.joint_names.len()).map_err(ArmNodeError::Drives)?;
     let can: String = values.value("can");
-    let (bus, clock) =
+    let ArmBus { bus, clock, enable_at_start } =
         open_bus(&config, &can, values.value("simulated_velocity_limit")).map_err(ArmNodeError::Bus)?;
     let drives = Arc::new(Drives::start(config, bus, clock).map_err(ArmNodeError::Start)?);
 
@@ -128,7 +138,7 @@ pub fn start(
         names: settings.joint_names,
         clock: node.get_ros_clock(),
         status: node.create_publisher("drive_status", latched)?,
-        enable_at_start: can.is_empty() || values.value("enable_at_start"),
+        enable_at_start: enable_at_start || values.value("enable_at_start"),
         waiting: HashMap::new(),
         refusal: None,
         refused_commands: 0,

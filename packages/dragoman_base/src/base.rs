@@ -64,29 +64,7 @@ pub struct Motion {
 macro_rules! base {
     ($driver:ty, $state:ty, $set_motor_power:expr) => {
         impl SerialDriver for $driver {
-            fn handle_connected(&mut self, now: Duration) {
-                self.handle_connected(now);
-            }
-
-            fn handle_disconnected(&mut self, now: Duration) {
-                self.handle_disconnected(now);
-            }
-
-            fn handle_bytes(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
-                self.handle_bytes(now, bytes)
-            }
-
-            fn handle_timeout(&mut self, now: Duration) {
-                self.handle_timeout(now);
-            }
-
-            fn poll_timeout(&self) -> Option<Duration> {
-                self.poll_timeout()
-            }
-
-            fn poll_transmit(&mut self) -> &[u8] {
-                self.poll_transmit()
-            }
+            dragoman_io::forward_to_driver!();
 
             fn stop(&mut self) {
                 // Switching off is never refused.

@@ -6,6 +6,7 @@
 //! | [`differential`] | other bases with two driven wheels and a line protocol |
 //! | [`odometry`] | pose of a base with two driven wheels |
 //! | [`commander`] | velocity commands to every base: permission, limits, timeout |
+//! | `outbox` | bytes waiting to be sent to a base |
 //! | `safety` | stops every base on failures |
 //! | [`geometry`] | outer dimensions |
 //! | [`base`] | common interface of the drivers |

@@ -8,10 +8,12 @@
 //! | [`apolo`] | Apolo simulator (Apolo port manual) | TCP 12000 |
 //! | [`arm31`] | 31-byte arm protocol of the Ranger manipulator (Ranger thesis, appendix A) | UDP 5031 |
 //! | [`neobotix`] | Neobotix' PlatformCtrl (PlatformCtrl guide) | TCP 10000, 10002 |
+//! | [`player`] | Player 2.1 to 3.1, also Stage | TCP 6665 |
 //!
-//! [`session`] is what the server sides of both TCP protocols have in common. With feature `node`: `tcp` has the sockets
-//! of both, `ports` opens the ports, `services` has the tables of services of Apolo's and the 31-byte protocol, `clock`
-//! gives the time to the cores, `error` is the error of starting a side.
+//! [`session`] is what the server sides of the three TCP protocols have in common; `calls` has the open
+//! calls of the client sides. With feature `node`: `tcp` has the sockets of the TCP protocols, `ports` opens the ports,
+//! `services` has the tables of services of Apolo's and the 31-byte protocol, `clock` gives the time to the cores,
+//! `error` is the error of starting a side.
 //!
 //! Read every protocol from the wire inwards: `wire` (layout, no state), then `server` and `client` (state, but no
 //! socket, clock, thread or ROS type). Only the outermost files know sockets and ROS.

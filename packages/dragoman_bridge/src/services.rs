@@ -26,7 +26,6 @@ pub(crate) trait Protocol: Sized + 'static {
 
 /// A row: a service, and the conversions between it and the protocol.
 pub(crate) struct Service<P: Protocol, S: WrappedServiceTypeSupport> {
-    /// Its name.
     pub(crate) name: &'static str,
     /// The service's request; `None` for a call of another row.
     pub(crate) request: fn(P::Call) -> Option<S::Request>,

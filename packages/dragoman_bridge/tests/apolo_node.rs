@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 
+#[path = "fake_world/mod.rs"]
 mod fake_world;
 
 #[path = "apolo_node/chain.rs"]

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 /// Error text if no port is named.
 pub(crate) const WHICH_PORT: &str = "no serial port: name it with --port PATH, for example /dev/ttyUSB0";
 /// Time after which a machine that has not responded is reported.
-const PATIENCE: Duration = Duration::from_secs(1);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A machine whose node has been started.
 pub(crate) struct Machine {
@@ -44,7 +44,7 @@ pub(crate) async fn start(supervisor: &Supervisor, machine: Machine) {
     supervisor.on_stop(stop);
     println!("{name} at {place} appears as {}", node.name());
     supervisor.spawn_node(node);
-    if tokio::time::timeout(PATIENCE, measured).await.is_err() {
+    if tokio::time::timeout(RESPONSE_TIMEOUT, measured).await.is_err() {
         println!("{no_data}; see /diagnostics");
     }
 }

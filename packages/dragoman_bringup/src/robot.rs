@@ -47,7 +47,6 @@ pub(crate) struct RobotDescription {
 
 /// The document of a robot.
 pub(crate) struct Source {
-    /// Its text.
     pub(crate) text: String,
     /// Its settings; `None` for a Denavit-Hartenberg table.
     pub(crate) settings: Option<RobotSettings>,

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use common::beside::Beside;
 use common::hosts::hosts;
-use common::{Lab, domain};
+use common::{Lab, domain, processor_time};
 use dragoman_ros::sensor_msgs::msg::JointState;
 use futures::StreamExt;
 use peer::{Peer, discovery_port};
@@ -67,19 +67,11 @@ fn longest_gaps(domain: u16, stop: &AtomicBool, listening: &AtomicBool) -> [Dura
     gaps
 }
 
-/// Processor time of a lab, s.
-fn busy(lab: &Lab) -> f64 {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", lab.child.id())).unwrap();
-    let after_name = stat.rsplit(')').next().unwrap();
-    let ticks = after_name.split_whitespace().skip(11).take(2).map(|word| word.parse::<f64>().unwrap());
-    ticks.sum::<f64>() / 100.0
-}
-
 /// Fractions of a core.
 fn busy_for(lab: &Lab, time: Duration) -> f64 {
-    let before = busy(lab);
+    let before = processor_time(lab.child.id());
     std::thread::sleep(time);
-    (busy(lab) - before) / time.as_secs_f64()
+    (processor_time(lab.child.id()) - before) / time.as_secs_f64()
 }
 
 /// Ends the receiving thread, also when the lab has ended.

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `driver` | [`SerialDriver`]: a driver without I/O |
+//! | `frames` | [`Frames`]: frames in a byte stream |
 //! | `connection` | [`Connection`]: the location of a device, on a port or simulated |
 //! | `port` | [`SerialPort`] |
 //! | `line` | [`Line`]: a driver and its stream: reading, writing, reopening |
@@ -11,6 +12,7 @@
 #[cfg(feature = "serial")]
 mod connection;
 mod driver;
+mod frames;
 #[cfg(feature = "ros")]
 pub mod lifecycle;
 #[cfg(feature = "serial")]
@@ -21,6 +23,7 @@ mod port;
 #[cfg(feature = "serial")]
 pub use connection::{Connection, NoPort, Open, SIMULATED, Simulate, Stream};
 pub use driver::SerialDriver;
+pub use frames::{Beginning, FrameStatistics, Frames};
 #[cfg(feature = "serial")]
 pub use line::{Line, REOPEN_TIME};
 #[cfg(feature = "serial")]

@@ -169,39 +169,20 @@ pub enum Problem {
 /// Error writing a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum WriteError {
     /// A number is NaN or infinite.
     #[error("'{attribute}' of <{element}> is not a finite number")]
-    NotFinite {
-        /// The element.
-        element: String,
-        /// Its attribute.
-        attribute: String,
-    },
+    NotFinite { element: String, attribute: String },
     /// A text contains a control character.
     #[error("'{attribute}' of <{element}> contains {character:?}, which is not permitted in XML")]
-    Character {
-        /// The element.
-        element: String,
-        /// Its attribute.
-        attribute: String,
-        /// The character.
-        character: char,
-    },
+    Character { element: String, attribute: String, character: char },
     /// A name is not a valid XML name.
     #[error("{name:?} cannot be a name")]
-    Name {
-        /// The name.
-        name: String,
-    },
+    Name { name: String },
     /// An attribute occurs twice.
     #[error("<{element}> has '{attribute}' twice")]
-    Duplicate {
-        /// The element.
-        element: String,
-        /// Its attribute.
-        attribute: String,
-    },
+    Duplicate { element: String, attribute: String },
     /// The document exceeds a limit of elements, depth, attributes or bytes.
     #[error("the document is too large; the limit is reached at a <{element}>")]
     TooLarge {

@@ -6,6 +6,7 @@ pub const MAX_FILE_NAME_LEN: usize = 200;
 /// Error in a file name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum FileNameError {
     /// The name is empty.
     #[error("the name of the file is empty")]
@@ -19,7 +20,6 @@ pub enum FileNameError {
     /// It leads out of its folder, into another one, or to a hidden file.
     #[error("'{}' is not a plain file name: {found:?} is not permitted", name.escape_debug())]
     NotPlain {
-        /// The name.
         name: String,
         /// The forbidden character.
         found: char,

@@ -11,6 +11,7 @@
 //! | [`map`] | lines, prohibited areas, work area; stations and the paths between them |
 //! | [`import`] | conversion of documents to maps and roadmaps |
 //! | [`file_name`] | file names that a client may use |
+//! | `grid` (feature `ros`) | maps as occupancy grids |
 //! | `messages` (feature `ros`) | maps, paths and poses as ROS messages |
 
 pub mod codes;

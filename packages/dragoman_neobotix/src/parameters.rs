@@ -119,6 +119,7 @@ pub struct Declaration {
 /// Error setting a parameter.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ParameterError {
     /// Unknown parameter.
     #[error("there is no parameter '{key}'")]
@@ -143,9 +144,7 @@ pub enum ParameterError {
         key: &'static str,
         /// The given value.
         value: f64,
-        /// Minimum.
         minimum: i32,
-        /// Maximum.
         maximum: i32,
         /// Their unit.
         unit: &'static str,

@@ -128,7 +128,7 @@ pub struct PlanningSettings {
     /// Free margin around the platform, m.
     pub clearance: f64,
     /// How long to wait for an obstacle on a given path to disappear.
-    pub patience: Duration,
+    pub obstacle_wait: Duration,
     /// How long an obstacle that is no longer seen is remembered.
     pub memory: Duration,
     /// Minimum time between two plans.
@@ -210,6 +210,7 @@ pub struct UltrasonicSettings {
 /// An invalid setting.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum SettingsError {
     /// A limit of speed or acceleration is invalid.
     #[error(transparent)]
@@ -219,7 +220,6 @@ pub enum SettingsError {
     OutOfRange {
         /// Name of the setting.
         name: &'static str,
-        /// Its value.
         value: f64,
         /// Minimum.
         least: f64,
@@ -380,7 +380,7 @@ impl Default for Settings {
             planning: PlanningSettings {
                 enabled: true,
                 clearance: 0.1,
-                patience: Duration::from_secs(3),
+                obstacle_wait: Duration::from_secs(3),
                 memory: Duration::from_secs(20),
                 interval: Duration::from_millis(500),
                 resolution: 0.05,

@@ -3,11 +3,13 @@
 //! The library's source is not kept in this repository. A patch that does not apply stops the build: after an update of
 //! rustdds, delete it if upstream contains it, else rebase it (README).
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
 use diffy::patch_set::{FileOperation, ParseOptions, PatchSet};
+use tinyjson::JsonValue;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -95,23 +97,47 @@ fn adapt(source: &Path) -> io::Result<()> {
 
 /// The folder of rustdds as published: in cargo's registry, or among vendored dependencies.
 fn published(manifest: &Path) -> PathBuf {
-    let metadata = Command::new(env::var("CARGO").unwrap())
-        .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])
+    // Cargo downloads what is missing, and needs no network after `cargo fetch`.
+    let metadata = metadata(manifest, &["--offline"]).or_else(|_| metadata(manifest, &[]));
+    let metadata = metadata.unwrap_or_else(|reason| {
+        panic!("the source of rustdds {VERSION} is missing; `cargo fetch` downloads it:\n{reason}")
+    });
+    folder(&metadata)
+        .unwrap_or_else(|reason| panic!("rustdds {VERSION} is not found in `cargo metadata`: {reason}"))
+}
+
+/// What `cargo metadata` says about this workspace.
+fn metadata(manifest: &Path, options: &[&str]) -> Result<String, String> {
+    let output = Command::new(env::var("CARGO").unwrap())
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .args(options)
+        .arg("--manifest-path")
         .arg(manifest.join("Cargo.toml"))
         .output()
-        .expect("cargo runs");
-    let reason = String::from_utf8_lossy(&metadata.stderr);
-    assert!(
-        metadata.status.success(),
-        "the source of rustdds is missing; `cargo fetch` downloads it:\n{reason}"
-    );
-    let metadata = String::from_utf8(metadata.stdout).unwrap();
-    let (_, package) = metadata
-        .split_once(&format!(r#"{{"name":"rustdds","version":"{VERSION}","#))
-        .expect("cargo knows rustdds");
-    let (_, manifest) = package.split_once(r#""manifest_path":""#).unwrap();
-    let (manifest, _) = manifest.split_once('"').unwrap();
-    PathBuf::from(manifest.replace(r"\\", r"\")).parent().unwrap().to_owned()
+        .map_err(|error| format!("cargo does not start: {error}"))?;
+    if output.status.success() {
+        String::from_utf8(output.stdout).map_err(|error| error.to_string())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
+/// The folder of the manifest of rustdds.
+fn folder(metadata: &str) -> Result<PathBuf, String> {
+    type Object = HashMap<String, JsonValue>;
+    fn text<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
+        object.get(key)?.get::<String>().map(String::as_str)
+    }
+    let metadata: JsonValue = metadata.parse().map_err(|error| format!("invalid JSON: {error}"))?;
+    let packages = metadata.get::<Object>().and_then(|root| root.get("packages")?.get::<Vec<JsonValue>>());
+    let manifest = packages
+        .ok_or("no list of packages")?
+        .iter()
+        .filter_map(|package| package.get::<Object>())
+        .find(|package| text(package, "name") == Some("rustdds") && text(package, "version") == Some(VERSION))
+        .and_then(|package| text(package, "manifest_path"))
+        .ok_or("it is not one of the packages")?;
+    Ok(Path::new(manifest).parent().ok_or("its manifest has no folder")?.to_owned())
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

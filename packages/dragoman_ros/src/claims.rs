@@ -176,7 +176,7 @@ impl Core {
         let is_new = claim.count > rival.count;
         rival.count = rival.count.max(claim.count);
         rival.received = now;
-        if !(is_older && is_new && claim.heard.contains(&self.own.holder)) {
+        if !(is_older && is_new && claim.rivals.contains(&self.own.holder)) {
             return Outcome::Conflict;
         }
         rival.answers += 1;
@@ -205,7 +205,7 @@ impl Core {
         self.is_due = false;
         self.published = Some(now);
         self.own.count += 1;
-        self.own.heard = self.rivals.keys().cloned().collect();
+        self.own.rivals = self.rivals.keys().cloned().collect();
         Some(self.own.clone())
     }
 
@@ -302,7 +302,7 @@ mod tests {
             holder: holder.to_owned(),
             count,
             namespaces: vec!["/apolo".to_owned()],
-            heard: received.iter().map(|name| (*name).to_owned()).collect(),
+            rivals: received.iter().map(|name| (*name).to_owned()).collect(),
             ..Default::default()
         }
     }

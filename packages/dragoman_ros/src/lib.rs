@@ -16,9 +16,13 @@
 //! | [`health`] | health of the middleware |
 //! | [`introspection`] | the nodes, topics and services of the graph |
 //! | [`lifecycle`] | nodes that acquire and release their hardware on request |
+//! | `names` | rules of names of topics and services |
 //! | [`naming`] | names of other systems as parts of ROS names, names in namespaces |
+//! | `qos_overrides` | quality of service overrides, as in rclcpp |
+//! | `rcl` | what r2r lacks, with feature `r2r` |
 //! | [`raw`] | serialized messages of any type |
 //! | [`reasons`] | responses with a reason, for which Humble's messages have no field |
+//! | `remapping` | remapping rules of the command line |
 //! | [`service_calls`] | a record of service calls |
 //! | [`shared`] | publishers shared by several tasks, and whether anybody listens |
 //! | [`signals`] | SIGINT, SIGTERM and SIGHUP |

@@ -12,7 +12,7 @@ use crate::Context;
 #[cfg(not(feature = "r2r"))]
 pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> crate::Result<Context> {
     #[cfg(unix)]
-    allow_files();
+    allow_files(FILES);
     crate::embedded::security::check(|name| std::env::var(name).ok())?;
     let mut discovery = crate::Discovery::from_variables(|name| std::env::var(name).ok())?;
     if let Some(domain) = domain {
@@ -56,12 +56,12 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> 
 #[cfg(all(unix, not(feature = "r2r")))]
 const FILES: u64 = 8192;
 
-/// Raises the process's limit of open files, as far as the system allows. The usual default is 1024.
-#[cfg(all(unix, not(feature = "r2r")))]
-fn allow_files() {
+/// Raises the process's limit of open files to `wanted`, as far as the system allows. The usual default is 1024.
+#[cfg(unix)]
+pub fn allow_files(wanted: u64) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let wanted = maximum.map_or(FILES, |maximum| maximum.min(FILES));
+    let wanted = maximum.map_or(wanted, |maximum| maximum.min(wanted));
     if current.is_some_and(|current| current < wanted)
         && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum })
     {

@@ -1,7 +1,5 @@
 //! Actions of the embedded layer: both sides, within a process and over the network.
 
-#![cfg(not(feature = "r2r"))]
-
 use std::time::Duration;
 
 use dragoman_ros::action_msgs::msg::{GoalInfo, GoalStatusArray};

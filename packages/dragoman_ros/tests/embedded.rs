@@ -1,7 +1,5 @@
 //! Two contexts of the embedded layer communicate over the loopback interface.
 
-#![cfg(not(feature = "r2r"))]
-
 use std::time::{Duration, Instant};
 
 use dragoman_ros::{

@@ -1,7 +1,5 @@
 //! Publishers of a topic, listed from their own context and from another.
 
-#![cfg(not(feature = "r2r"))]
-
 use std::time::{Duration, Instant};
 
 use dragoman_ros::qos::{DurabilityPolicy, HistoryPolicy, ReliabilityPolicy};

@@ -1,7 +1,5 @@
 //! Warnings of the embedded layer.
 
-#![cfg(not(feature = "r2r"))]
-
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 

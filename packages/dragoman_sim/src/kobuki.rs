@@ -193,11 +193,6 @@ impl Kobuki {
         self.chassis.wheels.map(|wheel| wheel.rate)
     }
 
-    /// Currents of the motors, A.
-    pub fn motor_currents(&self) -> Wheels<f64> {
-        self.chassis.wheels.map(|wheel| wheel.current)
-    }
-
     /// Motors with an overcurrent for some time.
     pub fn overcurrent(&self) -> Wheels<bool> {
         self.chassis.wheels.map(|wheel| wheel.has_overcurrent())

@@ -110,7 +110,7 @@ pub struct FitCommand {
     #[arg(long, value_name = "CHANGES", value_delimiter = ',', value_parser = assignment)]
     max_change: Vec<(String, f64)>,
     /// Pose of the measuring frame in the arm's base frame: x,y,z,roll,pitch,yaw in m and rad. By default it is
-    /// estimated; then d_1 and theta_1 cannot be told from it.
+    /// estimated; then d_1 and theta_1 cannot be distinguished from it.
     #[arg(long, value_name = "POSE", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
     frame: Vec<f64>,
     /// The optimizer.

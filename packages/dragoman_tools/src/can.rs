@@ -20,7 +20,7 @@ use dragoman_io::can::{Bus, Received, ReplayBus};
 use monitor::Monitor;
 
 /// Polling interval for the end of the program.
-const PATIENCE: Duration = Duration::from_millis(200);
+const POLL_PERIOD: Duration = Duration::from_millis(200);
 
 #[derive(Debug, clap::Subcommand)]
 /// Subcommands of `dragoman can`.
@@ -115,7 +115,7 @@ fn live(options: &MonitorOptions, mut monitor: Monitor<impl Write>, stopped: &At
     let mut log = options.log.as_deref().map(Log::create).transpose()?;
     let began = std::time::Instant::now();
     while !stopped.load(Ordering::Relaxed) {
-        bus.wait(PATIENCE.min(monitor.due().saturating_sub(began.elapsed())));
+        bus.wait(POLL_PERIOD.min(monitor.due().saturating_sub(began.elapsed())));
         while let Some(received) = bus.receive() {
             if let (Some(log), Received::Frame(frame)) = (&mut log, &received) {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -54,7 +54,7 @@ const ECHOES: [(&str, &str); 2] =
 /// Timeout of finding a publisher.
 const SEARCH_TIME: Duration = Duration::from_secs(3);
 /// Timeout of the next message or response.
-const PATIENCE: Duration = Duration::from_secs(3);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Number of messages at the beginning that do not count.
 const FIRST: usize = 5;
 /// Time until both sides know a connection.
@@ -142,7 +142,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
     let mut seen = 0;
     let mut first: Option<Instant> = None;
     while row.times.len() < samples {
-        let Ok(Some(message)) = timeout(PATIENCE, messages.next()).await else {
+        let Ok(Some(message)) = timeout(MESSAGE_TIMEOUT, messages.next()).await else {
             row.remark = if seen == 0 { "silent".to_owned() } else { "no more messages".to_owned() };
             return Ok(row);
         };
@@ -199,7 +199,7 @@ async fn measure_service(mut tasks: NodeTasks, name: String, samples: usize) -> 
     }
     for sample in 0..samples + FIRST {
         let start = Instant::now();
-        if timeout(PATIENCE, client.request(&GetGeometry::Request::default())?).await.is_err() {
+        if timeout(MESSAGE_TIMEOUT, client.request(&GetGeometry::Request::default())?).await.is_err() {
             row.remark = "no answer".to_owned();
             return Ok(row);
         }
@@ -234,7 +234,7 @@ async fn measure_echo(
         let mark = format!("latency {sample}");
         let start = Instant::now();
         publisher.publish(&Text { data: mark.clone() })?;
-        let received = timeout(PATIENCE, async {
+        let received = timeout(MESSAGE_TIMEOUT, async {
             while let Some((text, at)) = echoes.next().await {
                 if text.trim_end().ends_with(&mark) {
                     return Some(at);

@@ -13,6 +13,7 @@
 //! | [`station`] | `dragoman station`: the command station of an arm, on a terminal |
 //! | [`task`] | `dragoman task`: programs of a platform, checked, converted, run |
 //! | [`teleop`] | `dragoman teleop`: a base driven from the keyboard |
+//! | `worker` | threads that end when their owner drops them |
 
 pub mod calibrate;
 pub mod can;

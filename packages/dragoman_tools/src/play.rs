@@ -251,7 +251,6 @@ impl Session {
     }
 }
 
-/// Period of `/clock`.
 const CLOCK_PERIOD: Duration = Duration::from_millis(25);
 /// Time for subscribers to get the last messages.
 const FAREWELL: Duration = Duration::from_millis(200);

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use dragoman_geometry::Twist;
+use dragoman_geometry::{Twist, wrap_angle};
 use nalgebra::Isometry3;
 
 use super::file::{LARGEST, LARGEST_ANGLE};
 use super::geometry::{Vector, to_parry, vector};
 use super::scene::Collider;
 use super::state::{Object, Role, check};
-use super::wheeled::{Step, wrap};
+use super::wheeled::Step;
 use super::{World, WorldError};
 
 /// Maximum step of [`World::advance`], s.
@@ -81,7 +81,7 @@ impl World {
             let direction = heading + turn / 2.0;
             // The chord of the arc.
             let chord = if turn == 0.0 { distance } else { distance * (turn / 2.0).sin() / (turn / 2.0) };
-            ([x + chord * direction.cos(), y + chord * direction.sin(), z], wrap(heading + turn))
+            ([x + chord * direction.cos(), y + chord * direction.sin(), z], wrap_angle(heading + turn))
         };
         let go = |world: &mut Self, share: f64, may_touch: bool| {
             let (to, yaw) = along(share);
@@ -100,7 +100,7 @@ impl World {
             if go(self, middle, false) { free = middle } else { blocked = middle }
         }
         let (to, _) = along(free);
-        let turns = step.turn != 0.0 && self.drop_at(at, to, wrap(heading + step.turn), radius, false);
+        let turns = step.turn != 0.0 && self.drop_at(at, to, wrap_angle(heading + step.turn), radius, false);
         let turn = if turns { step.turn } else { free * step.turn };
         Step { distance: free * step.distance, turn, ..Step::default() }
     }
@@ -148,7 +148,7 @@ impl World {
         let target =
             [x + step.distance * cos - step.side * sin, y + step.distance * sin + step.side * cos, z];
         if target.iter().any(|value| value.abs() > LARGEST)
-            || !self.drop_at(at, target, wrap(heading), radius, false)
+            || !self.drop_at(at, target, wrap_angle(heading), radius, false)
         {
             return false;
         }

@@ -3,6 +3,7 @@
 /// Error of a request; nothing has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum WorldError {
     /// Unknown world.
     #[error("there is no world {name:?}")]
@@ -29,7 +30,6 @@ pub enum WorldError {
     OutOfRange {
         /// Name of the value.
         field: &'static str,
-        /// The value.
         value: f64,
         /// Minimum.
         least: f64,

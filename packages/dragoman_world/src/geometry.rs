@@ -18,6 +18,7 @@ pub(crate) type Vector = parry3d_f64::math::Vector;
 
 /// A shape in its own frame, m.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Geometry {
     /// A box centred at the origin.
     Box {
@@ -26,16 +27,12 @@ pub enum Geometry {
     },
     /// A cylinder centred at the origin, its axis along z.
     Cylinder {
-        /// Radius.
         radius: f64,
         /// Length along z.
         length: f64,
     },
     /// A sphere centred at the origin.
-    Sphere {
-        /// Radius.
-        radius: f64,
-    },
+    Sphere { radius: f64 },
     /// Triangles.
     Mesh {
         /// Corners and triangles, already scaled.
@@ -47,7 +44,6 @@ pub enum Geometry {
     Extrusion {
         /// Corners in order, clockwise or counter-clockwise.
         polygon: Vec<[f64; 2]>,
-        /// Height.
         height: f64,
     },
 }

@@ -10,6 +10,8 @@
 //! | `wheeled.rs`, `arm.rs`, `sensor.rs` | models of robots and sensors, independent of a world |
 //! | `camera.rs`, `camera/` | cameras: their views, and images of the views |
 //! | `scene.rs` | all solids, with a tree of bounding boxes |
+//! | `noise.rs` | random errors of sensors |
+//! | `error.rs` | errors of requests and files |
 //! | `geometry.rs`, `polygon.rs`, `mesh.rs` | shapes; only `geometry.rs` converts to parry3d |
 //! | `file.rs`, `build.rs`, `urdf.rs` | worlds from YAML, shapes and arms from URDF |
 //! | [`import`] | worlds of the simulator Apolo as YAML |

@@ -58,7 +58,6 @@ impl LaserFigures {
     };
 }
 
-/// A laser.
 pub(crate) struct Laser {
     pub(crate) name: String,
     pub(crate) mount: Mount,

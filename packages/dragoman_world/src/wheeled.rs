@@ -1,7 +1,7 @@
 //! Robots on wheels: their drives, their pose after a drop, their motion, their odometry.
 
 use dragoman_geometry::wheels::{Drives, Wheel};
-use dragoman_geometry::{Point, Twist};
+use dragoman_geometry::{Point, Twist, wrap_angle};
 use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion, Vector3};
 
 use super::file::{MecanumEntry, SteeredEntry};
@@ -168,7 +168,7 @@ impl Wheeled {
         let (sin, cos) = heading.sin_cos();
         *x += distance * cos - side * sin;
         *y += distance * sin + side * cos;
-        *heading = wrap(*heading);
+        *heading = wrap_angle(*heading);
         factors
     }
 }
@@ -195,7 +195,7 @@ impl ApoloOdometry {
     /// Sets the reading; the robot's axes at this pose are those of the odometry from now on.
     pub(crate) fn reset(&mut self, pose: &Isometry3<f64>, reading: [f64; 3]) {
         let [x, y, heading] = reading;
-        *self = Self { reading: [x, y, wrap(heading)], ..Self::new(pose) };
+        *self = Self { reading: [x, y, wrap_angle(heading)], ..Self::new(pose) };
     }
 
     /// Adds the way from the last pose to this one; its distance and its turn are multiplied by the factors.
@@ -204,7 +204,7 @@ impl ApoloOdometry {
         let along = self.axes.inverse() * (self.last.rotation * (way.translation.vector * distance));
         let (_, _, yaw) = way.rotation.euler_angles();
         let [x, y, heading] = self.reading;
-        self.reading = [x + along.x, y + along.y, wrap(heading + yaw * turn)];
+        self.reading = [x + along.x, y + along.y, wrap_angle(heading + yaw * turn)];
         self.last = *pose;
     }
 }
@@ -219,9 +219,4 @@ fn plane(points: &[Vector3<f64>]) -> Option<[f64; 3]> {
         right += row * point.z;
     }
     Some((normal.try_inverse()? * right).into())
-}
-
-/// The angle normalized to -pi to pi, rad.
-pub(crate) fn wrap(angle: f64) -> f64 {
-    angle.sin().atan2(angle.cos())
 }

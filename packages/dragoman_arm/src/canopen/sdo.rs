@@ -14,13 +14,13 @@ pub const ANSWER_TIME: Duration = Duration::from_millis(100);
 /// Error of an SDO access.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum TransferError {
     /// The node aborted the transfer.
     #[error("object 0x{index:04X}:{subindex} was refused: 0x{code:08X}, {meaning}", meaning = abort_meaning(*code))]
     Aborted {
         /// Index of the object.
         index: u16,
-        /// Its subindex.
         subindex: u8,
         /// The abort code.
         code: u32,
@@ -30,7 +30,6 @@ pub enum TransferError {
     TimedOut {
         /// Index of the object.
         index: u16,
-        /// Its subindex.
         subindex: u8,
     },
 }

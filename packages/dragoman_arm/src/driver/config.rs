@@ -124,6 +124,7 @@ impl Default for GroupConfig {
 /// Error in the configuration of a group.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ConfigError {
     /// The group has no joint.
     #[error("the arm has no joints")]
@@ -149,7 +150,6 @@ pub enum ConfigError {
         joint: usize,
         /// Name of the value.
         name: &'static str,
-        /// Its value.
         value: f64,
     },
     /// A suppressed or CiA 402 joint in a mode that it does not support.
@@ -163,9 +163,7 @@ pub enum ConfigError {
     Time {
         /// Which time.
         name: &'static str,
-        /// Its value.
         value: Duration,
-        /// The cycle.
         cycle: Duration,
     },
 }

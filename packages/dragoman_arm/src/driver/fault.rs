@@ -10,6 +10,7 @@ use crate::simpliq::{Answer, Command, emergencies};
 /// Fault that stopped the axes of a group.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Fault {
     /// Fault of the bus or its controller.
     #[error("{0}")]
@@ -49,7 +50,6 @@ pub enum Fault {
     NotKept {
         /// The drive.
         node: u8,
-        /// The command.
         command: Command,
         /// The value that was set.
         wanted: i32,

@@ -1,5 +1,7 @@
 //! Set-points of the joints in every cycle: at rest, following commands, along a trajectory, braking.
 
+use std::time::Duration;
+
 use super::trajectory::Trajectory;
 
 /// The longest time over which a command is spread, s; commands that come less often are reached early.
@@ -33,7 +35,7 @@ pub struct Reference {
     target: Vec<f64>,
     elapsed: f64,
     spread: f64,
-    commanded_at: Option<f64>,
+    commanded_at: Option<Duration>,
     trajectory: Option<Trajectory>,
 }
 
@@ -128,11 +130,11 @@ impl Reference {
         }
     }
 
-    /// Moves to `position` by the time at which the next command is expected. `now` in s.
-    pub fn follow(&mut self, now: f64, position: &[f64]) {
-        let since = self.commanded_at.map_or(LONGEST_SPREAD, |before| now - before);
+    /// Moves to `position` by the time at which the next command is expected.
+    pub fn follow(&mut self, now: Duration, position: &[f64]) {
+        let since = self.commanded_at.map(|before| now.saturating_sub(before).as_secs_f64());
         self.commanded_at = Some(now);
-        self.spread = since.clamp(0.0, LONGEST_SPREAD);
+        self.spread = since.map_or(LONGEST_SPREAD, |since| since.min(LONGEST_SPREAD));
         self.elapsed = 0.0;
         self.from.copy_from_slice(&self.setpoint);
         self.target.copy_from_slice(position);
@@ -239,7 +241,7 @@ mod tests {
         let mut velocities = Vec::new();
         for command in 0..10 {
             // Every fifth cycle, 0.5 rad/s.
-            reference.follow(0.05 * f64::from(command), &[0.025 * f64::from(command), 1.0]);
+            reference.follow(Duration::from_millis(50) * command, &[0.025 * f64::from(command), 1.0]);
             for _ in 0..5 {
                 reference.advance(CYCLE);
                 velocities.push(reference.velocity()[0]);
@@ -251,7 +253,7 @@ mod tests {
     #[test]
     fn braking_takes_the_deceleration_and_ends_at_rest() {
         let mut reference = reference();
-        reference.follow(0.0, &[1.0, 1.0]);
+        reference.follow(Duration::ZERO, &[1.0, 1.0]);
         for _ in 0..20 {
             reference.advance(CYCLE);
         }
@@ -288,13 +290,13 @@ mod tests {
             commands in prop::collection::vec((-5.0..5.0_f64, 0_usize..12), 1..40)
         ) {
             let mut reference = reference();
-            let mut now = 0.0;
+            let mut now = Duration::ZERO;
             for (position, cycles) in commands {
                 reference.follow(now, &[position, -position]);
                 for _ in 0..cycles {
                     let before = reference.setpoint().to_vec();
                     reference.advance(CYCLE);
-                    now += CYCLE;
+                    now += Duration::from_secs_f64(CYCLE);
                     for (before, after) in before.iter().zip(reference.setpoint()) {
                         prop_assert!((after - before).abs() <= CYCLE * 1.000_001);
                     }

@@ -36,6 +36,7 @@ pub struct Tolerances {
 /// Error in a trajectory.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum TrajectoryError {
     /// No points.
     #[error("the trajectory has no points")]
@@ -63,7 +64,6 @@ pub enum TrajectoryError {
     NotLater {
         /// Index of the point.
         point: usize,
-        /// Its time.
         time: f64,
     },
     /// A joint would have to move too fast.

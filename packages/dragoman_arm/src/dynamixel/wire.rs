@@ -24,8 +24,9 @@ pub mod packet;
 mod status;
 pub mod table;
 
+pub use dragoman_io::serial::FrameStatistics as Statistics;
 pub use instruction::{DecodeError, Instruction, SyncWrite, sync_write_words};
-pub use packet::{BROADCAST, Decoder, MAX_ID, Packet, PacketLength, Statistics};
+pub use packet::{BROADCAST, Decoder, MAX_ID, Packet, PacketLength};
 pub use status::{ErrorFlags, Status};
 pub use table::Model;
 

@@ -14,7 +14,7 @@ use crate::driver::{Fault, State};
 /// Period of updating the life cycle from the drives' state.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Timeout of the drives in `configure`.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CONFIGURE_TIMEOUT: Duration = Duration::from_secs(5);
 
 struct ManagedDrives {
     arm: SharedArm,
@@ -78,7 +78,7 @@ impl Managed for ManagedDrives {
                 tokio::time::sleep(PERIOD).await;
             }
         };
-        match tokio::time::timeout(PATIENCE, there).await {
+        match tokio::time::timeout(CONFIGURE_TIMEOUT, there).await {
             Ok(()) => CallbackReturn::Success,
             Err(_) => CallbackReturn::Failure,
         }

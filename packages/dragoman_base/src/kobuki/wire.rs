@@ -46,8 +46,9 @@ pub use command::Command;
 pub use core::{Bumpers, Buttons, Charger, Charging, Cliffs, CoreSensors, Overcurrents, WheelDrops};
 pub use current::WheelCurrents;
 pub use dock_ir::{DockIr, DockSignals};
+pub use dragoman_io::serial::FrameStatistics as Statistics;
 pub use feedback::Feedback;
-pub use frame::{Decoder, Statistics, SubPayloads};
+pub use frame::{Decoder, SubPayloads};
 pub use gains::{ControllerGains, GainsRequest};
 pub use gyro::{MAX_GYRO_READINGS, RawGyro};
 pub use inertia::Inertia;
@@ -61,6 +62,7 @@ pub use version::{FirmwareVersion, HardwareVersion, Version};
 /// Error decoding a sub-payload of a frame with a valid checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum DecodeError {
     /// The frame ends before the sub-payload does. It is the last of the frame.
     #[error("sub-payload {id} declares {declared} bytes, but {present} are left in the frame")]
@@ -83,7 +85,6 @@ pub enum DecodeError {
     Unknown {
         /// Its number.
         id: u8,
-        /// Its length.
         length: u8,
     },
     /// A length that does not fit the id.
@@ -91,7 +92,6 @@ pub enum DecodeError {
     Length {
         /// Its number.
         id: u8,
-        /// Its length.
         length: u8,
     },
     /// A value that is not defined for the id.
@@ -99,7 +99,6 @@ pub enum DecodeError {
     Value {
         /// Its number.
         id: u8,
-        /// The value.
         value: u16,
     },
 }

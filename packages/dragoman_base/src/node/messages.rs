@@ -15,11 +15,9 @@ use crate::kobuki::wire::{
     BaseControl, Charging, ControllerGains, CoreSensors, DigitalInputs, DockIr, RawGyro,
 };
 
-/// Frame of the gyro.
 const GYRO_FRAME: &str = "gyro_link";
 /// Frame of the docking station receivers.
 const DOCK_IR_FRAME: &str = "dock_ir_link";
-/// Frame of the battery.
 const BATTERY_FRAME: &str = "base_link";
 /// Covariance of an axis that is not measured, as in the ROS driver: filters need a large number.
 const UNKNOWN: f64 = f64::MAX;

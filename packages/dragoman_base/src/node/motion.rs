@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Pose, Twist, rotation_about_z};
 use dragoman_io::serial::Line;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
@@ -200,6 +200,6 @@ pub(super) fn log_expired() {
 
 /// A rotation about z, rad.
 pub(super) fn quaternion(heading: f64) -> Quaternion {
-    let (z, w) = (heading / 2.0).sin_cos();
-    Quaternion { z, w, ..Default::default() }
+    let [x, y, z, w] = rotation_about_z(heading);
+    Quaternion { x, y, z, w }
 }

@@ -86,13 +86,11 @@ impl TryFrom<i64> for SizeBase {
 /// Error encoding a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum EncodeError {
     /// A name is longer than its length byte permits.
     #[error("the name '{name}' is longer than {MAX_NAME_LEN} bytes")]
-    NameTooLong {
-        /// The name.
-        name: String,
-    },
+    NameTooLong { name: String },
     /// A name contains a NUL; on the wire a name ends at its first NUL.
     #[error("the name '{name}' contains a NUL character")]
     NulInName {

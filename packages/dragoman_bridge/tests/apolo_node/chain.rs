@@ -7,8 +7,8 @@ use dragoman_bridge::apolo::node::{start_client, start_server};
 use dragoman_ros::dragoman_msgs::srv::{GetLocation, Place, PlaceXyz};
 use dragoman_ros::{Context, Node, QosProfile, WrappedServiceTypeSupport, geometry_msgs};
 
-use crate::client::{ApoloClient, FALSE, request};
-use crate::lab::{Lab, TIME_LIMIT, context, until};
+use crate::apolo_node::client::{ApoloClient, FALSE, request};
+use crate::apolo_node::lab::{Lab, TIME_LIMIT, context, until};
 
 /// A client side connected to `server`, and a node that calls its services.
 struct Ros {

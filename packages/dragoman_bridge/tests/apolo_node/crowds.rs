@@ -3,8 +3,8 @@
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-use crate::client::{ApoloClient, FALSE, TRUE, doubles, request};
-use crate::lab::{Lab, TIME_LIMIT, until};
+use crate::apolo_node::client::{ApoloClient, FALSE, TRUE, doubles, request};
+use crate::apolo_node::lab::{Lab, TIME_LIMIT, until};
 
 #[test]
 fn a_thousand_clients() {
@@ -164,7 +164,7 @@ fn a_loop_of_a_thousand_steps_takes_no_time() {
 /// Without a simulation, questions are answered no after the time limit.
 #[test]
 fn without_a_world_questions_are_no() {
-    let context = crate::lab::context(&["port:=0", "service_timeout:=0.2"]);
+    let context = crate::apolo_node::lab::context(&["port:=0", "service_timeout:=0.2"]);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let server =
         dragoman_bridge::apolo::node::start_server(&context, "/apolo", [127, 0, 0, 1].into()).unwrap();

@@ -5,8 +5,8 @@ use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use dragoman_ros::{Context, Node, QosProfile};
 use futures::stream::{BoxStream, StreamExt};
 
-use crate::client::request;
-use crate::lab::{Lab, TIME_LIMIT, client_context};
+use crate::apolo_node::client::request;
+use crate::apolo_node::lab::{Lab, TIME_LIMIT, client_context};
 
 struct Watch {
     runtime: tokio::runtime::Runtime,

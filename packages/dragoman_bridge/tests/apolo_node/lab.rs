@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use dragoman_bridge::apolo::node::start_server;
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange};
 
-use crate::client::ApoloClient;
-use crate::fake_world::{self, World};
+use crate::apolo_node::client::ApoloClient;
+use crate::apolo_node::fake_world::{self, World};
 
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(10);
 

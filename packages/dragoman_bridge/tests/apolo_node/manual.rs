@@ -6,9 +6,9 @@ use dragoman_bridge::BridgeError;
 use dragoman_bridge::apolo::node::{server_declarations, start_server};
 use dragoman_ros::ParameterValue;
 
-use crate::client::{FALSE, TRUE, doubles, frame, request};
-use crate::fake_world::PIEZA;
-use crate::lab::{Lab, context, until};
+use crate::apolo_node::client::{FALSE, TRUE, doubles, frame, request};
+use crate::apolo_node::fake_world::PIEZA;
+use crate::apolo_node::lab::{Lab, context, until};
 
 #[test]
 fn check_robot_joints() {

@@ -1,7 +1,7 @@
 //! The functions for MATLAB, run by GNU Octave.
 
-use crate::lab::Lab;
-use crate::run_octave::{has_octave, run};
+use crate::apolo_node::lab::Lab;
+use crate::apolo_node::run_octave::{has_octave, run};
 
 /// Runs `script` in Octave with our functions; returns its output.
 fn octave(lab: &Lab, script: &str) -> String {
@@ -121,7 +121,7 @@ fn a_lost_connection_is_made_again() {
 fn a_connection_that_the_server_ends_is_made_again() {
     use std::io::Read;
 
-    use crate::client::{TRUE, doubles, request};
+    use crate::apolo_node::client::{TRUE, doubles, request};
 
     if !has_octave() {
         return;

@@ -8,7 +8,7 @@ use dragoman_ros::{Node, QosProfile, geometry_msgs, nav_msgs, sensor_msgs, tf2_m
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
-use crate::lab::{Lab, TIME_LIMIT, client_context};
+use crate::apolo_node::lab::{Lab, TIME_LIMIT, client_context};
 
 async fn next<T>(stream: &mut BoxStream<'static, T>) -> T {
     tokio::time::timeout(TIME_LIMIT, stream.next()).await.expect("a message").expect("the stream goes on")

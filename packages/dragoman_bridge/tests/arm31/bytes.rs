@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use dragoman_bridge::arm31::{ArmCall, CommandMode, MotionEvent, Outcome};
 
-use crate::support::{Bench, REFUSED, message, plain, text};
+use crate::arm31::support::{Bench, REFUSED, message, plain, text};
 
 /// Commands without data: the answer has no data either, whatever the request's unused fields contain.
 #[test]

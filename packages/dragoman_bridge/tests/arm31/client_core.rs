@@ -7,7 +7,7 @@ use dragoman_bridge::arm31::{
     ArmCall, CallId, Client, ClientConfig, ClientEvent, CommandMode, MotionEvent, Outcome, Refusal,
 };
 
-use crate::support::{message, plain, text};
+use crate::arm31::support::{message, plain, text};
 
 const CONTROLLER: ([u8; 4], u16) = ([192, 0, 2, 7], 5031);
 const IDENTITY: [f64; 4] = [0.0, 0.0, 0.0, 1.0];

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dragoman_bridge::arm31::{ArmCall, Outcome, ServerConfig};
 
-use crate::support::{Bench, Random, client, plain};
+use crate::arm31::support::{Bench, Random, client, plain};
 
 #[test]
 fn a_flooding_client_is_limited_and_others_are_not() {
@@ -111,7 +111,7 @@ fn noise() {
             }
             if random.chance(60) && !open.is_empty() {
                 let id = open.swap_remove(random.below(open.len() as u64) as usize);
-                let outcome = if random.chance(70) { Outcome::Done } else { crate::support::REFUSED };
+                let outcome = if random.chance(70) { Outcome::Done } else { crate::arm31::support::REFUSED };
                 bench.result(id, outcome);
             }
             let jump = if random.chance(1) { 6000 } else { random.below(30) };

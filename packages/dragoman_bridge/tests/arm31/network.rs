@@ -10,7 +10,7 @@ use dragoman_bridge::arm31::{
 };
 use proptest::prelude::*;
 
-use crate::support::{Random, client as address};
+use crate::arm31::support::{Random, client as address};
 
 const HOME: [f64; 6] = [1.5, 0.0, 1.5, 0.0, 1.5, 0.0];
 

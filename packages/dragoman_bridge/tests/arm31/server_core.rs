@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dragoman_bridge::arm31::{ArmCall, MotionEvent, Outcome, ServerConfig};
 
-use crate::support::{Bench, REFUSED, client, message, plain, text};
+use crate::arm31::support::{Bench, REFUSED, client, message, plain, text};
 
 #[test]
 fn answers_of_one_client_keep_the_order_of_its_requests() {

@@ -2,7 +2,7 @@
 
 use dragoman_bridge::arm31::{ArmCall, Outcome};
 
-use crate::support::{Bench, REFUSED, plain, text};
+use crate::arm31::support::{Bench, REFUSED, plain, text};
 
 #[test]
 fn a_stop_does_not_wait_behind_the_own_slow_call() {

@@ -14,7 +14,7 @@ fn the_table_of_commands_is_the_code_s() {
     }
 }
 
-/// Written by `DRAGOMAN_UPDATE_REFERENCE=1 cargo test -p dragoman_bridge --test neobotix documentation`.
+/// Written by `DRAGOMAN_UPDATE_REFERENCE=1 cargo test -p dragoman_bridge --test all neobotix::documentation`.
 #[test]
 fn the_table_of_parameters_is_the_code_s() {
     const HEAD: &str = "| key | category | kind | default | range | unit | meaning | without effect, because |\n\

@@ -19,7 +19,7 @@ fn table(heading: &str, interface: &Interface) -> String {
     text
 }
 
-/// Written by `DRAGOMAN_UPDATE_REFERENCE=1 cargo test -p dragoman_bridge --test player documentation`.
+/// Written by `DRAGOMAN_UPDATE_REFERENCE=1 cargo test -p dragoman_bridge --test all player::documentation`.
 #[test]
 fn the_tables_of_messages_are_the_code_s() {
     let mut tables = vec![table(BEGIN.trim_end(), &properties::INTERFACE)];

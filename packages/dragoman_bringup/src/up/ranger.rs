@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use canopen_rs::NodeId;
 use dragoman_arm::driver::{AxisConfig, Clock, DriveKind, Drives, GroupConfig, State};
-use dragoman_arm::node::{ArmNode, ArmSettings};
+use dragoman_arm::node::{ArmBus, ArmNode, ArmSettings};
 use dragoman_bridge::arm31::node::start_server;
 use dragoman_io::can::Bus;
 use dragoman_kinematics::calibration::DhTable;
@@ -28,7 +28,7 @@ pub(super) struct Ranger;
 const NAMESPACE: &str = "/ranger";
 
 /// Time after which drives on a bus that have not responded are reported.
-const DRIVE_PATIENCE: Duration = Duration::from_millis(500);
+const RESPONSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Part for Ranger {
     fn name(&self) -> &'static str {
@@ -90,11 +90,12 @@ impl Arm {
         let ArmNode { node, drives } =
             dragoman_arm::node::start(&process.context, settings, |group, can, velocity_limit| {
                 if !can.is_empty() {
-                    return Ok((open(can, group)?, Clock::real()));
+                    let (bus, clock) = (open(can, group)?, Clock::real());
+                    return Ok(ArmBus { bus, clock, enable_at_start: false });
                 }
                 let Simulated { bus, clock, shafts: of_drives } = simulate(group, velocity_limit);
                 shafts = Some(of_drives);
-                Ok((bus, clock))
+                Ok(ArmBus { bus, clock, enable_at_start: true })
             })?;
         process.supervisor.spawn_node(node);
         let is_simulated = shafts.is_some();
@@ -118,7 +119,7 @@ impl Arm {
         }
     }
 
-    /// The state of the drives after at most [`DRIVE_PATIENCE`], for the terminal.
+    /// The state of the drives after at most [`RESPONSE_TIMEOUT`], for the terminal.
     async fn start_up(&self) -> String {
         let there = async {
             while self.drives.with(|_, group| group.state()) == State::Unconfigured {
@@ -126,7 +127,7 @@ impl Arm {
             }
         };
         // The group's state is valid with or without a timeout.
-        let _ = tokio::time::timeout(DRIVE_PATIENCE, there).await;
+        let _ = tokio::time::timeout(RESPONSE_TIMEOUT, there).await;
         self.drives.with(|_, group| match group.state() {
             State::Unconfigured => {
                 let reason = group.fault().map_or("no answer yet".to_owned(), ToString::to_string);

@@ -17,7 +17,6 @@ pub(super) fn kobuki(timeline: &Timeline) -> RealTime<Kobuki> {
     RealTime::in_time(Kobuki::new(settings), timeline.clone())
 }
 
-/// A WidowX.
 pub(super) fn widowx(timeline: &Timeline) -> RealTime<Widowx> {
     RealTime::in_time(Widowx::new(WidowxSettings::default()), timeline.clone())
 }

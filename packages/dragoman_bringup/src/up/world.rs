@@ -10,7 +10,6 @@ use super::{UpOptions, apolo, below};
 
 /// The running world.
 pub(super) struct World {
-    /// Its namespace.
     pub(super) namespace: String,
     /// Names of the worlds in it.
     pub(super) names: Vec<String>,

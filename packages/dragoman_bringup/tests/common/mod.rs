@@ -23,6 +23,25 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
+/// Waits until a condition holds, at most 20 s.
+#[track_caller]
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what} does not happen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Processor time of a process so far, s.
+pub fn processor_time(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    // After the name, which may contain any character, the fields from the third on.
+    let fields = stat.rsplit(')').next().unwrap().split_whitespace();
+    let ticks: f64 = fields.skip(11).take(2).map(|ticks| ticks.parse::<f64>().unwrap()).sum();
+    ticks / 100.0
+}
+
 /// A domain without participants on this machine. A long test keeps its own while others use up the rest. Domains above
 /// 101 have ports from the system's ephemeral range.
 pub fn domain() -> u16 {

@@ -7,24 +7,12 @@ mod manual;
 mod octave;
 mod ros;
 
-use std::time::{Duration, Instant};
-
 use crate::common::Lab;
 use crate::common::apolo::ApoloClient;
 
 impl Lab {
     fn apolo(&self) -> ApoloClient {
         ApoloClient::new(self.apolo)
-    }
-}
-
-/// Waits until the condition holds.
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what} does not happen");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::peers::{Facts, Peer, Running};
-use crate::common::{Lab, domain};
+use crate::common::{Lab, domain, processor_time};
 use dragoman_ros::dragoman_msgs::srv::Place;
 use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
 use dragoman_ros::sensor_msgs::msg::{CompressedImage, Image, LaserScan};
@@ -69,15 +69,6 @@ impl User {
         let next = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, messages.next()).await });
         next.expect("a message").unwrap()
     }
-}
-
-/// Processor time of a process so far, s.
-fn processor_time(process: u32) -> f64 {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    // After the name, which may contain any character, the fields from the third on.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
-    ticks / 100.0
 }
 
 /// With the Kinect's focal lengths inserted.

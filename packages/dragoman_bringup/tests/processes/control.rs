@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::Lab;
-use crate::simulation::{Log, Program, call, last, latched, until};
+use crate::common::{Lab, until};
+use crate::simulation::{Log, Program, call, last, latched};
 use dragoman_ros::dragoman_msgs::srv::{AdvanceWorlds, SetSimulationSpeed, SetTimeStep};
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Twist};
 use dragoman_ros::nav_msgs::msg::Odometry;

@@ -11,6 +11,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::common::device::{Device, PATIENCE, TestPath, command, wheels};
+use crate::common::processor_time;
 use dragoman_base::differential::line::{Answer, Request};
 use dragoman_base::kobuki::wire::{
     BaseControl, Command as KobukiCommand, CoreSensors, Decoder, DockIr, Feedback, GeneralPurposeInput,
@@ -303,16 +304,10 @@ fn the_end_of_standard_input_is_not_its_end() {
     let mut device = Device::start("input", &[]);
     device.send("fly");
     device.input = None;
-    let cpu = |device: &Device| {
-        let text = std::fs::read_to_string(format!("/proc/{}/stat", device.child.id())).unwrap();
-        let fields: Vec<&str> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
-        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
-    };
-    let before = cpu(&device);
+    let before = processor_time(device.child.id());
     std::thread::sleep(Duration::from_secs(3));
-    // Hundredths of a second.
-    let used = cpu(&device) - before;
-    assert!(used < 45, "{used} % of a core in 3 s");
+    let used = processor_time(device.child.id()) - before;
+    assert!(used < 0.45, "{used} s of a core in 3 s");
     Client::open(&device.path.0).core();
 }
 

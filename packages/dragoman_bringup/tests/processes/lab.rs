@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use dragoman_ros::dragoman_msgs::msg::{DriveStatus, MotionStatus};
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::moveit_msgs::srv::GetPositionFK;
+use dragoman_ros::rcl_interfaces::srv::GetParameters;
 use dragoman_ros::std_msgs::msg::String as StringMessage;
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile, WrappedTypesupport};
 use futures::{FutureExt, Stream, StreamExt};
 
+use crate::common::beside::Beside;
 use crate::common::{Answer, ArmClient, Lab, distance, domain, roll_pitch_yaw};
 
 const NOTHING: [f32; 7] = [0.0; 7];
@@ -80,10 +82,20 @@ fn a_client_moves_the_arm_three_centimetres_up_and_stops_it_midway_down() {
 }
 
 #[test]
-fn the_sample_of_the_motion_parameters_can_be_given() {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/config/ranger_mk1_motion.yaml");
-    let lab = Lab::start_with(domain(), &["up", "--config", sample], &["-p", "arm31:port:=0"]);
+fn a_file_with_motion_parameters_can_be_given() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("motion.yaml");
+    let text = "/ranger/kinematics:\n  ros__parameters:\n    cartesian:\n      \
+        max_velocity: [0.02, 0.02, 0.02, 0.04, 0.04, 0.04]\n    twist_timeout: 0.25\n";
+    std::fs::write(&file, text).unwrap();
+    let arguments = ["up", "--config", file.to_str().unwrap()];
+    let lab = Lab::start_with(domain(), &arguments, &["-p", "arm31:port:=0"]);
     assert!(distance(lab.client().position(), HOME) < 1e-5);
+    let names = vec!["cartesian.max_velocity".to_owned(), "twist_timeout".to_owned()];
+    let values = Beside::new(lab.domain)
+        .call::<GetParameters::Service>("/ranger/kinematics/get_parameters", GetParameters::Request { names })
+        .values;
+    assert_eq!(values[0].double_array_value, [0.02, 0.02, 0.02, 0.04, 0.04, 0.04]);
+    assert_eq!(values[1].double_value, 0.25);
 }
 
 #[test]

@@ -26,10 +26,12 @@ fn topics(domain_id: u16, wanted: &[&str]) -> HashMap<String, Vec<String>> {
 
 #[test]
 fn parts_of_the_lab_are_started_by_themselves() {
-    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/config/ranger.yaml");
+    let config = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("parts.yaml");
+    std::fs::write(&config, "/**/arm31: {ros__parameters: {port: 0}}\n").unwrap();
+    let config = config.to_str().unwrap();
     let arms = ["/left", "/right"].map(|namespace| {
         let arguments = ["up", "--only", "ranger", "--namespace", namespace, "--config", config];
-        Lab::start_with(domain(), &arguments, &["-p", "arm31:port:=0"])
+        Lab::start_with(domain(), &arguments, &[])
     });
     for (arm, namespace) in arms.iter().zip(["/left/ranger", "/right/ranger"]) {
         assert_eq!(arm.banner.len(), 2, "a head and a row: {:?}", arm.banner);

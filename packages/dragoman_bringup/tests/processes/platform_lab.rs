@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::common::Lab;
 use crate::common::platform::{Operator, PATIENT};
 use dragoman_bridge::neobotix::status::ULTRASONIC_IDLE;
+use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus, KeyValue};
 use dragoman_ros::dragoman_msgs::msg::{PlatformStatus, ProgramState};
 use dragoman_ros::dragoman_msgs::srv::{
     GetLocationMRobot, PlaceXyz, PlatformGetDocument, PlatformMoveToPose, PlatformMoveVelocity,
@@ -351,6 +352,40 @@ fn a_platform_is_in_front_of_any_base() {
     });
     assert!(order(&mut operator, "stop"));
     assert_eq!(operator.truth().map(|value| (value * 1e3).round()), own.map(|value| (value * 1e3).round()));
+}
+
+#[test]
+fn a_platform_that_sees_nothing_is_an_error_in_diagnostics_also_after_a_refusal() {
+    let mut operator = Operator::new("blind");
+    let topics = [
+        "--cmd-vel",
+        "/apolo/marvin/cmd_vel",
+        "--odom",
+        "/apolo/marvin/odom",
+        "--scan",
+        "/apolo/marvin/no_such_scan",
+    ];
+    let arguments = [&["platform", "--namespace", "/second"], &topics[..]].concat();
+    let data = format!("platform:data_folder:={}", operator.folder.join("second").display());
+    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", PATIENT, "-p", &data]);
+    let mut diagnostics = operator.beside.subscribe::<DiagnosticArray>("/diagnostics");
+    let order = |operator: &mut Operator, name: &str| {
+        operator.beside.call::<Trigger::Service>(&format!("/second/{name}"), Default::default()).success
+    };
+    operator.until("the base is connected", |operator| order(operator, "connect_to_pltf"));
+    let blind = |status: &DiagnosticStatus| {
+        status.name.starts_with("second/") && status.level == 2 && status.message.contains("blind")
+    };
+    operator.beside.find("the error", &mut diagnostics, |array| array.status.iter().any(blind));
+    assert!(!order(&mut operator, "start"), "it is not initialized");
+    // The first report with the refusal.
+    let refused = |status: &DiagnosticStatus| {
+        let counted = |value: &KeyValue| value.key == "requests refused" && value.value != "0";
+        status.name.starts_with("second/") && status.values.iter().any(counted)
+    };
+    let report =
+        operator.beside.find("the refusal", &mut diagnostics, |array| array.status.iter().any(refused));
+    assert!(report.status.iter().filter(|status| refused(status)).all(blind), "{report:?}");
 }
 
 #[test]

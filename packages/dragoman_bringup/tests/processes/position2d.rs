@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::Lab;
-use crate::simulation::{Log, Program, call, last, until};
+use crate::common::{Lab, until};
+use crate::simulation::{Log, Program, call, last};
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, PlatformSetMode, SetOdometry};
 use dragoman_ros::geometry_msgs::msg::{Pose2D, Twist};
 use dragoman_ros::nav_msgs::msg::Odometry;

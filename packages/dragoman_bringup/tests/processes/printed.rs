@@ -4,8 +4,8 @@
 use std::f64::consts::FRAC_PI_2;
 use std::time::Duration;
 
-use crate::common::{Lab, domain};
-use crate::simulation::{Log, Program, call, last, until};
+use crate::common::{Lab, domain, until};
+use crate::simulation::{Log, Program, call, last};
 use dragoman_ros::arbotix_msgs::srv::SetSpeed;
 use dragoman_ros::dragoman_msgs::srv::GetLocation;
 use dragoman_ros::geometry_msgs::msg::{Point, Twist};

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::common::{Lab, domain};
+use crate::common::{Lab, domain, until};
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax};
 use dragoman_ros::dragoman_msgs::msg::RelayReport;
 use dragoman_ros::dragoman_msgs::srv::GetGeometry;
@@ -87,15 +87,6 @@ fn futures_timer(time: Duration) -> futures::channel::oneshot::Receiver<()> {
         drop(sender);
     });
     receiver
-}
-
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 fn last<T: Clone>(log: &Log<T>) -> Option<T> {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::common::Lab;
+use crate::common::{Lab, until};
 use dragoman_ros::dragoman_msgs::srv::{Place, PlaceXyz, PressButton};
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::kobuki_ros_interfaces::msg::{
@@ -23,8 +23,6 @@ use dragoman_ros::{
     WrappedServiceTypeSupport, WrappedTypesupport,
 };
 use futures::executor::block_on;
-
-const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) type Log<T> = Arc<Mutex<Vec<T>>>;
 
@@ -74,15 +72,6 @@ pub(crate) fn call<S: WrappedServiceTypeSupport + 'static>(
         Node::is_available(client).unwrap().await.unwrap();
         client.request(request).unwrap().await.unwrap()
     })
-}
-
-#[track_caller]
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 pub(crate) fn last<T: Clone>(log: &Log<T>) -> Option<T> {

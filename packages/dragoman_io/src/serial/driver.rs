@@ -38,3 +38,33 @@ pub trait SerialDriver: Send + 'static {
     /// Why nothing moves, or which device does not respond.
     fn trouble(&self) -> Option<String>;
 }
+
+/// In an implementation of [`SerialDriver`]: the methods that drivers without I/O have themselves, under the same names.
+#[macro_export]
+macro_rules! forward_to_driver {
+    () => {
+        fn handle_connected(&mut self, now: ::std::time::Duration) {
+            self.handle_connected(now);
+        }
+
+        fn handle_disconnected(&mut self, now: ::std::time::Duration) {
+            self.handle_disconnected(now);
+        }
+
+        fn handle_bytes(&mut self, now: ::std::time::Duration, bytes: &mut &[u8]) -> bool {
+            self.handle_bytes(now, bytes)
+        }
+
+        fn handle_timeout(&mut self, now: ::std::time::Duration) {
+            self.handle_timeout(now);
+        }
+
+        fn poll_timeout(&self) -> ::core::option::Option<::std::time::Duration> {
+            self.poll_timeout()
+        }
+
+        fn poll_transmit(&mut self) -> &[u8] {
+            self.poll_transmit()
+        }
+    };
+}

@@ -13,7 +13,7 @@ use super::{Line, SerialDriver};
 /// Period of updating the life cycle from the device's state.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Timeout of the device in `configure`.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CONFIGURE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Offers the life cycle services.
 ///
@@ -80,7 +80,7 @@ impl<B: SerialDriver> Managed for ManagedLine<B> {
                 tokio::time::sleep(PERIOD).await;
             }
         };
-        match tokio::time::timeout(PATIENCE, alive).await {
+        match tokio::time::timeout(CONFIGURE_TIMEOUT, alive).await {
             Ok(()) => CallbackReturn::Success,
             Err(_) => CallbackReturn::Failure,
         }

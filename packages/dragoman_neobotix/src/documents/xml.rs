@@ -160,7 +160,7 @@ pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(is_start) && name.chars().all(is_other)
 }
 
-/// The text of a document type with single blanks: a name, and where its declarations are, which nobody reads (XML 1.0,
+/// The text of a document type with single blanks: a name, and where its declarations are, which are ignored (XML 1.0,
 /// productions 28 and 75).
 ///
 /// # Errors

@@ -35,6 +35,7 @@ pub struct IniEntry {
 /// Error in a file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum IniError {
     /// More than [`MAX_INI_LEN`].
     #[error("{len} bytes exceed the maximum of {MAX_INI_LEN}")]
@@ -65,7 +66,6 @@ pub enum IniError {
     Value {
         /// Line number, from 1.
         line: usize,
-        /// The error.
         error: ParameterError,
     },
     /// The time of a watchdog is out of range.
@@ -75,7 +75,6 @@ pub enum IniError {
         line: usize,
         /// Its name.
         key: String,
-        /// Its value.
         value: String,
     },
 }

@@ -7,69 +7,40 @@ use crate::codes;
 codes! {
     /// Shape of a graphical object.
     pub enum GraphicalKind {
-        /// Point.
         PointCross = 0, "TYPE_POINT_CROSS";
-        /// Point.
         PointRectangle = 1, "TYPE_POINT_RECT";
-        /// Point.
         PointTriangle = 2, "TYPE_POINT_TRIA";
-        /// Point.
         PointSmallDot = 3, "TYPE_POINT_SMALLDOT";
-        /// Point.
         PointLargeDot = 4, "TYPE_POINT_LARGEDOT";
-        /// Line.
         LineThin = 5, "TYPE_LINE_THIN";
-        /// Line.
         LineThick = 6, "TYPE_LINE_THICK";
-        /// Line.
         LineArrow = 7, "TYPE_LINE_ARROW";
-        /// Line.
         LineDoubleDot = 8, "TYPE_LINE_DOUBLEDOT";
-        /// Frame.
         FrameRectangle = 9, "TYPE_FRAME_RECT";
-        /// Frame.
         FrameCircle = 10, "TYPE_FRAME_CIRC";
-        /// Frame.
         FrameTriangle = 11, "TYPE_FRAME_TRIA";
-        /// Frame.
         FramePlatform = 12, "TYPE_FRAME_PLTF";
-        /// Circle.
         Circle = 13, "TYPE_CIRCLE";
         /// Text; its layout is not in the guide's table of categories.
         String = 14, "TYPE_STRING";
-        /// Ellipse.
         Ellipse = 15, "TYPE_ELLIPSE";
-        /// Label.
         NumberLabel = 16, "TYPE_NUM_LABEL";
-        /// Point.
         PointPixel = 17, "TYPE_POINT_PIXEL";
-        /// Point.
         PointPermanent = 18, "TYPE_POINT_PERM";
     }
 
     /// Color of a graphical object.
     pub enum GraphicalColor {
-        /// Red.
         Red = 20, "COLOR_RED";
-        /// Green.
         Green = 21, "COLOR_GREEN";
-        /// Blue.
         Blue = 22, "COLOR_BLUE";
-        /// Pink.
         Pink = 23, "COLOR_PINK";
-        /// Magenta.
         Magenta = 24, "COLOR_MAGENTA";
-        /// White.
         White = 25, "COLOR_WHITE";
-        /// Yellow.
         Yellow = 26, "COLOR_YELLOW";
-        /// Gray.
         Gray = 27, "COLOR_GRAY";
-        /// Orange.
         Orange = 28, "COLOR_ORANGE";
-        /// Dark gray.
         DarkGray = 29, "COLOR_DARKGRAY";
-        /// Cyan.
         Cyan = 30, "COLOR_CYAN";
     }
 }

@@ -15,17 +15,12 @@ codes! {
 
     /// Action on a recording.
     pub enum PostProcessEvent {
-        /// Start recording.
         StartRecording = 1, "EV_START_POST_PROCESS_RECORDING";
-        /// Stop recording.
         StopRecording = 2, "EV_STOP_POST_PROCESS_RECORDING";
-        /// Start the replay.
         StartReplay = 3, "EV_START_POST_PROCESS_REPLAY";
-        /// Stop the replay.
         StopReplay = 4, "EV_STOP_POST_PROCESS_REPLAY";
         /// Pause the replay.
         BreakReplay = 5, "EV_BREAK_POST_PROCESS_REPLAY";
-        /// Continue the replay.
         ContinueReplay = 6, "EV_CONTINUE_POST_PROCESS_REPLAY";
     }
 }

@@ -12,6 +12,7 @@ use crate::settings::{Settings, SettingsError};
 /// Commands to a platform (PlatformCtrl guide, 6.3); metres, radians, by default in the map frame.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Command {
     /// Checks the connection to the base.
     Connect,
@@ -28,7 +29,6 @@ pub enum Command {
     },
     /// Sets an output.
     SetDigitalOutput {
-        /// The board.
         board: Board,
         /// Channel, 0 to 15.
         channel: u8,

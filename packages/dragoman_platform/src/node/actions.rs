@@ -17,7 +17,6 @@ use crate::controller::Command;
 use crate::motion::automatic::{MotionEnd, Target};
 use crate::planning::PlanError;
 
-/// Period of the feedback.
 const FEEDBACK_PERIOD: Duration = Duration::from_millis(100);
 /// Maximum number of poses of a path.
 const MAX_POSES: usize = 5000;

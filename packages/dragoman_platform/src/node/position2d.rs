@@ -45,7 +45,6 @@ impl State {
         if !on && has_goal { Ok(self.platform.command(Command::Stop)?) } else { Ok(()) }
     }
 
-    /// The published odometry.
     pub(super) fn published_odometry(&self) -> Pose {
         compose(self.odometry_origin, self.inputs.pose)
     }

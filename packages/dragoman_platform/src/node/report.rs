@@ -38,17 +38,56 @@ fn state(state: &mut State) -> (Severity, String, Vec<(&'static str, String)>) {
     (severity, message, values)
 }
 
+/// The gravest condition first: a refusal must not hide that the platform is blind.
 fn summary(status: &Status, base_alive: bool, refusal: Option<String>) -> (Severity, String) {
     match refusal {
         _ if !base_alive => (Severity::Error, "the base is silent".to_owned()),
+        _ if status.blind => {
+            (Severity::Error, "no laser scan: the platform is blind and does not move by itself".to_owned())
+        }
         _ if status.emergency != Emergency::Inactive => {
             (Severity::Warn, format!("the emergency stop is {:?}", status.emergency))
         }
         Some(refusal) => (Severity::Warn, format!("refused: {refusal}")),
-        None if status.blind => {
-            (Severity::Error, "no laser scan: the platform is blind and does not move by itself".to_owned())
-        }
         None if status.collision => (Severity::Warn, "an obstacle is in the way".to_owned()),
         None => (Severity::Ok, format!("{:?}", status.operation)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dragoman_geometry::Pose;
+
+    use super::*;
+    use crate::controller::{Command, Input, Platform};
+    use crate::settings::Settings;
+
+    #[test]
+    fn nothing_less_grave_hides_a_silent_base_or_a_blind_platform() {
+        let mut platform = Platform::new(Settings::default()).unwrap();
+        platform.command(Command::Connect).unwrap();
+        let mut input = Input::at(std::time::Duration::from_secs(1), Pose::ORIGIN);
+        platform.cycle(&input);
+        let mut status = platform.status();
+        assert!(status.blind);
+        let refusal = || Some("the platform is not initialized".to_owned());
+        for refusal in [None, refusal()] {
+            let (severity, message) = summary(&status, true, refusal.clone());
+            assert!(severity == Severity::Error && message.contains("is blind"), "{severity:?}: {message}");
+            let (severity, message) = summary(&status, false, refusal);
+            assert!(severity == Severity::Error && message.contains("silent"), "{severity:?}: {message}");
+        }
+        input.now += std::time::Duration::from_millis(20);
+        input.emergency_stop = true;
+        platform.cycle(&input);
+        let pressed = platform.status();
+        let (severity, message) = summary(&pressed, true, None);
+        assert!(pressed.blind && severity == Severity::Error, "{severity:?}: {message}");
+
+        status.blind = false;
+        let (severity, message) = summary(&status, true, refusal());
+        assert!(severity == Severity::Warn && message.starts_with("refused"), "{severity:?}: {message}");
+        status.collision = false;
+        assert_eq!(summary(&status, true, None).0, Severity::Ok);
     }
 }

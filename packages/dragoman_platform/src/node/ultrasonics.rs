@@ -135,14 +135,14 @@ mod tests {
             Echoes(ranges.iter().map(echo).collect())
         };
         let (infinite, nan) = (f32::INFINITY, f32::NAN);
-        let heard = echoes(&[1.5, infinite, 3.0, -infinite, 0.01, nan, 1.5]);
+        let measured = echoes(&[1.5, infinite, 3.0, -infinite, 0.01, nan, 1.5]);
         // All but the last are started.
-        let distances = heard.distances(0b11_1111);
+        let distances = measured.distances(0b11_1111);
         let (least, most) = (f64::from(0.05_f32), 3.0);
         assert_eq!(distances[..7], [1.5, most, most, least, least, ULTRASONIC_IDLE, ULTRASONIC_IDLE]);
         assert_eq!(distances[7..], [ULTRASONIC_IDLE; 9]);
         // For the collision check, too, what is too near is near, and what is too far is free.
-        let ranges = heard.ranges();
+        let ranges = measured.ranges();
         assert_eq!(ranges[..5], [1.5, f64::INFINITY, f64::INFINITY, least, least]);
         assert!(ranges[5].is_nan());
         // Silent for too long.

@@ -283,7 +283,7 @@ mod tests {
     use futures::StreamExt;
     use futures::executor::block_on;
 
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const TIME_LIMIT: Duration = Duration::from_secs(20);
 
     fn request(data: bool) -> SetBool::Request {
         SetBool::Request { data }
@@ -311,7 +311,7 @@ mod tests {
         // The request is being written.
         let start = std::time::Instant::now();
         while client.shared.last_sequence.try_lock().is_ok() {
-            assert!(start.elapsed() < PATIENCE);
+            assert!(start.elapsed() < TIME_LIMIT);
             std::thread::sleep(Duration::from_millis(1));
         }
         let (done, answered) = std::sync::mpsc::channel();
@@ -319,7 +319,7 @@ mod tests {
             asked.respond(SetBool::Response { success: true, ..Default::default() }).unwrap();
             done.send(()).unwrap();
         });
-        assert!(answered.recv_timeout(PATIENCE).is_ok(), "the service's thread waits for the request");
+        assert!(answered.recv_timeout(TIME_LIMIT).is_ok(), "the service's thread waits for the request");
         assert!(block_on(first).unwrap().success);
         drop(stalled);
         next.join().unwrap().unwrap();

@@ -10,6 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(thiserror::Error, Clone, Debug)]
 #[allow(non_camel_case_types)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Error {
     /// The middleware refused an operation; the text gives operation and reason.
     #[error("middleware: {0}")]
@@ -73,7 +74,6 @@ pub enum Error {
         name: String,
         /// The requested type.
         expected_type: &'static str,
-        /// Its actual type.
         actual_type: &'static str,
     },
 }

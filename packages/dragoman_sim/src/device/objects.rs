@@ -50,7 +50,6 @@ pub(super) struct Objects {
 
 /// Result of a request.
 pub(super) struct Outcome {
-    /// The answer.
     pub(super) answer: Option<SdoPayload>,
     /// A written value to be accepted or refused.
     pub(super) written: Option<(Address, Value)>,

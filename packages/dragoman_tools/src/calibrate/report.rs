@@ -55,7 +55,7 @@ fn text(fit: &Fit, measurements: usize, joints: &[&str]) -> std::result::Result<
         writeln!(out, "{}", estimate_line(&fit.table, estimate))?;
     }
     if !fit.held.is_empty() {
-        writeln!(out, "\nkept, because these measurements do not tell them apart:")?;
+        writeln!(out, "\nkept, because these measurements do not distinguish them:")?;
         for held in &fit.held {
             writeln!(out, "  {}", reason(&fit.table, held))?;
         }
@@ -115,7 +115,7 @@ pub(super) fn warnings(fit: &Fit, measurements: usize) -> Vec<String> {
     let mut warnings = Vec::new();
     let unexpected = fit.held.iter().filter(|held| !held.like_frame);
     for held in unexpected {
-        warnings.push(format!("cannot be told apart, kept: {}", reason(&fit.table, held)));
+        warnings.push(format!("cannot be distinguished, kept: {}", reason(&fit.table, held)));
     }
     let uncertain: Vec<&Estimate> = fit.uncertain().collect();
     if !uncertain.is_empty() {
@@ -162,7 +162,7 @@ pub(super) fn planned(plan: &Plan, table: &DhTable) -> String {
         };
     }
     for held in &plan.held {
-        let _ = write!(text, "\n# no pose tells apart: {}", reason(table, held));
+        let _ = write!(text, "\n# no pose distinguishes: {}", reason(table, held));
     }
     text + "\n"
 }

@@ -223,7 +223,7 @@ fn summary(input: &mut (impl Read + Seek)) -> Option<Summary> {
 }
 
 fn read(input: &mut impl Read, mut take: impl FnMut(Record<'_>) -> bool) -> Result<(), McapError> {
-    // The records of a chunk are told apart here: the library's reader of chunks relies on their lengths.
+    // The records of a chunk are separated here: the library's reader of chunks relies on their lengths.
     let options =
         LinearReaderOptions::default().with_record_length_limit(MAX_RECORD_LEN).with_emit_chunks(true);
     let mut reader = LinearReader::new_with_options(options);
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!((qos.depth, qos.reliability), (7, ReliabilityPolicy::BestEffort));
         assert_eq!(qos.durability, DurabilityPolicy::TransientLocal);
         assert_eq!(Contents::read(&path, |_| false).unwrap().channels.len(), 0);
-        // Without a summary, all of the file tells the same.
+        // Without a summary, reading the whole file gives the same.
         let whole = recording();
         assert!(summary(&mut Cursor::new(&whole)).is_some());
         let cut = &whole[..whole.len() - 9];

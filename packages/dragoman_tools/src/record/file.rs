@@ -51,7 +51,6 @@ pub(super) struct Progress {
     pub(super) bytes: AtomicU64,
     /// Topics with a message in it.
     pub(super) topics: AtomicU32,
-    /// Its messages.
     pub(super) messages: AtomicU64,
 }
 

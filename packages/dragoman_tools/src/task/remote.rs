@@ -246,7 +246,7 @@ async fn carry_out(
 async fn parameter(port: &mut PlatformPort, key: &str) -> Result<String> {
     match super::call(port, Command::GetPltfParam(GetParameter { key: key.into() })).await {
         Ok(Some(Reply::GetPltfParam(reply))) => Ok(reply.value.to_str().into_owned()),
-        Ok(_) => Err(format!("the platform does not tell parameter {key}").into()),
+        Ok(_) => Err(format!("the platform does not return parameter {key}").into()),
         Err(refusal) => Err(format!("parameter {key}: {refusal}").into()),
     }
 }

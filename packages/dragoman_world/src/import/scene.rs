@@ -35,7 +35,6 @@ pub(super) struct Robot {
     pub(super) noise: [f64; 2],
 }
 
-/// Kind of a sensor.
 pub(super) enum SensorKind {
     /// SICK LMS100, with its noise.
     Lms100(CourseNoise),
@@ -374,7 +373,7 @@ impl Importer<'_> {
         let name = self.name(element, &format!("LandMark {id}"));
         if let Some(other) = scene.marks.iter().find(|other| other.id == id) {
             let text =
-                format!("{name} has the mark_id {id} of {}: lasers cannot tell them apart", other.name);
+                format!("{name} has the mark_id {id} of {}: lasers cannot distinguish them", other.name);
             self.note(element.line, text);
             scene.repeated_ids = true;
         }

@@ -87,7 +87,7 @@ fn a_room_of_a_course() {
     assert_eq!(
         notes(&import),
         [
-            (54, "LandMark 1 has the mark_id 1 of LM1: lasers cannot tell them apart"),
+            (54, "LandMark 1 has the mark_id 1 of LM1: lasers cannot distinguish them"),
             (55, "<LandMark> is not taken: its mark_id is not a number from 0 to 65535"),
             (56, "<AdeptOneSim> \"SCARA\" is not taken: there is nothing like it in a world file"),
         ]

@@ -73,7 +73,7 @@ impl Group {
     pub fn command(&mut self, now: Duration, position: &[f64]) -> Result<(), DriveError> {
         self.check_command(position, ControlMode::Position)?;
         self.end_trajectory(End::Cancelled);
-        self.reference.follow(now.as_secs_f64(), position);
+        self.reference.follow(now, position);
         Ok(())
     }
 

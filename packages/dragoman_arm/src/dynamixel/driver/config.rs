@@ -103,6 +103,7 @@ impl Config {
 /// Error in the options.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ConfigError {
     /// No joints, or too many.
     #[error("{0} joints are not 1 to {MAX_JOINTS}")]
@@ -112,7 +113,6 @@ pub enum ConfigError {
     Id {
         /// Name of the joint.
         joint: String,
-        /// The id.
         id: u8,
     },
     /// Two joints have the same name or servo.
@@ -120,7 +120,6 @@ pub enum ConfigError {
     Twice {
         /// One of them.
         joint: String,
-        /// The other.
         other: String,
         /// The first one's id.
         id: u8,

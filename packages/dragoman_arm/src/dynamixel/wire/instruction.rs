@@ -9,6 +9,7 @@ use super::packet::{self, BROADCAST, Packet, PacketLength};
 /// The factory reset (6) is missing: it resets a servo's id, so the driver never sends it and a simulated servo refuses
 /// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Instruction<'a> {
     /// Ping: requests an answer.
     Ping,
@@ -23,14 +24,12 @@ pub enum Instruction<'a> {
     Write {
         /// First address.
         address: u8,
-        /// The data.
         data: &'a [u8],
     },
     /// As [`Instruction::Write`], but wait for [`Instruction::Action`].
     RegWrite {
         /// First address.
         address: u8,
-        /// The data.
         data: &'a [u8],
     },
     /// Executes the registered write.

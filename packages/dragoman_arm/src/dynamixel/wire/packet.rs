@@ -1,6 +1,6 @@
 //! Packets in a byte stream.
 
-use std::ops::Range;
+use dragoman_io::serial::{Beginning, FrameStatistics, Frames};
 
 /// The two header bytes of a packet.
 pub const HEADER: [u8; 2] = [0xff, 0xff];
@@ -65,17 +65,6 @@ fn checksum(bytes: &[u8]) -> u8 {
     !bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// Counters of a [`Decoder`] since it was created.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Statistics {
-    /// Packets with the right checksum.
-    pub packets: u64,
-    /// Packets, real or apparent, with a wrong checksum.
-    pub checksum_errors: u64,
-    /// Bytes that belong to no valid packet.
-    pub skipped_bytes: u64,
-}
-
 /// Finds packets in a byte stream that arrives in pieces of any length. Of invalid bytes it keeps those that may still
 /// become a packet.
 ///
@@ -83,11 +72,8 @@ pub struct Statistics {
 /// delay one: a complete packet inside a possible longer one ends the wait for the longer one.
 #[derive(Debug, Clone)]
 pub struct Decoder {
-    buffer: Vec<u8>,
-    /// Everything before this index is parsed.
-    start: usize,
+    frames: Frames,
     max_parameters: usize,
-    statistics: Statistics,
 }
 
 /// A decoder for packets of any length.
@@ -97,22 +83,10 @@ impl Default for Decoder {
     }
 }
 
-/// Classification of the first bytes.
-enum Beginning {
-    /// This number of bytes are not part of a packet.
-    Garbage(usize),
-    /// A header with a complete packet whose checksum is wrong.
-    WrongChecksum,
-    /// The beginning of a possible packet.
-    Unfinished,
-    /// A packet of this length.
-    Packet(usize),
-}
-
 impl Decoder {
     /// A decoder that rejects packets with more than `max_parameters` parameters.
     pub fn up_to(max_parameters: usize) -> Self {
-        Self { buffer: Vec::new(), start: 0, max_parameters, statistics: Statistics::default() }
+        Self { frames: Frames::new(CAPACITY), max_parameters }
     }
 
     /// The next packet; consumes the bytes it needs. `None`: all bytes were consumed without completing a packet.
@@ -125,21 +99,8 @@ impl Decoder {
     /// assert_eq!((packet.id, packet.kind, packet.parameters), (0, 3, [0x0e, 0xff, 0x01].as_slice()));
     /// ```
     pub fn next<'a>(&'a mut self, bytes: &mut &[u8]) -> Option<Packet<'a>> {
-        let packet = loop {
-            if let Some(packet) = self.search() {
-                break packet;
-            }
-            if bytes.is_empty() {
-                return None;
-            }
-            self.buffer.drain(..self.start.min(self.buffer.len()));
-            self.start = 0;
-            let room = CAPACITY.saturating_sub(self.buffer.len());
-            let (taken, rest) = bytes.split_at(room.min(bytes.len()));
-            self.buffer.extend_from_slice(taken);
-            *bytes = rest;
-        };
-        match self.buffer.get(packet)? {
+        let max_parameters = self.max_parameters;
+        match self.frames.next(bytes, |bytes| beginning(bytes, max_parameters))? {
             [_, _, id, _, kind, parameters @ .., _] => Some(Packet { id: *id, kind: *kind, parameters }),
             _ => None,
         }
@@ -147,36 +108,12 @@ impl Decoder {
 
     /// Drops an unfinished packet, for use before a new request. The counters are kept.
     pub fn clear(&mut self) {
-        self.statistics.skipped_bytes += self.buffer.len().saturating_sub(self.start) as u64;
-        self.buffer.clear();
-        self.start = 0;
+        self.frames.clear();
     }
 
     /// The counters.
-    pub fn statistics(&self) -> Statistics {
-        self.statistics
-    }
-
-    /// Range of the next packet in the buffer.
-    fn search(&mut self) -> Option<Range<usize>> {
-        loop {
-            let garbage = match beginning(self.buffer.get(self.start..)?, self.max_parameters) {
-                Beginning::Unfinished => return None,
-                Beginning::Packet(length) => {
-                    let begin = self.start;
-                    self.statistics.packets += 1;
-                    self.start = begin + length;
-                    return Some(begin..begin + length);
-                }
-                Beginning::WrongChecksum => {
-                    self.statistics.checksum_errors += 1;
-                    1
-                }
-                Beginning::Garbage(count) => count,
-            };
-            self.start += garbage;
-            self.statistics.skipped_bytes += garbage as u64;
-        }
+    pub fn statistics(&self) -> FrameStatistics {
+        self.frames.statistics()
     }
 }
 
@@ -198,7 +135,7 @@ fn beginning(bytes: &[u8], max_parameters: usize) -> Beginning {
         return Beginning::Garbage(1);
     }
     match bytes.get(2..HEAD + length) {
-        Some([body @ .., sum]) if checksum(body) == *sum => Beginning::Packet(HEAD + length),
+        Some([body @ .., sum]) if checksum(body) == *sum => Beginning::Frame(HEAD + length),
         Some(_) => Beginning::WrongChecksum,
         None if holds_packet(bytes.get(1..).unwrap_or_default(), max_parameters) => Beginning::Garbage(1),
         None => Beginning::Unfinished,

@@ -105,6 +105,7 @@ impl Config {
 /// Error in the options.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ConfigError {
     /// An invalid limit.
     #[error(transparent)]
@@ -114,7 +115,6 @@ pub enum ConfigError {
     Value {
         /// Name of the option.
         name: &'static str,
-        /// Its value.
         value: f64,
     },
     /// The centre of the body is not finite.

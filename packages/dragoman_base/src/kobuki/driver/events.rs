@@ -47,6 +47,7 @@ pub enum PowerEvent {
 /// lost connection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Event {
     /// A bumper was pressed or released.
     Bumper {
@@ -66,7 +67,6 @@ pub enum Event {
     },
     /// A wheel has dropped or was raised.
     WheelDrop {
-        /// The wheel.
         wheel: Wheel,
         /// Whether it is dropped now.
         dropped: bool,

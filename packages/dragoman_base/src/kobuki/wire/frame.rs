@@ -1,7 +1,8 @@
 //! Frames in a byte stream.
 
 use std::iter::FusedIterator;
-use std::ops::Range;
+
+use dragoman_io::serial::{Beginning, FrameStatistics, Frames};
 
 use super::DecodeError;
 
@@ -46,41 +47,19 @@ fn checksum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum ^ byte)
 }
 
-/// Counters of a [`Decoder`] since it was created.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Statistics {
-    /// Frames with the right checksum.
-    pub frames: u64,
-    /// Frames, real or apparent, with a wrong checksum.
-    pub checksum_errors: u64,
-    /// Bytes that belong to no valid frame.
-    pub skipped_bytes: u64,
-}
-
 /// Finds frames in a byte stream that arrives in pieces of any length. Of invalid bytes it keeps those that may still
 /// become a frame.
 ///
 /// After a wrong checksum the search continues at the second byte of the frame, so that a false header hides no frame.
 /// Nor does it delay one: a complete frame of sub-payloads inside a possible longer frame ends the wait for the longer
 /// one.
-#[derive(Debug, Clone, Default)]
-pub struct Decoder {
-    buffer: Vec<u8>,
-    /// Everything before this index is parsed.
-    start: usize,
-    statistics: Statistics,
-}
+#[derive(Debug, Clone)]
+pub struct Decoder(Frames);
 
-/// Classification of the first bytes.
-enum Beginning {
-    /// This number of bytes are not part of a frame.
-    Garbage(usize),
-    /// A header with a complete frame whose checksum is wrong.
-    WrongChecksum,
-    /// The beginning of a possible frame.
-    Unfinished,
-    /// A frame with a payload of this length.
-    Frame(usize),
+impl Default for Decoder {
+    fn default() -> Self {
+        Self(Frames::new(CAPACITY))
+    }
 }
 
 impl Decoder {
@@ -104,55 +83,20 @@ impl Decoder {
     /// assert_eq!(payloads, 1);
     /// ```
     pub fn next<'a>(&'a mut self, bytes: &mut &[u8]) -> Option<&'a [u8]> {
-        let payload = loop {
-            if let Some(payload) = self.search() {
-                break payload;
-            }
-            if bytes.is_empty() {
-                return None;
-            }
-            self.buffer.drain(..self.start.min(self.buffer.len()));
-            self.start = 0;
-            let room = CAPACITY.saturating_sub(self.buffer.len());
-            let (taken, rest) = bytes.split_at(room.min(bytes.len()));
-            self.buffer.extend_from_slice(taken);
-            *bytes = rest;
-        };
-        self.buffer.get(payload)
+        match self.0.next(bytes, beginning)? {
+            [_, _, _, payload @ .., _] => Some(payload),
+            _ => None,
+        }
     }
 
     /// Drops an unfinished frame, for use after a lost connection. The counters are kept.
     pub fn clear(&mut self) {
-        self.statistics.skipped_bytes += self.buffer.len().saturating_sub(self.start) as u64;
-        self.buffer.clear();
-        self.start = 0;
+        self.0.clear();
     }
 
     /// The counters.
-    pub fn statistics(&self) -> Statistics {
-        self.statistics
-    }
-
-    /// Range of the next frame's payload in the buffer.
-    fn search(&mut self) -> Option<Range<usize>> {
-        loop {
-            let garbage = match beginning(self.buffer.get(self.start..)?) {
-                Beginning::Unfinished => return None,
-                Beginning::Frame(length) => {
-                    let begin = self.start + HEADER.len() + 1;
-                    self.statistics.frames += 1;
-                    self.start = begin + length + 1;
-                    return Some(begin..begin + length);
-                }
-                Beginning::WrongChecksum => {
-                    self.statistics.checksum_errors += 1;
-                    1
-                }
-                Beginning::Garbage(count) => count,
-            };
-            self.start += garbage;
-            self.statistics.skipped_bytes += garbage as u64;
-        }
+    pub fn statistics(&self) -> FrameStatistics {
+        self.0.statistics()
     }
 }
 
@@ -168,7 +112,7 @@ fn beginning(bytes: &[u8]) -> Beginning {
     match frame {
         _ if length == 0 || holds_frame(behind) => Beginning::Garbage(1),
         None => Beginning::Unfinished,
-        Some(frame) if checksum(frame) == 0 => Beginning::Frame(length),
+        Some(frame) if checksum(frame) == 0 => Beginning::Frame(HEADER.len() + 1 + length + 1),
         Some(_) => Beginning::WrongChecksum,
     }
 }

@@ -20,14 +20,6 @@ impl Sound {
     /// Number of the sub-payload.
     pub const ID: u8 = 3;
 
-    /// A tone of this frequency; saturates at the range of the field, from 5.5 Hz. Not positive, or not finite:
-    /// silence.
-    pub fn from_frequency(hertz: f64, duration_ms: u8) -> Self {
-        let audible = hertz.is_finite() && hertz > 0.0;
-        let period = if audible { (1.0 / (hertz * PERIOD_UNIT)).round().max(1.0) } else { 0.0 };
-        Self { period_2_75_us: period as u16, duration_ms }
-    }
-
     /// The tone's frequency, Hz; 0: silence.
     pub fn frequency(&self) -> f64 {
         match self.period_2_75_us {

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
-use dragoman_ros::{Context, Node, Result};
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use dragoman_ros::{Context, Node, Result, startup};
 
 use super::clients::WorldClients;
 use crate::BridgeError;
@@ -89,7 +88,7 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     };
     let timeout = Duration::from_secs_f64(parameters.value("service_timeout"));
     let max_clients = usize::try_from(parameters.value::<i64>("max_connections")).unwrap_or(1);
-    allow_files(max_clients as u64 + OTHER_FILES);
+    startup::allow_files(max_clients as u64 + OTHER_FILES);
     let ports = Ports {
         services: Arc::new(WorldClients::new(tasks.node(), timeout, config)?),
         keepalive: KEEPALIVE,
@@ -99,16 +98,6 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     };
     ports.serve(&mut tasks, vec![listener], &address.to_string())?;
     Ok(ApoloServer { node: tasks.start()?, address })
-}
-
-/// Raises the process's limit of open files, as far as the system permits.
-fn allow_files(wanted: u64) {
-    let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
-        if soft >= wanted { Ok(()) } else { setrlimit(Resource::RLIMIT_NOFILE, wanted.min(hard), hard) }
-    });
-    if let Err(error) = raised {
-        tracing::warn!(%error, wanted, "raising the limit of open files failed");
-    }
 }
 
 #[cfg(test)]

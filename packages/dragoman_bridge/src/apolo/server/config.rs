@@ -34,10 +34,10 @@ impl Default for ServerConfig {
 /// Events of a [`Connection`](super::Connection), for the owner's log.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ConnectionEvent {
     /// A request was refused. The client may have received no answer.
     Refused {
-        /// The request.
         request: Request,
         /// The reason.
         refusal: Refusal,

@@ -133,16 +133,13 @@ pub fn start_client(
         let description = tasks.node().create_publisher("robot_description", latched)?;
         description.publish(&std_msgs::msg::String { data: urdf })?;
         let measured = Arc::clone(&topics.measured);
-        let places: Vec<Option<usize>> = {
-            let place = |name: &String| topics.joint_names().iter().position(|other| other == name);
-            robot.joints().iter().map(|joint| place(&joint.name)).collect()
-        };
+        let joints: Vec<String> = robot.joints().iter().map(|joint| joint.name.clone()).collect();
+        let sorted = sorted(&joints, topics.joint_names());
         let known = move || {
             // Keeps the publisher, so that late subscribers get the description.
             let _ = &description;
             let known = measured.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-            // The order of joints may differ between controller and model.
-            places.iter().map(|place| known.get((*place)?).copied()).collect()
+            sorted(&known)
         };
         serve_solver(&mut tasks, &robot, known, move || free_rotation, None)?;
     }
@@ -162,6 +159,14 @@ pub fn start_client(
         }
     })?;
     Ok(tasks.start()?)
+}
+
+/// Sorts angles in the order of a controller, whose joints are `names`, into the order of the model, whose joints may come
+/// in another order. `None` if the controller lacks a joint of the model.
+fn sorted(model: &[String], names: &[String]) -> impl Fn(&[f64]) -> Option<Vec<f64>> + Clone + use<> {
+    let places: Vec<Option<usize>> =
+        model.iter().map(|joint| names.iter().position(|name| name == joint)).collect();
+    move |angles| places.iter().map(|place| angles.get((*place)?).copied()).collect()
 }
 
 /// Period at which an unchanged `motion_status` is repeated, and `/diagnostics` published.
@@ -216,5 +221,35 @@ async fn serve(
             _tick = status.tick() => topics.publish_status(),
             () = clock::until(deadline) => client.handle_timeout(clock::now()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODEL: [&str; 3] = ["base", "elbow", "wrist"];
+
+    fn of(names: &[&str], angles: &[f64]) -> Option<Vec<f64>> {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        sorted(&owned(&MODEL), &owned(names))(angles)
+    }
+
+    #[test]
+    fn angles_of_a_controller_with_another_order_are_matched_by_name() {
+        assert_eq!(of(&["base", "elbow", "wrist"], &[1.0, 2.0, 3.0]), Some(vec![1.0, 2.0, 3.0]));
+        assert_eq!(of(&["wrist", "base", "elbow"], &[3.0, 1.0, 2.0]), Some(vec![1.0, 2.0, 3.0]));
+        assert_eq!(
+            of(&["wrist", "gripper", "base", "elbow"], &[3.0, 9.0, 1.0, 2.0]),
+            Some(vec![1.0, 2.0, 3.0])
+        );
+    }
+
+    #[test]
+    fn a_controller_without_a_joint_of_the_model_gives_no_angles() {
+        assert_eq!(of(&["base", "wrist"], &[1.0, 3.0]), None);
+        assert_eq!(of(&["base", "shoulder", "wrist"], &[1.0, 2.0, 3.0]), None);
+        assert_eq!(of(&["base", "elbow", "wrist"], &[1.0, 2.0]), None, "an incomplete answer");
+        assert_eq!(of(&[], &[]), None);
     }
 }

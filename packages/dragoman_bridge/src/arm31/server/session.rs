@@ -12,7 +12,6 @@ use crate::CallId;
 pub(super) struct Rate {
     /// Sustained rate, 1/s.
     pub(super) per_second: f64,
-    /// Burst.
     pub(super) burst: f64,
 }
 

@@ -249,9 +249,9 @@ impl Edge {
                 let id = self.open.begin(respond);
                 self.client.handle_call(clock::now(), id, command);
             }
-            Err(inexpressible) => {
-                self.complain(inexpressible.to_string());
-                respond(Outcome::Refused(Refusal::from(inexpressible)));
+            Err(out_of_range) => {
+                self.complain(out_of_range.to_string());
+                respond(Outcome::Refused(Refusal::from(out_of_range)));
             }
         }
     }
@@ -259,7 +259,7 @@ impl Edge {
     fn drive(&mut self, twist: &Twist) {
         match velocity(twist.linear.x, twist.linear.y, twist.angular.z) {
             Ok(velocity) => self.client.handle_velocity(clock::now(), velocity),
-            Err(inexpressible) => self.complain(format!("cmd_vel: {inexpressible}")),
+            Err(out_of_range) => self.complain(format!("cmd_vel: {out_of_range}")),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Client, server side, ROS, client side, second lab: the answers equal those of a single lab.
 
-use super::{assert_near, until};
+use super::assert_near;
 use crate::common::apolo::{ApoloClient, FALSE, request};
-use crate::common::{Lab, domain};
+use crate::common::{Lab, domain, until};
 
 /// The requests sent to both; a request without answer is followed by one with an answer.
 fn script(client: &mut ApoloClient) -> Vec<Vec<u8>> {

@@ -18,7 +18,7 @@ use dragoman_ros::{
 use futures::stream::{BoxStream, StreamExt};
 
 use super::assert_near;
-use crate::common::{Lab, domain};
+use crate::common::{Lab, domain, processor_time};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -297,14 +297,9 @@ fn the_lab_at_rest() {
     let lab = Lab::start();
     let ready = start.elapsed();
     std::thread::sleep(Duration::from_secs(1));
-    let ticks = || {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", lab.child.id())).unwrap();
-        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
-        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
-    };
-    let before = ticks();
+    let before = processor_time(lab.child.id());
     std::thread::sleep(Duration::from_secs(5));
-    let share = (ticks() - before) as f64 / 5.0;
+    let share = (processor_time(lab.child.id()) - before) / 5.0 * 100.0;
     crate::common::peers::report(&format!(
         "ready after {ready:?}; at rest {share} % of a processor, {} KiB",
         lab.resident_kib()

@@ -81,7 +81,7 @@ impl Task {
         let waited = self.blocked.map(|since| situation.now.saturating_sub(since));
         self.replan |= match &self.path {
             _ if waiting => waited.is_none_or(|waited| waited >= planning.interval),
-            Some(_) => waited.is_some_and(|waited| waited >= planning.patience),
+            Some(_) => waited.is_some_and(|waited| waited >= planning.obstacle_wait),
             None => waited.is_some() || !self.rest_is_free(situation),
         };
         event

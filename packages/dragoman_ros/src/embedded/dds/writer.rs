@@ -118,7 +118,7 @@ struct Held {
 }
 
 /// Time after which readers that lag by a full backlog are given up.
-const FULL_BACKLOG_PATIENCE: Duration = Duration::from_secs(3);
+const FULL_BACKLOG_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// After a new match, a volatile Cyclone reader loses all samples of a burst but the last: the first sample is sent
 /// alone, and the rest this much later.
@@ -234,7 +234,7 @@ impl Writer {
             return Ok(());
         }
         let now = Instant::now();
-        if state.unacknowledged.full_for(now) > FULL_BACKLOG_PATIENCE {
+        if state.unacknowledged.full_for(now) > FULL_BACKLOG_TIMEOUT {
             tracing::warn!(topic = self.topic.name(), "a reader does not acknowledge; the writer restarts");
             state.writer = Arc::new(create_writer(&self.publisher, &self.topic, &self.qos)?);
             self.outlet.identify(state.writer.guid().to_bytes());

@@ -114,7 +114,7 @@ proptest! {
                 Step::Power(on) => drop(bench.driver.set_motor_power(on)),
                 Step::Other(what) => match what % 4 {
                     0 => bench.driver.set_led(Led::One, LedColor::Red),
-                    1 => drop(bench.driver.play(Sound::from_frequency(440.0, what))),
+                    1 => drop(bench.driver.play(Sound { period_2_75_us: 826, duration_ms: what })),
                     2 => bench.driver.set_odometry(Pose::new(f64::from(what), 0.0, 1.0)).unwrap(),
                     _ => drop(bench.driver.set_controller_gains(ControllerGains::DEFAULT)),
                 },

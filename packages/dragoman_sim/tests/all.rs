@@ -1,0 +1,7 @@
+//! All tests of devices with their drivers in one program, which is linked once.
+
+mod driver;
+mod driver_in_process;
+mod kobuki;
+mod rack;
+mod widowx;
