@@ -36,6 +36,18 @@ export const TEXTS = {
     'Not connected: the stop was not sent. Use the button on the machine.',
     'Nicht verbunden: Der Halt wurde nicht gesendet. Den Taster an der Maschine benutzen.',
   ],
+  'stop.nobody': [
+    'No machine is known: nothing was stopped. Use the buttons on the machines.',
+    'Keine Maschine bekannt: Nichts wurde angehalten. Die Taster an den Maschinen benutzen.',
+  ],
+  'stop.sending': ['Stopping: waiting for the machines …', 'Anhalten: warte auf die Maschinen …'],
+  'stop.all': ['All machines have confirmed the stop.', 'Alle Maschinen haben den Halt bestätigt.'],
+  'stop.partly': [
+    'NOT all machines have confirmed the stop. Use the buttons on the machines.',
+    'NICHT alle Maschinen haben den Halt bestätigt. Die Taster an den Maschinen benutzen.',
+  ],
+  'stop.confirmed': ['Confirmed: {names}', 'Bestätigt: {names}'],
+  'stop.unreleased': ['{name} is still stopped: {reason}', '{name} ist noch angehalten: {reason}'],
   'common.on': ['on', 'ein'],
   'common.off': ['off', 'aus'],
   'common.ok': ['OK', 'OK'],

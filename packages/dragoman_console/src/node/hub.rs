@@ -99,7 +99,7 @@ impl Hub {
     }
 
     /// Removes a client with all that it has in ROS. What it drives stops first.
-    pub(crate) fn leave(&self, client: &Arc<Client>) {
+    pub(crate) fn leave(self: &Arc<Self>, client: &Arc<Client>) {
         self.stop_driving(client, "the client that drives has left");
         self.topics.leave(self, client);
         self.calls.leave(client);

@@ -20,6 +20,8 @@ use crate::schema::{Structure, full_name};
 
 /// Queue depth of subscriptions, and of publishers.
 const DEPTH: usize = 10;
+/// Time that a publisher of velocities stays after its client has left.
+const LINGER_TIME: Duration = Duration::from_secs(1);
 /// Most publishers of a client.
 const MOST_PUBLISHERS: usize = 256;
 /// Interval of comparing subscriptions with what publishers offer.
@@ -158,7 +160,7 @@ impl Topics {
     }
 
     /// Removes a client from all topics.
-    pub(crate) fn leave(&self, hub: &Hub, client: &Client) {
+    pub(crate) fn leave(&self, hub: &Arc<Hub>, client: &Client) {
         self.subscribed().retain(|_, entry| {
             entry.subscribers.remove(&client.id);
             !entry.subscribers.is_empty()
@@ -211,7 +213,7 @@ impl Topics {
     }
 
     /// Ends a publisher of a client.
-    pub(crate) fn unadvertise(&self, hub: &Hub, client: &Client, topic: &str) {
+    pub(crate) fn unadvertise(&self, hub: &Arc<Hub>, client: &Client, topic: &str) {
         let removed = self.publications().remove(&(client.id, topic.to_owned()));
         if let Some(publication) = removed {
             destroy(hub, &publication);
@@ -401,7 +403,20 @@ async fn type_in_graph(hub: &Hub, topic: &str) -> Result<String, String> {
     }
 }
 
-fn destroy(hub: &Hub, publication: &Publication) {
+/// Ends a publisher. That of velocities stays for a while: the last one is a zero, which a robot may not have
+/// acknowledged yet, and nobody repeats it after the end.
+fn destroy(hub: &Arc<Hub>, publication: &Arc<Publication>) {
+    // Without a runtime the process ends, and waits for nothing.
+    let runtime = tokio::runtime::Handle::try_current().ok().filter(|_| publication.is_velocity);
+    let Some(runtime) = runtime else { return destroy_now(hub, publication) };
+    let (hub, publication) = (Arc::clone(hub), Arc::clone(publication));
+    runtime.spawn(async move {
+        tokio::time::sleep(LINGER_TIME).await;
+        destroy_now(&hub, &publication);
+    });
+}
+
+fn destroy_now(hub: &Hub, publication: &Publication) {
     let publisher = publication.publisher.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(publisher) = publisher {
         hub.ros.later(move |inside| raw::destroy_publisher(&mut inside.node, publisher));
