@@ -27,7 +27,8 @@ const { walk } = await import('./walk/walk.mjs');
 const lab = await start();
 let failed = 1;
 try {
-  failed = await walk(lab.url, { isReal: lab.isReal, out: OUT, executable: CHROMIUM, only: process.env.ONLY });
+  const { isReal, second } = lab;
+  failed = await walk(lab.url, { isReal, second, out: OUT, executable: CHROMIUM, only: process.env.ONLY });
 } finally {
   await lab.stop();
 }
@@ -89,5 +90,21 @@ async function start() {
       child.once('exit', () => resolve(undefined));
       child.kill('SIGTERM');
     });
-  return { url, isReal: true, stop };
+  return { url, isReal: true, stop, second: () => startSecond(domain) };
+}
+
+/** A second console beside the lab, on all addresses, and so with a token. @param {string} domain */
+async function startSecond(domain) {
+  const args = ['console', '--listen', '0.0.0.0:0', '--foxglove', 'off', '--log', 'warn'];
+  const child = spawn(process.env.DRAGOMAN ?? '', args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ROS_DOMAIN_ID: domain },
+  });
+  let text = '';
+  for await (const chunk of child.stdout) {
+    text += chunk;
+    const found = /http:\/\/0\.0\.0\.0:(\d+)\/\?token=([\w-]+)\s/.exec(text);
+    if (found) return { url: `http://127.0.0.1:${found[1]}`, token: found[2], stop: () => child.kill('SIGTERM') };
+  }
+  throw new Error(`the second console has ended: ${text}`);
 }

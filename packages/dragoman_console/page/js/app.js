@@ -27,8 +27,8 @@ const TOAST_MS = { info: 4000, error: 9000 };
 /** @typedef {import('./stop.js').Result} Result */
 
 /**
- * Events: `emergency` when {@link App.isStopped} or {@link App.report} changes, `platform`, `arm` when another one is
- * chosen.
+ * Events: `emergency` when {@link App.isStopped} or {@link App.report} changes; `platform`, `arm`, `base` when another
+ * one is chosen.
  */
 export class App extends EventTarget {
   constructor() {
@@ -42,6 +42,7 @@ export class App extends EventTarget {
     /** Namespaces of the machines that the pages show. */
     this.platform = '/neobotix';
     this.arm = '/ranger';
+    this.base = '/mobile_base';
     /** Emergency stops by the platform's namespace, as the platforms say. @type {Map<string, boolean>} */
     this.stopped = new Map();
     /**
@@ -63,7 +64,8 @@ export class App extends EventTarget {
   }
 
   machinesChanged() {
-    const { platforms, arms } = this.graph.machines;
+    const { platforms, arms, bases } = this.graph.machines;
+    if (bases.length && !bases.includes(this.base)) this.choose('base', bases[0]);
     if (platforms.length && !platforms.includes(this.platform)) this.choose('platform', platforms[0]);
     const allArms = [...arms, ...[...this.graph.servoArms.keys()].map((one) => SERVO + one)];
     if (allArms.length && !allArms.includes(this.arm)) this.choose('arm', allArms[0]);
@@ -106,7 +108,7 @@ export class App extends EventTarget {
     this.dispatchEvent(new Event('emergency'));
   }
 
-  /** @param {'platform' | 'arm'} kind @param {string} name */
+  /** @param {'platform' | 'arm' | 'base'} kind @param {string} name */
   choose(kind, name) {
     this[kind] = name;
     this.dispatchEvent(new Event(kind));

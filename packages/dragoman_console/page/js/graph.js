@@ -75,6 +75,11 @@ export class Graph extends EventTarget {
     return this.owners('/simulation/press_button')[0] ?? (base ? base.slice(0, base.lastIndexOf('/')) : '');
   }
 
+  /** As {@link root}, for this base. @param {string} base */
+  rootOf(base) {
+    return base === this.machines.bases[0] ? this.root : base.slice(0, Math.max(0, base.lastIndexOf('/')));
+  }
+
   /** Namespaces with a service of this name. @param {string} suffix */
   owners(suffix) {
     const names = [...this.services].filter((name) => name.endsWith(suffix));

@@ -67,6 +67,8 @@ export const TEXTS = {
   'lab.port': ['Port', 'Port'],
   'lab.protocol': ['Protocol', 'Protokoll'],
   'lab.clients': ['Clients', 'Clients'],
+  'lab.from': ['From', 'Von'],
+  'lab.nodes': ['Nodes', 'Knoten'],
   'lab.rates': ['Topics and their rates', 'Topics und ihre Raten'],
   'lab.ratesHint': [
     'Measured while this is open: the console receives every message then.',
@@ -169,8 +171,10 @@ export const TEXTS = {
   'warn.blind': ['Laser silent', 'Laser stumm'],
 
   'platform.canvas': [
-    'Map with the platform. Arrow keys scroll, plus and minus zoom, 0 shows everything.',
-    'Karte mit der Plattform. Pfeiltasten verschieben, Plus und Minus zoomen, 0 zeigt alles.',
+    'Map with the platform. Arrow keys scroll, plus and minus zoom, 0 shows everything; with Shift they move a ' +
+      'cross: space clicks, Shift+space begins and ends dragging.',
+    'Karte mit der Plattform. Pfeiltasten verschieben, Plus und Minus zoomen, 0 zeigt alles; mit Umschalt bewegen ' +
+      'sie ein Kreuz: Leertaste klickt, Umschalt+Leertaste beginnt und beendet das Ziehen.',
   ],
   'platform.choose': ['Platform', 'Plattform'],
   'platform.connect': ['Connect', 'Verbinden'],
@@ -233,8 +237,10 @@ export const TEXTS = {
   'mapping.reset': ['Reset', 'Verwerfen'],
 
   'editor.canvas': [
-    'Drawing. Insert adds, Delete removes, Escape aborts, Ctrl+Z undoes, 0 shows everything.',
-    'Zeichnung. Einfg fügt hinzu, Entf löscht, Escape bricht ab, Strg+Z macht rückgängig, 0 zeigt alles.',
+    'Drawing. Insert adds, Delete removes, Escape aborts, Ctrl+Z undoes, 0 shows everything. Shift and arrow keys ' +
+      'move a cross: space clicks, Shift+space begins and ends dragging.',
+    'Zeichnung. Einfg fügt hinzu, Entf löscht, Escape bricht ab, Strg+Z macht rückgängig, 0 zeigt alles. Umschalt ' +
+      'und Pfeiltasten bewegen ein Kreuz: Leertaste klickt, Umschalt+Leertaste beginnt und beendet das Ziehen.',
   ],
   'edit.load': ['Load from this computer', 'Von diesem Rechner laden'],
   'edit.new': ['New', 'Neu'],
@@ -400,6 +406,7 @@ export const TEXTS = {
   'hw.radar': ['Radar, infrared, GPS', 'Radar, Infrarot, GPS'],
   'hw.speed': ['Radar velocities, m/s', 'Radargeschwindigkeiten, m/s'],
   'hw.infrared': ['Infrared sensors', 'Infrarotsensoren'],
+  'hw.joystick': ['Joystick buttons', 'Joystick-Tasten'],
   'hw.docked': ['Docked', 'Angedockt'],
   'hw.position': ['GPS position', 'GPS-Position'],
   'hw.tcp': ['TCP: platform and this page', 'TCP: Plattform und diese Seite'],
@@ -461,6 +468,8 @@ export const TEXTS = {
     'Taste halten. Das Werkzeug fährt kartesisch, einzelne Gelenke in Bewegungsart Aus; sie wechselt von selbst.',
   ],
   'arm.joints': ['Joints', 'Gelenke'],
+  'arm.quaternion': ['Quaternion x y z w', 'Quaternion x y z w'],
+  'turtle.choose': ['Base', 'Basis'],
   'arm.pose': ['Pose', 'Position'],
   'arm.setpoint': ['Set-point', 'Sollwert'],
   'arm.goalPose': ['Goal of the tool', 'Ziel des Werkzeugs'],
