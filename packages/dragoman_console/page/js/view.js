@@ -169,8 +169,6 @@ export class View {
       context.lineTo(x + dx, y + dy);
     }
     context.stroke();
-    const shown = `${this.cross.x} ${this.cross.y}`;
-    if (this.canvas.dataset.cross !== shown) this.canvas.dataset.cross = shown;
   }
 
   /** The keyboard's cross as a pointer. @returns {Pointer} */
@@ -188,6 +186,7 @@ export class View {
     const { width, height } = this.size;
     const inside = { x: Math.min(width, Math.max(0, screen.x + dx)), y: Math.min(height, Math.max(0, screen.y + dy)) };
     this.cross = this.toWorld(inside);
+    this.canvas.dataset.cross = `${this.cross.x} ${this.cross.y}`;
     const pointer = this.crossPointer();
     if (this.isCrossDown) this.tool?.move?.(pointer);
     else this.tool?.hover?.(pointer);
