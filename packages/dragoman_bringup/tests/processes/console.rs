@@ -240,7 +240,7 @@ fn who_drives_is_known() {
 /// The browser answers pings though its page hangs.
 #[test]
 fn a_page_that_hangs_stops_what_it_drives() {
-    let lab = Lab::start_with(domain(), &["up", "--only", "turtlebot,console"], &[]);
+    let lab = Lab::start_with(domain(), &["up", "--only", "player,console"], &[]);
     let mut listener = Client::connect(lab.console);
     listener.subscribe("/cmd_vel", "geometry_msgs/Twist");
     let mut driver = Client::connect(lab.console);

@@ -136,8 +136,13 @@ function showStop() {
   showReport();
 }
 
+let reported = '';
 function showReport() {
   const { report } = app;
+  // The same again would be read aloud again, and take the focus from its button.
+  const now = JSON.stringify([report, currentLanguage()]);
+  if (now === reported) return;
+  reported = now;
   stopReport.hidden = !report;
   if (!report) return stopReport.replaceChildren();
   const failed = report.results.filter(({ reason }) => reason !== null);
