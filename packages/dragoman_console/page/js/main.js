@@ -166,7 +166,7 @@ function showLanguage() {
     h('span', { class: 'long' }, long),
     h('span', { class: 'short', attrs: { 'aria-hidden': 'true' } }, short),
   );
-  language.setAttribute('aria-label', long);
+  language.setAttribute('aria-label', `${long} (${short})`);
   language.lang = currentLanguage() === 'en' ? 'de' : 'en';
   document.documentElement.lang = currentLanguage();
   showTitle();
