@@ -55,10 +55,14 @@ async function startSecond(domain) {
     env: { ...process.env, ROS_DOMAIN_ID: domain },
   });
   let text = '';
-  for await (const chunk of child.stdout) {
-    text += chunk;
-    const found = /http:\/\/0\.0\.0\.0:(\d+)\/\?token=([\w-]+)\s/.exec(text);
-    if (found) return { url: `http://127.0.0.1:${found[1]}`, token: found[2], stop: () => child.kill('SIGTERM') };
-  }
-  throw new Error(`the second console has ended: ${text}`);
+  // The pipe stays open: the program ends if it cannot print.
+  const found = await new Promise((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+      const match = /http:\/\/0\.0\.0\.0:(\d+)\/\?token=([\w-]+)\s/.exec(text);
+      if (match) resolve(match);
+    });
+    child.once('exit', () => reject(new Error(`the second console has ended: ${text}`)));
+  });
+  return { url: `http://127.0.0.1:${found[1]}`, token: found[2], stop: () => child.kill('SIGTERM') };
 }

@@ -57,6 +57,7 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await page.goto(`${url}/#/${name}`);
     await page.waitForSelector(`main[data-ready="${name}"]`);
     await page.waitForSelector('.bar .chip.good', { timeout: 8000 });
+    await page.waitForSelector('body[data-graph]', { timeout: 8000 });
   };
   const step = async (name, run) => {
     if (only && !name.includes(only)) return;
@@ -407,7 +408,7 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     assert.ok(Math.abs((await joint()).position - away) > 0.05, 'it has not reached its goal');
     await until('confirmed', async () => (await page.textContent('#stop')) === 'Release stop', 8);
     const report = await page.textContent('.stop-report');
-    for (const name of ['/neobotix', '/mobile_base', '/ranger', '/apolo/Marvin'])
+    for (const name of ['/neobotix', '/mobile_base', '/ranger', '/apolo/marvin', '/arm_1_joint'])
       assert.ok(report?.includes(name), `${name} has confirmed: ${report}`);
     await page.screenshot({ path: join(out, 'stopped.png') });
     const other = await open();

@@ -164,9 +164,9 @@ function showLanguage() {
   const [long, short] = currentLanguage() === 'en' ? ['Deutsch', 'DE'] : ['English', 'EN'];
   language.replaceChildren(
     h('span', { class: 'long' }, long),
-    h('span', { class: 'short', attrs: { 'aria-hidden': 'true' } }, short),
+    h('span', { class: 'short' }, short),
   );
-  language.setAttribute('aria-label', `${long} (${short})`);
+  language.title = long;
   language.lang = currentLanguage() === 'en' ? 'de' : 'en';
   document.documentElement.lang = currentLanguage();
   showTitle();
@@ -290,6 +290,8 @@ window.addEventListener('keydown', (event) => {
 app.bridge.addEventListener('state', showConnection);
 app.addEventListener('emergency', showStop);
 app.graph.addEventListener('change', enterAgain);
+// For programs that operate the page: it shows the machines that there are.
+app.graph.addEventListener('read', () => (document.body.dataset.graph = 'read'));
 onLanguage(showLanguage);
 showConnection();
 showLanguage();

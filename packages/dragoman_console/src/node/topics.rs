@@ -217,11 +217,8 @@ impl Topics {
             }
         }
         let writer = self.writer(hub, topic, &structure, latch).await?;
-        let publication = Arc::new(Publication {
-            is_velocity: driving::is_velocity(&structure),
-            structure,
-            writer,
-        });
+        let publication =
+            Arc::new(Publication { is_velocity: driving::is_velocity(&structure), structure, writer });
         self.publications().insert(key, publication);
         Ok(())
     }

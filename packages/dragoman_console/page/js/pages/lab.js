@@ -56,7 +56,7 @@ export function labPage(app) {
     'lab.ports',
     h(
       'div',
-      { class: 'scroll' },
+      { class: 'scroll', label: 'lab.ports', attrs: { tabindex: 0, role: 'region' } },
       h(
         'table',
         {},
