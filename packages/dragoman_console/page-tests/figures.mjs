@@ -45,7 +45,9 @@ async function page(url, topics) {
   });
   const counts = new Map();
   socket.on('message', (data) => {
-    const name = /\/[\w/]+/.exec(data.subarray(0, 120).toString('latin1'))?.[0];
+    // Text or CBOR: both have the name of the topic near the beginning.
+    const head = data.subarray(0, 120).toString('latin1');
+    const name = topics.map(([topic]) => String(topic)).find((topic) => head.includes(topic));
     counts.set(name, (counts.get(name) ?? 0) + 1);
   });
   for (const [topic, type, throttle, compression] of topics) {

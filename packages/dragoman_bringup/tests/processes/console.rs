@@ -222,17 +222,15 @@ fn what_a_lost_client_drives_stops() {
 #[test]
 fn who_drives_is_known() {
     let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
-    let mut listener = Client::connect(lab.console);
-    listener.subscribe("/cmd_vel", "geometry_msgs/Twist");
     let mut driver = Client::connect(lab.console);
     let start = Instant::now();
     loop {
-        drive(&mut driver, &mut listener);
+        driver.send(&forward());
         let (_, state) = get(lab.console, "/api/lab", "");
         if state.contains(r#""topic":"/cmd_vel""#) && state.contains(r#""moving":true"#) {
             return;
         }
-        // On a loaded machine the driver was silent for too long before the answer.
+        // On a loaded machine the driver may have been silent for too long before the answer.
         assert!(start.elapsed() < PATIENCE, "{state}");
     }
 }

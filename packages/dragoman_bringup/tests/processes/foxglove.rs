@@ -84,6 +84,22 @@ fn what_a_lost_client_drives_stops() {
 }
 
 #[test]
+fn who_drives_is_known() {
+    let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
+    let (mut client, forward) = driver(&lab);
+    let start = Instant::now();
+    loop {
+        client.socket.send(forward.clone()).unwrap();
+        let (_, state) = get(lab.console, "/api/lab", "");
+        if state.contains(r#""topic":"/cmd_vel""#) && state.contains(r#""moving":true"#) {
+            return;
+        }
+        // The lab may not have taken the command yet.
+        assert!(start.elapsed() < PATIENCE, "{state}");
+    }
+}
+
+#[test]
 fn a_slow_client_loses_messages_and_no_memory() {
     let lab = Lab::start();
     let picture = |client: &mut Client| loop {
