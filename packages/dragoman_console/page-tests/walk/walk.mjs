@@ -1001,10 +1001,11 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await z.fill(up.toFixed(4));
     await page.getByRole('button', { name: 'Move on a line' }).click();
     await until('the tool', async () => Math.abs((await height()) - up) < 0.002, 20);
-    // Out of reach: refused with a reason, and nothing moves.
-    await z.fill('9');
-    await page.getByRole('button', { name: 'Move on a line' }).click();
-    await page.locator('.toast.error').first().waitFor();
+    // Beyond a joint's limits: refused with a reason, and nothing moves.
+    await still('the tool stands', height, 0.0005);
+    await input.fill('9999');
+    const reason = await toast(page, 'error', () => page.getByRole('button', { name: 'Move the joints' }).click());
+    assert.match(reason, /joint_1|limit/);
     assert.ok(Math.abs((await height()) - up) < 0.003);
     await page.screenshot({ path: join(out, 'arms-goals.png') });
   });
