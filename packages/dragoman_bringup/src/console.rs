@@ -37,12 +37,13 @@ pub(crate) struct AccessOptions {
     /// console's token.
     #[arg(long, value_name = "ADDRESS|off", default_value = "127.0.0.1:8765", value_parser = foxglove_address)]
     foxglove: Where,
-    /// Origins of pages that may connect there, separated by commas; file:// is that of desktop applications.
+    /// Origins of pages that may connect there, separated by commas. Desktop applications need file://, which also lets
+    /// in every HTML file that is opened on this machine.
     #[arg(
         long,
         value_name = "ORIGINS",
         value_delimiter = ',',
-        default_value = "https://app.foxglove.dev,file://",
+        default_value = "https://app.foxglove.dev",
         value_parser = origin
     )]
     foxglove_origins: Vec<String>,

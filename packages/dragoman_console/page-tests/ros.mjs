@@ -40,6 +40,10 @@ export async function connect(url) {
         topics.set(topic, (message) => accept(message) && resolve(message));
         socket.send(JSON.stringify({ op: 'subscribe', topic, type }));
       }),
+    unsubscribe: (topic) => {
+      topics.delete(topic);
+      socket.send(JSON.stringify({ op: 'unsubscribe', topic }));
+    },
     publish: (topic, type, msg) => socket.send(JSON.stringify({ op: 'publish', topic, type, msg })),
     close: () => socket.close(),
   };

@@ -6,16 +6,14 @@
  *   CONSOLE=http://127.0.0.1:8080 node run.mjs         against a lab that runs already
  */
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const CHROMIUM = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
 const OUT = process.env.OUT ?? join(HERE, 'out');
-const READY_MS = 60000;
 
 if (!existsSync(join(HERE, 'node_modules'))) run('npm', ['install', '--no-fund', '--no-audit']);
 if (!process.env.ONLY) {
@@ -23,11 +21,13 @@ if (!process.env.ONLY) {
   run(process.execPath, ['--test', join(HERE, 'unit/')]);
 }
 if (!CHROMIUM) fail('no Chromium: install it, or set CHROMIUM');
+const { startLab } = await import('./lab.mjs');
 const { walk } = await import('./walk/walk.mjs');
 const lab = await start();
 let failed = 1;
 try {
-  failed = await walk(lab.url, { isReal: lab.isReal, out: OUT, executable: CHROMIUM, only: process.env.ONLY });
+  const { isReal, second } = lab;
+  failed = await walk(lab.url, { isReal, second, out: OUT, executable: CHROMIUM, only: process.env.ONLY });
 } finally {
   await lab.stop();
 }
@@ -46,48 +46,11 @@ function fail(text) {
   process.exit(1);
 }
 
-/** A port that is free now. @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
-}
-
 /** The lab to walk through. */
 async function start() {
   if (process.env.CONSOLE) return { url: process.env.CONSOLE, isReal: true, stop: async () => {} };
-  if (!process.env.DRAGOMAN) {
-    const { serve } = await import('./standin.mjs');
-    const { url, close } = await serve();
-    return { url, isReal: false, stop: close };
-  }
-  const port = await freePort();
-  const args = ['up', '--console', `127.0.0.1:${port}`, '--foxglove', 'off', '--log', 'warn', '--ros-args'];
-  for (const name of ['apolo:port', 'arm31:port', 'player:port']) args.push('-p', `${name}:=0`);
-  args.push('-p', 'neobotix:ports:=[0, 0]', '-p', `recorder:folder:=${join(OUT, 'recordings')}`);
-  const domain = process.env.ROS_DOMAIN_ID ?? String(100 + (process.pid % 100));
-  const child = spawn(process.env.DRAGOMAN, args, {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, ROS_DOMAIN_ID: domain },
-  });
-  const url = `http://127.0.0.1:${port}`;
-  const end = Date.now() + READY_MS;
-  for (;;) {
-    if (child.exitCode !== null) fail(`the lab ended with status ${child.exitCode}`);
-    const answer = await fetch(url).catch(() => null);
-    if (answer?.ok) break;
-    if (Date.now() > end) fail('the lab does not serve its console');
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  const stop = () =>
-    new Promise((resolve) => {
-      child.once('exit', () => resolve(undefined));
-      child.kill('SIGTERM');
-    });
-  return { url, isReal: true, stop };
+  if (process.env.DRAGOMAN) return startLab(OUT);
+  const { serve } = await import('./standin.mjs');
+  const { url, close } = await serve();
+  return { url, isReal: false, stop: close };
 }

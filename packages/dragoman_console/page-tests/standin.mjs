@@ -251,6 +251,7 @@ class Lab {
   rosapi(name) {
     if (name === 'topics')
       return { topics: ['/mobile_base/sensors/core'], types: ['kobuki_ros_interfaces/msg/SensorState'] };
+    if (name === 'nodes') return { nodes: ['/mobile_base', '/neobotix/platform', '/ranger/arm'] };
     if (name === 'services') {
       return {
         services: [
@@ -258,6 +259,7 @@ class Lab {
           '/ranger/set_command_mode',
           '/apolo/link_to_robot_tcp',
           '/simulation/press_button',
+          '/mobile_base/set_motor_power',
         ],
       };
     }

@@ -13,6 +13,7 @@
 //!
 //! All but `node` is without I/O: it takes bytes and a time, and gives bytes and orders.
 
+mod bounded;
 pub mod cbor;
 pub mod cdr;
 pub mod foxglove;

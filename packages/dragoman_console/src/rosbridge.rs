@@ -52,13 +52,46 @@ impl Frame {
     }
 }
 
-/// A frame for the client.
+/// A message for the client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outgoing {
-    /// The frame.
+    /// The message in one frame.
     pub frame: Frame,
     /// Whether a slow client may lose it: messages of topics are, answers are not.
     pub may_drop: bool,
+    /// The client wants it in fragments, if it is long.
+    pub split: Option<Split>,
+}
+
+/// Fragments of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Most bytes of the message in each.
+    pub size: usize,
+    /// Tells the fragments from those of other messages.
+    pub id: u64,
+}
+
+/// Smallest fragments that a client gets: smaller ones are mostly overhead.
+pub const SMALLEST_FRAGMENT: usize = 1024;
+
+impl Outgoing {
+    /// A message that is not split.
+    pub fn whole(frame: Frame, may_drop: bool) -> Self {
+        Self { frame, may_drop, split: None }
+    }
+
+    /// The frames on the wire. They are made when the message is sent: until then it is one, in queues and when it is
+    /// dropped.
+    pub fn into_frames(self) -> Vec<Frame> {
+        match (self.frame, self.split) {
+            (Frame::Text(text), Some(split)) => {
+                let size = split.size.max(SMALLEST_FRAGMENT);
+                fragments::split(&text, size, &split.id.to_string()).into_iter().map(Frame::Text).collect()
+            }
+            (frame, _) => vec![frame],
+        }
+    }
 }
 
 /// How a client wants its frames.

@@ -262,6 +262,11 @@ impl Server {
         ServerStatistics { clients: self.sessions.len(), open_calls: self.calls.len(), ..self.statistics }
     }
 
+    /// The clients that are remembered.
+    pub fn clients(&self) -> impl Iterator<Item = SocketAddr> {
+        self.sessions.keys().copied()
+    }
+
     /// The client's session, created with its first datagram. A full table removes the client that has been silent
     /// longest, clients without an open call first.
     fn session(&mut self, now: Duration, client: SocketAddr) -> &mut Session {

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::io::Result;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -124,7 +124,6 @@ impl<S: Serve> Ports<S> {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let mut connections = JoinSet::new();
         let note_end = |ended: std::result::Result<(), JoinError>| {
-            report.figures().clients -= 1;
             if let Err(error) = ended {
                 tracing::error!(%error, "a connection task failed");
             }
@@ -141,9 +140,14 @@ impl<S: Serve> Ports<S> {
                             ended.into_iter().flatten().for_each(note_end);
                         }
                         if connections.len() < self.max_clients {
-                            report.figures().clients += 1;
+                            report.figures().clients.push(client);
                             let (services, report) = (Arc::clone(&self.services), Arc::clone(&report));
-                            connections.spawn(services.serve(stream, self.keepalive, report));
+                            let left = Left { report: Arc::clone(&report), client };
+                            let served = services.serve(stream, self.keepalive, report);
+                            connections.spawn(async move {
+                                let _left = left;
+                                served.await;
+                            });
                         } else {
                             report.figures().refused_connections += 1;
                             tracing::debug!(%client, self.max_clients, "refused a connection: too many clients");
@@ -156,6 +160,21 @@ impl<S: Serve> Ports<S> {
                     }
                 },
             }
+        }
+    }
+}
+
+/// Removes a client from the report, however its connection ends.
+struct Left<T: Statistics> {
+    report: Arc<Report<T>>,
+    client: SocketAddr,
+}
+
+impl<T: Statistics> Drop for Left<T> {
+    fn drop(&mut self) {
+        let clients = &mut self.report.figures().clients;
+        if let Some(at) = clients.iter().position(|client| *client == self.client) {
+            clients.swap_remove(at);
         }
     }
 }
@@ -251,12 +270,26 @@ async fn run<S: Services>(
     }
 }
 
+/// Most addresses of clients in `/diagnostics`.
+const MOST_ADDRESSES: usize = 16;
+
+/// The addresses of clients for `/diagnostics`: of many clients the first ones, and the number of the others.
+pub(crate) fn addresses(clients: &[SocketAddr]) -> String {
+    let mut sorted = clients.to_vec();
+    sorted.sort();
+    let mut shown: Vec<String> = sorted.iter().take(MOST_ADDRESSES).map(SocketAddr::to_string).collect();
+    if let Some(more @ 1..) = clients.len().checked_sub(MOST_ADDRESSES) {
+        shown.push(format!("and {more} more"));
+    }
+    shown.join(", ")
+}
+
 /// What `/diagnostics` shows of all connections.
 #[derive(Debug, Clone, Default)]
 struct Figures<T> {
     statistics: T,
     last_refusal: String,
-    clients: usize,
+    clients: Vec<SocketAddr>,
     refused_connections: u64,
 }
 
@@ -290,7 +323,8 @@ impl<T: Statistics> Report<T> {
 
 fn publish<T: Statistics>(diagnostics: &mut Diagnostics, full: &str, before: &Figures<T>, now: &Figures<T>) {
     let counters = now.statistics.counters().into_iter().map(|(name, count)| (name, count.to_string()));
-    let values: Vec<_> = [("clients", now.clients.to_string())]
+    let clients = [("clients", now.clients.len().to_string()), ("addresses", addresses(&now.clients))];
+    let values: Vec<_> = clients
         .into_iter()
         .chain(counters)
         .chain([("connections refused", now.refused_connections.to_string())])
@@ -304,5 +338,19 @@ fn publish<T: Statistics>(diagnostics: &mut Diagnostics, full: &str, before: &Fi
         diagnostics.publish(Severity::Warn, full, &values);
     } else {
         diagnostics.publish(Severity::Ok, "serving", &values);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_clients_some_addresses_are_shown() {
+        let clients = |count: u16| (1..=count).map(|port| ([127, 0, 0, 1], port).into()).collect::<Vec<_>>();
+        assert_eq!(addresses(&[]), "");
+        assert_eq!(addresses(&clients(2)), "127.0.0.1:1, 127.0.0.1:2");
+        assert!(addresses(&clients(16)).ends_with(":16"));
+        assert!(addresses(&clients(1000)).ends_with(":16, and 984 more"));
     }
 }

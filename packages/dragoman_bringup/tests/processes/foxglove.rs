@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tungstenite::Message;
 
-use super::console::{Client, PATIENCE, get, only_slow_clients_lose_pictures, until_zero};
+use super::console::{Client, PATIENCE, get, least_of_three, only_slow_clients_lose_pictures, until_zero};
 use crate::common::implementation::embedded_does;
 use crate::common::peers::{Peer, Running, report};
 use crate::common::{Lab, domain};
@@ -61,22 +61,42 @@ fn what_a_lost_client_drives_stops() {
     let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
     let mut listener = Client::connect(lab.console);
     listener.subscribe("/cmd_vel", "geometry_msgs/Twist");
-    let (mut client, forward) = driver(&lab);
-    client.socket.send(forward).unwrap();
-    assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
-    let (_, state) = get(lab.console, "/api/lab", "");
-    assert!(state.contains(r#""topic":"/cmd_vel""#) && state.contains(r#""moving":true"#), "{state}");
-    let start = Instant::now();
-    drop(client);
-    let closed = until_zero(&mut listener, start);
+    let closed = least_of_three(|_| {
+        let (mut client, forward) = driver(&lab);
+        client.socket.send(forward).unwrap();
+        assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
+        let start = Instant::now();
+        drop(client);
+        until_zero(&mut listener, start)
+    });
     // This one does not answer pings, because it reads nothing.
     let (mut client, forward) = driver(&lab);
     client.socket.send(forward).unwrap();
+    let start = Instant::now();
     assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
-    let silent = until_zero(&mut listener, Instant::now());
+    let silent = until_zero(&mut listener, start);
     report(&format!("zero velocity after a closed client: {closed:?}, without a sign: {silent:?}"));
-    // Half a second by default, and time for a loaded machine.
-    assert!(closed < Duration::from_secs(5) && silent > Duration::from_millis(300), "{closed:?} {silent:?}");
+    // Half a second by default.
+    assert!(
+        closed < Duration::from_millis(600) && silent > Duration::from_millis(300),
+        "{closed:?} {silent:?}"
+    );
+}
+
+#[test]
+fn who_drives_is_known() {
+    let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
+    let (mut client, forward) = driver(&lab);
+    let start = Instant::now();
+    loop {
+        client.socket.send(forward.clone()).unwrap();
+        let (_, state) = get(lab.console, "/api/lab", "");
+        if state.contains(r#""topic":"/cmd_vel""#) && state.contains(r#""moving":true"#) {
+            return;
+        }
+        // The lab may not have taken the command yet.
+        assert!(start.elapsed() < PATIENCE, "{state}");
+    }
 }
 
 #[test]
@@ -121,8 +141,9 @@ fn token_and_origin_hold_here_as_well() {
         assert!(connect(&with_token, &[(PROTOCOL.0, name)]).is_ok(), "{name}");
     }
     assert!(connect(&with_token, &[PROTOCOL, ("origin", "https://app.foxglove.dev")]).is_ok());
-    let evil = [PROTOCOL, ("origin", "http://evil.example")];
-    assert!(connect(&with_token, &evil).unwrap_err().contains("403"));
+    for evil in ["http://evil.example", "file://"] {
+        assert!(connect(&with_token, &[PROTOCOL, ("origin", evil)]).unwrap_err().contains("403"), "{evil}");
+    }
     // Another protocol, or none.
     assert!(connect(&with_token, &[(PROTOCOL.0, "foxglove.sdk.v9")]).unwrap_err().contains("400"));
     assert!(connect(&with_token, &[]).unwrap_err().contains("400"));
@@ -136,9 +157,12 @@ fn origins_are_chosen() {
     let lab = Lab::start_with(domain(), &arguments, &[]);
     let connect = |name, value| Client::connect_to(lab.foxglove, "/", &[PROTOCOL, (name, value)]);
     assert!(connect("origin", "https://a.example").is_ok());
-    for (name, value) in
-        [("origin", "https://app.foxglove.dev"), ("origin", "null"), ("host", "evil.example")]
-    {
+    for (name, value) in [
+        ("origin", "https://app.foxglove.dev"),
+        ("origin", "file://"),
+        ("origin", "null"),
+        ("host", "evil.example"),
+    ] {
         assert!(connect(name, value).unwrap_err().contains("403"), "{value}");
     }
     // The page is for itself only.

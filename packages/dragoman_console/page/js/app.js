@@ -5,6 +5,7 @@ import { Graph } from './graph.js';
 import { t } from './i18n.js';
 import { releaseAll } from './drive.js';
 import { Rosbridge } from './rosbridge.js';
+import { EMERGENCY_ACTIVE, prepare, releaseMachines, stopAll } from './stop.js';
 
 /** @typedef {import('./texts.js').Key} Key */
 /**
@@ -17,15 +18,18 @@ import { Rosbridge } from './rosbridge.js';
 
 /** Beginning of the names of arms whose joints are servos with services of their own. */
 export const SERVO = 'servo:';
-/** PlatformStatus.EMERGENCY_ACTIVE. */
-const EMERGENCY_ACTIVE = 1;
-/** Speed below which a joint counts as standing, rad/s. */
-const RESTING = 0.005;
+/** Times after a change of a platform's emergency stop at which the platform is asked whether it has followed. */
+const FOLLOWED_MS = [150, 800];
 /** Time in which a platform follows the button. */
 const SETTLE_MS = 500;
 const TOAST_MS = { info: 4000, error: 9000 };
 
-/** Events: `emergency` when {@link App.isStopped} changes, `platform`, `arm` when another one is chosen. */
+/** @typedef {import('./stop.js').Result} Result */
+
+/**
+ * Events: `emergency` when {@link App.isStopped} or {@link App.report} changes; `platform`, `arm`, `base` when another
+ * one is chosen.
+ */
 export class App extends EventTarget {
   constructor() {
     super();
@@ -38,21 +42,30 @@ export class App extends EventTarget {
     /** Namespaces of the machines that the pages show. */
     this.platform = '/neobotix';
     this.arm = '/ranger';
-    /** Emergency stops by the platform's namespace, as their topics say. @type {Map<string, boolean>} */
+    this.base = '/mobile_base';
+    /** Emergency stops by the platform's namespace, as the platforms say. @type {Map<string, boolean>} */
     this.stopped = new Map();
-    /** Whether this page has stopped the lab. */
-    this.hasStopped = false;
+    /**
+     * What came of the last press of the button: `sending` until all machines have confirmed, or the time is over;
+     * null before it, and after the release.
+     * @type {{ isSending: boolean, results: Result[] } | null}
+     */
+    this.report = null;
     /** When the button was pressed last, ms. */
     this.pressed = -Infinity;
     /** @type {Map<string, () => void>} */
     this.watched = new Map();
     this.graph.addEventListener('change', () => this.machinesChanged());
-    this.graph.addEventListener('read', () => void this.readStops());
+    this.graph.addEventListener('read', () => {
+      prepare(this.bridge, this.graph.known);
+      void this.readStops();
+    });
     this.machinesChanged();
   }
 
   machinesChanged() {
-    const { platforms, arms } = this.graph.machines;
+    const { platforms, arms, bases } = this.graph.machines;
+    if (bases.length && !bases.includes(this.base)) this.choose('base', bases[0]);
     if (platforms.length && !platforms.includes(this.platform)) this.choose('platform', platforms[0]);
     const allArms = [...arms, ...[...this.graph.servoArms.keys()].map((one) => SERVO + one)];
     if (allArms.length && !allArms.includes(this.arm)) this.choose('arm', allArms[0]);
@@ -64,90 +77,80 @@ export class App extends EventTarget {
     }
     for (const platform of platforms) {
       if (this.watched.has(platform)) continue;
-      const end = this.bridge.subscribe(`${platform}/emergency_stop`, 'std_msgs/msg/Bool', (message) => {
-        this.setStopped(platform, message.data === true);
+      const end = this.bridge.subscribe(`${platform}/emergency_stop`, 'std_msgs/msg/Bool', () => {
+        // The topic says what somebody wants; only the platform knows whether it has followed.
+        for (const time of FOLLOWED_MS) setTimeout(() => void this.readStop(platform), time);
       });
       this.watched.set(platform, end);
     }
   }
 
-  /** @param {string} platform @param {boolean} isStopped */
-  setStopped(platform, isStopped) {
-    this.stopped.set(platform, isStopped);
-    if (!isStopped) this.hasStopped = false;
+  /** Asks the platforms for their emergency stops: the topic has only changes. */
+  async readStops() {
+    await Promise.all([...this.watched.keys()].map((platform) => this.readStop(platform)));
+  }
+
+  /** @param {string} platform */
+  async readStop(platform) {
+    const asked = performance.now();
+    try {
+      const { status } = await this.bridge.request(`${platform}/get_status`, {}, { timeout: 3000 });
+      // An answer from before the button was pressed says nothing.
+      if (asked <= this.pressed + SETTLE_MS || !this.watched.has(platform)) return;
+      const isStopped = status.emergency_state === EMERGENCY_ACTIVE;
+      this.stopped.set(platform, isStopped);
+      // Somebody else has released what had confirmed this page's stop.
+      const had = this.report?.results.some(({ name, reason }) => name === platform && reason === null);
+      if (!isStopped && had) this.report = null;
+    } catch {
+      // A silent platform is shown as such by its page.
+    }
     this.dispatchEvent(new Event('emergency'));
   }
 
-  /** Asks the platforms for their emergency stops: the topic has only changes. */
-  async readStops() {
-    for (const platform of this.watched.keys()) {
-      const asked = performance.now();
-      try {
-        const { status } = await this.bridge.request(`${platform}/get_status`, {}, { timeout: 3000 });
-        // An answer from before the button was pressed says nothing.
-        if (asked > this.pressed + SETTLE_MS) this.setStopped(platform, status.emergency_state === EMERGENCY_ACTIVE);
-      } catch {
-        // A silent platform is shown as such by its page.
-      }
-    }
-  }
-
-  /** @param {'platform' | 'arm'} kind @param {string} name */
+  /** @param {'platform' | 'arm' | 'base'} kind @param {string} name */
   choose(kind, name) {
     this[kind] = name;
     this.dispatchEvent(new Event(kind));
   }
 
+  /**
+   * Whether the lab is stopped: all machines have confirmed the stop of this page, or, if another one stopped them, a
+   * platform says that its emergency stop is active.
+   */
   get isStopped() {
-    return this.hasStopped || [...this.stopped.values()].some(Boolean);
+    if (this.report) return !this.report.isSending && this.report.results.every(({ reason }) => reason === null);
+    return [...this.stopped.values()].some(Boolean);
   }
 
-  /** Stops all machines that the page knows. */
-  emergencyStop() {
+  /** Stops all machines that the page knows, and says which have confirmed it. */
+  async emergencyStop() {
     this.pressed = performance.now();
     releaseAll();
-    const { platforms, arms, bases } = this.graph.machines;
-    let sent = this.bridge.isOpen;
-    for (const platform of platforms) {
-      sent = this.bridge.publish(`${platform}/emergency_stop`, 'std_msgs/msg/Bool', { data: true }) && sent;
-    }
-    for (const base of bases) {
-      this.bridge.publish(`${base}/commands/velocity`, 'geometry_msgs/msg/Twist', twist(0, 0));
-      this.bridge.publish(`${base}/commands/motor_power`, 'kobuki_ros_interfaces/msg/MotorPower', { state: 0 });
-    }
-    for (const [namespace, joints] of this.graph.servoArms) this.holdServos(namespace, joints);
-    for (const arm of arms) this.bridge.request(`${arm}/halt`).catch((error) => this.fail(error));
-    if (!sent) return this.toast('error', t('stop.unsent'));
-    this.hasStopped = true;
+    const report = { isSending: true, results: /** @type {Result[]} */ ([]) };
+    this.report = report;
     this.dispatchEvent(new Event('emergency'));
-  }
-
-  /** Lets the moving joints of an arm hold where they are; relaxed ones stay relaxed. @param {string} namespace
-   * @param {string[]} joints */
-  holdServos(namespace, joints) {
-    const end = this.bridge.subscribe(`${namespace}/joint_states`, 'sensor_msgs/msg/JointState', (message) => {
-      end();
-      message.name.forEach((/** @type {string} */ joint, /** @type {number} */ at) => {
-        if (!joints.includes(joint) || !(Math.abs(message.velocity[at] ?? 1) > RESTING)) return;
-        this.bridge.call(`${namespace}/${joint}/enable`, { enable: true }).catch((error) => this.fail(error));
-      });
-    });
+    if (!this.bridge.isOpen) {
+      report.results = [{ name: '', reason: t('stop.unsent') }];
+    } else {
+      report.results = await stopAll(this.bridge, this.graph.known);
+      if (!report.results.length) report.results = [{ name: '', reason: t('stop.nobody') }];
+    }
+    report.isSending = false;
+    if (this.report !== report) return;
+    this.dispatchEvent(new Event('emergency'));
   }
 
   /** Ends the emergency stop. Nothing moves before the next command. */
-  releaseStop() {
+  async releaseStop() {
     this.pressed = performance.now();
-    const { platforms, bases } = this.graph.machines;
     if (!this.bridge.isOpen) return this.toast('error', t('stop.unsent'));
-    for (const platform of platforms) {
-      this.bridge.publish(`${platform}/emergency_stop`, 'std_msgs/msg/Bool', { data: false });
-      this.stopped.set(platform, false);
-    }
-    for (const base of bases) {
-      this.bridge.publish(`${base}/commands/motor_power`, 'kobuki_ros_interfaces/msg/MotorPower', { state: 1 });
-    }
-    this.hasStopped = false;
+    this.report = null;
+    const { known } = this.graph;
+    for (const platform of known.platforms) this.stopped.set(platform, false);
     this.dispatchEvent(new Event('emergency'));
+    for (const { name, reason } of await releaseMachines(this.bridge, known))
+      if (reason !== null) this.toast('error', t('stop.unreleased', { name, reason }));
   }
 
   /** @param {'info' | 'error'} kind @param {string} text */

@@ -106,11 +106,13 @@ const stop = h(
   {
     class: 'stop',
     attrs: { type: 'button', id: 'stop' },
-    on: { click: () => (app.isStopped ? app.releaseStop() : app.emergencyStop()) },
+    on: { click: () => void (app.isStopped ? app.releaseStop() : app.emergencyStop()) },
   },
   h('span', { class: 'stop-text', t: 'stop.button' }),
 );
 const stopText = /** @type {HTMLElement} */ (stop.firstChild);
+/** Which machines have confirmed the stop, and which not. */
+const stopReport = h('div', { class: 'stop-report', attrs: { role: 'alert', hidden: true } });
 
 /** @param {boolean} open */
 function toggleMenu(open) {
@@ -131,15 +133,40 @@ function showStop() {
   stop.classList.toggle('active', app.isStopped);
   say(stopText, app.isStopped ? 'stop.release' : 'stop.button');
   stop.title = t(app.isStopped ? 'stop.releaseHint' : 'stop.hint');
+  showReport();
+}
+
+let reported = '';
+function showReport() {
+  const { report } = app;
+  // The same again would be read aloud again, and take the focus from its button.
+  const now = JSON.stringify([report, currentLanguage()]);
+  if (now === reported) return;
+  reported = now;
+  stopReport.hidden = !report;
+  if (!report) return stopReport.replaceChildren();
+  const failed = report.results.filter(({ reason }) => reason !== null);
+  const good = report.results.filter(({ reason }) => reason === null).map(({ name }) => name);
+  stopReport.classList.toggle('bad', report.isSending || failed.length > 0);
+  /** @type {HTMLElement[]} */
+  const parts = [h('strong', { t: report.isSending ? 'stop.sending' : failed.length ? 'stop.partly' : 'stop.all' })];
+  if (good.length) parts.push(h('p', {}, t('stop.confirmed', { names: good.join(', ') })));
+  if (failed.length) {
+    const lines = failed.map(({ name, reason }) => h('li', {}, name ? `${name}: ${reason}` : `${reason}`));
+    const release = { click: () => void app.releaseStop() };
+    // The button in the corner stops again; so the end of a stop that is incomplete is here.
+    parts.push(h('ul', {}, ...lines), h('button', { class: 'button', t: 'stop.release', on: release }));
+  }
+  stopReport.replaceChildren(...parts);
 }
 
 function showLanguage() {
   const [long, short] = currentLanguage() === 'en' ? ['Deutsch', 'DE'] : ['English', 'EN'];
   language.replaceChildren(
     h('span', { class: 'long' }, long),
-    h('span', { class: 'short', attrs: { 'aria-hidden': 'true' } }, short),
+    h('span', { class: 'short' }, short),
   );
-  language.setAttribute('aria-label', long);
+  language.title = long;
   language.lang = currentLanguage() === 'en' ? 'de' : 'en';
   document.documentElement.lang = currentLanguage();
   showTitle();
@@ -243,6 +270,7 @@ document.body.prepend(
     language,
     stop,
   ),
+  stopReport,
   nav,
   main,
   app.toasts,
@@ -262,6 +290,8 @@ window.addEventListener('keydown', (event) => {
 app.bridge.addEventListener('state', showConnection);
 app.addEventListener('emergency', showStop);
 app.graph.addEventListener('change', enterAgain);
+// For programs that operate the page: it shows the machines that there are.
+app.graph.addEventListener('read', () => (document.body.dataset.graph = 'read'));
 onLanguage(showLanguage);
 showConnection();
 showLanguage();

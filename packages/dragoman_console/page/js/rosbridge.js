@@ -186,6 +186,14 @@ export class Rosbridge extends EventTarget {
     };
   }
 
+  /** Makes a publisher, so that others can discover it before the first message. @param {string} topic
+   * @param {string} type */
+  advertise(topic, type) {
+    if (this.advertised.has(topic)) return;
+    this.advertised.set(topic, type);
+    this.send({ op: 'advertise', topic, type });
+  }
+
   /**
    * Publishes a message; the topic is advertised with the first one.
    *
@@ -193,10 +201,7 @@ export class Rosbridge extends EventTarget {
    * @returns {boolean} Whether there was a connection.
    */
   publish(topic, type, msg) {
-    if (!this.advertised.has(topic)) {
-      this.advertised.set(topic, type);
-      this.send({ op: 'advertise', topic, type });
-    }
+    this.advertise(topic, type);
     return this.send({ op: 'publish', topic, type, msg });
   }
 
@@ -237,7 +242,7 @@ export class Rosbridge extends EventTarget {
   /**
    * As {@link call}; an answer with `success` false is an error with the reason that the node gives.
    *
-   * @param {string} service @param {object} [args] @param {{ timeout?: number }} [options]
+   * @param {string} service @param {object} [args] @param {{ timeout?: number, type?: string }} [options]
    * @returns {Promise<Message>}
    */
   async request(service, args = {}, options = {}) {

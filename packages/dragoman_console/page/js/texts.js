@@ -36,6 +36,18 @@ export const TEXTS = {
     'Not connected: the stop was not sent. Use the button on the machine.',
     'Nicht verbunden: Der Halt wurde nicht gesendet. Den Taster an der Maschine benutzen.',
   ],
+  'stop.nobody': [
+    'No machine is known: nothing was stopped. Use the buttons on the machines.',
+    'Keine Maschine bekannt: Nichts wurde angehalten. Die Taster an den Maschinen benutzen.',
+  ],
+  'stop.sending': ['Stopping: waiting for the machines …', 'Anhalten: warte auf die Maschinen …'],
+  'stop.all': ['All machines have confirmed the stop.', 'Alle Maschinen haben den Halt bestätigt.'],
+  'stop.partly': [
+    'NOT all machines have confirmed the stop. Use the buttons on the machines.',
+    'NICHT alle Maschinen haben den Halt bestätigt. Die Taster an den Maschinen benutzen.',
+  ],
+  'stop.confirmed': ['Confirmed: {names}', 'Bestätigt: {names}'],
+  'stop.unreleased': ['{name} is still stopped: {reason}', '{name} ist noch angehalten: {reason}'],
   'common.on': ['on', 'ein'],
   'common.off': ['off', 'aus'],
   'common.ok': ['OK', 'OK'],
@@ -55,6 +67,8 @@ export const TEXTS = {
   'lab.port': ['Port', 'Port'],
   'lab.protocol': ['Protocol', 'Protokoll'],
   'lab.clients': ['Clients', 'Clients'],
+  'lab.from': ['From', 'Von'],
+  'lab.nodes': ['Nodes', 'Knoten'],
   'lab.rates': ['Topics and their rates', 'Topics und ihre Raten'],
   'lab.ratesHint': [
     'Measured while this is open: the console receives every message then.',
@@ -157,8 +171,10 @@ export const TEXTS = {
   'warn.blind': ['Laser silent', 'Laser stumm'],
 
   'platform.canvas': [
-    'Map with the platform. Arrow keys scroll, plus and minus zoom, 0 shows everything.',
-    'Karte mit der Plattform. Pfeiltasten verschieben, Plus und Minus zoomen, 0 zeigt alles.',
+    'Map with the platform. Arrow keys scroll, plus and minus zoom, 0 shows everything; with Shift they move a ' +
+      'cross: space clicks, Shift+space begins and ends dragging.',
+    'Karte mit der Plattform. Pfeiltasten verschieben, Plus und Minus zoomen, 0 zeigt alles; mit Umschalt bewegen ' +
+      'sie ein Kreuz: Leertaste klickt, Umschalt+Leertaste beginnt und beendet das Ziehen.',
   ],
   'platform.choose': ['Platform', 'Plattform'],
   'platform.connect': ['Connect', 'Verbinden'],
@@ -221,8 +237,10 @@ export const TEXTS = {
   'mapping.reset': ['Reset', 'Verwerfen'],
 
   'editor.canvas': [
-    'Drawing. Insert adds, Delete removes, Escape aborts, Ctrl+Z undoes, 0 shows everything.',
-    'Zeichnung. Einfg fügt hinzu, Entf löscht, Escape bricht ab, Strg+Z macht rückgängig, 0 zeigt alles.',
+    'Drawing. Insert adds, Delete removes, Escape aborts, Ctrl+Z undoes, 0 shows everything. Shift and arrow keys ' +
+      'move a cross: space clicks, Shift+space begins and ends dragging.',
+    'Zeichnung. Einfg fügt hinzu, Entf löscht, Escape bricht ab, Strg+Z macht rückgängig, 0 zeigt alles. Umschalt ' +
+      'und Pfeiltasten bewegen ein Kreuz: Leertaste klickt, Umschalt+Leertaste beginnt und beendet das Ziehen.',
   ],
   'edit.load': ['Load from this computer', 'Von diesem Rechner laden'],
   'edit.new': ['New', 'Neu'],
@@ -388,6 +406,7 @@ export const TEXTS = {
   'hw.radar': ['Radar, infrared, GPS', 'Radar, Infrarot, GPS'],
   'hw.speed': ['Radar velocities, m/s', 'Radargeschwindigkeiten, m/s'],
   'hw.infrared': ['Infrared sensors', 'Infrarotsensoren'],
+  'hw.joystick': ['Joystick buttons', 'Joystick-Tasten'],
   'hw.docked': ['Docked', 'Angedockt'],
   'hw.position': ['GPS position', 'GPS-Position'],
   'hw.tcp': ['TCP: platform and this page', 'TCP: Plattform und diese Seite'],
@@ -449,6 +468,8 @@ export const TEXTS = {
     'Taste halten. Das Werkzeug fährt kartesisch, einzelne Gelenke in Bewegungsart Aus; sie wechselt von selbst.',
   ],
   'arm.joints': ['Joints', 'Gelenke'],
+  'arm.quaternion': ['Quaternion x y z w', 'Quaternion x y z w'],
+  'turtle.choose': ['Base', 'Basis'],
   'arm.pose': ['Pose', 'Position'],
   'arm.setpoint': ['Set-point', 'Sollwert'],
   'arm.goalPose': ['Goal of the tool', 'Ziel des Werkzeugs'],

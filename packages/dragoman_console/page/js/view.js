@@ -2,7 +2,7 @@
  * A drawing in the plane with pan, zoom, fit and grid. World coordinates are m, x to the right and y up.
  *
  * Mouse: drag pans, the wheel zooms. Touch: one finger pans, two fingers zoom. Keyboard: arrows pan, + and - zoom, 0
- * fits.
+ * fits; Shift and arrows move a cross, which clicks with the space key, and drags from one Shift and space to the next.
  * A tool sees every pointer first, and may take it.
  */
 
@@ -34,6 +34,9 @@ const MAX_SCALE = 5000;
 const LONG_TOUCH_MS = 550;
 const MOUSE_REACH = 8;
 const TOUCH_REACH = 18;
+/** Steps of the keyboard's cross, px: for one press, and while the key is held. */
+const CROSS_STEP = 4;
+const CROSS_HELD_STEP = 16;
 
 export class View {
   /** @param {HTMLCanvasElement} canvas @param {(view: View) => void} draw */
@@ -54,6 +57,10 @@ export class View {
     /** @type {Map<number, Point>} */
     this.pointers = new Map();
     this.taken = -1;
+    /** The keyboard's pointer. @type {Point | null} */
+    this.cross = null;
+    /** Whether the keyboard drags. */
+    this.isCrossDown = false;
     /** Draws once, with the next frame. */
     this.request = withNextFrame(() => this.paint());
     /** @type {Bounds | null} */
@@ -98,6 +105,7 @@ export class View {
     context.lineCap = 'round';
     if (this.hasGrid) this.paintGrid();
     this.draw(this);
+    this.paintCross();
     // For programs that operate the page: pixels per m, and the middle.
     const shown = `${this.scale} ${this.center.x} ${this.center.y}`;
     if (this.canvas.dataset.view !== shown) this.canvas.dataset.view = shown;
@@ -144,6 +152,66 @@ export class View {
     context.textAlign = 'left';
     context.textBaseline = 'alphabetic';
     context.fillText(bar >= 1 ? `${bar} m` : `${Math.round(bar * 1000)} mm`, left + 5, base - 5);
+  }
+
+  paintCross() {
+    if (!this.cross) return;
+    const { context } = this;
+    const { x, y } = this.toScreen(this.cross);
+    context.strokeStyle = this.color('text');
+    context.lineWidth = this.isCrossDown ? 3 : 1.5;
+    context.beginPath();
+    for (const [dx, dy] of [
+      [14, 0],
+      [0, 14],
+    ]) {
+      context.moveTo(x - dx, y - dy);
+      context.lineTo(x + dx, y + dy);
+    }
+    context.stroke();
+  }
+
+  /** The keyboard's cross as a pointer. @returns {Pointer} */
+  crossPointer() {
+    this.cross ??= { ...this.center };
+    const screen = this.toScreen(this.cross);
+    const box = this.canvas.getBoundingClientRect();
+    const event = new MouseEvent('click', { clientX: box.left + screen.x, clientY: box.top + screen.y });
+    return { at: this.cross, screen, reach: MOUSE_REACH / this.scale, event };
+  }
+
+  /** @param {number} dx Pixels to the right. @param {number} dy Pixels down. */
+  moveCross(dx, dy) {
+    const { screen } = this.crossPointer();
+    const { width, height } = this.size;
+    const inside = { x: Math.min(width, Math.max(0, screen.x + dx)), y: Math.min(height, Math.max(0, screen.y + dy)) };
+    this.cross = this.toWorld(inside);
+    this.canvas.dataset.cross = `${this.cross.x} ${this.cross.y}`;
+    const pointer = this.crossPointer();
+    if (this.isCrossDown) this.tool?.move?.(pointer);
+    else this.tool?.hover?.(pointer);
+    this.request();
+  }
+
+  /** Presses at the cross, or releases there. */
+  pressCross() {
+    const pointer = this.crossPointer();
+    if (this.isCrossDown) {
+      this.isCrossDown = false;
+      this.tool?.up?.(pointer);
+    } else {
+      this.isCrossDown = Boolean(this.tool?.down?.(pointer));
+    }
+    this.request();
+  }
+
+  /** Removes the cross; a drag with it is given up. */
+  dropCross() {
+    if (this.isCrossDown) this.tool?.cancel?.();
+    this.isCrossDown = false;
+    this.cross = null;
+    delete this.canvas.dataset.cross;
+    this.request();
   }
 
   /** @param {Point} point @returns {Point} */
@@ -201,6 +269,7 @@ export class View {
   /** @param {Tool | null} tool */
   setTool(tool) {
     this.tool?.cancel?.();
+    this.isCrossDown = false;
     this.tool = tool;
     this.canvas.dataset.cursor = tool?.cursor ?? 'grab';
     this.request();
@@ -297,10 +366,30 @@ export class View {
         '+': () => this.zoom(1.25),
         '-': () => this.zoom(0.8),
       };
-      if (event.ctrlKey || event.metaKey || !keys[event.key]) return;
+      const step = event.repeat ? CROSS_HELD_STEP : CROSS_STEP;
+      /** @type {Record<string, () => void>} */
+      const cross = {
+        ArrowLeft: () => this.moveCross(-step, 0),
+        ArrowRight: () => this.moveCross(step, 0),
+        ArrowUp: () => this.moveCross(0, -step),
+        ArrowDown: () => this.moveCross(0, step),
+        ' ': () => this.pressCross(),
+      };
+      if (event.ctrlKey || event.metaKey) return;
+      if (event.key === 'Escape' && this.cross) this.dropCross();
+      if (event.key === ' ' && !event.shiftKey) {
+        event.preventDefault();
+        // A click; a drag that was begun ends.
+        this.pressCross();
+        if (this.isCrossDown) this.pressCross();
+        return;
+      }
+      const run = event.shiftKey && cross[event.key] ? cross[event.key] : keys[event.key];
+      if (!run) return;
       event.preventDefault();
-      keys[event.key]();
+      run();
     });
+    canvas.addEventListener('blur', () => this.dropCross());
   }
 
   // Drawing, in world coordinates; widths are pixels.

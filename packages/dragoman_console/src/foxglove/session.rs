@@ -10,6 +10,7 @@ use super::wire::{
     self, Advertised, AdvertisedService, ClientBinary, ClientText, Parameter, Part, ServerText,
 };
 use super::{Call, Connections, ENCODINGS, Encoding, Nodes, Offered, Order};
+use crate::bounded;
 use crate::rosbridge::{Frame, Level, Outgoing, Sample};
 use crate::schema::full_name;
 
@@ -126,7 +127,7 @@ impl Session {
 
     /// Takes a text frame.
     pub fn handle_text(&mut self, frame: &str) {
-        match serde_json::from_str(frame) {
+        match bounded::json(frame.as_bytes()) {
             Ok(frame) => self.take(frame),
             Err(error) => self.status(Level::Error, &format!("invalid message: {error}")),
         }
@@ -165,8 +166,7 @@ impl Session {
         });
         let nanoseconds = u64::try_from(sample.received().as_nanos()).unwrap_or(u64::MAX);
         let frames = wanted.map(|(id, _)| wire::message(*id, nanoseconds, sample.data()));
-        self.frames
-            .extend(frames.map(|frame| Outgoing { frame: Frame::Binary(frame.into()), may_drop: true }));
+        self.frames.extend(frames.map(|frame| Outgoing::whole(Frame::Binary(frame.into()), true)));
     }
 
     /// Takes new values of parameters.
@@ -185,6 +185,11 @@ impl Session {
     /// The next frame for the client.
     pub fn poll_frame(&mut self) -> Option<Outgoing> {
         self.frames.pop_front()
+    }
+
+    /// Whether orders wait.
+    pub fn has_orders(&self) -> bool {
+        !self.orders.is_empty()
     }
 
     /// The next order of the client.
@@ -399,11 +404,11 @@ impl Session {
     fn send(&mut self, frame: &impl Serialize) {
         // Writing to memory does not fail.
         let Ok(text) = serde_json::to_string(frame) else { return };
-        self.frames.push_back(Outgoing { frame: Frame::Text(text.into()), may_drop: false });
+        self.frames.push_back(Outgoing::whole(Frame::Text(text.into()), false));
     }
 
     fn send_binary(&mut self, frame: Vec<u8>) {
-        self.frames.push_back(Outgoing { frame: Frame::Binary(frame.into()), may_drop: false });
+        self.frames.push_back(Outgoing::whole(Frame::Binary(frame.into()), false));
     }
 }
 

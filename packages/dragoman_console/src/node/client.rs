@@ -21,11 +21,18 @@ use crate::rosbridge::{self, Frame, Level, Outgoing, Sample, Session};
 
 /// Most requests of a client that wait for their response.
 pub(crate) const MOST_CALLS: usize = 256;
-/// Most frames that wait for a client.
-const MOST_FRAMES: usize = 2000;
+/// Most messages that wait for a client, whole or to be sent in fragments.
+const MOST_MESSAGES: usize = 2000;
+/// Bytes of frames whose orders wait, beyond which no more are read.
+const MOST_UNEXECUTED: usize = 1 << 20;
+/// Time for the orders that a client sent before it left.
+const LAST_ORDERS_TIME: Duration = Duration::from_secs(1);
 /// Interval of pings, and time without a sign of a client after which it is disconnected.
 const PING_PERIOD: Duration = Duration::from_secs(5);
 const LOST_AFTER: Duration = Duration::from_secs(20);
+/// Time without a command after which a driver with Foxglove's protocol stops, though it answers pings. Its panels repeat
+/// a command once a second by default.
+const FOXGLOVE_SILENCE: Duration = Duration::from_millis(2500);
 
 /// The session of a client.
 pub(crate) enum Protocol {
@@ -81,6 +88,13 @@ impl Protocol {
         }
     }
 
+    fn has_orders(&self) -> bool {
+        match self {
+            Self::Rosbridge(session) => session.has_orders(),
+            Self::Foxglove(session) => session.has_orders(),
+        }
+    }
+
     fn poll_order(&mut self) -> Option<Order> {
         match self {
             Self::Rosbridge(session) => session.poll_order().map(Order::Rosbridge),
@@ -100,8 +114,13 @@ pub(crate) struct Client {
     pub(crate) calls: AtomicUsize,
     /// Whether it drives: it is asked for signs of life more often.
     pub(crate) is_driving: AtomicBool,
-    /// A timeout of the session may have changed.
+    /// A timeout of the session may have changed, or orders were executed.
     changed: Notify,
+    /// Orders wait, or no more will come.
+    ordered: Notify,
+    has_left: AtomicBool,
+    /// Bytes of frames since no orders waited.
+    unexecuted: AtomicUsize,
 }
 
 impl Client {
@@ -115,6 +134,9 @@ impl Client {
             calls: AtomicUsize::new(0),
             is_driving: AtomicBool::new(false),
             changed: Notify::new(),
+            ordered: Notify::new(),
+            has_left: AtomicBool::new(false),
+            unexecuted: AtomicUsize::new(0),
         }
     }
 
@@ -199,30 +221,67 @@ impl Client {
     /// Serves the client until it is gone.
     pub(crate) async fn serve(self: &Arc<Self>, socket: WebSocket, hub: &Arc<Hub>) {
         let (sink, stream) = socket.split();
+        let mut executing = std::pin::pin!(self.execute_all(hub));
         tokio::select! {
             () = self.send_all(sink) => {}
             () = self.receive_all(stream, hub) => {}
+            () = &mut executing => {}
+        }
+        hub.stop_driving(self, "the client that drives has left");
+        self.has_left.store(true, Ordering::Relaxed);
+        self.ordered.notify_one();
+        if tokio::time::timeout(LAST_ORDERS_TIME, executing).await.is_err() {
+            tracing::warn!(client = %self.address, "the last orders of a client are not executed: ROS is busy");
+        }
+    }
+
+    /// Executes orders in their sequence, beside receiving: a slow one must not delay the heartbeat.
+    async fn execute_all(self: &Arc<Self>, hub: &Arc<Hub>) {
+        loop {
+            while let Some(order) = self.act(Protocol::poll_order) {
+                match order {
+                    Order::Rosbridge(order) => hub.execute(self, order).await,
+                    Order::Foxglove(order) => hub.execute_foxglove(self, order).await,
+                }
+            }
+            self.unexecuted.store(0, Ordering::Relaxed);
+            self.changed.notify_one();
+            if self.has_left.load(Ordering::Relaxed) {
+                return;
+            }
+            self.ordered.notified().await;
         }
     }
 
     async fn send_all(&self, mut sink: SplitSink<WebSocket, Message>) {
         loop {
-            let message = match self.outbox.next().await {
-                Next::Frame(Frame::Text(text)) => {
-                    match Utf8Bytes::try_from(Bytes::from_owner(TextOwner(text))) {
-                        Ok(text) => Message::Text(text),
-                        Err(_) => continue,
+            let outgoing = match self.outbox.next().await {
+                Next::Message(outgoing) => outgoing,
+                Next::Ping => {
+                    if sink.send(Message::Ping(Bytes::new())).await.is_err() {
+                        return;
                     }
+                    continue;
                 }
-                Next::Frame(Frame::Binary(bytes)) => Message::Binary(Bytes::from_owner(bytes)),
-                Next::Ping => Message::Ping(Bytes::new()),
                 Next::Overflow => {
                     tracing::warn!(client = %self.address, "a client does not fetch its answers: disconnected");
                     return;
                 }
             };
-            if sink.send(message).await.is_err() {
-                return;
+            for frame in outgoing.into_frames() {
+                let message = match frame {
+                    Frame::Text(text) => match Utf8Bytes::try_from(Bytes::from_owner(TextOwner(text))) {
+                        Ok(text) => Message::Text(text),
+                        Err(_) => continue,
+                    },
+                    Frame::Binary(bytes) => Message::Binary(Bytes::from_owner(bytes)),
+                };
+                if self.outbox.take_ping() && sink.feed(Message::Ping(Bytes::new())).await.is_err() {
+                    return;
+                }
+                if sink.send(message).await.is_err() {
+                    return;
+                }
             }
         }
     }
@@ -232,31 +291,37 @@ impl Client {
         mut stream: futures::stream::SplitStream<WebSocket>,
         hub: &Arc<Hub>,
     ) {
-        let (mut heard, mut pinged) = (Instant::now(), Instant::now());
+        // A browser answers pings though its page hangs, so a pong does not show that the page still wants to drive.
+        let silence = if self.is_foxglove() { FOXGLOVE_SILENCE } else { hub.heartbeat_timeout() };
+        let (mut heard, mut spoke, mut pinged) = (Instant::now(), Instant::now(), Instant::now());
         loop {
             let is_driving = self.is_driving.load(Ordering::Relaxed);
             let ping_period = if is_driving { hub.heartbeat_timeout() / 3 } else { PING_PERIOD };
             let timeout = self.act(|session| session.poll_timeout());
             let timeout = timeout.map_or(ping_period, |timeout| timeout.saturating_sub(self.now()));
             let pause = timeout.min(ping_period.saturating_sub(pinged.elapsed()));
+            let may_read = self.unexecuted.load(Ordering::Relaxed) < MOST_UNEXECUTED;
             tokio::select! {
-                message = stream.next() => {
+                message = stream.next(), if may_read => {
                     heard = Instant::now();
-                    match message {
+                    let length = match message {
                         Some(Ok(Message::Text(text))) => {
                             self.act(|session| session.handle_text(self.now(), &text));
+                            text.len()
                         }
                         Some(Ok(Message::Binary(bytes))) => {
                             self.act(|session| session.handle_binary(self.now(), &bytes));
+                            bytes.len()
                         }
-                        Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                        Some(Ok(Message::Ping(_) | Message::Pong(_))) => 0,
                         Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                    };
+                    if length > 0 {
+                        spoke = heard;
                     }
-                    while let Some(order) = self.act(Protocol::poll_order) {
-                        match order {
-                            Order::Rosbridge(order) => hub.execute(self, order).await,
-                            Order::Foxglove(order) => hub.execute_foxglove(self, order).await,
-                        }
+                    if self.act(|session| session.has_orders()) {
+                        self.unexecuted.fetch_add(length, Ordering::Relaxed);
+                        self.ordered.notify_one();
                     }
                 }
                 () = self.changed.notified() => {}
@@ -268,10 +333,11 @@ impl Client {
                 pinged = Instant::now();
                 self.outbox.ping();
             }
-            if is_driving && heard.elapsed() >= hub.heartbeat_timeout() {
+            let is_silent = heard.elapsed() >= hub.heartbeat_timeout() || spoke.elapsed() >= silence;
+            if self.is_driving.load(Ordering::Relaxed) && is_silent {
                 hub.stop_driving(self, "no sign of the client that drives");
             }
-            if heard.elapsed() >= LOST_AFTER {
+            if may_read && heard.elapsed() >= LOST_AFTER {
                 tracing::warn!(client = %self.address, "no sign of a client: disconnected");
                 return;
             }
@@ -288,7 +354,7 @@ impl AsRef<[u8]> for TextOwner {
     }
 }
 
-/// Frames that wait for a client.
+/// Messages that wait for a client.
 #[derive(Default)]
 struct Outbox {
     queue: Mutex<Queue>,
@@ -310,7 +376,7 @@ struct Queue {
 }
 
 enum Next {
-    Frame(Frame),
+    Message(Outgoing),
     Ping,
     Overflow,
 }
@@ -324,7 +390,7 @@ impl Outbox {
                 self.lost.fetch_add(1, Ordering::Relaxed);
                 return;
             }
-            while queue.frames.len() >= MOST_FRAMES || queue.bytes + length > self.most {
+            while queue.frames.len() >= MOST_MESSAGES || queue.bytes + length > self.most {
                 self.lost.fetch_add(1, Ordering::Relaxed);
                 let Some(oldest) = queue.frames.iter().position(|frame| frame.may_drop) else { return };
                 let dropped = queue.frames.remove(oldest).map_or(0, |frame| frame.frame.len());
@@ -334,7 +400,7 @@ impl Outbox {
             queue.kept += 1;
             queue.kept_bytes += length;
             // One answer of any length is allowed.
-            if queue.kept > MOST_FRAMES || (queue.kept > 1 && queue.kept_bytes > self.most) {
+            if queue.kept > MOST_MESSAGES || (queue.kept > 1 && queue.kept_bytes > self.most) {
                 queue.is_overfull = true;
             }
         }
@@ -347,6 +413,11 @@ impl Outbox {
     fn ping(&self) {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).is_ping_due = true;
         self.changed.notify_one();
+    }
+
+    /// Whether a ping is due, which is sent between the fragments of a long message as well.
+    fn take_ping(&self) -> bool {
+        std::mem::take(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner).is_ping_due)
     }
 
     async fn next(&self) -> Next {
@@ -373,7 +444,7 @@ impl Outbox {
             queue.kept -= 1;
             queue.kept_bytes -= length;
         }
-        Some(Next::Frame(frame.frame))
+        Some(Next::Message(frame))
     }
 }
 
@@ -382,12 +453,12 @@ mod tests {
     use super::*;
 
     fn frame(length: usize, may_drop: bool) -> Outgoing {
-        Outgoing { frame: Frame::Text("x".repeat(length).into()), may_drop }
+        Outgoing::whole(Frame::Text("x".repeat(length).into()), may_drop)
     }
 
     fn lengths(outbox: &Outbox) -> Vec<usize> {
         std::iter::from_fn(|| match outbox.take() {
-            Some(Next::Frame(frame)) => Some(frame.len()),
+            Some(Next::Message(outgoing)) => Some(outgoing.frame.len()),
             _ => None,
         })
         .collect()
@@ -401,6 +472,18 @@ mod tests {
         }
         assert_eq!(lengths(&outbox), [10, 41, 42]);
         assert_eq!(outbox.lost.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn a_message_in_many_fragments_is_one_message() {
+        let outbox = Outbox { most: 8 << 20, ..Outbox::default() };
+        let split = Some(rosbridge::Split { size: 1, id: 1 });
+        for may_drop in [true, false] {
+            outbox.push(Outgoing { split, ..frame(4 << 20, may_drop) });
+            let Some(Next::Message(outgoing)) = outbox.take() else { panic!("it is lost") };
+            assert_eq!(outgoing.into_frames().len(), 4096);
+        }
+        assert_eq!(outbox.lost.load(Ordering::Relaxed), 0);
     }
 
     #[test]

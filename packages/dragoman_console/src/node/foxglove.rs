@@ -98,7 +98,7 @@ impl Hub {
             }
             Order::Unadvertise { topic } => {
                 self.stop_topic(client, &topic);
-                self.topics.unadvertise(self, client, &topic);
+                self.topics.unadvertise(client, &topic);
             }
             Order::Publish { topic, encoding: Encoding::Cdr, data } => {
                 let published = self.topics.publish_serialized(self, client, &topic, &data);

@@ -99,9 +99,9 @@ impl Hub {
     }
 
     /// Removes a client with all that it has in ROS. What it drives stops first.
-    pub(crate) fn leave(&self, client: &Arc<Client>) {
+    pub(crate) fn leave(self: &Arc<Self>, client: &Arc<Client>) {
         self.stop_driving(client, "the client that drives has left");
-        self.topics.leave(self, client);
+        self.topics.leave(client);
         self.calls.leave(client);
         self.goals.leave(client);
         self.offered_actions.leave(self, client);
@@ -133,7 +133,7 @@ impl Hub {
             }
             Order::Unadvertise { topic } => {
                 self.stop_topic(client, &topic);
-                self.topics.unadvertise(self, client, &topic);
+                self.topics.unadvertise(client, &topic);
             }
             Order::Publish { id, topic, type_name, message } => {
                 let published =

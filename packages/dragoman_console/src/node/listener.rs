@@ -1,9 +1,13 @@
-//! Connections of the web server, not more than a number of them at a time; further ones wait.
+//! Connections of the web server, not more than a number of them at a time. Those that send no request in time end, and if
+//! all places are taken, the oldest one that is no WebSocket gives its place to a new one: idle connections lock nobody
+//! out.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,36 +15,113 @@ use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::{Instant, Sleep};
 
 /// Pause after an error of the system, such as too many open files.
 const ERROR_PAUSE: Duration = Duration::from_millis(500);
+/// Time for a request, and after a response for the next one.
+const REQUEST_TIME: Duration = Duration::from_secs(10);
+
+/// Connections that may lose their place, by the order of their arrival.
+type Evictable = Arc<Mutex<BTreeMap<u64, oneshot::Sender<()>>>>;
+
+fn lock(evictable: &Evictable) -> MutexGuard<'_, BTreeMap<u64, oneshot::Sender<()>>> {
+    evictable.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A listener with a limited number of connections.
 pub(crate) struct Limited {
     listener: TcpListener,
     free: Arc<Semaphore>,
+    evictable: Evictable,
+    last: u64,
+    request_time: Duration,
 }
 
 impl Limited {
     pub(crate) fn new(listener: TcpListener, most: usize) -> Self {
-        Self { listener, free: Arc::new(Semaphore::new(most)) }
+        let (free, evictable) = (Arc::new(Semaphore::new(most)), Evictable::default());
+        Self { listener, free, evictable, last: 0, request_time: REQUEST_TIME }
+    }
+
+    /// Waits for a place; if there is none, the oldest connection that is no WebSocket ends.
+    async fn place(&self) -> OwnedSemaphorePermit {
+        loop {
+            if let Ok(place) = Arc::clone(&self.free).try_acquire_owned() {
+                return place;
+            }
+            if let Some((_, evict)) = lock(&self.evictable).pop_first() {
+                // It may just have ended by itself.
+                let _ = evict.send(());
+            }
+            // The semaphore is never closed.
+            if let Ok(place) = Arc::clone(&self.free).acquire_owned().await {
+                return place;
+            }
+        }
     }
 }
 
 /// A connection; its place is free when it is dropped.
 pub(crate) struct Connection {
     stream: TcpStream,
+    number: u64,
+    peer: Peer,
+    /// End of the time for a request.
+    deadline: Pin<Box<Sleep>>,
+    request_time: Duration,
+    evicted: oneshot::Receiver<()>,
+    is_evicted: bool,
+    evictable: Evictable,
     _place: OwnedSemaphorePermit,
 }
 
-/// The address of a client.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
+impl Connection {
+    /// Why it must end.
+    fn end(&mut self, task: &mut Context<'_>) -> Option<io::Error> {
+        if self.peer.is_upgraded.load(Ordering::Relaxed) {
+            lock(&self.evictable).remove(&self.number);
+            return None;
+        }
+        // A receiver must not be asked again after its message.
+        self.is_evicted = self.is_evicted || Pin::new(&mut self.evicted).poll(task).is_ready();
+        if self.is_evicted {
+            return Some(io::Error::other("the place is needed"));
+        }
+        let is_late = self.deadline.as_mut().poll(task).is_ready();
+        is_late.then(|| io::Error::new(io::ErrorKind::TimedOut, "no request in time"))
+    }
+
+    /// After a part of a response.
+    fn extend(&mut self) {
+        self.deadline.as_mut().reset(Instant::now() + self.request_time);
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        lock(&self.evictable).remove(&self.number);
+    }
+}
+
+/// The address of a client, and its connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    pub(crate) address: SocketAddr,
+    is_upgraded: Arc<AtomicBool>,
+}
+
+impl Peer {
+    /// The connection is a WebSocket now: the time for requests does not apply, and it keeps its place.
+    pub(crate) fn upgrade(&self) {
+        self.is_upgraded.store(true, Ordering::Relaxed);
+    }
+}
 
 impl Connected<IncomingStream<'_, Limited>> for Peer {
     fn connect_info(stream: IncomingStream<'_, Limited>) -> Self {
-        Self(*stream.remote_addr())
+        stream.io().peer.clone()
     }
 }
 
@@ -50,14 +131,27 @@ impl Listener for Limited {
 
     async fn accept(&mut self) -> (Connection, SocketAddr) {
         loop {
-            // The semaphore is never closed.
-            let Ok(place) = Arc::clone(&self.free).acquire_owned().await else { continue };
             match self.listener.accept().await {
                 Ok((stream, address)) => {
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "TCP_NODELAY");
                     }
-                    return (Connection { stream, _place: place }, address);
+                    let place = self.place().await;
+                    self.last += 1;
+                    let (evict, evicted) = oneshot::channel();
+                    lock(&self.evictable).insert(self.last, evict);
+                    let connection = Connection {
+                        stream,
+                        number: self.last,
+                        peer: Peer { address, is_upgraded: Arc::default() },
+                        deadline: Box::pin(tokio::time::sleep(self.request_time)),
+                        request_time: self.request_time,
+                        evicted,
+                        is_evicted: false,
+                        evictable: Arc::clone(&self.evictable),
+                        _place: place,
+                    };
+                    return (connection, address);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -78,13 +172,19 @@ impl AsyncRead for Connection {
         task: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(task, buffer)
+        let polled = Pin::new(&mut self.stream).poll_read(task, buffer);
+        // Also when bytes arrive: a head that comes byte by byte must not take longer.
+        match self.end(task) {
+            Some(error) => Poll::Ready(Err(error)),
+            None => polled,
+        }
     }
 }
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(task, bytes)
+        let polled = Pin::new(&mut self.stream).poll_write(task, bytes);
+        self.written(polled, task)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -100,10 +200,73 @@ impl AsyncWrite for Connection {
         task: &mut Context<'_>,
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(task, buffers)
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(task, buffers);
+        self.written(polled, task)
     }
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
+    }
+}
+
+impl Connection {
+    /// A response goes on; a client that does not take it must not keep its place for ever.
+    fn written(
+        &mut self,
+        polled: Poll<io::Result<usize>>,
+        task: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        if polled.is_ready() {
+            self.extend();
+            return polled;
+        }
+        match self.end(task) {
+            Some(error) => Poll::Ready(Err(error)),
+            None => Poll::Pending,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncReadExt;
+
+    /// A listener with one place, and its address.
+    async fn listener() -> (Limited, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        (Limited::new(listener, 1), address)
+    }
+
+    async fn read(connection: &mut Connection) -> io::Result<usize> {
+        connection.read(&mut [0; 8]).await
+    }
+
+    #[tokio::test]
+    async fn a_connection_without_a_request_ends() {
+        let (mut limited, address) = listener().await;
+        limited.request_time = Duration::from_millis(50);
+        let _client = TcpStream::connect(address).await.unwrap();
+        let (mut idle, _) = limited.accept().await;
+        assert_eq!(read(&mut idle).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn the_oldest_connection_without_a_web_socket_gives_its_place() {
+        let (mut limited, address) = listener().await;
+        let mut clients = vec![TcpStream::connect(address).await.unwrap()];
+        let (mut idle, _) = limited.accept().await;
+        clients.push(TcpStream::connect(address).await.unwrap());
+        let ended = tokio::spawn(async move { read(&mut idle).await.unwrap_err().to_string() });
+        let (mut second, _) = limited.accept().await;
+        assert_eq!(ended.await.unwrap(), "the place is needed");
+        // A WebSocket keeps its place.
+        second.peer.upgrade();
+        let serving = tokio::spawn(async move { read(&mut second).await });
+        tokio::task::yield_now().await;
+        clients.push(TcpStream::connect(address).await.unwrap());
+        let third = tokio::time::timeout(Duration::from_millis(100), limited.accept()).await;
+        assert!(third.is_err() && !serving.is_finished());
     }
 }

@@ -1,7 +1,7 @@
 //! HTTP: the page, the WebSockets and the state of the lab.
 
 use std::collections::BTreeSet;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
@@ -167,16 +167,16 @@ fn refused(refusal: Refusal) -> Response {
 
 async fn rosbridge(
     State(server): State<Server>,
-    ConnectInfo(Peer(address)): ConnectInfo<Peer>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    serve_client(server.hub, address, upgrade, Protocol::Rosbridge(Session::default()), "rosbridge")
+    serve_client(server.hub, peer, upgrade, Protocol::Rosbridge(Session::default()), "rosbridge")
 }
 
 /// Any path: clients know only host and port.
 async fn foxglove_client(
     State(server): State<Server>,
-    ConnectInfo(Peer(address)): ConnectInfo<Peer>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let upgrade = upgrade.map(|upgrade| upgrade.protocols(SUBPROTOCOLS));
@@ -186,24 +186,26 @@ async fn foxglove_client(
         return (StatusCode::BAD_REQUEST, text).into_response();
     };
     match server.hub.greet_foxglove(&server.started).await {
-        Ok(protocol) => serve_client(server.hub, address, upgrade, protocol, "Foxglove's protocol"),
+        Ok(protocol) => serve_client(server.hub, peer, upgrade, protocol, "Foxglove's protocol"),
         Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")).into_response(),
     }
 }
 
 fn serve_client(
     hub: Arc<Hub>,
-    address: SocketAddr,
+    peer: Peer,
     upgrade: WebSocketUpgrade,
     protocol: Protocol,
     name: &'static str,
 ) -> Response {
+    let address = peer.address;
     let Some(client) = hub.enter(address, protocol) else {
         return (StatusCode::SERVICE_UNAVAILABLE, "There are too many clients.\n").into_response();
     };
     let guard = Leaving { hub: Arc::clone(&hub), client };
     let most = hub.most_received();
     upgrade.max_message_size(most).max_frame_size(most).on_upgrade(move |socket| async move {
+        peer.upgrade();
         tracing::info!(client = %address, "a client of {name} has connected");
         guard.client.serve(socket, &guard.hub).await;
         tracing::info!(client = %address, "a client of {name} has left");
@@ -259,7 +261,9 @@ async fn file(State(server): State<Server>, headers: HeaderMap, request: Request
         && access::token_of_query(query).is_some()
     {
         let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict", token.as_str());
-        let headers = [(header::LOCATION, path.to_owned()), (header::SET_COOKIE, cookie)];
+        // A path that begins with two slashes would be the address of another machine.
+        let path = format!("/{}", path.trim_start_matches(['/', '\\']));
+        let headers = [(header::LOCATION, path), (header::SET_COOKIE, cookie)];
         return (StatusCode::SEE_OTHER, headers).into_response();
     }
     let Some(file) = page::file(path) else {

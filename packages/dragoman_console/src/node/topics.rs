@@ -1,7 +1,7 @@
 //! Topics: one subscription for all clients, publishers for each client.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use dragoman_ros::raw::{self, SerializedMessage, Strictest};
@@ -14,12 +14,15 @@ use serde_json::Value;
 use super::client::Client;
 use super::driving;
 use super::hub::Hub;
+use super::ros::Ros;
 use crate::json::{from_whole_cdr, to_cdr};
 use crate::rosbridge::Sample;
 use crate::schema::{Structure, full_name};
 
 /// Queue depth of subscriptions, and of publishers.
 const DEPTH: usize = 10;
+/// Time that a publisher of velocities stays after its client has left.
+const LINGER_TIME: Duration = Duration::from_secs(1);
 /// Most publishers of a client.
 const MOST_PUBLISHERS: usize = 256;
 /// Interval of comparing subscriptions with what publishers offer.
@@ -33,6 +36,8 @@ const MOST_KEPT_BYTES: usize = 16 << 20;
 pub(crate) struct Topics {
     subscribed: Mutex<HashMap<String, Subscribed>>,
     publications: Mutex<HashMap<(u64, String), Arc<Publication>>>,
+    /// Publishers by topic and type that all clients share: every page prepares those of the emergency stop.
+    writers: Mutex<HashMap<(String, String), Weak<Writer>>>,
     /// Held while a topic is being subscribed to, so that it is subscribed to once.
     subscribing: tokio::sync::Mutex<()>,
 }
@@ -58,17 +63,32 @@ impl Drop for Subscribed {
     }
 }
 
-/// A publisher of a client.
+/// A publisher in ROS, which ends with its last user.
+struct Writer {
+    publisher: Mutex<Option<raw::Publisher>>,
+    ros: Ros,
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let publisher = self.publisher.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(publisher) = publisher {
+            self.ros.later(move |inside| raw::destroy_publisher(&mut inside.node, publisher));
+        }
+    }
+}
+
+/// A topic that a client publishes.
 pub(crate) struct Publication {
     pub(crate) structure: Arc<Structure>,
-    publisher: Mutex<Option<raw::Publisher>>,
+    writer: Arc<Writer>,
     is_velocity: bool,
 }
 
 impl Publication {
     /// Publishes serialized data.
     pub(crate) fn publish(&self, data: &[u8]) -> Result<(), String> {
-        match &*self.publisher.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.writer.publisher.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(publisher) => publisher.publish(data).map_err(|error| error.to_string()),
             None => Err("the publisher has ended".to_owned()),
         }
@@ -158,7 +178,7 @@ impl Topics {
     }
 
     /// Removes a client from all topics.
-    pub(crate) fn leave(&self, hub: &Hub, client: &Client) {
+    pub(crate) fn leave(&self, client: &Client) {
         self.subscribed().retain(|_, entry| {
             entry.subscribers.remove(&client.id);
             !entry.subscribers.is_empty()
@@ -167,7 +187,7 @@ impl Topics {
         let own: Vec<_> = publications.keys().filter(|(id, _)| *id == client.id).cloned().collect();
         for key in own {
             if let Some(publication) = publications.remove(&key) {
-                destroy(hub, &publication);
+                linger(publication);
             }
         }
     }
@@ -196,25 +216,45 @@ impl Topics {
                 return Err(format!("more than {MOST_PUBLISHERS} topics"));
             }
         }
-        let qos = QosProfile::default();
-        let qos = if latch { qos.keep_last(1).transient_local() } else { qos.keep_last(DEPTH) };
-        let (name, type_name) = (topic.to_owned(), structure.name.clone());
-        let made = hub.ros.run(move |inside| raw::create_publisher(&mut inside.node, &name, &type_name, qos));
-        let publisher = made.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let publication = Arc::new(Publication {
-            is_velocity: driving::is_velocity(&structure),
-            structure,
-            publisher: Mutex::new(Some(publisher)),
-        });
+        let writer = self.writer(hub, topic, &structure, latch).await?;
+        let publication =
+            Arc::new(Publication { is_velocity: driving::is_velocity(&structure), structure, writer });
         self.publications().insert(key, publication);
         Ok(())
     }
 
+    /// The publisher of a topic and type, new or shared. A latched one keeps its own last message, and is not shared.
+    async fn writer(
+        &self,
+        hub: &Hub,
+        topic: &str,
+        structure: &Structure,
+        latch: bool,
+    ) -> Result<Arc<Writer>, String> {
+        let key = (topic.to_owned(), structure.name.clone());
+        let shared = self.writers().get(&key).and_then(Weak::upgrade);
+        if let Some(shared) = shared.filter(|_| !latch) {
+            return Ok(shared);
+        }
+        let qos = QosProfile::default();
+        let qos = if latch { qos.keep_last(1).transient_local() } else { qos.keep_last(DEPTH) };
+        let (name, type_name) = key.clone();
+        let made = hub.ros.run(move |inside| raw::create_publisher(&mut inside.node, &name, &type_name, qos));
+        let publisher = made.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let writer = Arc::new(Writer { publisher: Mutex::new(Some(publisher)), ros: hub.ros.clone() });
+        if !latch {
+            let mut writers = self.writers();
+            writers.retain(|_, writer| writer.strong_count() > 0);
+            writers.insert(key, Arc::downgrade(&writer));
+        }
+        Ok(writer)
+    }
+
     /// Ends a publisher of a client.
-    pub(crate) fn unadvertise(&self, hub: &Hub, client: &Client, topic: &str) {
+    pub(crate) fn unadvertise(&self, client: &Client, topic: &str) {
         let removed = self.publications().remove(&(client.id, topic.to_owned()));
         if let Some(publication) = removed {
-            destroy(hub, &publication);
+            linger(publication);
         }
     }
 
@@ -284,6 +324,10 @@ impl Topics {
 
     fn subscribed(&self) -> MutexGuard<'_, HashMap<String, Subscribed>> {
         self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writers(&self) -> MutexGuard<'_, HashMap<(String, String), Weak<Writer>>> {
+        self.writers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn publications(&self) -> MutexGuard<'_, HashMap<(u64, String), Arc<Publication>>> {
@@ -401,9 +445,16 @@ async fn type_in_graph(hub: &Hub, topic: &str) -> Result<String, String> {
     }
 }
 
-fn destroy(hub: &Hub, publication: &Publication) {
-    let publisher = publication.publisher.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(publisher) = publisher {
-        hub.ros.later(move |inside| raw::destroy_publisher(&mut inside.node, publisher));
+/// Ends a publisher. That of velocities stays for a while: the last one is a zero, which a robot may not have
+/// acknowledged yet, and nobody repeats it after the end.
+fn linger(publication: Arc<Publication>) {
+    // Without a runtime the process ends, and waits for nothing.
+    if let Ok(runtime) = tokio::runtime::Handle::try_current()
+        && publication.is_velocity
+    {
+        runtime.spawn(async move {
+            tokio::time::sleep(LINGER_TIME).await;
+            drop(publication);
+        });
     }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::fragments::{self, Fragments};
+use super::fragments::Fragments;
 use super::operation::{self, Operation};
 use super::subscription::Subscription;
-use super::{Compression, Frame, Level, Order, Outgoing, Reply, Sample, picture, quoted};
+use super::{Compression, Frame, Level, Order, Outgoing, Reply, Sample, Split, picture, quoted};
 use crate::cdr::{ConvertError, Sink};
 use crate::schema::Structure;
-use crate::{cbor, json as text};
+use crate::{bounded, cbor, json as text};
 
 /// Most topics to which a client may subscribe.
 const MOST_TOPICS: usize = 1000;
@@ -89,6 +89,11 @@ impl Session {
     /// The next frame for the client.
     pub fn poll_frame(&mut self) -> Option<Outgoing> {
         self.frames.pop_front()
+    }
+
+    /// Whether orders wait.
+    pub fn has_orders(&self) -> bool {
+        !self.orders.is_empty()
     }
 
     /// The next order of the client.
@@ -184,7 +189,7 @@ impl Session {
     }
 
     fn take_text(&mut self, now: Duration, frame: &str, depth: usize) {
-        match serde_json::from_str(frame) {
+        match bounded::json(frame.as_bytes()) {
             Ok(frame) => self.take(now, frame, depth),
             Err(error) => self.status(Level::Error, None, &format!("invalid JSON: {error}")),
         }
@@ -248,7 +253,7 @@ impl Session {
     fn send_sample(&mut self, sample: &Sample, compression: Compression, fragment_size: Option<usize>) {
         match sample.frame(compression) {
             Ok(Frame::Text(text)) => self.send(text, fragment_size, true),
-            Ok(frame) => self.frames.push_back(Outgoing { frame, may_drop: true }),
+            Ok(frame) => self.frames.push_back(Outgoing::whole(frame, true)),
             Err(error) => self.status(Level::Error, None, &format!("{}: {error}", sample.topic)),
         }
     }
@@ -320,7 +325,7 @@ impl Session {
         }
         frame.text("values");
         frame.raw(values);
-        self.frames.push_back(Outgoing { frame: Frame::Binary(frame.finish().into()), may_drop: false });
+        self.frames.push_back(Outgoing::whole(Frame::Binary(frame.finish().into()), false));
     }
 
     fn send_json(&mut self, reply: &Reply, mut frame: Value) {
@@ -336,15 +341,12 @@ impl Session {
     }
 
     fn send(&mut self, text: Arc<str>, fragment_size: Option<usize>, may_drop: bool) {
-        let parts = match fragment_size {
-            Some(size) if text.len() > size => {
-                self.last_split += 1;
-                fragments::split(&text, size, &self.last_split.to_string())
-            }
-            _ => vec![text],
-        };
-        let frames = parts.into_iter().map(|part| Outgoing { frame: Frame::Text(part), may_drop });
-        self.frames.extend(frames);
+        let mut outgoing = Outgoing::whole(Frame::Text(text), may_drop);
+        if let Some(size) = fragment_size {
+            self.last_split += 1;
+            outgoing.split = Some(Split { size, id: self.last_split });
+        }
+        self.frames.push_back(outgoing);
     }
 }
 

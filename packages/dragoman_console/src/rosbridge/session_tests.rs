@@ -16,7 +16,8 @@ fn sample(number: i64) -> Arc<Sample> {
 
 fn drain(session: &mut Session) -> Vec<Value> {
     std::iter::from_fn(|| session.poll_frame())
-        .map(|outgoing| match outgoing.frame {
+        .flat_map(Outgoing::into_frames)
+        .map(|frame| match frame {
             Frame::Text(text) => serde_json::from_str(&text).unwrap(),
             Frame::Binary(bytes) => binary::to_json(&bytes).unwrap(),
         })
@@ -110,17 +111,34 @@ fn messages_come_in_every_compression() {
 
 #[test]
 fn long_frames_are_sent_in_fragments_and_joined_on_the_way_in() {
+    let structure = types().message("std_msgs/String").unwrap();
+    let words = "ä b ".repeat(1500);
+    let data = text::to_cdr(&structure, &json!({ "data": words })).unwrap();
+    let long = Arc::new(Sample::new("/n".into(), structure, data, Duration::new(7, 8)));
+    // Fragments are not smaller than 1 KiB, whatever the client asks for.
     let mut session = subscribed(json!({ "fragment_size": 10 }));
-    session.handle_sample(NOW, "/n", &sample(5));
-    let frames = drain(&mut session);
-    assert!(frames.len() > 3 && frames.iter().all(|frame| frame["op"] == "fragment"));
+    session.handle_sample(NOW, "/n", &long);
+    let outgoing = session.poll_frame().unwrap();
+    assert_eq!(session.poll_frame(), None, "it is one entry of the queue");
+    let frames: Vec<Value> = outgoing
+        .into_frames()
+        .into_iter()
+        .map(|frame| match frame {
+            Frame::Text(text) => serde_json::from_str(&text).unwrap(),
+            Frame::Binary(_) => panic!("binary"),
+        })
+        .collect();
+    assert!((7..10).contains(&frames.len()) && frames.iter().all(|frame| frame["op"] == "fragment"));
     let text: String = frames.iter().map(|frame| frame["data"].as_str().unwrap()).collect();
-    assert_eq!(text, r#"{"op":"publish","topic":"/n","msg":{"data":5}}"#);
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    assert!(whole == json!({ "op": "publish", "topic": "/n", "msg": { "data": words } }));
     let mut other = Session::default();
     for frame in frames {
         other.handle_text(NOW, &frame.to_string());
     }
     assert!(matches!(other.poll_order(), Some(Order::Publish { topic, .. }) if topic == "/n"));
+    session.handle_sample(NOW, "/n", &sample(5));
+    assert_eq!(numbers(&drain(&mut session)), [5], "short ones are whole");
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::messages::Messages;
 use crate::BridgeError;
 use crate::arm31::wire::{DEFAULT_PORT, RECEIVE_BUFFER_LEN};
 use crate::arm31::{MotionEvent, Server, ServerConfig, ServerStatistics};
+use crate::tcp::server::addresses;
 use crate::{clock, ports};
 
 /// Three times the period of `drive_status`, the slowest of the measurements, s.
@@ -87,8 +88,8 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
         measurement_timeout: Some(Duration::from_secs_f64(parameters.value("measurement_timeout"))),
         ..ServerConfig::default()
     };
-    let statistics = Arc::new(Mutex::new(ServerStatistics::default()));
-    let seen = Arc::clone(&statistics);
+    let reported = Arc::new(Mutex::new(Reported::default()));
+    let seen = Arc::clone(&reported);
     let (first_measured, measured) = oneshot::channel();
     tasks.spawn(async move {
         let served =
@@ -100,11 +101,24 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     let mut diagnostics = Diagnostics::new(tasks.node(), "31-byte arm protocol", &address.to_string())?;
     let mut before = ServerStatistics::default();
     tasks.every(Duration::from_secs(1), move || {
-        let now = *statistics.lock().unwrap_or_else(PoisonError::into_inner);
-        publish(&mut diagnostics, &before, &now);
+        let (now, clients) = {
+            let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+            reported.is_read = true;
+            (reported.statistics, reported.clients.clone())
+        };
+        publish(&mut diagnostics, &before, &now, &clients);
         before = now;
     })?;
     Ok(ArmServer { node: tasks.start()?, address, measured })
+}
+
+/// What `/diagnostics` shows.
+#[derive(Debug, Default)]
+struct Reported {
+    statistics: ServerStatistics,
+    clients: Vec<SocketAddr>,
+    /// The addresses were published: those of the next report are wanted.
+    is_read: bool,
 }
 
 /// Input of the server core from ROS.
@@ -165,7 +179,7 @@ async fn serve(
     clients: ArmClients,
     mut messages: Messages,
     mut inputs: SelectAll<BoxStream<'static, Input>>,
-    statistics: &Mutex<ServerStatistics>,
+    reported: &Mutex<Reported>,
     first_measured: oneshot::Sender<()>,
 ) -> std::io::Result<()> {
     let mut first_measured = Some(first_measured);
@@ -182,7 +196,14 @@ async fn serve(
             let _ = socket.try_send_to(&answer, client);
             messages.sent(&answer);
         }
-        *statistics.lock().unwrap_or_else(PoisonError::into_inner) = server.statistics();
+        {
+            let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+            reported.statistics = server.statistics();
+            if std::mem::take(&mut reported.is_read) || reported.clients.len() != reported.statistics.clients
+            {
+                reported.clients = server.clients().collect();
+            }
+        }
         let deadline = server.poll_timeout();
         tokio::select! {
             readable = socket.readable() => {
@@ -238,12 +259,18 @@ fn handle(server: &mut Server, chain: &mut Chain, input: Input) {
     }
 }
 
-fn publish(diagnostics: &mut Diagnostics, before: &ServerStatistics, now: &ServerStatistics) {
+fn publish(
+    diagnostics: &mut Diagnostics,
+    before: &ServerStatistics,
+    now: &ServerStatistics,
+    clients: &[SocketAddr],
+) {
     let dropped = |statistics: &ServerStatistics| {
         statistics.dropped_over_rate + statistics.dropped_queue_full + statistics.dropped_transmits
     };
     let values = [
         ("clients", now.clients.to_string()),
+        ("addresses", addresses(clients)),
         ("datagrams", now.datagrams.to_string()),
         ("answers", now.answers.to_string()),
         ("errors sent", now.errors_sent.to_string()),

@@ -297,9 +297,19 @@ export function armsPage(app) {
         const { x, y, z } = one.position;
         const [roll, pitch, yaw] = rpyOf(ofPose(one)).map((angle) => angle * DEGREES);
         const place = `${number(x, 3)} · ${number(y, 3)} · ${number(z, 3, 'm')}`;
+        const { x: qx, y: qy, z: qz, w } = one.orientation;
+        const rotation = [qx, qy, qz, w].map((part) => number(part, 3)).join(' · ');
         return [
           h('dt', {}, key),
-          h('dd', {}, place, h('br'), `${number(roll, 1)} · ${number(pitch, 1)} · ${number(yaw, 1, '°')}`),
+          h(
+            'dd',
+            {},
+            place,
+            h('br'),
+            `${number(roll, 1)} · ${number(pitch, 1)} · ${number(yaw, 1, '°')}`,
+            h('br'),
+            `${t('arm.quaternion')}: ${rotation}`,
+          ),
         ];
       }),
     );

@@ -286,6 +286,13 @@ export function hardwarePage(app) {
             'hw.infrared',
             (status) => (status.infrared ?? []).map((/** @type {boolean} */ one) => (one ? '●' : '○')).join(' '),
           ],
+          [
+            'hw.joystick',
+            (status) =>
+              (status.joystick_buttons ?? [])
+                .map((/** @type {boolean} */ one, /** @type {number} */ at) => (one ? `${at + 1} ●` : `${at + 1} ○`))
+                .join('  ') || '–',
+          ],
           ['hw.docked', (status) => t(status.docked ? 'common.on' : 'common.off')],
           ['hw.position', (status) => `${number(status.latitude, 5, '°')} · ${number(status.longitude, 5, '°')}`],
         ),

@@ -56,14 +56,21 @@ export function labPage(app) {
     'lab.ports',
     h(
       'div',
-      { class: 'scroll' },
+      { class: 'scroll', label: 'lab.ports', attrs: { tabindex: 0, role: 'region' } },
       h(
         'table',
         {},
         h(
           'thead',
           {},
-          h('tr', {}, h('th', { t: 'lab.port' }), h('th', { t: 'lab.protocol' }), h('th', { t: 'lab.clients' })),
+          h(
+            'tr',
+            {},
+            h('th', { t: 'lab.port' }),
+            h('th', { t: 'lab.protocol' }),
+            h('th', { t: 'lab.clients' }),
+            h('th', { t: 'lab.from' }),
+          ),
         ),
         portRows,
       ),
@@ -71,6 +78,29 @@ export function labPage(app) {
   );
   ports.hidden = true;
   const robots = h('p', { class: 'hint' });
+
+  // Every node of the graph, with its state if /diagnostics has one.
+  const nodeList = h('ul', { class: 'nodes', label: 'lab.nodes' });
+  const nodes = foldable('lab.nodes', false, nodeList);
+  /** @param {string[]} names */
+  const showNodes = (names) => {
+    const shown = [...nodeList.children].map((one) => /** @type {HTMLElement} */ (one).dataset.node);
+    if (shown.join() !== names.join()) {
+      nodeList.replaceChildren(
+        ...names.map((name) =>
+          h('li', { attrs: { 'data-node': name } }, h('span', { class: 'dot' }), h('span', { class: 'mono' }, name)),
+        ),
+      );
+    }
+    for (const one of nodeList.children) {
+      const name = /** @type {HTMLElement} */ (one).dataset.node?.slice(1);
+      const own = [...parts].filter(([part]) => part.split(':')[0] === name).map(([, { level }]) => level);
+      const worst = own.sort((a, b) => LEVELS.indexOf(b) - LEVELS.indexOf(a))[0];
+      const dot = /** @type {HTMLElement} */ (one.firstChild);
+      dot.className = `dot ${worst ?? ''}`;
+      dot.title = worst ? t(/** @type {import('../texts.js').Key} */ (`lab.${worst}`)) : '';
+    }
+  };
 
   // The console counts messages of topics that a client subscribes to.
   const rateRows = h('tbody');
@@ -192,6 +222,7 @@ export function labPage(app) {
       ports,
       card('lab.next', h('div', { class: 'commands' }, ...COMMANDS.map(command)), robots),
     ),
+    nodes,
     rates,
     h(
       'section',
@@ -286,6 +317,7 @@ export function labPage(app) {
     memory.root.hidden = typeof lab.memory_bytes !== 'number';
     put(memory.value, number((lab.memory_bytes ?? 0) / 2 ** 20, 0, 'MB'));
     showRates(lab);
+    showNodes(lab.nodes ?? []);
     put(version, lab.version ? `Dragoman ${lab.version}` : '');
   };
   /**
@@ -298,15 +330,18 @@ export function labPage(app) {
     if (!clients || !/^[\w.[\]:]+:\d+(, |$)/.test(status.hardware_id)) return;
     let line = served.get(status.name);
     if (!line) {
-      line = h('tr', {}, h('td', { class: 'value' }), h('td'), h('td', { class: 'number' }));
+      const classes = ['value', '', 'number', 'mono'];
+      line = h('tr', {}, ...classes.map((one) => h('td', { class: one })));
       served.set(status.name, line);
       portRows.append(line);
       ports.hidden = false;
     }
-    const [address, protocol, count] = line.children;
+    const [address, protocol, count, from] = line.children;
     put(address, status.hardware_id);
     put(protocol, status.name.replace(/^.*?: /, ''));
+    const addresses = status.values.find((/** @type {any} */ pair) => pair.key === 'addresses')?.value;
     put(count, clients.value);
+    put(from, addresses ?? '');
   };
   const showRobots = () => {
     const { platforms, arms, bases, worlds } = app.graph.machines;

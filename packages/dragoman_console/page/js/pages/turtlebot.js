@@ -33,8 +33,9 @@ const PICTURES = [
 /** @param {App} app @returns {import('../app.js').Page} */
 export function turtlebotPage(app) {
   const { bridge } = app;
-  const base = () => app.graph.machines.bases[0] ?? '/mobile_base';
-  const named = (/** @type {string} */ rest) => `${app.graph.root}${rest}`;
+  const base = () => app.base;
+  const above = () => app.graph.rootOf(app.base);
+  const named = (/** @type {string} */ rest) => `${above()}${rest}`;
   const command = (/** @type {string} */ rest) => `${base()}/commands/${rest}`;
 
   const pad = jogPad((vector, scale) => {
@@ -165,14 +166,14 @@ export function turtlebotPage(app) {
       attrs: { type: 'range', min: lower, max: upper, step: 0.01, value: 0, 'aria-label': joint },
     });
     slider.addEventListener('change', () => {
-      bridge.publish(`${app.graph.root}/${joint}/command`, 'std_msgs/msg/Float64', { data: Number(slider.value) });
+      bridge.publish(`${above()}/${joint}/command`, 'std_msgs/msg/Float64', { data: Number(slider.value) });
     });
     arm.set(joint, { slider, value });
     const relax = h('button', {
       class: 'button small',
       t: 'turtle.relax',
       attrs: { type: 'button' },
-      on: { click: () => void bridge.call(`${app.graph.root}/${joint}/relax`).catch((error) => app.fail(error)) },
+      on: { click: () => void bridge.call(`${above()}/${joint}/relax`).catch((error) => app.fail(error)) },
     });
     return h(
       'div',
@@ -218,6 +219,18 @@ export function turtlebotPage(app) {
   const power = (/** @type {number} */ state) => () =>
     bridge.publish(command('motor_power'), 'kobuki_ros_interfaces/msg/MotorPower', { state });
 
+  const choice = h('select', {
+    label: 'turtle.choose',
+    on: { change: (event) => app.choose('base', event.target.value) },
+  });
+  function showChoice() {
+    const { bases } = app.graph.machines;
+    choice.hidden = bases.length < 2;
+    choice.replaceChildren(
+      ...bases.map((one) => h('option', { attrs: { value: one, selected: one === app.base } }, one)),
+    );
+  }
+
   const root = h(
     'div',
     { class: 'page' },
@@ -229,6 +242,7 @@ export function turtlebotPage(app) {
         h(
           'div',
           { class: 'stack' },
+          choice,
           pad.root,
           h(
             'div',
@@ -357,44 +371,57 @@ export function turtlebotPage(app) {
 
   const enter = () => {
     const slow = { throttle: 200 };
-    const ends = [
-      bridge.subscribe(`${base()}/sensors/core`, 'kobuki_ros_interfaces/msg/SensorState', sensors, { throttle: 100 }),
-      bridge.subscribe(named('/odom'), 'nav_msgs/msg/Odometry', odometry, slow),
-      bridge.subscribe(`${base()}/sensors/imu_data`, 'sensor_msgs/msg/Imu', gyro, slow),
-      bridge.subscribe(named('/joint_states'), 'sensor_msgs/msg/JointState', joints, slow),
-      bridge.subscribe(named('/simulation/state'), 'std_msgs/msg/String', (message) => put(values.state, message.data)),
-      bridge.subscribe(
-        named('/simulation/sim_time'),
-        'std_msgs/msg/Float64',
-        (message) => put(values.time, number(message.data, 1, 's')),
-        slow,
-      ),
-      bridge.subscribe(
-        named('/simulation/pose'),
-        'geometry_msgs/msg/PoseStamped',
-        (message) => {
-          const { position, orientation } = message.pose;
-          put(values.truth, poseText(position, orientation));
-        },
-        slow,
-      ),
-      ...leds.map(({ lamp }, at) =>
-        bridge.subscribe(`${app.graph.root}/simulation/led${at + 1}`, 'std_msgs/msg/ColorRGBA', ({ r, g, b }) => {
-          lamp.style.background = r || g || b ? `rgb(${[r, g, b].map((one) => Math.round(one * 255)).join(',')})` : '';
+    /** @type {(() => void)[]} */
+    let ends = [];
+    const begin = () => {
+      pad.release();
+      for (const end of ends) end();
+      showChoice();
+      ends = [
+        bridge.subscribe(`${base()}/sensors/core`, 'kobuki_ros_interfaces/msg/SensorState', sensors, { throttle: 100 }),
+        bridge.subscribe(named('/odom'), 'nav_msgs/msg/Odometry', odometry, slow),
+        bridge.subscribe(`${base()}/sensors/imu_data`, 'sensor_msgs/msg/Imu', gyro, slow),
+        bridge.subscribe(named('/joint_states'), 'sensor_msgs/msg/JointState', joints, slow),
+        bridge.subscribe(named('/simulation/state'), 'std_msgs/msg/String', ({ data }) => put(values.state, data)),
+        bridge.subscribe(
+          named('/simulation/sim_time'),
+          'std_msgs/msg/Float64',
+          (message) => put(values.time, number(message.data, 1, 's')),
+          slow,
+        ),
+        bridge.subscribe(
+          named('/simulation/pose'),
+          'geometry_msgs/msg/PoseStamped',
+          (message) => {
+            const { position, orientation } = message.pose;
+            put(values.truth, poseText(position, orientation));
+          },
+          slow,
+        ),
+        ...leds.map(({ lamp }, at) =>
+          bridge.subscribe(`${above()}/simulation/led${at + 1}`, 'std_msgs/msg/ColorRGBA', ({ r, g, b }) => {
+            const parts = [r, g, b].map((one) => Math.round(one * 255));
+            lamp.style.background = r || g || b ? `rgb(${parts.join(',')})` : '';
+          }),
+        ),
+        bridge.subscribe(named('/vrep/aux_console/text'), 'std_msgs/msg/String', (message) => {
+          put(consoleText, message.data);
+          consoleText.scrollTop = consoleText.scrollHeight;
         }),
-      ),
-      bridge.subscribe(named('/vrep/aux_console/text'), 'std_msgs/msg/String', (message) => {
-        put(consoleText, message.data);
-        consoleText.scrollTop = consoleText.scrollHeight;
-      }),
-      bridge.subscribe(named('/vrep/status_bar'), 'std_msgs/msg/String', (message) => put(statusBar, message.data)),
-    ];
+        bridge.subscribe(named('/vrep/status_bar'), 'std_msgs/msg/String', (message) => put(statusBar, message.data)),
+      ];
+    };
+    begin();
+    app.addEventListener('base', begin);
+    app.graph.addEventListener('change', showChoice);
     for (const picture of pictures) picture.follow(true);
     const hidden = () => pictures.forEach((picture) => picture.follow(!document.hidden));
     document.addEventListener('visibilitychange', hidden);
     return () => {
       pad.release();
       document.removeEventListener('visibilitychange', hidden);
+      app.removeEventListener('base', begin);
+      app.graph.removeEventListener('change', showChoice);
       for (const picture of pictures) picture.follow(false);
       for (const end of ends) end();
     };

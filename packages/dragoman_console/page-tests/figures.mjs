@@ -1,0 +1,159 @@
+/**
+ * What the console costs: processor time of the server for one page with map, laser and camera, and how quickly clients
+ * of the 31-byte protocol are answered with and without open pages. Prints tables for `docs/console.md`.
+ *
+ *   DRAGOMAN=target/release/dragoman node figures.mjs
+ *
+ * The pages are WebSockets with the subscriptions of the real ones, so that no browser takes the processors.
+ */
+
+import { createSocket } from 'node:dgram';
+import { readFile, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import WebSocket from 'ws';
+import { connect } from './ros.mjs';
+import { startLab } from './lab.mjs';
+
+const SECONDS = Number(process.env.SECONDS ?? 15);
+const ROUNDS = Number(process.env.ROUNDS ?? 15);
+const QUESTIONS = 600;
+const PAGES = 20;
+const TICKS_PER_SECOND = 100;
+const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What a page with map, laser at 10 Hz and camera at 10 Hz subscribes to. */
+const DRIVING = [
+  ['/neobotix/map', 'nav_msgs/msg/OccupancyGrid', 0, 'cbor'],
+  ['/neobotix/status', 'dragoman_msgs/msg/PlatformStatus', 100, 'none'],
+  ['/scan', 'sensor_msgs/msg/LaserScan', 100, 'cbor'],
+  ['/camera/rgb/image_color/compressed', 'sensor_msgs/msg/CompressedImage', 100, 'cbor'],
+];
+/** What every page subscribes to, and those of the lab and the platform. */
+const OPEN = [
+  ['/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 0, 'none'],
+  ['/rosout', 'rcl_interfaces/msg/Log', 0, 'none'],
+  ['/neobotix/status', 'dragoman_msgs/msg/PlatformStatus', 100, 'none'],
+  ['/neobotix/battery_state', 'sensor_msgs/msg/BatteryState', 0, 'none'],
+];
+
+/** @param {string} url @param {(string | number)[][]} topics */
+async function page(url, topics) {
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/rosbridge`);
+  await new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  const counts = new Map();
+  socket.on('message', (data) => {
+    // Text or CBOR: both have the name of the topic near the beginning.
+    const head = data.subarray(0, 120).toString('latin1');
+    const name = topics.map(([topic]) => String(topic)).find((topic) => head.includes(topic));
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  });
+  for (const [topic, type, throttle, compression] of topics) {
+    const wish = { throttle_rate: throttle, queue_length: 1, compression };
+    socket.send(JSON.stringify({ op: 'subscribe', topic, type, ...wish }));
+  }
+  return { counts, close: () => socket.close() };
+}
+
+/** Processor seconds of a process, all of it and of the console's threads. @param {number} pid */
+async function used(pid) {
+  let [all, own] = [0, 0];
+  for (const task of await readdir(`/proc/${pid}/task`)) {
+    const text = await readFile(`/proc/${pid}/task/${task}/stat`, 'utf8').catch(() => '');
+    const name = /\((.*)\)/.exec(text)?.[1] ?? '';
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const seconds = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND || 0;
+    all += seconds;
+    if (name.startsWith('console')) own += seconds;
+  }
+  return { all, own };
+}
+
+/** Shares of one processor. @param {number} pid */
+async function share(pid) {
+  const before = await used(pid);
+  const start = performance.now();
+  await wait(SECONDS * 1000);
+  const after = await used(pid);
+  const seconds = (performance.now() - start) / 1000;
+  return { all: (after.all - before.all) / seconds, own: (after.own - before.own) / seconds };
+}
+
+/** Times of answers to questions for the joints, ms, sorted. @param {number} port */
+async function ask(port) {
+  const socket = createSocket('udp4');
+  await new Promise((resolve) => socket.connect(port, '127.0.0.1', () => resolve(undefined)));
+  const question = Buffer.alloc(31);
+  question.write('jP');
+  const times = [];
+  for (let count = 0; count < QUESTIONS; count += 1) {
+    const start = performance.now();
+    const answered = new Promise((resolve) => socket.once('message', () => resolve(true)));
+    socket.send(question);
+    if (await Promise.race([answered, wait(1000)])) times.push(performance.now() - start);
+    await wait(2);
+  }
+  socket.close();
+  if (times.length < QUESTIONS * 0.99) throw new Error(`only ${times.length} of ${QUESTIONS} questions were answered`);
+  return times.sort((a, b) => a - b);
+}
+
+const median = (/** @type {number[]} */ list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+const percent = (/** @type {number} */ value) => `${(value * 100).toFixed(1)} %`;
+
+const lab = await startLab(tmpdir());
+const failures = [];
+try {
+  const ros = await connect(lab.url);
+  await wait(5000);
+  const idle = await share(lab.pid);
+  const one = await page(lab.url, DRIVING);
+  await wait(3000);
+  one.counts.clear();
+  const driving = await share(lab.pid);
+  const rates = DRIVING.map(([topic]) => (one.counts.get(topic) ?? 0) / SECONDS);
+  one.close();
+  console.log('\n| processor time of the lab | without a page | with map, laser and camera |\n| --- | --- | --- |');
+  console.log(`| console's threads | ${percent(idle.own)} | ${percent(driving.own)} |`);
+  console.log(`| all of the lab | ${percent(idle.all)} | ${percent(driving.all)} |`);
+  console.log(`\nstatus ${rates[1].toFixed(1)} Hz, laser ${rates[2].toFixed(1)} Hz, camera ${rates[3].toFixed(1)} Hz`);
+  if (driving.own > 0.3) failures.push('the console takes 30 % of a core or more');
+
+  const { status } = await ros.next('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', ({ status: list }) =>
+    list.some((/** @type {any} */ subject) => subject.name.includes('31-byte')),
+  );
+  const subject = status.find((/** @type {any} */ one_) => one_.name.includes('31-byte'));
+  const port = Number(subject.hardware_id.split(':').pop());
+  /** @type {number[][]} */
+  const [alone, beside, halves, halvesBeside] = [[], [], [], []];
+  await ask(port);
+  // In turns, because the load of the machine changes.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const isBeside of round % 2 ? [true, false] : [false, true]) {
+      const pages = isBeside ? await Promise.all(Array.from({ length: PAGES }, () => page(lab.url, OPEN))) : [];
+      await wait(1000);
+      const times = await ask(port);
+      (isBeside ? beside : alone).push(times[Math.floor(times.length * 0.99)]);
+      (isBeside ? halvesBeside : halves).push(times[Math.floor(times.length / 2)]);
+      for (const open of pages) open.close();
+      await wait(500);
+    }
+  }
+  // What else runs on the machine adds to most rounds; the least shows what the console adds.
+  const p99 = [alone, beside].map((list) => Math.min(...list));
+  console.log(`\n| answers of the 31-byte protocol | no page | ${PAGES} pages |\n| --- | --- | --- |`);
+  const row = (/** @type {string} */ name, /** @type {number[]} */ pair) =>
+    console.log(`| ${name} | ${pair.map((time) => `${(time * 1000).toFixed(0)} µs`).join(' | ')} |`);
+  row('median', [median(halves), median(halvesBeside)]);
+  row('99th percentile, least of the rounds', p99);
+  row('99th percentile, median of the rounds', [median(alone), median(beside)]);
+  console.log(`\n${ROUNDS} rounds of ${QUESTIONS} questions each, in turns`);
+  if (p99[1] > p99[0] * 1.2) failures.push('the 99th percentile is more than 20 % higher');
+  ros.close();
+} finally {
+  await lab.stop();
+}
+for (const failure of failures) console.log(`FAILED  ${failure}`);
+process.exit(failures.length ? 1 : 0);
