@@ -6,6 +6,7 @@
 //! | this one | [`Program`], [`Task`], [`Instruction`], and their validation |
 //! | [`interpreter`] | execution |
 //! | [`remote`] | execution on another computer, over the protocol |
+//! | `motion_watch.rs` | what the status tells of a motion that was commanded over the protocol |
 //! | `document.rs` | programs from their documents |
 //!
 //! Choices where the guide is silent:
@@ -18,6 +19,7 @@
 
 mod document;
 pub mod interpreter;
+mod motion_watch;
 pub mod remote;
 
 use std::collections::HashSet;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import dataclasses
 import os
 import random
 import shutil
@@ -13,10 +14,14 @@ import subprocess
 import tempfile
 import threading
 import time
+import typing
 import unittest
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Callable, Optional
+
+from dragoman_clients.neobotix.codes import MotionMode, OperationState, PlannerState
+from dragoman_clients.neobotix.replies import Status
 
 REPOSITORY = Path(os.environ.get("DRAGOMAN_REPOSITORY") or Path(__file__).resolve().parents[4])
 PROGRAM = os.environ.get("DRAGOMAN_PROGRAM", "") and os.path.abspath(os.environ["DRAGOMAN_PROGRAM"])
@@ -45,6 +50,34 @@ def seeded() -> random.Random:
     seed = int(os.environ.get("DRAGOMAN_TEST_SEED") or random.SystemRandom().randrange(1 << 32))
     print(f"seed {seed}")
     return random.Random(seed)
+
+
+def blank(kind: Any) -> Any:
+    """A reply with zeros."""
+    kinds = typing.get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for one in dataclasses.fields(kind):
+        hint = kinds[one.name]
+        if dataclasses.is_dataclass(hint):
+            values[one.name] = blank(hint)
+        elif typing.get_origin(hint) is list:
+            values[one.name] = []
+        elif typing.get_origin(hint) is tuple:
+            values[one.name] = (0,) * 16
+        else:
+            values[one.name] = 0
+    return kind(**values)
+
+
+def running_status() -> Status:
+    """The status of a platform that is started in the mode automatic."""
+    return dataclasses.replace(
+        blank(Status),
+        operation_state=OperationState.RUNNING,
+        motion_mode=MotionMode.AUTOMATIC,
+        planner_state=PlannerState.STANDBY,
+        is_target_reached=False,
+    )
 
 
 _given_ports: set[int] = set()

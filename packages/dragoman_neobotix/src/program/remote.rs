@@ -5,7 +5,7 @@
 //!
 //! - A motion's result is the platform's report. A report that the target is reached counts once the status has said
 //!   otherwise since the command, or after [`SETTLE_TIME`], because the first status may be older than the motion.
-//! - A motion has failed when the planner reports it.
+//! - A motion has failed when the planner reports it, or when the planner is idle again before the target is reached.
 //! - A stop of a program is a stop and a start of the platform, because the protocol has no other.
 //! - Maps and roadmaps are files of this computer, and scans are saved there.
 //! - Some conditions are not in the protocol: [`unsupported`].
@@ -14,9 +14,11 @@ use std::time::Duration;
 
 use dragoman_geometry::{Pose, direction, heading, position};
 
-use super::interpreter::{Action, Conditions, Interpreter};
+use super::interpreter::{Action, Conditions, Interpreter, MotionNumber};
+pub use super::motion_watch::SETTLE_TIME;
+use super::motion_watch::{MotionWatch, Report};
 use super::{Awaited, Condition, Date, Effect, Instruction, Movement, Program, ProgramError, TrackedObject};
-use crate::codes::{Board, Emergency, MotionMode, Operation, PlannerState};
+use crate::codes::{Board, Emergency, MotionMode, Operation};
 use crate::wire::{
     Cluster, Command, DebugData, FileName, Frame, HeadPosition, MoveToStation, PanTiltPosition,
     SetDigitalOutput, SetParameter, SpeakText, Status,
@@ -28,8 +30,6 @@ pub const SEED: u64 = 1;
 pub const FOLLOWING_DISTANCE: f64 = 0.5;
 /// Speed from which a radar sensor sees something, m/s.
 pub const RADAR_SPEED: f64 = 0.1;
-/// Time after which a status is newer than the effect of a motion command.
-pub const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 /// What was seen and done since the last cycle.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,12 @@ pub enum Order {
     /// Send a command.
     Send(Command),
     /// Send a command that starts a motion; if it is refused, call [`Remote::handle_motion_refused`].
-    Move(Command),
+    Move {
+        /// Number of the motion.
+        number: MotionNumber,
+        /// The command.
+        command: Command,
+    },
     /// A motion cannot be commanded, for this reason.
     MotionFailed(String),
     /// Send the map and the roadmap of these files.
@@ -95,16 +100,6 @@ pub enum Interrupted {
     },
 }
 
-/// The motion that was commanded last.
-#[derive(Debug)]
-struct Commanded {
-    since: Duration,
-    /// Whether the status has shown it under way.
-    is_seen: bool,
-    /// Whether the planner's report of a failure is of an earlier motion.
-    is_failure_old: bool,
-}
-
 /// A program that runs here, and moves a platform elsewhere.
 #[derive(Debug)]
 pub struct Remote {
@@ -113,8 +108,8 @@ pub struct Remote {
     needs_debug_data: bool,
     /// Distance from the platform's center to its front, m.
     front: f64,
-    motion: Option<Commanded>,
-    has_planner_failed: bool,
+    /// The motion that was commanded last.
+    motion: Option<(MotionNumber, MotionWatch)>,
 }
 
 /// What the protocol cannot transmit: name of the task, index of the instruction, reason.
@@ -166,7 +161,7 @@ impl Remote {
             _ => false,
         });
         let interpreter = Interpreter::new(program, SEED)?;
-        Ok(Self { interpreter, parameters, needs_debug_data, front, motion: None, has_planner_failed: false })
+        Ok(Self { interpreter, parameters, needs_debug_data, front, motion: None })
     }
 
     /// The parameters whose values the program needs.
@@ -189,10 +184,10 @@ impl Remote {
         self.interpreter.has_ended() && self.motion.is_none()
     }
 
-    /// The command of the last [`Order::Move`] was refused.
-    pub fn handle_motion_refused(&mut self) {
-        self.motion = None;
-        self.interpreter.handle_motion_failed();
+    /// The command of this [`Order::Move`] was refused.
+    pub fn handle_motion_refused(&mut self, number: MotionNumber) {
+        self.motion.take_if(|(commanded, _)| *commanded == number);
+        self.interpreter.handle_motion_refused(number);
     }
 
     /// Runs one cycle; at most `steps` steps begin ([`Interpreter::step`]), by default any number. While the platform
@@ -221,21 +216,15 @@ impl Remote {
             return Ok(Vec::new());
         }
         let mut orders = Vec::new();
-        let reached = status.is_target_reached.known() == Some(true);
-        self.has_planner_failed = matches!(
-            status.planner_state.known(),
-            Some(PlannerState::NoPath | PlannerState::CollisionStart | PlannerState::CollisionTarget)
-        );
-        let mut target_reached = reached;
-        if let Some(motion) = &mut self.motion {
-            let is_settled = now.saturating_sub(motion.since) >= SETTLE_TIME;
-            motion.is_seen |= !reached || is_settled;
-            motion.is_failure_old &= self.has_planner_failed && !is_settled;
-            target_reached = reached && motion.is_seen;
-            if target_reached {
+        let mut target_reached = status.is_target_reached.known() == Some(true);
+        if let Some((_, watch)) = &mut self.motion {
+            let report = watch.handle_status(now, status);
+            target_reached = report == Report::Reached;
+            if report != Report::UnderWay {
                 self.motion = None;
-            } else if self.has_planner_failed && !motion.is_failure_old {
-                self.handle_motion_refused();
+            }
+            if let Report::Failed(_) = report {
+                self.interpreter.handle_motion_failed();
                 orders.push(Order::MotionFailed(format!("the planner reports {:?}", status.planner_state)));
             }
         }
@@ -282,7 +271,9 @@ impl Remote {
         };
         for action in actions {
             match action {
-                Action::Move(movement) => self.move_platform(&movement, now, &tracked_objects, &mut orders),
+                Action::Move { number, movement } => {
+                    self.move_platform(number, &movement, observation, &tracked_objects, &mut orders);
+                }
                 Action::Do(effect) => carry_out(effect, &mut orders),
             }
         }
@@ -291,15 +282,15 @@ impl Remote {
 
     fn move_platform(
         &mut self,
+        number: MotionNumber,
         movement: &Movement,
-        now: Duration,
+        observation: &Observation<'_>,
         tracked: &[(TrackedObject, Pose)],
         orders: &mut Vec<Order>,
     ) {
         let command = match movement {
             Movement::Stop => {
-                self.motion = None;
-                orders.extend([Order::Send(Command::Stop), Order::Send(Command::Start)]);
+                self.stop_platform(orders);
                 return;
             }
             Movement::Station(name) => {
@@ -315,15 +306,24 @@ impl Remote {
         };
         match command {
             Ok(command) => {
-                let is_failure_old = self.has_planner_failed;
-                self.motion = Some(Commanded { since: now, is_seen: false, is_failure_old });
-                orders.push(Order::Move(command));
+                self.motion = Some((number, MotionWatch::new(observation.now, observation.status)));
+                orders.push(Order::Move { number, command });
             }
             Err(reason) => {
-                self.handle_motion_refused();
+                // As in the local mode, a refused motion ends the one before it.
+                if self.motion.is_some() {
+                    self.stop_platform(orders);
+                }
+                self.interpreter.handle_motion_refused(number);
                 orders.push(Order::MotionFailed(reason));
             }
         }
+    }
+
+    /// Ends the motion. The protocol has no other way.
+    fn stop_platform(&mut self, orders: &mut Vec<Order>) {
+        self.motion = None;
+        orders.extend([Order::Send(Command::Stop), Order::Send(Command::Start)]);
     }
 
     /// The pose in front of the nearest object, facing it; as the platform's own.

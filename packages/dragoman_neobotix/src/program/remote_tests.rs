@@ -41,6 +41,17 @@ impl Bench {
         self.remote.cycle(&observation, None)
     }
 
+    /// The commands of motions that a cycle starts.
+    fn moves(&mut self) -> Vec<(MotionNumber, Command)> {
+        let orders = self.cycle().unwrap().into_iter();
+        orders
+            .filter_map(|order| match order {
+                Order::Move { number, command } => Some((number, command)),
+                _ => None,
+            })
+            .collect()
+    }
+
     fn messages(&mut self) -> Vec<String> {
         let orders = self.cycle().unwrap().into_iter();
         orders
@@ -55,9 +66,9 @@ const DRIVE: &str = "<motion><settarget><coord x=\"1500\" y=\"-20\" angle=\"90\"
 fn a_target_counts_once_its_motion_was_seen() {
     let mut bench = Bench::new(&format!("{DRIVE}<wait><target/></wait><log message=\"there\"/>"));
     bench.status.is_target_reached = true.into();
-    let orders = bench.cycle().unwrap();
     let frame = Frame { x_mm: 1500, y_mm: -20, angle_mdeg: 90_000 };
-    assert!(orders.contains(&Order::Move(Command::MoveAbs(frame))), "{orders:?}");
+    let moves = bench.moves();
+    assert!(matches!(&moves[..], [(_, Command::MoveAbs(found))] if *found == frame), "{moves:?}");
     // The status is still that of an earlier motion.
     assert!(bench.messages().is_empty());
     bench.status.is_target_reached = false.into();
@@ -96,7 +107,8 @@ fn a_motion_fails_by_the_planner_or_a_refusal() {
     // A failure of an earlier motion.
     bench.status.planner_state = PlannerState::NoPath.into();
     let frame = Frame { x_mm: 2050, y_mm: 0, angle_mdeg: 0 };
-    assert_eq!(bench.cycle().unwrap(), [Order::Move(Command::MoveAbs(frame))]);
+    let moves = bench.moves();
+    assert!(matches!(&moves[..], [(_, Command::MoveAbs(found))] if *found == frame), "{moves:?}");
     assert!(bench.cycle().unwrap().is_empty());
     bench.status.planner_state = PlannerState::Planning.into();
     assert!(bench.cycle().unwrap().is_empty());
@@ -106,9 +118,60 @@ fn a_motion_fails_by_the_planner_or_a_refusal() {
 
     let mut bench = Bench::new(follow);
     bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
-    bench.cycle().unwrap();
-    bench.remote.handle_motion_refused();
+    let moves = bench.moves();
+    bench.remote.handle_motion_refused(moves[0].0);
     assert_eq!(bench.messages(), ["h"]);
+}
+
+/// The local mode starts the error task when the platform gives a motion up: it has missed the target, or the map was
+/// changed. The planner is then idle.
+#[test]
+fn a_motion_that_the_platform_gives_up_has_failed() {
+    let mut bench = Bench::new(
+        "<motion><moveto onErrorTask=\"help\"><trackedperson/></moveto></motion><wait><target/></wait>",
+    );
+    bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
+    assert_eq!(bench.moves().len(), 1);
+    assert!(bench.cycle().unwrap().is_empty(), "planning has not begun");
+    bench.status.planner_state = PlannerState::PathFound.into();
+    assert!(bench.cycle().unwrap().is_empty());
+    bench.status.planner_state = PlannerState::Standby.into();
+    let orders = bench.cycle().unwrap();
+    let failed = Order::MotionFailed("the planner reports PLANNER_STANDBY".to_owned());
+    assert!(matches!(&orders[..], [first, Order::Log { .. }] if *first == failed), "{orders:?}");
+    assert_eq!(bench.remote.interpreter().moving_task(), None);
+}
+
+/// Of two motions of one cycle, the first one is refused.
+#[test]
+fn a_refused_motion_starts_its_own_error_task() {
+    let text = "<program>\
+        <task name=\"a\"><motion><moveto onErrorTask=\"no person\"><trackedperson/></moveto></motion></task>\
+        <task name=\"b\"><motion><moveto onErrorTask=\"no ball\"><trackedball/></moveto></motion></task>\
+        <task name=\"no person\"><log message=\"no person\"/></task>\
+        <task name=\"no ball\"><log message=\"no ball\"/></task></program>";
+    let program = || Program::from(&ProgramDocument::read(text.as_bytes()).unwrap());
+    let mut bench = Bench::new("");
+    bench.remote = Remote::new(program(), 0.45).unwrap();
+    bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
+    bench.debug.ball_clusters = vec![Cluster { x_mm: 4000, ..Cluster::default() }];
+    let moves = bench.moves();
+    assert_eq!(moves.len(), 2);
+    bench.remote.handle_motion_refused(moves[0].0);
+    assert_eq!(bench.remote.interpreter().moving_task(), Some("b"));
+    assert_eq!(bench.messages(), ["no person"]);
+    assert!(!bench.remote.has_ended(), "the motion of b is under way");
+
+    // The second one cannot be commanded: then the first one ends, as in the local mode.
+    bench.remote = Remote::new(program(), 0.45).unwrap();
+    bench.debug.ball_clusters.clear();
+    let orders = bench.cycle().unwrap();
+    let [Order::Move { .. }, stop, start, Order::MotionFailed(_)] = &orders[..] else {
+        panic!("{orders:?}");
+    };
+    assert_eq!([stop, start], [&Order::Send(Command::Stop), &Order::Send(Command::Start)]);
+    assert_eq!(bench.messages(), ["no ball"]);
+    assert!(bench.remote.has_ended());
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Bench {
             .iter()
             .map(|action| match action {
                 Action::Do(Effect::Log { message, .. }) => message.clone(),
-                Action::Move(Movement::Pose(pose)) => format!("to {}", pose.x),
+                Action::Move { movement: Movement::Pose(pose), .. } => format!("to {}", pose.x),
                 other => format!("{other:?}"),
             })
             .collect()
@@ -164,6 +164,44 @@ fn a_motion_that_fails_starts_the_task_for_it() {
     assert_eq!(bench.after(0.1, Conditions::default()), ["no ball"]);
     bench.interpreter.handle_motion_failed();
     assert_eq!(bench.after(0.1, Conditions::default()), [""; 0]);
+}
+
+#[test]
+fn a_refusal_concerns_the_motion_that_was_refused() {
+    let after = |object, on_error: &str| {
+        Instruction::Move(Movement::After { object, on_error: Some(on_error.to_owned()) })
+    };
+    let wait = || wait(Awaited::Target);
+    let program = || {
+        vec![
+            task("ball", 1, vec![after(TrackedObject::Ball, "no ball"), wait()]),
+            task("person", 1, vec![after(TrackedObject::Person, "no person"), wait()]),
+            task("no ball", 0, vec![log("no ball")]),
+            task("no person", 0, vec![log("no person")]),
+        ]
+    };
+    let moving = Conditions { is_moving: true, ..Default::default() };
+    for (refused, expected, mover) in [
+        (&[0][..], &["no ball"][..], Some("person")),
+        (&[1], &["no person"], None),
+        (&[0, 1], &["no ball", "no person"], None),
+    ] {
+        let mut bench = Bench::new(program());
+        let actions = bench.interpreter.cycle(&Conditions::default());
+        let numbers: Vec<_> = actions
+            .iter()
+            .filter_map(|action| if let Action::Move { number, .. } = action { Some(*number) } else { None })
+            .collect();
+        assert_eq!(numbers.len(), 2, "{actions:?}");
+        for &which in refused {
+            bench.interpreter.handle_motion_refused(numbers[which]);
+        }
+        assert_eq!(bench.interpreter.moving_task(), mover);
+        assert_eq!(bench.after(0.1, moving), expected);
+        // A motion of an earlier cycle is not refused any more.
+        bench.interpreter.handle_motion_refused(numbers[0]);
+        assert_eq!(bench.after(0.1, moving), [""; 0]);
+    }
 }
 
 #[test]

@@ -204,9 +204,9 @@ async fn carry_out(
                 view.note(&format!("refused: {error}"))?;
             }
         }
-        Order::Move(command) => {
+        Order::Move { number, command } => {
             if let Err(error) = super::order(port, command).await {
-                remote.handle_motion_refused();
+                remote.handle_motion_refused(number);
                 view.note(&format!("refused: {error}"))?;
             }
         }

@@ -17,7 +17,7 @@ from typing import Any, Optional, Union
 from ..core import Request
 from ..errors import BadArgument
 from . import commands
-from .codes import Board, PlannerState
+from .codes import Board
 from .documents import (
     Audio,
     BatteryCharge,
@@ -48,18 +48,15 @@ from .documents import (
     UserEvent,
     Wait,
 )
+from .motion import MotionWatch, Report
 from .replies import Cluster, DebugData, Status
 
 MAX_STEPS = 1000
 """Most steps of a task in a cycle: one that loops without waiting continues in the next cycle."""
-SETTLE_TIME = 1.0
-"""Time after which a status is newer than the effect of a motion command, s."""
 FOLLOWING_DISTANCE = 0.5
 """Distance from an object that the platform drives to, m."""
 RADAR_SPEED = 0.1
 """Speed from which a radar sensor sees something, m/s."""
-
-_NO_WAY = (PlannerState.NO_PATH, PlannerState.COLLISION_START, PlannerState.COLLISION_TARGET)
 
 
 @dataclass(frozen=True)
@@ -99,8 +96,7 @@ class _Moving:
     running: _Running
     on_error: Optional[str]
     since: float
-    is_failure_old: bool
-    is_seen: bool = False
+    watch: MotionWatch
 
 
 @dataclass
@@ -154,8 +150,8 @@ class TaskInterpreter:
         self._tasks = sorted(tasks, key=lambda running: -running.priority)
         self._front = front
         self._moving: Optional[_Moving] = None
-        self._failure: Optional[str] = None
-        """Why the motion of this cycle has failed."""
+        self._failed: list[_Moving] = []
+        """Motions of this cycle that cannot be commanded."""
         self._random = random.Random(1)
         self._events: list[str] = []
         conditions = {step.condition for step in steps if isinstance(step, Goto) and step.condition is not None}
@@ -202,36 +198,31 @@ class TaskInterpreter:
         """
         orders: list[Order] = []
         target_reached = status.is_target_reached
-        failed = status.planner_state in _NO_WAY
         if self._moving is not None:
             moving = self._moving
-            settled = now - moving.since >= SETTLE_TIME
-            moving.is_seen |= not status.is_target_reached or settled
-            moving.is_failure_old &= failed and not settled
-            target_reached = status.is_target_reached and moving.is_seen
-            if target_reached:
+            report = moving.watch.report(now, status)
+            target_reached = report is Report.REACHED
+            if report is not Report.UNDER_WAY:
                 self._moving = None
-            elif failed and not moving.is_failure_old:
-                orders.append(self._fail(f"the planner reports {status.planner_state}"))
+            if report is Report.FAILED:
+                self._start_error_task(moving)
+                orders.append(_failure(f"the planner reports {status.planner_state}"))
         events, self._events = self._events, []
         date = date or datetime.min
         seen = _Seen(now, date, status, debug, true_parameters, events, target_reached)
         for running in self._tasks:
-            self._run(running, seen, failed, orders)
-        if self._failure is not None:
-            orders.append(self._fail(self._failure))
-            self._failure = None
+            self._run(running, seen, orders)
+        for moving in self._failed:
+            self._start_error_task(moving)
+        self._failed.clear()
         return orders
 
-    def _fail(self, reason: str) -> Message:
-        """The last motion has failed: its task for errors starts."""
-        moving, self._moving = self._moving, None
+    def _start_error_task(self, failed: _Moving) -> None:
         for running in self._tasks:
-            if moving is not None and running.task.name == moving.on_error:
+            if running.task.name == failed.on_error:
                 running.next, running.since = 0, None
-        return Message("error", f"the motion has failed: {reason}")
 
-    def _run(self, running: _Running, seen: _Seen, failed: bool, orders: list[Order]) -> None:
+    def _run(self, running: _Running, seen: _Seen, orders: list[Order]) -> None:
         for _ in range(MAX_STEPS):
             if running.next is None:
                 return
@@ -253,7 +244,7 @@ class TaskInterpreter:
             if isinstance(step, Motion):
                 if self._moving is not None and self._moving.running.priority > running.priority:
                     return
-                self._move(running, step, seen, failed, orders)
+                self._move(running, step, seen, orders)
             else:
                 orders += _effects(step)
             running.next += 1
@@ -281,16 +272,14 @@ class TaskInterpreter:
             return now + self._random.uniform(event.minimum, event.maximum)
         return None
 
-    def _move(self, running: _Running, motion: Motion, seen: _Seen, failed: bool, orders: list[Order]) -> None:
+    def _move(self, running: _Running, motion: Motion, seen: _Seen, orders: list[Order]) -> None:
         if motion.stop:
-            # The protocol has no other way to end a motion.
-            self._moving = None
-            orders += [commands.stop(), commands.start()]
+            self._stop(orders)
         action = motion.action
         if action is None:
             return
         on_error = action.on_error_task if isinstance(action, MoveTo) else None
-        self._moving = _Moving(running, on_error, seen.now, failed)
+        moving = _Moving(running, on_error, seen.now, MotionWatch(seen.now, seen.status))
         place = action.place if isinstance(action, SetTarget) else None
         if isinstance(place, Coordinates):
             orders.append(commands.move_abs(place.x, place.y, math.remainder(place.angle, math.tau)))
@@ -300,9 +289,19 @@ class TaskInterpreter:
             kind = action.target.kind
             pose = self._before_nearest(seen.status, _clusters(seen.debug, kind[len("tracked") :]))
             if pose is None:
-                self._failure = f"the position of the {kind} is unknown"
-            else:
-                orders.append(commands.move_abs(*pose))
+                # As in the local mode, a refused motion ends the one before it.
+                if self._moving is not None:
+                    self._stop(orders)
+                self._failed.append(moving)
+                orders.append(_failure(f"the position of the {kind} is unknown"))
+                return
+            orders.append(commands.move_abs(*pose))
+        self._moving = moving
+
+    def _stop(self, orders: list[Order]) -> None:
+        """Ends the motion. The protocol has no other way."""
+        self._moving = None
+        orders += [commands.stop(), commands.start()]
 
     def _before_nearest(self, status: Status, found: Iterable[Cluster]) -> Optional[tuple[float, float, float]]:
         """The pose in front of the nearest object, facing it."""
@@ -314,6 +313,10 @@ class TaskInterpreter:
         towards = math.atan2(nearest.y - y, nearest.x - x)
         way = max(distance - self._front - FOLLOWING_DISTANCE, 0.0)
         return x + way * math.cos(towards), y + way * math.sin(towards), towards
+
+
+def _failure(reason: str) -> Message:
+    return Message("error", f"the motion has failed: {reason}")
 
 
 def _constant(condition: str) -> Optional[bool]:

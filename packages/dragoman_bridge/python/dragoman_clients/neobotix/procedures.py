@@ -15,15 +15,15 @@ from ..core import Pause, Procedure
 from ..errors import BadArgument, Refused, Timeout
 from ..table import Table
 from . import commands
-from .codes import EmergencyState, MotionMode, OperationState, PlannerState
+from .codes import EmergencyState, MotionMode, OperationState
 from .documents import Program
 from .interpreter import Message, Order, Scan, TaskInterpreter
+from .motion import MotionWatch, Report
 from .replies import Parameter, Position, ScanPoint, Status
 
 PROCEDURES = Table()
 
 _PERIOD = 0.1
-_NO_WAY = (PlannerState.NO_PATH, PlannerState.COLLISION_START, PlannerState.COLLISION_TARGET)
 
 
 def _wait_for(what: str, is_reached: Any, seconds: float) -> Procedure[Status]:
@@ -72,27 +72,37 @@ def _prepare(mode: MotionMode, seconds: float) -> Procedure[Status]:
 
 @PROCEDURES.command
 def wait_until_reached(seconds: float = 120.0) -> Procedure[Status]:
-    """Wait until the target is reached. Refused: the planner found no way, or the platform does not know where it is.
+    """Wait until the target of a motion that was commanded now is reached.
+
+    Refused: the planner found no way, the platform has given the motion up, or it does not know where it is. What the
+    status tells of an earlier motion counts after 1 s.
 
     seconds: time limit, s
     """
     checks.duration(seconds, "seconds")
-    return _until_reached(seconds)
+    return _until_reached(seconds, None)
 
 
-def _until_reached(seconds: float) -> Procedure[Status]:
+def _until_reached(seconds: float, before: Optional[Status]) -> Procedure[Status]:
+    """``before``: the last status before the command, if it is known."""
+    began = time.monotonic()
+    watch = None if before is None else MotionWatch(began, before)
+
     def is_reached(status: Status) -> bool:
-        state = status.planner_state
-        if isinstance(state, PlannerState) and state in _NO_WAY:
-            raise Refused(f"PLANNER_{state.name}", f"PLANNER_{state.name}", "the target cannot be reached")
+        nonlocal watch
+        if watch is None:
+            watch = MotionWatch(began, status)
+        report = watch.report(time.monotonic(), status)
+        if report is Report.FAILED:
+            state = status.planner_state
+            code = f"PLANNER_{getattr(state, 'name', state)}"
+            raise Refused(code, code, "the target cannot be reached")
         if status.is_localization_lost:
             raise Refused("LOCALIZATION_LOST", "the platform does not know where it is")
         if status.operation_state == OperationState.NOT_INITIALIZED:
             raise Refused("ST_OP_NOT_INITIALIZED", "ST_OP_NOT_INITIALIZED: the platform does not move")
-        return status.is_target_reached
+        return report is Report.REACHED
 
-    # The flag of the last target may still be there.
-    yield Pause(2 * _PERIOD)
     return (yield from _wait_for("wait_until_reached", is_reached, seconds))
 
 
@@ -125,9 +135,9 @@ def go_to(x: float, y: float, angle: float, seconds: float = 120.0) -> Procedure
 def _go(request: Any, seconds: float) -> Procedure[Position]:
     status: Status = yield commands.get_status()
     if status.motion_mode != MotionMode.AUTOMATIC or status.operation_state != OperationState.RUNNING:
-        yield from _prepare(MotionMode.AUTOMATIC, 20.0)
+        status = yield from _prepare(MotionMode.AUTOMATIC, 20.0)
     yield request
-    yield from _until_reached(seconds)
+    yield from _until_reached(seconds, status)
     position: Position = yield commands.get_position()
     return position
 

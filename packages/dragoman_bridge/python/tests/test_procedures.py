@@ -1,0 +1,96 @@
+"""Actions of several commands, without a platform and on virtual time."""
+
+from __future__ import annotations
+
+import dataclasses
+import unittest
+from typing import Any
+from unittest import mock
+
+from dragoman_clients.core import Pause
+from dragoman_clients.errors import Refused, Timeout
+from dragoman_clients.neobotix import procedures
+from dragoman_clients.neobotix.codes import PlannerState
+from dragoman_clients.neobotix.replies import Position
+
+from .support import running_status
+
+STANDBY, PLANNING, PATH_FOUND = PlannerState.STANDBY, PlannerState.PLANNING, PlannerState.PATH_FOUND
+NO_PATH = PlannerState.NO_PATH
+
+
+class Platform:
+    """Answers a procedure's questions; a status is the planner's state and whether the target is reached."""
+
+    def __init__(self, *statuses: tuple[PlannerState, bool]) -> None:
+        self.statuses = list(statuses)
+        self.now = 100.0
+        self.sent: list[str] = []
+
+    def answer(self, wanted: Any) -> Any:
+        if isinstance(wanted, Pause):
+            self.now = round(self.now + wanted.seconds, 6)
+            return None
+        self.sent.append(wanted.name)
+        if wanted.name == "get_position":
+            return Position(1.0, 2.0, 0.5, 0.0, 0.0)
+        if wanted.name != "get_status":
+            return None
+        planner, reached = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
+        return dataclasses.replace(running_status(), planner_state=planner, is_target_reached=reached)
+
+    def run(self, procedure: Any) -> Any:
+        """The procedure's result, and the time that it took."""
+        began, value = self.now, None
+        with mock.patch("time.monotonic", lambda: self.now):
+            try:
+                while True:
+                    value = self.answer(procedure.send(value))
+            except StopIteration as end:
+                return end.value, self.now - began
+
+
+class Motions(unittest.TestCase):
+    def test_a_target_that_was_reached_before_does_not_count(self) -> None:
+        # The status is 0.5 s older than the command.
+        old, driving, there = (STANDBY, True), (PATH_FOUND, False), (STANDBY, True)
+        for procedure in (procedures.go_to(1, 2, 0.5), procedures.go_to_station("north")):
+            platform = Platform(*[old] * 6, *[driving] * 20, there)
+            position, seconds = platform.run(procedure)
+            self.assertEqual(position.x, 1.0)
+            self.assertAlmostEqual(seconds, 2.5, 6)
+            self.assertEqual(platform.sent[-1], "get_position")
+        _, seconds = Platform(*[old] * 5, *[driving] * 20, there).run(procedures.wait_until_reached())
+        self.assertAlmostEqual(seconds, 2.5, 6)
+
+    def test_a_target_that_needs_no_motion_counts_after_a_second(self) -> None:
+        for procedure in (procedures.go_to(1, 2, 0.5), procedures.wait_until_reached()):
+            _, seconds = Platform((STANDBY, True)).run(procedure)
+            self.assertAlmostEqual(seconds, 1.0, 6)
+
+    def refused(self, procedure: Any, *statuses: tuple[PlannerState, bool]) -> tuple[str, float]:
+        platform = Platform(*statuses)
+        with self.assertRaises(Refused) as caught:
+            platform.run(procedure)
+        return caught.exception.code, round(platform.now - 100.0, 6)
+
+    def test_a_failure_of_an_earlier_motion_does_not_count(self) -> None:
+        old, driving = (NO_PATH, False), (PATH_FOUND, False)
+        _, seconds = Platform(*[old] * 4, driving, (STANDBY, True)).run(procedures.go_to(1, 2, 0.5))
+        self.assertAlmostEqual(seconds, 0.4, 6)
+        self.assertEqual(self.refused(procedures.go_to(1, 2, 0.5), old), ("PLANNER_NO_PATH", 1.0))
+        self.assertEqual(self.refused(procedures.go_to(1, 2, 0.5), (STANDBY, True), old), ("PLANNER_NO_PATH", 0.0))
+
+    def test_a_motion_that_the_platform_gives_up_is_refused(self) -> None:
+        idle = (STANDBY, False)
+        found = self.refused(procedures.go_to(1, 2, 0.5), idle, idle, (PLANNING, False), (PATH_FOUND, False), idle)
+        self.assertEqual(found, ("PLANNER_STANDBY", 0.3))
+        found = self.refused(procedures.wait_until_reached(), *[(PATH_FOUND, False)] * 15, idle)
+        self.assertEqual(found, ("PLANNER_STANDBY", 1.5))
+        # One that never begins ends with the time limit.
+        with self.assertRaises(Timeout):
+            Platform(idle).run(procedures.wait_until_reached(5.0))
+
+
+if __name__ == "__main__":
+    unittest.main()
