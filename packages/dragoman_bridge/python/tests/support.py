@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import contextlib
 import dataclasses
+import fcntl
 import os
 import random
 import shutil
@@ -71,8 +72,9 @@ def blank(kind: Any) -> Any:
 
 def running_status() -> Status:
     """The status of a platform that is started in the mode automatic."""
+    status: Status = blank(Status)
     return dataclasses.replace(
-        blank(Status),
+        status,
         operation_state=OperationState.RUNNING,
         motion_mode=MotionMode.AUTOMATIC,
         planner_state=PlannerState.STANDBY,
@@ -106,10 +108,23 @@ def until(what: str, condition: Callable[[], Any], seconds: float = 20.0) -> Any
         time.sleep(0.05)
 
 
+def _reserve(domain: int) -> bool:
+    """Reserves a domain until this process ends; other runs of these tests then do not take it."""
+    file = os.open(Path(tempfile.gettempdir(), f"dragoman-test-domain-{domain}"), os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        return False
+    return True
+
+
 def free_domains() -> Iterator[int]:
     """ROS domains in which this machine has no program, so that several runs on it do not meet."""
     for domain in random.SystemRandom().sample(range(20, 100), 80):
-        # DDS: the port of the domain's first participant.
+        if not _reserve(domain):
+            continue
+        # Other programs do not reserve. DDS: the port of the domain's first participant.
         try:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
                 one.bind(("0.0.0.0", 7410 + 250 * domain))
@@ -213,6 +228,8 @@ class FakeServer:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         self.connections = 0
+        self.ended = 0
+        """Connections that the server has closed."""
         self._open: list[socket.socket] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -231,6 +248,7 @@ class FakeServer:
         with contextlib.suppress(OSError), connection:
             connection.settimeout(20)
             self._behaviour(connection)
+        self.ended += 1
 
     def stop(self) -> None:
         """Ends it with all connections."""
