@@ -11,9 +11,10 @@ from dragoman_clients.core import Pause
 from dragoman_clients.errors import Refused, Timeout
 from dragoman_clients.neobotix import procedures
 from dragoman_clients.neobotix.codes import PlannerState
-from dragoman_clients.neobotix.replies import Position
+from dragoman_clients.neobotix.motion import MotionWatch
+from dragoman_clients.neobotix.replies import Position, Status
 
-from .support import running_status
+from .support import REPOSITORY, running_status
 
 STANDBY, PLANNING, PATH_FOUND = PlannerState.STANDBY, PlannerState.PLANNING, PlannerState.PATH_FOUND
 NO_PATH = PlannerState.NO_PATH
@@ -51,6 +52,25 @@ class Platform:
 
 
 class Motions(unittest.TestCase):
+    def test_reports_are_those_of_the_file(self) -> None:
+        states = {state.name.replace("_", "").lower(): state for state in PlannerState}
+
+        def status(planner: str, reached: str) -> Status:
+            state = states.get(planner.lower(), 77)
+            return dataclasses.replace(running_status(), planner_state=state, is_target_reached=reached == "1")
+
+        file = REPOSITORY / "packages/dragoman_neobotix/src/program/motions.txt"
+        cases = file.read_text(encoding="utf-8").split("\ncase ")[1:]
+        for case in cases:
+            name, before, *lines = [line for line in case.splitlines() if line]
+            watch = MotionWatch(0.0, status(*before.split()))
+            for line in lines:
+                now, planner, reached, expected = line.split()
+                with self.subTest(name, line=line):
+                    report = watch.report(float(now), status(planner, reached))
+                    self.assertEqual(report.value.replace(" ", ""), expected)
+        self.assertEqual(len(cases), 13)
+
     def test_a_target_that_was_reached_before_does_not_count(self) -> None:
         # The status is 0.5 s older than the command.
         old, driving, there = (STANDBY, True), (PATH_FOUND, False), (STANDBY, True)

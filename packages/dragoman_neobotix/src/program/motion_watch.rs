@@ -14,7 +14,8 @@ pub const SETTLE_TIME: Duration = Duration::from_secs(1);
 pub(super) enum Report {
     UnderWay,
     Reached,
-    Failed(PlannerState),
+    /// The reason is the status' state of the planner.
+    Failed,
 }
 
 /// Whether the planner has worked on the motion.
@@ -79,10 +80,8 @@ impl MotionWatch {
         };
         match planner {
             _ if is_reached && self.is_seen => Report::Reached,
-            Some(state) if is_without_way && !self.is_failure_old => Report::Failed(state),
-            Some(PlannerState::Standby) if !is_reached && self.planning == Planning::Seen => {
-                Report::Failed(PlannerState::Standby)
-            }
+            Some(_) if is_without_way && !self.is_failure_old => Report::Failed,
+            Some(PlannerState::Standby) if !is_reached && self.planning == Planning::Seen => Report::Failed,
             _ => Report::UnderWay,
         }
     }
@@ -91,55 +90,44 @@ impl MotionWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use PlannerState::{NoPath, PathFound, Planning as Plans, Standby};
+    use crate::wire::Coded;
 
-    fn status(planner: PlannerState, is_target_reached: bool) -> Status {
-        Status {
-            planner_state: planner.into(),
-            is_target_reached: is_target_reached.into(),
-            ..Status::default()
-        }
-    }
-
-    /// The reports of statuses 0.1 s apart, after a command at `before`.
-    fn reports(before: PlannerState, after: &[PlannerState]) -> Vec<Report> {
-        let mut watch = MotionWatch::new(Duration::ZERO, &status(before, false));
-        let times = (1..).map(|tenths| Duration::from_millis(100 * tenths));
-        times.zip(after).map(|(now, planner)| watch.handle_status(now, &status(*planner, false))).collect()
-    }
-
-    #[test]
-    fn an_idle_planner_before_the_target_is_a_failure() {
-        let failed = Report::Failed(Standby);
-        let under_way = Report::UnderWay;
-        // Planning has not begun yet; then the platform gives the motion up.
-        assert_eq!(reports(Standby, &[Standby; 20]), [under_way; 20]);
-        assert_eq!(reports(Standby, &[Standby, Plans, Standby]), [under_way, under_way, failed]);
-        assert_eq!(reports(Standby, &[PathFound, Standby]), [under_way, failed]);
-        assert_eq!(reports(NoPath, &[NoPath, Plans, Standby]), [under_way, under_way, failed]);
-    }
-
-    #[test]
-    fn the_end_of_a_replaced_motion_is_no_failure() {
-        let failed = Report::Failed(Standby);
-        let under_way = Report::UnderWay;
-        let found = reports(PathFound, &[PathFound, Standby, Plans, PathFound, Standby]);
-        assert_eq!(found, [under_way, under_way, under_way, under_way, failed]);
-        // Without a gap the two cannot be told apart until the status is newer than the command.
-        let found = reports(PathFound, &[PathFound, PathFound, Standby]);
-        assert_eq!(found, [under_way; 3]);
-        let found = reports(PathFound, &[[PathFound; 4].as_slice(), &[Standby; 6]].concat());
-        assert_eq!(found[8..], [under_way, failed]);
-    }
-
-    #[test]
-    fn a_reached_target_with_an_idle_planner_is_no_failure() {
-        let mut watch = MotionWatch::new(Duration::ZERO, &status(Standby, true));
-        let mut report = |tenths: u64, planner, reached| {
-            watch.handle_status(Duration::from_millis(100 * tenths), &status(planner, reached))
+    fn status<'a>(words: &mut impl Iterator<Item = &'a str>) -> Status {
+        let planner = match words.next().unwrap() {
+            "standby" => PlannerState::Standby.into(),
+            "planning" => PlannerState::Planning.into(),
+            "noPath" => PlannerState::NoPath.into(),
+            "pathFound" => PlannerState::PathFound.into(),
+            "collisionStart" => PlannerState::CollisionStart.into(),
+            "collisionTarget" => PlannerState::CollisionTarget.into(),
+            _ => Coded::from_code(77),
         };
-        assert_eq!(report(1, Standby, true), Report::UnderWay, "of an earlier motion");
-        assert_eq!(report(2, PathFound, false), Report::UnderWay);
-        assert_eq!(report(3, Standby, true), Report::Reached);
+        let is_target_reached = (words.next().unwrap() == "1").into();
+        Status { planner_state: planner, is_target_reached, ..Status::default() }
+    }
+
+    /// The clients in other languages read the same file.
+    #[test]
+    fn reports_are_those_of_the_file() {
+        let mut cases = 0;
+        for case in include_str!("motions.txt").split("\ncase ").skip(1) {
+            let mut lines = case.lines().filter(|line| !line.is_empty());
+            let name = lines.next().unwrap();
+            let mut watch =
+                MotionWatch::new(Duration::ZERO, &status(&mut lines.next().unwrap().split_whitespace()));
+            for line in lines {
+                let mut words = line.split_whitespace();
+                let now = Duration::from_secs_f64(words.next().unwrap().parse().unwrap());
+                let status = status(&mut words);
+                let expected = match words.next() {
+                    Some("underway") => Report::UnderWay,
+                    Some("reached") => Report::Reached,
+                    _ => Report::Failed,
+                };
+                assert_eq!(watch.handle_status(now, &status), expected, "{name}: {line}");
+            }
+            cases += 1;
+        }
+        assert_eq!(cases, 13);
     }
 }

@@ -223,7 +223,7 @@ impl Remote {
             if report != Report::UnderWay {
                 self.motion = None;
             }
-            if let Report::Failed(_) = report {
+            if report == Report::Failed {
                 self.interpreter.handle_motion_failed();
                 orders.push(Order::MotionFailed(format!("the planner reports {:?}", status.planner_state)));
             }
