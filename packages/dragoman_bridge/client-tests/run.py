@@ -20,10 +20,10 @@ from typing import Any, Callable
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
 
+from tests import tap  # noqa: E402
 from tests.support import REPOSITORY, Lab, first_cells, free_port, page  # noqa: E402
 
 import faults  # noqa: E402
-import tap  # noqa: E402
 
 DOCUMENTS = REPOSITORY / "launch/config/neobotix"
 LITERALS = HERE.parent / "tests/player/literals.txt"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import socket
 import tempfile
 import threading
 import time
 import unittest
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Callable
 
@@ -34,7 +36,8 @@ from dragoman_clients.neobotix import (
 )
 from dragoman_clients.player import INTERFACES, AsyncPlayer, Player, readings, structures
 
-from .support import REPOSITORY, Caller, Lab, callers, lab, needs_lab, until
+from . import tap
+from .support import REPOSITORY, Caller, Lab, callers, first_cells, lab, needs_lab, page, until
 
 CONFIG = REPOSITORY / "launch/config/neobotix"
 
@@ -52,13 +55,28 @@ class Counted:
         return getattr(self.caller, name)
 
 
+class Replies(unittest.TestCase):
+    """Counts what a server answers, between it and the client."""
+
+    def all_answered(self, one: tap.Tap, commands: set[Any], answers: set[Any]) -> None:
+        """Every command was sent and every answer came, by the tables of the pages."""
+        self.assertEqual(commands - set(one.sent), set())
+        self.assertEqual(answers - set(one.answered), set())
+
+
 @needs_lab
-class ApoloLab(unittest.TestCase):
+class ApoloLab(Replies):
     def test_every_command(self) -> None:
-        with callers(Apolo, AsyncApolo, port=lab().apolo) as both:
+        relay = tap.Tap(tap.apolo, lab().apolo)
+        with callers(Apolo, AsyncApolo, port=relay.port) as both:
             for one in both:
                 with self.subTest(type(one.client).__name__):
                     self.commands(Counted(one))
+        rows = first_cells(page("protocol-apolo.md"), "## Frames")
+        self.all_answered(relay, {row[0] for row in rows}, {"T", "F", "D", "b"})
+        expected = sum(relay.sent[letter] for letter, answer, *_ in rows if answer != "nothing")
+        # Each client closes its connection before the answer to a motion can come.
+        self.assertGreaterEqual(sum(relay.answered.values()), expected - 2)
 
     def commands(self, a: Counted) -> None:
         # The manual's examples.
@@ -106,10 +124,10 @@ class ApoloLab(unittest.TestCase):
 
 
 @needs_lab
-class NeobotixLab(unittest.TestCase):
-    def each(self, commands: Callable[[Counted], None]) -> None:
-        for place, with_header in enumerate((True, False)):
-            with callers(Neobotix, AsyncNeobotix, port=lab().neobotix[place], with_header=with_header) as both:
+class NeobotixLab(Replies):
+    def each(self, commands: Callable[[Counted], None], ports: Sequence[int] = ()) -> None:
+        for port, with_header in zip(ports or lab().neobotix, (True, False)):
+            with callers(Neobotix, AsyncNeobotix, port=port, with_header=with_header) as both:
                 for one in both:
                     self.has_port(one)
                     with self.subTest(type(one.client).__name__, with_header=with_header):
@@ -148,7 +166,15 @@ class NeobotixLab(unittest.TestCase):
         until(wanted.name, lambda: n.get_status().operation_state == wanted)
 
     def test_every_command(self) -> None:
-        self.each(self.commands)
+        relays = [tap.Tap(tap.neobotix, port) for port in lab().neobotix]
+        self.each(self.commands, [relay.port for relay in relays])
+        rows = first_cells(page("protocol-neobotix.md"), "## Messages")
+        questions = {int(row[0]) for row in rows if row[2] == "a reply"}
+        for relay in relays:
+            self.all_answered(relay, {int(row[0]) for row in rows}, questions)
+            # Between the last command and the end of its connection a question may have no answer.
+            for number in questions - {tap.GET_POSITION}:
+                self.assertEqual(relay.answered[number], relay.sent[number], number)
 
     def commands(self, n: Counted) -> None:
         n.connect_to_pltf()
@@ -273,12 +299,15 @@ def _named(found: Any, name: str) -> Any:
 
 
 @needs_lab
-class Arm31Lab(unittest.TestCase):
+class Arm31Lab(Replies):
     def test_every_command(self) -> None:
-        with callers(Arm31, AsyncArm31, port=lab().arm31) as both:
+        relay = tap.Tap(tap.arm31, lab().arm31, socket.SOCK_DGRAM)
+        with callers(Arm31, AsyncArm31, port=relay.port) as both:
             for one in both:
                 with self.subTest(type(one.client).__name__):
                     self.commands(Counted(one))
+        letters = {row[0] for row in first_cells(page("protocol-31-byte.md"), "## Datagrams")}
+        self.all_answered(relay, letters, {one[::-1] for one in letters})
 
     def commands(self, a: Counted) -> None:
         a.stop()
@@ -349,12 +378,18 @@ REFUSED = {
 @needs_lab
 class PlayerLab(unittest.TestCase):
     def test_every_command(self) -> None:
+        relay = tap.Tap(tap.player, lab().player)
         for pull in (False, True):
-            with callers(Player, AsyncPlayer, port=lab().player, pull=pull) as both:
+            with callers(Player, AsyncPlayer, port=relay.port, pull=pull) as both:
                 for one in both:
                     with self.subTest(type(one.client).__name__, pull=pull):
                         self.commands(one)
                     one.close()
+        requests = {(code, number) for code, kind, number in relay.sent if kind == 3}
+        self.assertGreater(len(requests), 60)
+        for code, number in requests:
+            answered = sum(relay.answered[code, kind, number] for kind in (4, 6))
+            self.assertEqual(answered, relay.sent[code, 3, number], (code, number))
 
     def commands(self, p: Caller) -> None:
         self.assertRegex(until("the banner", lambda: (p.connect(), p.client.banner)[1]), "^Player v")
