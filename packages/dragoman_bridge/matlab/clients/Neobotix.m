@@ -546,16 +546,18 @@ function pauseUnlessOver(what, status, since, seconds)
 end
 
 function checkMotion(status, report)
-  codes = struct('noPath', 'PLANNER_NO_PATH', 'collisionStart', 'PLANNER_COLLISION_START', ...
-                 'collisionTarget', 'PLANNER_COLLISION_TARGET', 'standby', 'PLANNER_STANDBY');
-  if strcmp(report, 'failed')
-    fail('refused', '%s: the target cannot be reached', codes.(status.plannerState));
-  end
   if status.isLocalizationLost
     fail('refused', 'LOCALIZATION_LOST: the platform does not know where it is');
   end
   if strcmp(status.operationState, 'notInitialized')
     fail('refused', 'ST_OP_NOT_INITIALIZED: the platform does not move');
+  end
+  codes = struct('noPath', 'PLANNER_NO_PATH', 'collisionStart', 'PLANNER_COLLISION_START', ...
+                 'collisionTarget', 'PLANNER_COLLISION_TARGET', 'standby', 'PLANNER_STANDBY');
+  if strcmp(report, 'failed')
+    why = 'the target cannot be reached';
+    if strcmp(status.plannerState, 'standby'), why = 'the platform has given the motion up'; end
+    fail('refused', '%s: %s', codes.(status.plannerState), why);
   end
 end
 

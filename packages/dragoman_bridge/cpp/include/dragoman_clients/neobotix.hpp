@@ -736,18 +736,20 @@ class Neobotix : private detail::TcpClient {
           if (!watch) watch.emplace(state);
           const std::chrono::duration<double> since = std::chrono::steady_clock::now() - began;
           const MotionWatch::Report report = watch->report(since.count(), state, one.is_target_reached);
-          if (report == MotionWatch::Report::failed) {
-            const std::string code = state == PlannerState::no_path            ? "PLANNER_NO_PATH"
-                                     : state == PlannerState::collision_start  ? "PLANNER_COLLISION_START"
-                                     : state == PlannerState::collision_target ? "PLANNER_COLLISION_TARGET"
-                                                                               : "PLANNER_STANDBY";
-            throw Refused(code, code, "the target cannot be reached");
-          }
           if (one.is_localization_lost) {
             throw Refused("LOCALIZATION_LOST", "the platform does not know where it is");
           }
           if (one.operation_state == neobotix::OperationState::not_initialized) {
             throw Refused("ST_OP_NOT_INITIALIZED", "ST_OP_NOT_INITIALIZED", "the platform does not move");
+          }
+          if (report == MotionWatch::Report::failed) {
+            const std::string code = state == PlannerState::no_path            ? "PLANNER_NO_PATH"
+                                     : state == PlannerState::collision_start  ? "PLANNER_COLLISION_START"
+                                     : state == PlannerState::collision_target ? "PLANNER_COLLISION_TARGET"
+                                                                               : "PLANNER_STANDBY";
+            const bool is_given_up = state == PlannerState::standby;
+            throw Refused(code, code,
+                          is_given_up ? "the platform has given the motion up" : "the target cannot be reached");
           }
           return report == MotionWatch::Report::reached;
         },
