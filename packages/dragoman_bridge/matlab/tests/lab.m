@@ -406,7 +406,8 @@ function testPlaces(p)
   pause(1);
   p.logSetWriteState(0, false);
   % It is short: a busy machine may see it after its end.
-  waitUntil('a playback', @() (isDone(@() p.logSetReadState(0, true)) || true) && strcmp(p.logGetState(0).kind, 'read'));
+  plays = @() strcmp(p.logGetState(0).kind, 'read');
+  waitUntil('a playback', @() (isDone(@() p.logSetReadState(0, true)) || true) && plays());
   p.logSetReadState(0, false);
   waitUntil('the end of the playback', @() ~p.logGetState(0).isEnabled);
   p.logRewind(0);

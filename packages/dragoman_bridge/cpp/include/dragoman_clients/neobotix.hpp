@@ -25,8 +25,8 @@ enum class OperationState { ready, running, broken, not_initialized };
 enum class EmergencyState { not_active, active, reset };
 enum class PlannerState { standby, planning, no_path, path_found, collision_start, collision_target };
 
-/// What the status tells of a motion that was commanded. The protocol does not number motions, and the first status after
-/// a command may be older than the command.
+/// What the status tells of a motion that was commanded. The protocol does not number motions, and the first status
+/// after a command may be older than the command.
 class MotionWatch {
  public:
   enum class Report { under_way, reached, failed };
@@ -38,8 +38,8 @@ class MotionWatch {
       : is_failure_old_(has_no_way(before)), planning_(is_busy(before) ? Planning::on_earlier : Planning::not_yet) {}
 
   /// Takes the next status, this time after the command, s. A target is reached if the status has said otherwise since
-  /// the command, or after `settle_time`. The motion has failed if the planner reports it, or if it is idle again although
-  /// the target is not reached: the platform has given the motion up.
+  /// the command, or after `settle_time`. The motion has failed if the planner reports it, or if it is idle again
+  /// although the target is not reached: the platform has given the motion up.
   Report report(double seconds, PlannerState state, bool is_target_reached) {
     const bool is_settled = seconds >= settle_time;
     is_seen_ |= !is_target_reached || is_settled;
@@ -581,8 +581,9 @@ class Neobotix : private detail::TcpClient {
     return wait_for(
         "start", [](const auto& one) { return one.operation_state == OperationState::running; }, seconds);
   }
-  /// Waits until the target of a motion that was commanded now is reached. Refused: the planner found no way, the platform
-  /// has given the motion up, or it does not know where it is. What the status tells of an earlier motion counts after 1 s.
+  /// Waits until the target of a motion that was commanded now is reached. Refused: the planner found no way, the
+  /// platform has given the motion up, or it does not know where it is. What the status tells of an earlier motion counts
+  /// after 1 s.
   neobotix::Status wait_until_reached(double seconds = 120) { return wait_until_reached(seconds, std::nullopt); }
   /// Prepares the platform, drives to a station, and returns where it stands.
   neobotix::Position go_to_station(const std::string& station, double seconds = 120) {
