@@ -14,6 +14,7 @@
 //! - All tasks run from the start, except error tasks named by a `moveto`, which start at an error.
 //! - A greater number is a higher priority. Tasks with higher priority run first in each cycle, and their motions delay
 //!   those of lower priority; a later motion replaces an earlier one of the same priority.
+//! - A user event is lost for tasks that do not wait for it when it is raised, and ends one wait of each that does.
 //! - A wait for several events ends with the first. One without events ends with its timeout, or at once without a timeout.
 //! - A task that loops without waiting continues in the next cycle after [`interpreter::MAX_STEPS`] instructions.
 
@@ -21,6 +22,8 @@ mod document;
 pub mod interpreter;
 mod motion_watch;
 pub mod remote;
+#[cfg(test)]
+mod same_programs;
 
 use std::collections::HashSet;
 use std::time::Duration;

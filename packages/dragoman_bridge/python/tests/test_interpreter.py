@@ -197,8 +197,7 @@ class Interpreter(unittest.TestCase):
             ("<goto label='x'/>", "there is no label 'x'"),
             ("<wait><batterycharge limit='80'/></wait>", "the battery's voltage"),
             ("<motion><moveto><chargingstation/></moveto></motion>", "charging stations"),
-            ("<wait><radar direction='left'/></wait>", "direction 1 to 4"),
-            ("<load map='m'/>", "set map and roadmap before"),
+            ("<wait><radar direction='above'/></wait>", "front, left, rear, right or 1 to 4"),
         ):
             with self.subTest(steps=steps), self.assertRaisesRegex(BadArgument, reason):
                 TaskInterpreter(f"<program>{task(steps)}</program>")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from dragoman_clients.core import Pause
-from dragoman_clients.errors import Refused, Timeout
+from dragoman_clients.errors import BadArgument, Refused, Timeout
 from dragoman_clients.neobotix import procedures
-from dragoman_clients.neobotix.codes import PlannerState
+from dragoman_clients.neobotix.codes import OperationState, PlannerState
 from dragoman_clients.neobotix.motion import MotionWatch
-from dragoman_clients.neobotix.replies import Position, Status
+from dragoman_clients.neobotix.replies import Parameter, Position, Status
 
 from .support import REPOSITORY, running_status
 
@@ -27,6 +30,7 @@ class Platform:
         self.statuses = list(statuses)
         self.now = 100.0
         self.sent: list[str] = []
+        self.state = OperationState.RUNNING
 
     def answer(self, wanted: Any) -> Any:
         if isinstance(wanted, Pause):
@@ -35,10 +39,19 @@ class Platform:
         self.sent.append(wanted.name)
         if wanted.name == "get_position":
             return Position(1.0, 2.0, 0.5, 0.0, 0.0)
+        if wanted.name == "get_pltf_param":
+            return Parameter("PltfLength", "900", 0, 2, 0, 0)
         if wanted.name != "get_status":
+            self.state = {"stop": OperationState.READY, "start": OperationState.RUNNING}.get(wanted.name, self.state)
             return None
         planner, reached = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
-        return dataclasses.replace(running_status(), planner_state=planner, is_target_reached=reached)
+        return dataclasses.replace(
+            running_status(),
+            is_initialized=True,
+            operation_state=self.state,
+            planner_state=planner,
+            is_target_reached=reached,
+        )
 
     def run(self, procedure: Any) -> Any:
         """The procedure's result, and the time that it took."""
@@ -107,9 +120,45 @@ class Motions(unittest.TestCase):
         self.assertEqual(found, ("PLANNER_STANDBY", 0.3))
         found = self.refused(procedures.wait_until_reached(), *[(PATH_FOUND, False)] * 15, idle)
         self.assertEqual(found, ("PLANNER_STANDBY", 1.5))
+        # If the platform has stopped for another reason, that one is told.
+        platform = Platform((PATH_FOUND, False), (PATH_FOUND, False), idle)
+        going = procedures.go_to(1, 2, 0.5)
+        answer = platform.answer
+
+        def lost(wanted: Any) -> Any:
+            found = answer(wanted)
+            is_idle = getattr(found, "planner_state", None) == STANDBY
+            return dataclasses.replace(found, operation_state=OperationState.NOT_INITIALIZED) if is_idle else found
+
+        platform.answer = lost  # type: ignore[method-assign]
+        with self.assertRaisesRegex(Refused, "ST_OP_NOT_INITIALIZED"):
+            platform.run(going)
         # One that never begins ends with the time limit.
         with self.assertRaises(Timeout):
             Platform(idle).run(procedures.wait_until_reached(5.0))
+
+
+class Programs(unittest.TestCase):
+    LOADS = "<program><task name='t'><load map='hall' roadmap='ways.xml'/><log message='loaded'/></task></program>"
+
+    def test_documents_are_read_before_the_start(self) -> None:
+        for data, reason in (("", "data must be the folder"), ("/nowhere", "cannot read /nowhere/hall.xml")):
+            with self.assertRaisesRegex(BadArgument, reason):
+                procedures.run_program(self.LOADS, data=data)
+        for name in ("../hall", "a/b", "..", "c\\d"):
+            with self.assertRaisesRegex(BadArgument, "is not the name of a file"):
+                procedures.run_program(f"<program><task name='t'><load map='{name}'/></task></program>", data="/tmp")
+
+    def test_documents_are_sent(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            config = REPOSITORY / "launch/config/neobotix"
+            shutil.copy(config / "map.xml", Path(folder, "hall.xml"))
+            shutil.copy(config / "roadmap.xml", Path(folder, "ways.xml"))
+            platform = Platform((STANDBY, False))
+            run, _ = platform.run(procedures.run_program(self.LOADS, data=folder))
+        self.assertEqual([message.text for message in run.messages], ["loaded"])
+        loaded = [name for name in platform.sent if name.startswith("set_") and name != "set_mode"]
+        self.assertEqual(loaded, ["set_map", "set_roadmap"])
 
 
 if __name__ == "__main__":

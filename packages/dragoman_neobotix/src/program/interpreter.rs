@@ -227,6 +227,8 @@ impl Interpreter {
     ) {
         let running = &mut self.tasks[index];
         running.is_loading &= conditions.is_loading;
+        // A user event ends one wait of a task; otherwise a loop that waits for it would run many times.
+        let mut used_events: Vec<String> = Vec::new();
         for _ in 0..MAX_STEPS {
             let running = &mut self.tasks[index];
             // The next instructions may need the documents.
@@ -296,7 +298,9 @@ impl Interpreter {
                     });
                     let is_new = self.motion.as_ref().is_some_and(|motion| motion.is_new);
                     let mut pairs = events.iter().zip(&waiting.due);
-                    let happened = pairs.any(|(event, &due)| has_happened(event, due, is_new, conditions));
+                    let is_used = |event: &Awaited| matches!(event, Awaited::UserEvent(name) if used_events.contains(name));
+                    let happened = pairs
+                        .any(|(event, &due)| !is_used(event) && has_happened(event, due, is_new, conditions));
                     let over = timeout
                         .is_some_and(|timeout| conditions.now.saturating_sub(waiting.since) >= timeout);
                     let nothing = events.is_empty() && timeout.is_none();
@@ -304,6 +308,12 @@ impl Interpreter {
                         return;
                     }
                     running.waiting = None;
+                    if happened {
+                        used_events.extend(events.iter().filter_map(|event| match event {
+                            Awaited::UserEvent(name) => Some(name.clone()),
+                            _ => None,
+                        }));
+                    }
                     match timeout_label {
                         Some(label) if over && !happened => running.labels.get(label).copied(),
                         _ => Some(at + 1),

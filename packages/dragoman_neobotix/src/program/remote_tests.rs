@@ -1,4 +1,5 @@
 use super::*;
+use crate::codes::PlannerState;
 use crate::documents::{Document, Program as ProgramDocument};
 use crate::wire::Coded;
 
@@ -23,7 +24,7 @@ impl Bench {
             motion_mode: MotionMode::Automatic.into(),
             ..Status::default()
         };
-        let remote = Remote::new(program(steps), 0.45).unwrap();
+        let remote = Remote::new(program(steps), Equipment::default()).unwrap();
         Self { remote, status, debug: DebugData::default(), now: Duration::ZERO }
     }
 
@@ -152,7 +153,7 @@ fn a_refused_motion_starts_its_own_error_task() {
         <task name=\"no ball\"><log message=\"no ball\"/></task></program>";
     let program = || Program::from(&ProgramDocument::read(text.as_bytes()).unwrap());
     let mut bench = Bench::new("");
-    bench.remote = Remote::new(program(), 0.45).unwrap();
+    bench.remote = Remote::new(program(), Equipment::default()).unwrap();
     bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
     bench.debug.ball_clusters = vec![Cluster { x_mm: 4000, ..Cluster::default() }];
     let moves = bench.moves();
@@ -163,7 +164,7 @@ fn a_refused_motion_starts_its_own_error_task() {
     assert!(!bench.remote.has_ended(), "the motion of b is under way");
 
     // The second one cannot be commanded: then the first one ends, as in the local mode.
-    bench.remote = Remote::new(program(), 0.45).unwrap();
+    bench.remote = Remote::new(program(), Equipment::default()).unwrap();
     bench.debug.ball_clusters.clear();
     let orders = bench.cycle().unwrap();
     let [Order::Move { .. }, stop, start, Order::MotionFailed(_)] = &orders[..] else {
@@ -217,8 +218,36 @@ fn a_stopped_platform_ends_the_program_and_a_paused_one_waits() {
 fn what_the_protocol_lacks_is_known_before_the_start() {
     let program = program(
         "<motion><moveto><chargingstation/></moveto></motion><wait><batterycharge limit=\"80\"/></wait>\
-         <wait><infrared direction=\"left\"/></wait><wait><radar direction=\"4\"/><infrared/></wait>",
+         <wait><infrared direction=\"above\"/></wait><wait><radar direction=\"4\"/><infrared/></wait>",
     );
-    let found: Vec<_> = unsupported(&program).into_iter().map(|(task, at, _)| (task, at)).collect();
-    assert_eq!(found, [0, 1, 2].map(|at| ("t".to_owned(), at)));
+    let found = |equipment: &Equipment| -> Vec<_> {
+        unsupported(&program, equipment).into_iter().map(|(task, at, _)| (task, at)).collect()
+    };
+    let steps = |steps: &[usize]| steps.iter().map(|at| ("t".to_owned(), *at)).collect::<Vec<_>>();
+    let mut equipment = Equipment::default();
+    assert_eq!(found(&equipment), steps(&[0, 1, 2]));
+    equipment.sensor_directions[2] = "above".to_owned();
+    equipment.battery = Some([22.0, 26.0]);
+    assert_eq!(found(&equipment), steps(&[0]));
+}
+
+#[test]
+fn the_equipment_tells_directions_and_the_charge() {
+    let text = "<wait><infrared direction=\"left\"/></wait><log message=\"left\"/>\
+        <wait><radar direction=\"rear\"/></wait><log message=\"rear\"/>\
+        <wait><batterycharge limit=\"75\"/></wait><log message=\"charged\"/>";
+    let mut bench = Bench::new("");
+    let equipment = Equipment { battery: Some([22.0, 26.0]), ..Equipment::default() };
+    assert!(unsupported(&program(text), &equipment).is_empty());
+    bench.remote = Remote::new(program(text), equipment).unwrap();
+    bench.status.surveillance.infrared[0] = true.into();
+    assert_eq!(bench.messages(), ["h"], "of the other task");
+    bench.status.surveillance.infrared[1] = true.into();
+    assert_eq!(bench.messages(), ["left"]);
+    bench.status.radar_board.velocity_mm_per_s[2] = -200;
+    assert_eq!(bench.messages(), ["rear"]);
+    bench.status.io_board.battery_voltage = 24_900;
+    assert!(bench.messages().is_empty());
+    bench.status.io_board.battery_voltage = 25_000;
+    assert_eq!(bench.messages(), ["charged"]);
 }

@@ -123,6 +123,21 @@ fn a_wait_ends_with_its_event_or_goes_on_elsewhere_after_its_time() {
 }
 
 #[test]
+fn a_user_event_ends_one_wait_of_each_task() {
+    let go = || wait(Awaited::UserEvent("go".to_owned()));
+    let mut bench = Bench::new(vec![
+        task("loop", 0, vec![label("again"), go(), log("round"), goto("again")]),
+        task("twice", 0, vec![go(), log("first"), go(), log("second")]),
+    ]);
+    assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
+    let events = ["go".to_owned()];
+    let raised = Conditions { user_events: &events, ..Conditions::default() };
+    assert_eq!(bench.after(0.1, raised), ["round", "first"]);
+    assert_eq!(bench.after(0.1, Conditions::default()), [""; 0]);
+    assert_eq!(bench.after(0.1, raised), ["round", "second"]);
+}
+
+#[test]
 fn a_target_counts_from_its_own_motion_on() {
     let mut bench = Bench::new(vec![task(
         "drive",

@@ -582,8 +582,8 @@ class Neobotix : private detail::TcpClient {
         "start", [](const auto& one) { return one.operation_state == OperationState::running; }, seconds);
   }
   /// Waits until the target of a motion that was commanded now is reached. Refused: the planner found no way, the
-  /// platform has given the motion up, or it does not know where it is. What the status tells of an earlier motion counts
-  /// after 1 s.
+  /// platform has given the motion up, or it does not know where it is. What the status tells of an earlier motion
+  /// counts after 1 s.
   neobotix::Status wait_until_reached(double seconds = 120) { return wait_until_reached(seconds, std::nullopt); }
   /// Prepares the platform, drives to a station, and returns where it stands.
   neobotix::Position go_to_station(const std::string& station, double seconds = 120) {

@@ -74,7 +74,8 @@ class Scan:
     file_name: str
 
 
-Order = Union[Request[Any], Message, Scan]
+Order = Union[Request[Any], Message, Scan, Load]
+"""A command to send, a message to show, a scan to save, documents to send: those of these names."""
 
 
 @dataclass
@@ -110,9 +111,17 @@ class _Seen:
     true_parameters: Sequence[str]
     user_events: Sequence[str]
     target_reached: bool
+    charge: Optional[float]
+    sensors: Sequence[str]
 
 
-def unsupported(program: Program) -> list[str]:
+SENSORS = ("front", "left", "rear", "right")
+"""Directions of the infrared and radar sensors 1 to 4 of Dragoman's platform."""
+
+
+def unsupported(
+    program: Program, sensors: Sequence[str] = SENSORS, battery: Optional[tuple[float, float]] = None
+) -> list[str]:
     """What a program has and the protocol cannot transmit."""
     found = []
     for task in program.tasks:
@@ -121,13 +130,12 @@ def unsupported(program: Program) -> list[str]:
             target = step.action.target if isinstance(step, Motion) and isinstance(step.action, MoveTo) else None
             if target is not None and target.kind == "chargingstation":
                 found.append(where + "the protocol does not tell where charging stations are")
-            elif isinstance(step, Load):
-                found.append(where + "the protocol cannot choose files: set map and roadmap before the program")
             for event in step.events if isinstance(step, Wait) else ():
-                if isinstance(event, BatteryCharge):
-                    found.append(where + "the protocol has the battery's voltage, but not its charge")
-                elif isinstance(event, Detects) and event.direction not in (None, "1", "2", "3", "4"):
-                    found.append(where + "the protocol numbers the sensors: use direction 1 to 4")
+                if isinstance(event, BatteryCharge) and battery is None:
+                    why = "the protocol has the battery's voltage, but not its charge: "
+                    found.append(where + why + "tell that of the empty and full one")
+                elif isinstance(event, Detects) and event.direction not in (None, "1", "2", "3", "4", *sensors):
+                    found.append(where + f"no sensor has this direction: use {', '.join(sensors)} or 1 to 4")
     return found
 
 
@@ -136,11 +144,24 @@ class TaskInterpreter:
 
     program: the program, or its XML
     front: distance from the platform's centre to its front, m
+    sensors: directions of the infrared and radar sensors 1 to 4
+    battery: voltages of the empty and of the full battery, V; the charge is linear between them
     """
 
-    def __init__(self, program: Union[Program, str], front: float = 0.45) -> None:
+    def __init__(
+        self,
+        program: Union[Program, str],
+        front: float = 0.45,
+        sensors: Sequence[str] = SENSORS,
+        battery: Optional[tuple[float, float]] = None,
+    ) -> None:
+        if len(sensors) != 4:
+            raise BadArgument(f"sensors: four directions are needed, not {len(sensors)}")
+        if battery is not None and not battery[0] < battery[1]:
+            raise BadArgument("battery: the voltage of the empty battery must be below that of the full one")
+        self._sensors, self._battery = tuple(sensors), battery
         self.program = Program.parse(program) if isinstance(program, str) else program
-        faults = self.program.faults() or unsupported(self.program)
+        faults = self.program.faults() or unsupported(self.program, sensors, battery)
         if faults:
             raise BadArgument("; ".join(faults))
         steps = [step for task in self.program.tasks for step in task.steps]
@@ -209,7 +230,8 @@ class TaskInterpreter:
                 orders.append(_failure(f"the planner reports {status.planner_state}"))
         events, self._events = self._events, []
         date = date or datetime.min
-        seen = _Seen(now, date, status, debug, true_parameters, events, target_reached)
+        charge = self._charge(status)
+        seen = _Seen(now, date, status, debug, true_parameters, events, target_reached, charge, self._sensors)
         for running in self._tasks:
             self._run(running, seen, orders)
         for moving in self._failed:
@@ -217,12 +239,21 @@ class TaskInterpreter:
         self._failed.clear()
         return orders
 
+    def _charge(self, status: Status) -> Optional[float]:
+        """The battery's charge, 0 to 1, if it is known. Its voltage is in mV, as of Dragoman's platforms."""
+        if self._battery is None:
+            return None
+        empty, full = self._battery
+        return min(max((status.io_board.battery_voltage / 1000 - empty) / (full - empty), 0.0), 1.0)
+
     def _start_error_task(self, failed: _Moving) -> None:
         for running in self._tasks:
             if running.task.name == failed.on_error:
                 running.next, running.since = 0, None
 
     def _run(self, running: _Running, seen: _Seen, orders: list[Order]) -> None:
+        # A user event ends one wait of a task; otherwise a loop that waits for it would run many times.
+        events = list(seen.user_events)
         for _ in range(MAX_STEPS):
             if running.next is None:
                 return
@@ -236,7 +267,7 @@ class TaskInterpreter:
                 running.next = _label(running.task, step.label) if holds else running.next + 1
                 continue
             if isinstance(step, Wait):
-                target = self._waited(running, step, seen)
+                target = self._waited(running, step, seen, events)
                 if target is None:
                     return
                 running.next = target
@@ -248,19 +279,26 @@ class TaskInterpreter:
             else:
                 orders += _effects(step)
             running.next += 1
+            if isinstance(step, Load):
+                # What follows may need the documents: it runs when they are sent.
+                return
 
-    def _waited(self, running: _Running, wait: Wait, seen: _Seen) -> Optional[int]:
-        """The next step; None: it waits."""
+    def _waited(self, running: _Running, wait: Wait, seen: _Seen, events: list[str]) -> Optional[int]:
+        """The next step; None: it waits. ``events``: user events that this task has not used; it uses some."""
         if running.since is None:
             running.since = seen.now
             running.due = [self._due(event, seen.now) for event in wait.events]
         is_new = self._moving is not None and self._moving.since == seen.now
-        happened = any(_has_happened(event, due, is_new, seen) for event, due in zip(wait.events, running.due))
+        pairs = zip(wait.events, running.due)
+        happened = any(_has_happened(event, due, is_new, seen, events) for event, due in pairs)
         limit = wait.timeout if wait.timeout is not None and wait.timeout > 0 else None
         over = limit is not None and seen.now - running.since >= limit
         if not (happened or over):
             return None
         running.since = None
+        if happened:
+            ids = [event.id for event in wait.events if isinstance(event, UserEvent)]
+            events[:] = [event for event in events if event not in ids]
         if over and not happened and wait.timeout_label is not None:
             return _label(running.task, wait.timeout_label)
         return (running.next or 0) + 1
@@ -333,7 +371,7 @@ def _clusters(debug: Optional[DebugData], kind: str) -> list[Cluster]:
     return {"person": debug.person_clusters, "ball": debug.ball_clusters}.get(kind, debug.moving_clusters)
 
 
-def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Seen) -> bool:
+def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Seen, user_events: Sequence[str]) -> bool:
     status = seen.status
     if isinstance(event, Happens):
         if event.kind == "target":
@@ -346,11 +384,16 @@ def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Seen)
     if isinstance(event, Detects):
         radar = [abs(speed) >= RADAR_SPEED for speed in status.radar_board.velocity]
         sensors = list(status.infrared) if event.kind == "infrared" else radar
-        return any(sensors) if event.direction is None else sensors[int(event.direction) - 1]
+        if event.direction is None:
+            return any(sensors)
+        names = zip(("1", "2", "3", "4"), seen.sensors, sensors)
+        return any(sees for number, name, sees in names if event.direction in (number, name))
+    if isinstance(event, BatteryCharge):
+        return seen.charge is not None and seen.charge * 100 >= event.limit
     if isinstance(event, Date):
         return _is_reached(event, seen.date)
     if isinstance(event, UserEvent):
-        return event.id in seen.user_events
+        return event.id in user_events
     return due is not None and seen.now >= due
 
 
@@ -376,6 +419,8 @@ def _effects(step: Step) -> list[Order]:
         outputs = [getattr(step.digital_out, f"d{place}") for place in range(1, 13)]
         given = [(channel, high) for channel, high in enumerate(outputs) if high is not None]
         return [commands.set_digout(Board.IO, channel, high) for channel, high in given]
+    if isinstance(step, Load):
+        return [step]
     if isinstance(step, Log):
         return [Message(step.type or "", step.message)]
     if isinstance(step, SetParameter):

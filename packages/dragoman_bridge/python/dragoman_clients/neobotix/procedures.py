@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from enum import Enum
-from typing import Annotated, Any, Optional, Union
+from pathlib import Path
+from typing import Annotated, Any, Callable, Optional, Union
 
 from .. import checks
 from ..cli import FromFile
-from ..core import Pause, Procedure
+from ..core import Pause, Procedure, Request
 from ..errors import BadArgument, Refused, Timeout
 from ..table import Table
 from . import commands
-from .codes import EmergencyState, MotionMode, OperationState
-from .documents import Program
-from .interpreter import Message, Order, Scan, TaskInterpreter
+from .codes import EmergencyState, MotionMode, OperationState, PlannerState
+from .documents import Load, Map, Program, Roadmap
+from .interpreter import SENSORS, Message, Order, Scan, TaskInterpreter
 from .motion import MotionWatch, Report
 from .replies import Parameter, Position, ScanPoint, Status
 
@@ -93,14 +94,16 @@ def _until_reached(seconds: float, before: Optional[Status]) -> Procedure[Status
         if watch is None:
             watch = MotionWatch(began, status)
         report = watch.report(time.monotonic(), status)
-        if report is Report.FAILED:
-            state = status.planner_state
-            code = f"PLANNER_{getattr(state, 'name', state)}"
-            raise Refused(code, code, "the target cannot be reached")
         if status.is_localization_lost:
             raise Refused("LOCALIZATION_LOST", "the platform does not know where it is")
         if status.operation_state == OperationState.NOT_INITIALIZED:
             raise Refused("ST_OP_NOT_INITIALIZED", "ST_OP_NOT_INITIALIZED: the platform does not move")
+        if report is Report.FAILED:
+            state = status.planner_state
+            code = f"PLANNER_{getattr(state, 'name', state)}"
+            is_given_up = state == PlannerState.STANDBY
+            why = "the platform has given the motion up" if is_given_up else "the target cannot be reached"
+            raise Refused(code, code, why)
         return report is Report.REACHED
 
     return (yield from _wait_for("wait_until_reached", is_reached, seconds))
@@ -166,6 +169,9 @@ def run_program(
     document: Annotated[Union[Program, str], FromFile()],
     events: Sequence[str] = (),
     seconds: float = 3600.0,
+    data: str = "",
+    sensors: Sequence[str] = SENSORS,
+    battery: Optional[tuple[float, float]] = None,
 ) -> Procedure[ProgramRun]:
     """Execute a program here: the remote mode of PlatformCtrl guide, 4.5. At its end the platform is ready.
 
@@ -174,8 +180,12 @@ def run_program(
     document: the program
     events: user events and when they are raised, as NAME=SECONDS, s after the start
     seconds: time limit, s
+    data: folder of the maps and roadmaps that the program loads
+    sensors: directions of the infrared and radar sensors 1 to 4
+    battery: voltages of the empty and of the full battery, V, for programs that wait for its charge
     """
-    interpreter = TaskInterpreter(document)
+    interpreter = TaskInterpreter(document, sensors=sensors, battery=battery)
+    documents = _documents(interpreter.program, data)
     checks.duration(seconds, "seconds")
     raised = []
     for event in events:
@@ -186,15 +196,46 @@ def run_program(
             equals = ""
         if not equals:
             raise BadArgument(f"events: {event!r} is not NAME=SECONDS")
-    return _run_program(interpreter, sorted(raised), seconds)
+
+    def made(front: float) -> TaskInterpreter:
+        return TaskInterpreter(interpreter.program, front, sensors, battery)
+
+    return _run_program(made, documents, sorted(raised), seconds)
+
+
+def _documents(program: Program, folder: str) -> dict[tuple[str, str], Request[None]]:
+    """The command for each map and roadmap that the program loads, by its kind and its name."""
+    found: dict[tuple[str, str], Request[None]] = {}
+    for step in (step for task in program.tasks for step in task.steps if isinstance(step, Load)):
+        for kind, name in (("map", step.map), ("roadmap", step.roadmap)):
+            if name is None:
+                continue
+            if not folder:
+                raise BadArgument(f"the program loads {kind} {name!r}: data must be the folder of its documents")
+            stem = name[:-4] if name.endswith(".xml") else name
+            if stem != Path(stem).name or stem in ("", ".", "..") or "\\" in stem:
+                raise BadArgument(f"{name!r} is not the name of a file")
+            file = Path(folder, f"{stem}.xml")
+            try:
+                text = file.read_bytes().decode("utf-8-sig")
+            except (OSError, UnicodeDecodeError) as error:
+                raise BadArgument(f"cannot read {file}: {error}") from None
+            if kind == "map":
+                found[kind, name] = commands.set_map(Map.parse(text), stem)
+            else:
+                found[kind, name] = commands.set_roadmap(Roadmap.parse(text), stem)
+    return found
 
 
 def _run_program(
-    interpreter: TaskInterpreter, events: list[tuple[float, str]], seconds: float
+    made: Callable[[float], TaskInterpreter],
+    documents: dict[tuple[str, str], Request[None]],
+    events: list[tuple[float, str]],
+    seconds: float,
 ) -> Procedure[ProgramRun]:
     yield from _prepare(MotionMode.AUTOMATIC, 20.0)
     length: Parameter = yield commands.get_pltf_param("PltfLength")
-    interpreter = TaskInterpreter(interpreter.program, float(length.value) / 2000)
+    interpreter = made(float(length.value) / 2000)
     run = ProgramRun([], [], {})
     start = time.monotonic()
     while not interpreter.has_ended:
@@ -217,7 +258,7 @@ def _run_program(
             while events and events[0][0] <= now:
                 interpreter.raise_event(events.pop(0)[1])
             for order in interpreter.cycle(now, status, debug, true, datetime.now(timezone.utc)):
-                yield from _carry_out(order, status, run)
+                yield from _carry_out(order, status, run, documents)
             tasks, moving = interpreter.running(), interpreter.moving_task
             last = run.states[-1] if run.states else None
             if last is None or (last.tasks, last.moving_task) != (tasks, moving):
@@ -228,11 +269,17 @@ def _run_program(
     return run
 
 
-def _carry_out(order: Order, status: Status, run: ProgramRun) -> Procedure[None]:
+def _carry_out(
+    order: Order, status: Status, run: ProgramRun, documents: dict[tuple[str, str], Request[None]]
+) -> Procedure[None]:
     if isinstance(order, Message):
         run.messages.append(order)
     elif isinstance(order, Scan):
         run.scans[order.file_name] = status.scan
+    elif isinstance(order, Load):
+        for kind, name in (("map", order.map), ("roadmap", order.roadmap)):
+            if name is not None:
+                yield documents[kind, name]
     else:
         yield order
         wanted = {"stop": OperationState.READY, "start": OperationState.RUNNING}.get(order.name)
