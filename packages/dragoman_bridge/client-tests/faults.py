@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any
 
-from tests.support import FakeController, FakeServer, free_port
+from tests.support import FakeController, FakeServer, free_port, until
 
 LIMIT = 0.5
 ANSWERS = {
@@ -58,6 +58,11 @@ def refusing(one: socket.socket) -> None:
     one.recv(4096)
     one.sendall(b"aa\x05\0F")
     one.recv(1)
+
+
+def ended(server: FakeServer) -> None:
+    """Waits until the server has closed all connections."""
+    until("the end of the connection", lambda: server.ended == server.connections)
 
 
 class Probe:
@@ -109,7 +114,7 @@ def run(words: list[str], protocols: list[str]) -> int:
         server = FakeServer(behaviour(protocol, "once"))
         probe.ask(f"{protocol} {server.port} 10", "OK", "1")
         for _ in range(2):
-            time.sleep(0.1)
+            ended(server)
             probe.ask("again", "OK", "1")
         if server.connections != 3:
             raise SystemExit(f"{protocol}: {server.connections} connections instead of 3")
@@ -139,13 +144,16 @@ def datagrams(probe: Probe) -> None:
     answers: list[list[bytes]] = []
     server = FakeController(lambda _: answers.pop(0) if answers else [])
     probe.ask(f"arm31 {server.port} {LIMIT}", "Timeout", "no answer within 0.5 s")
-    if len(server.received) < 2:
-        raise SystemExit("a question was not repeated")
+    until("a repeated question", lambda: len(server.received) >= 2)
     # A start is sent once.
-    before = len(server.received)
     probe.ask(f"arm31_start {server.port} {LIMIT}", "Timeout", "no answer within 0.5 s")
+
+    def starts() -> int:
+        return sum(data[:2] == b"BG" for data in server.received)
+
+    until("the start", starts)
     time.sleep(0.2)
-    if len(server.received) != before + 1:
+    if starts() != 1:
         raise SystemExit("a start was repeated")
     # The first answer is lost; garbage, half an answer, and an answer to something else come before the second.
     answers[:] = [[], [b"", b"Pj", JOINTS[:20], b"GB" + JOINTS[2:], JOINTS]]

@@ -20,13 +20,14 @@ from typing import Any, Callable
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
 
+from tests import tap  # noqa: E402
 from tests.support import REPOSITORY, Lab, first_cells, free_port, page  # noqa: E402
 
 import faults  # noqa: E402
-import tap  # noqa: E402
 
 DOCUMENTS = REPOSITORY / "launch/config/neobotix"
 LITERALS = HERE.parent / "tests/player/literals.txt"
+MOTIONS = REPOSITORY / "packages/dragoman_neobotix/src/program/motions.txt"
 COMMAND, REQUEST, ACKNOWLEDGE, REFUSE = 2, 3, 4, 6
 # Interfaces for which the default lab has no device, and its table of devices for them.
 OTHERS = """devices:
@@ -163,6 +164,7 @@ def cpp(folder: Path) -> None:
     taps.check_neobotix()
     taps.check_player(others(lambda port: ([str(folder / "lab"), "others", port], {})))
     run([str(folder / "literals"), str(LITERALS)])
+    run([str(folder / "motion"), str(MOTIONS)])
     print(f"  faults: {faults.run([str(folder / 'probe')], ['apolo', 'neobotix', 'player', 'arm31'])} questions")
 
 
@@ -249,6 +251,7 @@ def octave(*_: Path) -> None:
     taps.check_neobotix()
     taps.check_player(others(lambda port: (octave_words(MATLAB / "tests/lab.m"), {"OTHERS_PORT": port})))
     run(octave_words(MATLAB / "tests/literals.m"), {"FILE": str(LITERALS)})
+    run(octave_words(MATLAB / "tests/motion.m"), {"FILE": str(MOTIONS)})
     probe = octave_words(MATLAB / "tests/probe.m")
     print(f"  faults: {faults.run(probe, ['neobotix', 'player', 'arm31', 'rosbridge'])} questions")
 

@@ -6,6 +6,7 @@
 //! | this one | [`Program`], [`Task`], [`Instruction`], and their validation |
 //! | [`interpreter`] | execution |
 //! | [`remote`] | execution on another computer, over the protocol |
+//! | `motion_watch.rs` | what the status tells of a motion that was commanded over the protocol |
 //! | `document.rs` | programs from their documents |
 //!
 //! Choices where the guide is silent:
@@ -13,12 +14,16 @@
 //! - All tasks run from the start, except error tasks named by a `moveto`, which start at an error.
 //! - A greater number is a higher priority. Tasks with higher priority run first in each cycle, and their motions delay
 //!   those of lower priority; a later motion replaces an earlier one of the same priority.
+//! - A user event is lost for tasks that do not wait for it when it is raised, and ends one wait of each that does.
 //! - A wait for several events ends with the first. One without events ends with its timeout, or at once without a timeout.
 //! - A task that loops without waiting continues in the next cycle after [`interpreter::MAX_STEPS`] instructions.
 
 mod document;
 pub mod interpreter;
+mod motion_watch;
 pub mod remote;
+#[cfg(test)]
+mod same_programs;
 
 use std::collections::HashSet;
 use std::time::Duration;

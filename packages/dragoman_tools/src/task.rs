@@ -23,6 +23,7 @@ use dragoman_bridge::neobotix::documents::{
     Document, DocumentError, MAX_DOCUMENT_LEN, Program, ProgramSource, Roadmap,
 };
 use dragoman_bridge::neobotix::node::PlatformPort;
+use dragoman_bridge::neobotix::program::remote::Equipment;
 use dragoman_bridge::neobotix::status::{Emergency, MotionMode, Operation};
 use dragoman_bridge::neobotix::wire::{Command, Reply, SetMode, Status};
 use dragoman_bridge::neobotix::{Outcome, Refusal};
@@ -94,6 +95,38 @@ pub struct TaskOptions {
     /// Remote mode: folder of the program's maps and roadmaps, and of its scans.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     data: PathBuf,
+    /// Remote mode: directions of the infrared and radar sensors 1 to 4.
+    #[arg(
+        long,
+        value_name = "DIRECTION,DIRECTION,DIRECTION,DIRECTION",
+        default_value = "front,left,rear,right"
+    )]
+    #[arg(value_parser = sensors)]
+    sensors: [String; 4],
+    /// Remote mode: voltages of the empty and of the full battery, V, for programs that wait for its charge.
+    #[arg(long, value_name = "EMPTY,FULL", value_parser = battery)]
+    battery: Option<[f64; 2]>,
+}
+
+impl TaskOptions {
+    fn equipment(&self) -> Equipment {
+        let sensor_directions = self.sensors.clone();
+        Equipment { sensor_directions, battery: self.battery, ..Equipment::default() }
+    }
+}
+
+fn sensors(text: &str) -> std::result::Result<[String; 4], String> {
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    names.try_into().map_err(|names: Vec<_>| format!("four directions are needed, not {}", names.len()))
+}
+
+fn battery(text: &str) -> std::result::Result<[f64; 2], String> {
+    let number = |text: &str| text.trim().parse().ok().filter(|volts: &f64| volts.is_finite());
+    let voltages = text.split_once(',').and_then(|(empty, full)| Some([number(empty)?, number(full)?]));
+    match voltages {
+        Some([empty, full]) if empty < full => Ok([empty, full]),
+        _ => Err("two voltages are needed, the smaller one first".to_owned()),
+    }
 }
 
 /// Time limit of a call, also on a loaded machine.

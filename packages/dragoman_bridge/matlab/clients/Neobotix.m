@@ -360,12 +360,11 @@ classdef Neobotix < handle
     end
 
     function status = waitUntilReached(this, seconds)
-    % waitUntilReached  Waits until the target is reached; time limit in s, default 120. The error dragoman:refused:
-    %   there is no way, or the platform does not know where it is.
+    % waitUntilReached  Waits until the target of a motion that was commanded now is reached.
+    %   seconds: time limit, default 120. The error dragoman:refused: there is no way, the platform has given the motion
+    %   up, or it does not know where it is. What the status tells of an earlier motion counts after 1 s.
       if nargin < 2, seconds = 120; end
-      % The flag of the last target may still be there.
-      pause(0.2);
-      status = this.waitFor('waitUntilReached', @hasReached, seconds);
+      status = this.untilReached(seconds, '');
     end
 
     function position = goToStation(this, station, seconds)
@@ -373,9 +372,9 @@ classdef Neobotix < handle
     %   seconds: time limit of the drive, default 120
       if nargin < 3, seconds = 120; end
       text(station, 'station', 1024, false);
-      this.prepareToDrive();
+      before = this.prepareToDrive();
       this.moveToStation(station);
-      this.waitUntilReached(seconds);
+      this.untilReached(seconds, before);
       position = this.getPosition();
     end
 
@@ -383,18 +382,36 @@ classdef Neobotix < handle
     % goTo  Prepares the platform, drives to a pose in the world, and returns where it stands.
       if nargin < 5, seconds = 120; end
       frame(x, y, angle);
-      this.prepareToDrive();
+      before = this.prepareToDrive();
       this.moveAbs(x, y, angle);
-      this.waitUntilReached(seconds);
+      this.untilReached(seconds, before);
       position = this.getPosition();
     end
   end
 
   methods (Access = private)
-    function prepareToDrive(this)
+    function planner = prepareToDrive(this)
+    % The planner's state before the command of a motion.
       status = this.getStatus();
       if ~strcmp(status.motionMode, 'automatic') || ~strcmp(status.operationState, 'running')
-        this.prepare('automatic');
+        status = this.prepare('automatic');
+      end
+      planner = status.plannerState;
+    end
+
+    function status = untilReached(this, seconds, before)
+    % before: the planner's state before the command; '': unknown.
+      began = tic;
+      watch = [];
+      if ~isempty(before), watch = Neobotix.motionWatch(before); end
+      while true
+        status = this.getStatus();
+        if isempty(watch), watch = Neobotix.motionWatch(status.plannerState); end
+        [watch, report] = ...
+          Neobotix.motionReport(watch, toc(began), status.plannerState, status.isTargetReached);
+        checkMotion(status, report);
+        if strcmp(report, 'reached'), return, end
+        pauseUnlessOver('waitUntilReached', status, toc(began), seconds);
       end
     end
 
@@ -403,13 +420,7 @@ classdef Neobotix < handle
       while true
         status = this.getStatus();
         if isReached(status), return, end
-        if status.emergencyState == 1
-          fail('refused', 'ST_EM_ACTIVE: %s: the emergency stop is active', what);
-        end
-        if toc(began) > seconds
-          fail('timeout', '%s: not within %g s; the platform is %s', what, seconds, status.operationState);
-        end
-        pause(0.1);
+        pauseUnlessOver(what, status, toc(began), seconds);
       end
     end
 
@@ -472,6 +483,38 @@ classdef Neobotix < handle
     end
   end
 
+  methods (Static, Hidden)
+    function watch = motionWatch(planner)
+    % Follows a motion that is commanded now, when the planner is in this state. The protocol does not number motions,
+    % and the first status after a command may be older than the command.
+      watch = struct('isSeen', false, 'isFailureOld', hasNoWay(planner), 'planning', 'notYet');
+      if isBusy(planner), watch.planning = 'onEarlier'; end
+    end
+
+    function [watch, report] = motionReport(watch, seconds, planner, isTargetReached)
+    % Takes the next status, this time after the command, s: 'underway', 'reached' or 'failed'. A target is reached if
+    % the status has said otherwise since the command, or after 1 s. The motion has failed if the planner reports it, or
+    % if it is idle again although the target is not reached: the platform has given the motion up.
+      isSettled = seconds >= 1;
+      watch.isSeen = watch.isSeen || ~isTargetReached || isSettled;
+      watch.isFailureOld = watch.isFailureOld && hasNoWay(planner) && ~isSettled;
+      if any(strcmp(watch.planning, {'onEarlier', 'earlierEnded'})) && isSettled
+        watch.planning = 'seen';
+      elseif strcmp(watch.planning, 'onEarlier')
+        if ~isBusy(planner), watch.planning = 'earlierEnded'; end
+      elseif isBusy(planner)
+        watch.planning = 'seen';
+      end
+      isGivenUp = strcmp(planner, 'standby') && ~isTargetReached && strcmp(watch.planning, 'seen');
+      report = 'underway';
+      if isTargetReached && watch.isSeen
+        report = 'reached';
+      elseif isGivenUp || (hasNoWay(planner) && ~watch.isFailureOld)
+        report = 'failed';
+      end
+    end
+  end
+
   methods (Static, Access = private)
     function number = modeNumber(mode)
       if ischar(mode) || isa(mode, 'string')
@@ -484,19 +527,38 @@ classdef Neobotix < handle
   end
 end
 
-function reached = hasReached(status)
-  codes = struct('noPath', 'PLANNER_NO_PATH', 'collisionStart', 'PLANNER_COLLISION_START', ...
-                 'collisionTarget', 'PLANNER_COLLISION_TARGET');
-  if isfield(codes, status.plannerState)
-    fail('refused', '%s: the target cannot be reached', codes.(status.plannerState));
+function is = hasNoWay(planner)
+  is = any(strcmp(planner, {'noPath', 'collisionStart', 'collisionTarget'}));
+end
+
+function is = isBusy(planner)
+  is = any(strcmp(planner, {'planning', 'pathFound'}));
+end
+
+function pauseUnlessOver(what, status, since, seconds)
+  if status.emergencyState == 1
+    fail('refused', 'ST_EM_ACTIVE: %s: the emergency stop is active', what);
   end
+  if since > seconds
+    fail('timeout', '%s: not within %g s; the platform is %s', what, seconds, status.operationState);
+  end
+  pause(0.1);
+end
+
+function checkMotion(status, report)
   if status.isLocalizationLost
     fail('refused', 'LOCALIZATION_LOST: the platform does not know where it is');
   end
   if strcmp(status.operationState, 'notInitialized')
     fail('refused', 'ST_OP_NOT_INITIALIZED: the platform does not move');
   end
-  reached = status.isTargetReached;
+  codes = struct('noPath', 'PLANNER_NO_PATH', 'collisionStart', 'PLANNER_COLLISION_START', ...
+                 'collisionTarget', 'PLANNER_COLLISION_TARGET', 'standby', 'PLANNER_STANDBY');
+  if strcmp(report, 'failed')
+    why = 'the target cannot be reached';
+    if strcmp(status.plannerState, 'standby'), why = 'the platform has given the motion up'; end
+    fail('refused', '%s: %s', codes.(status.plannerState), why);
+  end
 end
 
 function name = nameOf(names, number)

@@ -139,6 +139,14 @@ class Client:
             connection = self._ensure(deadline)
             return cast(T, self._exchange(connection, request, deadline))
 
+    def _call_on_same(self, request: Request[T]) -> T:
+        """As a call, but never on a new connection: ConnectionLost if that of the last call has ended."""
+        deadline = Deadline(checks.duration(self.timeout, "the time limit"))
+        with self._locked(request.name, deadline):
+            if self._socket is None:
+                raise ConnectionLost(f"{request.name}: no connection to {self._place()}")
+            return cast(T, self._exchange(self._socket, request, deadline))
+
     @contextmanager
     def _locked(self, name: str, deadline: Deadline) -> Iterator[None]:
         if not self._lock.acquire(timeout=deadline.left()):

@@ -189,8 +189,12 @@ def run(
     commands: Mapping[str, Callable[..., Any]],
     client: Callable[[argparse.Namespace], Any],
     argv: Optional[Sequence[str]],
+    confirm: Optional[Callable[[Any, str, Any], None]] = None,
 ) -> int:
-    """Parses the command line, carries the command out and prints the result."""
+    """Parses the command line, carries the command out and prints the result.
+
+    ``confirm`` gets the client, the command's name and its result, before the connection is closed.
+    """
     add_commands(made, commands)
     given = made.parse_args(argv)
 
@@ -198,7 +202,10 @@ def run(
         one = client(given)
         try:
             name = given.command_name
-            return call(getattr(one, name if hasattr(one, name) else name + "_"), commands[name], given)
+            result = call(getattr(one, name if hasattr(one, name) else name + "_"), commands[name], given)
+            if confirm is not None:
+                confirm(one, name, result)
+            return result
         finally:
             one.close()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import dataclasses
+import fcntl
 import os
 import random
 import shutil
@@ -13,10 +15,14 @@ import subprocess
 import tempfile
 import threading
 import time
+import typing
 import unittest
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Callable, Optional
+
+from dragoman_clients.neobotix.codes import MotionMode, OperationState, PlannerState
+from dragoman_clients.neobotix.replies import Status
 
 REPOSITORY = Path(os.environ.get("DRAGOMAN_REPOSITORY") or Path(__file__).resolve().parents[4])
 PROGRAM = os.environ.get("DRAGOMAN_PROGRAM", "") and os.path.abspath(os.environ["DRAGOMAN_PROGRAM"])
@@ -47,6 +53,35 @@ def seeded() -> random.Random:
     return random.Random(seed)
 
 
+def blank(kind: Any) -> Any:
+    """A reply with zeros."""
+    kinds = typing.get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for one in dataclasses.fields(kind):
+        hint = kinds[one.name]
+        if dataclasses.is_dataclass(hint):
+            values[one.name] = blank(hint)
+        elif typing.get_origin(hint) is list:
+            values[one.name] = []
+        elif typing.get_origin(hint) is tuple:
+            values[one.name] = (0,) * 16
+        else:
+            values[one.name] = 0
+    return kind(**values)
+
+
+def running_status() -> Status:
+    """The status of a platform that is started in the mode automatic."""
+    status: Status = blank(Status)
+    return dataclasses.replace(
+        status,
+        operation_state=OperationState.RUNNING,
+        motion_mode=MotionMode.AUTOMATIC,
+        planner_state=PlannerState.STANDBY,
+        is_target_reached=False,
+    )
+
+
 _given_ports: set[int] = set()
 
 
@@ -73,10 +108,23 @@ def until(what: str, condition: Callable[[], Any], seconds: float = 20.0) -> Any
         time.sleep(0.05)
 
 
+def _reserve(domain: int) -> bool:
+    """Reserves a domain until this process ends; other runs of these tests then do not take it."""
+    file = os.open(Path(tempfile.gettempdir(), f"dragoman-test-domain-{domain}"), os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        return False
+    return True
+
+
 def free_domains() -> Iterator[int]:
     """ROS domains in which this machine has no program, so that several runs on it do not meet."""
     for domain in random.SystemRandom().sample(range(20, 100), 80):
-        # DDS: the port of the domain's first participant.
+        if not _reserve(domain):
+            continue
+        # Other programs do not reserve. DDS: the port of the domain's first participant.
         try:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
                 one.bind(("0.0.0.0", 7410 + 250 * domain))
@@ -180,6 +228,8 @@ class FakeServer:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         self.connections = 0
+        self.ended = 0
+        """Connections that the server has closed."""
         self._open: list[socket.socket] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -198,6 +248,7 @@ class FakeServer:
         with contextlib.suppress(OSError), connection:
             connection.settimeout(20)
             self._behaviour(connection)
+        self.ended += 1
 
     def stop(self) -> None:
         """Ends it with all connections."""

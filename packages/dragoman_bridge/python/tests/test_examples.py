@@ -2,19 +2,60 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import re
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .support import Lab, lab, needs_lab, page
+from .support import Lab, lab, needs_lab, page, serving
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples"
+
+
+def misjudging(client: socket.socket, port: int, factor: float) -> None:
+    """A relay to Player's server: the odometry of position2d is too large by this factor, as with too large wheels."""
+    with socket.create_connection(("127.0.0.1", port)) as server:
+
+        def forward() -> None:
+            with contextlib.suppress(OSError):
+                while chunk := client.recv(1 << 16):
+                    server.sendall(chunk)
+                server.shutdown(socket.SHUT_RDWR)
+
+        thread = threading.Thread(target=forward, daemon=True)
+        client.settimeout(None)
+        thread.start()
+        data = bytearray()
+        is_first, turns, last = True, 0, 0.0
+        while chunk := server.recv(1 << 16):
+            data += chunk
+            # The banner comes first.
+            if is_first and len(data) >= 32:
+                client.sendall(data[:32])
+                del data[:32]
+                is_first = False
+            while not is_first and len(data) >= 40:
+                _, _, interface, _, kind, number, _, _, size = struct.unpack_from(">6IdII", data)
+                if len(data) < 40 + size:
+                    break
+                message = data[: 40 + size]
+                del data[: 40 + size]
+                if (interface, kind, number) == (4, 1, 1):
+                    x, y, yaw = struct.unpack_from(">3d", message, 40)
+                    turns += round((last - yaw) / math.tau)
+                    last = yaw
+                    struct.pack_into(">3d", message, 40, x * factor, y * factor, (yaw + turns * math.tau) * factor)
+                client.sendall(message)
 
 
 @needs_lab
@@ -77,6 +118,15 @@ class Examples(unittest.TestCase):
         for one in factors:
             self.assertAlmostEqual(one, 1.0, delta=0.02)
         self.assertRegex(text["player_pick_cube.py"], r"the cube was at 0\.475 m and is at 0\.[6-9]\d+ m")
+
+    def test_a_calibration_finds_a_planted_error(self) -> None:
+        # The RoMAA's wheels are 3 % smaller than its odometry believes.
+        with serving(lambda one: misjudging(one, lab().player, 1.03)) as server:
+            text = self.run_example("player_calibrate.py", server.port, "odometry.svg")
+        factors = [float(one) for one in re.findall(r"true = (\S+) \+-", text)]
+        self.assertEqual(len(factors), 2, text)
+        for one in factors:
+            self.assertAlmostEqual(one, 1 / 1.03, delta=0.015)
 
     def test_arm31(self) -> None:
         lines = self.run_example("arm31_joints.py", lab().arm31).splitlines()

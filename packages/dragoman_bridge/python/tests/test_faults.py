@@ -17,12 +17,17 @@ from dragoman_clients.arm31 import Arm31, AsyncArm31, Notice
 from dragoman_clients.neobotix import AsyncNeobotix, Neobotix
 from dragoman_clients.player import AsyncPlayer, Player
 
-from .support import callers, controlling, free_port, serving
+from .support import callers, controlling, free_port, serving, until
 
 POSITION = b"\xff\x01\xfe\x02\0\0\0\x21\x4a" + struct.pack(">2i3d", 1000, 2000, 0.5, 100.0, 0.25)
 LOCATION = b"aa\x27\0D\x04\0" + struct.pack("<4d", 1, 2, 3, 4)
 BANNER = b"Player v.3.1.1-dev".ljust(32, b"\0")
 LIMIT = 0.4
+"""Time limit of calls that must exceed it, s."""
+PATIENCE = 5.0
+"""Time limit of calls that end earlier, also on a busy machine, s."""
+SLACK = 10.0
+"""What a busy machine may need beyond a time limit, s; a hang exceeds it."""
 
 Behaviour = Callable[[socket.socket], None]
 
@@ -88,15 +93,15 @@ def player_server(answer: Callable[[int, int, bytes, bytes], bytes]) -> Behaviou
 
 
 class Tcp(unittest.TestCase):
-    def fails(self, kind: type[ClientError], text: str, ask: Callable[[], Any], limit: float = LIMIT) -> None:
+    def fails(self, kind: type[ClientError], text: str, ask: Callable[[], Any], limit: float = PATIENCE) -> None:
         began = time.monotonic()
         with self.assertRaisesRegex(kind, text):
             ask()
-        self.assertLess(time.monotonic() - began, limit + 2.0)
+        self.assertLess(time.monotonic() - began, limit + SLACK)
 
     def test_nothing_listens(self) -> None:
         for name, (blocking, asynchronous, method, args, _) in KINDS.items():
-            with callers(blocking, asynchronous, "127.0.0.1", free_port(), timeout=LIMIT) as both:
+            with callers(blocking, asynchronous, "127.0.0.1", free_port(), timeout=PATIENCE) as both:
                 for one in both:
                     with self.subTest(name):
                         self.fails(ConnectionLost, "cannot connect to 127.0.0.1:", lambda: getattr(one, method)(*args))
@@ -133,7 +138,7 @@ class Tcp(unittest.TestCase):
                 one.sendall(half)
 
             with serving(behaviour) as server:
-                with callers(blocking, asynchronous, "127.0.0.1", server.port, timeout=LIMIT) as both:
+                with callers(blocking, asynchronous, "127.0.0.1", server.port, timeout=PATIENCE) as both:
                     for one in both:
                         with self.subTest(name):
                             self.fails(ConnectionLost, "closed the connection", lambda: getattr(one, method)(*args))
@@ -142,11 +147,11 @@ class Tcp(unittest.TestCase):
         garbage = b"\xff" * 100 + b"aa\xff\xff" * 30
         with serving(lambda one: (one.sendall(garbage), silent(one))[1]) as server:  # type: ignore[func-returns-value]
             for name, (blocking, asynchronous, method, args, _) in KINDS.items():
-                with callers(blocking, asynchronous, "127.0.0.1", server.port, timeout=LIMIT) as both:
+                # Apolo's frames can be found in garbage; the other streams are out of step.
+                kind, limit = (Timeout, LIMIT) if name == "apolo" else (BadReply, PATIENCE)
+                with callers(blocking, asynchronous, "127.0.0.1", server.port, timeout=limit) as both:
                     for one in both:
                         with self.subTest(name):
-                            # Apolo's frames can be found in garbage; the other streams are out of step.
-                            kind = Timeout if name == "apolo" else BadReply
                             self.fails(kind, "", lambda: getattr(one, method)(*args))
                             self.assertFalse(one.client.is_connected)
 
@@ -162,14 +167,13 @@ class Tcp(unittest.TestCase):
             for name in ("apolo", "neobotix"):
                 blocking, asynchronous, method, args, answer = KINDS[name]
                 answers[:] = [answer]
-                with callers(blocking, asynchronous, "127.0.0.1", server.port, timeout=LIMIT) as both:
+                with callers(blocking, asynchronous, "127.0.0.1", server.port, timeout=PATIENCE) as both:
                     for one in both:
                         with self.subTest(name):
                             first = getattr(one, method)(*args)
-                            time.sleep(0.05)
-                            self.assertEqual(getattr(one, method)(*args), first)
-                            time.sleep(0.05)
-                            self.assertEqual(getattr(one, method)(*args), first)
+                            for _ in range(2):
+                                until("the end of the connection", lambda: server.ended == server.connections)
+                                self.assertEqual(getattr(one, method)(*args), first)
             self.assertEqual(server.connections, 12)
 
     def test_a_late_answer_is_not_taken_for_another_one(self) -> None:
@@ -185,6 +189,7 @@ class Tcp(unittest.TestCase):
             with callers(Apolo, AsyncApolo, "127.0.0.1", server.port, timeout=LIMIT) as both:
                 for one in both:
                     self.fails(Timeout, "no answer", lambda: one.get_ultrasonic_sensor("uc0"))
+                    one.client.timeout = PATIENCE
                     self.assertIn(one.get_ultrasonic_sensor("uc1"), (4.0, 7.0))
 
     def test_a_server_that_does_not_read(self) -> None:
@@ -198,21 +203,21 @@ class Tcp(unittest.TestCase):
 
     def test_an_answer_of_another_kind(self) -> None:
         with serving(sending(b"aa\x05\0T")) as server:
-            with callers(Apolo, AsyncApolo, "127.0.0.1", server.port, timeout=LIMIT) as both:
+            with callers(Apolo, AsyncApolo, "127.0.0.1", server.port, timeout=PATIENCE) as both:
                 for one in both:
                     self.fails(BadReply, "the answer is T, not D", lambda: one.get_location("pieza"))
 
     def test_a_reply_with_a_fault(self) -> None:
         bad = b"\0\0\0\x09\x4a" + bytes(8)
         with serving(sending(bad)) as server:
-            with callers(Neobotix, AsyncNeobotix, "127.0.0.1", server.port, timeout=LIMIT) as both:
+            with callers(Neobotix, AsyncNeobotix, "127.0.0.1", server.port, timeout=PATIENCE) as both:
                 for one in both:
                     self.fails(BadReply, "get_position: 8 bytes are missing after byte 9", one.get_position)
                     self.assertTrue(one.client.is_connected, "the stream is in step")
 
     def test_refusals_have_the_protocols_code(self) -> None:
         with serving(sending(b"aa\x05\0F")) as server:
-            with callers(Apolo, AsyncApolo, "127.0.0.1", server.port, timeout=LIMIT) as both:
+            with callers(Apolo, AsyncApolo, "127.0.0.1", server.port, timeout=PATIENCE) as both:
                 for one in both:
                     with self.assertRaises(Refused) as caught:
                         one.get_location("nobody")
@@ -269,7 +274,7 @@ class PlayerFaults(unittest.TestCase):
             return header(6, interface, 0, number, 0) if interface == 4 else b""
 
         with serving(player_server(answer)) as server:
-            with callers(Player, AsyncPlayer, "127.0.0.1", server.port, timeout=LIMIT) as both:
+            with callers(Player, AsyncPlayer, "127.0.0.1", server.port, timeout=PATIENCE) as both:
                 for one in both:
                     with self.assertRaises(Refused) as caught:
                         one.sonar()
@@ -300,11 +305,13 @@ class PlayerFaults(unittest.TestCase):
         for blocking in (True, False):
             asked[0] = 0
             with serving(player_server(answer)) as server:
-                with callers(Player, AsyncPlayer, "127.0.0.1", server.port, timeout=LIMIT) as both:
+                with callers(Player, AsyncPlayer, "127.0.0.1", server.port, timeout=PATIENCE) as both:
                     one = both[0 if blocking else 1]
                     laser = one.laser()
+                    one.client.timeout = LIMIT
                     with self.assertRaises(Timeout):
                         laser.get_id()
+                    one.client.timeout = PATIENCE
                     self.assertEqual(laser.get_id(), 222)
                     one.close()
                     # The device is opened again.
@@ -323,7 +330,7 @@ class PlayerFaults(unittest.TestCase):
 
         for pull in (False, True):
             with serving(player_server(answer)) as server:
-                with callers(Player, AsyncPlayer, "127.0.0.1", server.port, timeout=LIMIT, pull=pull) as both:
+                with callers(Player, AsyncPlayer, "127.0.0.1", server.port, timeout=PATIENCE, pull=pull) as both:
                     for one in both:
                         with self.subTest(pull=pull, client=type(one.client).__name__):
                             base = one.position2d()
@@ -342,13 +349,13 @@ class PlayerFaults(unittest.TestCase):
             return ack if interface == 1 and number == 4 else b""
 
         with serving(player_server(answer)) as server:
-            with callers(Player, AsyncPlayer, "127.0.0.1", server.port, timeout=LIMIT, pull=True) as both:
+            with callers(Player, AsyncPlayer, "127.0.0.1", server.port, timeout=PATIENCE, pull=True) as both:
                 for one in both:
                     one.position2d()
                     began = time.monotonic()
                     self.assertEqual(one.read(0.2), [])
                     self.assertEqual(one.read(0.2), [])
-                    self.assertLess(time.monotonic() - began, 3.0)
+                    self.assertLess(time.monotonic() - began, SLACK)
                     self.assertTrue(one.client.is_connected)
 
     def test_nobody_takes_the_data(self) -> None:
@@ -365,7 +372,7 @@ class PlayerFaults(unittest.TestCase):
 
 class Udp(unittest.TestCase):
     def make(self, port: int, **options: Any) -> Any:
-        return callers(Arm31, AsyncArm31, "127.0.0.1", port, **{"timeout": LIMIT, "repeat_interval": 0.1, **options})
+        return callers(Arm31, AsyncArm31, "127.0.0.1", port, **{"timeout": PATIENCE, "repeat_interval": 0.1, **options})
 
     def test_nothing_listens(self) -> None:
         with self.make(free_port(socket.SOCK_DGRAM)) as both:
@@ -374,20 +381,24 @@ class Udp(unittest.TestCase):
                     began = time.monotonic()
                     with self.assertRaisesRegex(ClientError, "nothing listens on|no answer within"):
                         ask()
-                    self.assertLess(time.monotonic() - began, LIMIT + 2.0)
+                    self.assertLess(time.monotonic() - began, LIMIT + SLACK)
 
     def test_silence(self) -> None:
-        with controlling(lambda _: []) as controller, self.make(controller.port) as both:
+        with controlling(lambda _: []) as controller, self.make(controller.port, timeout=1) as both:
             for one in both:
                 controller.received.clear()
-                with self.assertRaisesRegex(Timeout, "stop: no answer within 0.4 s"):
+                with self.assertRaisesRegex(Timeout, "stop: no answer within 1 s"):
                     one.stop()
-                self.assertGreaterEqual(len(controller.received), 3, "a stop is repeated")
-                controller.received.clear()
+                until("repeated stops", lambda: len(controller.received) >= 3)
                 with self.assertRaises(Timeout):
                     one.begin_motion()
+
+                def starts() -> int:
+                    return sum(data[:2] == b"BG" for data in controller.received)
+
+                until("the start", starts)
                 time.sleep(0.1)
-                self.assertEqual(len(controller.received), 1, "a start is not repeated")
+                self.assertEqual(starts(), 1, "a start is not repeated")
 
     def test_a_lost_datagram(self) -> None:
         losses = [True]
@@ -452,7 +463,7 @@ class Udp(unittest.TestCase):
             with self.make(controller.port, recalibrate_unanswered=True) as both:
                 for one in both:
                     one.recalibrate([0] * 6)
-            time.sleep(0.1)
+            until("both", lambda: len(controller.received) >= 2)
             self.assertEqual([data[:2] for data in controller.received], [b"RC", b"RC"])
 
     def test_a_controller_that_comes_later(self) -> None:

@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import typing
 import unittest
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any, Optional
 
 from dragoman_clients.core import Request
 from dragoman_clients.errors import BadArgument
 from dragoman_clients.neobotix import Program, TaskInterpreter
-from dragoman_clients.neobotix.codes import MotionMode, OperationState, PlannerState
+from dragoman_clients.neobotix.codes import PlannerState
 from dragoman_clients.neobotix.interpreter import Message, Order, Scan
 from dragoman_clients.neobotix.replies import Cluster, Status
 
-from .support import REPOSITORY
-
-
-def blank(kind: Any) -> Any:
-    """A reply with zeros."""
-    kinds = typing.get_type_hints(kind)
-    values: dict[str, Any] = {}
-    for one in dataclasses.fields(kind):
-        hint = kinds[one.name]
-        if dataclasses.is_dataclass(hint):
-            values[one.name] = blank(hint)
-        elif typing.get_origin(hint) is list:
-            values[one.name] = []
-        elif typing.get_origin(hint) is tuple:
-            values[one.name] = (0,) * 16
-        else:
-            values[one.name] = 0
-    return kind(**values)
+from .support import REPOSITORY, running_status
 
 
 class Bench:
@@ -42,11 +25,7 @@ class Bench:
         text = f"<program>{tasks}</program>"
         self.interpreter = TaskInterpreter(text)
         self.status: Status = dataclasses.replace(
-            blank(Status),
-            operation_state=OperationState.RUNNING,
-            motion_mode=MotionMode.AUTOMATIC,
-            planner_state=PlannerState.STANDBY,
-            is_target_reached=False,
+            running_status(),
             infrared=(False, True, False, False),
         )
         self.debug: Any = None
@@ -63,6 +42,11 @@ class Bench:
         """Names of commands, and texts of messages."""
         orders = self.cycle()
         return [order.name if isinstance(order, Request) else getattr(order, "text", "") for order in orders]
+
+
+def debug(**clusters: list[Cluster]) -> Any:
+    """Debug data with these clusters."""
+    return SimpleNamespace(**{"person_clusters": [], "ball_clusters": [], "moving_clusters": [], **clusters})
 
 
 def task(steps: str, name: str = "t", priority: int = 0) -> str:
@@ -109,9 +93,7 @@ class Interpreter(unittest.TestCase):
         self.assertEqual(bench.names(), ["the motion has failed: the position of the trackedperson is unknown"])
         self.assertEqual(bench.names(), ["help"])
         bench = Bench(follow + help_task)
-        bench.debug = type(
-            "Debug", (), {"person_clusters": [Cluster(3, 0, 1)], "ball_clusters": [], "moving_clusters": []}
-        )()
+        bench.debug = debug(person_clusters=[Cluster(3, 0, 1)])
         # The planner still has an earlier motion's failure.
         bench.see(planner_state=PlannerState.NO_PATH)
         self.assertEqual(bench.names(), ["move_abs"])
@@ -120,6 +102,50 @@ class Interpreter(unittest.TestCase):
         self.assertEqual(bench.names(), [])
         bench.see(planner_state=PlannerState.NO_PATH)
         self.assertEqual(bench.names()[1:], ["help"])
+
+    def test_a_motion_that_the_platform_gives_up_has_failed(self) -> None:
+        follow = task("<motion><moveto onErrorTask='help'><trackedperson/></moveto></motion><wait><target/></wait>")
+        bench = Bench(follow + task("<log message='help'/>", "help"))
+        bench.debug = debug(person_clusters=[Cluster(3, 0, 1)])
+        self.assertEqual(bench.names(), ["move_abs"])
+        self.assertEqual(bench.names(), [], "planning has not begun")
+        bench.see(planner_state=PlannerState.PATH_FOUND)
+        self.assertEqual(bench.names(), [])
+        bench.see(planner_state=PlannerState.STANDBY)
+        self.assertEqual(bench.names(), [f"the motion has failed: the planner reports {PlannerState.STANDBY}", "help"])
+        self.assertIsNone(bench.interpreter.moving_task)
+
+    def test_the_end_of_a_replaced_motion_is_no_failure(self) -> None:
+        after = "<wait><userevent id='go'/></wait>" + DRIVE + "<wait><target/></wait><log message='there'/>"
+        bench = Bench(task(DRIVE + after))
+        bench.names()
+        bench.see(planner_state=PlannerState.PATH_FOUND)
+        bench.interpreter.raise_event("go")
+        self.assertEqual(bench.names(), ["move_abs"])
+        for state in (PlannerState.PATH_FOUND, PlannerState.STANDBY, PlannerState.PLANNING, PlannerState.PATH_FOUND):
+            bench.see(planner_state=state)
+            self.assertEqual(bench.names(), [])
+        bench.see(planner_state=PlannerState.STANDBY)
+        self.assertEqual(bench.names(), [f"the motion has failed: the planner reports {PlannerState.STANDBY}"])
+
+    def test_a_motion_that_cannot_be_commanded_starts_its_own_error_task(self) -> None:
+        tasks = "".join(
+            task(f"<motion><moveto onErrorTask='no {kind}'><tracked{kind}/></moveto></motion>", kind)
+            + task(f"<log message='no {kind}'/>", f"no {kind}")
+            for kind in ("person", "ball")
+        )
+        bench = Bench(tasks)
+        bench.debug = debug(ball_clusters=[Cluster(3, 0, 1)])
+        failed = "the motion has failed: the position of the tracked{} is unknown".format
+        self.assertEqual(bench.names(), [failed("person"), "move_abs"])
+        self.assertEqual(bench.names(), ["no person"])
+        self.assertEqual(bench.interpreter.moving_task, "ball")
+        # The second one fails: then the first one ends, as in the local mode.
+        bench = Bench(tasks)
+        bench.debug = debug(person_clusters=[Cluster(3, 0, 1)])
+        self.assertEqual(bench.names(), ["move_abs", "stop", "start", failed("ball")])
+        self.assertEqual(bench.names(), ["no ball"])
+        self.assertTrue(bench.interpreter.has_ended)
 
     def test_waits(self) -> None:
         bench = Bench(
@@ -171,8 +197,7 @@ class Interpreter(unittest.TestCase):
             ("<goto label='x'/>", "there is no label 'x'"),
             ("<wait><batterycharge limit='80'/></wait>", "the battery's voltage"),
             ("<motion><moveto><chargingstation/></moveto></motion>", "charging stations"),
-            ("<wait><radar direction='left'/></wait>", "direction 1 to 4"),
-            ("<load map='m'/>", "set map and roadmap before"),
+            ("<wait><radar direction='above'/></wait>", "front, left, rear, right or 1 to 4"),
         ):
             with self.subTest(steps=steps), self.assertRaisesRegex(BadArgument, reason):
                 TaskInterpreter(f"<program>{task(steps)}</program>")

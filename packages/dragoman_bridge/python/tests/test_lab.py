@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import socket
 import tempfile
 import threading
 import time
 import unittest
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Callable
 
@@ -34,7 +36,8 @@ from dragoman_clients.neobotix import (
 )
 from dragoman_clients.player import INTERFACES, AsyncPlayer, Player, readings, structures
 
-from .support import REPOSITORY, Caller, Lab, callers, lab, needs_lab, until
+from . import tap
+from .support import REPOSITORY, Caller, Lab, callers, first_cells, lab, needs_lab, page, until
 
 CONFIG = REPOSITORY / "launch/config/neobotix"
 
@@ -52,13 +55,28 @@ class Counted:
         return getattr(self.caller, name)
 
 
+class Replies(unittest.TestCase):
+    """Counts what a server answers, between it and the client."""
+
+    def all_answered(self, one: tap.Tap, commands: set[Any], answers: set[Any]) -> None:
+        """Every command was sent and every answer came, by the tables of the pages."""
+        self.assertEqual(commands - set(one.sent), set())
+        self.assertEqual(answers - set(one.answered), set())
+
+
 @needs_lab
-class ApoloLab(unittest.TestCase):
+class ApoloLab(Replies):
     def test_every_command(self) -> None:
-        with callers(Apolo, AsyncApolo, port=lab().apolo) as both:
+        relay = tap.Tap(tap.apolo, lab().apolo)
+        with callers(Apolo, AsyncApolo, port=relay.port) as both:
             for one in both:
                 with self.subTest(type(one.client).__name__):
                     self.commands(Counted(one))
+        rows = first_cells(page("protocol-apolo.md"), "## Frames")
+        self.all_answered(relay, {row[0] for row in rows}, {"T", "F", "D", "b"})
+        expected = sum(relay.sent[letter] for letter, answer, *_ in rows if answer != "nothing")
+        # Each client closes its connection before the answer to a motion can come.
+        self.assertGreaterEqual(sum(relay.answered.values()), expected - 2)
 
     def commands(self, a: Counted) -> None:
         # The manual's examples.
@@ -93,30 +111,37 @@ class ApoloLab(unittest.TestCase):
 
     def test_a_loop_is_fast(self) -> None:
         with Apolo(port=lab().apolo) as apolo:
-            began = time.monotonic()
+            rounds = []
             for _ in range(100):
+                began = time.monotonic()
                 apolo.move_m_robot("Marvin", (0.0, 0.01), 0.01)
                 apolo.update()
                 apolo.get_odometry("Marvin")
-            # Delayed acknowledgements would cost 40 ms in each round.
-            self.assertLess(time.monotonic() - began, 3.0)
+                rounds.append(time.monotonic() - began)
+            # Delayed acknowledgements would cost 40 ms in each round but the first ones. Other programs may take the
+            # processor in some.
+            self.assertLess(sorted(rounds)[15], 0.035)
 
 
 @needs_lab
-class NeobotixLab(unittest.TestCase):
-    def each(self, commands: Callable[[Counted], None]) -> None:
-        for place, with_header in enumerate((True, False)):
-            with callers(Neobotix, AsyncNeobotix, port=lab().neobotix[place], with_header=with_header) as both:
+class NeobotixLab(Replies):
+    def each(self, commands: Callable[[Counted], None], ports: Sequence[int] = ()) -> None:
+        for port, with_header in zip(ports or lab().neobotix, (True, False)):
+            with callers(Neobotix, AsyncNeobotix, port=port, with_header=with_header) as both:
                 for one in both:
+                    self.has_port(one)
                     with self.subTest(type(one.client).__name__, with_header=with_header):
                         commands(Counted(one))
-                    # A platform has one client on each port.
                     one.close()
-                    time.sleep(0.3)
+
+    def has_port(self, n: Any) -> None:
+        """A platform has one client on each port; the last one may not be gone yet."""
+        until("the port", lambda: answered(n.get_position))
 
     def test_programs_run_here(self) -> None:
         with callers(Neobotix, AsyncNeobotix, port=lab().neobotix[0]) as both:
             for one, x in zip(both, (4000, 4500)):
+                self.has_port(one)
                 with self.subTest(type(one.client).__name__):
                     run = one.run_program(
                         "<program><task name='drive' priority='1'>"
@@ -136,13 +161,20 @@ class NeobotixLab(unittest.TestCase):
                     with self.assertRaisesRegex(ValueError, "NAME=SECONDS"):
                         one.run_program("<program/>", ["go"])
                 one.close()
-                time.sleep(0.3)
 
     def state(self, n: Any, wanted: OperationState) -> None:
         until(wanted.name, lambda: n.get_status().operation_state == wanted)
 
     def test_every_command(self) -> None:
-        self.each(self.commands)
+        relays = [tap.Tap(tap.neobotix, port) for port in lab().neobotix]
+        self.each(self.commands, [relay.port for relay in relays])
+        rows = first_cells(page("protocol-neobotix.md"), "## Messages")
+        questions = {int(row[0]) for row in rows if row[2] == "a reply"}
+        for relay in relays:
+            self.all_answered(relay, {int(row[0]) for row in rows}, questions)
+            # Between the last command and the end of its connection a question may have no answer.
+            for number in questions - {tap.GET_POSITION}:
+                self.assertEqual(relay.answered[number], relay.sent[number], number)
 
     def commands(self, n: Counted) -> None:
         n.connect_to_pltf()
@@ -167,11 +199,14 @@ class NeobotixLab(unittest.TestCase):
         n.set_mode("vel")
         n.start()
         before = n.get_position()
-        for _ in range(4):
+
+        def has_moved() -> bool:
             n.move_vel_wheel(0.05, 0.05)
             n.move_vel(0.05, 0.0)
-            time.sleep(0.1)
-        self.assertGreater(math.hypot(n.get_position().x - before.x, n.get_position().y - before.y), 0.0)
+            now = n.get_position()
+            return (now.x, now.y) != (before.x, before.y)
+
+        until("motion", has_moved)
         n.stop()
         self.parameters_and_documents(n)
         n.set_brake(Motor.LEFT, False)
@@ -244,10 +279,10 @@ class NeobotixLab(unittest.TestCase):
             n.move_abs(3.0, 3.6, 3.14)
             with self.assertRaises(Timeout):
                 n.wait_until_reached(0.1)
-            self.assertEqual(n.wait_events(0.2), [])
+            until("no event", lambda: not n.wait_events(0.2))
             n.stop()
-            kinds = [one.kind for one in n.wait_events(5.0)]
-            self.assertIn(EventKind.OPERATION_STATE, kinds)
+            stopped = EventKind.OPERATION_STATE
+            until("the event", lambda: stopped in [one.kind for one in n.wait_events(5.0)])
 
         self.each(drive)
 
@@ -264,12 +299,15 @@ def _named(found: Any, name: str) -> Any:
 
 
 @needs_lab
-class Arm31Lab(unittest.TestCase):
+class Arm31Lab(Replies):
     def test_every_command(self) -> None:
-        with callers(Arm31, AsyncArm31, port=lab().arm31) as both:
+        relay = tap.Tap(tap.arm31, lab().arm31, socket.SOCK_DGRAM)
+        with callers(Arm31, AsyncArm31, port=relay.port) as both:
             for one in both:
                 with self.subTest(type(one.client).__name__):
                     self.commands(Counted(one))
+        letters = {row[0] for row in first_cells(page("protocol-31-byte.md"), "## Datagrams")}
+        self.all_answered(relay, letters, {one[::-1] for one in letters})
 
     def commands(self, a: Counted) -> None:
         a.stop()
@@ -340,12 +378,18 @@ REFUSED = {
 @needs_lab
 class PlayerLab(unittest.TestCase):
     def test_every_command(self) -> None:
+        relay = tap.Tap(tap.player, lab().player)
         for pull in (False, True):
-            with callers(Player, AsyncPlayer, port=lab().player, pull=pull) as both:
+            with callers(Player, AsyncPlayer, port=relay.port, pull=pull) as both:
                 for one in both:
                     with self.subTest(type(one.client).__name__, pull=pull):
                         self.commands(one)
                     one.close()
+        requests = {(code, number) for code, kind, number in relay.sent if kind == 3}
+        self.assertGreater(len(requests), 60)
+        for code, number in requests:
+            answered = sum(relay.answered[code, kind, number] for kind in (4, 6))
+            self.assertEqual(answered, relay.sent[code, 3, number], (code, number))
 
     def commands(self, p: Caller) -> None:
         self.assertRegex(until("the banner", lambda: (p.connect(), p.client.banner)[1]), "^Player v")
@@ -448,8 +492,12 @@ class PlayerLab(unittest.TestCase):
                     # Some messages, to be played.
                     time.sleep(1.0)
                 if full == "log.set_read_state":
-                    device.set_read_state(True)
-                    self.assertEqual(device.get_state(), structures.LogState(structures.LogKind.READ, True))
+                    playing = structures.LogState(structures.LogKind.READ, True)
+                    # It is short: a busy machine may see it after its end.
+                    until(
+                        "a playback",
+                        lambda: (answered(lambda: device.set_read_state(True)), device.get_state() == playing)[1],
+                    )
                     device.set_read_state(False)
                     until("the end of the playback", lambda: not device.get_state().enabled)
                     continue
@@ -488,37 +536,42 @@ class PlayerLab(unittest.TestCase):
             async with AsyncPlayer(port=lab().player) as player:
                 base = await player.position2d(3)
                 data: list[Any] = []
+                sent = 0
 
+                # Both go on: reading ends after enough commands.
                 async def read() -> None:
-                    while len(data) < 20:
+                    while len(data) < 20 or sent < 20:
                         data.extend(await player.read(5.0))
 
                 reading = asyncio.ensure_future(read())
-                sent = 0
                 while not reading.done():
                     await base.set_velocity(0.0, 0.0, 0.05)
                     await base.get_geometry()
                     sent += 1
+                await reading
                 await base.set_velocity(0.0, 0.0, 0.0)
-                self.assertGreater(sent, 20)
 
-        asyncio.run(tasks())
+        async def limited() -> None:
+            await asyncio.wait_for(tasks(), 60)
+
+        asyncio.run(limited())
         with Player(port=lab().player) as player:
             base = player.position2d(3)
             data: list[Any] = []
+            sent = 0
+            end = time.monotonic() + 60
 
             def read() -> None:
-                while len(data) < 20:
+                while (len(data) < 20 or sent < 20) and time.monotonic() < end:
                     data.extend(player.read(5.0))
 
             thread = threading.Thread(target=read)
             thread.start()
-            sent = 0
             while thread.is_alive():
                 base.get_geometry()
                 sent += 1
             thread.join()
-            self.assertGreater(sent, 20)
+            self.assertGreaterEqual(min(len(data), sent), 20)
 
     def test_devices_that_the_lab_does_not_have(self) -> None:
         # What is written to opaque:0 comes back: its topics are the same.
@@ -603,7 +656,8 @@ class Restart(unittest.TestCase):
                     began = time.monotonic()
                     with self.assertRaises((ConnectionLost, Timeout)):
                         ask()
-                    self.assertLess(time.monotonic() - began, 3.0)
+                    # The client's limit is 2 s; the rest is for a busy machine.
+                    self.assertLess(time.monotonic() - began, 12.0)
                 second = Lab(ports_of=first)
                 after = [until("an answer", lambda: answered(ask)) for ask in asks]
                 self.assertEqual(before[:2], after[:2])

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::Result;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +16,9 @@ use tokio::task::{JoinError, JoinSet};
 use super::{Keepalive, TimeLimit, acknowledge_quickly, read, send};
 use crate::clock;
 use crate::session::{ServerSession, Statistics};
+
+/// Longest time for which a new client waits for one that has closed already.
+const LEAVING_LIMIT: Duration = Duration::from_secs(10);
 
 /// Services that carry out the calls of a protocol's sessions.
 pub(crate) trait Services: Send + Sync + 'static {
@@ -63,6 +67,7 @@ pub(crate) trait Serve: Send + Sync + 'static {
         stream: TcpStream,
         keepalive: Keepalive,
         report: Arc<Report<Self::Statistics>>,
+        leaving: Leaving,
     ) -> BoxFuture<'static, ()>;
 }
 
@@ -76,8 +81,34 @@ impl<S: Services> Serve for S {
         stream: TcpStream,
         keepalive: Keepalive,
         report: Arc<Report<Counters<S>>>,
+        leaving: Leaving,
     ) -> BoxFuture<'static, ()> {
-        Box::pin(serve(stream, self, keepalive, report))
+        Box::pin(serve(stream, self, keepalive, report, leaving))
+    }
+}
+
+/// Counts the clients of a port that have closed, and whose last requests are still carried out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Leaving(Arc<AtomicUsize>);
+
+impl Leaving {
+    fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    /// Counts a client until the result is dropped.
+    fn begin(&self) -> Left {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Left(self.clone())
+    }
+}
+
+/// A client that has closed.
+struct Left(Leaving);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -123,6 +154,7 @@ impl<S: Serve> Ports<S> {
     async fn accept(&self, listener: TcpListener, report: Arc<Report<S::Statistics>>) -> Result<()> {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let mut connections = JoinSet::new();
+        let leaving = Leaving::default();
         let note_end = |ended: std::result::Result<(), JoinError>| {
             if let Err(error) = ended {
                 tracing::error!(%error, "a connection task failed");
@@ -139,11 +171,15 @@ impl<S: Serve> Ports<S> {
                             let ended = tokio::time::timeout(self.farewell, connections.join_next()).await;
                             ended.into_iter().flatten().for_each(note_end);
                         }
+                        if connections.len() >= self.max_clients && leaving.any() {
+                            let ended = tokio::time::timeout(LEAVING_LIMIT, connections.join_next()).await;
+                            ended.into_iter().flatten().for_each(note_end);
+                        }
                         if connections.len() < self.max_clients {
                             report.figures().clients.push(client);
                             let (services, report) = (Arc::clone(&self.services), Arc::clone(&report));
                             let left = Left { report: Arc::clone(&report), client };
-                            let served = services.serve(stream, self.keepalive, report);
+                            let served = services.serve(stream, self.keepalive, report, leaving.clone());
                             connections.spawn(async move {
                                 let _left = left;
                                 served.await;
@@ -210,15 +246,17 @@ pub(crate) async fn serve<S: Services>(
     services: Arc<S>,
     keepalive: Keepalive,
     report: Arc<Report<Counters<S>>>,
+    leaving: Leaving,
 ) {
     let mut session = services.session();
     let limit = TimeLimit::new(services.timeout());
     let mut open = OpenCall { services, call: None, limit };
-    if let Err(error) = run(&stream, &mut session, &mut open, keepalive, &report).await {
+    if let Err(error) = run(&stream, &mut session, &mut open, keepalive, &report, &leaving).await {
         tracing::debug!(%error, protocol = S::PROTOCOL, "a client was lost");
     }
     drop(stream);
     if S::AWAITS_CALLS_OF_LOST_CLIENTS && open.call.is_some() {
+        let _left = leaving.begin();
         session.handle_outcome(clock::now(), open.end().await);
     }
     report.add(&mut session);
@@ -230,13 +268,14 @@ async fn run<S: Services>(
     open: &mut OpenCall<S>,
     keepalive: Keepalive,
     report: &Report<Counters<S>>,
+    leaving: &Leaving,
 ) -> Result<()> {
     stream.set_nodelay(true)?;
     acknowledge_quickly(stream);
     keepalive.apply(stream)?;
     let mut buffer = vec![0; S::READ_LEN];
-    // Until the client closes its direction. Requests received before that are carried out.
-    let mut more = true;
+    // When the client has closed its direction. Requests received before that are carried out.
+    let mut left = None;
     loop {
         // Repeat after an answer was sent: before, the buffer may have been too full for another one.
         loop {
@@ -253,13 +292,13 @@ async fn run<S: Services>(
         }
         report.add(session);
         let has_unsent = !session.unsent().is_empty();
-        if session.is_closing() || (!more && open.call.is_none() && !has_unsent) {
+        if session.is_closing() || (left.is_some() && open.call.is_none() && !has_unsent) {
             return Ok(());
         }
         tokio::select! {
             outcome = open.end() => session.handle_outcome(clock::now(), outcome),
-            read = read(stream, &mut buffer), if more && session.wants_input() => match read? {
-                0 => more = false,
+            read = read(stream, &mut buffer), if left.is_none() && session.wants_input() => match read? {
+                0 => left = Some(leaving.begin()),
                 len => {
                     session.handle_bytes(clock::now(), buffer.get(..len).unwrap_or_default());
                     acknowledge_quickly(stream);
@@ -342,15 +381,4 @@ fn publish<T: Statistics>(diagnostics: &mut Diagnostics, full: &str, before: &Fi
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_many_clients_some_addresses_are_shown() {
-        let clients = |count: u16| (1..=count).map(|port| ([127, 0, 0, 1], port).into()).collect::<Vec<_>>();
-        assert_eq!(addresses(&[]), "");
-        assert_eq!(addresses(&clients(2)), "127.0.0.1:1, 127.0.0.1:2");
-        assert!(addresses(&clients(16)).ends_with(":16"));
-        assert!(addresses(&clients(1000)).ends_with(":16, and 984 more"));
-    }
-}
+mod tests;

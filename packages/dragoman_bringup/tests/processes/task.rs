@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, Receiver};
 
 use crate::common::platform::{JOURNEY, Operator};
 use dragoman_ros::dragoman_msgs::msg::{PlatformStatus, ProgramState};
+use dragoman_ros::dragoman_msgs::srv::PlatformRaiseEvent;
 
 struct Folder(PathBuf);
 
@@ -210,6 +211,28 @@ const PROGRAM: &str = "program
     motion stop=1
 ";
 
+/// A time limit, an event, documents, a loop, and a motion that fails.
+const BRANCHES: &str = "program
+  task main priority=1
+    wait timeout=1500 timeoutlabel=late > userevent never
+    log never
+    label late
+    wait > userevent go
+    label round
+    load map=hall roadmap=ways
+    wait > delay 2000
+    goto done condition=SirenEnabled
+    parameter > set key=SirenEnabled value=true
+    goto round
+    label done
+    parameter > set key=SirenEnabled value=false
+    motion > moveto onErrorTask=help > trackedball
+    wait > delay 4000
+  task help
+    audio > speak help
+    wait > delay 1500
+";
+
 /// What is shown of each task, without the times.
 fn states(lines: &[String]) -> BTreeMap<String, Vec<String>> {
     let mut tasks: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -275,6 +298,67 @@ fn local_and_remote_modes_have_the_same_states() {
         operator.is(PlatformStatus::READY);
         // It has moved there, by the world's own pose.
         assert!((operator.truth()[0] - 4.5).abs() < 0.05, "{:?}", operator.truth());
+    }
+}
+
+/// As before, with branches: the waits and the ends of the tasks are the same.
+#[test]
+fn local_and_remote_modes_take_the_same_branches() {
+    let folder = Folder::new("branches");
+    let file = folder.write("program.txt", BRANCHES);
+    let mut operator = Operator::new("task_branches");
+    let domain = operator.lab.domain.to_string();
+    let server = operator.lab.neobotix[0].to_string();
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/config/neobotix");
+    for (kind, name) in [("map", "hall"), ("roadmap", "ways")] {
+        let text = std::fs::read_to_string(format!("{config}/{kind}.xml")).unwrap();
+        folder.write(&format!("{name}.xml"), &text);
+        let platform = operator.folder.join(format!("{kind}s"));
+        std::fs::create_dir_all(&platform).unwrap();
+        std::fs::write(platform.join(format!("{name}.xml")), text).unwrap();
+    }
+    operator.begin(4);
+    operator.order("stop").unwrap();
+    let waits = |lines: &[String]| -> Vec<String> {
+        let shown = lines.iter().map(|line| line.split_once(" s  ").map_or(line.as_str(), |(_, rest)| rest));
+        let waits = shown.filter(|line| {
+            ["main: ", "help: "].iter().any(|task| line.starts_with(task))
+                && (line.contains(": wait ") || line.ends_with(": ended"))
+        });
+        waits.map(str::to_owned).collect()
+    };
+    let expected = [
+        "main: step 1 of 14: wait timeout=1500 timeoutlabel=late > userevent never",
+        "main: step 4 of 14: wait > userevent go",
+        "main: step 7 of 14: wait > delay 2000",
+        "main: step 7 of 14: wait > delay 2000",
+        "main: step 14 of 14: wait > delay 4000",
+        "help: step 2 of 2: wait > delay 1500",
+        "help: ended",
+        "main: ended",
+    ];
+    let data = folder.path("");
+    let remote = ["run", "--remote", "--data", &data, "--domain", &domain];
+    let socket = ["run", "--remote", "--data", &data, "--server", &server];
+    for (mode, is_local) in [(&["run", "--domain", &domain][..], true), (&remote, false), (&socket, false)] {
+        let mut running = Running::new(&[mode, &[&file]].concat());
+        running.until("main: step 4 of 14: wait > userevent go");
+        if is_local {
+            let request = PlatformRaiseEvent::Request { id: "go".to_owned(), ..Default::default() };
+            let answer = operator.call::<PlatformRaiseEvent::Service>("raise_event", request);
+            assert!(answer.success, "{}", answer.message);
+        } else {
+            running.line("go");
+        }
+        let (is_success, lines, error) = running.end();
+        assert!(is_success, "{mode:?}: {lines:#?} {error}");
+        let mut found = waits(&lines);
+        // Between two rounds of the loop a look may see no other step.
+        found.dedup();
+        let mut expected = expected.to_vec();
+        expected.dedup();
+        assert_eq!(found, expected, "{mode:?}: {lines:#?}");
+        operator.is(PlatformStatus::READY);
     }
 }
 

@@ -49,11 +49,20 @@ pub struct Conditions<'a> {
     pub tracked_objects: &'a [(TrackedObject, Pose)],
 }
 
+/// Number of a motion of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MotionNumber(u64);
+
 /// An action of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Start this motion, which replaces the last one.
-    Move(Movement),
+    Move {
+        /// For [`Interpreter::handle_motion_refused`].
+        number: MotionNumber,
+        /// The motion.
+        movement: Movement,
+    },
     /// Carry out an effect.
     Do(Effect),
 }
@@ -78,9 +87,10 @@ struct Waiting {
     due: Vec<Option<Duration>>,
 }
 
-/// The current motion.
+/// A motion that was returned.
 #[derive(Debug)]
 struct Motion {
+    number: MotionNumber,
     /// Index of its task.
     task: usize,
     /// The task that runs when it fails.
@@ -94,7 +104,12 @@ struct Motion {
 pub struct Interpreter {
     /// The most urgent first.
     tasks: Vec<Running>,
+    /// The current motion.
     motion: Option<Motion>,
+    /// Motions of the last cycle that later ones of the same cycle replace. They can still be refused.
+    replaced: Vec<Motion>,
+    /// Number of motions until now.
+    motions: u64,
     random: oorandom::Rand64,
 }
 
@@ -110,7 +125,8 @@ impl Interpreter {
         let mut tasks: Vec<Running> =
             program.tasks.into_iter().map(|task| Running::new(task, &named)).collect();
         tasks.sort_by_key(|running| std::cmp::Reverse(running.task.priority));
-        Ok(Self { tasks, motion: None, random: oorandom::Rand64::new(seed.into()) })
+        let random = oorandom::Rand64::new(seed.into());
+        Ok(Self { tasks, motion: None, replaced: Vec::new(), motions: 0, random })
     }
 
     /// Whether all tasks have ended.
@@ -145,10 +161,25 @@ impl Interpreter {
         self.tasks.get(motion.task).map(|running| running.task.name.as_str())
     }
 
-    /// The last returned motion has failed: there is no path, or the object is unknown.
+    /// The current motion has failed.
     pub fn handle_motion_failed(&mut self) {
-        let failed = self.motion.take().and_then(|motion| motion.on_error);
-        let Some(name) = failed else {
+        if let Some(motion) = self.motion.take() {
+            self.start_error_task(motion);
+        }
+    }
+
+    /// This motion of the last cycle was refused: there is no path, or the object is unknown. A cycle may return several
+    /// motions, of which only the last one is the current motion.
+    pub fn handle_motion_refused(&mut self, number: MotionNumber) {
+        let is_it = |motion: &mut Motion| motion.number == number;
+        let replaced = self.replaced.iter_mut().position(is_it).map(|index| self.replaced.swap_remove(index));
+        if let Some(motion) = self.motion.take_if(is_it).or(replaced) {
+            self.start_error_task(motion);
+        }
+    }
+
+    fn start_error_task(&mut self, failed: Motion) {
+        let Some(name) = failed.on_error else {
             return;
         };
         if let Some(running) = self.tasks.iter_mut().find(|running| running.task.name == name) {
@@ -180,6 +211,7 @@ impl Interpreter {
         if let Some(motion) = &mut self.motion {
             motion.is_new = false;
         }
+        self.replaced.clear();
         for index in 0..self.tasks.len() {
             self.run(index, conditions, &mut steps, &mut actions);
         }
@@ -195,6 +227,8 @@ impl Interpreter {
     ) {
         let running = &mut self.tasks[index];
         running.is_loading &= conditions.is_loading;
+        // A user event ends one wait of a task; otherwise a loop that waits for it would run many times.
+        let mut used_events: Vec<String> = Vec::new();
         for _ in 0..MAX_STEPS {
             let running = &mut self.tasks[index];
             // The next instructions may need the documents.
@@ -240,14 +274,17 @@ impl Interpreter {
                     if self.is_taken(index) {
                         return;
                     }
-                    self.motion = match &movement {
-                        Movement::Stop => None,
-                        Movement::After { on_error, .. } => {
-                            Some(Motion { task: index, on_error: on_error.clone(), is_new: true })
-                        }
-                        _ => Some(Motion { task: index, on_error: None, is_new: true }),
+                    let number = MotionNumber(self.motions);
+                    self.motions += 1;
+                    let on_error = match &movement {
+                        Movement::After { on_error, .. } => on_error.clone(),
+                        _ => None,
                     };
-                    actions.push(Action::Move(movement));
+                    let motion = Motion { number, task: index, on_error, is_new: true };
+                    let last =
+                        std::mem::replace(&mut self.motion, (movement != Movement::Stop).then_some(motion));
+                    self.replaced.extend(last.filter(|last| last.is_new));
+                    actions.push(Action::Move { number, movement });
                     self.tasks[index].next = Some(at + 1);
                     continue;
                 }
@@ -261,7 +298,9 @@ impl Interpreter {
                     });
                     let is_new = self.motion.as_ref().is_some_and(|motion| motion.is_new);
                     let mut pairs = events.iter().zip(&waiting.due);
-                    let happened = pairs.any(|(event, &due)| has_happened(event, due, is_new, conditions));
+                    let is_used = |event: &Awaited| matches!(event, Awaited::UserEvent(name) if used_events.contains(name));
+                    let happened = pairs
+                        .any(|(event, &due)| !is_used(event) && has_happened(event, due, is_new, conditions));
                     let over = timeout
                         .is_some_and(|timeout| conditions.now.saturating_sub(waiting.since) >= timeout);
                     let nothing = events.is_empty() && timeout.is_none();
@@ -269,6 +308,12 @@ impl Interpreter {
                         return;
                     }
                     running.waiting = None;
+                    if happened {
+                        used_events.extend(events.iter().filter_map(|event| match event {
+                            Awaited::UserEvent(name) => Some(name.clone()),
+                            _ => None,
+                        }));
+                    }
                     match timeout_label {
                         Some(label) if over && !happened => running.labels.get(label).copied(),
                         _ => Some(at + 1),

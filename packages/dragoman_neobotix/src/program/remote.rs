@@ -5,18 +5,21 @@
 //!
 //! - A motion's result is the platform's report. A report that the target is reached counts once the status has said
 //!   otherwise since the command, or after [`SETTLE_TIME`], because the first status may be older than the motion.
-//! - A motion has failed when the planner reports it.
+//! - A motion has failed when the planner reports it, or when the planner is idle again before the target is reached.
 //! - A stop of a program is a stop and a start of the platform, because the protocol has no other.
 //! - Maps and roadmaps are files of this computer, and scans are saved there.
+//! - The protocol numbers the sensors, and has the battery's voltage: [`Equipment`] tells directions and charge.
 //! - Some conditions are not in the protocol: [`unsupported`].
 
 use std::time::Duration;
 
 use dragoman_geometry::{Pose, direction, heading, position};
 
-use super::interpreter::{Action, Conditions, Interpreter};
+use super::interpreter::{Action, Conditions, Interpreter, MotionNumber};
+pub use super::motion_watch::SETTLE_TIME;
+use super::motion_watch::{MotionWatch, Report};
 use super::{Awaited, Condition, Date, Effect, Instruction, Movement, Program, ProgramError, TrackedObject};
-use crate::codes::{Board, Emergency, MotionMode, Operation, PlannerState};
+use crate::codes::{Board, Emergency, MotionMode, Operation};
 use crate::wire::{
     Cluster, Command, DebugData, FileName, Frame, HeadPosition, MoveToStation, PanTiltPosition,
     SetDigitalOutput, SetParameter, SpeakText, Status,
@@ -28,8 +31,45 @@ pub const SEED: u64 = 1;
 pub const FOLLOWING_DISTANCE: f64 = 0.5;
 /// Speed from which a radar sensor sees something, m/s.
 pub const RADAR_SPEED: f64 = 0.1;
-/// Time after which a status is newer than the effect of a motion command.
-pub const SETTLE_TIME: Duration = Duration::from_secs(1);
+
+/// What the protocol does not tell of a platform.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Equipment {
+    /// Distance from the platform's center to its front, m.
+    pub front: f64,
+    /// Directions of the infrared and radar sensors 1 to 4; a program has these or the numbers.
+    pub sensor_directions: [String; 4],
+    /// Voltages of the empty and of the full battery, V. The charge is linear between them; `None`: unknown.
+    pub battery: Option<[f64; 2]>,
+}
+
+impl Default for Equipment {
+    /// The directions are those of our platform.
+    fn default() -> Self {
+        let sensor_directions = ["front", "left", "rear", "right"].map(str::to_owned);
+        Self { front: 0.45, sensor_directions, battery: None }
+    }
+}
+
+impl Equipment {
+    /// The battery's charge, 0 to 1, if it is known. Its voltage is in mV, as of our platform; the guide has no unit.
+    fn charge(&self, status: &Status) -> Option<f64> {
+        let [empty, full] = self.battery?;
+        let charge = (f64::from(status.io_board.battery_voltage) / 1000.0 - empty) / (full - empty);
+        charge.is_finite().then(|| charge.clamp(0.0, 1.0))
+    }
+
+    /// Numbers and directions of the sensors that see something.
+    fn directions(&self, seen: [bool; 4]) -> Vec<String> {
+        let sensors = (1..=4_u8).zip(&self.sensor_directions).zip(seen).filter(|(_, seen)| *seen);
+        sensors.flat_map(|((number, direction), _)| [number.to_string(), direction.clone()]).collect()
+    }
+
+    fn has_sensor(&self, direction: &str) -> bool {
+        matches!(direction, "1" | "2" | "3" | "4")
+            || self.sensor_directions.iter().any(|one| one == direction)
+    }
+}
 
 /// What was seen and done since the last cycle.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +94,12 @@ pub enum Order {
     /// Send a command.
     Send(Command),
     /// Send a command that starts a motion; if it is refused, call [`Remote::handle_motion_refused`].
-    Move(Command),
+    Move {
+        /// Number of the motion.
+        number: MotionNumber,
+        /// The command.
+        command: Command,
+    },
     /// A motion cannot be commanded, for this reason.
     MotionFailed(String),
     /// Send the map and the roadmap of these files.
@@ -95,45 +140,37 @@ pub enum Interrupted {
     },
 }
 
-/// The motion that was commanded last.
-#[derive(Debug)]
-struct Commanded {
-    since: Duration,
-    /// Whether the status has shown it under way.
-    is_seen: bool,
-    /// Whether the planner's report of a failure is of an earlier motion.
-    is_failure_old: bool,
-}
-
 /// A program that runs here, and moves a platform elsewhere.
 #[derive(Debug)]
 pub struct Remote {
     interpreter: Interpreter,
     parameters: Vec<String>,
     needs_debug_data: bool,
-    /// Distance from the platform's center to its front, m.
-    front: f64,
-    motion: Option<Commanded>,
-    has_planner_failed: bool,
+    equipment: Equipment,
+    /// The motion that was commanded last.
+    motion: Option<(MotionNumber, MotionWatch)>,
 }
 
 /// What the protocol cannot transmit: name of the task, index of the instruction, reason.
-pub fn unsupported(program: &Program) -> Vec<(String, usize, &'static str)> {
-    let sensor = |direction: &Option<String>| {
-        direction.as_deref().is_none_or(|name| matches!(name, "1" | "2" | "3" | "4"))
-    };
-    let reason = |instruction: &Instruction| match instruction {
+pub fn unsupported(program: &Program, equipment: &Equipment) -> Vec<(String, usize, &'static str)> {
+    let sensor =
+        |direction: &Option<String>| direction.as_deref().is_none_or(|name| equipment.has_sensor(name));
+    let reason = |instruction: &Instruction| {
+        match instruction {
         Instruction::Move(Movement::After { object: TrackedObject::ChargingStation, .. }) => {
             Some("the protocol does not tell where charging stations are; use a station of the roadmap")
         }
         Instruction::Wait { events, .. } => events.iter().find_map(|event| match event {
-            Awaited::BatteryCharge(_) => Some("the protocol has the battery's voltage, but not its charge"),
+            Awaited::BatteryCharge(_) if equipment.battery.is_none() => {
+                Some("the protocol has the battery's voltage, but not its charge: tell that of the empty and full one")
+            }
             Awaited::Infrared(direction) | Awaited::Radar(direction) if !sensor(direction) => {
-                Some("the protocol numbers the sensors: use direction 1 to 4")
+                Some("no sensor has this direction: use one of the equipment, or 1 to 4")
             }
             _ => None,
         }),
         _ => None,
+    }
     };
     let tasks = program.tasks.iter();
     let found = tasks.flat_map(|task| {
@@ -144,11 +181,11 @@ pub fn unsupported(program: &Program) -> Vec<(String, usize, &'static str)> {
 }
 
 impl Remote {
-    /// At the beginning. `front`: distance from the platform's center to its front, m. Check [`unsupported`] before.
+    /// At the beginning. Check [`unsupported`] before.
     ///
     /// # Errors
     /// The program is invalid.
-    pub fn new(program: Program, front: f64) -> Result<Self, ProgramError> {
+    pub fn new(program: Program, equipment: Equipment) -> Result<Self, ProgramError> {
         let instructions = || program.tasks.iter().flat_map(|task| &task.instructions);
         let mut parameters: Vec<String> = instructions()
             .filter_map(|instruction| match instruction {
@@ -166,7 +203,7 @@ impl Remote {
             _ => false,
         });
         let interpreter = Interpreter::new(program, SEED)?;
-        Ok(Self { interpreter, parameters, needs_debug_data, front, motion: None, has_planner_failed: false })
+        Ok(Self { interpreter, parameters, needs_debug_data, equipment, motion: None })
     }
 
     /// The parameters whose values the program needs.
@@ -189,10 +226,10 @@ impl Remote {
         self.interpreter.has_ended() && self.motion.is_none()
     }
 
-    /// The command of the last [`Order::Move`] was refused.
-    pub fn handle_motion_refused(&mut self) {
-        self.motion = None;
-        self.interpreter.handle_motion_failed();
+    /// The command of this [`Order::Move`] was refused.
+    pub fn handle_motion_refused(&mut self, number: MotionNumber) {
+        self.motion.take_if(|(commanded, _)| *commanded == number);
+        self.interpreter.handle_motion_refused(number);
     }
 
     /// Runs one cycle; at most `steps` steps begin ([`Interpreter::step`]), by default any number. While the platform
@@ -221,21 +258,15 @@ impl Remote {
             return Ok(Vec::new());
         }
         let mut orders = Vec::new();
-        let reached = status.is_target_reached.known() == Some(true);
-        self.has_planner_failed = matches!(
-            status.planner_state.known(),
-            Some(PlannerState::NoPath | PlannerState::CollisionStart | PlannerState::CollisionTarget)
-        );
-        let mut target_reached = reached;
-        if let Some(motion) = &mut self.motion {
-            let is_settled = now.saturating_sub(motion.since) >= SETTLE_TIME;
-            motion.is_seen |= !reached || is_settled;
-            motion.is_failure_old &= self.has_planner_failed && !is_settled;
-            target_reached = reached && motion.is_seen;
-            if target_reached {
+        let mut target_reached = status.is_target_reached.known() == Some(true);
+        if let Some((_, watch)) = &mut self.motion {
+            let report = watch.handle_status(now, status);
+            target_reached = report == Report::Reached;
+            if report != Report::UnderWay {
                 self.motion = None;
-            } else if self.has_planner_failed && !motion.is_failure_old {
-                self.handle_motion_refused();
+            }
+            if report == Report::Failed {
+                self.interpreter.handle_motion_failed();
                 orders.push(Order::MotionFailed(format!("the planner reports {:?}", status.planner_state)));
             }
         }
@@ -251,11 +282,10 @@ impl Remote {
             .filter_map(|(kind, found)| Some((*kind, self.before_nearest(status, found)?)))
             .collect();
         let is_seen = |wanted| kinds.iter().any(|(kind, found)| *kind == wanted && !found.is_empty());
-        let numbers = |seen: [bool; 4]| -> Vec<String> {
-            (1..).zip(seen).filter(|(_, seen)| *seen).map(|(number, _): (u8, _)| number.to_string()).collect()
-        };
-        let infrared = numbers(status.surveillance.infrared.map(|sensor| sensor.known() == Some(true)));
-        let radar = numbers(
+        let infrared = self
+            .equipment
+            .directions(status.surveillance.infrared.map(|sensor| sensor.known() == Some(true)));
+        let radar = self.equipment.directions(
             status.radar_board.velocity_mm_per_s.map(|speed| f64::from(speed).abs() >= RADAR_SPEED * 1000.0),
         );
         let conditions = Conditions {
@@ -271,7 +301,7 @@ impl Remote {
             infrared: &infrared,
             radar: &radar,
             user_events,
-            battery_charge: None,
+            battery_charge: self.equipment.charge(status),
             is_loading: false,
             true_parameters,
             tracked_objects: &tracked_objects,
@@ -282,7 +312,9 @@ impl Remote {
         };
         for action in actions {
             match action {
-                Action::Move(movement) => self.move_platform(&movement, now, &tracked_objects, &mut orders),
+                Action::Move { number, movement } => {
+                    self.move_platform(number, &movement, observation, &tracked_objects, &mut orders);
+                }
                 Action::Do(effect) => carry_out(effect, &mut orders),
             }
         }
@@ -291,15 +323,15 @@ impl Remote {
 
     fn move_platform(
         &mut self,
+        number: MotionNumber,
         movement: &Movement,
-        now: Duration,
+        observation: &Observation<'_>,
         tracked: &[(TrackedObject, Pose)],
         orders: &mut Vec<Order>,
     ) {
         let command = match movement {
             Movement::Stop => {
-                self.motion = None;
-                orders.extend([Order::Send(Command::Stop), Order::Send(Command::Start)]);
+                self.stop_platform(orders);
                 return;
             }
             Movement::Station(name) => {
@@ -315,15 +347,24 @@ impl Remote {
         };
         match command {
             Ok(command) => {
-                let is_failure_old = self.has_planner_failed;
-                self.motion = Some(Commanded { since: now, is_seen: false, is_failure_old });
-                orders.push(Order::Move(command));
+                self.motion = Some((number, MotionWatch::new(observation.now, observation.status)));
+                orders.push(Order::Move { number, command });
             }
             Err(reason) => {
-                self.handle_motion_refused();
+                // As in the local mode, a refused motion ends the one before it.
+                if self.motion.is_some() {
+                    self.stop_platform(orders);
+                }
+                self.interpreter.handle_motion_refused(number);
                 orders.push(Order::MotionFailed(reason));
             }
         }
+    }
+
+    /// Ends the motion. The protocol has no other way.
+    fn stop_platform(&mut self, orders: &mut Vec<Order>) {
+        self.motion = None;
+        orders.extend([Order::Send(Command::Stop), Order::Send(Command::Start)]);
     }
 
     /// The pose in front of the nearest object, facing it; as the platform's own.
@@ -333,7 +374,7 @@ impl Remote {
         let places = found.iter().map(|one| position(Pose::new(metres(one.x_mm), metres(one.y_mm), 0.0)));
         let nearest = places.min_by(|a, b| (a - here).norm().total_cmp(&(b - here).norm()))?;
         let towards = heading(here, nearest);
-        let free = self.front + FOLLOWING_DISTANCE;
+        let free = self.equipment.front + FOLLOWING_DISTANCE;
         let place = if (nearest - here).norm() <= free { here } else { nearest - direction(towards) * free };
         Some(Pose::new(place.x, place.y, towards))
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::codes::PlannerState;
 use crate::documents::{Document, Program as ProgramDocument};
 use crate::wire::Coded;
 
@@ -23,7 +24,7 @@ impl Bench {
             motion_mode: MotionMode::Automatic.into(),
             ..Status::default()
         };
-        let remote = Remote::new(program(steps), 0.45).unwrap();
+        let remote = Remote::new(program(steps), Equipment::default()).unwrap();
         Self { remote, status, debug: DebugData::default(), now: Duration::ZERO }
     }
 
@@ -41,6 +42,17 @@ impl Bench {
         self.remote.cycle(&observation, None)
     }
 
+    /// The commands of motions that a cycle starts.
+    fn moves(&mut self) -> Vec<(MotionNumber, Command)> {
+        let orders = self.cycle().unwrap().into_iter();
+        orders
+            .filter_map(|order| match order {
+                Order::Move { number, command } => Some((number, command)),
+                _ => None,
+            })
+            .collect()
+    }
+
     fn messages(&mut self) -> Vec<String> {
         let orders = self.cycle().unwrap().into_iter();
         orders
@@ -55,9 +67,9 @@ const DRIVE: &str = "<motion><settarget><coord x=\"1500\" y=\"-20\" angle=\"90\"
 fn a_target_counts_once_its_motion_was_seen() {
     let mut bench = Bench::new(&format!("{DRIVE}<wait><target/></wait><log message=\"there\"/>"));
     bench.status.is_target_reached = true.into();
-    let orders = bench.cycle().unwrap();
     let frame = Frame { x_mm: 1500, y_mm: -20, angle_mdeg: 90_000 };
-    assert!(orders.contains(&Order::Move(Command::MoveAbs(frame))), "{orders:?}");
+    let moves = bench.moves();
+    assert!(matches!(&moves[..], [(_, Command::MoveAbs(found))] if *found == frame), "{moves:?}");
     // The status is still that of an earlier motion.
     assert!(bench.messages().is_empty());
     bench.status.is_target_reached = false.into();
@@ -96,7 +108,8 @@ fn a_motion_fails_by_the_planner_or_a_refusal() {
     // A failure of an earlier motion.
     bench.status.planner_state = PlannerState::NoPath.into();
     let frame = Frame { x_mm: 2050, y_mm: 0, angle_mdeg: 0 };
-    assert_eq!(bench.cycle().unwrap(), [Order::Move(Command::MoveAbs(frame))]);
+    let moves = bench.moves();
+    assert!(matches!(&moves[..], [(_, Command::MoveAbs(found))] if *found == frame), "{moves:?}");
     assert!(bench.cycle().unwrap().is_empty());
     bench.status.planner_state = PlannerState::Planning.into();
     assert!(bench.cycle().unwrap().is_empty());
@@ -106,9 +119,60 @@ fn a_motion_fails_by_the_planner_or_a_refusal() {
 
     let mut bench = Bench::new(follow);
     bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
-    bench.cycle().unwrap();
-    bench.remote.handle_motion_refused();
+    let moves = bench.moves();
+    bench.remote.handle_motion_refused(moves[0].0);
     assert_eq!(bench.messages(), ["h"]);
+}
+
+/// The local mode starts the error task when the platform gives a motion up: it has missed the target, or the map was
+/// changed. The planner is then idle.
+#[test]
+fn a_motion_that_the_platform_gives_up_has_failed() {
+    let mut bench = Bench::new(
+        "<motion><moveto onErrorTask=\"help\"><trackedperson/></moveto></motion><wait><target/></wait>",
+    );
+    bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
+    assert_eq!(bench.moves().len(), 1);
+    assert!(bench.cycle().unwrap().is_empty(), "planning has not begun");
+    bench.status.planner_state = PlannerState::PathFound.into();
+    assert!(bench.cycle().unwrap().is_empty());
+    bench.status.planner_state = PlannerState::Standby.into();
+    let orders = bench.cycle().unwrap();
+    let failed = Order::MotionFailed("the planner reports PLANNER_STANDBY".to_owned());
+    assert!(matches!(&orders[..], [first, Order::Log { .. }] if *first == failed), "{orders:?}");
+    assert_eq!(bench.remote.interpreter().moving_task(), None);
+}
+
+/// Of two motions of one cycle, the first one is refused.
+#[test]
+fn a_refused_motion_starts_its_own_error_task() {
+    let text = "<program>\
+        <task name=\"a\"><motion><moveto onErrorTask=\"no person\"><trackedperson/></moveto></motion></task>\
+        <task name=\"b\"><motion><moveto onErrorTask=\"no ball\"><trackedball/></moveto></motion></task>\
+        <task name=\"no person\"><log message=\"no person\"/></task>\
+        <task name=\"no ball\"><log message=\"no ball\"/></task></program>";
+    let program = || Program::from(&ProgramDocument::read(text.as_bytes()).unwrap());
+    let mut bench = Bench::new("");
+    bench.remote = Remote::new(program(), Equipment::default()).unwrap();
+    bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
+    bench.debug.ball_clusters = vec![Cluster { x_mm: 4000, ..Cluster::default() }];
+    let moves = bench.moves();
+    assert_eq!(moves.len(), 2);
+    bench.remote.handle_motion_refused(moves[0].0);
+    assert_eq!(bench.remote.interpreter().moving_task(), Some("b"));
+    assert_eq!(bench.messages(), ["no person"]);
+    assert!(!bench.remote.has_ended(), "the motion of b is under way");
+
+    // The second one cannot be commanded: then the first one ends, as in the local mode.
+    bench.remote = Remote::new(program(), Equipment::default()).unwrap();
+    bench.debug.ball_clusters.clear();
+    let orders = bench.cycle().unwrap();
+    let [Order::Move { .. }, stop, start, Order::MotionFailed(_)] = &orders[..] else {
+        panic!("{orders:?}");
+    };
+    assert_eq!([stop, start], [&Order::Send(Command::Stop), &Order::Send(Command::Start)]);
+    assert_eq!(bench.messages(), ["no ball"]);
+    assert!(bench.remote.has_ended());
 }
 
 #[test]
@@ -154,8 +218,36 @@ fn a_stopped_platform_ends_the_program_and_a_paused_one_waits() {
 fn what_the_protocol_lacks_is_known_before_the_start() {
     let program = program(
         "<motion><moveto><chargingstation/></moveto></motion><wait><batterycharge limit=\"80\"/></wait>\
-         <wait><infrared direction=\"left\"/></wait><wait><radar direction=\"4\"/><infrared/></wait>",
+         <wait><infrared direction=\"above\"/></wait><wait><radar direction=\"4\"/><infrared/></wait>",
     );
-    let found: Vec<_> = unsupported(&program).into_iter().map(|(task, at, _)| (task, at)).collect();
-    assert_eq!(found, [0, 1, 2].map(|at| ("t".to_owned(), at)));
+    let found = |equipment: &Equipment| -> Vec<_> {
+        unsupported(&program, equipment).into_iter().map(|(task, at, _)| (task, at)).collect()
+    };
+    let steps = |steps: &[usize]| steps.iter().map(|at| ("t".to_owned(), *at)).collect::<Vec<_>>();
+    let mut equipment = Equipment::default();
+    assert_eq!(found(&equipment), steps(&[0, 1, 2]));
+    equipment.sensor_directions[2] = "above".to_owned();
+    equipment.battery = Some([22.0, 26.0]);
+    assert_eq!(found(&equipment), steps(&[0]));
+}
+
+#[test]
+fn the_equipment_tells_directions_and_the_charge() {
+    let text = "<wait><infrared direction=\"left\"/></wait><log message=\"left\"/>\
+        <wait><radar direction=\"rear\"/></wait><log message=\"rear\"/>\
+        <wait><batterycharge limit=\"75\"/></wait><log message=\"charged\"/>";
+    let mut bench = Bench::new("");
+    let equipment = Equipment { battery: Some([22.0, 26.0]), ..Equipment::default() };
+    assert!(unsupported(&program(text), &equipment).is_empty());
+    bench.remote = Remote::new(program(text), equipment).unwrap();
+    bench.status.surveillance.infrared[0] = true.into();
+    assert_eq!(bench.messages(), ["h"], "of the other task");
+    bench.status.surveillance.infrared[1] = true.into();
+    assert_eq!(bench.messages(), ["left"]);
+    bench.status.radar_board.velocity_mm_per_s[2] = -200;
+    assert_eq!(bench.messages(), ["rear"]);
+    bench.status.io_board.battery_voltage = 24_900;
+    assert!(bench.messages().is_empty());
+    bench.status.io_board.battery_voltage = 25_000;
+    assert_eq!(bench.messages(), ["charged"]);
 }

@@ -50,7 +50,7 @@ impl Bench {
             .iter()
             .map(|action| match action {
                 Action::Do(Effect::Log { message, .. }) => message.clone(),
-                Action::Move(Movement::Pose(pose)) => format!("to {}", pose.x),
+                Action::Move { movement: Movement::Pose(pose), .. } => format!("to {}", pose.x),
                 other => format!("{other:?}"),
             })
             .collect()
@@ -123,6 +123,21 @@ fn a_wait_ends_with_its_event_or_goes_on_elsewhere_after_its_time() {
 }
 
 #[test]
+fn a_user_event_ends_one_wait_of_each_task() {
+    let go = || wait(Awaited::UserEvent("go".to_owned()));
+    let mut bench = Bench::new(vec![
+        task("loop", 0, vec![label("again"), go(), log("round"), goto("again")]),
+        task("twice", 0, vec![go(), log("first"), go(), log("second")]),
+    ]);
+    assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
+    let events = ["go".to_owned()];
+    let raised = Conditions { user_events: &events, ..Conditions::default() };
+    assert_eq!(bench.after(0.1, raised), ["round", "first"]);
+    assert_eq!(bench.after(0.1, Conditions::default()), [""; 0]);
+    assert_eq!(bench.after(0.1, raised), ["round", "second"]);
+}
+
+#[test]
 fn a_target_counts_from_its_own_motion_on() {
     let mut bench = Bench::new(vec![task(
         "drive",
@@ -164,6 +179,44 @@ fn a_motion_that_fails_starts_the_task_for_it() {
     assert_eq!(bench.after(0.1, Conditions::default()), ["no ball"]);
     bench.interpreter.handle_motion_failed();
     assert_eq!(bench.after(0.1, Conditions::default()), [""; 0]);
+}
+
+#[test]
+fn a_refusal_concerns_the_motion_that_was_refused() {
+    let after = |object, on_error: &str| {
+        Instruction::Move(Movement::After { object, on_error: Some(on_error.to_owned()) })
+    };
+    let wait = || wait(Awaited::Target);
+    let program = || {
+        vec![
+            task("ball", 1, vec![after(TrackedObject::Ball, "no ball"), wait()]),
+            task("person", 1, vec![after(TrackedObject::Person, "no person"), wait()]),
+            task("no ball", 0, vec![log("no ball")]),
+            task("no person", 0, vec![log("no person")]),
+        ]
+    };
+    let moving = Conditions { is_moving: true, ..Default::default() };
+    for (refused, expected, mover) in [
+        (&[0][..], &["no ball"][..], Some("person")),
+        (&[1], &["no person"], None),
+        (&[0, 1], &["no ball", "no person"], None),
+    ] {
+        let mut bench = Bench::new(program());
+        let actions = bench.interpreter.cycle(&Conditions::default());
+        let numbers: Vec<_> = actions
+            .iter()
+            .filter_map(|action| if let Action::Move { number, .. } = action { Some(*number) } else { None })
+            .collect();
+        assert_eq!(numbers.len(), 2, "{actions:?}");
+        for &which in refused {
+            bench.interpreter.handle_motion_refused(numbers[which]);
+        }
+        assert_eq!(bench.interpreter.moving_task(), mover);
+        assert_eq!(bench.after(0.1, moving), expected);
+        // A motion of an earlier cycle is not refused any more.
+        bench.interpreter.handle_motion_refused(numbers[0]);
+        assert_eq!(bench.after(0.1, moving), [""; 0]);
+    }
 }
 
 #[test]

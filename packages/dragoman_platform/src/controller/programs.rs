@@ -81,9 +81,9 @@ impl Platform {
         };
         for action in interpreter.cycle(&conditions) {
             match action {
-                Action::Move(movement) => {
+                Action::Move { number, movement } => {
                     if let Err(refusal) = self.program_motion(movement, &conditions) {
-                        interpreter.handle_motion_failed();
+                        interpreter.handle_motion_refused(number);
                         self.event(Event::ProgramRefused(refusal));
                     }
                 }

@@ -8,7 +8,7 @@ use chrono::{Datelike, Timelike, Utc};
 use dragoman_bridge::neobotix::documents::ProgramSource;
 use dragoman_bridge::neobotix::file_name::plain_file_name;
 use dragoman_bridge::neobotix::node::PlatformPort;
-use dragoman_bridge::neobotix::program::remote::{Observation, Order, Remote, unsupported};
+use dragoman_bridge::neobotix::program::remote::{Equipment, Observation, Order, Remote, unsupported};
 use dragoman_bridge::neobotix::program::{Date, Effect, Instruction, Program};
 use dragoman_bridge::neobotix::status::{MotionMode, Operation};
 use dragoman_bridge::neobotix::wire::{Command, GetParameter, NamedDocument, Reply, Status};
@@ -23,6 +23,7 @@ pub(super) struct Prepared {
     program: Program,
     /// Text of each map and roadmap, by the name in the program.
     files: HashMap<String, String>,
+    equipment: Equipment,
 }
 
 impl Prepared {
@@ -34,7 +35,8 @@ impl Prepared {
         let (source, document) = super::read(&options.file)?;
         let program = Program::from(&document);
         program.check()?;
-        let lacking = unsupported(&program);
+        let equipment = options.equipment();
+        let lacking = unsupported(&program, &equipment);
         for (name, at, reason) in &lacking {
             let task = program.tasks.iter().find(|task| task.name == *name);
             let step = task.and_then(|task| task.steps.get(*at)).copied().unwrap_or(*at);
@@ -65,7 +67,7 @@ impl Prepared {
                 _ => {}
             }
         }
-        Ok(Self { source, program, files })
+        Ok(Self { source, program, files, equipment })
     }
 }
 
@@ -104,12 +106,12 @@ async fn drive(
     is_stepped: bool,
     is_started: &mut bool,
 ) -> Result<()> {
-    let Prepared { source, program, files } = prepared;
+    let Prepared { source, program, files, equipment } = prepared;
     let mut view = View::new(&source);
     super::make_ready(port, options, MotionMode::Automatic).await?;
     let length = parameter(port, "PltfLength").await?.parse::<f64>().ok().filter(|length| length.is_finite());
     let length = length.ok_or("the platform's PltfLength is not a number")?;
-    let mut remote = Remote::new(program, length / 2000.0)?;
+    let mut remote = Remote::new(program, Equipment { front: length / 2000.0, ..equipment })?;
     *is_started = true;
     super::order(port, Command::Start).await?;
     if is_stepped {
@@ -204,9 +206,9 @@ async fn carry_out(
                 view.note(&format!("refused: {error}"))?;
             }
         }
-        Order::Move(command) => {
+        Order::Move { number, command } => {
             if let Err(error) = super::order(port, command).await {
-                remote.handle_motion_refused();
+                remote.handle_motion_refused(number);
                 view.note(&format!("refused: {error}"))?;
             }
         }

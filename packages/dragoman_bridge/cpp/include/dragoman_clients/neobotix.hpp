@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <initializer_list>
 #include <optional>
 
@@ -23,6 +24,55 @@ enum class MotionMode { no, joyhard, joysoft, vel, automatic, program, post_proc
 enum class OperationState { ready, running, broken, not_initialized };
 enum class EmergencyState { not_active, active, reset };
 enum class PlannerState { standby, planning, no_path, path_found, collision_start, collision_target };
+
+/// What the status tells of a motion that was commanded. The protocol does not number motions, and the first status
+/// after a command may be older than the command.
+class MotionWatch {
+ public:
+  enum class Report { under_way, reached, failed };
+  /// Time after which a status is newer than the effect of a command, s.
+  static constexpr double settle_time = 1;
+
+  /// Of a motion that is commanded now, when the planner is in this state.
+  explicit MotionWatch(PlannerState before)
+      : is_failure_old_(has_no_way(before)), planning_(is_busy(before) ? Planning::on_earlier : Planning::not_yet) {}
+
+  /// Takes the next status, this time after the command, s. A target is reached if the status has said otherwise since
+  /// the command, or after `settle_time`. The motion has failed if the planner reports it, or if it is idle again
+  /// although the target is not reached: the platform has given the motion up.
+  Report report(double seconds, PlannerState state, bool is_target_reached) {
+    const bool is_settled = seconds >= settle_time;
+    is_seen_ |= !is_target_reached || is_settled;
+    is_failure_old_ &= has_no_way(state) && !is_settled;
+    const bool has_earlier = planning_ == Planning::on_earlier || planning_ == Planning::earlier_ended;
+    if (has_earlier && is_settled) {
+      planning_ = Planning::seen;
+    } else if (planning_ == Planning::on_earlier && !is_busy(state)) {
+      planning_ = Planning::earlier_ended;
+    } else if (planning_ != Planning::on_earlier && is_busy(state)) {
+      planning_ = Planning::seen;
+    }
+    if (is_target_reached && is_seen_) return Report::reached;
+    if (has_no_way(state) && !is_failure_old_) return Report::failed;
+    const bool is_given_up = state == PlannerState::standby && !is_target_reached && planning_ == Planning::seen;
+    return is_given_up ? Report::failed : Report::under_way;
+  }
+
+ private:
+  /// Whether the planner has worked on this motion, or perhaps still on the one that it has replaced.
+  enum class Planning { not_yet, on_earlier, earlier_ended, seen };
+  static bool has_no_way(PlannerState state) {
+    return state == PlannerState::no_path || state == PlannerState::collision_start ||
+           state == PlannerState::collision_target;
+  }
+  static bool is_busy(PlannerState state) {
+    return state == PlannerState::planning || state == PlannerState::path_found;
+  }
+
+  bool is_seen_ = false, is_failure_old_;
+  Planning planning_;
+};
+
 enum class Motor { right = 1, left = 2 };
 enum class Board { io, relay };
 /// Places the obstacle of the mouse, or removes it.
@@ -531,44 +581,24 @@ class Neobotix : private detail::TcpClient {
     return wait_for(
         "start", [](const auto& one) { return one.operation_state == OperationState::running; }, seconds);
   }
-  /// Waits until the target is reached. Refused: the planner found no way, or the platform does not know where it is.
-  neobotix::Status wait_until_reached(double seconds = 120) {
-    using neobotix::PlannerState;
-    // The flag of the last target may still be there.
-    detail::sleep(0.2);
-    return wait_for(
-        "wait_until_reached",
-        [](const neobotix::Status& one) {
-          const PlannerState state = one.planner_state;
-          const std::string code = state == PlannerState::no_path            ? "PLANNER_NO_PATH"
-                                   : state == PlannerState::collision_start  ? "PLANNER_COLLISION_START"
-                                   : state == PlannerState::collision_target ? "PLANNER_COLLISION_TARGET"
-                                                                             : "";
-          if (!code.empty()) throw Refused(code, code, "the target cannot be reached");
-          if (one.is_localization_lost) {
-            throw Refused("LOCALIZATION_LOST", "the platform does not know where it is");
-          }
-          if (one.operation_state == neobotix::OperationState::not_initialized) {
-            throw Refused("ST_OP_NOT_INITIALIZED", "ST_OP_NOT_INITIALIZED", "the platform does not move");
-          }
-          return one.is_target_reached;
-        },
-        seconds);
-  }
+  /// Waits until the target of a motion that was commanded now is reached. Refused: the planner found no way, the
+  /// platform has given the motion up, or it does not know where it is. What the status tells of an earlier motion
+  /// counts after 1 s.
+  neobotix::Status wait_until_reached(double seconds = 120) { return wait_until_reached(seconds, std::nullopt); }
   /// Prepares the platform, drives to a station, and returns where it stands.
   neobotix::Position go_to_station(const std::string& station, double seconds = 120) {
     named(station, "station");
-    prepare_to_drive();
+    const neobotix::PlannerState before = prepare_to_drive();
     move_to_station(station);
-    wait_until_reached(seconds);
+    wait_until_reached(seconds, before);
     return get_position();
   }
   /// Prepares the platform, drives to a pose in the world, and returns where it stands.
   neobotix::Position go_to(double x, double y, double angle, double seconds = 120) {
     frame(x, y, angle);
-    prepare_to_drive();
+    const neobotix::PlannerState before = prepare_to_drive();
     move_abs(x, y, angle);
-    wait_until_reached(seconds);
+    wait_until_reached(seconds, before);
     return get_position();
   }
 
@@ -686,11 +716,45 @@ class Neobotix : private detail::TcpClient {
       detail::sleep(0.1);
     }
   }
-  void prepare_to_drive() {
-    const neobotix::Status status = get_status();
+  /// The planner's state before the command of a motion.
+  neobotix::PlannerState prepare_to_drive() {
+    neobotix::Status status = get_status();
     if (status.motion_mode != MotionMode::automatic || status.operation_state != neobotix::OperationState::running) {
-      prepare(MotionMode::automatic);
+      status = prepare(MotionMode::automatic);
     }
+    return status.planner_state;
+  }
+  neobotix::Status wait_until_reached(double seconds, std::optional<neobotix::PlannerState> before) {
+    using neobotix::MotionWatch;
+    using neobotix::PlannerState;
+    const auto began = std::chrono::steady_clock::now();
+    std::optional<MotionWatch> watch;
+    if (before) watch.emplace(*before);
+    return wait_for(
+        "wait_until_reached",
+        [&](const neobotix::Status& one) {
+          const PlannerState state = one.planner_state;
+          if (!watch) watch.emplace(state);
+          const std::chrono::duration<double> since = std::chrono::steady_clock::now() - began;
+          const MotionWatch::Report report = watch->report(since.count(), state, one.is_target_reached);
+          if (one.is_localization_lost) {
+            throw Refused("LOCALIZATION_LOST", "the platform does not know where it is");
+          }
+          if (one.operation_state == neobotix::OperationState::not_initialized) {
+            throw Refused("ST_OP_NOT_INITIALIZED", "ST_OP_NOT_INITIALIZED", "the platform does not move");
+          }
+          if (report == MotionWatch::Report::failed) {
+            const std::string code = state == PlannerState::no_path            ? "PLANNER_NO_PATH"
+                                     : state == PlannerState::collision_start  ? "PLANNER_COLLISION_START"
+                                     : state == PlannerState::collision_target ? "PLANNER_COLLISION_TARGET"
+                                                                               : "PLANNER_STANDBY";
+            const bool is_given_up = state == PlannerState::standby;
+            throw Refused(code, code,
+                          is_given_up ? "the platform has given the motion up" : "the target cannot be reached");
+          }
+          return report == MotionWatch::Report::reached;
+        },
+        seconds);
   }
 
   bool with_header_;

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Optional
+from typing import Any, Optional
 
 from .. import cli
+from ..errors import ConnectionLost
 from .client import DEFAULT_PORT, DEFAULT_TIMEOUT, Neobotix
-from .commands import COMMANDS
+from .commands import COMMANDS, get_position
 from .procedures import PROCEDURES
 
 
@@ -22,7 +23,19 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     def client(given: argparse.Namespace) -> Neobotix:
         return Neobotix(given.host, given.port, timeout=given.timeout, with_header=not given.bare)
 
-    return cli.run(parser, {**COMMANDS, **PROCEDURES}, client, argv)
+    return cli.run(parser, {**COMMANDS, **PROCEDURES}, client, argv, _confirm)
+
+
+def _confirm(client: Neobotix, name: str, result: Any) -> None:
+    """Most commands have no answer. That of a question after them shows that the server has read them.
+
+    A port has one client: without the question, a connection that the server refuses would look like success.
+    """
+    if result is None and name in COMMANDS and name not in ("exit", "close_socket"):
+        try:
+            client._call_on_same(get_position())
+        except ConnectionLost as error:
+            raise ConnectionLost(f"{name} may be lost: {error}") from error
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import Any, Optional, Union
 from ..core import Request
 from ..errors import BadArgument
 from . import commands
-from .codes import Board, PlannerState
+from .codes import Board
 from .documents import (
     Audio,
     BatteryCharge,
@@ -48,18 +48,15 @@ from .documents import (
     UserEvent,
     Wait,
 )
+from .motion import MotionWatch, Report
 from .replies import Cluster, DebugData, Status
 
 MAX_STEPS = 1000
 """Most steps of a task in a cycle: one that loops without waiting continues in the next cycle."""
-SETTLE_TIME = 1.0
-"""Time after which a status is newer than the effect of a motion command, s."""
 FOLLOWING_DISTANCE = 0.5
 """Distance from an object that the platform drives to, m."""
 RADAR_SPEED = 0.1
 """Speed from which a radar sensor sees something, m/s."""
-
-_NO_WAY = (PlannerState.NO_PATH, PlannerState.COLLISION_START, PlannerState.COLLISION_TARGET)
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,8 @@ class Scan:
     file_name: str
 
 
-Order = Union[Request[Any], Message, Scan]
+Order = Union[Request[Any], Message, Scan, Load]
+"""A command to send, a message to show, a scan to save, documents to send: those of these names."""
 
 
 @dataclass
@@ -99,8 +97,7 @@ class _Moving:
     running: _Running
     on_error: Optional[str]
     since: float
-    is_failure_old: bool
-    is_seen: bool = False
+    watch: MotionWatch
 
 
 @dataclass
@@ -114,9 +111,17 @@ class _Seen:
     true_parameters: Sequence[str]
     user_events: Sequence[str]
     target_reached: bool
+    charge: Optional[float]
+    sensors: Sequence[str]
 
 
-def unsupported(program: Program) -> list[str]:
+SENSORS = ("front", "left", "rear", "right")
+"""Directions of the infrared and radar sensors 1 to 4 of Dragoman's platform."""
+
+
+def unsupported(
+    program: Program, sensors: Sequence[str] = SENSORS, battery: Optional[tuple[float, float]] = None
+) -> list[str]:
     """What a program has and the protocol cannot transmit."""
     found = []
     for task in program.tasks:
@@ -125,13 +130,12 @@ def unsupported(program: Program) -> list[str]:
             target = step.action.target if isinstance(step, Motion) and isinstance(step.action, MoveTo) else None
             if target is not None and target.kind == "chargingstation":
                 found.append(where + "the protocol does not tell where charging stations are")
-            elif isinstance(step, Load):
-                found.append(where + "the protocol cannot choose files: set map and roadmap before the program")
             for event in step.events if isinstance(step, Wait) else ():
-                if isinstance(event, BatteryCharge):
-                    found.append(where + "the protocol has the battery's voltage, but not its charge")
-                elif isinstance(event, Detects) and event.direction not in (None, "1", "2", "3", "4"):
-                    found.append(where + "the protocol numbers the sensors: use direction 1 to 4")
+                if isinstance(event, BatteryCharge) and battery is None:
+                    why = "the protocol has the battery's voltage, but not its charge: "
+                    found.append(where + why + "tell that of the empty and full one")
+                elif isinstance(event, Detects) and event.direction not in (None, "1", "2", "3", "4", *sensors):
+                    found.append(where + f"no sensor has this direction: use {', '.join(sensors)} or 1 to 4")
     return found
 
 
@@ -140,11 +144,24 @@ class TaskInterpreter:
 
     program: the program, or its XML
     front: distance from the platform's centre to its front, m
+    sensors: directions of the infrared and radar sensors 1 to 4
+    battery: voltages of the empty and of the full battery, V; the charge is linear between them
     """
 
-    def __init__(self, program: Union[Program, str], front: float = 0.45) -> None:
+    def __init__(
+        self,
+        program: Union[Program, str],
+        front: float = 0.45,
+        sensors: Sequence[str] = SENSORS,
+        battery: Optional[tuple[float, float]] = None,
+    ) -> None:
+        if len(sensors) != 4:
+            raise BadArgument(f"sensors: four directions are needed, not {len(sensors)}")
+        if battery is not None and not battery[0] < battery[1]:
+            raise BadArgument("battery: the voltage of the empty battery must be below that of the full one")
+        self._sensors, self._battery = tuple(sensors), battery
         self.program = Program.parse(program) if isinstance(program, str) else program
-        faults = self.program.faults() or unsupported(self.program)
+        faults = self.program.faults() or unsupported(self.program, sensors, battery)
         if faults:
             raise BadArgument("; ".join(faults))
         steps = [step for task in self.program.tasks for step in task.steps]
@@ -154,8 +171,8 @@ class TaskInterpreter:
         self._tasks = sorted(tasks, key=lambda running: -running.priority)
         self._front = front
         self._moving: Optional[_Moving] = None
-        self._failure: Optional[str] = None
-        """Why the motion of this cycle has failed."""
+        self._failed: list[_Moving] = []
+        """Motions of this cycle that cannot be commanded."""
         self._random = random.Random(1)
         self._events: list[str] = []
         conditions = {step.condition for step in steps if isinstance(step, Goto) and step.condition is not None}
@@ -202,36 +219,41 @@ class TaskInterpreter:
         """
         orders: list[Order] = []
         target_reached = status.is_target_reached
-        failed = status.planner_state in _NO_WAY
         if self._moving is not None:
             moving = self._moving
-            settled = now - moving.since >= SETTLE_TIME
-            moving.is_seen |= not status.is_target_reached or settled
-            moving.is_failure_old &= failed and not settled
-            target_reached = status.is_target_reached and moving.is_seen
-            if target_reached:
+            report = moving.watch.report(now, status)
+            target_reached = report is Report.REACHED
+            if report is not Report.UNDER_WAY:
                 self._moving = None
-            elif failed and not moving.is_failure_old:
-                orders.append(self._fail(f"the planner reports {status.planner_state}"))
+            if report is Report.FAILED:
+                self._start_error_task(moving)
+                orders.append(_failure(f"the planner reports {status.planner_state}"))
         events, self._events = self._events, []
         date = date or datetime.min
-        seen = _Seen(now, date, status, debug, true_parameters, events, target_reached)
+        charge = self._charge(status)
+        seen = _Seen(now, date, status, debug, true_parameters, events, target_reached, charge, self._sensors)
         for running in self._tasks:
-            self._run(running, seen, failed, orders)
-        if self._failure is not None:
-            orders.append(self._fail(self._failure))
-            self._failure = None
+            self._run(running, seen, orders)
+        for moving in self._failed:
+            self._start_error_task(moving)
+        self._failed.clear()
         return orders
 
-    def _fail(self, reason: str) -> Message:
-        """The last motion has failed: its task for errors starts."""
-        moving, self._moving = self._moving, None
-        for running in self._tasks:
-            if moving is not None and running.task.name == moving.on_error:
-                running.next, running.since = 0, None
-        return Message("error", f"the motion has failed: {reason}")
+    def _charge(self, status: Status) -> Optional[float]:
+        """The battery's charge, 0 to 1, if it is known. Its voltage is in mV, as of Dragoman's platforms."""
+        if self._battery is None:
+            return None
+        empty, full = self._battery
+        return min(max((status.io_board.battery_voltage / 1000 - empty) / (full - empty), 0.0), 1.0)
 
-    def _run(self, running: _Running, seen: _Seen, failed: bool, orders: list[Order]) -> None:
+    def _start_error_task(self, failed: _Moving) -> None:
+        for running in self._tasks:
+            if running.task.name == failed.on_error:
+                running.next, running.since = 0, None
+
+    def _run(self, running: _Running, seen: _Seen, orders: list[Order]) -> None:
+        # A user event ends one wait of a task; otherwise a loop that waits for it would run many times.
+        events = list(seen.user_events)
         for _ in range(MAX_STEPS):
             if running.next is None:
                 return
@@ -245,7 +267,7 @@ class TaskInterpreter:
                 running.next = _label(running.task, step.label) if holds else running.next + 1
                 continue
             if isinstance(step, Wait):
-                target = self._waited(running, step, seen)
+                target = self._waited(running, step, seen, events)
                 if target is None:
                     return
                 running.next = target
@@ -253,23 +275,30 @@ class TaskInterpreter:
             if isinstance(step, Motion):
                 if self._moving is not None and self._moving.running.priority > running.priority:
                     return
-                self._move(running, step, seen, failed, orders)
+                self._move(running, step, seen, orders)
             else:
                 orders += _effects(step)
             running.next += 1
+            if isinstance(step, Load):
+                # What follows may need the documents: it runs when they are sent.
+                return
 
-    def _waited(self, running: _Running, wait: Wait, seen: _Seen) -> Optional[int]:
-        """The next step; None: it waits."""
+    def _waited(self, running: _Running, wait: Wait, seen: _Seen, events: list[str]) -> Optional[int]:
+        """The next step; None: it waits. ``events``: user events that this task has not used; it uses some."""
         if running.since is None:
             running.since = seen.now
             running.due = [self._due(event, seen.now) for event in wait.events]
         is_new = self._moving is not None and self._moving.since == seen.now
-        happened = any(_has_happened(event, due, is_new, seen) for event, due in zip(wait.events, running.due))
+        pairs = zip(wait.events, running.due)
+        happened = any(_has_happened(event, due, is_new, seen, events) for event, due in pairs)
         limit = wait.timeout if wait.timeout is not None and wait.timeout > 0 else None
         over = limit is not None and seen.now - running.since >= limit
         if not (happened or over):
             return None
         running.since = None
+        if happened:
+            ids = [event.id for event in wait.events if isinstance(event, UserEvent)]
+            events[:] = [event for event in events if event not in ids]
         if over and not happened and wait.timeout_label is not None:
             return _label(running.task, wait.timeout_label)
         return (running.next or 0) + 1
@@ -281,16 +310,14 @@ class TaskInterpreter:
             return now + self._random.uniform(event.minimum, event.maximum)
         return None
 
-    def _move(self, running: _Running, motion: Motion, seen: _Seen, failed: bool, orders: list[Order]) -> None:
+    def _move(self, running: _Running, motion: Motion, seen: _Seen, orders: list[Order]) -> None:
         if motion.stop:
-            # The protocol has no other way to end a motion.
-            self._moving = None
-            orders += [commands.stop(), commands.start()]
+            self._stop(orders)
         action = motion.action
         if action is None:
             return
         on_error = action.on_error_task if isinstance(action, MoveTo) else None
-        self._moving = _Moving(running, on_error, seen.now, failed)
+        moving = _Moving(running, on_error, seen.now, MotionWatch(seen.now, seen.status))
         place = action.place if isinstance(action, SetTarget) else None
         if isinstance(place, Coordinates):
             orders.append(commands.move_abs(place.x, place.y, math.remainder(place.angle, math.tau)))
@@ -300,9 +327,19 @@ class TaskInterpreter:
             kind = action.target.kind
             pose = self._before_nearest(seen.status, _clusters(seen.debug, kind[len("tracked") :]))
             if pose is None:
-                self._failure = f"the position of the {kind} is unknown"
-            else:
-                orders.append(commands.move_abs(*pose))
+                # As in the local mode, a refused motion ends the one before it.
+                if self._moving is not None:
+                    self._stop(orders)
+                self._failed.append(moving)
+                orders.append(_failure(f"the position of the {kind} is unknown"))
+                return
+            orders.append(commands.move_abs(*pose))
+        self._moving = moving
+
+    def _stop(self, orders: list[Order]) -> None:
+        """Ends the motion. The protocol has no other way."""
+        self._moving = None
+        orders += [commands.stop(), commands.start()]
 
     def _before_nearest(self, status: Status, found: Iterable[Cluster]) -> Optional[tuple[float, float, float]]:
         """The pose in front of the nearest object, facing it."""
@@ -314,6 +351,10 @@ class TaskInterpreter:
         towards = math.atan2(nearest.y - y, nearest.x - x)
         way = max(distance - self._front - FOLLOWING_DISTANCE, 0.0)
         return x + way * math.cos(towards), y + way * math.sin(towards), towards
+
+
+def _failure(reason: str) -> Message:
+    return Message("error", f"the motion has failed: {reason}")
 
 
 def _constant(condition: str) -> Optional[bool]:
@@ -330,7 +371,7 @@ def _clusters(debug: Optional[DebugData], kind: str) -> list[Cluster]:
     return {"person": debug.person_clusters, "ball": debug.ball_clusters}.get(kind, debug.moving_clusters)
 
 
-def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Seen) -> bool:
+def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Seen, user_events: Sequence[str]) -> bool:
     status = seen.status
     if isinstance(event, Happens):
         if event.kind == "target":
@@ -343,11 +384,16 @@ def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Seen)
     if isinstance(event, Detects):
         radar = [abs(speed) >= RADAR_SPEED for speed in status.radar_board.velocity]
         sensors = list(status.infrared) if event.kind == "infrared" else radar
-        return any(sensors) if event.direction is None else sensors[int(event.direction) - 1]
+        if event.direction is None:
+            return any(sensors)
+        names = zip(("1", "2", "3", "4"), seen.sensors, sensors)
+        return any(sees for number, name, sees in names if event.direction in (number, name))
+    if isinstance(event, BatteryCharge):
+        return seen.charge is not None and seen.charge * 100 >= event.limit
     if isinstance(event, Date):
         return _is_reached(event, seen.date)
     if isinstance(event, UserEvent):
-        return event.id in seen.user_events
+        return event.id in user_events
     return due is not None and seen.now >= due
 
 
@@ -373,6 +419,8 @@ def _effects(step: Step) -> list[Order]:
         outputs = [getattr(step.digital_out, f"d{place}") for place in range(1, 13)]
         given = [(channel, high) for channel, high in enumerate(outputs) if high is not None]
         return [commands.set_digout(Board.IO, channel, high) for channel, high in given]
+    if isinstance(step, Load):
+        return [step]
     if isinstance(step, Log):
         return [Message(step.type or "", step.message)]
     if isinstance(step, SetParameter):

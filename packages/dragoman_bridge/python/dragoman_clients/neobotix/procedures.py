@@ -7,23 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from enum import Enum
-from typing import Annotated, Any, Optional, Union
+from pathlib import Path
+from typing import Annotated, Any, Callable, Optional, Union
 
 from .. import checks
 from ..cli import FromFile
-from ..core import Pause, Procedure
+from ..core import Pause, Procedure, Request
 from ..errors import BadArgument, Refused, Timeout
 from ..table import Table
 from . import commands
 from .codes import EmergencyState, MotionMode, OperationState, PlannerState
-from .documents import Program
-from .interpreter import Message, Order, Scan, TaskInterpreter
+from .documents import Load, Map, Program, Roadmap
+from .interpreter import SENSORS, Message, Order, Scan, TaskInterpreter
+from .motion import MotionWatch, Report
 from .replies import Parameter, Position, ScanPoint, Status
 
 PROCEDURES = Table()
 
 _PERIOD = 0.1
-_NO_WAY = (PlannerState.NO_PATH, PlannerState.COLLISION_START, PlannerState.COLLISION_TARGET)
 
 
 def _wait_for(what: str, is_reached: Any, seconds: float) -> Procedure[Status]:
@@ -72,27 +73,39 @@ def _prepare(mode: MotionMode, seconds: float) -> Procedure[Status]:
 
 @PROCEDURES.command
 def wait_until_reached(seconds: float = 120.0) -> Procedure[Status]:
-    """Wait until the target is reached. Refused: the planner found no way, or the platform does not know where it is.
+    """Wait until the target of a motion that was commanded now is reached.
+
+    Refused: the planner found no way, the platform has given the motion up, or it does not know where it is. What the
+    status tells of an earlier motion counts after 1 s.
 
     seconds: time limit, s
     """
     checks.duration(seconds, "seconds")
-    return _until_reached(seconds)
+    return _until_reached(seconds, None)
 
 
-def _until_reached(seconds: float) -> Procedure[Status]:
+def _until_reached(seconds: float, before: Optional[Status]) -> Procedure[Status]:
+    """``before``: the last status before the command, if it is known."""
+    began = time.monotonic()
+    watch = None if before is None else MotionWatch(began, before)
+
     def is_reached(status: Status) -> bool:
-        state = status.planner_state
-        if isinstance(state, PlannerState) and state in _NO_WAY:
-            raise Refused(f"PLANNER_{state.name}", f"PLANNER_{state.name}", "the target cannot be reached")
+        nonlocal watch
+        if watch is None:
+            watch = MotionWatch(began, status)
+        report = watch.report(time.monotonic(), status)
         if status.is_localization_lost:
             raise Refused("LOCALIZATION_LOST", "the platform does not know where it is")
         if status.operation_state == OperationState.NOT_INITIALIZED:
             raise Refused("ST_OP_NOT_INITIALIZED", "ST_OP_NOT_INITIALIZED: the platform does not move")
-        return status.is_target_reached
+        if report is Report.FAILED:
+            state = status.planner_state
+            code = f"PLANNER_{getattr(state, 'name', state)}"
+            is_given_up = state == PlannerState.STANDBY
+            why = "the platform has given the motion up" if is_given_up else "the target cannot be reached"
+            raise Refused(code, code, why)
+        return report is Report.REACHED
 
-    # The flag of the last target may still be there.
-    yield Pause(2 * _PERIOD)
     return (yield from _wait_for("wait_until_reached", is_reached, seconds))
 
 
@@ -125,9 +138,9 @@ def go_to(x: float, y: float, angle: float, seconds: float = 120.0) -> Procedure
 def _go(request: Any, seconds: float) -> Procedure[Position]:
     status: Status = yield commands.get_status()
     if status.motion_mode != MotionMode.AUTOMATIC or status.operation_state != OperationState.RUNNING:
-        yield from _prepare(MotionMode.AUTOMATIC, 20.0)
+        status = yield from _prepare(MotionMode.AUTOMATIC, 20.0)
     yield request
-    yield from _until_reached(seconds)
+    yield from _until_reached(seconds, status)
     position: Position = yield commands.get_position()
     return position
 
@@ -156,6 +169,9 @@ def run_program(
     document: Annotated[Union[Program, str], FromFile()],
     events: Sequence[str] = (),
     seconds: float = 3600.0,
+    data: str = "",
+    sensors: Sequence[str] = SENSORS,
+    battery: Optional[tuple[float, float]] = None,
 ) -> Procedure[ProgramRun]:
     """Execute a program here: the remote mode of PlatformCtrl guide, 4.5. At its end the platform is ready.
 
@@ -164,8 +180,12 @@ def run_program(
     document: the program
     events: user events and when they are raised, as NAME=SECONDS, s after the start
     seconds: time limit, s
+    data: folder of the maps and roadmaps that the program loads
+    sensors: directions of the infrared and radar sensors 1 to 4
+    battery: voltages of the empty and of the full battery, V, for programs that wait for its charge
     """
-    interpreter = TaskInterpreter(document)
+    interpreter = TaskInterpreter(document, sensors=sensors, battery=battery)
+    documents = _documents(interpreter.program, data)
     checks.duration(seconds, "seconds")
     raised = []
     for event in events:
@@ -176,15 +196,46 @@ def run_program(
             equals = ""
         if not equals:
             raise BadArgument(f"events: {event!r} is not NAME=SECONDS")
-    return _run_program(interpreter, sorted(raised), seconds)
+
+    def made(front: float) -> TaskInterpreter:
+        return TaskInterpreter(interpreter.program, front, sensors, battery)
+
+    return _run_program(made, documents, sorted(raised), seconds)
+
+
+def _documents(program: Program, folder: str) -> dict[tuple[str, str], Request[None]]:
+    """The command for each map and roadmap that the program loads, by its kind and its name."""
+    found: dict[tuple[str, str], Request[None]] = {}
+    for step in (step for task in program.tasks for step in task.steps if isinstance(step, Load)):
+        for kind, name in (("map", step.map), ("roadmap", step.roadmap)):
+            if name is None:
+                continue
+            if not folder:
+                raise BadArgument(f"the program loads {kind} {name!r}: data must be the folder of its documents")
+            stem = name[:-4] if name.endswith(".xml") else name
+            if stem != Path(stem).name or stem in ("", ".", "..") or "\\" in stem:
+                raise BadArgument(f"{name!r} is not the name of a file")
+            file = Path(folder, f"{stem}.xml")
+            try:
+                text = file.read_bytes().decode("utf-8-sig")
+            except (OSError, UnicodeDecodeError) as error:
+                raise BadArgument(f"cannot read {file}: {error}") from None
+            if kind == "map":
+                found[kind, name] = commands.set_map(Map.parse(text), stem)
+            else:
+                found[kind, name] = commands.set_roadmap(Roadmap.parse(text), stem)
+    return found
 
 
 def _run_program(
-    interpreter: TaskInterpreter, events: list[tuple[float, str]], seconds: float
+    made: Callable[[float], TaskInterpreter],
+    documents: dict[tuple[str, str], Request[None]],
+    events: list[tuple[float, str]],
+    seconds: float,
 ) -> Procedure[ProgramRun]:
     yield from _prepare(MotionMode.AUTOMATIC, 20.0)
     length: Parameter = yield commands.get_pltf_param("PltfLength")
-    interpreter = TaskInterpreter(interpreter.program, float(length.value) / 2000)
+    interpreter = made(float(length.value) / 2000)
     run = ProgramRun([], [], {})
     start = time.monotonic()
     while not interpreter.has_ended:
@@ -207,7 +258,7 @@ def _run_program(
             while events and events[0][0] <= now:
                 interpreter.raise_event(events.pop(0)[1])
             for order in interpreter.cycle(now, status, debug, true, datetime.now(timezone.utc)):
-                yield from _carry_out(order, status, run)
+                yield from _carry_out(order, status, run, documents)
             tasks, moving = interpreter.running(), interpreter.moving_task
             last = run.states[-1] if run.states else None
             if last is None or (last.tasks, last.moving_task) != (tasks, moving):
@@ -218,11 +269,17 @@ def _run_program(
     return run
 
 
-def _carry_out(order: Order, status: Status, run: ProgramRun) -> Procedure[None]:
+def _carry_out(
+    order: Order, status: Status, run: ProgramRun, documents: dict[tuple[str, str], Request[None]]
+) -> Procedure[None]:
     if isinstance(order, Message):
         run.messages.append(order)
     elif isinstance(order, Scan):
         run.scans[order.file_name] = status.scan
+    elif isinstance(order, Load):
+        for kind, name in (("map", order.map), ("roadmap", order.roadmap)):
+            if name is not None:
+                yield documents[kind, name]
     else:
         yield order
         wanted = {"stop": OperationState.READY, "start": OperationState.RUNNING}.get(order.name)

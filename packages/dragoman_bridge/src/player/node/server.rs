@@ -45,7 +45,7 @@ use tokio::sync::Notify;
 
 use crate::player::server::{Call, ClientId, Outcome, Server, ServerConfig, ServerStatistics};
 use crate::player::wire::{DEFAULT_PORT, Device};
-use crate::tcp::server::{Ports, Report, Serve};
+use crate::tcp::server::{Leaving, Ports, Report, Serve};
 use crate::tcp::{Keepalive, acknowledge_quickly, read, send};
 use crate::{BridgeError, ports};
 use driver::{Feed, Opened, Setup};
@@ -189,6 +189,7 @@ impl Serve for Hub {
         stream: TcpStream,
         keepalive: Keepalive,
         report: Arc<Report<ServerStatistics>>,
+        _: Leaving,
     ) -> BoxFuture<'static, ()> {
         let port = stream.local_addr().map_or(DEFAULT_PORT, |address| address.port());
         async move {

@@ -11,6 +11,9 @@ import threading
 from collections import Counter
 from typing import Any, Callable
 
+GET_POSITION = 74
+"""Number of PlatformCtrl's question for the position."""
+
 Split = Callable[[bytearray, bool], Any]
 """Takes one message from the start of bytes: its key. None: not whole yet. The flag: from the client."""
 
