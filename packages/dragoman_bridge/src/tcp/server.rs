@@ -178,10 +178,10 @@ impl<S: Serve> Ports<S> {
                         if connections.len() < self.max_clients {
                             report.figures().clients.push(client);
                             let (services, report) = (Arc::clone(&self.services), Arc::clone(&report));
-                            let left = Left { report: Arc::clone(&report), client };
+                            let listed = Listed { report: Arc::clone(&report), client };
                             let served = services.serve(stream, self.keepalive, report, leaving.clone());
                             connections.spawn(async move {
-                                let _left = left;
+                                let _listed = listed;
                                 served.await;
                             });
                         } else {
@@ -200,13 +200,13 @@ impl<S: Serve> Ports<S> {
     }
 }
 
-/// Removes a client from the report, however its connection ends.
-struct Left<T: Statistics> {
+/// A client in the report, until it is dropped: however the connection ends.
+struct Listed<T: Statistics> {
     report: Arc<Report<T>>,
     client: SocketAddr,
 }
 
-impl<T: Statistics> Drop for Left<T> {
+impl<T: Statistics> Drop for Listed<T> {
     fn drop(&mut self) {
         let clients = &mut self.report.figures().clients;
         if let Some(at) = clients.iter().position(|client| *client == self.client) {
