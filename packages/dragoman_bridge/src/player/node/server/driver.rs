@@ -134,12 +134,7 @@ pub(super) fn later<T: Send + Sync + 'static>(
 /// Time limit of the services that a command needs. Nobody waits for them.
 const COMMAND_LIMIT: Duration = Duration::from_secs(5);
 
-/// Carries out a command, which has no answer; the handle gives it up.
-pub(super) fn obey(answer: Answer) -> AbortHandle {
-    tokio::spawn(carried_out(answer)).abort_handle()
-}
-
-/// Carries out a command; `false`, with a line in the log: it was refused.
+/// Carries out a command, which has no answer; `false`, with a line in the log: it was refused.
 pub(super) async fn carried_out(answer: Answer) -> bool {
     let reason = match tokio::time::timeout(COMMAND_LIMIT, answer).await {
         Ok(Ok(_)) => return true,

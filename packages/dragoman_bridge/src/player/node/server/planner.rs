@@ -159,6 +159,12 @@ impl Navigator {
         if let Some(platform) = &self.platform {
             platform.prepare(Mode::Automatic).await?;
         }
+        // The client may have gone meanwhile.
+        match orders.has_changed() {
+            Ok(false) => {}
+            Ok(true) => return Ok(true),
+            Err(_closed) => return Ok(false),
+        }
         let available = Node::is_available(&self.client).map_err(wrong)?;
         tokio::time::timeout(LIMIT, available).await.map_err(late)?.map_err(wrong)?;
         let mut pose = geometry_msgs::msg::PoseStamped::default();
