@@ -76,6 +76,7 @@ struct Drive {
     /// When the last command came.
     commanded: Instant,
     velocity: SharedPublisher<geometry_msgs::msg::Twist>,
+    /// How long a velocity or a heading holds.
     timeout: Option<Duration>,
     /// Maximum speed and turn rate.
     limits: [f64; 2],
@@ -93,8 +94,7 @@ impl Drive {
 
     /// Publishes the velocity of the motion; with `ends`, also the zero of a motion that has ended.
     fn cycle(&mut self, ends: bool) {
-        if self.timeout.is_some_and(|timeout| self.commanded.elapsed() > timeout)
-            && self.motion != Motion::Idle
+        if self.timeout.is_some_and(|timeout| self.commanded.elapsed() > timeout) && self.motion.is_endless()
         {
             tracing::warn!("no command within its time limit: the base is stopped");
             return self.begin(Motion::Idle);
