@@ -17,7 +17,7 @@ use dragoman_bridge::player::wire::player::{
 use dragoman_bridge::player::wire::position2d::{self, State, VELOCITY, Velocity};
 use dragoman_bridge::player::wire::{
     Address, BANNER_LEN, Decoder, Device, Header, Kind, Message, Xdr, actarray, camera, gripper, limb, log,
-    map, planner, player, ranger, simulation, vectormap,
+    map, planner, player, properties, ranger, simulation, vectormap,
 };
 use dragoman_ros::dragoman_msgs::msg::{PlaybackStatus, RecordingStatus};
 use dragoman_ros::dragoman_msgs::srv::{StartPlayback, StartRecording};
@@ -367,6 +367,70 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
         }
         assert!(Instant::now() < end, "arm {reached}, gripper {closed}");
     }
+}
+
+/// A joint moves with a speed until the next command; what a client has begun ends with it.
+#[test]
+fn joints_move_with_a_speed_and_stop_without_their_client() {
+    let lab = Lab::start_with(domain(), &["up", "--only", "turtlebot,player"], &[]);
+    let mut client = PlayerClient::connect(lab.player);
+    let arm = actarray::INTERFACE.device(0);
+    client.subscribe(arm);
+    let joint =
+        |client: &mut PlayerClient| actarray::STATE.body(&client.newest(arm).body).unwrap().joints[0].clone();
+    // Its services are there.
+    client.granted(arm, actarray::SET_SPEED.subtype, &actarray::JointSpeed { joint: 0, speed: 0.5 });
+    let start = joint(&mut client).position;
+    let speed = |speed: f32| actarray::JointSpeed { joint: 0, speed };
+    let end = Instant::now() + PATIENCE;
+    while joint(&mut client).position < start + 0.2 {
+        client.send(arm, Kind::Command, actarray::SPEED.subtype, &speed(0.4));
+        assert!(Instant::now() < end, "it does not move");
+    }
+    client.send(arm, Kind::Command, actarray::SPEED.subtype, &speed(0.0));
+    let stands = |client: &mut PlayerClient| {
+        let end = Instant::now() + PATIENCE;
+        let mut last = joint(client).position;
+        loop {
+            std::thread::sleep(Duration::from_millis(500));
+            let now = joint(client).position;
+            if (now - last).abs() < 1e-3 {
+                return now;
+            }
+            assert!(Instant::now() < end, "it moves on: {now}");
+            last = now;
+        }
+    };
+    let before = stands(&mut client);
+    // Its limit is at 3.14.
+    assert!(before < 2.5, "{before}");
+
+    let mut other = PlayerClient::connect(lab.player);
+    other.subscribe(arm);
+    let goal = actarray::JointPosition { joint: 0, position: before - 3.0 };
+    other.send(arm, Kind::Command, actarray::POSITION.subtype, &goal);
+    let end = Instant::now() + PATIENCE;
+    while joint(&mut client).position > before - 0.1 {
+        assert!(Instant::now() < end, "it does not move");
+    }
+    drop(other);
+    let after = stands(&mut client);
+    assert!(after > before - 2.5, "{before} {after}");
+
+    // What the arm can do, and devices of every interface.
+    let handles = |client: &mut PlayerClient, kind: Kind, subtype: u8| {
+        let asked = properties::Capability { kind: kind as u32, subtype: subtype.into() };
+        client.ask(arm, properties::CAPABILITY.subtype, &asked).header.kind == Kind::Acknowledge
+    };
+    for subtype in [actarray::POSITION.subtype, actarray::SPEED.subtype, actarray::MULTI_SPEED.subtype] {
+        assert!(handles(&mut client, Kind::Command, subtype), "{subtype}");
+    }
+    assert!(handles(&mut client, Kind::Request, properties::CAPABILITY.subtype));
+    assert!(!handles(&mut client, Kind::Command, actarray::CURRENT.subtype));
+    assert!(!handles(&mut client, Kind::Request, actarray::BRAKES.subtype));
+    assert!(!handles(&mut client, Kind::Command, 99));
+    let name = properties::Double { name: "gain".to_owned(), value: 0.0 };
+    assert_eq!(client.ask(arm, properties::GET_DOUBLE.subtype, &name).header.kind, Kind::Refuse);
 }
 
 /// The planner drives the platform to a goal, and stops when it is disabled.

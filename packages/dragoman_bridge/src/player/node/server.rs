@@ -310,7 +310,10 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                 }
                 Call::Request { client, device, subtype, body } => {
                     let answer = match devices.get_mut(&device) {
-                        Some(opened) => opened.driver.handle_request(subtype, &body),
+                        Some(Opened { driver, .. }) => {
+                            let common = driver::answer_for_all(device, &**driver, subtype, &body);
+                            common.unwrap_or_else(|| driver.handle_request(subtype, &body))
+                        }
                         None => Err("the device is closed".to_owned()),
                     };
                     let answer = answer.unwrap_or_else(driver::refused);

@@ -16,12 +16,12 @@ use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, 
 use crate::BridgeError;
 use crate::arm31::rotation::normalized;
 use crate::player::server::Outcome;
-use crate::player::wire::Device;
 use crate::player::wire::common::Point3d;
 use crate::player::wire::limb::{
     BRAKES, GET_GEOMETRY, HOME, MOVE_ALONG, Motion, Move, POWER, Pose, SET_POSE, SET_POSITION, SET_SPEED,
     STATE, STOP, State,
 };
+use crate::player::wire::{Device, Kind};
 
 /// Command modes of the motion pipeline.
 const JOINT: u8 = 1;
@@ -387,6 +387,11 @@ impl Driver for Limb {
             let halted = async move { halt(&measured, &services, last).await };
             tokio::spawn(carried_out(halted.boxed()));
         }
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        let home = self.names.home.is_empty().then_some((Kind::Command, HOME.subtype));
+        home.into_iter().chain([(Kind::Request, BRAKES.subtype)]).collect()
     }
 }
 

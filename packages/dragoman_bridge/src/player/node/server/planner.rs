@@ -13,9 +13,9 @@ use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged};
 use super::frames;
 use super::platform::{Mode, Platform};
 use crate::BridgeError;
-use crate::player::wire::Device;
 use crate::player::wire::common::Pose2d;
-use crate::player::wire::planner::{ENABLE, GET_WAYPOINTS, GOAL, STATE, State, Waypoints};
+use crate::player::wire::planner::{ENABLE, GET_WAYPOINTS, GOAL, START, STATE, State, Waypoints};
+use crate::player::wire::{Device, Kind};
 
 /// How often the progress is sent.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -245,6 +245,10 @@ impl Driver for Planner {
 
     fn handle_release(&mut self) {
         self.order(None);
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        vec![(Kind::Command, START.subtype)]
     }
 }
 
