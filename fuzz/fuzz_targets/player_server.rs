@@ -1,11 +1,13 @@
 //! Bytes of two clients, data, outcomes and lost connections into the server core of Player's protocol.
 //!
 //! Input: a sequence of steps, one operation byte each (low three bits: kind; the others: amount or variant), followed
-//! by its data. Checked: no panic, bounded buffers, what is sent are messages, a device is opened and closed in turn,
-//! and a third client is always answered.
+//! by its data. Bytes wait as in a socket until the server wants them. Checked: no panic, bounded buffers, what is sent
+//! are messages, a device is opened and closed in turn, a third client is always answered, and all that the clients have
+//! sent is taken in the end.
 
 #![no_main]
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use dragoman_bridge::player::server::{Call, ClientId, DeviceInfo, Server, ServerConfig};
@@ -19,6 +21,8 @@ const SERVER: Device = player::INTERFACE.device(0);
 const DEVICES_THERE: [Device; 2] = [position2d::INTERFACE.device(0), position2d::INTERFACE.device(1)];
 const MAX_DATA: usize = 8;
 const MAX_BUFFERED: usize = 4096;
+/// Bytes that a server takes from a socket at a time.
+const READ_LEN: usize = 512;
 
 fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
     let (head, tail) = input.split_at(len.min(input.len()));
@@ -41,6 +45,12 @@ enum State {
     Open,
 }
 
+/// A client, and what it has sent and the server has not taken.
+struct Peer {
+    id: ClientId,
+    socket: VecDeque<u8>,
+}
+
 struct Bench {
     server: Server,
     states: [State; 2],
@@ -53,6 +63,39 @@ impl Bench {
         let client = self.server.handle_connected(6665);
         assert_eq!(self.server.poll_transmit(NOW, client).map(|bytes| bytes.len()), Some(BANNER_LEN));
         client
+    }
+
+    /// Sends bytes; the server takes of them what it wants.
+    fn send(&mut self, peer: &mut Peer, bytes: &[u8]) {
+        peer.socket.extend(bytes);
+        self.take_input(peer);
+    }
+
+    fn take_input(&mut self, peer: &mut Peer) {
+        while !peer.socket.is_empty() && self.server.wants_input(peer.id) {
+            let part: Vec<u8> = peer.socket.drain(..READ_LEN.min(peer.socket.len())).collect();
+            self.server.handle_bytes(NOW, peer.id, &part);
+        }
+    }
+
+    /// The client reads, and its requests are answered, until nothing is left to do.
+    fn finish(&mut self, peer: &mut Peer) {
+        loop {
+            let before = peer.socket.len();
+            let answered = self.asked.iter().filter(|asked| **asked == peer.id).count();
+            self.asked.retain(|asked| *asked != peer.id);
+            for _ in 0..answered {
+                self.server.handle_outcome(NOW, peer.id, Ok(Vec::new()));
+            }
+            let read = self.read(peer.id);
+            self.calls();
+            self.take_input(peer);
+            if answered == 0 && read == 0 && peer.socket.len() == before {
+                break;
+            }
+        }
+        let is_taken = peer.socket.is_empty() || self.server.is_closing(peer.id);
+        assert!(is_taken, "{} bytes are never read", peer.socket.len());
     }
 
     /// Reads all that waits for a client.
@@ -95,25 +138,30 @@ fuzz_target!(|input: &[u8]| {
     let config = ServerConfig { max_data: MAX_DATA, max_buffered: MAX_BUFFERED, ..ServerConfig::default() };
     let server = Server::new(config, DEVICES_THERE.map(info).to_vec());
     let mut bench = Bench { server, states: [State::Closed; 2], asked: Vec::new() };
-    let mut clients = [bench.connect(), bench.connect()];
+    let mut clients = [(); 2].map(|()| Peer { id: bench.connect(), socket: VecDeque::new() });
     let witness = bench.connect();
     while let [operation, rest @ ..] = input {
         input = rest;
         let amount = usize::from(operation >> 3);
         let which = amount % 2;
-        let (client, device) = (clients[which], DEVICES_THERE[amount / 2 % 2]);
+        let (peer, device) = (&mut clients[which], DEVICES_THERE[amount / 2 % 2]);
+        let client = peer.id;
         match operation % 8 {
             0 => {
                 let bytes = take(&mut input, amount).to_vec();
-                bench.server.handle_bytes(NOW, client, &bytes);
+                bench.send(peer, &bytes);
             }
             1 => {
                 let head = take(&mut input, 3);
                 let [kind, subtype, len] = head.try_into().unwrap_or([3, 3, 28]);
                 let kind = Kind::from_code(kind % 6 + 1).expect("a kind");
                 let device = if amount / 4 % 2 == 0 { SERVER } else { device };
-                let body = take(&mut input, usize::from(len)).to_vec();
-                bench.server.handle_bytes(NOW, client, &message(device, kind, subtype, &body));
+                let mut body = take(&mut input, usize::from(len)).to_vec();
+                // Longer than what may wait otherwise.
+                if amount / 8 % 4 == 3 {
+                    body.resize(4 * MAX_BUFFERED, 0);
+                }
+                bench.send(peer, &message(device, kind, subtype, &body));
             }
             2 => {
                 let body = position2d::State::default().to_bytes();
@@ -137,7 +185,7 @@ fuzz_target!(|input: &[u8]| {
             5 => {
                 bench.server.handle_disconnected(client);
                 bench.asked.retain(|asked| *asked != client);
-                clients[which] = bench.connect();
+                *peer = Peer { id: bench.connect(), socket: VecDeque::new() };
             }
             6 => drop(bench.read(client)),
             _ => {
@@ -145,11 +193,15 @@ fuzz_target!(|input: &[u8]| {
                 let address = Address { device, ..Address::default() };
                 let body = player::Subscription { address, access, driver: String::new() }.to_bytes();
                 let subscribe = message(SERVER, Kind::Request, player::SUBSCRIBE.subtype, &body);
-                bench.server.handle_bytes(NOW, client, &subscribe);
+                bench.send(peer, &subscribe);
             }
         }
         bench.calls();
+        bench.take_input(&mut clients[which]);
         bench.server.handle_bytes(NOW, witness, &message(SERVER, Kind::Request, DEVICES.subtype, &[]));
         assert_eq!(bench.read(witness), 1, "another client is answered");
+    }
+    for peer in &mut clients {
+        bench.finish(peer);
     }
 });

@@ -7,7 +7,9 @@ use std::io::{ErrorKind, Result};
 use std::pin::Pin;
 use std::time::Duration;
 
+use futures::future::FutureExt;
 use nix::sys::socket::{setsockopt, sockopt};
+use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -60,6 +62,13 @@ pub(crate) async fn read(stream: &TcpStream, buffer: &mut [u8]) -> Result<usize>
             read => return read,
         }
     }
+}
+
+/// Whether the peer has closed the connection, or is lost. Unlike [`read`], it finds out behind bytes that nobody reads
+/// yet.
+pub(crate) fn has_ended(stream: &TcpStream) -> bool {
+    let ready = stream.ready(Interest::READABLE).now_or_never();
+    ready.and_then(Result::ok).is_some_and(|ready| ready.is_read_closed())
 }
 
 /// Sends as much as the peer accepts. Returns the number of bytes.
@@ -120,6 +129,23 @@ mod tests {
             let begin = Instant::now();
             limit.reached().await;
             assert!(begin.elapsed() >= LIMIT, "{:?} after a pause of {pause} ms", begin.elapsed());
+        }
+    }
+
+    #[tokio::test]
+    async fn an_end_is_found_behind_unread_bytes() {
+        use std::io::Write;
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        client.write_all(&[1; 100_000]).unwrap();
+        server.readable().await.unwrap();
+        assert!(!has_ended(&server));
+        drop(client);
+        let end = Instant::now() + Duration::from_secs(10);
+        while !has_ended(&server) {
+            assert!(Instant::now() < end);
+            sleep(Duration::from_millis(10)).await;
         }
     }
 

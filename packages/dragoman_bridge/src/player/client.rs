@@ -421,7 +421,9 @@ impl Client {
         if message.header.subtype == player::SYNCH_OVERFLOW {
             let dropped = u32::from_bytes(&message.body).unwrap_or(1);
             self.statistics.dropped = self.statistics.dropped.saturating_add(dropped.into());
-        } else if let (Some(Pull::Asked { .. }), Some(period)) = (self.pull, self.config.pull_period) {
+        }
+        // A server sends one of both: either ends the data.
+        if let (Some(Pull::Asked { .. }), Some(period)) = (self.pull, self.config.pull_period) {
             self.pull = Some(Pull::Due(now.saturating_add(period)));
         }
     }

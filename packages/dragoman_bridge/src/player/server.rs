@@ -171,10 +171,10 @@ impl Server {
         }
     }
 
-    /// Whether more bytes should be read from the client.
+    /// Whether more bytes should be read from the client. A message of any valid length can be completed.
     pub fn wants_input(&self, client: ClientId) -> bool {
         self.sessions.get(&client).is_some_and(|session| {
-            session.decoder.buffered() < self.config.max_buffered
+            (session.decoder.buffered() < self.config.max_buffered || session.decoder.is_incomplete())
                 && session.waiting_len() < self.config.max_buffered
                 && session.commands < MAX_COMMANDS
                 && !session.is_closing

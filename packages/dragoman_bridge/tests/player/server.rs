@@ -10,7 +10,7 @@ use dragoman_bridge::player::wire::player::{
 };
 use dragoman_bridge::player::wire::position2d::{self, GET_GEOMETRY, STATE, State, VELOCITY, Velocity};
 use dragoman_bridge::player::wire::{
-    Address, BANNER_LEN, Bytes, Decoder, Device, Header, Kind, Message, Xdr, player,
+    Address, BANNER_LEN, Bytes, Decoder, Device, Header, Kind, MAX_BODY_LEN, Message, Xdr, player,
 };
 use proptest::prelude::*;
 
@@ -341,6 +341,42 @@ fn commands_that_nobody_takes_slow_their_client_only() {
     assert!(!bench.server.wants_input(client));
     assert_eq!(bench.ask(other, SERVER, DEVICES.subtype, &()).header.kind, Kind::Acknowledge);
     assert!(bench.calls().len() <= 64);
+    assert!(bench.server.wants_input(client));
+}
+
+/// A body of up to 8 MiB is valid, so its owner reads on beyond what otherwise stops it.
+#[test]
+fn a_long_message_is_read_to_its_end() {
+    let mut bench = bench();
+    let client = bench.subscribed();
+    let long = encoded(BASE, Kind::Request, GET_GEOMETRY.subtype, &vec![0; MAX_BODY_LEN]);
+    for part in long.chunks(4096) {
+        assert!(bench.server.wants_input(client));
+        bench.server.handle_bytes(NOW, client, part);
+    }
+    // It is answered, also if it makes no sense.
+    bench.calls();
+    bench.server.handle_outcome(NOW, client, Ok(Vec::new()));
+    assert_eq!(kinds(&bench.received(client)), [(Kind::Acknowledge, GET_GEOMETRY.subtype)]);
+    assert!(bench.server.wants_input(client));
+}
+
+/// Whole messages that wait for their client to read its answers are not read without limit.
+#[test]
+fn whole_messages_that_wait_stop_their_client() {
+    let mut bench = with(ServerConfig { max_buffered: 4096, ..ServerConfig::default() });
+    let client = bench.connect();
+    let ask = encoded(SERVER, Kind::Request, DEVICES.subtype, &[]);
+    let mut sent = 0;
+    while bench.server.wants_input(client) {
+        bench.server.handle_bytes(NOW, client, &ask);
+        sent += 1;
+        assert!(sent < 1000);
+    }
+    // A message that begins behind them changes nothing.
+    bench.server.handle_bytes(NOW, client, &ask[..20]);
+    assert!(!bench.server.wants_input(client));
+    assert_eq!(bench.received(client).len(), sent);
     assert!(bench.server.wants_input(client));
 }
 

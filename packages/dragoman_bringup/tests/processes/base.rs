@@ -663,6 +663,42 @@ fn any_base_with_two_wheels_drives() {
     assert!((turn(truth[2], FRAC_PI_2)).abs() < 0.05, "{truth:?}");
 }
 
+/// The settings that come with it, on wheels of its size.
+#[test]
+fn a_romaa_on_a_serial_port_has_its_geometry_and_its_limits() {
+    let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/config/romaa.yaml");
+    let path = TestPath::new("base_romaa");
+    let command = wheels(&path.0, &["--separation", "0.44", "--radius", "0.07"]);
+    let device = Device::spawn(path, command);
+    let options = ["--kind", "differential", "--config", settings];
+    let mut operator = Operator::beside(device, &options, &["-p", "feedback_timeout_sec:=1.5"]);
+    let geometry =
+        operator.call::<GetGeometry::Service>("/mobile_base/get_geometry", GetGeometry::Request::default());
+    assert!(geometry.success, "{}", geometry.message);
+    assert_eq!((geometry.size.x, geometry.size.y, geometry.size.z), (0.57, 0.52, 0.195));
+    assert_eq!((geometry.pose.x, geometry.pose.y), (-0.111, 0.0));
+    let mut odometry = operator.subscribe::<Odometry>("/odom");
+    // Faster than it may drive, and turn.
+    type Speed = fn(&Odometry) -> f64;
+    let cases: [([f64; 2], Speed, f64); 2] = [
+        ([10.0, 0.0], |odometry| odometry.twist.twist.linear.x, 0.5),
+        ([0.0, 10.0], |odometry| odometry.twist.twist.angular.z, 2.0),
+    ];
+    for ([linear, angular], speed, limit) in cases {
+        let end = Instant::now() + PATIENCE;
+        let mut fast = 0;
+        while fast < 10 {
+            operator.command(linear, angular);
+            let reached = speed(&operator.next("odom", &mut odometry));
+            assert!(reached < 1.1 * limit, "{reached}");
+            fast += u32::from(reached > 0.9 * limit);
+            assert!(Instant::now() < end, "{reached} instead of {limit}");
+        }
+        operator.command(0.0, 0.0);
+        operator.find("it stands", &mut odometry, |odometry| speed(odometry).abs() < 0.01);
+    }
+}
+
 #[test]
 fn a_peer_that_is_not_ours_uses_the_base() {
     let Some(peer) = Peer::Cyclone.command() else { return };

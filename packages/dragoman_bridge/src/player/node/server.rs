@@ -46,7 +46,7 @@ use tokio::sync::Notify;
 use crate::player::server::{Call, ClientId, Outcome, Server, ServerConfig, ServerStatistics};
 use crate::player::wire::{DEFAULT_PORT, Device};
 use crate::tcp::server::{Leaving, Ports, Report, Serve};
-use crate::tcp::{Keepalive, acknowledge_quickly, read, send};
+use crate::tcp::{Keepalive, acknowledge_quickly, has_ended, read, send};
 use crate::{BridgeError, ports};
 use driver::{Feed, Opened, Setup};
 pub use table::{Configured, Table, TableError};
@@ -58,6 +58,8 @@ const READ_LEN: usize = 4096;
 /// Time limit of a request to a device, s. Player's own clients wait ten seconds.
 const SERVICE_TIMEOUT: f64 = 5.0;
 
+/// How often it is looked whether a client is still there while nothing is read from it. Until then its robot drives.
+const LOOK: Duration = Duration::from_millis(200);
 /// How long a device's node lives on after it was closed.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -77,7 +79,7 @@ pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
         Declaration::new(
             "command_timeout",
             0.0,
-            "Time for which a velocity holds, s; 0: until the next one, as with the original's drivers.",
+            "Time for which a velocity, or a speed in a direction, holds, s; 0: until the next command, as with the original's drivers. A pose is driven to for as long as it takes.",
         )
         .within(Range::Double { from: 0.0, to: 3600.0 }),
         Declaration::new("service_timeout", SERVICE_TIMEOUT, "Time limit of a request to a device, s.")
@@ -262,6 +264,9 @@ impl Connection {
                     }
                 },
                 () = notify.notified() => {}
+                () = tokio::time::sleep(LOOK), if !wants_input => if has_ended(stream) {
+                    return Ok(());
+                },
                 writable = stream.writable(), if has_unsent => writable?,
             }
         }
@@ -306,7 +311,10 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                 }
                 Call::Request { client, device, subtype, body } => {
                     let answer = match devices.get_mut(&device) {
-                        Some(opened) => opened.driver.handle_request(subtype, &body),
+                        Some(Opened { driver, .. }) => {
+                            let common = driver::answer_for_all(device, &**driver, subtype, &body);
+                            common.unwrap_or_else(|| driver.handle_request(subtype, &body))
+                        }
                         None => Err("the device is closed".to_owned()),
                     };
                     let answer = answer.unwrap_or_else(driver::refused);

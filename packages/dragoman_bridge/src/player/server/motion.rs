@@ -118,6 +118,11 @@ impl Motion {
         Ok(Self::Goal(command))
     }
 
+    /// Whether it goes on until the next command. A goal ends by itself, and clients send it once.
+    pub fn is_endless(&self) -> bool {
+        matches!(self, Self::Velocity(_) | Self::Heading(_))
+    }
+
     /// The velocity now, at this pose of the odometry; `None` for [`Motion::Idle`]. A reached goal becomes idle with a
     /// last velocity of zero. Without a pose, only velocities are possible; the base waits.
     pub fn poll(&mut self, pose: Option<&Pose2d>, gains: &Gains) -> Option<Pose2d> {

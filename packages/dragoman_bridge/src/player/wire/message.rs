@@ -138,6 +138,9 @@ pub enum StreamError {
     },
 }
 
+/// Memory that a decoder keeps after a long message, bytes.
+const KEPT: usize = 64 << 10;
+
 /// Decodes a stream of messages.
 #[derive(Debug, Default)]
 pub struct Decoder {
@@ -150,12 +153,25 @@ impl Decoder {
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.start);
         self.start = 0;
+        if self.bytes.is_empty() {
+            self.bytes.shrink_to(KEPT);
+        }
         self.bytes.extend_from_slice(bytes);
     }
 
     /// Number of bytes not yet decoded.
     pub fn buffered(&self) -> usize {
         self.bytes.len() - self.start
+    }
+
+    /// Whether the next message has not come completely yet: only more bytes can bring it.
+    pub fn is_incomplete(&self) -> bool {
+        let rest = self.bytes.get(self.start..).unwrap_or_default();
+        let header = rest.get(..HEADER_LEN).and_then(|header| Sent::from_bytes(header).ok());
+        header.is_none_or(|Sent { len, .. }| {
+            let len = len as usize;
+            len <= MAX_BODY_LEN && rest.len() < HEADER_LEN + len
+        })
     }
 
     /// The next message. `None`: incomplete.

@@ -8,17 +8,46 @@ use crate::common::{Lab, domain};
 use dragoman_ros::QosProfile;
 use dragoman_ros::dragoman_msgs::srv::GetGeometry;
 use dragoman_ros::geometry_msgs::msg::Twist;
-use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Odometry};
+use dragoman_ros::sensor_msgs::msg::{BatteryState, JointState, LaserScan};
+use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use futures::stream::BoxStream;
 
 use super::PATIENCE;
 
+fn seconds(header: &Header) -> f64 {
+    f64::from(header.stamp.sec) + f64::from(header.stamp.nanosec) * 1e-9
+}
+
+/// A message of our robot, and the same one behind the client, by its stamp.
+#[track_caller]
+fn pair<T>(
+    beside: &Beside,
+    what: &str,
+    [near, far]: [&mut BoxStream<'static, T>; 2],
+    header: impl Fn(&T) -> &Header,
+) -> [T; 2] {
+    let end = Instant::now() + PATIENCE;
+    let mut own = Vec::new();
+    loop {
+        let other = beside.next(what, far);
+        while let Some(Some(message)) = futures::FutureExt::now_or_never(futures::StreamExt::next(near)) {
+            own.push(message);
+        }
+        let stamp = seconds(header(&other));
+        if let Some(at) = own.iter().position(|own| (seconds(header(own)) - stamp).abs() < 1e-5) {
+            return [own.swap_remove(at), other];
+        }
+        assert!(Instant::now() < end, "{what}: no message has the stamp of another");
+    }
+}
+
 /// The lab's TurtleBot behind Player's server, without its cameras: two of them, thirty times a second and in both
 /// processes, are too much for a busy machine in a debug build.
 fn turtlebot(domain: u16, test: &str) -> Lab {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chain_{test}.cfg"));
-    let text = "driver ( name \"kobuki\" provides [\"position2d:0\" \"laser:0\" \"power:0\" \"bumper:0\"] )";
+    let text = "driver ( name \"kobuki\" provides [\"position2d:0\" \"laser:0\" \"power:0\" \"bumper:0\" \"actarray:0\"] )";
     std::fs::write(&path, text).unwrap();
     let arguments = ["up", "--only", "turtlebot,player", "--player-devices", path.to_str().unwrap()];
     Lab::start_with(domain, &arguments, &[])
@@ -69,6 +98,72 @@ fn a_base_behind_our_server_is_the_same_behind_our_client() {
     let (own, other) = (newest(&mut near, "/odom"), newest(&mut far, "/player/odom"));
     let is_same = own.iter().zip(other).all(|(own, other)| (own - other).abs() < 1e-4);
     assert!(is_same && own[0].abs() > 0.05, "{own:?} {other:?}");
+}
+
+/// By the server's stamps, each message of a sensor is found again.
+#[test]
+fn what_is_measured_is_the_same_behind_our_client() {
+    let domain = domain();
+    let up = turtlebot(domain, "sensors");
+    let stamps = ["-p", "player_client:server_time:=true"];
+    let _client = Lab::start_with(domain, &["player", "--server", &up.player.to_string()], &stamps);
+    let mut beside = Beside::new(domain);
+    let (mut near, mut far) =
+        (beside.subscribe::<LaserScan>("/scan"), beside.subscribe::<LaserScan>("/player/scan"));
+    let [own, other] = pair(&beside, "a scan", [&mut near, &mut far], |scan| &scan.header);
+    assert!((own.angle_min - other.angle_min).abs() < 1e-5 && own.ranges.len() > 100, "{}", own.ranges.len());
+    assert!((own.angle_increment - other.angle_increment).abs() < 1e-6);
+    assert_eq!(own.ranges.len(), other.ranges.len());
+    for (own, other) in own.ranges.iter().zip(&other.ranges) {
+        let is_same = (own - other).abs() < 1e-4 || (!own.is_finite() && !other.is_finite());
+        assert!(is_same, "{own} {other}");
+    }
+    assert!(own.ranges.iter().filter(|range| range.is_finite()).count() > 50, "walls");
+    drop((near, far));
+
+    let names = ["/mobile_base/sensors/battery_state", "/player/battery_state"];
+    let [mut near, mut far] = names.map(|name| beside.subscribe::<BatteryState>(name));
+    let [own, other] = pair(&beside, "the battery", [&mut near, &mut far], |state| &state.header);
+    assert!(own.voltage > 10.0 && (own.voltage - other.voltage).abs() < 1e-3, "{own:?} {other:?}");
+    assert!((own.percentage - other.percentage).abs() < 1e-3, "{own:?} {other:?}");
+    drop((near, far));
+
+    let names = ["/joint_states", "/player/joint_states"];
+    let [mut near, mut far] = names.map(|name| beside.subscribe::<JointState>(name));
+    let [own, other] = pair(&beside, "the joints", [&mut near, &mut far], |state| &state.header);
+    assert_eq!(other.position.len(), 5);
+    for (joint, other) in (1..).zip(&other.position) {
+        let name = format!("arm_{joint}_joint");
+        let index = own.name.iter().position(|own| *own == name).unwrap();
+        assert!((own.position[index] - other).abs() < 1e-5, "{name}: {own:?} {other:?}");
+    }
+}
+
+#[test]
+fn a_map_behind_our_server_is_the_same_behind_our_client() {
+    let domain = domain();
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("chain_map.cfg");
+    std::fs::write(&path, "driver ( name \"map\" provides [\"map:0\"] )").unwrap();
+    let arguments = ["up", "--only", "neobotix,player", "--player-devices", path.to_str().unwrap()];
+    let up = Lab::start_with(domain, &arguments, &[]);
+    let _client = Lab::start_with(domain, &["player", "--server", &up.player.to_string()], &[]);
+    let mut beside = Beside::new(domain);
+    let [own, other] = ["/neobotix/map", "/player/map"].map(|name| {
+        let mut map = beside.latched::<OccupancyGrid>(name);
+        beside.find(name, &mut map, |map| map.data.contains(&100))
+    });
+    let size = |map: &OccupancyGrid| (map.info.width, map.info.height);
+    assert_eq!(size(&own), size(&other));
+    assert!((own.info.resolution - other.info.resolution).abs() < 1e-6);
+    let (at, there) = (&own.info.origin.position, &other.info.origin.position);
+    assert!((at.x - there.x).abs() < 1e-5 && (at.y - there.y).abs() < 1e-5, "{at:?} {there:?}");
+    // Player has three kinds of cells.
+    let kind = |cell: &i8| match cell {
+        0..20 => 0,
+        65.. => 100,
+        _ => -1,
+    };
+    assert!(own.data.iter().map(kind).eq(other.data.iter().map(kind)));
 }
 
 /// PlatformCtrl's protocol, a platform, Player's protocol on both sides, and the base behind it.

@@ -1,8 +1,6 @@
 //! Commands, services and the action.
 
-use std::time::Duration;
-
-use super::Operator;
+use super::{Operator, PATIENCE};
 use dragoman_bridge::player::wire::common::Pose2d;
 use dragoman_bridge::player::wire::*;
 use dragoman_ros::arbotix_msgs::srv::SetSpeed;
@@ -14,6 +12,7 @@ use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::std_msgs::msg::Float64;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{GoalStatus, Node};
+use futures::StreamExt;
 
 const BASE: Device = position2d::INTERFACE.device(0);
 
@@ -66,8 +65,9 @@ fn a_base_has_the_services_of_every_base_and_stops_without_commands() {
         .filter(|message| message.1 == BASE && message.2 == Kind::Command)
         .map(|message| message.0)
         .collect();
+    // The exact time is a matter of the core's tests; here both messages are late by what the machine needs.
     let pause = times[1] - times[0];
-    assert!((0.55..2.0).contains(&pause.as_secs_f64()), "{pause:?}");
+    assert!((0.3..PATIENCE.as_secs_f64()).contains(&pause.as_secs_f64()), "{pause:?}");
 }
 
 #[test]
@@ -139,18 +139,18 @@ fn goals_go_to_the_planner_and_end_when_it_has_arrived() {
     operator.until("the goal", |operator| {
         operator.server.script().bodies(planner, Kind::Command, subtype) == [wanted.to_bytes()]
     });
-    let state = |done: bool| planner::State {
+    let state = |x: f64, done: bool| planner::State {
         valid: !done,
         done,
-        goal: wanted.clone(),
+        goal: Pose2d { x, ..Pose2d::default() },
         waypoint_count: 2,
         ..planner::State::default()
     };
-    let show = |operator: &mut Operator, done| {
-        let data = vec![(planner::STATE.subtype, state(done).to_bytes())];
+    let show = |operator: &mut Operator, x, done| {
+        let data = vec![(planner::STATE.subtype, state(x, done).to_bytes())];
         operator.server.script().data.insert(planner, data);
     };
-    show(&mut operator, false);
+    show(&mut operator, 2.0, false);
     let shown = operator.beside.find("a path", &mut path, |path| !path.poses.is_empty());
     assert_eq!(shown.poses.len(), 2);
 
@@ -161,16 +161,19 @@ fn goals_go_to_the_planner_and_end_when_it_has_arrived() {
     let send = |pose: &PoseStamped| {
         client.send_goal_request(NavigateToPose::Goal { pose: pose.clone(), ..Default::default() }).unwrap()
     };
-    let (_, result, _feedback) = operator.beside.runtime.block_on(send(&goal)).unwrap();
+    let (_, result, feedback) = operator.beside.runtime.block_on(send(&goal)).unwrap();
+    let mut feedback = feedback.boxed();
     operator.until("the second goal", |operator| {
         operator.server.script().bodies(planner, Kind::Command, subtype).len() == 2
     });
-    std::thread::sleep(Duration::from_millis(500));
-    show(&mut operator, true);
+    operator.beside.next("the planner is at work", &mut feedback);
+    show(&mut operator, 2.0, true);
     let (status, _) = operator.beside.runtime.block_on(result).unwrap();
     assert_eq!(status, GoalStatus::Succeeded);
 
-    show(&mut operator, false);
+    // Another goal: that the last one is done may still be on its way.
+    goal.pose.position.x = 3.0;
+    show(&mut operator, 3.0, false);
     let (running, result, _feedback) = operator.beside.runtime.block_on(send(&goal)).unwrap();
     operator.beside.runtime.block_on(running.cancel().unwrap()).unwrap();
     let (status, _) = operator.beside.runtime.block_on(result).unwrap();

@@ -12,7 +12,7 @@ use crate::arm31::rotation::rpy_from_quaternion;
 use crate::player::wire::common::{Orientation3d, Pose3d};
 use crate::player::wire::imu::DataKind;
 use crate::player::wire::power::Charging;
-use crate::player::wire::{Bytes, Device, bumper, imu, power};
+use crate::player::wire::{Bytes, Device, Kind, bumper, imu, power};
 
 /// How often the state of the bumpers is sent.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -136,6 +136,10 @@ impl Driver for Battery {
     fn handle_request(&mut self, _subtype: u8, _body: &[u8]) -> Result<Answer, String> {
         Err("charging is the base's own matter".to_owned())
     }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        vec![(Kind::Request, power::SET_CHARGING_POLICY.subtype)]
+    }
 }
 
 /// The ROS names of an inertial measurement unit.
@@ -206,6 +210,12 @@ impl Driver for Imu {
         }
         *self.kind.lock().unwrap_or_else(PoisonError::into_inner) = kind;
         Ok(acknowledged(&()))
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        [imu::RESET_ORIENTATION.subtype, imu::RESET_EULER.subtype]
+            .map(|subtype| (Kind::Request, subtype))
+            .to_vec()
     }
 }
 

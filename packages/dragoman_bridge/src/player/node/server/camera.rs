@@ -11,7 +11,7 @@ use crate::BridgeError;
 use crate::player::wire::camera::{
     Compression, Format, GET_IMAGE, GET_SOURCE, IMAGE, Image, SET_SOURCE, Source,
 };
-use crate::player::wire::{Bytes, Device, MAX_BODY_LEN, Xdr};
+use crate::player::wire::{Bytes, Device, Kind, MAX_BODY_LEN, Xdr};
 
 /// The ROS names of a camera.
 #[derive(Debug, Clone, Deserialize)]
@@ -95,6 +95,10 @@ impl Driver for Camera {
             subtype if subtype == SET_SOURCE.subtype => return Err("the camera has one source".to_owned()),
             _ => return Err(format!("the camera has no request {subtype}")),
         })
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        vec![(Kind::Request, SET_SOURCE.subtype)]
     }
 }
 

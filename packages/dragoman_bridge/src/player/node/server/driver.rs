@@ -15,7 +15,8 @@ use tokio::task::AbortHandle;
 use super::{Hub, now};
 use crate::player::server::Outcome;
 use crate::player::wire::common::{Geometry, Orientation3d, Point3d, Pose3d, Size3d};
-use crate::player::wire::{Device, Note, Xdr};
+use crate::player::wire::properties::{self, Capability};
+use crate::player::wire::{self, Device, Kind, Note, Xdr};
 
 /// The outcome of a request, later.
 pub(super) type Answer = BoxFuture<'static, Outcome>;
@@ -36,6 +37,37 @@ pub(super) trait Driver: Send {
 
     /// Ends what the last command began.
     fn handle_release(&mut self) {}
+
+    /// Commands and requests of its interface that it always refuses.
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        Vec::new()
+    }
+}
+
+/// Carries out a request that devices of every interface have; `None`: it is one of the interface's own.
+pub(super) fn answer_for_all(
+    device: Device,
+    driver: &dyn Driver,
+    subtype: u8,
+    body: &[u8],
+) -> Option<Result<Answer, String>> {
+    if subtype == properties::CAPABILITY.subtype {
+        return Some(answer_capability(device, driver, body));
+    }
+    let is_property = properties::INTERFACE.messages.iter().any(|row| row.subtype == subtype);
+    is_property.then(|| Err("devices in ROS have no properties".to_owned()))
+}
+
+fn answer_capability(device: Device, driver: &dyn Driver, body: &[u8]) -> Result<Answer, String> {
+    let Capability { kind, subtype } = properties::CAPABILITY.question(body)?;
+    let asked = u8::try_from(kind).ok().and_then(Kind::from_code).zip(u8::try_from(subtype).ok());
+    let has = asked.is_some_and(|(kind, subtype)| {
+        let mut messages = wire::interface(device.interface).into_iter().flat_map(|known| known.messages);
+        let is_known = messages.any(|row| (row.kind, row.subtype) == (kind, subtype));
+        let is_capability = (kind, subtype) == (Kind::Request, properties::CAPABILITY.subtype);
+        is_capability || (is_known && !driver.lacks().contains(&(kind, subtype)))
+    });
+    if has { Ok(acknowledged(&())) } else { Err(format!("it handles no message {subtype} of kind {kind}")) }
 }
 
 /// What all devices need.
@@ -51,7 +83,7 @@ pub(super) struct Setup {
 impl Setup {
     /// The node of a device.
     pub(super) fn node(&self, device: Device) -> dragoman_ros::Result<NodeTasks> {
-        let interface = crate::player::wire::interface(device.interface).map_or("device", |known| known.name);
+        let interface = wire::interface(device.interface).map_or("device", |known| known.name);
         let name = format!("player_{interface}_{}", device.index);
         Ok(NodeTasks::new(Node::create(self.context.clone(), &name, &self.namespace)?))
     }
@@ -134,12 +166,7 @@ pub(super) fn later<T: Send + Sync + 'static>(
 /// Time limit of the services that a command needs. Nobody waits for them.
 const COMMAND_LIMIT: Duration = Duration::from_secs(5);
 
-/// Carries out a command, which has no answer; the handle gives it up.
-pub(super) fn obey(answer: Answer) -> AbortHandle {
-    tokio::spawn(carried_out(answer)).abort_handle()
-}
-
-/// Carries out a command; `false`, with a line in the log: it was refused.
+/// Carries out a command, which has no answer; `false`, with a line in the log: it was refused.
 pub(super) async fn carried_out(answer: Answer) -> bool {
     let reason = match tokio::time::timeout(COMMAND_LIMIT, answer).await {
         Ok(Ok(_)) => return true,

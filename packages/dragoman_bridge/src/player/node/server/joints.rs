@@ -1,6 +1,7 @@
 //! Joints that take `<joint>/command`, as those of all our arms do: `actarray` and `gripper`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
@@ -8,17 +9,21 @@ use dragoman_ros::{QosProfile, arbotix_msgs, sensor_msgs, std_msgs};
 use futures::future::{FutureExt, join_all};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below};
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out};
 use crate::BridgeError;
-use crate::player::wire::Device;
 use crate::player::wire::actarray::{
-    self, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions,
+    self, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions, Speeds,
 };
 use crate::player::wire::common::Point3d;
 use crate::player::wire::gripper::{self, Fingers};
+use crate::player::wire::{Device, Kind};
 
 /// A joint that is faster moves, rad/s or m/s.
 const MOVING: f64 = 0.01;
+/// A joint has reached its goal at this distance, rad or m.
+const REACHED: f32 = 0.02;
+/// A joint that stands this long after a command has ended its motion.
+const SETS_OFF: Duration = Duration::from_secs(1);
 /// A gripper's finger is at a position within this part of its way.
 const NEAR: f64 = 0.04;
 
@@ -34,7 +39,7 @@ pub(super) struct ArmNames {
     #[serde(default)]
     namespace: String,
     /// Least and greatest position of each joint, rad or m.
-    limits: Vec<[f32; 2]>,
+    limits: Vec<[f64; 2]>,
     /// Home position of each joint, rad or m; 0 without it.
     #[serde(default)]
     home: Vec<f32>,
@@ -48,7 +53,16 @@ impl ArmNames {
         {
             return Err("an arm has a pair of limits, and if at all a home position, per joint".to_owned());
         }
+        if !self.limits.iter().all(|[min, max]| min.is_finite() && max.is_finite() && min <= max) {
+            return Err("limits are finite, the least before the greatest".to_owned());
+        }
         Ok(())
+    }
+
+    /// The limits of a joint in the precision of Player.
+    #[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
+    fn limits(&self, index: usize) -> [f32; 2] {
+        self.limits.get(index).copied().unwrap_or_default().map(|limit| limit as f32)
     }
 
     fn home(&self, index: usize) -> f32 {
@@ -57,15 +71,30 @@ impl ArmNames {
 }
 
 struct Joint {
+    /// Least and greatest position, rad or m.
+    limits: [f64; 2],
     command: SharedPublisher<std_msgs::msg::Float64>,
+    last: Mutex<Last>,
     relax: Service<arbotix_msgs::srv::Relax::Service>,
     enable: Service<arbotix_msgs::srv::Enable::Service>,
     set_speed: Service<arbotix_msgs::srv::SetSpeed::Service>,
 }
 
+/// The last command of a joint.
+#[derive(Default)]
+struct Last {
+    /// Where a client lets it move, and since when.
+    goal: Option<(f32, Instant)>,
+    /// A speed with which it is to move, as soon as the joint has it.
+    speed: Option<f32>,
+    /// The joint is asked to take a speed.
+    is_asking: bool,
+}
+
 struct Arm {
     names: ArmNames,
-    joints: Vec<Joint>,
+    joints: Vec<Arc<Joint>>,
+    measured: Arc<Mutex<Vec<actarray::Joint>>>,
     is_on: Arc<Mutex<bool>>,
 }
 
@@ -82,8 +111,8 @@ fn command(
     Ok(tasks.node().create_publisher(&topic, QosProfile::default())?.into())
 }
 
-fn publish(publisher: &SharedPublisher<std_msgs::msg::Float64>, position: f32) {
-    if let Err(error) = publisher.publish(&std_msgs::msg::Float64 { data: position.into() }) {
+fn publish(publisher: &SharedPublisher<std_msgs::msg::Float64>, position: f64) {
+    if let Err(error) = publisher.publish(&std_msgs::msg::Float64 { data: position }) {
         tracing::warn!(%error, "publishing a command failed");
     }
 }
@@ -102,17 +131,21 @@ pub(super) fn open_arm(
 ) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     let mut joints = Vec::new();
-    for joint in &names.joints {
+    for (joint, limits) in names.joints.iter().zip(&names.limits) {
         let service = |name: &str| below(&names.namespace, &format!("{joint}/{name}"));
-        joints.push(Joint {
+        joints.push(Arc::new(Joint {
+            limits: *limits,
             command: command(&mut tasks, &names.namespace, joint)?,
+            last: Mutex::default(),
             relax: Service::new(&mut tasks, &service("relax"))?,
             enable: Service::new(&mut tasks, &service("enable"))?,
             set_speed: Service::new(&mut tasks, &service("set_speed"))?,
-        });
+        }));
     }
     let is_on = Arc::new(Mutex::new(true));
     let (chain, power) = (names.joints.clone(), Arc::clone(&is_on));
+    let newest = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&newest);
     tasks.subscribe(
         &names.joint_states,
         QosProfile::sensor_data(),
@@ -120,12 +153,13 @@ pub(super) fn open_arm(
             // Messages about other joints, or about only some of these, are of no use.
             let values: Option<Vec<_>> = chain.iter().map(|joint| measured(&state, joint)).collect();
             let Some(values) = values else { return };
-            let joints = values.into_iter().map(joint_state).collect();
+            let joints: Vec<actarray::Joint> = values.into_iter().map(joint_state).collect();
+            lock(&received).clone_from(&joints);
             let state_of_arm = actarray::State { joints, motors_on: *lock(&power) };
             feed.send(&actarray::STATE, &state.header.stamp, &state_of_arm);
         },
     )?;
-    Ok(Opened::new(Arm { names: names.clone(), joints, is_on }, tasks)?)
+    Ok(Opened::new(Arm { names: names.clone(), joints, measured: newest, is_on }, tasks)?)
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
@@ -134,8 +168,68 @@ fn joint_state([position, speed]: [f64; 2]) -> actarray::Joint {
     actarray::Joint { position: position as f32, speed: speed as f32, acceleration: 0.0, current: 0.0, state }
 }
 
+impl Joint {
+    fn move_to(&self, position: f32) {
+        let mut last = lock(&self.last);
+        (last.goal, last.speed) = (Some((position, Instant::now())), None);
+        self.publish(position);
+    }
+
+    /// A limit in single precision may be beyond the arm's own.
+    fn publish(&self, position: f32) {
+        let [min, max] = self.limits;
+        publish(&self.command, f64::from(position).clamp(min, max));
+    }
+
+    /// Moves with a speed to a limit. It takes the speed first, so the motion begins a little later, unless
+    /// another command comes meanwhile.
+    fn move_with(self: &Arc<Self>, speed: f32) {
+        let mut last = lock(&self.last);
+        last.speed = Some(speed);
+        if !std::mem::replace(&mut last.is_asking, true) {
+            tokio::spawn(Arc::clone(self).take_speed(speed));
+        }
+    }
+
+    /// Has it take a speed, and newer ones that come meanwhile.
+    #[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
+    async fn take_speed(self: Arc<Self>, speed: f32) {
+        let mut wanted = speed;
+        loop {
+            let request = arbotix_msgs::srv::SetSpeed::Request { speed: wanted.abs().into() };
+            let is_set = carried_out(self.set_speed.ask(request, |_| Ok(Vec::new()))).await;
+            let mut last = lock(&self.last);
+            let newest = last.speed.filter(|_| is_set);
+            if let Some(newest) = newest.filter(|newest| newest.signum() == wanted.signum()) {
+                let [min, max] = self.limits;
+                let goal = (if newest > 0.0 { max } else { min }) as f32;
+                last.goal = Some((goal, Instant::now()));
+                self.publish(goal);
+            }
+            match newest {
+                Some(newest) if newest != wanted => wanted = newest,
+                _ => {
+                    (last.speed, last.is_asking) = (None, false);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Stops it, if a client's command still moves it.
+    fn release(&self, measured: &actarray::Joint) {
+        let mut last = lock(&self.last);
+        last.speed = None;
+        let Some((goal, since)) = last.goal.take() else { return };
+        let may_move = f64::from(measured.speed).abs() > MOVING || since.elapsed() < SETS_OFF;
+        if may_move && (goal - measured.position).abs() > REACHED {
+            self.publish(measured.position);
+        }
+    }
+}
+
 impl Arm {
-    fn joint(&self, number: i32) -> Result<(usize, &Joint), String> {
+    fn joint(&self, number: i32) -> Result<(usize, &Arc<Joint>), String> {
         let index = usize::try_from(number).ok();
         index.and_then(|index| Some((index, self.joints.get(index)?))).ok_or_else(|| {
             format!(
@@ -147,7 +241,7 @@ impl Arm {
 
     /// Checks a position, so that a chain moves as a whole or not at all.
     fn check(&self, index: usize, position: f32) -> Result<(), String> {
-        let [min, max] = self.names.limits.get(index).copied().unwrap_or_default();
+        let [min, max] = self.names.limits(index);
         if (min..=max).contains(&position) {
             return Ok(());
         }
@@ -157,7 +251,7 @@ impl Arm {
     fn move_to(&self, number: i32, position: f32) -> Result<(), String> {
         let (index, joint) = self.joint(number)?;
         self.check(index, position)?;
-        publish(&joint.command, position);
+        joint.move_to(position);
         Ok(())
     }
 
@@ -169,8 +263,23 @@ impl Arm {
             self.check(index, *position)?;
         }
         for (joint, position) in self.joints.iter().zip(positions) {
-            publish(&joint.command, *position);
+            joint.move_to(*position);
         }
+        Ok(())
+    }
+
+    /// Moves a joint with a speed, until its limit or the next command.
+    fn move_with(&self, number: i32, speed: f32) -> Result<(), String> {
+        let (index, joint) = self.joint(number)?;
+        if !speed.is_finite() {
+            return Err("a speed is finite".to_owned());
+        }
+        if speed == 0.0 {
+            let position = lock(&self.measured).get(index).map(|joint| joint.position);
+            joint.move_to(position.ok_or("the arm has not been measured yet")?);
+            return Ok(());
+        }
+        joint.move_with(speed);
         Ok(())
     }
 
@@ -199,16 +308,19 @@ impl Arm {
     }
 
     fn geometry(&self) -> Geometry {
-        let joint = |(index, [min, max]): (usize, &[f32; 2])| JointGeometry {
-            kind: JointKind::Rotary,
-            axis: Point3d { z: 1.0, ..Point3d::default() },
-            min: *min,
-            center: (min + max) / 2.0,
-            max: *max,
-            home: self.names.home(index),
-            ..JointGeometry::default()
+        let joint = |index: usize| {
+            let [min, max] = self.names.limits(index);
+            JointGeometry {
+                kind: JointKind::Rotary,
+                axis: Point3d { z: 1.0, ..Point3d::default() },
+                min,
+                center: (min + max) / 2.0,
+                max,
+                home: self.names.home(index),
+                ..JointGeometry::default()
+            }
         };
-        let joints = self.names.limits.iter().enumerate().map(joint).collect();
+        let joints = (0..self.joints.len()).map(joint).collect();
         Geometry { joints, ..Geometry::default() }
     }
 }
@@ -234,7 +346,25 @@ impl Driver for Arm {
                     }
                 }
             }
-            _ => Err("the joints take positions only".to_owned()),
+            subtype if subtype == actarray::SPEED.subtype => {
+                let JointSpeed { joint, speed } = actarray::SPEED.body(body)?;
+                self.move_with(joint, speed)
+            }
+            subtype if subtype == actarray::MULTI_SPEED.subtype => {
+                let Speeds { speeds } = actarray::MULTI_SPEED.body(body)?;
+                if speeds.len() != self.joints.len() || !speeds.iter().all(|speed| speed.is_finite()) {
+                    return Err(format!("{} finite speeds are needed", self.joints.len()));
+                }
+                (0..).zip(speeds).try_for_each(|(joint, speed)| self.move_with(joint, speed))
+            }
+            _ => Err("the joints take positions and speeds only".to_owned()),
+        }
+    }
+
+    /// Stops the joints that have not reached their goals.
+    fn handle_release(&mut self) {
+        for (joint, measured) in self.joints.iter().zip(&*lock(&self.measured)) {
+            joint.release(measured);
         }
     }
 
@@ -253,6 +383,13 @@ impl Driver for Arm {
             }
             _ => return Err("the joints choose their acceleration".to_owned()),
         })
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        let commands = [actarray::CURRENT.subtype, actarray::MULTI_CURRENT.subtype];
+        let requests = [actarray::BRAKES.subtype, actarray::SET_ACCELERATION.subtype];
+        let requests = requests.map(|subtype| (Kind::Request, subtype));
+        commands.map(|subtype| (Kind::Command, subtype)).into_iter().chain(requests).collect()
     }
 }
 
@@ -323,7 +460,7 @@ impl Driver for Gripper {
             }
             _ => return Err("the gripper has no store".to_owned()),
         };
-        publish(&self.command, position);
+        publish(&self.command, position.into());
         Ok(())
     }
 
@@ -332,6 +469,10 @@ impl Driver for Gripper {
             return Ok(acknowledged(&gripper::Geometry::default()));
         }
         Err(format!("the gripper has no request {subtype}"))
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        [gripper::STORE.subtype, gripper::RETRIEVE.subtype].map(|subtype| (Kind::Command, subtype)).to_vec()
     }
 }
 

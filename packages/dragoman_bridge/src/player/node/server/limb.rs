@@ -2,6 +2,7 @@
 //!
 //! The approach vector is the z axis of the tool, the orientation vector its y axis.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,17 +10,18 @@ use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, std_srvs};
 use futures::future::FutureExt;
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use serde::Deserialize;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done, obey};
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out, done};
 use crate::BridgeError;
 use crate::arm31::rotation::normalized;
-use crate::player::wire::Device;
+use crate::player::server::Outcome;
 use crate::player::wire::common::Point3d;
 use crate::player::wire::limb::{
     BRAKES, GET_GEOMETRY, HOME, MOVE_ALONG, Motion, Move, POWER, Pose, SET_POSE, SET_POSITION, SET_SPEED,
     STATE, STOP, State,
 };
+use crate::player::wire::{Device, Kind};
 
 /// Command modes of the motion pipeline.
 const JOINT: u8 = 1;
@@ -44,12 +46,36 @@ pub(super) struct Names {
 /// How often it is looked whether a motion has ended, and the time limit of that.
 const LOOK: Duration = Duration::from_millis(20);
 const HALT_LIMIT: Duration = Duration::from_secs(3);
+/// Time limit for the end of a command that was taken back, before the arm is stopped without it. The arm's node runs
+/// longer than this after the last client has gone.
+const WITHDRAWAL_LIMIT: Duration = Duration::from_millis(500);
 
-/// What is measured.
+/// What is measured, and whether the arm moves because of a client.
 #[derive(Default)]
 struct Measured {
     pose: Option<(Vector3<f64>, UnitQuaternion<f64>)>,
     is_moving: bool,
+    /// A client's command has begun a motion whose end was not reported yet.
+    is_begun: bool,
+    /// That motion was reported.
+    is_seen: bool,
+}
+
+impl Measured {
+    /// The arm reports whether it moves. It may take a while to report a motion that has begun.
+    fn report(&mut self, is_moving: bool) {
+        self.is_moving = is_moving;
+        if is_moving {
+            self.is_seen = self.is_begun;
+        } else if self.is_seen {
+            (self.is_begun, self.is_seen) = (false, false);
+        }
+    }
+
+    /// Whether a motion is in progress, or may be.
+    fn is_active(&self) -> bool {
+        self.is_moving || self.is_begun
+    }
 }
 
 /// The services of an arm.
@@ -71,6 +97,31 @@ impl Services {
     }
 }
 
+/// What a command asks for.
+#[derive(Debug)]
+enum Goal {
+    Stop,
+    Joints(Vec<f64>),
+    /// On a straight line.
+    Pose {
+        pose: geometry_msgs::msg::Pose,
+        min_duration: f64,
+    },
+}
+
+/// A command that is being carried out. What it has not begun yet can be taken back; a service that it has asked
+/// cannot, and the order of two services is only certain when the first one has answered.
+struct Running {
+    is_withdrawn: Arc<AtomicBool>,
+    end: JoinHandle<bool>,
+}
+
+impl Running {
+    fn withdraw(&self) {
+        self.is_withdrawn.store(true, Ordering::Relaxed);
+    }
+}
+
 struct Limb {
     names: Names,
     measured: Arc<Mutex<Measured>>,
@@ -80,7 +131,7 @@ struct Limb {
     /// A client has moved it, and has not stopped it.
     is_commanded: bool,
     /// The last command, which the next one replaces.
-    command: Option<AbortHandle>,
+    running: Option<Running>,
 }
 
 fn lock(measured: &Mutex<Measured>) -> MutexGuard<'_, Measured> {
@@ -104,7 +155,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     let moving = Arc::clone(&measured);
     let latched = QosProfile::default().keep_last(1).transient_local();
     tasks.subscribe(&name("motion_status"), latched, move |status: dragoman_msgs::msg::MotionStatus| {
-        lock(&moving).is_moving = status.moving;
+        lock(&moving).report(status.moving);
     })?;
     let posed = Arc::clone(&measured);
     let qos = QosProfile::sensor_data();
@@ -123,7 +174,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
             services: Arc::new(services),
             speed: None,
             is_commanded: false,
-            command: None,
+            running: None,
         },
         tasks,
     )?)
@@ -170,7 +221,7 @@ impl Limb {
     }
 
     /// Moves the end effector on a straight line.
-    fn move_to(&self, position: Vector3<f64>, rotation: UnitQuaternion<f64>) -> Result<Answer, String> {
+    fn move_to(&self, position: Vector3<f64>, rotation: UnitQuaternion<f64>) -> Result<Goal, String> {
         let way = (position - self.pose()?.0).norm();
         let q = rotation.coords;
         let [x, y, z, w] = normalized([q.x, q.y, q.z, q.w]).ok_or("not a rotation")?;
@@ -178,58 +229,20 @@ impl Limb {
             position: geometry_msgs::msg::Point { x: position.x, y: position.y, z: position.z },
             orientation: geometry_msgs::msg::Quaternion { x, y, z, w },
         };
-        let min_duration = self.speed.map_or(0.0, |speed| way / speed);
-        let (halted, services) = (self.halted(), Arc::clone(&self.services));
-        Ok(async move {
-            halted.await?;
-            services.mode(CARTESIAN).await?;
-            let request = dragoman_msgs::srv::SetGoalPose::Request { pose, min_duration };
-            services.set_pose.ask(request, |response| done(response.success, response.message)).await?;
-            services.begin.trigger().await
-        }
-        .boxed())
+        Ok(Goal::Pose { pose, min_duration: self.speed.map_or(0.0, |speed| way / speed) })
     }
 
-    fn home(&self) -> Result<Answer, String> {
+    fn home(&self) -> Result<Goal, String> {
         if self.names.home.is_empty() {
             return Err("the table names no home position".to_owned());
         }
-        let position = self.names.home.clone();
-        let (halted, services) = (self.halted(), Arc::clone(&self.services));
-        Ok(async move {
-            halted.await?;
-            services.mode(JOINT).await?;
-            let request = dragoman_msgs::srv::SetJointGoal::Request { position, min_duration: 0.0 };
-            services.set_joints.ask(request, |response| done(response.success, response.message)).await?;
-            services.begin_joints.trigger().await
-        }
-        .boxed())
+        Ok(Goal::Joints(self.names.home.clone()))
     }
 
-    /// Ends the motion that is in progress: a new command replaces it.
-    fn halted(&self) -> Answer {
-        let (measured, services) = (Arc::clone(&self.measured), Arc::clone(&self.services));
-        async move {
-            if !lock(&measured).is_moving {
-                return Ok(Vec::new());
-            }
-            services.stop.trigger().await?;
-            let still = async {
-                while lock(&measured).is_moving {
-                    tokio::time::sleep(LOOK).await;
-                }
-            };
-            let late = |_| "the arm does not stop".to_owned();
-            tokio::time::timeout(HALT_LIMIT, still).await.map_err(late)?;
-            Ok(Vec::new())
-        }
-        .boxed()
-    }
-
-    fn command(&self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+    fn goal(&self, subtype: u8, body: &[u8]) -> Result<Goal, String> {
         match subtype {
             subtype if subtype == HOME.subtype => self.home(),
-            subtype if subtype == STOP.subtype => Ok(self.services.stop.trigger()),
+            subtype if subtype == STOP.subtype => Ok(Goal::Stop),
             subtype if subtype == SET_POSE.subtype => {
                 let Pose { position, approach, orientation } = SET_POSE.body(body)?;
                 self.move_to(vector(&position)?, rotation(&approach, &orientation)?)
@@ -253,12 +266,93 @@ impl Limb {
     }
 }
 
+/// Ends the motion in progress, and takes back the last command.
+async fn halt(measured: &Mutex<Measured>, services: &Services, last: Option<Running>) -> Outcome {
+    if lock(measured).is_active() {
+        services.stop.trigger().await?;
+    }
+    let Some(last) = last.filter(|last| !last.end.is_finished()) else { return Ok(Vec::new()) };
+    // It may just be asking the arm to begin.
+    let _ = tokio::time::timeout(WITHDRAWAL_LIMIT, last.end).await;
+    if lock(measured).is_active() {
+        services.stop.trigger().await?;
+    }
+    Ok(Vec::new())
+}
+
+/// Waits until the arm stands, after [`halt`].
+async fn still(measured: &Mutex<Measured>) -> Outcome {
+    let still = async {
+        while lock(measured).is_moving {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let late = |_| "the arm does not stop".to_owned();
+    tokio::time::timeout(HALT_LIMIT, still).await.map_err(late)?;
+    let mut measured = lock(measured);
+    (measured.is_begun, measured.is_seen) = (false, false);
+    Ok(Vec::new())
+}
+
+/// Begins a motion, unless its command was taken back.
+async fn begin(
+    measured: &Mutex<Measured>,
+    service: &Service<std_srvs::srv::Trigger::Service>,
+    is_withdrawn: &AtomicBool,
+) -> Outcome {
+    {
+        let mut measured = lock(measured);
+        if is_withdrawn.load(Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
+        measured.is_begun = true;
+    }
+    let outcome = service.trigger().await;
+    if outcome.is_err() {
+        lock(measured).is_begun = false;
+    }
+    outcome
+}
+
+async fn carry_out(
+    goal: Goal,
+    measured: Arc<Mutex<Measured>>,
+    services: Arc<Services>,
+    last: Option<Running>,
+    is_withdrawn: Arc<AtomicBool>,
+) -> Outcome {
+    if let Goal::Stop = goal {
+        // Also a motion that nobody has reported.
+        services.stop.trigger().await?;
+    }
+    halt(&measured, &services, last).await?;
+    still(&measured).await?;
+    match goal {
+        Goal::Stop => Ok(Vec::new()),
+        Goal::Joints(position) => {
+            services.mode(JOINT).await?;
+            let request = dragoman_msgs::srv::SetJointGoal::Request { position, min_duration: 0.0 };
+            services.set_joints.ask(request, |response| done(response.success, response.message)).await?;
+            begin(&measured, &services.begin_joints, &is_withdrawn).await
+        }
+        Goal::Pose { pose, min_duration } => {
+            services.mode(CARTESIAN).await?;
+            let request = dragoman_msgs::srv::SetGoalPose::Request { pose, min_duration };
+            services.set_pose.ask(request, |response| done(response.success, response.message)).await?;
+            begin(&measured, &services.begin, &is_withdrawn).await
+        }
+    }
+}
+
 impl Driver for Limb {
     fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
-        let command = self.command(subtype, body)?;
-        if let Some(last) = self.command.replace(obey(command)) {
-            last.abort();
-        }
+        let goal = self.goal(subtype, body)?;
+        let last = self.running.take().inspect(Running::withdraw);
+        let is_withdrawn = Arc::new(AtomicBool::new(false));
+        let (measured, services) = (Arc::clone(&self.measured), Arc::clone(&self.services));
+        let command = carry_out(goal, measured, services, last, Arc::clone(&is_withdrawn));
+        let end = tokio::spawn(carried_out(command.boxed()));
+        self.running = Some(Running { is_withdrawn, end });
         self.is_commanded = subtype != STOP.subtype;
         Ok(())
     }
@@ -286,16 +380,38 @@ impl Driver for Limb {
     }
 
     fn handle_release(&mut self) {
+        let last = self.running.take().inspect(Running::withdraw);
         // Somebody else's motion is not stopped.
-        if std::mem::take(&mut self.is_commanded) && lock(&self.measured).is_moving {
-            let _ = obey(self.services.stop.trigger());
+        if std::mem::take(&mut self.is_commanded) {
+            let (measured, services) = (Arc::clone(&self.measured), Arc::clone(&self.services));
+            let halted = async move { halt(&measured, &services, last).await };
+            tokio::spawn(carried_out(halted.boxed()));
         }
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        let home = self.names.home.is_empty().then_some((Kind::Command, HOME.subtype));
+        home.into_iter().chain([(Kind::Request, BRAKES.subtype)]).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_motion_counts_from_its_beginning_to_its_reported_end() {
+        let mut measured = Measured::default();
+        // The end of an earlier motion is not that of this one.
+        measured.report(true);
+        measured.is_begun = true;
+        measured.report(false);
+        assert!(measured.is_active(), "it was not reported yet");
+        measured.report(true);
+        assert!(measured.is_active());
+        measured.report(false);
+        assert!(!measured.is_active());
+    }
 
     #[test]
     fn vectors_and_rotations_belong_to_each_other() {

@@ -9,11 +9,11 @@ use serde::Deserialize;
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done};
 use super::frames::{self, Frames};
 use crate::BridgeError;
-use crate::player::wire::Device;
 use crate::player::wire::common::Pose2d;
 use crate::player::wire::localize::{
     GET_PARTICLES, HYPOTHESES, Hypotheses, Hypothesis, Particle, Particles, SET_POSE,
 };
+use crate::player::wire::{Device, Kind};
 
 /// How often the pose is sent.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -91,5 +91,10 @@ impl Driver for Localization {
             }
             _ => return Err(format!("the localization has no request {subtype}")),
         })
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        let set = self.set_pose.is_none().then_some((Kind::Request, SET_POSE.subtype));
+        set.into_iter().collect()
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::driver::{Answer, Driver, Feed, Opened, Setup};
 use crate::BridgeError;
 use crate::player::wire::opaque;
-use crate::player::wire::{Bytes, Device};
+use crate::player::wire::{Bytes, Device, Kind};
 
 /// The ROS names of a device whose bytes only its programs understand.
 #[derive(Debug, Clone, Deserialize)]
@@ -45,5 +45,9 @@ impl Driver for Opaque {
 
     fn handle_request(&mut self, _subtype: u8, _body: &[u8]) -> Result<Answer, String> {
         Err("topics have no answers".to_owned())
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        vec![(Kind::Request, opaque::REQUEST.subtype)]
     }
 }

@@ -13,9 +13,9 @@ use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged};
 use super::frames;
 use super::platform::{Mode, Platform};
 use crate::BridgeError;
-use crate::player::wire::Device;
 use crate::player::wire::common::Pose2d;
-use crate::player::wire::planner::{ENABLE, GET_WAYPOINTS, GOAL, STATE, State, Waypoints};
+use crate::player::wire::planner::{ENABLE, GET_WAYPOINTS, GOAL, START, STATE, State, Waypoints};
+use crate::player::wire::{Device, Kind};
 
 /// How often the progress is sent.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -159,6 +159,12 @@ impl Navigator {
         if let Some(platform) = &self.platform {
             platform.prepare(Mode::Automatic).await?;
         }
+        // The client may have gone meanwhile.
+        match orders.has_changed() {
+            Ok(false) => {}
+            Ok(true) => return Ok(true),
+            Err(_closed) => return Ok(false),
+        }
         let available = Node::is_available(&self.client).map_err(wrong)?;
         tokio::time::timeout(LIMIT, available).await.map_err(late)?.map_err(wrong)?;
         let mut pose = geometry_msgs::msg::PoseStamped::default();
@@ -239,6 +245,10 @@ impl Driver for Planner {
 
     fn handle_release(&mut self) {
         self.order(None);
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        vec![(Kind::Command, START.subtype)]
     }
 }
 

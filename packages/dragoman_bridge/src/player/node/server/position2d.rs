@@ -17,7 +17,7 @@ use crate::player::wire::position2d::{
     CAR, GET_GEOMETRY, Geometry, MOTOR_POWER, POSITION, POSITION_MODE, POSITION_PID, Pid, RESET_ODOMETRY,
     SET_ODOMETRY, SPEED_PID, SPEED_PROFILE, STATE, State, VELOCITY, VELOCITY_HEADING, VELOCITY_MODE,
 };
-use crate::player::wire::{Device, Xdr};
+use crate::player::wire::{Device, Kind, Xdr};
 
 /// How often a velocity is repeated. Bases stop after 0.6 s without one.
 const REPEAT: Duration = Duration::from_millis(100);
@@ -76,6 +76,7 @@ struct Drive {
     /// When the last command came.
     commanded: Instant,
     velocity: SharedPublisher<geometry_msgs::msg::Twist>,
+    /// How long a velocity or a heading holds.
     timeout: Option<Duration>,
     /// Maximum speed and turn rate.
     limits: [f64; 2],
@@ -93,8 +94,7 @@ impl Drive {
 
     /// Publishes the velocity of the motion; with `ends`, also the zero of a motion that has ended.
     fn cycle(&mut self, ends: bool) {
-        if self.timeout.is_some_and(|timeout| self.commanded.elapsed() > timeout)
-            && self.motion != Motion::Idle
+        if self.timeout.is_some_and(|timeout| self.commanded.elapsed() > timeout) && self.motion.is_endless()
         {
             tracing::warn!("no command within its time limit: the base is stopped");
             return self.begin(Motion::Idle);
@@ -274,6 +274,14 @@ impl Driver for Base {
 
     fn handle_release(&mut self) {
         lock(&self.drive).begin(Motion::Idle);
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        let services =
+            [GET_GEOMETRY.subtype, MOTOR_POWER.subtype, SET_ODOMETRY.subtype, RESET_ODOMETRY.subtype];
+        let services = services.into_iter().filter(|_| self.services.is_none());
+        let gains = self.speed_gains.is_none().then_some(SPEED_PID.subtype);
+        services.chain(gains).map(|subtype| (Kind::Request, subtype)).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged};
 use super::scan::power;
 use crate::BridgeError;
 use crate::player::wire::common::Pose3d;
-use crate::player::wire::{Device, ir, ranger, sonar};
+use crate::player::wire::{Device, Kind, ir, ranger, sonar};
 
 /// How often the ranges of all sensors are sent together.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -139,5 +139,11 @@ impl Driver for Sensors {
             }
             _ => return Err(format!("the sensors have no request {subtype}")),
         })
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        let is_ranger = self.device.interface == ranger::INTERFACE.code;
+        let intensities = is_ranger.then_some((Kind::Request, ranger::SEND_INTENSITIES.subtype));
+        intensities.into_iter().collect()
     }
 }

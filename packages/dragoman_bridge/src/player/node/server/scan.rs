@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later};
 use crate::BridgeError;
-use crate::player::wire::{Bytes, Device, Xdr, laser, ranger};
+use crate::player::wire::{Bytes, Device, Kind, Xdr, laser, ranger};
 
 /// The ROS names of a scanner.
 #[derive(Debug, Clone, Deserialize)]
@@ -146,6 +146,11 @@ impl Driver for Scanner {
                 _ => return Err(format!("the scanner has no request {subtype}")),
             }
         })
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        let filter = self.is_laser.then_some((Kind::Request, laser::SET_FILTER.subtype));
+        filter.into_iter().collect()
     }
 }
 

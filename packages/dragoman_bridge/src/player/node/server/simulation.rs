@@ -12,9 +12,10 @@ use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, below, carried
 use crate::BridgeError;
 use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d};
 use crate::player::wire::simulation::{
-    GET_POSE2D, GET_POSE3D, NamedPose2d, NamedPose3d, PAUSE, RESET, SET_POSE2D, SET_POSE3D,
+    GET_POSE2D, GET_POSE3D, GET_PROPERTY, NamedPose2d, NamedPose3d, PAUSE, RESET, SAVE, SET_POSE2D,
+    SET_POSE3D, SET_PROPERTY,
 };
-use crate::player::wire::{Device, Xdr};
+use crate::player::wire::{Device, Kind, Xdr};
 
 /// Most commands that wait.
 const MAX_ORDERS: usize = 16;
@@ -172,5 +173,12 @@ impl Driver for World {
             }
             _ => return Err("objects of this world have no properties".to_owned()),
         })
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        let properties = [GET_PROPERTY.subtype, SET_PROPERTY.subtype].map(|subtype| (Kind::Request, subtype));
+        let control = [PAUSE.subtype, RESET.subtype].map(|subtype| (Kind::Command, subtype));
+        let control = control.into_iter().filter(|_| self.orders.is_none());
+        control.chain([(Kind::Command, SAVE.subtype)]).chain(properties).collect()
     }
 }

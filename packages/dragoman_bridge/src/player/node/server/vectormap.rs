@@ -6,7 +6,7 @@ use crate::BridgeError;
 use crate::player::wire::common::Segment;
 use crate::player::wire::map::Vector;
 use crate::player::wire::vectormap::{Feature, GET_INFO, GET_LAYER, Info, Layer, LayerInfo, WRITE_LAYER};
-use crate::player::wire::{Bytes, Device, Xdr};
+use crate::player::wire::{Bytes, Device, Kind, Xdr};
 
 /// The name of the layer.
 const WALLS: &str = "walls";
@@ -72,6 +72,10 @@ impl Driver for VectorMap {
             }
             _ => return Err(format!("the map has no request {subtype}")),
         })
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        vec![(Kind::Request, WRITE_LAYER.subtype)]
     }
 }
 
