@@ -67,7 +67,7 @@ export const TEXTS = {
   'lab.port': ['Port', 'Port'],
   'lab.protocol': ['Protocol', 'Protokoll'],
   'lab.clients': ['Clients', 'Clients'],
-  'lab.from': ['From', 'Von'],
+  'lab.from': ['from {names}', 'von {names}'],
   'lab.nodes': ['Nodes', 'Knoten'],
   'lab.rates': ['Topics and their rates', 'Topics und ihre Raten'],
   'lab.ratesHint': [
