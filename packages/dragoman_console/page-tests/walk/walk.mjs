@@ -920,6 +920,7 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await page.getByLabel('All topics').uncheck();
     await page.getByRole('button', { name: 'Record' }).click();
     await page.waitForSelector('.toast.error');
+    await page.locator('.toast').evaluateAll((all) => all.forEach((one) => one.remove()));
     await page.fill('#rec-filter', '/odom');
     await page.locator('#rec-topics [data-topic="/odom"] input').check();
     await page.getByRole('button', { name: 'Record' }).click();

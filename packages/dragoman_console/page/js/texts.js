@@ -468,7 +468,7 @@ export const TEXTS = {
     'Taste halten. Das Werkzeug fährt kartesisch, einzelne Gelenke in Bewegungsart Aus; sie wechselt von selbst.',
   ],
   'arm.joints': ['Joints', 'Gelenke'],
-  'arm.quaternion': ['Quaternion x y z w', 'Quaternion x y z w'],
+  'arm.quaternion': ['x · y · z · w', 'x · y · z · w'],
   'turtle.choose': ['Base', 'Basis'],
   'arm.pose': ['Pose', 'Position'],
   'arm.setpoint': ['Set-point', 'Sollwert'],
