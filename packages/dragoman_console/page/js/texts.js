@@ -67,7 +67,7 @@ export const TEXTS = {
   'lab.port': ['Port', 'Port'],
   'lab.protocol': ['Protocol', 'Protokoll'],
   'lab.clients': ['Clients', 'Clients'],
-  'lab.from': ['From', 'Von'],
+  'lab.from': ['from {names}', 'von {names}'],
   'lab.nodes': ['Nodes', 'Knoten'],
   'lab.rates': ['Topics and their rates', 'Topics und ihre Raten'],
   'lab.ratesHint': [
@@ -468,7 +468,7 @@ export const TEXTS = {
     'Taste halten. Das Werkzeug fährt kartesisch, einzelne Gelenke in Bewegungsart Aus; sie wechselt von selbst.',
   ],
   'arm.joints': ['Joints', 'Gelenke'],
-  'arm.quaternion': ['Quaternion x y z w', 'Quaternion x y z w'],
+  'arm.quaternion': ['x · y · z · w', 'x · y · z · w'],
   'turtle.choose': ['Base', 'Basis'],
   'arm.pose': ['Pose', 'Position'],
   'arm.setpoint': ['Set-point', 'Sollwert'],

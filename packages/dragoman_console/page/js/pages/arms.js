@@ -307,9 +307,9 @@ export function armsPage(app) {
             place,
             h('br'),
             `${number(roll, 1)} · ${number(pitch, 1)} · ${number(yaw, 1, '°')}`,
-            h('br'),
-            `${t('arm.quaternion')}: ${rotation}`,
           ),
+          h('dt', {}, t('arm.quaternion')),
+          h('dd', {}, rotation),
         ];
       }),
     );

@@ -63,14 +63,7 @@ export function labPage(app) {
         h(
           'thead',
           {},
-          h(
-            'tr',
-            {},
-            h('th', { t: 'lab.port' }),
-            h('th', { t: 'lab.protocol' }),
-            h('th', { t: 'lab.clients' }),
-            h('th', { t: 'lab.from' }),
-          ),
+          h('tr', {}, h('th', { t: 'lab.port' }), h('th', { t: 'lab.protocol' }), h('th', { t: 'lab.clients' })),
         ),
         portRows,
       ),
@@ -330,18 +323,19 @@ export function labPage(app) {
     if (!clients || !/^[\w.[\]:]+:\d+(, |$)/.test(status.hardware_id)) return;
     let line = served.get(status.name);
     if (!line) {
-      const classes = ['value', '', 'number', 'mono'];
-      line = h('tr', {}, ...classes.map((one) => h('td', { class: one })));
+      const name = h('td', {}, h('div'), h('div', { class: 'hint mono' }));
+      line = h('tr', {}, h('td'), name, h('td', { class: 'number' }));
       served.set(status.name, line);
       portRows.append(line);
       ports.hidden = false;
     }
-    const [address, protocol, count, from] = line.children;
+    const [address, name, count] = line.children;
+    const [protocol, from] = name.children;
     put(address, status.hardware_id);
     put(protocol, status.name.replace(/^.*?: /, ''));
     const addresses = status.values.find((/** @type {any} */ pair) => pair.key === 'addresses')?.value;
     put(count, clients.value);
-    put(from, addresses ?? '');
+    put(from, addresses ? t('lab.from', { names: addresses }) : '');
   };
   const showRobots = () => {
     const { platforms, arms, bases, worlds } = app.graph.machines;
