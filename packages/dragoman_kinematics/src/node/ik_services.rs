@@ -17,6 +17,7 @@ use nalgebra::{Isometry3, Vector3};
 use super::pose_message;
 use super::services::raw_pose;
 use super::surroundings::Surroundings;
+use super::work::on_thread;
 use crate::{FreeRotation, GoalMask, IkOptions, Link, Robot};
 
 /// The constant as the field's type; r2r gives every constant its own enum type.
@@ -28,6 +29,9 @@ const ITERATIONS_PER_SECOND: f64 = 1e6;
 
 /// Most iterations of one request, whatever its timeout.
 const MAX_ITERATIONS: u32 = 100_000;
+
+/// Longer requests are answered outside of the task that moves the arm.
+const SHORT: u32 = 1000;
 
 /// Places from which a solution without collision is searched.
 const COLLISION_SEEDS: usize = 32;
@@ -62,8 +66,22 @@ where
     tasks.serve::<GetPositionFK::Service>("compute_fk", move |request| {
         forward.compute_fk(&request, state().as_deref())
     })?;
-    tasks.serve::<GetPositionIK::Service>("compute_ik", move |request| {
-        inverse.compute_ik(&request, measured().as_deref(), free())
+    let inverse = Arc::new(inverse);
+    tasks.serve_later::<GetPositionIK::Service, _>("compute_ik", move |request| {
+        let (inverse, measured, free) = (Arc::clone(&inverse), measured(), free());
+        async move {
+            let is_short = !request.ik_request.avoid_collisions
+                && limits(&request.ik_request.timeout).max_total_iterations <= SHORT;
+            if is_short {
+                return inverse.compute_ik(&request, measured.as_deref(), free);
+            }
+            let answer =
+                on_thread("compute_ik", move |_| inverse.compute_ik(&request, measured.as_deref(), free));
+            answer.await.unwrap_or_else(|reason| GetPositionIK::Response {
+                error_code: moveit_error(MoveItErrorCodes::FAILURE as i32, reason),
+                ..Default::default()
+            })
+        }
     })
 }
 
@@ -144,7 +162,8 @@ impl Solver {
         free: FreeRotation,
     ) -> GetPositionIK::Response {
         let mut response = GetPositionIK::Response::default();
-        match self.solution(request, measured, free) {
+        let mut spent = 0;
+        match self.solution(request, measured, free, &mut spent) {
             Ok(position) => {
                 response.solution.joint_state.name.clone_from(&self.names);
                 response.solution.joint_state.position = position;
@@ -160,6 +179,7 @@ impl Solver {
         request: &GetPositionIK::Request,
         measured: Option<&[f64]>,
         free: FreeRotation,
+        spent: &mut u32,
     ) -> Result<Vec<f64>, Failure> {
         let asked = &request.ik_request;
         if !asked.ik_link_names.is_empty() || !asked.pose_stamped_vector.is_empty() {
@@ -183,11 +203,27 @@ impl Solver {
             [constraint] => (self.posing(&to_tip)?, posed, free_by(asked, constraint)?),
             _ => return Err(bad_constraint("more than one constraint of the orientation")),
         };
-        let options = IkOptions { mask: GoalMask { free, ..GoalMask::POSE }, ..limits(&asked.timeout) };
+        let limits = limits(&asked.timeout);
+        // One budget for all places of the search.
+        let total = match limits.max_starts {
+            u32::MAX => limits.max_total_iterations,
+            _ => limits.max_total_iterations * COLLISION_SEEDS as u32,
+        };
+        let mask = GoalMask { free, ..GoalMask::POSE };
         let mut solution = vec![0.0; self.robot.joint_count()];
-        let mut search = |seed: &[f64]| match robot.inverse(&target, seed, &options, &mut solution) {
-            Ok(_report) => Ok(solution.clone()),
-            Err(error) => Err(Failure(MoveItErrorCodes::NO_IK_SOLUTION as i32, error.to_string())),
+        let mut search = |seed: &[f64]| {
+            let no_solution = |reason: String| Failure(MoveItErrorCodes::NO_IK_SOLUTION as i32, reason);
+            let left = total.saturating_sub(*spent).min(limits.max_total_iterations);
+            if left == 0 {
+                return Err(no_solution("the time-out has ended the search".to_owned()));
+            }
+            let options = IkOptions { mask, max_total_iterations: left, ..limits.clone() };
+            let found = robot.inverse(&target, seed, &options, &mut solution);
+            *spent += match &found {
+                Ok(report) => report.iterations,
+                Err(error) => error.report().map_or(0, |report| report.iterations),
+            };
+            found.map(|_report| solution.clone()).map_err(|error| no_solution(error.to_string()))
         };
         if asked.avoid_collisions { self.without_collision(&seed, search) } else { search(&seed) }
     }
