@@ -9,6 +9,7 @@
 //! | `ik_services.rs` | `compute_fk`, `compute_ik` |
 //! | `surroundings.rs` | the scene |
 //! | `planner.rs` | `plan_to_pose` |
+//! | `moveit.rs` | `plan_kinematic_path` |
 //! | `work.rs` | threads for long work |
 //! | `links.rs` | transforms of its links |
 //! | `settings.rs` | parameters |
@@ -16,6 +17,7 @@
 
 mod ik_services;
 mod links;
+mod moveit;
 mod planner;
 mod services;
 mod settings;

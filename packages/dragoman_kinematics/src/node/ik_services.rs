@@ -85,8 +85,9 @@ where
     })
 }
 
+/// Answers for one robot.
 #[derive(Clone)]
-struct Solver {
+pub(super) struct Solver {
     robot: Robot,
     names: Vec<String>,
     /// Start of the search when no position is known: the middle of the ranges, 0 without limits.
@@ -96,10 +97,10 @@ struct Solver {
 
 /// An error of `MoveItErrorCodes` with its message.
 #[derive(Debug)]
-struct Failure(i32, String);
+pub(super) struct Failure(pub(super) i32, pub(super) String);
 
 impl Solver {
-    fn new(robot: Robot) -> Self {
+    pub(super) fn new(robot: Robot) -> Self {
         let middle = |lower: f64, upper: f64| {
             if lower.is_finite() && upper.is_finite() { (lower + upper) / 2.0 } else { 0.0 }
         };
@@ -262,7 +263,7 @@ impl Solver {
     }
 
     /// Pose of the tip in the frame of the link of the request; an empty name is the tip itself.
-    fn offset_of_tip(&self, name: &str) -> Result<Isometry3<f64>, Failure> {
+    pub(super) fn offset_of_tip(&self, name: &str) -> Result<Isometry3<f64>, Failure> {
         let model = self.robot.model();
         if name.is_empty() {
             return Ok(Isometry3::identity());
@@ -288,7 +289,7 @@ impl Solver {
     }
 
     /// The joint values of a state; joints that it does not name have the values of `otherwise`.
-    fn configuration(
+    pub(super) fn configuration(
         &self,
         state: &sensor_msgs::msg::JointState,
         otherwise: Option<&[f64]>,
@@ -327,6 +328,11 @@ impl Solver {
         })
     }
 
+    /// Pose of such a frame in the base frame, at joint positions.
+    pub(super) fn pose_of_frame(&self, name: &str, q: &[f64]) -> Result<Isometry3<f64>, Failure> {
+        Ok(self.robot.link_pose(self.frame(name)?, q))
+    }
+
     fn link(&self, name: &str) -> Result<&Link, Failure> {
         self.find(name).ok_or_else(|| {
             let message = format!("{} has no link '{name}' between base and tip", self.robot.model().name());
@@ -351,7 +357,7 @@ fn limits(timeout: &builtin_interfaces::msg::Duration) -> IkOptions {
     IkOptions { max_total_iterations: iterations.clamp(1, MAX_ITERATIONS), max_starts: u32::MAX, ..own }
 }
 
-fn bad_constraint(message: &str) -> Failure {
+pub(super) fn bad_constraint(message: &str) -> Failure {
     Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS as i32, message.to_owned())
 }
 
@@ -383,6 +389,11 @@ fn free_by(asked: &PositionIKRequest, constraint: &OrientationConstraint) -> Res
         constraint.absolute_y_axis_tolerance,
         constraint.absolute_z_axis_tolerance,
     ];
+    free_axes(tolerances)
+}
+
+/// The free rotation about those axes whose tolerance is a half turn or more.
+pub(super) fn free_axes(tolerances: [f64; 3]) -> Result<FreeRotation, Failure> {
     // Negated, so that NaN is refused.
     if !tolerances.iter().all(|tolerance| *tolerance >= 0.0) {
         return Err(bad_constraint("a tolerance of the orientation is negative or not a number"));

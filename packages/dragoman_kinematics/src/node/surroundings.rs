@@ -1,11 +1,11 @@
-//! What stands around the arm: topic `collision_object`, and configurations without collisions.
+//! What stands around the arm: topics `collision_object` and `planning_scene`, and configurations without collisions.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dragoman_ros::QosProfile;
 use dragoman_ros::geometry_msgs::msg::{Point, Pose};
-use dragoman_ros::moveit_msgs::msg::CollisionObject;
+use dragoman_ros::moveit_msgs::msg::{CollisionObject, PlanningScene};
 use dragoman_ros::shape_msgs::msg::SolidPrimitive;
 use dragoman_ros::tasks::NodeTasks;
 use nalgebra::{Isometry3, Vector3};
@@ -71,8 +71,50 @@ impl Surroundings {
 
     /// Takes over a change of the scene, whole or not at all.
     fn change(&self, message: &CollisionObject) -> Result<(), String> {
+        self.replace(|known| self.apply(known, message))
+    }
+
+    /// Takes over a scene or its changes, whole or not at all.
+    fn change_scene(&self, message: &PlanningScene) -> Result<(), String> {
+        let world = &message.world;
+        if !message.robot_state.attached_collision_objects.is_empty() {
+            return Err("attached objects are not supported".to_owned());
+        }
+        if !world.octomap.octomap.data.is_empty() {
+            return Err("octomaps are not supported".to_owned());
+        }
+        self.replace(|known| {
+            if !message.is_diff {
+                known.clear();
+            }
+            world.collision_objects.iter().try_for_each(|object| {
+                self.apply(known, object).map_err(|reason| format!("'{}': {reason}", object.id))
+            })
+        })
+    }
+
+    /// Changes the bodies; nothing, if `change` fails.
+    fn replace(
+        &self,
+        change: impl FnOnce(&mut BTreeMap<String, Object>) -> Result<(), String>,
+    ) -> Result<(), String> {
         let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = objects.known.clone();
+        change(&mut known)?;
+        let mut scene = Scene::default();
+        if known.values().map(|object| object.parts.len()).sum::<usize>() > MAX_PARTS {
+            return Err(format!("the scene would have more than {MAX_PARTS} shapes"));
+        }
+        for (name, object) in &known {
+            for (shape, pose) in &object.parts {
+                scene.add(name, shape, object.pose * pose).map_err(|error| error.to_string())?;
+            }
+        }
+        *objects = Objects { known, scene: Arc::new(scene) };
+        Ok(())
+    }
+
+    fn apply(&self, known: &mut BTreeMap<String, Object>, message: &CollisionObject) -> Result<(), String> {
         let operation = i64::from(message.operation);
         match operation {
             ADD | APPEND => {
@@ -103,16 +145,6 @@ impl Surroundings {
             }
             other => return Err(format!("there is no operation {other}")),
         }
-        let mut scene = Scene::default();
-        if known.values().map(|object| object.parts.len()).sum::<usize>() > MAX_PARTS {
-            return Err(format!("the scene would have more than {MAX_PARTS} shapes"));
-        }
-        for (name, object) in &known {
-            for (shape, pose) in &object.parts {
-                scene.add(name, shape, object.pose * pose).map_err(|error| error.to_string())?;
-            }
-        }
-        *objects = Objects { known, scene: Arc::new(scene) };
         Ok(())
     }
 
@@ -129,13 +161,20 @@ const REMOVE: i64 = CollisionObject::REMOVE as i64;
 const APPEND: i64 = CollisionObject::APPEND as i64;
 const MOVE: i64 = CollisionObject::MOVE as i64;
 
-/// Offers `collision_object`.
+/// Offers `collision_object` and `planning_scene`.
 pub(super) fn serve(tasks: &mut NodeTasks, surroundings: &Arc<Surroundings>) -> dragoman_ros::Result<()> {
     let changed = Arc::clone(surroundings);
     let objects = QosProfile::default().keep_last(100);
     tasks.subscribe("collision_object", objects, move |message: CollisionObject| {
         if let Err(reason) = changed.change(&message) {
             tracing::warn!(object = message.id, reason, "collision_object refused");
+        }
+    })?;
+    let changed = Arc::clone(surroundings);
+    let scenes = QosProfile::default().keep_last(10);
+    tasks.subscribe("planning_scene", scenes, move |message: PlanningScene| {
+        if let Err(reason) = changed.change_scene(&message) {
+            tracing::warn!(scene = message.name, reason, "planning_scene refused");
         }
     })
 }
@@ -211,5 +250,55 @@ fn solid(primitive: &SolidPrimitive) -> Result<Shape, String> {
             "primitive {kind} with {} dimensions is not a box, sphere, cylinder or cone",
             sizes.len()
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RANGER: &str = include_str!("../../../../urdf/ranger_mk1.urdf");
+
+    fn ball(id: &str, x: f64) -> CollisionObject {
+        let mut ball = CollisionObject { id: id.to_owned(), ..Default::default() };
+        let shape = SolidPrimitive { type_: SolidPrimitive::SPHERE as _, ..Default::default() };
+        ball.primitives = vec![SolidPrimitive { dimensions: vec![0.1], ..shape }];
+        ball.primitive_poses = vec![Pose::default()];
+        ball.pose.position.x = x;
+        ball.pose.orientation.w = 1.0;
+        ball
+    }
+
+    #[test]
+    fn a_scene_replaces_the_bodies_or_changes_them_whole_or_not_at_all() {
+        let robot = Robot::new(&crate::Model::from_urdf(RANGER, None, None).unwrap()).unwrap();
+        let surroundings = Surroundings::new(&robot, RANGER, 0.01);
+        let names = || surroundings.objects.lock().unwrap().known.keys().cloned().collect::<Vec<_>>();
+        let scene = |is_diff, objects: &[CollisionObject]| {
+            let mut scene = PlanningScene { is_diff, ..Default::default() };
+            scene.world.collision_objects = objects.to_vec();
+            surroundings.change_scene(&scene)
+        };
+        scene(false, &[ball("a", 1.0), ball("b", 2.0)]).unwrap();
+        scene(true, &[ball("c", 1.0)]).unwrap();
+        assert_eq!(names(), ["a", "b", "c"]);
+        let mut wrong = ball("d", 0.0);
+        wrong.primitives[0].dimensions = vec![-1.0];
+        assert!(scene(false, &[ball("e", 1.0), wrong]).unwrap_err().contains("not a positive"));
+        let mut far = ball("d", 0.0);
+        far.header.frame_id = "moon".to_owned();
+        assert!(scene(true, &[far]).unwrap_err().contains("'d': its frame is 'moon'"));
+        assert_eq!(names(), ["a", "b", "c"]);
+        scene(false, &[ball("d", 1.0)]).unwrap();
+        assert_eq!(names(), ["d"]);
+        scene(false, &[]).unwrap();
+        assert!(names().is_empty());
+
+        let mut scene = PlanningScene::default();
+        scene.world.octomap.octomap.data = vec![1];
+        assert!(surroundings.change_scene(&scene).unwrap_err().contains("octomaps"));
+        let mut scene = PlanningScene::default();
+        scene.robot_state.attached_collision_objects = vec![Default::default()];
+        assert!(surroundings.change_scene(&scene).unwrap_err().contains("attached"));
     }
 }

@@ -9,6 +9,7 @@
 //! | `scene.rs` | [`Scene`]: what stands around the arm |
 //! | `check.rs` | [`Checker`]: configurations and straight motions, with a bound on what moves between two samples |
 //! | `search.rs` | [`plan`]: RRT-Connect and shortcuts |
+//! | `line.rs` | [`line`]: straight lines of the tool |
 //! | `timing.rs` | [`time`]: round corners, and the fastest motion along a path within the limits |
 //!
 //! A checked motion keeps the clearance everywhere, not only at its samples: no point of the arm moves farther than one
@@ -23,6 +24,7 @@
 
 mod bodies;
 mod check;
+mod line;
 mod scene;
 mod search;
 mod shape;
@@ -32,6 +34,7 @@ mod timing;
 
 pub use bodies::ArmBodies;
 pub use check::{Checker, Collision};
+pub use line::line;
 pub use scene::Scene;
 pub use search::{PlanOptions, Planned, START_TOLERANCE, plan, plan_while};
 pub use shape::{Shape, ShapeError};
@@ -98,6 +101,14 @@ pub enum PlanningError {
     Ended {
         /// The iterations so far.
         iterations: u32,
+    },
+    /// The tool cannot move straight to its target.
+    #[error("the line ends after {:.0} % of its length: {reason}", share * 100.0)]
+    Line {
+        /// The part of the line up to the obstacle.
+        share: f64,
+        /// What is in the way.
+        reason: String,
     },
     /// A motion cannot be timed without this limit.
     #[error("joint {joint} has no {limit} limit")]

@@ -113,7 +113,7 @@ pub fn plan_while(
     Ok(Planned { path, goal, iterations, checks: checker.checks - before })
 }
 
-fn check_configuration(
+pub(super) fn check_configuration(
     robot: &Robot,
     what: &'static str,
     q: &[f64],

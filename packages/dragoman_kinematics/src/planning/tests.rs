@@ -272,6 +272,44 @@ fn an_arm_that_is_measured_a_little_beyond_a_limit_can_leave_it() {
 }
 
 #[test]
+fn a_line_of_the_tool_is_straight_and_ends_at_obstacles() {
+    let robot = arm(RANGER);
+    let bodies = ArmBodies::from_urdf(RANGER, &robot, CLEARANCE).unwrap();
+    let start = [0.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let begin = robot.forward(&start);
+    let turn = nalgebra::UnitQuaternion::from_scaled_axis(nalgebra::Vector3::new(0.1, 0.0, 0.2));
+    let target = Isometry3::from_parts(
+        (begin.translation.vector + nalgebra::Vector3::new(-0.05, 0.2, -0.1)).into(),
+        turn * begin.rotation,
+    );
+    let options = crate::IkOptions::default();
+    let none = Scene::default();
+    let path = line(&mut Checker::new(&robot, &bodies, &none), &start, &target, &options).unwrap();
+    let along = target.translation.vector - begin.translation.vector;
+    let timed = time((&robot, &bodies, &none), &path, 0.3, [1.0, 1.0], 0.02);
+    let reached = robot.forward(&timed.points.last().unwrap().position);
+    assert!((reached.inverse() * target).translation.vector.norm() < 1e-5);
+    assert!((reached.inverse() * target).rotation.angle() < 1e-5);
+    for point in &timed.points {
+        let offset = robot.forward(&point.position).translation.vector - begin.translation.vector;
+        let off = (offset - along * (offset.dot(&along) / along.norm_squared())).norm();
+        assert!(off < 5e-5, "{off}");
+    }
+    check_limits(&robot, &timed, 0.02);
+
+    let mut scene = Scene::default();
+    let middle = (begin.translation.vector + target.translation.vector) / 2.0;
+    scene.add("ball", &Shape::Sphere(0.03), Translation3::from(middle).into()).unwrap();
+    let found = line(&mut Checker::new(&robot, &bodies, &scene), &start, &target, &options);
+    let error = found.unwrap_err();
+    assert!(matches!(error, PlanningError::Line { share, .. } if share > 0.05 && share < 0.5), "{error:?}");
+    assert!(error.to_string().ends_with("is too near to ball"), "{error}");
+    let far = at(3.0, 0.0, 0.0) * begin;
+    let error = line(&mut Checker::new(&robot, &bodies, &none), &start, &far, &options).unwrap_err();
+    assert!(matches!(error, PlanningError::Line { .. }), "{error}");
+}
+
+#[test]
 fn a_search_ends_when_it_is_told_to() {
     let robot = arm(RANGER);
     let bodies = ArmBodies::from_urdf(RANGER, &robot, CLEARANCE).unwrap();
