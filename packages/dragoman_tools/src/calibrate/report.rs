@@ -300,8 +300,9 @@ mod tests {
         let model = Model::from_urdf(include_str!("../../../../urdf/ranger_mk1.urdf"), None, None).unwrap();
         let robot = Robot::new(&model).unwrap();
         let pose = |index: u32| {
-            let part = |joint: u32| (f64::from(index) * 0.618 + f64::from(joint) * 0.37).fract();
-            let joints: Vec<f64> = (0..6).map(|joint| 0.8 + part(joint) * 0.7).collect();
+            let part = |step: f64| (f64::from(index) * step).fract();
+            let steps = [0.8192, 0.6711, 0.5498, 0.4504, 0.3690, 0.3023];
+            let joints: Vec<f64> = steps.map(|step| 0.8 + part(step) * 0.7).to_vec();
             let point = robot.forward(&joints).translation.vector.into();
             Measurement { joints, point }
         };
