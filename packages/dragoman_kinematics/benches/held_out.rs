@@ -11,6 +11,9 @@
 //! | all at limits | every joint is at one of its limits |
 //! | given up | a position of one pose with the orientation of another: the calls that find no solution |
 //! | near | every joint of the seed is within 0.1 rad or m of a solution; failures are answers elsewhere |
+//!
+//! Fails if a robot solves less than 99.999 % of the random poses or 99.9 % of those at limits, or gives up after more than
+//! 150 us in the median.
 
 #[path = "../tests/all/common.rs"]
 mod common;
@@ -25,6 +28,10 @@ const POSES: usize = 100_000;
 const RANDOM_SEED: u64 = 0x5EED_2026;
 /// Distance of the seed from a solution in the set of near ones, rad or m.
 const NEAR: f64 = 0.1;
+/// What every robot must reach: solved parts, and the median time of giving up, us.
+const RANDOM: f64 = 99.999;
+const AT_LIMITS: f64 = 99.9;
+const GIVING_UP: f64 = 150.0;
 /// An answer whose joints are all within this distance of the seed is on its branch, rad or m.
 const SAME_BRANCH: f64 = 0.3;
 
@@ -37,6 +44,7 @@ fn main() {
         "{:<16}{:<16}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}",
         "robot", "set", "failed", "solved %", "median", "p99", "p99.99", "max"
     );
+    let mut missed = Vec::new();
     for (name, robot) in robots() {
         let mut random = Random(random_seed);
         let mut set = |configuration: &dyn Fn(&mut Random) -> Vec<f64>| -> Vec<(Isometry3<f64>, Vec<f64>)> {
@@ -47,9 +55,17 @@ fn main() {
         let uniform = set(&|random| random.configuration(&robot));
         let half = set(&|random| at_limits(&robot, random, 0.5));
         let all = set(&|random| at_limits(&robot, random, 1.0));
-        for (label, cases) in [("random", &uniform), ("half at limits", &half), ("all at limits", &all)] {
+        let sets = [
+            ("random", &uniform, RANDOM),
+            ("half at limits", &half, AT_LIMITS),
+            ("all at limits", &all, AT_LIMITS),
+        ];
+        for (label, cases, needed) in sets {
             let calls = run(&robot, cases);
-            row(&name, label, &calls, |call| call.failed);
+            let (solved, _) = row(&name, label, &calls, |call| call.failed);
+            if solved < needed {
+                missed.push(format!("{name}, {label}: {solved:.4} % of {needed} %"));
+            }
         }
         let mixed: Vec<_> = uniform
             .iter()
@@ -60,7 +76,10 @@ fn main() {
             })
             .collect();
         let given_up: Vec<_> = run(&robot, &mixed).into_iter().filter(|call| call.failed).collect();
-        row(&name, "given up", &given_up, |call| call.failed);
+        let (_, median) = row(&name, "given up", &given_up, |call| call.failed);
+        if median > GIVING_UP {
+            missed.push(format!("{name} gives up after {median:.0} us"));
+        }
         let near: Vec<_> = (0..poses / 10)
             .map(|_| {
                 let q = random.configuration(&robot);
@@ -70,6 +89,7 @@ fn main() {
             .collect();
         row(&name, "near", &run(&robot, &near), |call| call.failed || call.moved > SAME_BRANCH);
     }
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
 /// The robots of the tests, and those of the descriptions.
@@ -127,7 +147,8 @@ fn is_answer(robot: &Robot, target: &Isometry3<f64>, q: &[f64]) -> bool {
     inside && off < 1.01e-6 && turned < 1.01e-6
 }
 
-fn row(robot: &str, set: &str, calls: &[Call], failed: impl Fn(&Call) -> bool) {
+/// Prints a row; the solved part, %, and the median time, us.
+fn row(robot: &str, set: &str, calls: &[Call], failed: impl Fn(&Call) -> bool) -> (f64, f64) {
     let failures = calls.iter().filter(|call| failed(call)).count();
     let mut times: Vec<f64> = calls.iter().map(|call| call.time).collect();
     times.sort_by(f64::total_cmp);
@@ -141,4 +162,5 @@ fn row(robot: &str, set: &str, calls: &[Call], failed: impl Fn(&Call) -> bool) {
         at(0.9999),
         at(1.0)
     );
+    (solved, at(0.5))
 }

@@ -7,17 +7,23 @@
 //! | this | [`start`]: the node, its topics and its cycle |
 //! | `services.rs` | the services of the arm's namespace |
 //! | `ik_services.rs` | `compute_fk`, `compute_ik` |
-//! | `surroundings.rs` | the scene, `plan_to_pose` |
+//! | `surroundings.rs` | the scene |
+//! | `planner.rs` | `plan_to_pose` |
+//! | `moveit.rs` | `plan_kinematic_path` |
+//! | `work.rs` | threads for long work |
 //! | `links.rs` | transforms of its links |
 //! | `settings.rs` | parameters |
 //! | [`state`] | a separate node: description, transforms and joints of a whole robot |
 
 mod ik_services;
 mod links;
+mod moveit;
+mod planner;
 mod services;
 mod settings;
 pub mod state;
 mod surroundings;
+mod work;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -108,6 +114,7 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     let config = settings::motion_config(&parameters);
     let publishes: bool = parameters.value("publish_tf");
     let clearance: f64 = parameters.value("clearance");
+    let planning_time = parameters.clone();
     let links = if publishes { Links::new(tasks.node(), &settings.urdf)? } else { None };
     let mover = Mover::new(tasks.node(), robot.clone(), config, links)?;
     let mover = Arc::new(Mutex::new(mover));
@@ -125,7 +132,9 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     let free = move || lock(&configured).config.free_rotation;
     let surroundings = Surroundings::new(&robot, &settings.urdf, clearance);
     let surroundings = Arc::new(surroundings);
-    surroundings::serve(&mut tasks, &mover, &robot, &surroundings)?;
+    surroundings::serve(&mut tasks, &surroundings)?;
+    let longest = move || Duration::from_secs_f64(planning_time.value("planning_time"));
+    planner::serve(&mut tasks, &mover, &robot, &surroundings, longest)?;
     serve_solver(&mut tasks, &robot, move || lock(&known).measured(), free, Some(surroundings))?;
 
     let description = if publishes {

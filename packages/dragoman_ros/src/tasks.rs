@@ -152,6 +152,38 @@ impl NodeTasks {
         Ok(())
     }
 
+    /// As [`NodeTasks::serve_later`], up to `limit` requests at the same time; more wait.
+    ///
+    /// # Errors
+    /// As [`Node::create_service`].
+    pub fn serve_together<S, F>(
+        &mut self,
+        service: &str,
+        limit: usize,
+        mut answer: impl FnMut(S::Request) -> F + Send + 'static,
+    ) -> crate::Result<()>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Send,
+        F: Future<Output = S::Response> + Send + 'static,
+    {
+        let requests = self.node.create_service::<S>(service, QosProfile::services_default())?;
+        let name = service.to_owned();
+        self.spawn(async move {
+            let answered = requests.for_each_concurrent(limit, |request| {
+                let (answered, name) = (answer(request.message.clone()), &name);
+                async move {
+                    if let Err(error) = request.respond(answered.await) {
+                        warn_unanswered(name, &error);
+                    }
+                }
+            });
+            answered.await;
+        });
+        Ok(())
+    }
+
     /// Calls `act` once per `period` of steady time.
     ///
     /// # Errors

@@ -63,8 +63,9 @@ pub struct StationOptions {
     /// Button of the joystick with which the axes turn the tool.
     #[arg(long, value_name = "N", default_value_t = 5)]
     turn_button: usize,
-    /// Time after which a key that is not repeated counts as released, s.
-    #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = hold_time)]
+    /// Time after which a key that is not repeated counts as released, s; longer than the terminal's delay before the
+    /// first repetition (660 ms in X11). Once it repeats, 0.4 s at most.
+    #[arg(long, value_name = "SECONDS", default_value = "0.8", value_parser = hold_time)]
     hold_time: Duration,
     /// Frame of twists: the arm's base link (default) or its tip link.
     #[arg(long, value_name = "FRAME", default_value = "")]

@@ -101,7 +101,7 @@ pub struct FitOptions {
     pub max_changes: Vec<(Parameter, f64)>,
     /// The measuring frame.
     pub frame: MeasuringFrame,
-    /// How errors count.
+    /// How errors count; with Nelder-Mead always by their squares.
     pub loss: Loss,
     /// The optimizer.
     pub method: Method,
@@ -210,6 +210,8 @@ pub struct Fit {
     pub outliers: Vec<usize>,
     /// Number of different poses.
     pub poses: usize,
+    /// Number of unknowns: the estimated parameters, and six of the measuring frame unless it is known.
+    pub unknowns: usize,
     /// Greatest by least singular value, for the plausible errors of the parameters (1 degree, 3 mm).
     pub condition: f64,
 }
@@ -241,6 +243,11 @@ pub fn fit(
     measurements: &[Measurement],
     options: &FitOptions,
 ) -> Result<Fit, CalibrationError> {
+    // What is determined, and how well, depends on how errors count in the fit itself.
+    let loss = match options.method {
+        Method::LevenbergMarquardt => options.loss,
+        Method::NelderMead => Loss::Squares,
+    };
     let nominal = DhTable::of(model);
     let mut start = nominal.clone();
     for (parameter, value) in &options.start {
@@ -267,13 +274,8 @@ pub fn fit(
             return Err(CalibrationError::Nothing { reason });
         }
         let bounds = bounds(&start, &parameters, options)?;
-        let problem = Problem {
-            measurements,
-            parameters: &parameters,
-            frame: &options.frame,
-            loss: options.loss,
-            bounds: &bounds,
-        };
+        let problem =
+            Problem { measurements, parameters: &parameters, frame: &options.frame, loss, bounds: &bounds };
         let begin = State { table: start.clone(), frame: aligned(&start, measurements, &options.frame)? };
         let (state, weights) = problem.solve(begin);
         let after = Statistics::of(&distances(&problem.residuals(&state))).mean;
@@ -288,13 +290,8 @@ pub fn fit(
             }
         }
     };
-    let problem = Problem {
-        measurements,
-        parameters: &parameters,
-        frame: &options.frame,
-        loss: options.loss,
-        bounds: &bounds,
-    };
+    let problem =
+        Problem { measurements, parameters: &parameters, frame: &options.frame, loss, bounds: &bounds };
     let (state, stages) = match options.method {
         Method::LevenbergMarquardt => (state, Vec::new()),
         Method::NelderMead => simplex::stages(&problem, &start)?,
@@ -314,9 +311,10 @@ pub fn fit(
         held,
         stages,
         outliers: outliers.map(|(index, _)| index).collect(),
-        left_out: left_out(&problem, &state),
+        left_out: left_out(&problem, &state, options.method)?,
         noise,
         poses: check::distinct(measurements).len(),
+        unknowns: problem.unknowns(),
         condition,
         nominal,
         frame: state.frame,
@@ -441,18 +439,21 @@ fn deviations(problem: &Problem<'_>, state: &State, weights: &[f64]) -> (f64, Ve
     (noise, problem.parameters.iter().enumerate().map(deviation).collect())
 }
 
-/// Distances at each pose after a fit without it.
-fn left_out(problem: &Problem<'_>, state: &State) -> Vec<f64> {
+/// Distances at each pose after a fit without it, by the same method.
+fn left_out(problem: &Problem<'_>, state: &State, method: Method) -> Result<Vec<f64>, CalibrationError> {
     let poses = check::distinct(problem.measurements);
     if 3 * poses.len() < problem.unknowns() + 6 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut distances = vec![0.0; problem.measurements.len()];
     for pose in &poses {
         let others = problem.measurements.iter().enumerate().filter(|(index, _)| !pose.contains(index));
         let others: Vec<Measurement> = others.map(|(_, measurement)| measurement.clone()).collect();
         let part = Problem { measurements: &others, ..*problem };
-        let (state, _) = part.solve(state.clone());
+        let state = match method {
+            Method::LevenbergMarquardt => part.solve(state.clone()).0,
+            Method::NelderMead => simplex::refined(&part, &state.table)?,
+        };
         for (distance, residual) in distances
             .iter_mut()
             .zip(problem.residuals(&state))
@@ -463,5 +464,5 @@ fn left_out(problem: &Problem<'_>, state: &State) -> Vec<f64> {
             *distance = residual.norm();
         }
     }
-    distances
+    Ok(distances)
 }

@@ -123,6 +123,13 @@ pub(super) fn stages(
     Ok((state.ok_or_else(reason)?, stages))
 }
 
+/// The best table near `start`, over all parameters at once.
+pub(super) fn refined(problem: &Problem<'_>, start: &DhTable) -> Result<State, CalibrationError> {
+    let (table, parameters) = (start.clone(), problem.parameters.to_vec());
+    let objective = Objective { problem, table, parameters, bounds: problem.bounds.to_vec() };
+    objective.state(&minimum(&objective)?.0)
+}
+
 fn minimum(objective: &Objective<'_>) -> Result<Values, CalibrationError> {
     let failed = |error: Error| CalibrationError::Failed { reason: error.to_string() };
     let count = objective.parameters.len();

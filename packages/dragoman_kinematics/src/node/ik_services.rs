@@ -17,6 +17,7 @@ use nalgebra::{Isometry3, Vector3};
 use super::pose_message;
 use super::services::raw_pose;
 use super::surroundings::Surroundings;
+use super::work::on_thread;
 use crate::{FreeRotation, GoalMask, IkOptions, Link, Robot};
 
 /// The constant as the field's type; r2r gives every constant its own enum type.
@@ -28,6 +29,9 @@ const ITERATIONS_PER_SECOND: f64 = 1e6;
 
 /// Most iterations of one request, whatever its timeout.
 const MAX_ITERATIONS: u32 = 100_000;
+
+/// Longer requests are answered outside of the task that moves the arm.
+const SHORT: u32 = 1000;
 
 /// Places from which a solution without collision is searched.
 const COLLISION_SEEDS: usize = 32;
@@ -62,13 +66,28 @@ where
     tasks.serve::<GetPositionFK::Service>("compute_fk", move |request| {
         forward.compute_fk(&request, state().as_deref())
     })?;
-    tasks.serve::<GetPositionIK::Service>("compute_ik", move |request| {
-        inverse.compute_ik(&request, measured().as_deref(), free())
+    let inverse = Arc::new(inverse);
+    tasks.serve_later::<GetPositionIK::Service, _>("compute_ik", move |request| {
+        let (inverse, measured, free) = (Arc::clone(&inverse), measured(), free());
+        async move {
+            let is_short = !request.ik_request.avoid_collisions
+                && limits(&request.ik_request.timeout).max_total_iterations <= SHORT;
+            if is_short {
+                return inverse.compute_ik(&request, measured.as_deref(), free);
+            }
+            let answer =
+                on_thread("compute_ik", move |_| inverse.compute_ik(&request, measured.as_deref(), free));
+            answer.await.unwrap_or_else(|reason| GetPositionIK::Response {
+                error_code: moveit_error(MoveItErrorCodes::FAILURE as i32, reason),
+                ..Default::default()
+            })
+        }
     })
 }
 
+/// Answers for one robot.
 #[derive(Clone)]
-struct Solver {
+pub(super) struct Solver {
     robot: Robot,
     names: Vec<String>,
     /// Start of the search when no position is known: the middle of the ranges, 0 without limits.
@@ -78,10 +97,10 @@ struct Solver {
 
 /// An error of `MoveItErrorCodes` with its message.
 #[derive(Debug)]
-struct Failure(i32, String);
+pub(super) struct Failure(pub(super) i32, pub(super) String);
 
 impl Solver {
-    fn new(robot: Robot) -> Self {
+    pub(super) fn new(robot: Robot) -> Self {
         let middle = |lower: f64, upper: f64| {
             if lower.is_finite() && upper.is_finite() { (lower + upper) / 2.0 } else { 0.0 }
         };
@@ -144,7 +163,8 @@ impl Solver {
         free: FreeRotation,
     ) -> GetPositionIK::Response {
         let mut response = GetPositionIK::Response::default();
-        match self.solution(request, measured, free) {
+        let mut spent = 0;
+        match self.solution(request, measured, free, &mut spent) {
             Ok(position) => {
                 response.solution.joint_state.name.clone_from(&self.names);
                 response.solution.joint_state.position = position;
@@ -160,6 +180,7 @@ impl Solver {
         request: &GetPositionIK::Request,
         measured: Option<&[f64]>,
         free: FreeRotation,
+        spent: &mut u32,
     ) -> Result<Vec<f64>, Failure> {
         let asked = &request.ik_request;
         if !asked.ik_link_names.is_empty() || !asked.pose_stamped_vector.is_empty() {
@@ -183,11 +204,27 @@ impl Solver {
             [constraint] => (self.posing(&to_tip)?, posed, free_by(asked, constraint)?),
             _ => return Err(bad_constraint("more than one constraint of the orientation")),
         };
-        let options = IkOptions { mask: GoalMask { free, ..GoalMask::POSE }, ..limits(&asked.timeout) };
+        let limits = limits(&asked.timeout);
+        // One budget for all places of the search.
+        let total = match limits.max_starts {
+            u32::MAX => limits.max_total_iterations,
+            _ => limits.max_total_iterations * COLLISION_SEEDS as u32,
+        };
+        let mask = GoalMask { free, ..GoalMask::POSE };
         let mut solution = vec![0.0; self.robot.joint_count()];
-        let mut search = |seed: &[f64]| match robot.inverse(&target, seed, &options, &mut solution) {
-            Ok(_report) => Ok(solution.clone()),
-            Err(error) => Err(Failure(MoveItErrorCodes::NO_IK_SOLUTION as i32, error.to_string())),
+        let mut search = |seed: &[f64]| {
+            let no_solution = |reason: String| Failure(MoveItErrorCodes::NO_IK_SOLUTION as i32, reason);
+            let left = total.saturating_sub(*spent).min(limits.max_total_iterations);
+            if left == 0 {
+                return Err(no_solution("the time-out has ended the search".to_owned()));
+            }
+            let options = IkOptions { mask, max_total_iterations: left, ..limits.clone() };
+            let found = robot.inverse(&target, seed, &options, &mut solution);
+            *spent += match &found {
+                Ok(report) => report.iterations,
+                Err(error) => error.report().map_or(0, |report| report.iterations),
+            };
+            found.map(|_report| solution.clone()).map_err(|error| no_solution(error.to_string()))
         };
         if asked.avoid_collisions { self.without_collision(&seed, search) } else { search(&seed) }
     }
@@ -226,7 +263,7 @@ impl Solver {
     }
 
     /// Pose of the tip in the frame of the link of the request; an empty name is the tip itself.
-    fn offset_of_tip(&self, name: &str) -> Result<Isometry3<f64>, Failure> {
+    pub(super) fn offset_of_tip(&self, name: &str) -> Result<Isometry3<f64>, Failure> {
         let model = self.robot.model();
         if name.is_empty() {
             return Ok(Isometry3::identity());
@@ -252,7 +289,7 @@ impl Solver {
     }
 
     /// The joint values of a state; joints that it does not name have the values of `otherwise`.
-    fn configuration(
+    pub(super) fn configuration(
         &self,
         state: &sensor_msgs::msg::JointState,
         otherwise: Option<&[f64]>,
@@ -291,6 +328,11 @@ impl Solver {
         })
     }
 
+    /// Pose of such a frame in the base frame, at joint positions.
+    pub(super) fn pose_of_frame(&self, name: &str, q: &[f64]) -> Result<Isometry3<f64>, Failure> {
+        Ok(self.robot.link_pose(self.frame(name)?, q))
+    }
+
     fn link(&self, name: &str) -> Result<&Link, Failure> {
         self.find(name).ok_or_else(|| {
             let message = format!("{} has no link '{name}' between base and tip", self.robot.model().name());
@@ -315,7 +357,7 @@ fn limits(timeout: &builtin_interfaces::msg::Duration) -> IkOptions {
     IkOptions { max_total_iterations: iterations.clamp(1, MAX_ITERATIONS), max_starts: u32::MAX, ..own }
 }
 
-fn bad_constraint(message: &str) -> Failure {
+pub(super) fn bad_constraint(message: &str) -> Failure {
     Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS as i32, message.to_owned())
 }
 
@@ -347,6 +389,11 @@ fn free_by(asked: &PositionIKRequest, constraint: &OrientationConstraint) -> Res
         constraint.absolute_y_axis_tolerance,
         constraint.absolute_z_axis_tolerance,
     ];
+    free_axes(tolerances)
+}
+
+/// The free rotation about those axes whose tolerance is a half turn or more.
+pub(super) fn free_axes(tolerances: [f64; 3]) -> Result<FreeRotation, Failure> {
     // Negated, so that NaN is refused.
     if !tolerances.iter().all(|tolerance| *tolerance >= 0.0) {
         return Err(bad_constraint("a tolerance of the orientation is negative or not a number"));

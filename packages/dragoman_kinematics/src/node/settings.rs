@@ -43,9 +43,16 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
         scalar(
             "clearance",
             0.01,
-            "Distance that planned motions keep from all bodies, and the arm's links from each other, m.",
+            "Distance that planned motions keep from all bodies, and the arm's links from each other, m; their start and goal \
+             one and a half times of it, links from each other twice.",
         )
         .read_only(),
+        Declaration::new(
+            "planning_time",
+            10.0,
+            "Longest search for a motion round obstacles, s.",
+        )
+        .within(Range::Double { from: 0.01, to: 600.0 }),
         Declaration::new(
             "cartesian.limit_shapes",
             cartesian.limit_shapes,

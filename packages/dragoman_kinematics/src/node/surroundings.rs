@@ -1,32 +1,19 @@
-//! What stands around the arm: topic `collision_object`, service `plan_to_pose`, and configurations without collisions.
+//! What stands around the arm: topics `collision_object` and `planning_scene`, and configurations without collisions.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dragoman_ros::dragoman_msgs::srv::PlanToPose;
-use dragoman_ros::geometry_msgs::msg::{Point, Pose, PoseStamped};
-use dragoman_ros::moveit_msgs::msg::CollisionObject;
-use dragoman_ros::nav_msgs;
+use dragoman_ros::QosProfile;
+use dragoman_ros::geometry_msgs::msg::{Point, Pose};
+use dragoman_ros::moveit_msgs::msg::{CollisionObject, PlanningScene};
 use dragoman_ros::shape_msgs::msg::SolidPrimitive;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
-use dragoman_ros::{QosProfile, builtin_interfaces};
-use futures::channel::oneshot;
 use nalgebra::{Isometry3, Vector3};
 
 use super::services::raw_pose;
-use super::{Mover, latched, lock, pose_message, report};
-use crate::motion::MotionConfig;
-use crate::planning::{ArmBodies, Checker, PlanOptions, PlanningError, Scene, Shape, plan, time};
-use crate::{GoalMask, IkOptions, Robot};
+use crate::Robot;
+use crate::planning::{ArmBodies, Checker, Scene, Shape};
 
-/// Period of the points of a planned motion, s.
-const PERIOD: f64 = 0.05;
-/// Longest part of an edge that a rounded corner takes, rad or m.
-const ROUNDING: f64 = 0.5;
-/// Configurations with the goal's pose that are searched, and from how many places.
-const GOALS: usize = 8;
-const SEEDS: usize = 64;
 /// Edge of a plane, which stands for all of it, m.
 const PLANE_SIZE: f64 = 20.0;
 /// Bodies and points of meshes that one scene may have.
@@ -66,21 +53,68 @@ impl Surroundings {
         Self { base_frame, bodies, objects: Mutex::default() }
     }
 
-    fn scene(&self) -> Arc<Scene> {
+    pub(super) fn scene(&self) -> Arc<Scene> {
         Arc::clone(&self.objects.lock().unwrap_or_else(PoisonError::into_inner).scene)
+    }
+
+    /// The shapes of the arm; `Err`: why collisions cannot be checked.
+    pub(super) fn bodies(&self) -> Result<&ArmBodies, String> {
+        self.bodies.as_ref().map_err(Clone::clone)
     }
 
     /// What a configuration touches; `Err`: collisions cannot be checked.
     pub(super) fn collision(&self, robot: &Robot, q: &[f64]) -> Result<Option<String>, String> {
-        let bodies = self.bodies.as_ref().map_err(Clone::clone)?;
+        let bodies = self.bodies()?;
         let scene = self.scene();
         Ok(Checker::new(robot, bodies, &scene).collision(q).map(|found| found.to_string()))
     }
 
     /// Takes over a change of the scene, whole or not at all.
     fn change(&self, message: &CollisionObject) -> Result<(), String> {
+        self.replace(|known| self.apply(known, message))
+    }
+
+    /// Takes over a scene or its changes, whole or not at all.
+    fn change_scene(&self, message: &PlanningScene) -> Result<(), String> {
+        let world = &message.world;
+        if !message.robot_state.attached_collision_objects.is_empty() {
+            return Err("attached objects are not supported".to_owned());
+        }
+        if !world.octomap.octomap.data.is_empty() {
+            return Err("octomaps are not supported".to_owned());
+        }
+        self.replace(|known| {
+            if !message.is_diff {
+                known.clear();
+            }
+            world.collision_objects.iter().try_for_each(|object| {
+                self.apply(known, object).map_err(|reason| format!("'{}': {reason}", object.id))
+            })
+        })
+    }
+
+    /// Changes the bodies; nothing, if `change` fails.
+    fn replace(
+        &self,
+        change: impl FnOnce(&mut BTreeMap<String, Object>) -> Result<(), String>,
+    ) -> Result<(), String> {
         let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = objects.known.clone();
+        change(&mut known)?;
+        let mut scene = Scene::default();
+        if known.values().map(|object| object.parts.len()).sum::<usize>() > MAX_PARTS {
+            return Err(format!("the scene would have more than {MAX_PARTS} shapes"));
+        }
+        for (name, object) in &known {
+            for (shape, pose) in &object.parts {
+                scene.add(name, shape, object.pose * pose).map_err(|error| error.to_string())?;
+            }
+        }
+        *objects = Objects { known, scene: Arc::new(scene) };
+        Ok(())
+    }
+
+    fn apply(&self, known: &mut BTreeMap<String, Object>, message: &CollisionObject) -> Result<(), String> {
         let operation = i64::from(message.operation);
         match operation {
             ADD | APPEND => {
@@ -111,75 +145,14 @@ impl Surroundings {
             }
             other => return Err(format!("there is no operation {other}")),
         }
-        let mut scene = Scene::default();
-        if known.values().map(|object| object.parts.len()).sum::<usize>() > MAX_PARTS {
-            return Err(format!("the scene would have more than {MAX_PARTS} shapes"));
-        }
-        for (name, object) in &known {
-            for (shape, pose) in &object.parts {
-                scene.add(name, shape, object.pose * pose).map_err(|error| error.to_string())?;
-            }
-        }
-        *objects = Objects { known, scene: Arc::new(scene) };
         Ok(())
     }
 
-    fn check_frame(&self, frame: &str) -> Result<(), String> {
+    pub(super) fn check_frame(&self, frame: &str) -> Result<(), String> {
         if frame.is_empty() || frame == self.base_frame {
             return Ok(());
         }
         Err(format!("its frame is '{frame}', not '{}'", self.base_frame))
-    }
-
-    /// The planned motion.
-    fn planned(
-        &self,
-        robot: &Robot,
-        config: &MotionConfig,
-        start: &[f64],
-        request: &PlanToPose::Request,
-    ) -> Result<JointTrajectory, String> {
-        let bodies = self.bodies.as_ref().map_err(Clone::clone)?;
-        let text = |error: PlanningError| error.to_string();
-        let scales = [("velocity", request.velocity_scaling), ("acceleration", request.acceleration_scaling)];
-        let [speed, push] = scales.map(|(name, scale)| match scale {
-            0.0 => Ok(1.0),
-            scale if scale > 0.0 && scale <= 1.0 => Ok(scale),
-            scale => Err(format!("{name}_scaling is {scale}, not above 0 to 1")),
-        });
-        let (speed, push) = (speed?, push?);
-        let limits = config.joint.max_velocity.iter().zip(&config.joint.max_acceleration);
-        let limits: Vec<[f64; 2]> =
-            limits.map(|(velocity, acceleration)| [velocity * speed, acceleration * push]).collect();
-
-        let scene = self.scene();
-        let goals = if request.positions.is_empty() {
-            self.check_frame(&request.pose.header.frame_id)?;
-            configurations(robot, &isometry(&request.pose.pose)?, start)?
-        } else {
-            vec![request.positions.clone()]
-        };
-        let mut checker = Checker::new(robot, bodies, &scene);
-        let planned = plan(&mut checker, start, &goals, &PlanOptions::default()).map_err(text)?;
-        let timed = time(&mut checker, &planned.path, &limits, ROUNDING, PERIOD).map_err(text)?;
-        tracing::info!(
-            seconds = timed.duration(),
-            iterations = planned.iterations,
-            checks = planned.checks,
-            "a motion was planned"
-        );
-        let points = timed.points.into_iter().map(|point| JointTrajectoryPoint {
-            positions: point.position,
-            velocities: point.velocity,
-            accelerations: point.acceleration,
-            effort: Vec::new(),
-            time_from_start: duration(point.time),
-        });
-        Ok(JointTrajectory {
-            joint_names: robot.joints().iter().map(|joint| joint.name.clone()).collect(),
-            points: points.collect(),
-            ..Default::default()
-        })
     }
 }
 
@@ -188,13 +161,8 @@ const REMOVE: i64 = CollisionObject::REMOVE as i64;
 const APPEND: i64 = CollisionObject::APPEND as i64;
 const MOVE: i64 = CollisionObject::MOVE as i64;
 
-/// Offers `collision_object`, `plan_to_pose` and the preview `planned_path`.
-pub(super) fn serve(
-    tasks: &mut NodeTasks,
-    mover: &Arc<Mutex<Mover>>,
-    robot: &Robot,
-    surroundings: &Arc<Surroundings>,
-) -> dragoman_ros::Result<()> {
+/// Offers `collision_object` and `planning_scene`.
+pub(super) fn serve(tasks: &mut NodeTasks, surroundings: &Arc<Surroundings>) -> dragoman_ros::Result<()> {
     let changed = Arc::clone(surroundings);
     let objects = QosProfile::default().keep_last(100);
     tasks.subscribe("collision_object", objects, move |message: CollisionObject| {
@@ -202,110 +170,16 @@ pub(super) fn serve(
             tracing::warn!(object = message.id, reason, "collision_object refused");
         }
     })?;
-    let preview: dragoman_ros::shared::SharedPublisher<nav_msgs::msg::Path> =
-        tasks.node().create_publisher("planned_path", latched())?.into();
-    let (mover, robot, surroundings) = (Arc::clone(mover), robot.clone(), Arc::clone(surroundings));
-    tasks.serve_later::<PlanToPose::Service, _>("plan_to_pose", move |request| {
-        let (start, config, stamp) = {
-            let mover = lock(&mover);
-            (mover.measured(), mover.config.clone(), mover.stamp())
-        };
-        let (robot, surroundings, preview) = (robot.clone(), Arc::clone(&surroundings), preview.clone());
-        async move {
-            let (send, answer) = oneshot::channel();
-            let work = move || {
-                let planned =
-                    start.ok_or_else(|| "the joints are not measured".to_owned()).and_then(|start| {
-                        let robot = within(&robot, &config)?;
-                        surroundings.planned(&robot, &config, &start, &request)
-                    });
-                if let Ok(trajectory) = &planned {
-                    report(preview.publish(&path(&robot, trajectory, stamp)), "planned_path");
-                }
-                // The asking task may be gone.
-                let _ = send.send(planned);
-            };
-            let started = std::thread::Builder::new().name("planning".into()).spawn(work);
-            let planned = match started {
-                Ok(_thread) => answer.await.unwrap_or_else(|_| Err("planning has failed".to_owned())),
-                Err(error) => Err(error.to_string()),
-            };
-            match planned {
-                Ok(trajectory) => PlanToPose::Response { success: true, message: String::new(), trajectory },
-                Err(message) => {
-                    tracing::info!(reason = message, "no motion was planned");
-                    PlanToPose::Response { success: false, message, ..Default::default() }
-                }
-            }
+    let changed = Arc::clone(surroundings);
+    let scenes = QosProfile::default().keep_last(10);
+    tasks.subscribe("planning_scene", scenes, move |message: PlanningScene| {
+        if let Err(reason) = changed.change_scene(&message) {
+            tracing::warn!(scene = message.name, reason, "planning_scene refused");
         }
     })
 }
 
-/// The robot with the position limits of the configuration.
-fn within(robot: &Robot, config: &MotionConfig) -> Result<Robot, String> {
-    let given = robot.joints().iter().zip(config.joint.lower.iter().zip(&config.joint.upper));
-    let limits: Vec<[f64; 2]> =
-        given.map(|(joint, (lower, upper))| [lower.max(joint.lower), upper.min(joint.upper)]).collect();
-    let model = robot.model().clone().with_limits(&limits);
-    model.and_then(|model| Robot::new(&model)).map_err(|error| error.to_string())
-}
-
-/// Several configurations with the pose.
-fn configurations(robot: &Robot, target: &Isometry3<f64>, start: &[f64]) -> Result<Vec<Vec<f64>>, String> {
-    let options = IkOptions { mask: GoalMask::POSE, ..IkOptions::default() };
-    let mut random = oorandom::Rand64::new(1);
-    let mut found: Vec<Vec<f64>> = Vec::new();
-    let mut seed = start.to_vec();
-    let mut failure = String::new();
-    for attempt in 0..SEEDS {
-        let mut solution = vec![0.0; robot.joint_count()];
-        match robot.inverse(target, &seed, &options, &mut solution) {
-            Ok(_report) => {
-                let is_known =
-                    |known: &Vec<f64>| known.iter().zip(&solution).all(|(a, b)| (a - b).abs() < 1e-3);
-                if !found.iter().any(is_known) {
-                    found.push(solution);
-                }
-            }
-            Err(error) => failure = error.to_string(),
-        }
-        // Out of reach from many places.
-        if found.len() == GOALS || (found.is_empty() && attempt == 3) {
-            break;
-        }
-        for (value, joint) in seed.iter_mut().zip(robot.joints()) {
-            let (lower, upper) =
-                (joint.lower.max(-std::f64::consts::PI), joint.upper.min(std::f64::consts::PI));
-            *value = lower + (upper - lower) * random.rand_float();
-        }
-    }
-    if found.is_empty() { Err(failure) } else { Ok(found) }
-}
-
-/// The tool's path, for displays.
-fn path(
-    robot: &Robot,
-    trajectory: &JointTrajectory,
-    stamp: builtin_interfaces::msg::Time,
-) -> nav_msgs::msg::Path {
-    let mut path = nav_msgs::msg::Path::default();
-    path.header.stamp = stamp;
-    path.header.frame_id = robot.model().base_link().to_owned();
-    let poses = trajectory.points.iter().map(|point| PoseStamped {
-        header: path.header.clone(),
-        pose: pose_message(&robot.forward(&point.positions)),
-    });
-    path.poses = poses.collect();
-    path
-}
-
-fn duration(seconds: f64) -> builtin_interfaces::msg::Duration {
-    // Motions are far below 68 years.
-    let sec = seconds.floor();
-    builtin_interfaces::msg::Duration { sec: sec as i32, nanosec: ((seconds - sec) * 1e9) as u32 }
-}
-
-fn isometry(pose: &Pose) -> Result<Isometry3<f64>, String> {
+pub(super) fn isometry(pose: &Pose) -> Result<Isometry3<f64>, String> {
     // A message that sets nothing means the frame itself.
     if *pose == Pose::default() {
         return Ok(Isometry3::identity());
@@ -376,5 +250,55 @@ fn solid(primitive: &SolidPrimitive) -> Result<Shape, String> {
             "primitive {kind} with {} dimensions is not a box, sphere, cylinder or cone",
             sizes.len()
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RANGER: &str = include_str!("../../../../urdf/ranger_mk1.urdf");
+
+    fn ball(id: &str, x: f64) -> CollisionObject {
+        let mut ball = CollisionObject { id: id.to_owned(), ..Default::default() };
+        let shape = SolidPrimitive { type_: SolidPrimitive::SPHERE as _, ..Default::default() };
+        ball.primitives = vec![SolidPrimitive { dimensions: vec![0.1], ..shape }];
+        ball.primitive_poses = vec![Pose::default()];
+        ball.pose.position.x = x;
+        ball.pose.orientation.w = 1.0;
+        ball
+    }
+
+    #[test]
+    fn a_scene_replaces_the_bodies_or_changes_them_whole_or_not_at_all() {
+        let robot = Robot::new(&crate::Model::from_urdf(RANGER, None, None).unwrap()).unwrap();
+        let surroundings = Surroundings::new(&robot, RANGER, 0.01);
+        let names = || surroundings.objects.lock().unwrap().known.keys().cloned().collect::<Vec<_>>();
+        let scene = |is_diff, objects: &[CollisionObject]| {
+            let mut scene = PlanningScene { is_diff, ..Default::default() };
+            scene.world.collision_objects = objects.to_vec();
+            surroundings.change_scene(&scene)
+        };
+        scene(false, &[ball("a", 1.0), ball("b", 2.0)]).unwrap();
+        scene(true, &[ball("c", 1.0)]).unwrap();
+        assert_eq!(names(), ["a", "b", "c"]);
+        let mut wrong = ball("d", 0.0);
+        wrong.primitives[0].dimensions = vec![-1.0];
+        assert!(scene(false, &[ball("e", 1.0), wrong]).unwrap_err().contains("not a positive"));
+        let mut far = ball("d", 0.0);
+        far.header.frame_id = "moon".to_owned();
+        assert!(scene(true, &[far]).unwrap_err().contains("'d': its frame is 'moon'"));
+        assert_eq!(names(), ["a", "b", "c"]);
+        scene(false, &[ball("d", 1.0)]).unwrap();
+        assert_eq!(names(), ["d"]);
+        scene(false, &[]).unwrap();
+        assert!(names().is_empty());
+
+        let mut scene = PlanningScene::default();
+        scene.world.octomap.octomap.data = vec![1];
+        assert!(surroundings.change_scene(&scene).unwrap_err().contains("octomaps"));
+        let mut scene = PlanningScene::default();
+        scene.robot_state.attached_collision_objects = vec![Default::default()];
+        assert!(surroundings.change_scene(&scene).unwrap_err().contains("attached"));
     }
 }

@@ -35,11 +35,14 @@ pub(super) struct Part {
     pub(super) joints_below: usize,
     /// Its pose in the frame that moves with the last of them.
     pub(super) offset: Isometry3<f64>,
+    /// Larger by the clearance: checked against other links.
     pub(super) solid: Solid,
+    /// Larger by one and a half times the clearance: checked against the scene.
+    pub(super) outer: Solid,
 }
 
 impl ArmBodies {
-    /// Reads the collision shapes of a description, whose chain is that of `robot`, and grows them by `clearance`.
+    /// Reads the collision shapes of a description, whose chain is that of `robot`. Checked motions keep `clearance`, m.
     ///
     /// Links of other branches, for example fingers that move by joints of their own, are not read.
     ///
@@ -58,6 +61,7 @@ impl ArmBodies {
                     joints_below: link.joints_below,
                     offset: link.offset * origin(&collision.origin).ok_or(wrong(ShapeError::Size))?,
                     solid: Solid::new(&shape, clearance).map_err(wrong)?,
+                    outer: Solid::new(&shape, 1.5 * clearance).map_err(wrong)?,
                 });
             }
         }
@@ -67,7 +71,7 @@ impl ArmBodies {
         Ok(bodies)
     }
 
-    /// The distance that is kept, m.
+    /// The distance that checked motions keep from the scene, and links from each other, m.
     pub fn clearance(&self) -> f64 {
         self.clearance
     }

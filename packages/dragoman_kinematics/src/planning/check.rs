@@ -11,7 +11,7 @@ use crate::Robot;
 /// How far the arm has moved, at most, where its links may still touch as they did at the start, m.
 const NEIGHBOURHOOD: f64 = 0.8;
 
-/// Two bodies that touch, or come nearer than the clearance.
+/// Two bodies that touch, or come nearer than is allowed: 1.5 clearances for a link and a body, 2 for two links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collision {
     /// A link of the arm.
@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         // The tool is where obstacles are.
         for (index, (part, pose)) in parts.rev().filter(|(_, (part, _))| part.joints_below > 0) {
             let mut bodies = self.scene.bodies.iter();
-            if let Some(body) = bodies.position(|body| part.solid.touches(pose, &body.solid, &body.pose)) {
+            if let Some(body) = bodies.position(|body| part.outer.touches(pose, &body.solid, &body.pose)) {
                 return Some((index, Other::Body(body)));
             }
         }
@@ -117,7 +117,22 @@ impl<'a> Checker<'a> {
     ///
     /// The middle is checked first, then the middles of the halves: what is in the way is found early.
     pub fn is_free(&mut self, from: &[f64], to: &[f64]) -> bool {
-        let steps = (self.displacement(from, to) / (2.0 * self.bodies.clearance)).ceil();
+        let displacement = self.displacement(from, to);
+        self.is_way_free(displacement, |share, between| {
+            for ((value, a), b) in between.iter_mut().zip(from).zip(to) {
+                *value = a + (b - a) * share;
+            }
+        })
+    }
+
+    /// Whether a motion is free between its ends: `at` writes the configuration at a share of the way, from 0 to 1. Between
+    /// two shares no point of the arm moves farther than `displacement` times their difference, m. The ends are known to
+    /// be free.
+    ///
+    /// The samples are at most one clearance apart, so that every configuration is within half of it of a sample. There
+    /// links are one and a half clearances away from the scene and two from each other, which leaves one of each.
+    pub(super) fn is_way_free(&mut self, displacement: f64, at: impl Fn(f64, &mut [f64])) -> bool {
+        let steps = (displacement / self.bodies.clearance).ceil();
         // Nobody waits for the check of a motion through millions of configurations.
         if steps.is_nan() || steps > 1e6 {
             return false;
@@ -128,9 +143,7 @@ impl<'a> Checker<'a> {
             for step in (stride / 2..steps).step_by(stride) {
                 let share = step as f64 / steps as f64;
                 let mut between = std::mem::take(&mut self.between);
-                for ((value, a), b) in between.iter_mut().zip(from).zip(to) {
-                    *value = a + (b - a) * share;
-                }
+                at(share, &mut between);
                 let is_free = self.touch(&between).is_none();
                 self.between = between;
                 if !is_free {

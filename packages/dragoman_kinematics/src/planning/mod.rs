@@ -9,16 +9,22 @@
 //! | `scene.rs` | [`Scene`]: what stands around the arm |
 //! | `check.rs` | [`Checker`]: configurations and straight motions, with a bound on what moves between two samples |
 //! | `search.rs` | [`plan`]: RRT-Connect and shortcuts |
+//! | `line.rs` | [`line`]: straight lines of the tool |
 //! | `timing.rs` | [`time`]: round corners, and the fastest motion along a path within the limits |
 //!
-//! A checked motion is free of collisions everywhere, not only at its samples: the links are checked larger by a
-//! clearance, and no point of the arm moves farther than twice the clearance from one sample to the next.
+//! A checked motion keeps the clearance everywhere, not only at its samples: no point of the arm moves farther than one
+//! clearance from one sample to the next, and at the samples links are one and a half clearances away from the scene, and
+//! two from each other. This holds for straight motions in joint space and for rounded corners. It does not include how a
+//! controller interpolates the points of a [`Trajectory`], nor how well the arm follows.
+//!
+//! Exempt are links that are too near to each other where the arm starts ([`Checker::leave`]).
 //!
 //! Metres, radians and seconds; all poses are in the frame of the arm's base. No clock and no thread: the same question
 //! has the same answer.
 
 mod bodies;
 mod check;
+mod line;
 mod scene;
 mod search;
 mod shape;
@@ -28,8 +34,9 @@ mod timing;
 
 pub use bodies::ArmBodies;
 pub use check::{Checker, Collision};
+pub use line::line;
 pub use scene::Scene;
-pub use search::{PlanOptions, Planned, plan};
+pub use search::{PlanOptions, Planned, START_TOLERANCE, plan, plan_while};
 pub use shape::{Shape, ShapeError};
 pub use timing::{Trajectory, TrajectoryPoint, time};
 
@@ -60,7 +67,7 @@ pub enum PlanningError {
         /// Number of values.
         found: usize,
     },
-    /// A position is not finite, or outside of the joint's limits.
+    /// A position is not finite, or outside of the joint's limits; a start may be [`START_TOLERANCE`] outside.
     #[error("{what}: {value} of joint {joint} is not within {lower} to {upper}")]
     Limit {
         /// The start or a goal.
@@ -88,6 +95,20 @@ pub enum PlanningError {
     NotFound {
         /// The iterations that were allowed.
         iterations: u32,
+    },
+    /// The search was ended from outside.
+    #[error("the search was ended after {iterations} iterations")]
+    Ended {
+        /// The iterations so far.
+        iterations: u32,
+    },
+    /// The tool cannot move straight to its target.
+    #[error("the line ends after {:.0} % of its length: {reason}", share * 100.0)]
+    Line {
+        /// The part of the line up to the obstacle.
+        share: f64,
+        /// What is in the way.
+        reason: String,
     },
     /// A motion cannot be timed without this limit.
     #[error("joint {joint} has no {limit} limit")]

@@ -39,8 +39,13 @@ pub struct Planned {
     pub checks: u64,
 }
 
+/// How far outside of its limits a joint may be at the start, rad or m: an arm at a limit is measured a little beyond it.
+pub const START_TOLERANCE: f64 = 0.01;
+
 /// Finds a path from `start` to one of `goals`, joint positions in rad or m, without collision; the checker leaves the
 /// start ([`Checker::leave`]).
+///
+/// The path begins at `start` as it is given. Joints that are outside of their limits there come back on the way.
 ///
 /// # Errors
 /// A start or a goal that is no configuration of the arm, or where it collides; no path was found.
@@ -50,9 +55,23 @@ pub fn plan(
     goals: &[Vec<f64>],
     options: &PlanOptions,
 ) -> Result<Planned, PlanningError> {
-    check_configuration(checker.robot, "start", start)?;
+    plan_while(checker, start, goals, options, || true)
+}
+
+/// As [`plan`], while `goes_on` is true; it is asked before every iteration and shortcut.
+///
+/// # Errors
+/// As [`plan`], and [`PlanningError::Ended`]. When only shortcuts are missing, there is a path.
+pub fn plan_while(
+    checker: &mut Checker<'_>,
+    start: &[f64],
+    goals: &[Vec<f64>],
+    options: &PlanOptions,
+    goes_on: impl Fn() -> bool,
+) -> Result<Planned, PlanningError> {
+    check_configuration(checker.robot, "start", start, START_TOLERANCE)?;
     for goal in goals {
-        check_configuration(checker.robot, "goal", goal)?;
+        check_configuration(checker.robot, "goal", goal, 0.0)?;
     }
     let before = checker.checks;
     checker.leave(start);
@@ -80,23 +99,32 @@ pub fn plan(
         Some(goal) => (vec![start.to_vec(), goals[goal].clone()], goal),
         None => {
             let mut search = Search::new(checker, start, goals, &free, options);
-            let found = search.run(options.max_iterations);
+            let found = search.run(options.max_iterations, &goes_on);
             iterations = search.iterations;
-            let (mut path, goal) = found.ok_or(PlanningError::NotFound { iterations })?;
-            shorten(checker, &mut path, options);
+            let (mut path, goal) = found.ok_or(if iterations < options.max_iterations {
+                PlanningError::Ended { iterations }
+            } else {
+                PlanningError::NotFound { iterations }
+            })?;
+            shorten(checker, &mut path, options, &goes_on);
             (path, goal)
         }
     };
     Ok(Planned { path, goal, iterations, checks: checker.checks - before })
 }
 
-fn check_configuration(robot: &Robot, what: &'static str, q: &[f64]) -> Result<(), PlanningError> {
+pub(super) fn check_configuration(
+    robot: &Robot,
+    what: &'static str,
+    q: &[f64],
+    tolerance: f64,
+) -> Result<(), PlanningError> {
     let needed = robot.joint_count();
     if q.len() != needed {
         return Err(PlanningError::WrongLength { what, needed, found: q.len() });
     }
     for (joint, value) in robot.joints().iter().zip(q) {
-        if !value.is_finite() || *value < joint.lower || *value > joint.upper {
+        if !value.is_finite() || *value < joint.lower - tolerance || *value > joint.upper + tolerance {
             let (joint, lower, upper) = (joint.name.clone(), joint.lower, joint.upper);
             return Err(PlanningError::Limit { what, joint, value: *value, lower, upper });
         }
@@ -184,11 +212,11 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 
     /// The path and its goal.
-    fn run(&mut self, max_iterations: u32) -> Option<(Vec<Vec<f64>>, usize)> {
+    fn run(&mut self, max_iterations: u32, goes_on: impl Fn() -> bool) -> Option<(Vec<Vec<f64>>, usize)> {
         let width = self.ranges.len();
         let mut sample = vec![0.0; width];
         let mut grown = 0;
-        while self.iterations < max_iterations {
+        while self.iterations < max_iterations && goes_on() {
             self.iterations += 1;
             for (value, (lower, range)) in sample.iter_mut().zip(&self.ranges) {
                 *value = lower + range * self.random.rand_float();
@@ -271,10 +299,15 @@ impl<'a, 'b> Search<'a, 'b> {
 }
 
 /// Replaces parts of a path by straight motions.
-fn shorten(checker: &mut Checker<'_>, path: &mut Vec<Vec<f64>>, options: &PlanOptions) {
+fn shorten(
+    checker: &mut Checker<'_>,
+    path: &mut Vec<Vec<f64>>,
+    options: &PlanOptions,
+    goes_on: impl Fn() -> bool,
+) {
     let mut random = oorandom::Rand64::new(u128::from(options.seed) + 1);
     for _ in 0..options.shortcuts {
-        if path.len() < 3 {
+        if path.len() < 3 || !goes_on() {
             return;
         }
         let lengths: Vec<f64> =
@@ -283,7 +316,11 @@ fn shorten(checker: &mut Checker<'_>, path: &mut Vec<Vec<f64>>, options: &PlanOp
         let mut places = [random.rand_float() * total, random.rand_float() * total];
         places.sort_by(f64::total_cmp);
         let [(from_edge, from), (to_edge, to)] = places.map(|place| point(path, &lengths, place));
-        if from_edge == to_edge || !checker.is_free(&from, &to) {
+        // Both points are on edges, between their samples.
+        let is_free = from_edge != to_edge
+            && [&from, &to].into_iter().all(|end| checker.collision(end).is_none())
+            && checker.is_free(&from, &to);
+        if !is_free {
             continue;
         }
         path.splice(from_edge + 1..=to_edge, [from, to]);

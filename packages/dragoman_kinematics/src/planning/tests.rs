@@ -54,18 +54,41 @@ fn random_configuration(robot: &Robot, random: &mut oorandom::Rand64) -> Vec<f64
     robot.joints().iter().map(sample).collect()
 }
 
-/// The first collision along straight motions with this many samples per radian, without any clearance.
-fn collision_along(robot: &Robot, bare: &ArmBodies, scene: &Scene, path: &[Vec<f64>]) -> Option<Collision> {
-    let mut checker = Checker::new(robot, bare, scene);
-    path.windows(2).find_map(|pair| {
-        let far = pair[0].iter().zip(&pair[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        let steps = (far * 1000.0).ceil().max(1.0) as usize;
-        (0..=steps).find_map(|step| {
-            let share = step as f64 / steps as f64;
-            let q: Vec<f64> = pair[0].iter().zip(&pair[1]).map(|(a, b)| a + (b - a) * share).collect();
-            checker.collision(&q)
+/// Checks single configurations: links must be this far from the scene, and from each other, m.
+struct Sampler {
+    robot: Robot,
+    /// For the scene, and for links with each other.
+    bodies: [ArmBodies; 2],
+}
+
+impl Sampler {
+    fn new(xml: &str, robot: &Robot, distance: f64) -> Self {
+        // The first is larger by one and a half times what is given, the others by half of the distance each.
+        let bodies =
+            [distance / 1.5, distance / 2.0].map(|size| ArmBodies::from_urdf(xml, robot, size).unwrap());
+        let [for_scene, for_links] = bodies;
+        let pairs = ArmBodies::from_urdf(xml, robot, CLEARANCE).unwrap().pairs;
+        let bodies = [ArmBodies { pairs: Vec::new(), ..for_scene }, ArmBodies { pairs, ..for_links }];
+        Self { robot: robot.clone(), bodies }
+    }
+
+    /// The first collision along straight motions with a thousand samples per radian.
+    fn collision_along(&self, scene: &Scene, path: &[Vec<f64>]) -> Option<Collision> {
+        let none = Scene::default();
+        let mut checkers = [
+            Checker::new(&self.robot, &self.bodies[0], scene),
+            Checker::new(&self.robot, &self.bodies[1], &none),
+        ];
+        path.windows(2).find_map(|pair| {
+            let far = pair[0].iter().zip(&pair[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let steps = (far * 1000.0).ceil().max(1.0) as usize;
+            (0..=steps).find_map(|step| {
+                let share = step as f64 / steps as f64;
+                let q: Vec<f64> = pair[0].iter().zip(&pair[1]).map(|(a, b)| a + (b - a) * share).collect();
+                checkers.iter_mut().find_map(|checker| checker.collision(&q))
+            })
         })
-    })
+    }
 }
 
 #[test]
@@ -73,8 +96,9 @@ fn paths_lead_round_obstacles_and_their_timed_motions_too() {
     for (xml, problems) in [(RANGER, 12), (RANGER_8, 6)] {
         let robot = arm(xml);
         let bodies = ArmBodies::from_urdf(xml, &robot, CLEARANCE).unwrap();
-        let bare =
-            ArmBodies { pairs: bodies.pairs.clone(), ..ArmBodies::from_urdf(xml, &robot, 1e-6).unwrap() };
+        let sampler = Sampler::new(xml, &robot, 0.999 * CLEARANCE);
+        // Lines between the points of a trajectory are not quite its curve.
+        let loose = Sampler::new(xml, &robot, 0.9 * CLEARANCE);
         let scene = shelf();
         let mut random = oorandom::Rand64::new(7);
         let (mut bent, mut tried) = (0, 0);
@@ -94,7 +118,7 @@ fn paths_lead_round_obstacles_and_their_timed_motions_too() {
             tried += 1;
             bent += usize::from(planned.path.len() > 2);
             assert_eq!((&planned.path[0], planned.path.last()), (&start, Some(&goals[0])));
-            assert_eq!(collision_along(&robot, &bare, &scene, &planned.path), None);
+            assert_eq!(sampler.collision_along(&scene, &planned.path), None);
             let again =
                 plan(&mut Checker::new(&robot, &bodies, &scene), &start, &goals, &PlanOptions::default())
                     .unwrap();
@@ -103,7 +127,7 @@ fn paths_lead_round_obstacles_and_their_timed_motions_too() {
             let timed = time((&robot, &bodies, &scene), &planned.path, 0.3, [1.0, 1.0], 0.02);
             check_limits(&robot, &timed, 0.02);
             let positions: Vec<Vec<f64>> = timed.points.iter().map(|point| point.position.clone()).collect();
-            assert_eq!(collision_along(&robot, &bare, &scene, &positions), None);
+            assert_eq!(loose.collision_along(&scene, &positions), None);
             assert_eq!(
                 (&positions[0], positions.last().map(|q| distance(q, &goals[0]) < 1e-9)),
                 (&start, Some(true))
@@ -224,6 +248,85 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
         ArmBodies::from_urdf(&mesh, &robot, CLEARANCE)
             .is_err_and(|error| error.to_string().contains("link_3"))
     );
+}
+
+#[test]
+fn an_arm_that_is_measured_a_little_beyond_a_limit_can_leave_it() {
+    let robot = arm(RANGER);
+    let bodies = ArmBodies::from_urdf(RANGER, &robot, CLEARANCE).unwrap();
+    let scene = Scene::default();
+    let goal = vec![0.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let plan = |start: &[f64], goal: &[f64]| {
+        let goals = [goal.to_vec()];
+        super::plan(&mut Checker::new(&robot, &bodies, &scene), start, &goals, &PlanOptions::default())
+    };
+    let upper = robot.joints()[1].upper;
+    let mut start = goal.clone();
+    start[1] = upper + 1e-4;
+    let path = plan(&start, &goal).unwrap().path;
+    assert_eq!((&path[0], path.last()), (&start, Some(&goal)));
+    // As a goal it is refused, and so is a start that is far beyond.
+    assert!(matches!(plan(&goal, &start), Err(PlanningError::Limit { what: "goal", .. })));
+    start[1] = upper + 2.0 * START_TOLERANCE;
+    assert!(matches!(plan(&start, &goal), Err(PlanningError::Limit { what: "start", .. })));
+}
+
+#[test]
+fn a_line_of_the_tool_is_straight_and_ends_at_obstacles() {
+    let robot = arm(RANGER);
+    let bodies = ArmBodies::from_urdf(RANGER, &robot, CLEARANCE).unwrap();
+    let start = [0.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let begin = robot.forward(&start);
+    let turn = nalgebra::UnitQuaternion::from_scaled_axis(nalgebra::Vector3::new(0.1, 0.0, 0.2));
+    let target = Isometry3::from_parts(
+        (begin.translation.vector + nalgebra::Vector3::new(-0.05, 0.2, -0.1)).into(),
+        turn * begin.rotation,
+    );
+    let options = crate::IkOptions::default();
+    let none = Scene::default();
+    let path = line(&mut Checker::new(&robot, &bodies, &none), &start, &target, &options).unwrap();
+    let along = target.translation.vector - begin.translation.vector;
+    let timed = time((&robot, &bodies, &none), &path, 0.3, [1.0, 1.0], 0.02);
+    let reached = robot.forward(&timed.points.last().unwrap().position);
+    assert!((reached.inverse() * target).translation.vector.norm() < 1e-5);
+    assert!((reached.inverse() * target).rotation.angle() < 1e-5);
+    for point in &timed.points {
+        let offset = robot.forward(&point.position).translation.vector - begin.translation.vector;
+        let off = (offset - along * (offset.dot(&along) / along.norm_squared())).norm();
+        assert!(off < 5e-5, "{off}");
+    }
+    check_limits(&robot, &timed, 0.02);
+
+    let mut scene = Scene::default();
+    let middle = (begin.translation.vector + target.translation.vector) / 2.0;
+    scene.add("ball", &Shape::Sphere(0.03), Translation3::from(middle).into()).unwrap();
+    let found = line(&mut Checker::new(&robot, &bodies, &scene), &start, &target, &options);
+    let error = found.unwrap_err();
+    assert!(matches!(error, PlanningError::Line { share, .. } if share > 0.05 && share < 0.5), "{error:?}");
+    assert!(error.to_string().ends_with("is too near to ball"), "{error}");
+    let far = at(3.0, 0.0, 0.0) * begin;
+    let error = line(&mut Checker::new(&robot, &bodies, &none), &start, &far, &options).unwrap_err();
+    assert!(matches!(error, PlanningError::Line { .. }), "{error}");
+}
+
+#[test]
+fn a_search_ends_when_it_is_told_to() {
+    let robot = arm(RANGER);
+    let bodies = ArmBodies::from_urdf(RANGER, &robot, CLEARANCE).unwrap();
+    let ends = [-1.0, 1.0].map(|turn| vec![turn, 1.0, -1.0, 0.0, 1.57, 0.0]);
+    let mut scene = Scene::default();
+    let middle = robot.forward(&[0.0, 1.0, -1.0, 0.0, 1.57, 0.0]);
+    scene.add("cube", &Shape::Box([0.1; 3]), middle).unwrap();
+    let asked = std::cell::Cell::new(0);
+    let goes_on = || {
+        asked.set(asked.get() + 1);
+        asked.get() < 4
+    };
+    let goals = &ends[1..];
+    let options = PlanOptions { step: 1e-3, ..PlanOptions::default() };
+    let mut checker = Checker::new(&robot, &bodies, &scene);
+    let found = plan_while(&mut checker, &ends[0], goals, &options, goes_on);
+    assert_eq!(found, Err(PlanningError::Ended { iterations: 3 }));
 }
 
 #[test]

@@ -116,11 +116,20 @@ impl Piece {
     }
 
     fn is_free(&self, checker: &mut Checker<'_>) -> bool {
-        // The chords of a parabola are near it: the clearance covers the rest.
-        let points: Vec<Vec<f64>> =
-            (0..=INTERVALS).map(|step| self.position(self.length * step as f64 / INTERVALS as f64)).collect();
-        points.iter().skip(1).all(|point| checker.collision(point).is_none())
-            && points.windows(2).all(|pair| checker.is_free(&pair[0], &pair[1]))
+        // A slope changes evenly: it is steepest at an end.
+        let steepest = self.slope(0.0).zip(self.slope(self.length)).map(|(a, b)| a.abs().max(b.abs()));
+        let levers = checker.bodies.leverage.iter();
+        let displacement: f64 = levers.zip(steepest).map(|(lever, slope)| lever * slope * self.length).sum();
+        // The ends are on edges, between their samples.
+        let ends = [0.0, self.length].map(|s| self.position(s));
+        let are_ends_free = ends.iter().all(|end| checker.collision(end).is_none());
+        are_ends_free
+            && checker.is_way_free(displacement, |share, between| {
+                let s = self.length * share;
+                for (((value, a), b), c) in between.iter_mut().zip(&self.a).zip(&self.b).zip(&self.c) {
+                    *value = a + b * s + c * s * s / 2.0;
+                }
+            })
     }
 }
 

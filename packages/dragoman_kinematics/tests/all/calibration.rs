@@ -217,6 +217,25 @@ fn both_optimizers_find_the_same() {
 }
 
 #[test]
+fn nelder_mead_counts_squares_in_all_its_figures() {
+    let mut bench = Bench::ranger(5);
+    let mut measurements = bench.measure_random(16);
+    measurements[3].point.y += 0.02;
+    let of = |loss| FitOptions { method: Method::NelderMead, loss, ..FitOptions::default() };
+    let simplex = bench.fit(&measurements, &of(Loss::Huber));
+    assert_eq!(simplex, bench.fit(&measurements, &of(Loss::Squares)));
+    // Leave-one-out has the same optimum as that of the other method.
+    let squares = bench.fit(&measurements, &FitOptions { loss: Loss::Squares, ..FitOptions::default() });
+    let huber = bench.fit(&measurements, &FitOptions::default());
+    let gap = |other: &Fit| {
+        let gaps = simplex.left_out.iter().zip(&other.left_out).map(|(a, b)| (a - b).abs());
+        gaps.fold(0.0, f64::max)
+    };
+    assert_eq!(simplex.left_out.len(), 16);
+    assert!(gap(&squares) < 0.2 * gap(&huber), "{} {}", gap(&squares), gap(&huber));
+}
+
+#[test]
 fn outliers_are_named_and_do_not_count() {
     for loss in [Loss::Huber, Loss::Cauchy] {
         let mut bench = Bench::ranger(11);

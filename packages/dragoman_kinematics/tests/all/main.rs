@@ -13,5 +13,6 @@ mod ik;
 mod motion;
 #[cfg(feature = "node")]
 mod node;
+mod planning;
 #[cfg(feature = "node")]
 mod state;

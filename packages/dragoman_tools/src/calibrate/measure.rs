@@ -76,7 +76,7 @@ const STILL: (Duration, f64) = (Duration::from_millis(300), 1e-4);
 /// Time within which an arm comes to rest after a motion.
 const SETTLE_TIME: Duration = Duration::from_secs(20);
 /// Age of joint states beyond which the arm counts as lost.
-const STALE: Duration = Duration::from_secs(1);
+const STALE: Duration = Duration::from_secs(5);
 /// Time for all samples of one reading, beyond what the slowest device needs.
 const READING_TIME: Duration = Duration::from_secs(30);
 /// Readings of one pose that are farther apart are refused, m: something moves.
@@ -98,12 +98,12 @@ pub async fn measure(
 ) -> Result<()> {
     let names: Vec<&str> = arm.model.joints().iter().map(|joint| joint.name.as_str()).collect();
     let poses = files::joints(&command.poses, &names)?;
-    measure_poses(context, command, arm, poses, stop).await
+    measure_poses((context, "calibrate"), command, arm, poses, stop).await
 }
 
-/// As [`measure`], at `poses`.
+/// As [`measure`], at `poses`, by a node of this name.
 pub(crate) async fn measure_poses(
-    context: &Context,
+    (context, node): (&Context, &str),
     command: &MeasureCommand,
     arm: &Arm,
     mut poses: Vec<Vec<f64>>,
@@ -126,8 +126,12 @@ pub(crate) async fn measure_poses(
     if poses.len() < count {
         println!("{} of {count} poses are in {} already", count - poses.len(), command.output.display());
     }
-    let mut bench =
-        Bench::start(context, &command.namespace, Some((command.reading, command.topic.as_deref())), names)?;
+    let mut bench = Bench::start(
+        (context, node),
+        &command.namespace,
+        Some((command.reading, command.topic.as_deref())),
+        names,
+    )?;
     let measured = async {
         bench.find(&command.namespace).await?;
         let here = bench.positions()?;
@@ -226,14 +230,14 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// The arm in `namespace`, with readings from the device or the topic.
+    /// The arm in `namespace`, with readings from the device or the topic. `node` is the name of the node.
     pub(crate) fn start(
-        context: &Context,
+        (context, node): (&Context, &str),
         namespace: &str,
         reading: Option<(Reading, Option<&str>)>,
         names: Vec<String>,
     ) -> Result<Self> {
-        let mut tasks = NodeTasks::new(Node::create(context.clone(), "calibrate", namespace)?);
+        let mut tasks = NodeTasks::new(Node::create(context.clone(), node, namespace)?);
         let (sender, states) = watch::channel(None);
         let wanted = names.clone();
         tasks.subscribe("joint_states", QosProfile::default(), move |state: JointState| {
@@ -291,8 +295,13 @@ impl Bench {
     }
 
     pub(crate) fn positions(&self) -> Result<Vec<f64>> {
+        self.state().map(|(_, positions)| positions)
+    }
+
+    /// The newest positions, and when they came.
+    fn state(&self) -> Result<(Instant, Vec<f64>)> {
         match &*self.states.borrow() {
-            Some((at, positions)) if at.elapsed() < STALE => Ok(positions.clone()),
+            Some(state) if state.0.elapsed() < STALE => Ok(state.clone()),
             _ => Err("the arm's joint_states are missing: it has stopped, or the connection is lost".into()),
         }
     }
@@ -340,18 +349,23 @@ impl Bench {
     pub(crate) async fn settled(&mut self) -> Result<Vec<f64>> {
         let (duration, size) = STILL;
         let deadline = Instant::now() + SETTLE_TIME;
-        let (mut since, mut reference) = (Instant::now(), self.positions()?);
-        while since.elapsed() < duration {
+        // Only states from now on count: those of before may be of the motion.
+        let begin = Instant::now();
+        let mut reference: Option<(Instant, Vec<f64>)> = None;
+        while Instant::now() < deadline {
+            let (at, now) = self.state()?;
+            let is_still = |(_, before): &&(Instant, Vec<f64>)| {
+                now.iter().zip(before).all(|(a, b)| (a - b).abs() <= size)
+            };
+            match reference.as_ref().filter(is_still) {
+                _ if at < begin => {}
+                Some((since, _)) if at.duration_since(*since) >= duration => return Ok(now),
+                Some(_) => {}
+                None => reference = Some((at, now)),
+            }
             sleep(Duration::from_millis(20)).await;
-            let now = self.positions()?;
-            if now.iter().zip(&reference).any(|(a, b)| (a - b).abs() > size) {
-                (since, reference) = (Instant::now(), now);
-            }
-            if Instant::now() > deadline {
-                return Err("the arm does not come to rest".into());
-            }
         }
-        self.positions()
+        Err("the arm does not come to rest".into())
     }
 
     /// A reading; `None` if the user skips the pose.

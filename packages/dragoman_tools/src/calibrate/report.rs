@@ -135,11 +135,13 @@ pub(super) fn warnings(fit: &Fit, measurements: usize) -> Vec<String> {
     if fit.poses < measurements {
         warnings.push(format!("{measurements} measurements, but only {} different poses", fit.poses));
     }
-    let needed = fit.estimates.len() + 6;
-    if 3 * fit.poses < 3 * needed {
+    // Each pose gives three equations.
+    if fit.poses < fit.unknowns {
         warnings.push(format!(
-            "few poses: {} for {} unknowns; better three times as many equations",
-            fit.poses, needed
+            "few poses: {} give {} equations for {} unknowns; three times as many equations as unknowns are better",
+            fit.poses,
+            3 * fit.poses,
+            fit.unknowns
         ));
     }
     warnings
@@ -283,4 +285,42 @@ fn directions(fit: &Fit) -> Result<String> {
         area.present()?;
     }
     Ok(svg)
+}
+
+#[cfg(test)]
+mod tests {
+    use dragoman_kinematics::calibration::{FitOptions, Measurement, MeasuringFrame, fit};
+    use dragoman_kinematics::nalgebra::Isometry3;
+    use dragoman_kinematics::{Model, Robot};
+
+    use super::*;
+
+    #[test]
+    fn a_known_frame_has_no_unknowns() {
+        let model = Model::from_urdf(include_str!("../../../../urdf/ranger_mk1.urdf"), None, None).unwrap();
+        let robot = Robot::new(&model).unwrap();
+        let pose = |index: u32| {
+            let part = |step: f64| (f64::from(index) * step).fract();
+            let steps = [0.8192, 0.6711, 0.5498, 0.4504, 0.3690, 0.3023];
+            let joints: Vec<f64> = steps.map(|step| 0.8 + part(step) * 0.7).to_vec();
+            let point = robot.forward(&joints).translation.vector.into();
+            Measurement { joints, point }
+        };
+        let warned = |poses: u32, frame: MeasuringFrame| {
+            let measurements: Vec<Measurement> = (0..poses).map(pose).collect();
+            let table = DhTable::of(&model);
+            let parameters = table.usual_parameters().into_iter().take(6).collect();
+            let fit = fit(&model, &measurements, &FitOptions { parameters, frame, ..FitOptions::default() });
+            let fit = fit.unwrap();
+            let warnings = warnings(&fit, measurements.len());
+            let few = warnings.into_iter().find(|warning| warning.starts_with("few poses"));
+            few.map(|warning| (warning, fit.unknowns))
+        };
+        // Six parameters at most.
+        assert_eq!(warned(7, MeasuringFrame::Known(Isometry3::identity())), None);
+        let (warning, unknowns) = warned(7, MeasuringFrame::Estimated).unwrap();
+        assert!(unknowns > 7, "{unknowns}");
+        let begin = format!("few poses: 7 give 21 equations for {unknowns} unknowns;");
+        assert!(warning.starts_with(&begin), "{warning}");
+    }
 }

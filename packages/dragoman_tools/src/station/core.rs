@@ -23,6 +23,8 @@ const STATUS_STALE: Duration = Duration::from_secs(3);
 const BEGIN_TIME: Duration = Duration::from_secs(1);
 /// Time without messages of the joystick after which it counts as released.
 const JOYSTICK_TIME: Duration = Duration::from_millis(500);
+/// Time after which a key that has been repeated counts as released: slow terminals repeat ten times a second.
+const REPEAT_TIME: Duration = Duration::from_millis(400);
 /// Zero twists after the last one, in case one is lost.
 const ZEROS: u32 = 3;
 /// Steps by which the desired pose may be ahead of the arm: the rest of a held key is ignored, so that the arm comes to
@@ -163,7 +165,7 @@ pub(super) struct Setup {
     pub(super) has_twist: bool,
     /// Whether the terminal reports that a key is released.
     pub(super) reports_release: bool,
-    /// Time after which a key that is not repeated counts as released.
+    /// Time after which a key that is pressed once counts as released.
     pub(super) hold: Duration,
     pub(super) joystick: Mapping,
 }
@@ -566,6 +568,7 @@ impl Station {
         if !self.is_ready() {
             return;
         }
+        let is_repeated = self.held.iter().any(|held| held.axis == axis && held.sign == sign);
         // Without reports of releases only the last key is known to be held.
         if self.setup.reports_release {
             self.held.retain(|held| held.axis != axis);
@@ -573,7 +576,8 @@ impl Station {
             self.held.clear();
         }
         self.held.push(Held { axis, sign });
-        self.held_until = self.now + self.setup.hold;
+        let hold = if is_repeated { self.setup.hold.min(REPEAT_TIME) } else { self.setup.hold };
+        self.held_until = self.now + hold;
         self.twist();
     }
 

@@ -32,7 +32,7 @@ impl Bench {
             title: "/ranger".to_owned(),
             has_twist,
             reports_release,
-            hold: Duration::from_millis(500),
+            hold: Duration::from_millis(800),
             joystick: Mapping { axes: [1, 0, 4], dead_man: 4, turn: 5 },
         });
         let mut bench = Self { station, now: Duration::from_secs(1), reports: None };
@@ -350,14 +350,27 @@ fn a_twist_lasts_as_long_as_the_key_is_repeated() {
     bench.press(KeyCode::Up);
     let forward = [0.01, 0.0, 0.0, 0.0, 0.0, 0.0];
     assert_eq!(bench.twists(), [forward]);
-    bench.tick(450);
-    assert_eq!(bench.twists(), [forward; 9]);
-    bench.press(KeyCode::Up);
-    bench.tick(450);
-    assert_eq!(bench.twists().last(), Some(&forward));
+    // X11 repeats a key after 660 ms.
+    bench.tick(700);
+    assert_eq!(bench.twists(), [forward; 14]);
+    for _ in 0..5 {
+        bench.press(KeyCode::Up);
+        bench.tick(100);
+        assert_eq!(bench.twists(), [forward; 3]);
+    }
     // Released: no more repetitions.
+    bench.tick(250);
+    assert_eq!(bench.twists(), [forward; 5]);
     bench.tick(1000);
     assert_eq!(bench.twists(), [[0.0; 6]; 3]);
+    // Pressed once.
+    bench.press(KeyCode::Up);
+    bench.tick(750);
+    assert!(bench.twists().iter().all(|twist| *twist == forward));
+    bench.tick(50);
+    assert_eq!(bench.twists(), [[0.0; 6]]);
+    bench.tick(1000);
+    bench.twists();
     // Another key replaces it.
     bench.press(KeyCode::Up);
     bench.press(KeyCode::Char('k'));

@@ -67,6 +67,28 @@ fn poses_of_all_links_agree_with_the_tree_that_k_builds() {
 }
 
 #[test]
+fn a_search_without_collisions_has_one_budget_for_all_its_places() {
+    let solver = solver();
+    let surroundings =
+        Surroundings::new(&solver.robot, include_str!("../../../tests/data/crooked.urdf"), 0.01);
+    let solver = Solver { surroundings: Some(Arc::new(surroundings)), ..solver };
+    let mut request = GetPositionIK::Request::default();
+    // Four joints do not reach all orientations.
+    let mut target = solver.robot.forward(&Q);
+    target.rotation *= nalgebra::UnitQuaternion::from_euler_angles(0.3, 0.4, 0.5);
+    request.ik_request.pose_stamped.pose = pose_message(&target);
+    request.ik_request.robot_state.joint_state = whole_state();
+    request.ik_request.avoid_collisions = true;
+    for (seconds, most) in [(0, 400 * COLLISION_SEEDS as u32), (1000, MAX_ITERATIONS)] {
+        request.ik_request.timeout.sec = seconds;
+        let mut spent = 0;
+        let found = solver.solution(&request, None, FreeRotation::None, &mut spent);
+        assert_eq!(found.map_err(|failure| failure.0), Err(MoveItErrorCodes::NO_IK_SOLUTION as i32));
+        assert!(spent > 1000 && spent <= most, "{spent}");
+    }
+}
+
+#[test]
 fn poses_are_given_in_the_frame_that_the_header_names() {
     let solver = solver();
     let in_base = solver.compute_fk(&forward("pedestal", &["boom", "head"], whole_state()), None);
