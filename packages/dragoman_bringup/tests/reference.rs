@@ -510,7 +510,7 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
         dragoman_msgs: CanMessage DriveStatus MotionEvent NamespaceClaim PlaybackStatus RecordingStatus;
         geometry_msgs: PoseArray PoseStamped Twist TwistStamped;
         kobuki_ros_interfaces: ControllerInfo DigitalOutput ExternalPower Led MotorPower Sound;
-        moveit_msgs: CollisionObject;
+        moveit_msgs: CollisionObject PlanningScene;
         nav_msgs: Odometry;
         rcl_interfaces: ParameterEvent;
         sensor_msgs: BatteryState Imu JointState Joy LaserScan;

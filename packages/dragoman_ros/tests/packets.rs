@@ -332,8 +332,13 @@ fn what_is_refused_is_counted() {
     let after = refused();
     assert_eq!(after.malformed, before.malformed + 1);
     assert_eq!(after.numbers, before.numbers + 5);
-    // Of a missing sample.
-    target.receive(vec![Message::from(peer).nack_frag(READER, writer, 70, 1, 32, &[u32::MAX], 2)]);
+    // Of a missing sample; the writer ignores it until the discovered reader is known to it.
+    let mut count = 2;
+    wait_for("a fragment request is counted", || {
+        target.receive(vec![Message::from(peer).nack_frag(READER, writer, 70, 1, 32, &[u32::MAX], count)]);
+        count += 1;
+        refused().fragment_requests != after.fragment_requests
+    });
     assert_eq!(refused().fragment_requests, after.fragment_requests + 1);
 }
 
