@@ -4,14 +4,14 @@ from pathlib import Path
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from dragoman_launch import argument, describe, program  # noqa: E402
+from dragoman_launch import argument, below, describe, program  # noqa: E402
 
 
 def programs(values):
     can = values['can'] if values['mode'] == 'real' else ''
     return [program(
         'up', '--only', 'ranger', '--namespace', values['namespace'], '--robot', values['robot'], '--bind', values['bind'],
-        parameters={'/**/arm': {'can': can}})]
+        parameters={below(values, 'ranger/arm'): {'can': can}})]
 
 
 def generate_launch_description():

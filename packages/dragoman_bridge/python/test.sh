@@ -76,9 +76,9 @@ held = [socket.create_server(("127.0.0.1", 0)) for _ in range(5)]
 print(*[one.getsockname()[1] for one in held], next(DOMAINS))
 PORTS
 )
-# The tests' reservation of the domain has ended with their process.
+# The tests' reservation of the domain ends with their process, a moment after its line.
 exec 9>>"${TMPDIR:-/tmp}/dragoman-test-domain-$domain"
-flock -n 9 || { echo "domain $domain is taken"; exit 1; }
+flock -w 10 9 || { echo "domain $domain is taken"; exit 1; }
 XDG_DATA_HOME=$work/data ROS_DOMAIN_ID=$domain ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST \
     "$program" up --console off --ros-args -p "apolo:port:=$apolo" -p "neobotix:ports:=[$first,$second]" -p "arm31:port:=$arm" \
     -p "player:port:=$player" >"$work/lab.log" 2>&1 &

@@ -96,6 +96,20 @@ const FILES: [(&str, &[Described]); 1] =
     [("romaa", &[("mobile_base", "base", "Node /mobile_base, differential drive")])];
 
 /// Users find the defaults in the reference, which `../reference.rs` compares with the nodes: a file says what differs.
+/// r2r knows `/**` and names, no other patterns; what it does not know it ignores.
+#[test]
+fn parameters_are_for_nodes_that_r2r_finds() {
+    for folder in [LAUNCH, concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/config")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                let text = std::fs::read_to_string(&path).unwrap();
+                assert!(!text.contains("/**/") && !text.contains("/*/"), "{}", path.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn parameter_files_repeat_no_default() {
     let mut found = BTreeSet::new();
