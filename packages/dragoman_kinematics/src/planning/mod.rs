@@ -9,7 +9,7 @@
 //! | `scene.rs` | [`Scene`]: what stands around the arm |
 //! | `check.rs` | [`Checker`]: configurations and straight motions, with a bound on what moves between two samples |
 //! | `search.rs` | [`plan`]: RRT-Connect and shortcuts |
-//! | `line.rs` | [`line`]: straight lines of the tool |
+//! | `line.rs` | [`line()`]: straight lines of the tool |
 //! | `timing.rs` | [`time`]: round corners, and the fastest motion along a path within the limits |
 //!
 //! A checked motion keeps the clearance everywhere, not only at its samples: no point of the arm moves farther than one
