@@ -64,7 +64,7 @@ pub(crate) async fn read(stream: &TcpStream, buffer: &mut [u8]) -> Result<usize>
     }
 }
 
-/// Whether the peer has closed the connection, or is lost. Unlike [`read`], it finds out behind bytes that nobody reads
+/// Whether the peer has closed the connection, or is lost. Unlike [`read`], it notices this also while received bytes are not read
 /// yet.
 pub(crate) fn has_ended(stream: &TcpStream) -> bool {
     let ready = stream.ready(Interest::READABLE).now_or_never();

@@ -68,7 +68,7 @@ pub struct Outgoing {
 pub struct Split {
     /// Most bytes of the message in each.
     pub size: usize,
-    /// Tells the fragments from those of other messages.
+    /// The same in all fragments of a message, and in no other's.
     pub id: u64,
 }
 

@@ -6,7 +6,7 @@
 //! | this one | [`Program`], [`Task`], [`Instruction`], and their validation |
 //! | [`interpreter`] | execution |
 //! | [`remote`] | execution on another computer, over the protocol |
-//! | `motion_watch.rs` | what the status tells of a motion that was commanded over the protocol |
+//! | `motion_watch.rs` | what the status says about a motion that was commanded over the protocol |
 //! | `document.rs` | programs from their documents |
 //!
 //! Choices where the guide is silent:

@@ -131,7 +131,7 @@ impl NodeTasks {
     pub fn serve_later<S, F>(
         &mut self,
         service: &str,
-        mut answer: impl FnMut(S::Request) -> F + Send + 'static,
+        answer: impl FnMut(S::Request) -> F + Send + 'static,
     ) -> crate::Result<()>
     where
         S: WrappedServiceTypeSupport + 'static,
@@ -139,17 +139,7 @@ impl NodeTasks {
         S::Response: Send,
         F: Future<Output = S::Response> + Send + 'static,
     {
-        let mut requests = self.node.create_service::<S>(service, QosProfile::services_default())?;
-        let name = service.to_owned();
-        self.spawn(async move {
-            while let Some(request) = requests.next().await {
-                let response = answer(request.message.clone()).await;
-                if let Err(error) = request.respond(response) {
-                    warn_unanswered(&name, &error);
-                }
-            }
-        });
-        Ok(())
+        self.serve_together::<S, F>(service, 1, answer)
     }
 
     /// As [`NodeTasks::serve_later`], up to `limit` requests at the same time; more wait.

@@ -362,7 +362,7 @@ classdef Neobotix < handle
     function status = waitUntilReached(this, seconds)
     % waitUntilReached  Waits until the target of a motion that was commanded now is reached.
     %   seconds: time limit, default 120. The error dragoman:refused: there is no way, the platform has given the motion
-    %   up, or it does not know where it is. What the status tells of an earlier motion counts after 1 s.
+    %   up, or it does not know where it is. What the status says about an earlier motion counts after 1 s.
       if nargin < 2, seconds = 120; end
       status = this.untilReached(seconds, '');
     end

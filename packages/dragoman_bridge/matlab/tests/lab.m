@@ -81,7 +81,7 @@ function testDocuments(n, folder)
 end
 
 function moved = hasMoved(n, before)
-% Whether the platform, which is told to drive, has left its place.
+% Whether the platform has left its place after a command to drive.
   n.moveVelWheel(0.05, 0.05);
   n.moveVel(0.05, 0);
   now = n.getPosition();

@@ -120,7 +120,7 @@ class Motions(unittest.TestCase):
         self.assertEqual(found, ("PLANNER_STANDBY", 0.3))
         found = self.refused(procedures.wait_until_reached(), *[(PATH_FOUND, False)] * 15, idle)
         self.assertEqual(found, ("PLANNER_STANDBY", 1.5))
-        # If the platform has stopped for another reason, that one is told.
+        # If the platform has stopped for another reason, that one is given.
         platform = Platform((PATH_FOUND, False), (PATH_FOUND, False), idle)
         going = procedures.go_to(1, 2, 0.5)
         answer = platform.answer

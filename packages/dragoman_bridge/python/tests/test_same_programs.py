@@ -35,7 +35,7 @@ class World:
         self.events: list[str] = []
 
     def see(self, words: list[str]) -> None:
-        """Changes that the file tells of."""
+        """Changes that the file lists."""
         self.events = []
         for word in words:
             name, _, value = word.partition("=")
@@ -97,7 +97,7 @@ def done(program: str, seen: list[str]) -> list[str]:
 
 
 class SamePrograms(unittest.TestCase):
-    def test_they_do_what_the_file_tells(self) -> None:
+    def test_they_do_what_the_file_says(self) -> None:
         text = FILE.read_text(encoding="utf-8")
         head, *programs = text.split("\n== ")
         written_again = [head]

@@ -26,7 +26,7 @@ export class Graph extends EventTarget {
     this.services = new Set();
     /** @type {string[]} */
     this.nodes = [];
-    /** Velocity topics to which nobody subscribes. Empty if the middleware does not tell. @type {Set<string>} */
+    /** Velocity topics without a subscriber. Empty if the middleware does not know. @type {Set<string>} */
     this.unheard = new Set();
     /** Namespaces of platforms (PlatformCtrl), arms with the motion node, worlds, and Kobuki bases. */
     this.machines = structuredClone(DEFAULTS);

@@ -1,6 +1,6 @@
 /**
  * The emergency stop: who must be stopped, how, and who has confirmed it. A machine counts as stopped only when it says
- * so itself: a message that was sent may have reached nobody.
+ * so itself: a message that was sent may not have arrived.
  */
 
 /** PlatformStatus.EMERGENCY_ACTIVE. */
@@ -27,7 +27,7 @@ const RESTING_JOINT = 0.005;
  * @property {string[]} bases Namespaces of Kobuki bases.
  * @property {string[]} motors Namespaces that have, or may have, a service `set_motor_power`.
  * @property {Map<string, string>} velocities Type by topic of velocity commands.
- * @property {Set<string>} unheard Those of them to which nobody subscribes: they get zeros, but are no machines.
+ * @property {Set<string>} unheard Those of them without a subscriber: they get zeros, but are no machines.
  * @property {Map<string, string[]>} servoArms
  * @property {string[]} odometry Topics of odometry.
  */
@@ -68,7 +68,7 @@ export function machinesOf(bridge, known) {
       };
       const off = motors.includes(name) ? () => switchMotors(bridge, name, false) : null;
       const topic = odometryOf(name);
-      // A driver that others wrote may have no such service: then its odometry tells.
+      // A driver that others wrote may have no such service: then its odometry shows it.
       await confirmed(bridge, send, [...(off ? [off] : []), ...(topic ? [() => stands(bridge, topic)] : [])]);
     },
   });

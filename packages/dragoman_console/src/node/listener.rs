@@ -1,6 +1,6 @@
 //! Connections of the web server, not more than a number of them at a time. Those that send no request in time end, and if
-//! all places are taken, the oldest one that is no WebSocket gives its place to a new one: idle connections lock nobody
-//! out.
+//! all places are taken, the oldest one that is no WebSocket gives its place to a new one: idle connections do not
+//! keep others out.
 
 use std::collections::BTreeMap;
 use std::io;

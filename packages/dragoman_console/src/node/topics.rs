@@ -446,7 +446,7 @@ async fn type_in_graph(hub: &Hub, topic: &str) -> Result<String, String> {
 }
 
 /// Ends a publisher. That of velocities stays for a while: the last one is a zero, which a robot may not have
-/// acknowledged yet, and nobody repeats it after the end.
+/// acknowledged yet, and it is not repeated after the end.
 fn linger(publication: Arc<Publication>) {
     // Without a runtime the process ends, and waits for nothing.
     if let Ok(runtime) = tokio::runtime::Handle::try_current()

@@ -310,7 +310,7 @@ fn a_line_of_the_tool_is_straight_and_ends_at_obstacles() {
 }
 
 #[test]
-fn a_search_ends_when_it_is_told_to() {
+fn a_search_ends_when_it_is_asked_to() {
     let robot = arm(RANGER);
     let bodies = ArmBodies::from_urdf(RANGER, &robot, CLEARANCE).unwrap();
     let ends = [-1.0, 1.0].map(|turn| vec![turn, 1.0, -1.0, 0.0, 1.57, 0.0]);

@@ -1,4 +1,4 @@
-//! What the status tells of a motion that was commanded over the protocol. The protocol does not number motions, and the
+//! What the status says about a motion that was commanded over the protocol. The protocol does not number motions, and the
 //! first status after a command may be older than the command.
 
 use std::time::Duration;

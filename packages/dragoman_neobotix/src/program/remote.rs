@@ -8,7 +8,7 @@
 //! - A motion has failed when the planner reports it, or when the planner is idle again before the target is reached.
 //! - A stop of a program is a stop and a start of the platform, because the protocol has no other.
 //! - Maps and roadmaps are files of this computer, and scans are saved there.
-//! - The protocol numbers the sensors, and has the battery's voltage: [`Equipment`] tells directions and charge.
+//! - The protocol numbers the sensors, and has the battery's voltage: [`Equipment`] has directions and charge.
 //! - Some conditions are not in the protocol: [`unsupported`].
 
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub const FOLLOWING_DISTANCE: f64 = 0.5;
 /// Speed from which a radar sensor sees something, m/s.
 pub const RADAR_SPEED: f64 = 0.1;
 
-/// What the protocol does not tell of a platform.
+/// What the protocol does not say about a platform.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Equipment {
     /// Distance from the platform's center to its front, m.
@@ -162,7 +162,7 @@ pub fn unsupported(program: &Program, equipment: &Equipment) -> Vec<(String, usi
         }
         Instruction::Wait { events, .. } => events.iter().find_map(|event| match event {
             Awaited::BatteryCharge(_) if equipment.battery.is_none() => {
-                Some("the protocol has the battery's voltage, but not its charge: tell that of the empty and full one")
+                Some("the protocol has the battery's voltage, but not its charge: give that of the empty and full one")
             }
             Awaited::Infrared(direction) | Awaited::Radar(direction) if !sensor(direction) => {
                 Some("no sensor has this direction: use one of the equipment, or 1 to 4")

@@ -232,7 +232,7 @@ fn what_the_protocol_lacks_is_known_before_the_start() {
 }
 
 #[test]
-fn the_equipment_tells_directions_and_the_charge() {
+fn the_equipment_has_directions_and_the_charge() {
     let text = "<wait><infrared direction=\"left\"/></wait><log message=\"left\"/>\
         <wait><radar direction=\"rear\"/></wait><log message=\"rear\"/>\
         <wait><batterycharge limit=\"75\"/></wait><log message=\"charged\"/>";

@@ -38,7 +38,7 @@ impl World {
         Self { status, debug, date: Date::default(), true_parameters: Vec::new(), events: Vec::new() }
     }
 
-    /// Changes that the file tells of.
+    /// Changes that the file lists.
     fn see<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
         self.events.clear();
         for word in words {
@@ -159,7 +159,7 @@ fn done(program: &str, seen: &str) -> Vec<String> {
 }
 
 #[test]
-fn programs_do_what_the_file_tells() {
+fn programs_do_what_the_file_says() {
     let programs: Vec<_> = include_str!("programs.txt").split("\n== ").skip(1).collect();
     assert_eq!(programs.len(), 16);
     for one in programs {

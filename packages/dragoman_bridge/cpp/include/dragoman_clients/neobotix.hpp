@@ -25,7 +25,7 @@ enum class OperationState { ready, running, broken, not_initialized };
 enum class EmergencyState { not_active, active, reset };
 enum class PlannerState { standby, planning, no_path, path_found, collision_start, collision_target };
 
-/// What the status tells of a motion that was commanded. The protocol does not number motions, and the first status
+/// What the status says about a motion that was commanded. The protocol does not number motions, and the first status
 /// after a command may be older than the command.
 class MotionWatch {
  public:
@@ -582,7 +582,7 @@ class Neobotix : private detail::TcpClient {
         "start", [](const auto& one) { return one.operation_state == OperationState::running; }, seconds);
   }
   /// Waits until the target of a motion that was commanded now is reached. Refused: the planner found no way, the
-  /// platform has given the motion up, or it does not know where it is. What the status tells of an earlier motion
+  /// platform has given the motion up, or it does not know where it is. What the status says about an earlier motion
   /// counts after 1 s.
   neobotix::Status wait_until_reached(double seconds = 120) { return wait_until_reached(seconds, std::nullopt); }
   /// Prepares the platform, drives to a station, and returns where it stands.

@@ -133,7 +133,7 @@ def unsupported(
             for event in step.events if isinstance(step, Wait) else ():
                 if isinstance(event, BatteryCharge) and battery is None:
                     why = "the protocol has the battery's voltage, but not its charge: "
-                    found.append(where + why + "tell that of the empty and full one")
+                    found.append(where + why + "give that of the empty and full one")
                 elif isinstance(event, Detects) and event.direction not in (None, "1", "2", "3", "4", *sensors):
                     found.append(where + f"no sensor has this direction: use {', '.join(sensors)} or 1 to 4")
     return found

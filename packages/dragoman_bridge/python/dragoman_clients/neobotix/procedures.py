@@ -76,7 +76,7 @@ def wait_until_reached(seconds: float = 120.0) -> Procedure[Status]:
     """Wait until the target of a motion that was commanded now is reached.
 
     Refused: the planner found no way, the platform has given the motion up, or it does not know where it is. What the
-    status tells of an earlier motion counts after 1 s.
+    status says about an earlier motion counts after 1 s.
 
     seconds: time limit, s
     """

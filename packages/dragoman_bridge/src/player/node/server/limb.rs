@@ -322,7 +322,7 @@ async fn carry_out(
     is_withdrawn: Arc<AtomicBool>,
 ) -> Outcome {
     if let Goal::Stop = goal {
-        // Also a motion that nobody has reported.
+        // Also a motion that was not reported.
         services.stop.trigger().await?;
     }
     halt(&measured, &services, last).await?;
