@@ -43,10 +43,10 @@ impl Joint {
 
 /// A value with its time of reception.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Stamped<T> {
     /// On the clock of [`Observation::now`].
     pub at: Duration,
-    /// The value.
     pub value: T,
 }
 

@@ -48,10 +48,10 @@ pub struct ArmSettings {
 }
 
 /// A running arm node.
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct ArmNode {
     /// The tasks of the node, for an executor.
     pub node: RunningNode,
-    /// Its drives.
     pub drives: Arc<Drives>,
 }
 
@@ -101,8 +101,8 @@ struct Arm {
 }
 
 /// A bus with drives.
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct ArmBus {
-    /// The bus.
     pub bus: Box<dyn Bus>,
     /// The time of the bus.
     pub clock: driver::Clock,

@@ -45,7 +45,6 @@ pub(crate) enum Change {
 
 /// The parts of a driver that stopping the base needs.
 pub(crate) trait Safety {
-    /// The commander.
     fn commander(&mut self) -> &mut Commander;
 
     /// The connection.

@@ -12,7 +12,6 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 pub(crate) trait Protocol: Sized + 'static {
     /// A call of a service, as the protocol's cores know it.
     type Call: Send + 'static;
-    /// Its outcome.
     type Outcome: Send + 'static;
 
     /// Passes every row to `visitor`.

@@ -39,6 +39,7 @@ pub struct Channel {
 
 /// A service of one type.
 #[derive(Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Service {
     /// Never used again for another service or type.
     pub id: u32,
@@ -48,7 +49,6 @@ pub struct Service {
     pub type_name: String,
     /// Of the request, of the form `ros2msg`.
     pub request: Arc<str>,
-    /// Of the response.
     pub response: Arc<str>,
 }
 
@@ -194,8 +194,8 @@ impl Encoding {
 
 /// A request to a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Call {
-    /// The service.
     pub service: Arc<Service>,
     /// The client's number.
     pub id: u32,

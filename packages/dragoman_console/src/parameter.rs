@@ -26,7 +26,7 @@ fn field(parameter: &Value) -> Option<&'static str> {
     FIELDS.get(code.checked_sub(1)?).copied()
 }
 
-/// The value of a `ParameterValue`.
+/// The field of a `ParameterValue` that its `type` selects; `None` if it is not set.
 pub fn value_of_parameter(parameter: &Value) -> Option<Value> {
     parameter.get(field(parameter)?).cloned()
 }

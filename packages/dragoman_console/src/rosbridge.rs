@@ -253,7 +253,7 @@ impl Sample {
         &self.data
     }
 
-    /// The name of its type.
+    /// `package/msg/Name`.
     pub fn type_name(&self) -> &str {
         &self.structure.name
     }

@@ -81,12 +81,12 @@ impl Limits {
 /// An invalid limit.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("the limit of the {axis} {limit} is {value}; it must be finite and more than 0")]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct LimitError {
     /// "linear" or "angular".
     pub axis: &'static str,
     /// "velocity", "acceleration" or "deceleration".
     pub limit: &'static str,
-    /// Its value.
     pub value: f64,
 }
 

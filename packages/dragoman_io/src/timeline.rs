@@ -21,7 +21,6 @@ struct Shared {
 
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// The time at `at`.
     time: Duration,
     at: Instant,
     /// Its speed relative to real time.

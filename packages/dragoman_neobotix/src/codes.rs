@@ -109,7 +109,7 @@ codes! {
         Replay = 6, "MODE_MOTION_POST_PROCESS_REPLAY";
     }
 
-    /// State of the planner.
+    /// Progress of the path planner, as the status telegram gives it.
     #[derive(Default)]
     pub enum PlannerState {
         /// No plan is needed.
@@ -127,7 +127,7 @@ codes! {
         CollisionTarget = 5, "PLANNER_COLLISION_TARGET";
     }
 
-    /// A motor.
+    /// A drive motor, by its node on the platform's CAN bus.
     pub enum Motor {
         /// The right one.
         Right = 1, "CANNODE_MOTORRIGHT";
@@ -143,7 +143,7 @@ codes! {
         Relay = 1, "TYPE_RELAYBOARD";
     }
 
-    /// Error of an application.
+    /// What failed beside driving, as the status telegram gives it.
     pub enum ApplicationError {
         /// No error.
         None = 0, "APP_ERR_NONE";
@@ -151,7 +151,7 @@ codes! {
         Docking = 1, "APP_ERR_DOCKING";
     }
 
-    /// Category of a parameter.
+    /// Group of the user interface that a parameter belongs to.
     pub enum ParameterCategory {
         /// Dimensions of the platform.
         Geometry = 0, "GEOM";

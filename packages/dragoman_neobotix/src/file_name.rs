@@ -3,7 +3,7 @@
 /// Maximum length of a name, bytes; file systems permit 255 with the extension.
 pub const MAX_FILE_NAME_LEN: usize = 200;
 
-/// Error in a file name.
+/// Why the name of a sound, image, map or roadmap is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of some fields say it")]

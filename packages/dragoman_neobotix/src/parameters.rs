@@ -97,16 +97,14 @@ impl fmt::Display for Value {
 
 /// Declaration of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Declaration {
     /// Its name.
     pub key: &'static str,
-    /// Its category.
     pub category: ParameterCategory,
     /// Its default value, which also determines its type.
     pub default: Value,
-    /// Minimum.
     pub minimum: i32,
-    /// Maximum.
     pub maximum: i32,
     /// Unit of the value; empty if it has none.
     pub unit: &'static str,

@@ -80,6 +80,7 @@ pub enum TrackedObject {
 /// An instruction of a task.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some variants say it")]
 pub enum Instruction {
     /// A label for `goto`.
     Label(String),
@@ -94,7 +95,6 @@ pub enum Instruction {
     Move(Movement),
     /// An effect besides motion; the interpreter returns it unchanged.
     Do(Effect),
-    /// Waits.
     Wait {
         /// Ends the wait with the first of these.
         events: Vec<Awaited>,
@@ -107,6 +107,7 @@ pub enum Instruction {
 
 /// A motion of a program.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Movement {
     /// Ends the motion.
     Stop,
@@ -116,7 +117,6 @@ pub enum Movement {
     Station(String),
     /// Moves to an object.
     After {
-        /// The object.
         object: TrackedObject,
         /// The task that runs when the motion fails.
         on_error: Option<String>,
@@ -125,6 +125,7 @@ pub enum Movement {
 
 /// An effect of a program besides motion.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some variants say it")]
 pub enum Effect {
     /// Loads a map and a roadmap by their file names, unchanged. The task continues when they are loaded.
     Load {
@@ -140,7 +141,6 @@ pub enum Effect {
         /// Text of the message.
         message: String,
     },
-    /// Sets a parameter.
     SetParameter {
         /// Name of the parameter.
         key: String,
@@ -229,7 +229,7 @@ pub enum Awaited {
     BatteryCharge(f64),
 }
 
-/// Error in a program.
+/// Why a task document is not a program that can run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {

@@ -13,6 +13,7 @@ use dragoman_geometry::Footprint;
 
 /// All settings.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Settings {
     /// Footprint of the platform: `PltfLength` and related parameters.
     pub footprint: Footprint,
@@ -44,7 +45,6 @@ pub struct Settings {
     pub planning: PlanningSettings,
     /// Localization in the map.
     pub localization: LocalizationSettings,
-    /// Mapping.
     pub mapping: MappingSettings,
     /// Track moving objects with the laser: `TrackingEnabled`.
     pub tracking: bool,
@@ -175,7 +175,7 @@ pub struct LocalizationSettings {
     pub search_angle: f64,
 }
 
-/// Mapping.
+/// How lines of scans are extracted and merged to lines of a map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MappingSettings {
     /// Shortest line of a scan, m: `MinLineLenAux`.

@@ -52,12 +52,10 @@ impl fmt::Display for StartPosition {
 
 /// Names of the documents that were saved last; empty if none was.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct SavedNames {
-    /// Of the map.
     pub map: String,
-    /// Of the roadmap.
     pub roadmap: String,
-    /// Of the program.
     pub program: String,
 }
 

@@ -22,7 +22,7 @@ const FORGOTTEN: Duration = Duration::from_millis(1000);
 /// Maximum number of clusters.
 const MAX_TRACKS: usize = 64;
 
-/// A moving object.
+/// A cluster of the scan that moves: a person, a ball or another robot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MovingObject {
     /// Its number; it is kept while the object is seen.

@@ -34,7 +34,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The types of a topic.
+    /// What the publishers and subscriptions of `topic` say that its type is; more than one if they disagree.
     pub fn topic_types(&self, topic: &str) -> BTreeSet<&str> {
         let endpoints = self.publishers.iter().chain(&self.subscriptions);
         endpoints

@@ -9,7 +9,6 @@ pub(crate) enum NameKind {
     Service,
 }
 
-/// An invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid topic name '{name}': {reason}")]
 pub(crate) struct InvalidName {

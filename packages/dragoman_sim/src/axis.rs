@@ -163,7 +163,6 @@ impl Axis {
         self.velocity
     }
 
-    /// Current, A.
     pub(crate) fn current(&self) -> f64 {
         self.current
     }

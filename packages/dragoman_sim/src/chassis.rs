@@ -37,10 +37,10 @@ const MAX_CARRIED: f64 = 100.0;
 
 /// One value per wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Wheels<T> {
     /// Left in the direction of travel.
     pub left: T,
-    /// Right.
     pub right: T,
 }
 

@@ -93,7 +93,7 @@ impl Cia402Drive {
         self.application.state
     }
 
-    /// The status word.
+    /// Object 0x6041 of the drive profile.
     pub fn status_word(&self) -> u16 {
         self.application.status_word()
     }

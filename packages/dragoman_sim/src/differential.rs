@@ -52,10 +52,10 @@ impl Default for DifferentialSettings {
 /// A setting is not positive, or not finite.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{name} cannot be {value}")]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct SettingsError {
     /// Name of the setting.
     pub name: &'static str,
-    /// Its value.
     pub value: f64,
 }
 

@@ -213,7 +213,7 @@ impl Kobuki {
         self.protocol.leds()
     }
 
-    /// The digital outputs.
+    /// Levels of the expansion port's outputs 0 to 3; true is high.
     pub fn digital_outputs(&self) -> [bool; 4] {
         self.protocol.digital_outputs()
     }

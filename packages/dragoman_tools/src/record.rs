@@ -110,7 +110,6 @@ pub struct Summary {
     pub(crate) missing: Vec<String>,
 }
 
-/// Summary of one topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TopicSummary {
     /// Full name.

@@ -10,8 +10,8 @@ const STANDARD_GRAVITY: f64 = 9.806_65;
 
 /// A joint of an arm. Angles in rad, lengths in m.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct ArmJoint {
-    /// Its name.
     pub name: String,
     /// Turning or sliding.
     pub kind: JointKind,
@@ -83,7 +83,6 @@ pub(crate) struct Gripper {
     pub(crate) holds_at: Option<f64>,
 }
 
-/// An arm.
 #[derive(Debug, Clone)]
 pub(crate) struct Arm {
     pub(crate) joints: Vec<ArmJoint>,

@@ -5,7 +5,6 @@
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum WorldError {
-    /// Unknown world.
     #[error("there is no world {name:?}")]
     UnknownWorld {
         /// The requested name.

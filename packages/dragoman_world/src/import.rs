@@ -45,6 +45,7 @@ impl fmt::Display for Note {
 
 /// Number of imported elements by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Counts {
     /// Bodies, with any number of shapes.
     pub bodies: usize,
@@ -52,7 +53,6 @@ pub struct Counts {
     pub robots: usize,
     /// Lasers and ultrasonic sensors.
     pub sensors: usize,
-    /// Landmarks.
     pub landmarks: usize,
 }
 

@@ -19,8 +19,8 @@ use super::{Geometry, Landmark, WorldError};
 
 /// A shape of a part.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Shape {
-    /// Its geometry.
     pub geometry: Geometry,
     /// Pose in the part's frame.
     pub pose: Isometry3<f64>,
@@ -51,7 +51,7 @@ impl Part {
     }
 }
 
-/// Kind of an object.
+/// How an object moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectKind {
     /// A body that stays where it was placed.
@@ -112,7 +112,7 @@ impl Object {
         &self.pose
     }
 
-    /// Its kind.
+    /// How it moves.
     pub fn kind(&self) -> ObjectKind {
         match self.role {
             Role::Body(_) => ObjectKind::Body,
@@ -182,8 +182,8 @@ pub struct World {
 
 /// A charging station.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Charger {
-    /// Its name.
     pub name: String,
     /// Pose of a docked robot on wheels, on the floor: x, y, m, and heading, rad.
     pub pose: [f64; 3],

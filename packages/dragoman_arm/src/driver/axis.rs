@@ -103,7 +103,6 @@ impl Axis {
         }
     }
 
-    /// Whether it has a drive.
     pub(super) fn has_drive(&self) -> bool {
         self.config.kind != DriveKind::Suppressed
     }

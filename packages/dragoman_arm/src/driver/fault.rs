@@ -139,7 +139,7 @@ impl EmergencyLog {
         Self { records: Vec::with_capacity(KINDS), other: 0 }
     }
 
-    /// Adds one.
+    /// Counts an emergency of drive `node`; the record keeps the latest of its kind.
     pub fn add(&mut self, now: Duration, node: u8, emergency: Emergency) {
         let same = |record: &&mut EmergencyRecord| {
             record.node == node

@@ -183,7 +183,7 @@ impl Group {
         &self.config
     }
 
-    /// Its state.
+    /// Where the group is between not connected and enabled; see [`State`].
     pub fn state(&self) -> State {
         self.state
     }

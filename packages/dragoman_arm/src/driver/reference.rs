@@ -13,7 +13,6 @@ const PEAK: f64 = 1.5;
 /// Source of the set-points.
 #[derive(Debug, Clone, PartialEq)]
 enum Source {
-    /// Hold.
     Hold,
     /// Decelerate each joint with its maximum deceleration.
     Brake,

@@ -33,7 +33,7 @@ pub struct Tolerances {
     pub goal_time: f64,
 }
 
-/// Error in a trajectory.
+/// Why a trajectory is refused before anything moves.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of some fields say it")]

@@ -124,7 +124,7 @@ fn node_parameter(axis: &AxisConfig) -> u8 {
     if axis.kind == DriveKind::Suppressed { 0 } else { axis.node }
 }
 
-/// Error in the drives' parameters.
+/// Why parameters of the drives do not describe an arm.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriveParameterError {

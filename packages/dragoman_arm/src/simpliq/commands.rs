@@ -13,8 +13,8 @@ pub struct Command {
 
 /// Description of a command and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct CommandInfo {
-    /// The letters.
     pub letters: [u8; 2],
     /// Lowest and highest index.
     pub indices: (u16, u16),

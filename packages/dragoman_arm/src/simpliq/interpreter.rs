@@ -42,7 +42,7 @@ pub struct Answer {
 }
 
 impl Request {
-    /// The command.
+    /// The command that is read, set or executed.
     pub fn command(&self) -> Command {
         match self {
             Self::Get(command) | Self::Set(command, _) => *command,

@@ -104,7 +104,6 @@ impl Arm {
         self.simulated.rack.drives().iter().any(Whistle::is_moving)
     }
 
-    /// Takes the events.
     pub(crate) fn take_events(&mut self) {
         let new: Vec<Event> =
             self.drives.with(|_, group| std::iter::from_fn(|| group.poll_event()).collect());

@@ -59,10 +59,10 @@ impl FromStr for Request {
 
 /// An answer of the base. `Display` writes it in wire format, with its line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names of some variants say it")]
 pub enum Answer {
     /// Counts of the left and the right encoder.
     Encoders([i32; 2]),
-    /// Done.
     Done,
     /// The request was not understood.
     NotUnderstood,

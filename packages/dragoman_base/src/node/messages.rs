@@ -140,7 +140,6 @@ pub(super) fn version_info(identity: &Identity) -> kobuki::VersionInfo {
     }
 }
 
-/// `controller_info`
 pub(super) fn controller_info(gains: &ControllerGains) -> kobuki::ControllerInfo {
     let gain = |thousandths: u32| f64::from(thousandths) / 1000.0;
     kobuki::ControllerInfo {

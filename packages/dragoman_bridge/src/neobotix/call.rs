@@ -54,9 +54,9 @@ pub enum Refusal {
 /// A value that only one side can represent: not finite, or too large.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{field}: {value} cannot be represented")]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct OutOfRange {
     /// Name of the value, with its unit.
     pub field: &'static str,
-    /// The value.
     pub value: f64,
 }

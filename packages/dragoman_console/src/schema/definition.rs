@@ -15,8 +15,8 @@ pub struct Definition {
 
 /// A field as it is written.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct FieldDefinition {
-    /// Its name.
     pub name: String,
     /// The type of its elements: a primitive, `Name`, `package/Name` or `package/kind/Name`.
     pub type_name: String,
@@ -30,8 +30,8 @@ pub struct FieldDefinition {
 
 /// A named value.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Constant {
-    /// Its name.
     pub name: String,
     /// A primitive type.
     pub type_name: String,

@@ -17,21 +17,21 @@ use super::frame::Frame;
 /// Maximum length of a line in bytes; those of CAN FD are below 200.
 const MAX_LINE: u64 = 512;
 
-/// A line of a log.
+/// One frame of a log: when, on which interface, and what.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct LogLine {
     /// Time of the system's clock, since 1970; some programs write it since the start of the log.
     pub time: Duration,
     /// The interface's name.
     pub interface: String,
-    /// The content.
     pub content: Content,
 }
 
 /// Content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some variants say it")]
 pub enum Content {
-    /// A frame.
     Frame(Frame),
     /// An error frame of the interface with its faults; possibly none.
     Faults(Vec<BusFault>),

@@ -22,6 +22,7 @@ pub struct Calibration {
 /// An arc that gives no angle.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ArcError {
     /// Too few points.
     #[error("{points} points at different counts; an arc needs at least 4")]
@@ -34,7 +35,6 @@ pub enum ArcError {
     Value {
         /// Which.
         name: &'static str,
-        /// Its value.
         value: f64,
     },
     /// The points lie on a line or in a point.

@@ -172,14 +172,13 @@ pub struct Held {
 
 /// An intermediate result.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Stage {
     /// What was estimated.
     pub name: &'static str,
-    /// The table.
     pub table: DhTable,
     /// Parameters estimated up to here.
     pub estimated: Vec<Parameter>,
-    /// Errors with it.
     pub errors: Statistics,
 }
 

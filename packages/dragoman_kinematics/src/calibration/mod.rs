@@ -46,6 +46,7 @@ pub struct Measurement {
 /// Measurements or options that cannot be used. Rows count from 1.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum CalibrationError {
     /// A row with another number of joints.
     #[error("measurement {row} has {got} joint positions; the arm has {expected} joints")]
@@ -64,7 +65,6 @@ pub enum CalibrationError {
         row: usize,
         /// Column.
         name: String,
-        /// Its value.
         value: f64,
     },
     /// A joint position that the arm cannot have.
@@ -95,7 +95,6 @@ pub enum CalibrationError {
     TooFewPoses {
         /// Different poses.
         poses: usize,
-        /// Measurements.
         measurements: usize,
         /// Parameters to estimate.
         parameters: usize,
@@ -137,7 +136,6 @@ pub enum CalibrationError {
     /// A parameter that the table does not have, or one that is given twice.
     #[error("there is no parameter {name}; this arm has {known}")]
     Unknown {
-        /// Its name.
         name: String,
         /// Names of all parameters.
         known: String,
@@ -147,7 +145,6 @@ pub enum CalibrationError {
     Value {
         /// What it is for.
         name: String,
-        /// The value.
         value: f64,
     },
     /// No parameter is left to estimate.

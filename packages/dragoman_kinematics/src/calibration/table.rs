@@ -45,10 +45,10 @@ impl Entry {
 /// One entry of a table. Its name is that of the Ranger thesis, tables 4.1 and 4.2: row 3 of a table has `alpha_2`,
 /// `a_2`, `d_3` and `theta_3`; the last row, the tool, of a six-joint arm `alpha_6`, `a_6`, `d_T` and `theta_T`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Parameter {
     /// Row, 0 for that of the first joint; the number of joints for the tool.
     pub row: usize,
-    /// Which entry.
     pub entry: Entry,
 }
 
@@ -352,8 +352,8 @@ impl DhRow {
 }
 
 /// A table in the layout of the Ranger thesis, tables 4.1 and 4.2; entries of `marked` have an asterisk.
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Layout<'a> {
-    /// The table.
     pub table: &'a DhTable,
     /// The estimated entries.
     pub marked: &'a [Parameter],

@@ -53,6 +53,7 @@ pub struct Tracking {
 /// Paths that cannot be compared. Rows count from 1.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum TrackError {
     /// Too few samples.
     #[error("the {which} path has {got} points; at least {LEAST} are needed")]
@@ -71,7 +72,6 @@ pub enum TrackError {
         row: usize,
         /// Column.
         name: &'static str,
-        /// Its value.
         value: f64,
     },
     /// A time that is repeated, or goes back.

@@ -3,6 +3,7 @@
 /// A description that cannot become a [`Model`](super::Model). Lengths are in metres, angles in radians.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ModelError {
     /// The text is not a URDF document.
     #[error("the URDF text cannot be read: {reason}")]
@@ -23,7 +24,6 @@ pub enum ModelError {
         element: String,
         /// Name of the number.
         field: &'static str,
-        /// Its value.
         value: f64,
     },
     /// The lower limit lies above the upper one, or a limit is NaN.
@@ -82,10 +82,7 @@ pub enum ModelError {
     },
     /// Two joints or two links with the same name.
     #[error("the name {name} is used twice")]
-    DuplicateName {
-        /// The name.
-        name: String,
-    },
+    DuplicateName { name: String },
     /// A name that the description does not define.
     #[error("{name}, named by {referrer}, does not exist")]
     Missing {
@@ -99,7 +96,6 @@ pub enum ModelError {
     NotATree {
         /// The offending link.
         link: String,
-        /// The reason.
         reason: &'static str,
     },
     /// Several links could be the tip, and none was chosen.

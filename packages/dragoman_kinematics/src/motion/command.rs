@@ -95,6 +95,7 @@ impl From<&Isometry3<f64>> for RawPose {
 /// Why a command was refused; nothing was changed.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Rejected {
     /// No measured joint positions have arrived, yet or for too long.
     #[error("the joint positions are not being measured")]
@@ -183,10 +184,7 @@ pub enum Rejected {
     },
     /// A circle with the same axis twice.
     #[error("a circle needs two different axes, not {axis:?} twice")]
-    SameAxes {
-        /// The axis.
-        axis: Axis,
-    },
+    SameAxes { axis: Axis },
     /// End of a shape while none is running.
     #[error("no circle or sinusoid is running")]
     NoShape,

@@ -64,6 +64,7 @@ impl Default for MotionConfig {
 /// Error in a configuration.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ConfigError {
     /// Not YAML, a wrong type, or an unknown field.
     #[error("motion configuration: {0}")]
@@ -81,7 +82,6 @@ pub enum ConfigError {
     /// A number that must be positive and finite is not.
     #[error("{field} is {value}, but must be positive and finite")]
     NotPositive {
-        /// The field.
         field: &'static str,
         /// Its value, in the field's unit.
         value: f64,

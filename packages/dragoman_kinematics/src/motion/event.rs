@@ -8,6 +8,7 @@ use super::workspace::Violation;
 /// An event for clients and logs. A lasting condition is reported once, when it begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Event {
     /// A motion reached its goal, or a shape came back to its start.
     MotionFinished,
@@ -46,10 +47,7 @@ pub enum Event {
         present: f64,
     },
     /// A via point was reached and the sequence continues.
-    ViaPointReached {
-        /// Its index.
-        index: usize,
-    },
+    ViaPointReached { index: usize },
     /// The last via point was reached.
     SequenceFinished,
     /// A via point was not reached within the coarse tolerance: the sequence stopped.
@@ -111,7 +109,7 @@ impl Events {
         self.entries.iter().flatten()
     }
 
-    /// Whether it is empty.
+    /// Whether the step had no event.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

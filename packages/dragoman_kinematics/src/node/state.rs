@@ -47,6 +47,7 @@ pub struct StateSettings {
 /// Error starting the node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum StateNodeError {
     /// The description file cannot be read.
     #[error("robot description {path}: {source}")]
@@ -66,10 +67,7 @@ pub enum StateNodeError {
     Nothing,
     /// A source is listed twice, or is a topic of the node itself.
     #[error("source_list: {topic} is listed twice, or is published by this node")]
-    Source {
-        /// The topic.
-        topic: String,
-    },
+    Source { topic: String },
     /// Error of the middleware or of a parameter.
     #[error(transparent)]
     Node(NodeError),

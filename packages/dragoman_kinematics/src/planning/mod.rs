@@ -45,6 +45,7 @@ use crate::ModelError;
 /// Why there is no path.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum PlanningError {
     /// The description of the arm is not usable.
     #[error(transparent)]
@@ -72,7 +73,6 @@ pub enum PlanningError {
     Limit {
         /// The start or a goal.
         what: &'static str,
-        /// The joint.
         joint: String,
         /// Its position, rad or m.
         value: f64,
@@ -113,7 +113,6 @@ pub enum PlanningError {
     /// A motion cannot be timed without this limit.
     #[error("joint {joint} has no {limit} limit")]
     NoLimit {
-        /// The joint.
         joint: String,
         /// `velocity` or `acceleration`.
         limit: &'static str,

@@ -7,6 +7,7 @@ use parry3d_f64::shape::SharedShape;
 
 /// A solid, centred at its origin. Metres.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Shape {
     /// A box with these edges along x, y and z.
     Box([f64; 3]),
@@ -19,7 +20,6 @@ pub enum Shape {
     },
     /// A cylinder about the z axis with half a sphere on each end.
     Capsule {
-        /// Radius.
         radius: f64,
         /// Length without the half spheres.
         length: f64,

@@ -297,6 +297,7 @@ pub struct IkReport {
 /// Error of inverse kinematics.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum IkError {
     /// A slice has another length than the robot has joints.
     #[error("{name} has {got} entries for {expected} joints")]
@@ -316,16 +317,12 @@ pub enum IkError {
     },
     /// The quaternion of the target is not of unit length.
     #[error("the quaternion of the target has length {length}, not 1")]
-    NotUnit {
-        /// Its length.
-        length: f64,
-    },
+    NotUnit { length: f64 },
     /// An option is NaN, infinite, zero or negative.
     #[error("option {name} is {value}, but must be positive and finite, and an axis of length 1")]
     InvalidOption {
         /// Name of the option.
         name: &'static str,
-        /// Its value.
         value: f64,
     },
     /// No configuration within the tolerances was found. `out` holds the best one, which lies within the joint

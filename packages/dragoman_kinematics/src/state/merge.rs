@@ -35,6 +35,7 @@ pub struct Merged {
 /// Error in the readings of a source.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum MergeError {
     /// The number of values is not the number of names.
     #[error("{got} values of {field} for {joints} joints")]
@@ -51,7 +52,6 @@ pub enum MergeError {
     NotFinite {
         /// Name of the joint.
         joint: String,
-        /// Its value.
         value: f64,
     },
     /// Another source already publishes this joint.

@@ -192,7 +192,7 @@ element! {
         }
     }
 
-    /// A surveillance action.
+    /// Saves pictures or scans, or moves the camera.
     #[derive(Default)]
     pub struct Surveillance = "surveillance" {
         children {
@@ -225,7 +225,7 @@ element! {
         }
     }
 
-    /// An audio action.
+    /// Speaks or plays a sound.
     #[derive(Default)]
     pub struct Audio = "audio" {
         children {
@@ -279,9 +279,9 @@ choice! {
         Motion(Motion),
         /// Sets a parameter.
         Parameter(Parameter),
-        /// A surveillance action.
+        /// Saves pictures or scans, or moves the camera.
         Surveillance(Surveillance),
-        /// An audio action.
+        /// Speaks or plays a sound.
         Audio(Audio),
         /// Turns the head.
         TurnHead(TurnHead),
@@ -292,7 +292,7 @@ choice! {
         Unknown
     }
 
-    /// Action of a motion.
+    /// What a `motion` element does.
     pub enum MotionAction {
         /// Sets the next target.
         SetTarget(SetTarget),
@@ -300,7 +300,7 @@ choice! {
         MoveTo(MoveTo),
     }
 
-    /// A target.
+    /// Where a target is: coordinates or a station.
     pub enum TargetPlace {
         /// A pose in the world.
         Coordinates(Coordinates),
@@ -320,7 +320,7 @@ choice! {
         ChargingStation(ChargingStation),
     }
 
-    /// A surveillance action.
+    /// What a `surveillance` element does.
     pub enum SurveillanceAction {
         /// Saves a scan, an image, or both.
         Grab(Grab),
@@ -328,7 +328,7 @@ choice! {
         MoveCamera(MoveCamera),
     }
 
-    /// An audio action.
+    /// What an `audio` element does.
     pub enum AudioAction {
         /// Speaks a text.
         Speak(Speak),

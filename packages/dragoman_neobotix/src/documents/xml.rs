@@ -54,10 +54,10 @@ impl fmt::Debug for Position {
     }
 }
 
-/// An attribute.
+/// Name and value inside a start tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Attribute {
-    /// Its name.
     pub name: String,
     /// Its value, with references resolved.
     pub value: String,
@@ -65,7 +65,7 @@ pub struct Attribute {
     pub position: Position,
 }
 
-/// An element.
+/// A tag with its attributes and children, and where it stands in the document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Element {
     /// Its name, with the prefix if it has one.

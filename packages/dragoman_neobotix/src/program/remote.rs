@@ -90,6 +90,7 @@ pub struct Observation<'a> {
 
 /// What to do, in order.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Order {
     /// Send a command.
     Send(Command),
@@ -97,7 +98,6 @@ pub enum Order {
     Move {
         /// Number of the motion.
         number: MotionNumber,
-        /// The command.
         command: Command,
     },
     /// A motion cannot be commanded, for this reason.
@@ -126,6 +126,7 @@ pub enum Order {
 /// Why the program cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Interrupted {
     /// The emergency stop.
     #[error("emergency stop: {0}")]
@@ -135,7 +136,6 @@ pub enum Interrupted {
     Stopped {
         /// Its state.
         operation: String,
-        /// Its mode.
         mode: String,
     },
 }

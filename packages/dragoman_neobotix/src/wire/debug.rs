@@ -73,7 +73,7 @@ layout! {
         pub safe_velocities: SafeVelocities,
     }
 
-    /// A gate.
+    /// Quadrangle in which a line of the scan is matched with a line of the map.
     #[derive(Copy, Eq, Default)]
     pub struct ValidationGate {
         /// Its corners.
@@ -208,8 +208,8 @@ layout! {
 
 /// A line of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct QueueEntry {
-    /// Its text.
     pub text: Text,
     /// Its number, from 1; 0: none. Not on the wire: a server sends a numbered line once to each of its clients.
     pub number: u32,

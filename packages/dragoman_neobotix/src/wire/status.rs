@@ -90,7 +90,7 @@ layout! {
         pub is_colliding: Coded<bool, u8>,
         /// Calculated part of the lookup data; 0: complete, or nothing to do.
         pub lookup_percent: u8,
-        /// Surveillance.
+        /// Alarms, if the platform has them.
         pub surveillance: Surveillance,
         /// Angle of the head.
         pub head_angle_deg: i32,
@@ -118,7 +118,7 @@ layout! {
         pub y_mm: i16,
     }
 
-    /// A point.
+    /// Position in the map, mm.
     #[derive(Copy, Eq, Default)]
     pub struct Point {
         /// Position.
@@ -233,7 +233,7 @@ layout! {
         pub status: i32,
     }
 
-    /// Surveillance.
+    /// Intruder sensors and alarms of a surveillance platform.
     #[derive(Copy, Eq, Default)]
     pub struct Surveillance {
         /// Infrared sensors 1 to 4, true if active.

@@ -27,7 +27,6 @@ pub enum Command {
         /// `false`: released.
         applied: bool,
     },
-    /// Sets an output.
     SetDigitalOutput {
         board: Board,
         /// Channel, 0 to 15.
@@ -69,9 +68,7 @@ pub enum Command {
     },
     /// Moves at these velocities.
     Move(Twist),
-    /// Sets the map.
     SetMap(Map),
-    /// Sets the roadmap.
     SetRoadmap(Roadmap),
     /// Adds lines from the laser's scans to a separate map; continues where mapping was stopped.
     StartMapping,

@@ -98,7 +98,7 @@ impl Platform {
         &self.roadmap
     }
 
-    /// The running program.
+    /// Interpreter of the running program; `None` if none runs.
     pub fn running_program(&self) -> Option<&Interpreter> {
         self.interpreter.as_ref()
     }

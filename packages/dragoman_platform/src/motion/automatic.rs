@@ -90,7 +90,7 @@ pub enum Navigation {
     Failed,
 }
 
-/// Event of a motion.
+/// What happened to the motion to a goal since the last cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MotionEvent {
@@ -112,6 +112,7 @@ pub enum MotionEvent {
 
 /// Inputs of a motion.
 #[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Situation<'a> {
     /// Time since the start.
     pub now: Duration,
@@ -121,7 +122,6 @@ pub struct Situation<'a> {
     pub velocity: Twist,
     /// Whether an obstacle prevented motion.
     pub blocked: bool,
-    /// The map.
     pub map: &'a Arc<Map>,
     /// Free space of the map.
     pub ground: &'a Arc<Ground>,
@@ -360,7 +360,7 @@ impl Automatic {
         self.task.is_some() || self.delegated.is_some()
     }
 
-    /// The goal.
+    /// Pose in the map where the motion ends; `None` without a target.
     pub fn goal(&self) -> Option<Pose> {
         let delegated = || self.delegated.as_ref()?.poses().last().copied();
         self.task.as_ref().map(|task| task.goal).or_else(delegated)

@@ -44,7 +44,7 @@ impl Follower {
         Self { speeds: curve.speeds(settings), curve, index: 0 }
     }
 
-    /// The curve.
+    /// The complete curve, including the part that was driven.
     pub fn curve(&self) -> &Curve {
         &self.curve
     }

@@ -17,7 +17,7 @@ use super::qos::QosProfile;
 use crate::action_msgs::msg::GoalStatus as Codes;
 use crate::unique_identifier_msgs::msg::UUID;
 
-/// Status of a goal.
+/// Progress of a goal (`action_msgs/msg/GoalStatus`).
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum GoalStatus {

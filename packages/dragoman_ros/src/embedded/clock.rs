@@ -21,7 +21,7 @@ pub enum ClockType {
     SteadyTime,
 }
 
-/// A clock.
+/// Reads one [`ClockType`] and wakes those who wait for simulated time.
 #[derive(Debug)]
 pub struct Clock {
     clock_type: ClockType,

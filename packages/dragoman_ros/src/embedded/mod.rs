@@ -88,7 +88,7 @@ pub trait WrappedTypesupport:
     }
 }
 
-/// A service type.
+/// Name, hash and messages of a service type; generated for every `.srv`.
 pub trait WrappedServiceTypeSupport: Debug + Clone + Send + Sync {
     /// Type of the request.
     type Request: WrappedTypesupport;

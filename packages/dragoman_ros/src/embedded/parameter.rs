@@ -19,10 +19,10 @@ pub enum ParameterValue {
 /// A parameter has another type than requested.
 #[derive(Debug, thiserror::Error)]
 #[error("got `{actual_type_name}`, expected `{expected_type_name}`")]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct WrongParameterType {
     /// The requested type.
     pub expected_type_name: &'static str,
-    /// Its actual type.
     pub actual_type_name: &'static str,
 }
 
@@ -74,10 +74,9 @@ impl ParameterValue {
 
 /// A parameter of a node: the value from the command line.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Parameter {
-    /// The value.
     pub value: ParameterValue,
-    /// Its description.
     pub description: &'static str,
 }
 

@@ -166,12 +166,12 @@ impl QosProfile {
         self.durability(DurabilityPolicy::TransientLocal)
     }
 
-    /// With a deadline.
+    /// Longest time between two samples that was agreed on.
     pub const fn deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
     }
 
-    /// With a lifespan.
+    /// A sample that is older is not delivered.
     pub const fn lifespan(self, lifespan: Duration) -> Self {
         Self { lifespan, ..self }
     }
@@ -181,7 +181,7 @@ impl QosProfile {
         Self { liveliness, ..self }
     }
 
-    /// With a liveliness lease.
+    /// A publisher that is silent for longer is no longer alive.
     pub const fn liveliness_lease_duration(self, liveliness_lease_duration: Duration) -> Self {
         Self { liveliness_lease_duration, ..self }
     }

@@ -146,7 +146,7 @@ impl<T: WrappedServiceTypeSupport + 'static> ServiceRequest<T> {
     }
 }
 
-/// A client of one action.
+/// Sends goals to an action server and receives their feedback and results.
 #[derive(Clone)]
 pub struct ActionClient<T: WrappedActionTypeSupport>(pub(super) r2r::ActionClient<T>);
 

@@ -19,8 +19,8 @@ pub struct Goal<A: WrappedActionTypeSupport> {
 
 /// Result of a goal.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the names of some variants say it")]
 pub enum Outcome<R> {
-    /// It succeeded.
     Succeeded(R),
     /// It was cancelled on request, or for another goal.
     Canceled(R),

@@ -11,7 +11,7 @@ const CAPACITY: usize = 128;
 
 /// Abort codes (CiA 301, table of SDO abort codes).
 pub mod abort {
-    /// Unsupported access.
+    /// The object cannot be accessed in this way.
     pub const UNSUPPORTED_ACCESS: u32 = 0x0601_0000;
     /// The object does not exist.
     pub const NO_OBJECT: u32 = 0x0602_0000;

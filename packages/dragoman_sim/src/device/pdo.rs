@@ -34,8 +34,8 @@ pub enum Direction {
 
 /// Initial configuration of a process data object.
 #[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct PdoDefault {
-    /// Direction.
     pub direction: Direction,
     /// Number, 1 to 4.
     pub number: u8,

@@ -7,12 +7,12 @@ use crate::chassis::Wheels;
 
 /// One value per sensor of a front row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Row<T> {
     /// Left in the direction of travel.
     pub left: T,
     /// Centre.
     pub center: T,
-    /// Right.
     pub right: T,
 }
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use dragoman_base::kobuki::wire::SoundSequence;
 
-/// A note.
+/// A tone or a pause that the loudspeaker plays.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Note {
     /// Frequency, Hz; 0 is silence.
     pub frequency: f64,
-    /// Duration.
     pub duration: Duration,
 }
 

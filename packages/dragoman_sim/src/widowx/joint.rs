@@ -38,7 +38,6 @@ pub(super) struct Ends {
     pub(super) high: f64,
 }
 
-/// A joint.
 #[derive(Debug, Clone)]
 pub(super) struct Joint {
     pub(super) model: Model,

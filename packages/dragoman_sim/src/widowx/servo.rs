@@ -17,7 +17,6 @@ const GRIPPER_TORQUE: u16 = 400;
 /// Supply voltage, 0.1 V.
 const DECIVOLTS: u16 = 120;
 
-/// A servo.
 #[derive(Debug, Clone)]
 pub(super) struct Servo {
     model: Model,

@@ -38,8 +38,8 @@ pub fn declarations() -> Vec<Declaration> {
 }
 
 /// A running recorder.
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Recorder {
-    /// The node.
     pub node: RunningNode,
     /// Ends the recording, and resolves when its file is complete.
     pub stop: BoxFuture<'static, ()>,

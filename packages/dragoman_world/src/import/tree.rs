@@ -10,7 +10,6 @@ const MAX_DEPTH: usize = 64;
 /// Maximum number of elements.
 const MAX_ELEMENTS: usize = 1_000_000;
 
-/// An element.
 #[derive(Debug, Default)]
 pub(super) struct Element {
     pub(super) name: String,

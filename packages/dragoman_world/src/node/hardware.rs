@@ -28,10 +28,10 @@ const SENSOR_PERIOD: Duration = Duration::from_millis(100);
 const BATTERY_PERIOD: Duration = Duration::from_secs(1);
 
 /// Settings of the node.
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct HardwareSettings {
     /// Namespace of the platform.
     pub namespace: String,
-    /// The worlds.
     pub worlds: Live,
     /// The robot's name in the first world that has it.
     pub robot: String,

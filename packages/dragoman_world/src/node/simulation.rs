@@ -40,10 +40,10 @@ const JOINTS: [&str; 6] =
     ["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"];
 
 /// Settings of the node.
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct SimulationSettings {
     /// Namespace of the robot with its commands, e.g. `/`.
     pub robot_namespace: String,
-    /// The worlds.
     pub worlds: Live,
     /// The robot's name in the first world that has it.
     pub robot: String,

@@ -83,7 +83,6 @@ const MAX_AGE: u32 = 1;
 /// Speeds below this count as standstill, in units of the servo's speed.
 const STANDSTILL: i16 = 2;
 
-/// A servo.
 #[derive(Debug)]
 pub(super) struct Servo {
     pub(super) config: JointConfig,

@@ -5,10 +5,10 @@ use std::fmt;
 use super::servo::Mode;
 use crate::dynamixel::wire::{self, ErrorFlags, Model};
 
-/// State of a joint.
+/// What is known of a joint and its servo.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct JointState {
-    /// Its name.
     pub name: String,
     /// Id of its servo.
     pub id: u8,

@@ -20,12 +20,12 @@ const CAPACITY: usize = 2 * MAX_PACKET;
 
 /// A packet, in either direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Packet<'a> {
     /// Id of the receiver or sender: up to [`MAX_ID`], or [`BROADCAST`].
     pub id: u8,
     /// The instruction; in an answer the error flags.
     pub kind: u8,
-    /// The parameters.
     pub parameters: &'a [u8],
 }
 

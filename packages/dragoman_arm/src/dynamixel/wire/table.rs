@@ -178,8 +178,8 @@ pub fn to_signed(value: i16) -> u16 {
 
 /// Identity and stored settings of a servo: bytes 0 to 18.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Identity {
-    /// The number of [`Model::number`].
     pub model_number: u16,
     /// Firmware version.
     pub firmware: u8,
@@ -208,8 +208,8 @@ pub struct Control {
 
 /// Measurements of a servo: bytes 36 to 43.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Measurement {
-    /// Position.
     pub position_ticks: u16,
     /// Speed, in [`Model::speed_unit`], counter-clockwise positive.
     pub speed: i16,

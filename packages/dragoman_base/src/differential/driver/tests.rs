@@ -15,7 +15,6 @@ struct Bench {
     /// The last commanded speeds.
     speeds: [i16; 2],
     line: Lines,
-    /// Whether it answers.
     answers: bool,
 }
 

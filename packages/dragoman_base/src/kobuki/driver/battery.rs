@@ -21,10 +21,10 @@ impl Default for BatteryConfig {
 
 /// Charge level of the battery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names of some variants say it")]
 pub enum BatteryLevel {
     /// Nearly empty.
     Dangerous,
-    /// Low.
     Low,
     /// Between low and full.
     Healthy,
@@ -32,7 +32,7 @@ pub enum BatteryLevel {
     Full,
 }
 
-/// The battery.
+/// Charge of the battery and what charges it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Battery {
     /// Voltage, V.

@@ -14,14 +14,13 @@ pub enum Led {
 /// Colour of an LED. The numbers are those of `kobuki_ros_interfaces/msg/Led`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[allow(missing_docs, reason = "the names of some variants say it")]
 pub enum LedColor {
     /// Off.
     Black = 0,
-    /// Green.
     Green = 1,
     /// Orange: both colours.
     Orange = 2,
-    /// Red.
     Red = 3,
 }
 

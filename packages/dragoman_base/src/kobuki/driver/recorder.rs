@@ -20,7 +20,7 @@ pub struct Recorded {
     pub velocities: bool,
 }
 
-/// A record.
+/// Traffic of the base, in the order in which it was sent or received.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Record {

@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::put;
 
-/// Wheel separation in mm.
 const WHEEL_SEPARATION_MM: f64 = 230.0;
 
 /// Motion of the base: speed of the outer wheel, and radius of the arc.
@@ -15,8 +14,8 @@ const WHEEL_SEPARATION_MM: f64 = 230.0;
 /// | 1 (and -1) | turning on the spot | of the right wheel |
 /// | other | arc; positive: to the left when moving forward | of the outer wheel |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct BaseControl {
-    /// Speed, mm/s.
     pub speed_mm_per_s: i16,
     /// Radius of the arc of the base's centre, mm.
     pub radius_mm: i16,

@@ -6,12 +6,11 @@ use super::put;
 
 /// Readings of the cliff sensors: counts of the converter, larger when the floor is nearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct CliffReadings {
-    /// The right one.
     pub right: u16,
     /// The one in front.
     pub center: u16,
-    /// The left one.
     pub left: u16,
 }
 

@@ -61,7 +61,7 @@ impl fmt::Display for ControllerGains {
     }
 }
 
-/// Requests the gains.
+/// Asks for the [`ControllerGains`] in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GainsRequest {
     /// Meaning unknown; 0.

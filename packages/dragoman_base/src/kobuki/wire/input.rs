@@ -22,7 +22,7 @@ bitflags! {
 }
 display_flags!(DigitalInputs);
 
-/// General purpose inputs.
+/// State of the expansion port: four digital and four analog inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GeneralPurposeInput {
     /// Digital inputs that are high.

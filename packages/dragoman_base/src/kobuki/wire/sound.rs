@@ -9,10 +9,10 @@ const PERIOD_UNIT: f64 = 2.75e-6;
 
 /// One tone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Sound {
     /// Period of the tone, 2.75 us; 0: silence.
     pub period_2_75_us: u16,
-    /// Duration, ms.
     pub duration_ms: u8,
 }
 
@@ -50,6 +50,7 @@ impl fmt::Display for Sound {
 /// A melody of the base. The numbers are those of the protocol, and of `kobuki_ros_interfaces/msg/Sound`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[allow(missing_docs, reason = "the names of some variants say it")]
 pub enum SoundSequence {
     /// Power-up.
     On = 0,
@@ -59,11 +60,9 @@ pub enum SoundSequence {
     Recharge = 2,
     /// A button was pressed.
     Button = 3,
-    /// An error.
     Error = 4,
     /// Cleaning begins.
     CleaningStart = 5,
-    /// Cleaning ends.
     CleaningEnd = 6,
 }
 

@@ -31,8 +31,8 @@ pub struct RobotConfig {
 
 /// Data from the robot's answers.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some variants say it")]
 pub enum RobotEvent {
-    /// Its odometry.
     Odometry {
         /// m
         x: f64,

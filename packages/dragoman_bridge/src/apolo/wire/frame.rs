@@ -16,12 +16,15 @@ use super::{Command, HEADER_LEN, MAX_REQUEST_LEN, Reply, Request, SizeBase};
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Received<T> {
-    /// A message.
     Message(T),
     /// A frame of a known kind that is too short for its content.
-    Malformed { kind: u8 },
+    Malformed {
+        kind: u8,
+    },
     /// A frame of an unknown kind.
-    Unknown { kind: u8 },
+    Unknown {
+        kind: u8,
+    },
 }
 
 /// Received bytes that are not decoded yet.

@@ -106,6 +106,7 @@ pub struct DeviceInfo {
 /// Events of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ClientEvent {
     /// A server answered. Its devices follow.
     Connected {
@@ -118,18 +119,15 @@ pub enum ClientEvent {
     Devices(Vec<DeviceInfo>),
     /// Data of a device.
     Data {
-        /// The device.
         device: Device,
         /// When it was measured, s since 1970, or since the start of a simulation.
         timestamp: f64,
-        /// The data.
         data: Data,
     },
     /// A map was read.
     Map {
         /// The device that has it.
         device: Device,
-        /// The map.
         map: GridMap,
     },
     /// A call has ended.
@@ -141,7 +139,6 @@ pub enum ClientEvent {
     },
     /// Something was wrong; the client goes on.
     Problem {
-        /// The device.
         device: Device,
         /// What was wrong.
         reason: String,

@@ -49,24 +49,22 @@ impl ServerConfig {
 
 /// What the owner's log may say.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ServerEvent {
     /// A command or request was not carried out.
     Refused {
-        /// The device.
         device: Device,
         /// Why.
         reason: String,
     },
     /// A subscription was denied.
     Denied {
-        /// The device.
         device: Device,
         /// Whether there is such a device.
         exists: bool,
     },
     /// A device could not be opened.
     NotOpened {
-        /// The device.
         device: Device,
         /// Why.
         reason: String,
@@ -101,6 +99,7 @@ pub(super) fn name(device: Device) -> String {
 
 /// Counters of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct ServerStatistics {
     /// Received bytes.
     pub bytes: u64,
@@ -108,7 +107,6 @@ pub struct ServerStatistics {
     pub messages: u64,
     /// Streams that could not be decoded.
     pub malformed: u64,
-    /// Answers.
     pub answers: u64,
     /// Commands, requests and subscriptions that were not carried out.
     pub refused: u64,

@@ -273,8 +273,8 @@ impl Section {
 
 /// A value that nobody has read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Unread<'a> {
-    /// The option.
     pub option: &'a str,
     /// Which value, from 0, if it has several.
     pub index: Option<usize>,
@@ -321,8 +321,8 @@ impl DeviceName {
 
 /// A driver of a file.
 #[derive(Debug)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct DriverConfig<'a> {
-    /// Its name.
     pub name: &'a str,
     /// The devices that it makes.
     pub provides: Vec<DeviceName>,

@@ -32,7 +32,7 @@ interface! {
 }
 
 codes! {
-    /// State of a joint.
+    /// Whether a joint moves, and what keeps it from moving.
     pub enum JointState: u8 {
         /// It does not move.
         Idle = 1,
@@ -110,7 +110,7 @@ structures! {
         pub base_orientation: Orientation3d,
     }
 
-    /// A joint and a position.
+    /// Target of one joint.
     pub struct JointPosition {
         /// The joint.
         pub joint: i32,
@@ -124,7 +124,7 @@ structures! {
         pub positions: Vec<f32>,
     }
 
-    /// A joint and a speed.
+    /// Desired speed of one joint.
     pub struct JointSpeed {
         /// The joint.
         pub joint: i32,
@@ -138,7 +138,7 @@ structures! {
         pub speeds: Vec<f32>,
     }
 
-    /// A joint and a current.
+    /// Desired motor current of one joint.
     pub struct JointCurrent {
         /// The joint; -1: all.
         pub joint: i32,
@@ -152,7 +152,7 @@ structures! {
         pub currents: Vec<f32>,
     }
 
-    /// A joint and an acceleration.
+    /// Acceleration for later motions of one joint.
     pub struct JointAcceleration {
         /// The joint.
         pub joint: i32,

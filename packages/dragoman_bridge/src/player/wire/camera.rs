@@ -39,7 +39,7 @@ codes! {
 }
 
 structures! {
-    /// An image.
+    /// One picture of the camera, raw or compressed.
     pub struct Image {
         /// Pixels in a row.
         pub width: u32,

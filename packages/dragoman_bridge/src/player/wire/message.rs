@@ -46,12 +46,12 @@ pub struct Device {
 
 /// The address of a device as it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Address {
     /// The server's IPv4 address: its four bytes in network order, read as a little-endian number. Clients send 0.
     pub host: u32,
     /// The server's port. Clients send 0.
     pub robot: u32,
-    /// The device.
     pub device: Device,
 }
 
@@ -111,10 +111,10 @@ impl Header {
     }
 }
 
-/// A message.
+/// A header and the body that follows it on the wire.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Message {
-    /// Its header.
     pub header: Header,
     /// Its body, in XDR.
     pub body: Vec<u8>,
@@ -123,6 +123,7 @@ pub struct Message {
 /// Why bytes of a stream are no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum StreamError {
     /// A body is longer than [`MAX_BODY_LEN`]. The stream cannot be decoded any further.
     #[error("a body of {len} bytes; the maximum is {MAX_BODY_LEN}")]
@@ -132,10 +133,7 @@ pub enum StreamError {
     },
     /// The code of a [`Kind`] is unknown. The message is skipped.
     #[error("unknown kind of message {code}")]
-    Kind {
-        /// The code.
-        code: u8,
-    },
+    Kind { code: u8 },
 }
 
 /// Memory that a decoder keeps after a long message, bytes.

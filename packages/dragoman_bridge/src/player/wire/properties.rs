@@ -44,7 +44,7 @@ structures! {
         pub value: f64,
     }
 
-    /// A text.
+    /// A property whose value is a string.
     pub struct Text {
         /// Its name.
         pub name: String,

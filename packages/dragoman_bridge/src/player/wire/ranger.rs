@@ -57,7 +57,7 @@ structures! {
         pub element_sizes: Vec<Size3d>,
     }
 
-    /// Ranges.
+    /// One distance per element, in their order.
     pub struct Ranges {
         /// Ranges, m.
         pub ranges: Vec<f64>,
@@ -77,7 +77,7 @@ structures! {
         pub config: Config,
     }
 
-    /// Intensities.
+    /// One reflected intensity per element, in their order.
     pub struct Intensities {
         /// Intensities, in the device's unit.
         pub intensities: Vec<f64>,

@@ -8,8 +8,8 @@ use super::xdr::{Xdr, XdrError};
 
 /// A message of an interface without an answer: [`Kind::Data`] or [`Kind::Command`].
 #[derive(Debug)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Note<T> {
-    /// Which kind.
     pub kind: Kind,
     /// Its number in the interface.
     pub subtype: u8,
@@ -64,12 +64,12 @@ impl<Q: Xdr + Default, A: Xdr> Ask<Q, A> {
 
 /// An interface: a sort of devices and its messages.
 #[derive(Debug)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Interface {
     /// Its number on the wire.
     pub code: u16,
     /// Its name in configuration files.
     pub name: &'static str,
-    /// Its messages.
     pub messages: &'static [Row],
 }
 
@@ -89,14 +89,13 @@ impl Interface {
 
 /// A message of an interface.
 #[derive(Debug)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Row {
     /// Which kind: data, command or request.
     pub kind: Kind,
     /// Its number.
     pub subtype: u8,
-    /// Its name.
     pub name: &'static str,
-    /// Its meaning.
     pub meaning: &'static str,
     /// Reads a body and writes it again; of a request the question.
     pub rewrite: Rewrite,

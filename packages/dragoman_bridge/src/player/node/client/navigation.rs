@@ -28,7 +28,6 @@ use crate::player::wire::{Device, planner::Goal as PlannerGoal};
 
 /// Maximum deviation of a quaternion's length from 1.
 const UNIT: f64 = 0.01;
-/// Period of the feedback.
 const FEEDBACK_PERIOD: Duration = Duration::from_millis(200);
 /// Time limit until the planner reports a new goal, and has a path to it.
 const GOAL_TIMEOUT: Duration = Duration::from_secs(5);

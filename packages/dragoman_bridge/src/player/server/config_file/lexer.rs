@@ -14,7 +14,6 @@ const WORDS_PER_FILE: usize = 200;
 pub(super) enum TokenKind {
     /// The name of a section or an option.
     Word,
-    /// A value.
     Value(ValueKind),
     /// `(`
     OpenSection,

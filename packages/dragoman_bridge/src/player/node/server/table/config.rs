@@ -15,10 +15,10 @@ const WHEEL_SEPARATIONS: [&str; 4] = ["wheel_separation", "wheel_distance", "axl
 
 /// A server as a configuration file describes it.
 #[derive(Debug)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Configured {
     /// Its devices.
     pub table: Table,
-    /// Its port.
     pub port: Option<u16>,
     /// What has no effect, and why, with its place in the file.
     pub notes: Vec<String>,
