@@ -35,7 +35,7 @@ use tokio::time::MissedTickBehavior;
 
 use self::core::{Action, Level, Setup, Station, TICK, Update};
 use self::joystick::{Joystick, Mapping};
-use self::ros::{Heard, RosLink};
+use self::ros::{Incoming, RosLink};
 use self::screen::Screen;
 use self::udp::UdpLink;
 
@@ -131,10 +131,10 @@ enum Link {
 }
 
 impl Link {
-    async fn next(&mut self) -> Heard {
+    async fn next(&mut self) -> Incoming {
         match self {
             Self::Ros(link) => link.next().await,
-            Self::Udp(link) => Heard::Update(link.next().await),
+            Self::Udp(link) => Incoming::Update(link.next().await),
         }
     }
 
@@ -200,7 +200,7 @@ async fn serve(
                 Some(Err(error)) => break Err(format!("the keyboard cannot be read: {error}").into()),
                 None => break Ok(()),
             },
-            heard = link.next() => hear(&mut station, start.elapsed(), heard),
+            incoming = link.next() => handle_incoming(&mut station, start.elapsed(), incoming),
             Some(entry) = entries.next() => {
                 let level = match entry.severity {
                     Severity::Error => Level::Error,
@@ -238,8 +238,8 @@ async fn end(station: &mut Station, link: &mut Link, start: Instant) -> Result<(
         let stopped = async {
             link.act(station)?;
             while station.is_stopping() {
-                let heard = link.next().await;
-                hear(station, start.elapsed(), heard);
+                let incoming = link.next().await;
+                handle_incoming(station, start.elapsed(), incoming);
                 link.act(station)?;
             }
             Ok(())
@@ -251,10 +251,10 @@ async fn end(station: &mut Station, link: &mut Link, start: Instant) -> Result<(
     link.act(station)
 }
 
-fn hear(station: &mut Station, now: Duration, heard: Heard) {
-    match heard {
-        Heard::Update(update) => station.handle_update(now, update),
-        Heard::Joy(axes, buttons) => station.handle_joystick(now, &axes, &buttons),
+fn handle_incoming(station: &mut Station, now: Duration, incoming: Incoming) {
+    match incoming {
+        Incoming::Update(update) => station.handle_update(now, update),
+        Incoming::Joy(axes, buttons) => station.handle_joystick(now, &axes, &buttons),
     }
 }
 
@@ -265,7 +265,7 @@ fn open_joystick(path: &PathBuf) -> Result<File> {
 /// Reads the device in a thread of its own, which nobody waits for: it blocks until the joystick is moved. The state is
 /// repeated, because the device reports changes only.
 fn read_joystick(device: File) -> std::io::Result<mpsc::Receiver<std::result::Result<Joystick, String>>> {
-    let (sender, heard) = mpsc::channel(16);
+    let (sender, polled) = mpsc::channel(16);
     let (changes, mut states) = tokio::sync::watch::channel(Joystick::default());
     let failed = sender.clone();
     std::thread::Builder::new().name("joystick".into()).spawn(move || {
@@ -286,7 +286,7 @@ fn read_joystick(device: File) -> std::io::Result<mpsc::Receiver<std::result::Re
             }
         }
     });
-    Ok(heard)
+    Ok(polled)
 }
 
 fn axes(text: &str) -> std::result::Result<[usize; 3], String> {

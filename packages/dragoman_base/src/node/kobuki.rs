@@ -174,7 +174,7 @@ impl KobukiTopics {
 }
 
 /// The reason of a refusal, or `Ok`.
-type Taken = std::result::Result<(), String>;
+type Outcome = std::result::Result<(), String>;
 
 fn subscribe(tasks: &mut NodeTasks, line: &Line<Driver>, refusals: &Refusals) -> Result<()> {
     for (topic, led) in [("~/commands/led1", Led::One), ("~/commands/led2", Led::Two)] {
@@ -229,7 +229,7 @@ fn take<T: WrappedTypesupport + Send + 'static>(
     line: &Line<Driver>,
     refusals: &Refusals,
     topic: &'static str,
-    take: impl Fn(&mut Driver, T) -> Taken + Send + 'static,
+    take: impl Fn(&mut Driver, T) -> Outcome + Send + 'static,
 ) -> Result<()> {
     let (line, refusals) = (line.clone(), refusals.clone());
     tasks.subscribe(topic, QosProfile::default(), move |message: T| {

@@ -61,14 +61,14 @@ impl Joystick {
         }
     }
 
-    /// Reads events until the device ends or `heard` returns false.
-    pub(super) fn read(mut device: impl Read, mut heard: impl FnMut(&Self) -> bool) -> std::io::Result<()> {
+    /// Reads events until the device ends or `report` returns false.
+    pub(super) fn read(mut device: impl Read, mut report: impl FnMut(&Self) -> bool) -> std::io::Result<()> {
         let mut joystick = Self::default();
         let mut event = [0; EVENT_LEN];
         loop {
             device.read_exact(&mut event)?;
             joystick.handle_event(event);
-            if !heard(&joystick) {
+            if !report(&joystick) {
                 return Ok(());
             }
         }

@@ -28,24 +28,24 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// A clamped joint is reported in every cycle; this often it is news.
 const CLAMP_PERIOD: Duration = Duration::from_secs(1);
 
-/// What a link hears.
-pub(super) enum Heard {
+/// A change of the arm, or of a joystick on a topic.
+pub(super) enum Incoming {
     Update(Update),
     /// Axes and buttons of a joystick.
     Joy(Vec<f64>, Vec<bool>),
 }
 
-/// What a topic brings.
+/// A message of a topic, before it is merged with the others.
 enum Message {
     Joints(JointState),
     Drives(DriveStatus),
-    Other(Heard),
+    Other(Incoming),
 }
 
 /// The arm of a namespace.
 pub(super) struct RosLink {
     messages: SelectAll<BoxStream<'static, Message>>,
-    answers: FuturesUnordered<BoxFuture<'static, Heard>>,
+    answers: FuturesUnordered<BoxFuture<'static, Incoming>>,
     /// Names of the joints, base of the chain first; empty until `drive_status` has arrived.
     order: Vec<String>,
     triggers: Vec<(Command, Client<Trigger::Service>)>,
@@ -68,7 +68,8 @@ impl RosLink {
         messages.push(node.subscribe("joint_states", QosProfile::default())?.map(Message::Joints).boxed());
         messages.push(node.subscribe("drive_status", latched.clone())?.map(Message::Drives).boxed());
         let poses = node.subscribe::<PoseStamped>("pose", QosProfile::default())?;
-        messages.push(poses.map(|message| Message::Other(Heard::Update(pose_update(&message.pose)))).boxed());
+        messages
+            .push(poses.map(|message| Message::Other(Incoming::Update(pose_update(&message.pose)))).boxed());
         let motions = node.subscribe::<MotionStatus>("motion_status", latched)?;
         messages.push(motions.filter_map(async |message| motion_update(&message)).map(other).boxed());
         let events = node.subscribe::<MotionEvent>("motion_events", QosProfile::default().keep_last(100))?;
@@ -82,12 +83,12 @@ impl RosLink {
         messages.push(rare.map(event_update).map(other).boxed());
         if let Some(joy) = joy {
             let joysticks = node.subscribe::<Joy>(joy, QosProfile::default())?;
-            let heard = joysticks.map(|message| {
+            let incoming = joysticks.map(|message| {
                 let axes = message.axes.iter().map(|axis| f64::from(*axis)).collect();
                 let buttons = message.buttons.iter().map(|button| *button != 0).collect();
-                Message::Other(Heard::Joy(axes, buttons))
+                Message::Other(Incoming::Joy(axes, buttons))
             });
-            messages.push(heard.boxed());
+            messages.push(incoming.boxed());
         }
         let qos = QosProfile::services_default;
         let mut triggers = Vec::new();
@@ -123,7 +124,7 @@ impl RosLink {
                         .unwrap_or_else(|_| Err("no answer".to_owned())),
                     Err(reason) => Err(reason),
                 };
-                Heard::Update(Update::Answer { id, answer })
+                Incoming::Update(Update::Answer { id, answer })
             }
             .boxed(),
         );
@@ -178,24 +179,24 @@ impl RosLink {
         self.twists.publish(&message)
     }
 
-    /// What is heard next. Cancel safe.
-    pub(super) async fn next(&mut self) -> Heard {
+    /// Waits for the next message or answer. Cancel safe.
+    pub(super) async fn next(&mut self) -> Incoming {
         loop {
             let message = tokio::select! {
                 Some(answer) = self.answers.next() => return answer,
                 Some(message) = self.messages.next() => message,
             };
             match message {
-                Message::Other(heard) => return heard,
+                Message::Other(incoming) => return incoming,
                 Message::Joints(message) => {
                     if let Some(joints) = self.sorted(&message) {
-                        return Heard::Update(Update::Joints(joints));
+                        return Incoming::Update(Update::Joints(joints));
                     }
                 }
                 Message::Drives(message) => {
                     let temperature = temperatures(&message.temperature);
                     self.order = message.name;
-                    return Heard::Update(Update::Drives { enabled: message.enabled, temperature });
+                    return Incoming::Update(Update::Drives { enabled: message.enabled, temperature });
                 }
             }
         }
@@ -248,7 +249,7 @@ where
 }
 
 fn other(update: Update) -> Message {
-    Message::Other(Heard::Update(update))
+    Message::Other(Incoming::Update(update))
 }
 
 fn message(pose: &ToolPose) -> Pose {

@@ -79,9 +79,9 @@ impl Scene {
     }
 }
 
-/// An element that was taken: others may be linked to it.
+/// An imported element, to which others may be linked.
 #[derive(Clone)]
-struct Taken {
+struct Placed {
     /// Pose in the world.
     pose: Isometry3<f64>,
     /// The object that carries it, or that it is; and its pose there.
@@ -113,7 +113,7 @@ impl Importer<'_> {
 
     fn elements(&mut self, elements: &[&Element], course: Option<CourseNoise>) -> Scene {
         let mut scene = Scene::default();
-        let mut taken: Vec<Option<Taken>> = vec![None; elements.len()];
+        let mut placed: Vec<Option<Placed>> = vec![None; elements.len()];
         // An element after the one to which it is linked.
         let mut waiting: Vec<usize> = (0..elements.len()).collect();
         let mut settled: HashSet<usize> = HashSet::new();
@@ -128,7 +128,7 @@ impl Importer<'_> {
                         later.push(at);
                         continue;
                     }
-                    Link::To(parent) => match taken.get(parent).cloned().flatten() {
+                    Link::To(parent) => match placed.get(parent).cloned().flatten() {
                         Some(parent) => Some(parent),
                         None => {
                             self.skip(element, "it is linked to something that is not taken");
@@ -148,7 +148,7 @@ impl Importer<'_> {
                     }
                 };
                 let result = self.element(element, parent, course, &mut scene);
-                if let Some(entry) = taken.get_mut(at) {
+                if let Some(entry) = placed.get_mut(at) {
                     *entry = result;
                 }
                 settled.insert(at);
@@ -189,10 +189,10 @@ impl Importer<'_> {
     fn element(
         &mut self,
         element: &Element,
-        parent: Option<Taken>,
+        parent: Option<Placed>,
         course: Option<CourseNoise>,
         scene: &mut Scene,
-    ) -> Option<Taken> {
+    ) -> Option<Placed> {
         let name = element.name.as_str();
         if name == "WorldInfo" {
             return None;
@@ -234,9 +234,9 @@ impl Importer<'_> {
         element: &Element,
         own: Placement,
         pose: Isometry3<f64>,
-        parent: Option<Taken>,
+        parent: Option<Placed>,
         scene: &mut Scene,
-    ) -> Option<Taken> {
+    ) -> Option<Placed> {
         let noted = self.notes.len();
         let shapes = self.part(element, &pose.rotation);
         let shapes = self.near(element, shapes);
@@ -246,7 +246,7 @@ impl Importer<'_> {
             }
             return None;
         }
-        if let Some(Taken { on: Some((carrier, frame)), robot: Some(robot), .. }) = &parent {
+        if let Some(Placed { on: Some((carrier, frame)), robot: Some(robot), .. }) = &parent {
             let name = element.attribute("name").unwrap_or(&element.name);
             self.note(element.line, format!("{name:?} is a part of {carrier}, without a name of its own"));
             let within = frame * own.isometry();
@@ -256,7 +256,7 @@ impl Importer<'_> {
             if let Some(robot) = scene.robots.get_mut(*robot) {
                 robot.body.extend(shapes);
             }
-            return Some(Taken { pose, on: Some((carrier.clone(), within)), robot: Some(*robot) });
+            return Some(Placed { pose, on: Some((carrier.clone(), within)), robot: Some(*robot) });
         }
         if parent.is_some() {
             self.note(element.line, "a body is linked to a body: it stays when that is moved");
@@ -264,7 +264,7 @@ impl Importer<'_> {
         let placement = if parent.is_some() { Placement::of(&pose) } else { own };
         let name = self.name(element, &element.name);
         scene.bodies.push(Body { name: name.clone(), placement, shapes });
-        Some(Taken { pose, on: Some((name, Isometry3::identity())), robot: None })
+        Some(Placed { pose, on: Some((name, Isometry3::identity())), robot: None })
     }
 
     /// Without the shapes that are too far away from the frame of their body.
@@ -284,7 +284,7 @@ impl Importer<'_> {
         placement: &Placement,
         course: Option<CourseNoise>,
         scene: &mut Scene,
-    ) -> Taken {
+    ) -> Placed {
         let [roll, pitch, yaw] = placement.rpy;
         if roll.abs() > 1e-6 || pitch.abs() > 1e-6 {
             self.note(element.line, "a robot on wheels begins upright: roll and pitch are left out");
@@ -304,7 +304,7 @@ impl Importer<'_> {
             noise: noise.map(|deviation| deviation.min(1.0)),
         });
         let upright = Placement { xyz: placement.xyz, rpy: [0.0, 0.0, yaw] };
-        Taken { pose: upright.isometry(), on: Some((name, Isometry3::identity())), robot: Some(at) }
+        Placed { pose: upright.isometry(), on: Some((name, Isometry3::identity())), robot: Some(at) }
     }
 
     fn sensor(
@@ -312,10 +312,10 @@ impl Importer<'_> {
         element: &Element,
         own: Placement,
         pose: Isometry3<f64>,
-        parent: Option<Taken>,
+        parent: Option<Placed>,
         course: Option<CourseNoise>,
         scene: &mut Scene,
-    ) -> Option<Taken> {
+    ) -> Option<Placed> {
         let robot = parent.as_ref().and_then(|parent| parent.robot);
         let on =
             parent.and_then(|parent| parent.on).map(|(carrier, frame)| (carrier, frame * own.isometry()));
@@ -340,7 +340,7 @@ impl Importer<'_> {
         };
         let carrier = on.as_ref().map(|(carrier, _)| carrier.clone());
         scene.sensors.push(Sensor { name, on: carrier, placement, kind });
-        Some(Taken { pose, on, robot })
+        Some(Placed { pose, on, robot })
     }
 
     fn ultrasonic(&mut self, element: &Element) -> UltrasonicFigures {
