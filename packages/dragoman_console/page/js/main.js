@@ -260,6 +260,7 @@ async function watchDriver() {
       const text = drivers.map(({ topic, address }) => `${topic} (${address})`).join(', ');
       driver.hidden = !text;
       put(driver, text ? t('drive.by', { name: text }) : '');
+      driver.title = text;
     }
   } catch {
     // The connection's state is shown by its own chip.
