@@ -9,24 +9,27 @@ function navigateTargets(targets)
 %
 %   A force attracts the robot to the target, another one repels it from the nearest obstacle on the middle line of
 %   the depth image; their sum determines the turn. The law of the thesis uses grey values, in which near is bright;
-%   depths in m are converted: see greyFromDepth. The forces are those of the program navigate of dragoman_apps, without
-%   its memory and its search for free directions: the robot may touch an obstacle that leaves the picture before it
-%   is passed, and then backs off.
+%   depths in m are converted: see greyFromDepth. The law gets stuck where an obstacle is before a far target, so it
+%   needs many targets, and a repulsion that only bends the way. The program navigate of dragoman_apps has a memory and
+%   searches for free directions, and needs six targets. Here the robot may touch an obstacle that leaves the picture
+%   before it is passed, and then backs off.
 %
 %   Example:
 %     navigateTargets([1 0; 1 1]);
 %
 %   See also greyFromDepth, TurtleBot, carryCube
   if nargin < 1
-    targets = [2.8 1.7; 2.8 3.4; -1.4 3.5; -5.0 3.6; -5.0 5.4; -6.5 6.5];
+    targets = [1.4 -0.2; 2.5 0.7; 2.8 2.0; 2.6 3.2; 1.9 3.8; 1.1 3.9; 0.3 3.5; -0.4 3.1; -1.6 3.0; -2.9 3.0
+               -3.5 3.5; -4.3 3.7; -5.0 4.3; -5.0 5.2; -5.2 6.2; -6.2 6.5];
   end
   attraction = 1;                     % per m
-  repulsion = 0.01;                   % per grey value
+  repulsion = 0.0003;                 % per grey value
   nearGrey = 120;
   arrived = 0.05;                     % m
   slow = 0.2;                         % m/s
-  fast = 0.3;
+  fast = 0.25;
   halfField = deg2rad(57) / 2;        % of the picture
+  robotRadius = 0.177;
 
   robot = TurtleBot('navigate_targets', {'depth'});
   stopAtTheEnd = onCleanup(@() drive(robot, 0, 0));
@@ -48,7 +51,8 @@ function navigateTargets(targets)
       theta = deg2rad(theta);
       d = hypot(target(1) - x, target(2) - y);
 
-      % The nearest point on the vision line repels.
+      % The nearest point on the vision line repels. Behind the target it does not: near a target the repulsion would
+      % be greater than the attraction.
       image = rosReadImage(receive(robot.depth, 3));
       line = image(floor(end / 2) + 1, :);
       if isa(line, 'uint8')
@@ -57,7 +61,7 @@ function navigateTargets(targets)
         line = greyFromDepth(line);
       end
       [grey, column] = max(line);
-      force = repulsion * max(0, grey - nearGrey);
+      force = repulsion * max(0, grey - nearGrey) * (grey > greyFromDepth(d + robotRadius));
       half = numel(line) / 2;
       angle = (half - (column - 0.5)) * halfField / half;
       push = force * [cos(theta + angle + pi), sin(theta + angle + pi)];

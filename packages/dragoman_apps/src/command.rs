@@ -4,8 +4,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
-use dragoman_ros::command_line;
 use dragoman_ros::process::{self, CommonOptions};
+use dragoman_ros::{command_line, outln, output};
 
 use crate::node::{self, End};
 use crate::program::{Program, Status};
@@ -19,14 +19,17 @@ pub fn parse<T: Parser>() -> T {
 /// Runs a program until it ends, or SIGINT, SIGTERM or SIGHUP comes. Failure is an exit code of 1.
 pub fn run(name: &str, program: impl Program, options: &CommonOptions) -> ExitCode {
     let ended = process::run(name, options, &[], async |process, stop| {
-        let print = |text: &str| println!("{text}");
+        let print = |text: &str| outln!("{text}");
         match node::run(&process.context, &process.supervisor, name, program, print, stop).await? {
             End::Program(Status::Failed(failure)) => return Err(Box::<dyn Error>::from(failure)),
             End::Program(_) => {}
-            End::Stopped => println!("stopped"),
+            End::Stopped => outln!("stopped"),
         }
         Ok(())
     });
+    if let Some(status) = output::closed_status() {
+        return status;
+    }
     if let Err(error) = ended {
         eprintln!("{name}: {error}");
         return ExitCode::FAILURE;

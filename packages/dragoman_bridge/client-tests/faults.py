@@ -11,7 +11,7 @@ import struct
 import subprocess
 import threading
 import time
-from typing import Any
+from typing import Any, Callable
 
 from tests.support import FakeController, FakeServer, free_port, until
 
@@ -125,6 +125,10 @@ def run(words: list[str], protocols: list[str]) -> int:
         time.sleep(LIMIT)
         probe.ask("again", "Timeout", "no answer")
         server.stop()
+    if "player" in tcp:
+        player(probe)
+    if "apolo_functions" in protocols:
+        apolo_functions(probe)
     if "apolo" in tcp:
         server = FakeServer(refusing)
         probe.ask(f"apolo {server.port} 10", "Refused", "get_location_m_robot")
@@ -135,6 +139,70 @@ def run(words: list[str], protocols: list[str]) -> int:
         websockets(probe)
     probe.stop()
     return probe.count
+
+
+def player(probe: Probe) -> None:
+    """Player's answers have numbers, so its connection stays after a late one."""
+
+    def behaviour(delays: list[float], is_ended: bool) -> Callable[[socket.socket], None]:
+        def run(one: socket.socket) -> None:
+            one.sendall(ANSWERS["player"])
+            data = b""
+            while chunk := one.recv(4096):
+                data += chunk
+                while len(data) >= 40:
+                    _, _, interface, index, kind, number, _, sequence, size = struct.unpack(">6IdII", data[:40])
+                    if len(data) < 40 + size:
+                        break
+                    data = data[40 + size :]
+                    # The list of devices: none. Every other request has an answer without a body.
+                    body = struct.pack(">II", 0, 0) if (interface, number) == (1, 1) else b""
+                    if body and delays:
+                        time.sleep(delays.pop(0))
+                    head = struct.pack(">6IdII", 0, 6665, interface, index, 4, number, 1.5, sequence, len(body))
+                    if kind == 3:
+                        one.sendall(head + body)
+                    if body and is_ended:
+                        return
+
+        return run
+
+    server = FakeServer(behaviour([], True))
+    probe.ask(f"player {server.port} 10", "OK", "0")
+    for _ in range(2):
+        ended(server)
+        probe.ask("again", "OK", "0")
+    if server.connections != 3:
+        raise SystemExit(f"player: {server.connections} connections instead of 3")
+    server.stop()
+    server = FakeServer(behaviour([2 * LIMIT], False))
+    probe.ask(f"player {server.port} {LIMIT}", "Timeout", "no answer within 0.5 s")
+    time.sleep(2 * LIMIT)
+    probe.ask("again", "OK", "0")
+    server.stop()
+
+
+def apolo_functions(probe: Probe) -> None:
+    """Apolo's functions for MATLAB: no answer is a warning and no value, as if the name were unknown."""
+    probe.ask(f"apolo {free_port()} {LIMIT}", "ConnectionLost", "no connection to Apolo at 127.0.0.1:")
+    for kind, error in {"silence": "Nothing", "half": "Nothing", "late": "Nothing", "end": "ConnectionLost"}.items():
+        server = FakeServer(behaviour("apolo", kind))
+        probe.ask(f"apolo {server.port} {LIMIT}", error, "")
+        if kind == "late":
+            # The late answer is not taken for that of the next question.
+            probe.ask("again", error, "")
+        server.stop()
+    server = FakeServer(refusing)
+    probe.ask(f"apolo {server.port} 10", "Nothing", "")
+    server.stop()
+    server = FakeServer(behaviour("apolo", "once"))
+    probe.ask(f"apolo {server.port} 10", "OK", "1")
+    for _ in range(2):
+        ended(server)
+        probe.ask("again", "OK", "1")
+    if server.connections != 3:
+        raise SystemExit(f"apolo: {server.connections} connections instead of 3")
+    server.stop()
 
 
 def datagrams(probe: Probe) -> None:

@@ -1,11 +1,13 @@
 """Tests of the clients in C++ and for MATLAB: every command against a lab, counted by a relay, and faults.
 
-python run.py cpp FOLDER    programs in C++; DRAGOMAN_PROGRAM is the program of the lab
-python run.py octave        functions and classes for MATLAB, in GNU Octave
+python run.py cpp FOLDER             programs in C++; DRAGOMAN_PROGRAM is the program of the lab
+python run.py octave                 functions and classes for MATLAB, in GNU Octave; OUT is a folder for the pictures
+python run.py applications FOLDER    only both applications of the TurtleBot thesis in Octave, and their pictures
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable
@@ -20,6 +23,8 @@ from typing import Any, Callable
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
 
+from dragoman_clients.apolo import Apolo  # noqa: E402
+from examples.plot import Plot  # noqa: E402
 from tests import tap  # noqa: E402
 from tests.support import REPOSITORY, Lab, first_cells, free_port, page  # noqa: E402
 
@@ -180,16 +185,107 @@ def octave_words(script: Path) -> list[str]:
     return ["octave-cli", "--quiet", "--no-init-file", *paths, str(script)]
 
 
-def example(call: str, pattern: str, picture: str, environment: dict[str, str] | None = None) -> None:
-    """Runs an example for MATLAB: it prints this, and its picture has lines."""
-    with tempfile.TemporaryDirectory() as folder:
-        words = [*octave_words(Path())[:-1], "--path", str(MATLAB / "examples"), "--eval", call % folder]
-        prints(words, pattern, environment)
-        if "<path" not in Path(folder, picture).read_text(encoding="utf-8"):
-            raise SystemExit(f"{picture} of {call} is empty")
+def example(folder: Path, call: str, pattern: str, picture: str, environment: dict[str, str] | None = None) -> None:
+    """Runs an example for MATLAB: it prints this, and its picture in the folder has lines."""
+    words = [*octave_words(Path())[:-1], "--path", str(MATLAB / "examples"), "--eval", call % folder]
+    prints(words, pattern, environment)
+    if "<path" not in (folder / picture).read_text(encoding="utf-8"):
+        raise SystemExit(f"{picture} of {call} is empty")
 
 
-def examples(lab: Lab) -> None:
+ROBOT = "turtlebot2_widowx"
+# Of navigateTargets, as its help has them.
+TARGETS = [
+    (1.4, -0.2), (2.5, 0.7), (2.8, 2.0), (2.6, 3.2), (1.9, 3.8), (1.1, 3.9), (0.3, 3.5), (-0.4, 3.1),
+    (-1.6, 3.0), (-2.9, 3.0), (-3.5, 3.5), (-4.3, 3.7), (-5.0, 4.3), (-5.0, 5.2), (-5.2, 6.2), (-6.2, 6.5),
+]  # fmt: skip
+
+
+class Witness:
+    """Where the robot, and perhaps a thing, really is while a program runs: by the world's own positions."""
+
+    def __init__(self, lab: Lab, thing: str = "") -> None:
+        self._client = Apolo("127.0.0.1", lab.apolo)
+        self._thing = thing
+        self.robot: list[tuple[float, float]] = []
+        self.thing: list[tuple[float, float, float]] = []
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        while not self._ended.wait(0.2):
+            self._look()
+
+    def _look(self) -> None:
+        here = self._client.get_location_m_robot(ROBOT)
+        self.robot.append((here.x, here.y))
+        if self._thing:
+            there = self._client.get_location(self._thing)
+            self.thing.append((there.x, there.y, there.z))
+
+    def __enter__(self) -> Witness:
+        self._look()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        # Where it has come to rest.
+        self._look()
+        self._client.close()
+
+
+def application(world: str, function: str, thing: str = "") -> Witness:
+    """Runs an application of the TurtleBot thesis, as it is for MATLAB, in its room."""
+    console = free_port()
+    parts = ["--only", "apolo,turtlebot,console"]
+    lab = Lab(*parts, "--world", world, "--console", f"127.0.0.1:{console}", "--foxglove", "off")
+    try:
+        witness = Witness(lab, thing)
+        with witness:
+            run([*octave_words(Path())[:-1], "--eval", function], {"ROSBRIDGE_PORT": str(console)})
+    finally:
+        lab.stop()
+    return witness
+
+
+def carry_cube(folder: Path) -> None:
+    """The cube ends on the near table, where the program of ROS brings it, too."""
+    witness = application("laboratory", "carryCube", "cube")
+    plot = Plot("carryCube in Octave, from the side", "x, m", "height, m", equal=False)
+    plot.line("cube", [(x, z) for x, _, z in witness.thing])
+    plot.text(witness.thing[0][0], witness.thing[0][2], "start")
+    plot.text(witness.thing[-1][0], witness.thing[-1][2], "end")
+    plot.write(folder / "carryCube.svg")
+    x, y, z = witness.thing[-1]
+    print(f"  carryCube: the cube is at x {x:.2f} m, y {y:.2f} m, height {z:.3f} m", flush=True)
+    if abs(x + 3.32) > 0.08 or abs(y) > 0.08 or abs(z - 0.475) > 0.01:
+        raise SystemExit("carryCube: the cube is not on the near table")
+
+
+def navigate_targets(folder: Path) -> None:
+    """The robot passes all targets."""
+    witness = application("corridor", "navigateTargets")
+    plot = Plot("navigateTargets in Octave, from above", "x, m", "y, m")
+    plot.line("robot", witness.robot)
+    plot.dots("targets", TARGETS)
+    plot.write(folder / "navigateTargets.svg")
+    missed = [min(((x - u) ** 2 + (y - v) ** 2) ** 0.5 for u, v in witness.robot) for x, y in TARGETS]
+    print(f"  navigateTargets: passed the targets at {', '.join(f'{one:.2f}' for one in missed)} m", flush=True)
+    # 5 cm by its odometry; positions are seen every 0.2 s.
+    if max(missed) > 0.15:
+        raise SystemExit("navigateTargets: a target was missed")
+
+
+def applications(folder: Path) -> None:
+    """Both mostly wait for their robots."""
+    with ThreadPoolExecutor() as pool:
+        for job in [pool.submit(carry_cube, folder), pool.submit(navigate_targets, folder)]:
+            job.result()
+
+
+def examples(lab: Lab, folder: Path) -> None:
     """What solves something, on the robots of the default lab and of the laboratory."""
     console = free_port()
     other = Lab("--world", "laboratory", "--console", f"127.0.0.1:{console}", "--foxglove", "off")
@@ -197,20 +293,32 @@ def examples(lab: Lab) -> None:
     lifted = r"The cube was at 0\.475 m and is at 0\.[6-9]\d+ m"
     patrol = r"at middle[^!]+at north[^!]+way [3-9]\.\d+ m"
     circle = r"radius 0\.029\d+ m, largest error [01]\.\d+ mm"
-    example(f"driveCourse({lab.apolo}, '%s');", r"side 4: x 0\.7\d+, y 0\.[67]\d+;", "course.svg")
-    example(f"calibrateOdometry({lab.apolo}, '%s');", r"angle: true = (0\.99|1\.00)\d+ ", "odometry.svg")
+    example(folder, f"driveCourse({lab.apolo}, '%s');", r"side 4: x 0\.7\d+, y 0\.[67]\d+;", "course.svg")
+    example(folder, f"calibrateOdometry({lab.apolo}, '%s');", r"angle: true = (0\.99|1\.00)\d+ ", "odometry.svg")
     try:
         # Each drives another robot, and mostly waits for it.
         with ThreadPoolExecutor() as pool:
             jobs = [
-                pool.submit(example, f"armCircle({other.arm31}, '%s');", circle, "circle.svg"),
-                pool.submit(example, f"patrolProgram({lab.neobotix[0]}, '%s');", patrol, "patrol.svg"),
-                pool.submit(example, f"pickCube({other.apolo}, '%s');", lifted, "cube.svg", bridge),
+                pool.submit(example, folder, f"armCircle({other.arm31}, '%s');", circle, "circle.svg"),
+                pool.submit(example, folder, f"patrolProgram({lab.neobotix[0]}, '%s');", patrol, "patrol.svg"),
+                pool.submit(example, folder, f"pickCube({other.apolo}, '%s');", lifted, "cube.svg", bridge),
             ]
             for job in jobs:
                 job.result()
     finally:
         other.stop()
+
+
+@contextlib.contextmanager
+def drawings() -> Iterator[Path]:
+    """The folder OUT, or one that is removed."""
+    if "OUT" in os.environ:
+        folder = Path(os.environ["OUT"])
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            yield Path(temporary)
 
 
 def check_help(*folders: Path) -> None:
@@ -243,9 +351,12 @@ def octave(*_: Path) -> None:
         }
         run(octave_words(MATLAB / "tests/lab.m"), environment)
         run(octave_words(ROS / "tests/lab.m"), {"ROSBRIDGE_PORT": str(bridge.port)}, {"cut": bridge.cut})
-        examples(lab)
+        with drawings() as folder:
+            examples(lab, folder)
     finally:
         lab.stop()
+    with drawings() as folder:
+        applications(folder)
     taps.check_apolo()
     taps.check_arm31()
     taps.check_neobotix()
@@ -253,9 +364,9 @@ def octave(*_: Path) -> None:
     run(octave_words(MATLAB / "tests/literals.m"), {"FILE": str(LITERALS)})
     run(octave_words(MATLAB / "tests/motion.m"), {"FILE": str(MOTIONS)})
     probe = octave_words(MATLAB / "tests/probe.m")
-    print(f"  faults: {faults.run(probe, ['neobotix', 'player', 'arm31', 'rosbridge'])} questions")
+    print(f"  faults: {faults.run(probe, ['apolo_functions', 'neobotix', 'player', 'arm31', 'rosbridge'])} questions")
 
 
 if __name__ == "__main__":
-    modes: dict[str, Callable[..., None]] = {"cpp": cpp, "octave": octave}
+    modes: dict[str, Callable[..., None]] = {"cpp": cpp, "octave": octave, "applications": applications}
     modes[sys.argv[1]](*map(Path, sys.argv[2:]))

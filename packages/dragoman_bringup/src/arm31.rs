@@ -5,6 +5,7 @@ use std::error::Error;
 use clap::Args;
 use dragoman_bridge::arm31::node::{ArmModel, start_client};
 use dragoman_kinematics::Robot;
+use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
 use crate::{Server, address, robot};
@@ -29,7 +30,7 @@ impl Server for Arm31Options {
         process.claims.claim_namespace(&process.context, "arm31", &self.namespace)?;
         process.claims.alone().await;
         process.supervisor.spawn_node(start_client(&process.context, &self.namespace, controller, model)?);
-        println!("controller {controller} appears in {}", self.namespace);
+        outln!("controller {controller} appears in {}", self.namespace);
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dragoman_console::node::{ConsoleError, NODE_NAME, Settings, Token, start};
 use dragoman_ros::naming::below;
+use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
 use crate::Server;
@@ -151,7 +152,7 @@ impl Server for ConsoleOptions {
         let advice = "choose another with --listen ADDRESS:PORT";
         let console = start_console(process, below("", RECORDER), self.listen, &self.access, advice)?;
         for line in console.lines() {
-            println!("{line}");
+            outln!("{line}");
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dragoman_ros::outln;
 use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::RunningNode;
 use futures::channel::oneshot;
@@ -42,9 +43,9 @@ pub(crate) fn port(path: Option<&PathBuf>) -> Result<String, &'static str> {
 pub(crate) async fn start(supervisor: &Supervisor, machine: Machine) {
     let Machine { name, node, place, measured, no_data, stop } = machine;
     supervisor.on_stop(stop);
-    println!("{name} at {place} appears as {}", node.name());
+    outln!("{name} at {place} appears as {}", node.name());
     supervisor.spawn_node(node);
     if tokio::time::timeout(RESPONSE_TIMEOUT, measured).await.is_err() {
-        println!("{no_data}; see /diagnostics");
+        outln!("{no_data}; see /diagnostics");
     }
 }

@@ -22,6 +22,9 @@
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `address.rs` | addresses on the command line |
 
+// The reader of the output may go away: see `dragoman_ros::output`.
+#![deny(clippy::print_stdout)]
+
 mod address;
 mod apolo;
 mod arm;
@@ -45,8 +48,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use dragoman_ros::command_line;
 use dragoman_ros::process::{self, CommonOptions, Process};
+use dragoman_ros::{command_line, outln, output};
 use dragoman_tools::{can, device, latency, play, record, station::StationOptions, teleop};
 
 /// Connects robots and programs that only support their old wire protocols to ROS 2.
@@ -141,7 +144,7 @@ enum Command {
 }
 
 /// The options of a program in ROS.
-#[derive(Args)]
+#[derive(Debug, Args)]
 struct WithCommon<T: Args> {
     #[command(flatten)]
     options: T,
@@ -181,13 +184,13 @@ fn main() -> ExitCode {
         }
         Command::Play(WithCommon { options, common }) => {
             process::run("dragoman play", &common, &[], async |process, stop| {
-                println!("{}", play::run(process.context.clone(), options, stop).await?);
+                outln!("{}", play::run(process.context.clone(), options, stop).await?);
                 Ok(())
             })
         }
         Command::Record(WithCommon { options, common }) => {
             process::run("dragoman record", &common, &[], async |process, stop| {
-                println!("{}", record::run(process.context.clone(), options, stop).await?);
+                outln!("{}", record::run(process.context.clone(), options, stop).await?);
                 Ok(())
             })
         }
@@ -204,6 +207,9 @@ fn main() -> ExitCode {
         Command::World { command } => world::run(&command),
         Command::Device { command } => device::run(command).map_err(|error| error as Box<dyn Error>),
     };
+    if let Some(status) = output::closed_status() {
+        return status;
+    }
     if let Err(error) = ended {
         eprintln!("dragoman: {error}");
         return ExitCode::FAILURE;
@@ -222,16 +228,17 @@ fn serve<T: Server + Args>(name: &str, command: &WithCommon<T>) -> Result<(), Bo
             () = stop => {}
             result = async {
                 command.options.start(process).await?;
-                println!("ready");
+                outln!("ready");
                 std::future::pending().await
             } => return result,
         }
-        println!("stopping");
+        outln!("stopping");
         Ok(())
     })
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 mod tests {
     use super::*;
 
@@ -239,5 +246,82 @@ mod tests {
     fn the_command_line_is_sound() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    /// What `dragoman task` with these arguments is.
+    fn task(arguments: &[&str]) -> Result<task::TaskCommand, clap::Error> {
+        let parsed = Cli::try_parse_from([&["dragoman", "task"], arguments].concat())?;
+        match parsed.command {
+            Some(Command::Task { command }) => Ok(command),
+            _ => panic!("another command"),
+        }
+    }
+
+    #[test]
+    fn options_of_task_are_read() {
+        use task::TaskCommand::{Check, Convert, Run, Step};
+        assert!(matches!(task(&["check", "a.txt"]), Ok(Check(_))));
+        assert!(matches!(task(&["check", "--roadmap", "r.xml", "-"]), Ok(Check(_))));
+        assert!(matches!(task(&["convert", "--force", "a.xml", "-"]), Ok(Convert(_))));
+        let Ok(Run(run)) = task(&["run", "a.txt"]) else { panic!("run") };
+        assert_eq!((run.options.server().unwrap(), run.options.is_remote()), (None, false));
+        let remote = ["run", "--remote", "--init", "--sensors", "a, b,c,4", "--battery", "22.5, 26", "a.txt"];
+        let Ok(Run(run)) = task(&remote) else { panic!("remote") };
+        assert_eq!((run.options.server().unwrap(), run.options.is_remote()), (None, true));
+        let shown = format!("{:?}", run.options);
+        for expected in [
+            "init: true",
+            "namespace: \"/neobotix\"",
+            "data: \".\"",
+            "sensors: [\"a\", \"b\", \"c\", \"4\"]",
+            "battery: Some([22.5, 26.0])",
+        ] {
+            assert!(shown.contains(expected), "{expected}: {shown}");
+        }
+        let socket = ["run", "--remote", "--server", "robot:10000", "--data", "/tmp", "a.txt"];
+        let Ok(Run(run)) = task(&socket) else { panic!("socket") };
+        assert_eq!(run.options.server().unwrap(), Some("robot:10000"));
+        let step = ["step", "--namespace", "/far", "--domain", "7", "--log", "warn", "a.txt"];
+        let Ok(Step(step)) = task(&step) else { panic!("step") };
+        assert!(format!("{:?}", step.options).contains("namespace: \"/far\""));
+        assert!(format!("{:?}", step.common).contains("domain: Some(7)"));
+        let Ok(Step(step)) = task(&["step", "--server", "robot:10000", "a.txt"]) else { panic!("step") };
+        assert_eq!(step.options.options.server.as_deref(), Some("robot:10000"));
+    }
+
+    #[test]
+    fn wrong_options_of_task_are_refused() {
+        use clap::error::ErrorKind::{
+            DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, InvalidSubcommand,
+            MissingRequiredArgument, UnknownArgument, ValueValidation,
+        };
+        for (arguments, kind, text) in [
+            (&[][..], DisplayHelpOnMissingArgumentOrSubcommand, "check"),
+            (&["dance"], InvalidSubcommand, "'dance'"),
+            (&["run", "--help"], DisplayHelp, "--battery <EMPTY,FULL>"),
+            (&["check"], MissingRequiredArgument, "<FILE>"),
+            (&["check", "--init", "a"], UnknownArgument, "--init"),
+            (&["convert", "a"], MissingRequiredArgument, "<OUT>"),
+            (&["run"], MissingRequiredArgument, "<FILE>"),
+            (&["step"], MissingRequiredArgument, "<FILE>"),
+            (&["step", "--remote", "a"], UnknownArgument, "--remote"),
+            (&["run", "a", "b"], UnknownArgument, "'b'"),
+            (&["run", "--sensors", "a,b,c", "a"], ValueValidation, "four directions are needed, not 3"),
+            (&["run", "--battery", "26,22", "a"], ValueValidation, "the smaller one first"),
+            (&["run", "--battery", "22", "a"], ValueValidation, "two voltages are needed"),
+            (&["run", "--battery", "nan,26", "a"], ValueValidation, "two voltages are needed"),
+            (&["run", "--battery", "22,26,30", "a"], ValueValidation, "two voltages are needed"),
+            (&["run", "--domain", "233", "a"], ValueValidation, "233"),
+        ] {
+            let error = task(arguments).err().unwrap();
+            assert_eq!(error.kind(), kind, "{arguments:?}: {error}");
+            assert!(error.to_string().contains(text), "{arguments:?}: {error}");
+        }
+        // Only the remote mode has a socket.
+        let Ok(task::TaskCommand::Run(run)) = task(&["run", "--server", "robot:10000", "a.txt"]) else {
+            panic!("run")
+        };
+        let error = run.options.server().unwrap_err().to_string();
+        assert_eq!(error, "--server is for --remote: in the local mode use ROS");
     }
 }

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use clap::Args;
 use dragoman_bridge::neobotix::node::start_client;
+use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
 use crate::{Server, address};
@@ -25,7 +26,7 @@ impl Server for NeobotixOptions {
         process.claims.claim_namespace(&process.context, "neobotix_client", &self.namespace)?;
         process.claims.alone().await;
         process.supervisor.spawn_node(start_client(&process.context, &self.namespace, server)?);
-        println!("PlatformCtrl at {server} appears in {}", self.namespace);
+        outln!("PlatformCtrl at {server} appears in {}", self.namespace);
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use dragoman_bridge::neobotix::node::start_server;
 use dragoman_platform::node::{Setup, start as start_node};
 use dragoman_ros::naming::below;
+use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
 use crate::Server;
@@ -45,11 +46,11 @@ impl Server for PlatformOptions {
             ..Setup::default()
         };
         let node = start_node(&process.context, &namespace, &setup)?;
-        println!("platform with the base at {} appears as {}", self.odom, node.name());
+        outln!("platform with the base at {} appears as {}", self.odom, node.name());
         process.supervisor.spawn_node(node);
         let addresses = serve(process, &namespace, self.bind)?;
         for address in addresses {
-            println!("PlatformCtrl's protocol, TCP: {address}");
+            outln!("PlatformCtrl's protocol, TCP: {address}");
         }
         Ok(())
     }

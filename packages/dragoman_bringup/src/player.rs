@@ -4,6 +4,7 @@ use std::error::Error;
 
 use clap::Args;
 use dragoman_bridge::player::node::start_client;
+use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
 use crate::{Server, address};
@@ -33,7 +34,7 @@ impl Server for PlayerOptions {
         process.claims.claim_namespace(&process.context, "player_client", &self.namespace)?;
         process.claims.alone().await;
         process.supervisor.spawn_node(start_client(&process.context, &self.namespace, server)?);
-        println!("Player at {server} appears in {}", self.namespace);
+        outln!("Player at {server} appears in {}", self.namespace);
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use dragoman_tools::task::{self, CheckCommand, ConvertCommand, RunCommand, StepC
 
 use crate::{WithCommon, address};
 
-#[derive(Subcommand)]
+#[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
     /// Print every error of a program with line and column, without ROS; nothing is sent.
     Check(CheckCommand),

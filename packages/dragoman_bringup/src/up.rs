@@ -34,6 +34,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dragoman_ros::naming::below;
+use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 use dragoman_tools::relay::Table;
 
@@ -131,7 +132,7 @@ impl Server for UpOptions {
             part.await?;
         }
         for line in last {
-            println!("{line}");
+            outln!("{line}");
         }
         Ok(())
     }
@@ -139,7 +140,7 @@ impl Server for UpOptions {
 
 fn print_table(rows: &[Row]) {
     let line = |robot: &str, protocol: &str, address: &str, namespace: &str| {
-        println!("{robot:<14} {protocol:<28} {address:<22} {namespace}");
+        outln!("{robot:<14} {protocol:<28} {address:<22} {namespace}");
     };
     line("ROBOT", "PROTOCOL", "ADDRESS", "ROS NAMESPACE");
     for row in rows {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use dragoman_ros::{out, outln};
 use dragoman_world::import::{self, Counts, Import};
 
 #[derive(Subcommand)]
@@ -45,15 +46,16 @@ pub(crate) fn run(command: &WorldCommand) -> Result<(), Box<dyn Error>> {
         eprintln!("{shown}:{}: {}", note.line, note.text);
     }
     if output.as_os_str() == "-" {
-        return Ok(io::stdout().write_all(yaml.as_bytes())?);
+        out!("{yaml}");
+        return Ok(());
     }
     write(&output, &yaml, options.force)?;
     let Counts { bodies, robots, sensors, landmarks } = counts;
-    println!(
+    outln!(
         "{}: {bodies} bodies, {robots} robots, {sensors} sensors, {landmarks} landmarks",
         output.display()
     );
-    println!("start it with: dragoman up --world {}", output.display());
+    outln!("start it with: dragoman up --world {}", output.display());
     Ok(())
 }
 

@@ -23,8 +23,9 @@ export async function startLab(out) {
   const program = process.env.DRAGOMAN ?? '';
   const port = await freePort();
   const args = ['up', '--console', `127.0.0.1:${port}`, '--foxglove', 'off', '--log', 'warn', '--ros-args'];
-  for (const name of ['apolo:port', 'arm31:port', 'player:port']) args.push('-p', `${name}:=0`);
-  args.push('-p', 'neobotix:ports:=[0, 0]', '-p', `recorder:folder:=${join(out, 'recordings')}`);
+  const ports = { apolo: await freePort(), neobotix: await freePort(), player: await freePort() };
+  args.push('-p', `apolo:port:=${ports.apolo}`, '-p', `player:port:=${ports.player}`, '-p', 'arm31:port:=0');
+  args.push('-p', `neobotix:ports:=[${ports.neobotix}, 0]`, '-p', `recorder:folder:=${join(out, 'recordings')}`);
   const domain = process.env.ROS_DOMAIN_ID ?? String(100 + (process.pid % 100));
   const child = spawn(program, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -44,7 +45,7 @@ export async function startLab(out) {
       child.once('exit', () => resolve(undefined));
       child.kill('SIGTERM');
     });
-  return { url, pid: child.pid ?? 0, isReal: true, stop, second: () => startSecond(domain) };
+  return { url, ports, pid: child.pid ?? 0, isReal: true, stop, second: () => startSecond(domain) };
 }
 
 /** A second console beside the lab, on all addresses, and so with a token. @param {string} domain */

@@ -45,6 +45,7 @@ export async function connect(url) {
       socket.send(JSON.stringify({ op: 'unsubscribe', topic }));
     },
     publish: (topic, type, msg) => socket.send(JSON.stringify({ op: 'publish', topic, type, msg })),
+    unadvertise: (topic) => socket.send(JSON.stringify({ op: 'unadvertise', topic })),
     close: () => socket.close(),
   };
 }

@@ -88,6 +88,8 @@ class Lab {
     this.joints = [1.57, 0, 1.57, 0, 1.57, 0];
     this.calls = [];
     this.published = [];
+    /** Topics of the motion of arms that the tests publish. */
+    this.arms = new Set();
     this.latched = new Map();
     this.parameters = [
       ['PltfLength', '900', 2, 0, 10, 10000],
@@ -128,6 +130,8 @@ class Lab {
         this.published.push({ topic: operation.topic, msg: operation.msg, time: Date.now() });
         if (this.published.length > 2000) this.published.shift();
         this.receive(operation.topic, operation.msg);
+      } else if (operation.op === 'unadvertise') {
+        this.arms.delete(operation.topic);
       } else if (operation.op === 'call_service') {
         const values = this.serve(operation.service, operation.args ?? {});
         this.calls.push({ service: operation.service, args: operation.args });
@@ -163,6 +167,8 @@ class Lab {
         if (this.state === 1) this.state = 2;
       } else if (this.state === 2) this.state = 0;
       this.publish(topic, msg);
+    } else if (topic.endsWith('/motion_status')) {
+      this.arms.add(topic);
     } else if (topic.startsWith('/ranger/joint_') && topic.endsWith('/command')) {
       this.joints[Number(topic.match(/joint_(\d)/)?.[1]) - 1] = msg.data;
     }
@@ -249,8 +255,11 @@ class Lab {
   }
 
   rosapi(name) {
-    if (name === 'topics')
-      return { topics: ['/mobile_base/sensors/core'], types: ['kobuki_ros_interfaces/msg/SensorState'] };
+    if (name === 'topics') {
+      const arms = [...this.arms].map(() => 'dragoman_msgs/msg/MotionStatus');
+      const types = ['kobuki_ros_interfaces/msg/SensorState', ...arms];
+      return { topics: ['/mobile_base/sensors/core', ...this.arms], types };
+    }
     if (name === 'nodes') return { nodes: ['/mobile_base', '/neobotix/platform', '/ranger/arm'] };
     if (name === 'services') {
       return {

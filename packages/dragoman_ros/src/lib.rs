@@ -20,12 +20,13 @@
 //! | [`naming`] | names of other systems as parts of ROS names, names in namespaces |
 //! | `qos_overrides` | quality of service overrides, as in rclcpp |
 //! | `rcl` | what r2r lacks, with feature `r2r` |
+//! | [`output`] | standard output, whose reader may go away |
 //! | [`raw`] | serialized messages of any type |
 //! | [`reasons`] | responses with a reason, for which Humble's messages have no field |
 //! | `remapping` | remapping rules of the command line |
 //! | [`service_calls`] | a record of service calls |
 //! | [`shared`] | publishers shared by several tasks, and whether anybody listens |
-//! | [`signals`] | SIGINT, SIGTERM and SIGHUP |
+//! | [`signals`] | SIGINT, SIGTERM and SIGHUP, and the end of standard output |
 //! | [`startup`] | a context for programs with their own options |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |
 //! | [`velocity`] | velocity commands with and without a header |
@@ -60,6 +61,7 @@ pub mod lifecycle;
 pub mod logging;
 mod names;
 pub mod naming;
+pub mod output;
 pub mod parameters;
 #[cfg(not(feature = "r2r-doc-only"))]
 pub mod process;

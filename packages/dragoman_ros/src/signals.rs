@@ -1,12 +1,17 @@
-//! SIGINT, SIGTERM and SIGHUP.
+//! SIGINT, SIGTERM and SIGHUP. The end of standard output is one of them, once.
 
 use tokio::signal::unix::{self, Signal, SignalKind};
+
+use crate::output::Watcher;
 
 /// The signals that request the end.
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
+    output: Watcher,
+    /// Whether the end of the output was reported.
+    is_output_closed: bool,
 }
 
 impl Signals {
@@ -19,6 +24,8 @@ impl Signals {
             interrupt: unix::signal(SignalKind::interrupt())?,
             terminate: unix::signal(SignalKind::terminate())?,
             hang_up: unix::signal(SignalKind::hangup())?,
+            output: Watcher::new(),
+            is_output_closed: false,
         })
     }
 
@@ -28,6 +35,7 @@ impl Signals {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
             _ = self.hang_up.recv() => {}
+            () = self.output.closed(), if !self.is_output_closed => self.is_output_closed = true,
         }
     }
 }

@@ -28,6 +28,7 @@ use dragoman_kinematics::calibration::{
 use dragoman_kinematics::motion::MotionConfig;
 use dragoman_kinematics::nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion};
 use dragoman_kinematics::{Model, Robot, RobotSettings};
+use dragoman_ros::{out, outln};
 
 /// The arm to calibrate.
 pub struct Arm {
@@ -208,7 +209,7 @@ pub fn fit(command: &FitCommand, arm: &Arm) -> Result<()> {
     let fit = calibration::fit(&arm.model, &measurements, &command.options(&table)?)
         .map_err(|error| format!("{shown}: {error}"))?;
     let summary = report::summary(&fit, measurements.len(), &names);
-    print!("{summary}");
+    out!("{summary}");
     for warning in report::warnings(&fit, measurements.len()) {
         eprintln!("warning: {warning}");
     }
@@ -224,7 +225,7 @@ pub fn fit(command: &FitCommand, arm: &Arm) -> Result<()> {
         }
     }
     if let Some(path) = &command.output {
-        println!("start the arm with it: dragoman up --robot {}", path.display());
+        outln!("start the arm with it: dragoman up --robot {}", path.display());
     }
     Ok(())
 }
@@ -275,12 +276,10 @@ pub fn arcs(command: &ArcsCommand, arm: &Arm) -> Result<()> {
         let result = result.map_err(|error| format!("{shown}: joint {joint}: {error}"))?;
         found.insert(joint, result);
     }
-    println!(
-        "joint           counts per rad   deviation   settings     arc (deg)  radius (m)  residual (mm)"
-    );
+    outln!("joint           counts per rad   deviation   settings     arc (deg)  radius (m)  residual (mm)");
     for (joint, arc) in &found {
         let before = joints.get(joint.as_str()).copied().unwrap_or_default().abs();
-        println!(
+        outln!(
             "{joint:<15} {:>14.1} {:>11.1} {before:>10.1} {:>13.1} {:>11.4} {:>14.3}",
             arc.counts_per_radian,
             arc.deviation,
@@ -297,7 +296,7 @@ pub fn arcs(command: &ArcsCommand, arm: &Arm) -> Result<()> {
     if let Some(path) = &command.output {
         let counts = found.into_iter().map(|(joint, arc)| (joint, arc.counts_per_radian)).collect();
         write(path, &settings::with_counts(arm, counts, path, &command.arcs)?, command.force)?;
-        println!("start the arm with it: dragoman up --robot {}", path.display());
+        outln!("start the arm with it: dragoman up --robot {}", path.display());
     }
     Ok(())
 }
@@ -427,12 +426,12 @@ pub fn plan(command: &PlanCommand, arm: &Arm) -> Result<()> {
     let summary = report::planned(&plan, &table);
     match &command.output {
         Some(path) => {
-            print!("{summary}");
+            out!("{summary}");
             write(path, &rows, command.force)
         }
         None => {
             eprint!("{summary}");
-            print!("{rows}");
+            out!("{rows}");
             Ok(())
         }
     }
@@ -451,6 +450,6 @@ pub(crate) fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     options.write(true).create(true).truncate(true).create_new(!force);
     let failed = |error| format!("cannot write {}: {error}", path.display());
     options.open(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
-    println!("{}", path.display());
+    outln!("{}", path.display());
     Ok(())
 }

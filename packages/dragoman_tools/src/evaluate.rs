@@ -20,6 +20,7 @@ use clap::Args;
 use dragoman_kinematics::calibration::{self, Accuracy};
 use dragoman_kinematics::evaluation::{Path, Tracking, track};
 use dragoman_kinematics::nalgebra::Isometry3;
+use dragoman_ros::out;
 
 use crate::calibrate::{Arm, Result, check_free, files, write};
 
@@ -98,7 +99,7 @@ pub fn report(command: &ReportCommand, arm: &Arm) -> Result<()> {
     for (name, _) in &plots {
         check_free(&command.folder.join(name), command.force)?;
     }
-    print!("{}", tables::text(&results));
+    out!("{}", tables::text(&results));
     for (name, svg) in plots {
         write(&command.folder.join(name), &svg, command.force)?;
     }

@@ -20,7 +20,7 @@ use dragoman_ros::dragoman_msgs::srv::GetGeometry;
 use dragoman_ros::qos::ReliabilityPolicy;
 use dragoman_ros::std_msgs::msg::String as Text;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
-use dragoman_ros::{Context, Node, QosProfile, raw};
+use dragoman_ros::{Context, Node, QosProfile, out, raw};
 use futures::StreamExt;
 use futures::channel::mpsc;
 use tokio::time::timeout;
@@ -96,7 +96,7 @@ pub async fn run(
         result = measured => result?,
         () = stop => eprintln!("stopped; results so far:"),
     }
-    print!("{}", table(&rows));
+    out!("{}", table(&rows));
     if let Some(path) = &options.plot {
         let topics: Vec<Samples<'_>> =
             rows.iter().map(|row| Samples { title: &row.name, times: &row.times }).collect();

@@ -15,6 +15,9 @@
 //! | [`teleop`] | `dragoman teleop`: a base driven from the keyboard |
 //! | `worker` | threads that end when their owner drops them |
 
+// The reader of the output may go away: see `dragoman_ros::output`.
+#![deny(clippy::print_stdout)]
+
 pub mod calibrate;
 pub mod can;
 pub mod device;

@@ -23,7 +23,7 @@ use std::time::Duration;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Context, Node};
+use dragoman_ros::{Context, Node, outln};
 use futures::future::BoxFuture;
 
 use services::Reports;
@@ -70,12 +70,7 @@ pub fn start_with_options(
     let namespaces = Namespaces::new(&options.programs, &options.robots);
     let relay = start(context, &table, &namespaces)?;
     let robots: Vec<&str> = namespaces.robots().collect();
-    println!(
-        "{} topics and {} services of {}",
-        table.topics.len(),
-        table.services.len(),
-        robots.join(" and ")
-    );
+    outln!("{} topics and {} services of {}", table.topics.len(), table.services.len(), robots.join(" and "));
     Ok(relay)
 }
 

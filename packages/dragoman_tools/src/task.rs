@@ -5,15 +5,17 @@
 //! | `task.rs` | the options; `check` and `convert`, without a platform |
 //! | `task/local.rs` | local mode: the platform executes the program |
 //! | `task/remote.rs` | remote mode: this computer executes it, and sends commands |
+//! | `task/battery.rs` | the charge of the platform's battery, in ROS |
 //! | `task/view.rs` | what the user sees of a running program |
 
+mod battery;
 mod local;
 mod remote;
 mod view;
 
 use std::error::Error;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,12 +25,14 @@ use dragoman_bridge::neobotix::documents::{
     Document, DocumentError, MAX_DOCUMENT_LEN, Program, ProgramSource, Roadmap,
 };
 use dragoman_bridge::neobotix::node::PlatformPort;
-use dragoman_bridge::neobotix::program::remote::Equipment;
+use dragoman_bridge::neobotix::program::remote::{ChargeSource, Equipment};
 use dragoman_bridge::neobotix::status::{Emergency, MotionMode, Operation};
 use dragoman_bridge::neobotix::wire::{Command, Reply, SetMode, Status};
 use dragoman_bridge::neobotix::{Outcome, Refusal};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Context, Node};
+use dragoman_ros::{Context, Node, out, outln};
+
+use battery::Battery;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -103,15 +107,18 @@ pub struct TaskOptions {
     )]
     #[arg(value_parser = sensors)]
     sensors: [String; 4],
-    /// Remote mode: voltages of the empty and of the full battery, V, for programs that wait for its charge.
+    /// Remote mode: voltages of the empty and of the full battery, V, for programs that wait for its charge. Needed with
+    /// --server; in ROS the default is the charge of battery_state.
     #[arg(long, value_name = "EMPTY,FULL", value_parser = battery)]
     battery: Option<[f64; 2]>,
 }
 
 impl TaskOptions {
-    fn equipment(&self) -> Equipment {
+    /// The platform; `otherwise`: where the charge of its battery comes from without --battery.
+    fn equipment(&self, otherwise: ChargeSource) -> Equipment {
         let sensor_directions = self.sensors.clone();
-        Equipment { sensor_directions, battery: self.battery, ..Equipment::default() }
+        let charge = self.battery.map_or(otherwise, ChargeSource::Voltage);
+        Equipment { sensor_directions, charge, ..Equipment::default() }
     }
 }
 
@@ -151,7 +158,7 @@ pub fn check(command: &CheckCommand) -> Result<()> {
         }
     }
     let steps: usize = program.tasks.iter().map(|task| task.steps.len()).sum();
-    println!("{}: no errors; tasks: {}, steps: {steps}", command.file.display(), program.tasks.len());
+    outln!("{}: no errors; tasks: {}, steps: {steps}", command.file.display(), program.tasks.len());
     Ok(())
 }
 
@@ -162,7 +169,7 @@ pub fn check(command: &CheckCommand) -> Result<()> {
 pub fn convert(command: &ConvertCommand) -> Result<()> {
     let source = parse(&command.input)?;
     if command.output == Path::new("-") {
-        io::stdout().write_all(source.to_text().as_bytes())?;
+        out!("{}", source.to_text());
         return Ok(());
     }
     let is_xml = command.output.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("xml"));
@@ -183,9 +190,9 @@ pub fn over_socket(options: &TaskOptions, server: SocketAddr, is_stepped: bool) 
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let result = runtime.block_on(async {
         let stop = dragoman_ros::signals::first()?;
-        let prepared = remote::Prepared::new(options)?;
+        let prepared = remote::Prepared::new(options, ChargeSource::Unknown)?;
         let port = PlatformPort::connect(server).await?;
-        remote::run(prepared, options, port, is_stepped, stop).await
+        remote::run(prepared, options, port, None, is_stepped, stop).await
     });
     // A thread may wait for standard input.
     runtime.shutdown_background();
@@ -197,7 +204,7 @@ pub fn over_socket(options: &TaskOptions, server: SocketAddr, is_stepped: bool) 
 /// # Errors
 /// An invalid program; then nothing is sent. The program did not come to its end.
 pub async fn run(context: &Context, command: &RunCommand, stop: impl Future<Output = ()>) -> Result<()> {
-    if command.remote {
+    if command.is_remote() {
         return remotely(context, &command.options, false, stop).await;
     }
     local::run(context, &command.options, stop).await
@@ -217,14 +224,26 @@ async fn remotely(
     is_stepped: bool,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
-    let prepared = remote::Prepared::new(options)?;
+    let prepared = remote::Prepared::new(options, ChargeSource::Observed)?;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "task", &options.namespace)?);
     let port = PlatformPort::services(tasks.node(), CALL_TIME)?;
-    let _running = tasks.start()?;
-    remote::run(prepared, options, port, is_stepped, stop).await
+    let battery = if prepared.needs_battery_state() { Some(Battery::subscribe(&mut tasks)?) } else { None };
+    // Without the battery it has no tasks, and ends at once.
+    let has_tasks = battery.is_some();
+    let node = tasks.start()?;
+    let mut node = std::pin::pin!(node);
+    tokio::select! {
+        ended = remote::run(prepared, options, port, battery, is_stepped, stop) => ended,
+        () = &mut node, if has_tasks => Err("the node has ended".into()),
+    }
 }
 
 impl RunCommand {
+    /// Whether this computer executes the program.
+    pub fn is_remote(&self) -> bool {
+        self.remote
+    }
+
     /// The address of `--server`, if it is used.
     ///
     /// # Errors

@@ -8,7 +8,9 @@ use clap::Args;
 use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::{cursor, execute, terminal};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Client, Clock, ClockType, Context, Node, Publisher, QosProfile, geometry_msgs, std_srvs};
+use dragoman_ros::{
+    Client, Clock, ClockType, Context, Node, Publisher, QosProfile, geometry_msgs, out, outln, std_srvs,
+};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use std_srvs::srv::SetBool;
@@ -68,8 +70,8 @@ pub async fn run(
     let mut keyboard = Keyboard::new(options);
     // It has no tasks to wait for, but responses are delivered in its thread.
     let _running = tasks.start()?;
-    print!("{HELP}");
-    println!("{}", output.description);
+    out!("{HELP}");
+    outln!("{}", output.description);
     let _raw = RawTerminal::enter()?;
     let mut keys = EventStream::new();
     let mut ticks = tokio::time::interval(PERIOD);
@@ -280,7 +282,7 @@ impl Drop for RawTerminal {
     fn drop(&mut self) {
         // A closed terminal needs no handling.
         let _ = terminal::disable_raw_mode();
-        println!();
+        outln!("");
     }
 }
 

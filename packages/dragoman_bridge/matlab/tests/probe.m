@@ -8,6 +8,8 @@ function kind = kindOf(identifier)
   if ~isempty(kind), kind(1) = upper(kind(1)); end
 end
 
+% Of Apolo's functions a warning; it would be printed among the answers.
+warning('off', 'apolo:noAnswer');
 client = [];
 while true
   % fgetl(stdin) would wait until the input ends.
@@ -47,7 +49,9 @@ while true
         client.beginMotion();
         value = 0;
       case 'apolo'
-        value = apoloGetLocationMRobot('Neo')(1);
+        found = apoloGetLocationMRobot('Neo');
+        if isempty(found), error('apolo:nothing', 'no value'); end
+        value = found(1);
     end
     printf('OK %g\n', value);
   catch problem

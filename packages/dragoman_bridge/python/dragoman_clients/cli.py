@@ -190,18 +190,23 @@ def run(
     client: Callable[[argparse.Namespace], Any],
     argv: Optional[Sequence[str]],
     confirm: Optional[Callable[[Any, str, Any], None]] = None,
+    local: Optional[Mapping[str, Callable[..., Any]]] = None,
 ) -> int:
     """Parses the command line, carries the command out and prints the result.
 
-    ``confirm`` gets the client, the command's name and its result, before the connection is closed.
+    ``confirm`` gets the client, the command's name and its result, before the connection is closed. ``local``: commands
+    that need no server.
     """
-    add_commands(made, commands)
+    local = local or {}
+    add_commands(made, {**commands, **local})
     given = made.parse_args(argv)
 
     def action() -> Any:
+        name = given.command_name
+        if name in local:
+            return call(local[name], local[name], given)
         one = client(given)
         try:
-            name = given.command_name
             result = call(getattr(one, name if hasattr(one, name) else name + "_"), commands[name], given)
             if confirm is not None:
                 confirm(one, name, result)

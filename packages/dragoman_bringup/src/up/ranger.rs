@@ -11,6 +11,7 @@ use dragoman_bridge::arm31::node::start_server;
 use dragoman_io::can::Bus;
 use dragoman_kinematics::calibration::DhTable;
 use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
+use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 use dragoman_sim::device::{Application, Device};
 use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings};
@@ -109,7 +110,7 @@ impl Arm {
     /// Waits until the arm works; drives on a bus may respond later. `measured` resolves when the bridge can answer.
     async fn ready(self, measured: oneshot::Receiver<()>) -> Result<(), String> {
         if !self.is_simulated {
-            println!("drives: {}", self.start_up().await);
+            outln!("drives: {}", self.start_up().await);
             return Ok(());
         }
         let served = async { tokio::join!(measured, self.drives_on) };

@@ -26,6 +26,7 @@ mod navigation;
 mod neobotix;
 mod neobotix_chain;
 mod neobotix_client;
+mod output;
 mod parts;
 mod platform;
 mod platform_lab;

@@ -362,6 +362,34 @@ fn local_and_remote_modes_take_the_same_branches() {
     }
 }
 
+/// The protocol has no charge; in ROS the platform and this computer have the same source of it.
+#[test]
+fn a_program_waits_for_the_charge_of_the_battery_in_ros() {
+    let folder = Folder::new("charge");
+    let file = folder.write(
+        "program.txt",
+        "program
+  task t
+    wait timeout=60000 timeoutlabel=late > batterycharge 20
+    wait timeout=1500 timeoutlabel=full > batterycharge 150
+    label late
+    wait > delay 1000000
+    label full
+    wait > delay 1500
+",
+    );
+    let mut operator = Operator::new("task_charge");
+    let domain = operator.lab.domain.to_string();
+    for mode in [&["run", "--init", "--domain", &domain][..], &["run", "--remote", "--domain", &domain]] {
+        let mut running = Running::new(&[mode, &[&file]].concat());
+        running.until("t: step 6 of 6: wait > delay 1500");
+        let (is_success, lines, error) = running.end();
+        assert!(is_success, "{mode:?}: {lines:#?} {error}");
+        assert!(lines.iter().all(|line| !line.contains("unknown")), "{lines:#?}");
+        operator.is(PlatformStatus::READY);
+    }
+}
+
 #[test]
 fn programs_are_stopped_by_the_user_and_end_when_others_stop_them() {
     let folder = Folder::new("stop");

@@ -140,12 +140,19 @@ test('what does not confirm is not stopped', async () => {
     platforms: ['/p'],
     arms: ['/a'],
     bases: ['/mobile_base'],
-    velocities: new Map([['/lone/cmd_vel', TWIST]]),
+    velocities: new Map([
+      ['/lone/cmd_vel', TWIST],
+      ['/hall/mute/cmd_vel', TWIST],
+    ]),
     odometry: ['/odom'],
   };
   const results = await stopAll(/** @type {any} */ (bridge), known);
-  assert.equal(results.length, 4);
-  for (const { name, reason } of results) assert.ok(reason, name);
+  assert.equal(results.length, 5);
+  // Nothing of the mute robot could confirm: it is told, and has not failed.
+  const told = results.filter(({ reason }) => reason === null);
+  assert.deepEqual(told, [{ name: '/hall/mute/cmd_vel', reason: null, isTold: true }]);
+  assert.ok(bridge.published.filter(([topic]) => topic === '/hall/mute/cmd_vel').length >= 5, 'repeated');
+  assert.equal(results.filter(({ reason, isTold }) => reason && !isTold).length, 4);
   assert.equal(results.find(({ name }) => name === '/a')?.reason, 'the drives are off');
   bridge.isOpen = false;
   assert.ok((await stopAll(/** @type {any} */ (bridge), known)).every(({ reason }) => reason === 'not connected'));
@@ -155,6 +162,7 @@ test('a base without a service is confirmed by its odometry', async () => {
   const standing = { twist: { twist: { linear: { x: 0, y: 0 }, angular: { z: 0.001 } } } };
   const bridge = new Fake({}, { '/odom': standing });
   const known = { ...NOTHING, bases: ['/mobile_base'], odometry: ['/odom'] };
-  assert.deepEqual(await stopAll(/** @type {any} */ (bridge), known), [{ name: '/mobile_base', reason: null }]);
+  const stopped = [{ name: '/mobile_base', reason: null, isTold: false }];
+  assert.deepEqual(await stopAll(/** @type {any} */ (bridge), known), stopped);
   assert.deepEqual(bridge.published[0], ['/mobile_base/commands/motor_power', { state: 0 }]);
 });

@@ -973,6 +973,55 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     console.log(`        z from ${low.toFixed(4)} to ${(await still('it stands', pose, 0.0005)).toFixed(4)}`);
   });
 
+  await step('arms: another arm appears while a joint is driven', async (page) => {
+    await go(page, 'arms');
+    await page.waitForSelector('[data-jog="joint_1+"]');
+    const angle = async () => (await ros.next('/ranger/joint_states', 'sensor_msgs/msg/JointState')).position[0];
+    const before = await angle();
+    const button = page.locator('[data-jog="joint_1+"]');
+    const box = await button.boundingBox();
+    // Slowly, so that the joint does not come to its limit.
+    await page.locator('.arms input[type="range"]').first().fill('4');
+    await page.mouse.move(box.x + 5, box.y + 5);
+    await page.mouse.down();
+    await until('it moves', async () => (await angle()) - before > 0.005);
+    ros.publish('/far/motion_status', 'dragoman_msgs/msg/MotionStatus', {});
+    const isShown = async () => (await page.locator('.arms select option[value="/far"]').count()) === 1;
+    await until('the page shows it', isShown, 20);
+    assert.ok(await button.evaluate((one) => one.classList.contains('held')), 'the button is held');
+    const then = await angle();
+    await until('it still moves', async () => (await angle()) - then > 0.01, 5);
+    await page.mouse.up();
+    await still('it stands', angle, 0.005);
+    ros.unadvertise('/far/motion_status');
+    await until('it is gone again', async () => !(await isShown()), 20);
+  });
+
+  await step('stop: a robot that cannot confirm it', async (page) => {
+    if (!isReal) return;
+    let zeros = 0;
+    ros.subscribe('/hall/mute/cmd_vel', 'geometry_msgs/msg/Twist', ({ linear }) => (zeros += Number(linear.x === 0)));
+    await go(page, 'lab');
+    // The page looks at the graph every five seconds.
+    await page.waitForTimeout(6000);
+    await page.click('#stop');
+    const of = (kind) => page.locator(`.stop-report [data-kind="${kind}"]`);
+    await until('who is told', async () => (await of('told').count()) === 1, 8);
+    assert.ok((await of('told').textContent())?.endsWith(': /hall/mute/cmd_vel'));
+    assert.ok((await of('confirmed').textContent())?.includes('/neobotix'));
+    assert.equal(await of('failed').count(), 0);
+    assert.ok(zeros > 0);
+    // The stop is a command on many topics, and all of them are named as driven.
+    await until('who drives', async () => ((await page.textContent('.chip.driver')) ?? '').length > 150, 8);
+    const box = await page.locator('#stop').boundingBox();
+    assert.ok(box.x + box.width <= SIZES[0].viewport.width, 'the button is in view');
+    assert.notEqual(await page.textContent('#stop'), 'Release stop', 'not all have confirmed');
+    await page.screenshot({ path: join(out, 'stop-told.png') });
+    ros.unsubscribe('/hall/mute/cmd_vel');
+    await page.locator('.stop-report button').click();
+    await until('released', async () => (await status()).emergency_state === 0, 8);
+  });
+
   await step('arms: goals of the joints and the tool', async (page) => {
     if (!isReal) return;
     await ros.call('/ranger/enable');

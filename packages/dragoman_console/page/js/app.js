@@ -119,7 +119,10 @@ export class App extends EventTarget {
    * platform says that its emergency stop is active.
    */
   get isStopped() {
-    if (this.report) return !this.report.isSending && this.report.results.every(({ reason }) => reason === null);
+    if (this.report) {
+      const hasConfirmed = (/** @type {Result} */ { reason, isTold }) => reason === null && !isTold;
+      return !this.report.isSending && this.report.results.every(hasConfirmed);
+    }
     return [...this.stopped.values()].some(Boolean);
   }
 
@@ -131,10 +134,10 @@ export class App extends EventTarget {
     this.report = report;
     this.dispatchEvent(new Event('emergency'));
     if (!this.bridge.isOpen) {
-      report.results = [{ name: '', reason: t('stop.unsent') }];
+      report.results = [{ name: '', reason: t('stop.unsent'), isTold: false }];
     } else {
       report.results = await stopAll(this.bridge, this.graph.known);
-      if (!report.results.length) report.results = [{ name: '', reason: t('stop.nobody') }];
+      if (!report.results.length) report.results = [{ name: '', reason: t('stop.nobody'), isTold: false }];
     }
     report.isSending = false;
     if (this.report !== report) return;

@@ -16,6 +16,17 @@ const PERIOD_MS = 100;
 const ZERO = Object.freeze({ x: 0, y: 0, turn: 0 });
 /** Everything that is held at present. @type {Set<Hold>} */
 const held = new Set();
+/** What waits until nothing is held. @type {Set<() => void>} */
+const waiting = new Set();
+
+/** Whether a control is held. */
+export const isAnyHeld = () => held.size > 0;
+
+/** Calls this once, when no control is held any more. @param {() => void} then */
+export function whenReleased(then) {
+  if (isAnyHeld()) waiting.add(then);
+  else then();
+}
 
 export class Hold {
   /** @param {(vector: Vector) => void} send */
@@ -47,7 +58,17 @@ export class Hold {
     this.vector = ZERO;
     held.delete(this);
     this.send(ZERO);
+    // After the event that has released it: what waits may replace the control.
+    if (!isAnyHeld() && waiting.size) setTimeout(proceed);
   }
+}
+
+/** Calls what waits, unless a control is held again. */
+function proceed() {
+  if (isAnyHeld()) return;
+  const all = [...waiting];
+  waiting.clear();
+  for (const then of all) then();
 }
 
 /** Releases every control. */
@@ -64,19 +85,31 @@ if (typeof window !== 'undefined') {
 /** Keys of the pad and what they add. @type {Record<string, Partial<Vector>>} */
 const KEYS = {
   ArrowUp: { x: 1 },
+  Numpad8: { x: 1 },
   KeyW: { x: 1 },
   ArrowDown: { x: -1 },
+  Numpad2: { x: -1 },
   KeyS: { x: -1 },
   ArrowLeft: { turn: 1 },
+  Numpad4: { turn: 1 },
   KeyA: { turn: 1 },
   ArrowRight: { turn: -1 },
+  Numpad6: { turn: -1 },
   KeyD: { turn: -1 },
   KeyQ: { y: 1 },
   KeyE: { y: -1 },
+  Numpad7: { x: 1, turn: 1 },
+  Numpad9: { x: 1, turn: -1 },
+  Numpad1: { x: -1, turn: 1 },
+  Numpad3: { x: -1, turn: -1 },
 };
+/** Keys that release everything. */
+const END_KEYS = ['Space', 'Escape', 'Numpad5'];
+/** Keys that press a button. */
+const PRESS_KEYS = ['Space', 'Enter', 'NumpadEnter'];
 
 /**
- * A pad for driving: by touch or mouse, and with the focus by keyboard (arrows or WASD).
+ * A pad for driving: by touch or mouse, and with the focus by keyboard (arrows, WASD or the keypad).
  *
  * @param {(vector: Vector, scale: number) => void} send Called ten times a second while it is held; `scale` is 0 to 1.
  * @returns {{ root: HTMLElement, release: () => void }}
@@ -112,16 +145,16 @@ export function jogPad(send) {
   };
   const byKeys = () => {
     if (keys.size === 0) return release();
-    const vector = { ...ZERO };
-    for (const key of keys) {
-      for (const axis of /** @type {(keyof Vector)[]} */ (['x', 'y', 'turn'])) vector[axis] += KEYS[key][axis] ?? 0;
-    }
+    // Two keys of one direction are not twice as fast.
+    const sum = (/** @type {keyof Vector} */ axis) =>
+      Math.max(-1, Math.min(1, [...keys].reduce((total, key) => total + (KEYS[key][axis] ?? 0), 0)));
+    const vector = { x: sum('x'), y: sum('y'), turn: sum('turn') };
     hold.set(vector);
     showKnob(vector);
   };
   pad.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.code === 'Space' || event.code === 'Escape') {
+    if (END_KEYS.includes(event.code)) {
       event.preventDefault();
       release();
     } else if (KEYS[event.code]) {
@@ -201,13 +234,13 @@ export function holdButton(element, hold, vector) {
   });
   for (const name of ['pointerup', 'pointercancel', 'lostpointercapture', 'blur']) element.addEventListener(name, end);
   element.addEventListener('keydown', (event) => {
-    if ((event.code === 'Space' || event.code === 'Enter') && !event.repeat) {
+    if (PRESS_KEYS.includes(event.code) && !event.repeat) {
       event.preventDefault();
       start();
     }
   });
   element.addEventListener('keyup', (event) => {
-    if (event.code === 'Space' || event.code === 'Enter') end();
+    if (PRESS_KEYS.includes(event.code)) end();
   });
   element.addEventListener('contextmenu', (event) => event.preventDefault());
 }

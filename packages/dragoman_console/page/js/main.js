@@ -2,7 +2,7 @@
 
 import { App } from './app.js';
 import { h, icon, put, say } from './dom.js';
-import { releaseAll } from './drive.js';
+import { isAnyHeld, releaseAll, whenReleased } from './drive.js';
 import { currentLanguage, onLanguage, setLanguage, t } from './i18n.js';
 
 /** @typedef {import('./app.js').Page} Page */
@@ -146,16 +146,30 @@ function showReport() {
   stopReport.hidden = !report;
   if (!report) return stopReport.replaceChildren();
   const failed = report.results.filter(({ reason }) => reason !== null);
-  const good = report.results.filter(({ reason }) => reason === null).map(({ name }) => name);
+  const sent = report.results.filter(({ reason }) => reason === null);
+  const names = (/** @type {boolean} */ isTold) =>
+    sent.filter((one) => one.isTold === isTold).map(({ name }) => name);
+  const [good, told] = [names(false), names(true)];
   stopReport.classList.toggle('bad', report.isSending || failed.length > 0);
+  stopReport.classList.toggle('warn', !report.isSending && !failed.length && told.length > 0);
+  const outcome = failed.length ? 'stop.partly' : told.length ? 'stop.told' : 'stop.all';
   /** @type {HTMLElement[]} */
-  const parts = [h('strong', { t: report.isSending ? 'stop.sending' : failed.length ? 'stop.partly' : 'stop.all' })];
-  if (good.length) parts.push(h('p', {}, t('stop.confirmed', { names: good.join(', ') })));
+  const parts = [h('strong', { t: report.isSending ? 'stop.sending' : outcome })];
+  const line = (/** @type {string} */ kind, /** @type {string} */ text) =>
+    parts.push(h('p', { attrs: { 'data-kind': kind } }, text));
+  if (good.length) line('confirmed', t('stop.confirmed', { names: good.join(', ') }));
+  if (told.length) line('told', t('stop.cannotConfirm', { names: told.join(', ') }));
   if (failed.length) {
     const lines = failed.map(({ name, reason }) => h('li', {}, name ? `${name}: ${reason}` : `${reason}`));
+    parts.push(
+      h('p', { t: 'stop.failed', attrs: { 'data-kind': 'failed' } }),
+      h('ul', {}, ...lines),
+    );
+  }
+  if (failed.length || told.length) {
     const release = { click: () => void app.releaseStop() };
     // The button in the corner stops again; so the end of a stop that is incomplete is here.
-    parts.push(h('ul', {}, ...lines), h('button', { class: 'button', t: 'stop.release', on: release }));
+    parts.push(h('button', { class: 'button', t: 'stop.release', on: release }));
   }
   stopReport.replaceChildren(...parts);
 }
@@ -224,11 +238,12 @@ function rest() {
   }
 }
 
-/** Begins the page's subscriptions again, for example with the names of other machines. */
+/** Begins the page's subscriptions again, for example with the names of other machines; not while a control is held. */
 function enterAgain() {
   const page = made.get(shown);
   if (!page || isResting) return;
-  releaseAll();
+  // The page would be drawn anew, and what is held would be released: the machines that move are still there.
+  if (isAnyHeld()) return whenReleased(enterAgain);
   leave();
   leave = page.enter();
 }
@@ -245,6 +260,7 @@ async function watchDriver() {
       const text = drivers.map(({ topic, address }) => `${topic} (${address})`).join(', ');
       driver.hidden = !text;
       put(driver, text ? t('drive.by', { name: text }) : '');
+      driver.title = text;
     }
   } catch {
     // The connection's state is shown by its own chip.

@@ -31,8 +31,17 @@ const RESTING_JOINT = 0.005;
  * @property {Map<string, string[]>} servoArms
  * @property {string[]} odometry Topics of odometry.
  */
-/** A machine; `reason` is null if it has confirmed. @typedef {{ name: string, reason: string | null }} Result */
-/** @typedef {{ name: string, run: () => Promise<void> }} Machine */
+/**
+ * What came of a machine: it has confirmed; it `isTold`, because nothing of it can confirm, and the stop was sent; or
+ * it has failed, for a `reason`.
+ *
+ * @typedef {{ name: string, reason: string | null, isTold: boolean }} Result
+ */
+/**
+ * `run` fails unless the machine confirms; false: it cannot confirm.
+ *
+ * @typedef {{ name: string, run: () => Promise<boolean> }} Machine
+ */
 
 /** The namespace above a name; empty for the root. @param {string} name */
 const above = (name) => name.slice(0, name.lastIndexOf('/'));
@@ -41,7 +50,7 @@ const above = (name) => name.slice(0, name.lastIndexOf('/'));
  * The machines, each with the way to stop it.
  *
  * @param {Bridge} bridge @param {Known} known
- * @returns {Machine[]} `run` fails unless the machine confirms.
+ * @returns {Machine[]}
  */
 export function machinesOf(bridge, known) {
   const { platforms, arms, bases, servoArms, odometry } = known;
@@ -69,7 +78,7 @@ export function machinesOf(bridge, known) {
       const off = motors.includes(name) ? () => switchMotors(bridge, name, false) : null;
       const topic = odometryOf(name);
       // A driver that others wrote may have no such service: then its odometry shows it.
-      await confirmed(bridge, send, [...(off ? [off] : []), ...(topic ? [() => stands(bridge, topic)] : [])]);
+      return confirmed(bridge, send, [...(off ? [off] : []), ...(topic ? [() => stands(bridge, topic)] : [])]);
     },
   });
   return [
@@ -91,7 +100,10 @@ export function machinesOf(bridge, known) {
     })),
     ...arms.map((name) => ({
       name,
-      run: async () => void (await bridge.request(`${name}/halt`, {}, { timeout: CONFIRM_MS })),
+      run: async () => {
+        await bridge.request(`${name}/halt`, {}, { timeout: CONFIRM_MS });
+        return true;
+      },
     })),
     ...[...servoArms].map(([namespace, joints]) => ({
       name: `${namespace}/${joints[0] ?? ''} …`,
@@ -115,10 +127,9 @@ function runAll(bridge, machines) {
     machines.map(async ({ name, run }) => {
       try {
         if (!bridge.isOpen) throw new Error('not connected');
-        await run();
-        return { name, reason: null };
+        return { name, reason: null, isTold: !(await run()) };
       } catch (error) {
-        return { name, reason: error instanceof Error ? error.message : String(error) };
+        return { name, reason: error instanceof Error ? error.message : String(error), isTold: false };
       }
     }),
   );
@@ -147,19 +158,21 @@ export function releaseMachines(bridge, known) {
   };
   return runAll(bridge, [
     ...known.platforms.map(platform),
-    ...motors.map((name) => ({ name, run: async () => void (await switchMotors(bridge, name, true)) })),
+    ...motors.map((name) => ({ name, run: () => switchMotors(bridge, name, true) })),
   ]);
 }
 
 /**
- * Repeats `send` until one of `checks` says true. A check that fails is tried again.
+ * Repeats `send` until one of `checks` says true. A check that fails is tried again. Without checks it is repeated for
+ * a while.
  *
  * @param {Bridge} bridge @param {() => unknown} send @param {(() => Promise<boolean>)[]} checks
+ * @returns {Promise<boolean>} Whether it was confirmed; false without checks.
  */
 async function confirmed(bridge, send, checks) {
   const end = performance.now() + CONFIRM_MS;
   let isDone = false;
-  let reason = checks.length ? 'no confirmation' : 'sent, but nothing confirms it';
+  let reason = 'no confirmation';
   send();
   const timer = setInterval(send, REPEAT_MS);
   const ask = async (/** @type {() => Promise<boolean>} */ check) => {
@@ -174,10 +187,12 @@ async function confirmed(bridge, send, checks) {
   };
   await Promise.race([
     Promise.all(checks.length ? checks.map(ask) : [pause(CONFIRM_MS / 3)]),
-    until(() => isDone || performance.now() > end),
+    until(() => isDone || !bridge.isOpen || performance.now() > end),
   ]);
   clearInterval(timer);
-  if (!isDone) throw new Error(bridge.isOpen ? reason : 'connection lost');
+  if (!bridge.isOpen && !isDone) throw new Error('connection lost');
+  if (!isDone && checks.length) throw new Error(reason);
+  return isDone;
 }
 
 /** @param {() => boolean} check */
@@ -243,7 +258,7 @@ async function holdServos(bridge, namespace, joints) {
     // The topic may carry messages of other machines.
     const at = joints.filter((joint) => name.includes(joint));
     const moving = at.filter((joint) => !(Math.abs(velocity[name.indexOf(joint)] ?? NaN) <= RESTING_JOINT));
-    if (at.length && moving.length === 0) return;
+    if (at.length && moving.length === 0) return true;
     if (isFirst && at.length) {
       isFirst = false;
       await Promise.all(moving.map((joint) => bridge.call(`${namespace}/${joint}/enable`, { enable: true })));

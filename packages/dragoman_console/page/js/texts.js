@@ -46,6 +46,15 @@ export const TEXTS = {
     'NOT all machines have confirmed the stop. Use the buttons on the machines.',
     'NICHT alle Maschinen haben den Halt bestätigt. Die Taster an den Maschinen benutzen.',
   ],
+  'stop.told': [
+    'All machines that can confirm the stop have confirmed it. Look at the others.',
+    'Alle Maschinen, die den Halt bestätigen können, haben ihn bestätigt. Die anderen ansehen.',
+  ],
+  'stop.cannotConfirm': [
+    'The stop was sent, but cannot be confirmed: {names}',
+    'Halt gesendet, aber keine Bestätigung möglich: {names}',
+  ],
+  'stop.failed': ['Not confirmed:', 'Nicht bestätigt:'],
   'stop.confirmed': ['Confirmed: {names}', 'Bestätigt: {names}'],
   'stop.unreleased': ['{name} is still stopped: {reason}', '{name} ist noch angehalten: {reason}'],
   'common.on': ['on', 'ein'],
@@ -197,7 +206,10 @@ export const TEXTS = {
     'Fahrfeld: Pfeiltasten oder WASD halten; Leertaste hält an',
   ],
   'jog.speed': ['Speed', 'Geschwindigkeit'],
-  'jog.hint': ['Hold to drive: touch, arrow keys or WASD.', 'Halten zum Fahren: Finger, Pfeiltasten oder WASD.'],
+  'jog.hint': [
+    'Hold to drive: touch, arrow keys, WASD or keypad.',
+    'Halten zum Fahren: Finger, Pfeiltasten, WASD oder Ziffernblock.',
+  ],
   'fact.pose': ['Pose', 'Position'],
   'fact.velocity': ['Velocity', 'Geschwindigkeit'],
   'fact.deviation': ['Uncertainty', 'Unsicherheit'],

@@ -8,7 +8,8 @@
 //! - A motion has failed when the planner reports it, or when the planner is idle again before the target is reached.
 //! - A stop of a program is a stop and a start of the platform, because the protocol has no other.
 //! - Maps and roadmaps are files of this computer, and scans are saved there.
-//! - The protocol numbers the sensors, and has the battery's voltage: [`Equipment`] has directions and charge.
+//! - The protocol numbers the sensors, and has the battery's voltage, but not its charge: [`Equipment`] says what the
+//!   directions of the sensors are, and where the charge comes from.
 //! - Some conditions are not in the protocol: [`unsupported`].
 
 use std::time::Duration;
@@ -39,23 +40,41 @@ pub struct Equipment {
     pub front: f64,
     /// Directions of the infrared and radar sensors 1 to 4; a program has these or the numbers.
     pub sensor_directions: [String; 4],
-    /// Voltages of the empty and of the full battery, V. The charge is linear between them; `None`: unknown.
-    pub battery: Option<[f64; 2]>,
+    /// Where the charge of the battery comes from.
+    pub charge: ChargeSource,
+}
+
+/// Where the charge of the battery comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum ChargeSource {
+    /// It is unknown.
+    #[default]
+    Unknown,
+    /// The voltage in the status: these are the voltages of the empty and of the full battery, V. The charge is linear
+    /// between them.
+    Voltage([f64; 2]),
+    /// [`Observation::battery_charge`].
+    Observed,
 }
 
 impl Default for Equipment {
     /// The directions are those of our platform.
     fn default() -> Self {
         let sensor_directions = ["front", "left", "rear", "right"].map(str::to_owned);
-        Self { front: 0.45, sensor_directions, battery: None }
+        Self { front: 0.45, sensor_directions, charge: ChargeSource::Unknown }
     }
 }
 
 impl Equipment {
     /// The battery's charge, 0 to 1, if it is known. Its voltage is in mV, as of our platform; the guide has no unit.
-    fn charge(&self, status: &Status) -> Option<f64> {
-        let [empty, full] = self.battery?;
-        let charge = (f64::from(status.io_board.battery_voltage) / 1000.0 - empty) / (full - empty);
+    fn charge(&self, observation: &Observation<'_>) -> Option<f64> {
+        let [empty, full] = match self.charge {
+            ChargeSource::Unknown => return None,
+            ChargeSource::Observed => return observation.battery_charge.filter(|charge| charge.is_finite()),
+            ChargeSource::Voltage(voltages) => voltages,
+        };
+        let volts = f64::from(observation.status.io_board.battery_voltage) / 1000.0;
+        let charge = (volts - empty) / (full - empty);
         charge.is_finite().then(|| charge.clamp(0.0, 1.0))
     }
 
@@ -86,6 +105,8 @@ pub struct Observation<'a> {
     pub true_parameters: &'a [String],
     /// User events since the last cycle.
     pub user_events: &'a [String],
+    /// The charge of the battery, 0 to 1, for [`ChargeSource::Observed`]; `None`: unknown.
+    pub battery_charge: Option<f64>,
 }
 
 /// What to do, in order.
@@ -161,7 +182,7 @@ pub fn unsupported(program: &Program, equipment: &Equipment) -> Vec<(String, usi
             Some("the protocol does not tell where charging stations are; use a station of the roadmap")
         }
         Instruction::Wait { events, .. } => events.iter().find_map(|event| match event {
-            Awaited::BatteryCharge(_) if equipment.battery.is_none() => {
+            Awaited::BatteryCharge(_) if equipment.charge == ChargeSource::Unknown => {
                 Some("the protocol has the battery's voltage, but not its charge: give that of the empty and full one")
             }
             Awaited::Infrared(direction) | Awaited::Radar(direction) if !sensor(direction) => {
@@ -242,7 +263,7 @@ impl Remote {
         observation: &Observation<'_>,
         steps: Option<usize>,
     ) -> Result<Vec<Order>, Interrupted> {
-        let &Observation { now, date, status, debug, true_parameters, user_events } = observation;
+        let &Observation { now, date, status, debug, true_parameters, user_events, .. } = observation;
         if status.emergency_state.known() != Some(Emergency::Inactive) {
             return Err(Interrupted::Emergency(format!("{:?}", status.emergency_state)));
         }
@@ -301,7 +322,7 @@ impl Remote {
             infrared: &infrared,
             radar: &radar,
             user_events,
-            battery_charge: self.equipment.charge(status),
+            battery_charge: self.equipment.charge(observation),
             is_loading: false,
             true_parameters,
             tracked_objects: &tracked_objects,

@@ -14,6 +14,7 @@ struct Bench {
     remote: Remote,
     status: Status,
     debug: DebugData,
+    battery_charge: Option<f64>,
     now: Duration,
 }
 
@@ -25,7 +26,7 @@ impl Bench {
             ..Status::default()
         };
         let remote = Remote::new(program(steps), Equipment::default()).unwrap();
-        Self { remote, status, debug: DebugData::default(), now: Duration::ZERO }
+        Self { remote, status, debug: DebugData::default(), battery_charge: None, now: Duration::ZERO }
     }
 
     /// A cycle 0.1 s after the last one.
@@ -38,6 +39,7 @@ impl Bench {
             debug: Some(&self.debug),
             true_parameters: &[],
             user_events: &[],
+            battery_charge: self.battery_charge,
         };
         self.remote.cycle(&observation, None)
     }
@@ -227,8 +229,10 @@ fn what_the_protocol_lacks_is_known_before_the_start() {
     let mut equipment = Equipment::default();
     assert_eq!(found(&equipment), steps(&[0, 1, 2]));
     equipment.sensor_directions[2] = "above".to_owned();
-    equipment.battery = Some([22.0, 26.0]);
-    assert_eq!(found(&equipment), steps(&[0]));
+    for charge in [ChargeSource::Voltage([22.0, 26.0]), ChargeSource::Observed] {
+        equipment.charge = charge;
+        assert_eq!(found(&equipment), steps(&[0]));
+    }
 }
 
 #[test]
@@ -237,7 +241,7 @@ fn the_equipment_has_directions_and_the_charge() {
         <wait><radar direction=\"rear\"/></wait><log message=\"rear\"/>\
         <wait><batterycharge limit=\"75\"/></wait><log message=\"charged\"/>";
     let mut bench = Bench::new("");
-    let equipment = Equipment { battery: Some([22.0, 26.0]), ..Equipment::default() };
+    let equipment = Equipment { charge: ChargeSource::Voltage([22.0, 26.0]), ..Equipment::default() };
     assert!(unsupported(&program(text), &equipment).is_empty());
     bench.remote = Remote::new(program(text), equipment).unwrap();
     bench.status.surveillance.infrared[0] = true.into();
@@ -248,6 +252,25 @@ fn the_equipment_has_directions_and_the_charge() {
     assert_eq!(bench.messages(), ["rear"]);
     bench.status.io_board.battery_voltage = 24_900;
     assert!(bench.messages().is_empty());
+    // Only the source that the equipment has counts.
+    bench.battery_charge = Some(1.0);
+    assert!(bench.messages().is_empty());
     bench.status.io_board.battery_voltage = 25_000;
+    assert_eq!(bench.messages(), ["charged"]);
+}
+
+#[test]
+fn an_observed_charge_is_used_as_it_is() {
+    let text = "<wait><batterycharge limit=\"75\"/></wait><log message=\"charged\"/>";
+    let mut bench = Bench::new("");
+    let equipment = Equipment { charge: ChargeSource::Observed, ..Equipment::default() };
+    bench.remote = Remote::new(program(text), equipment).unwrap();
+    bench.status.io_board.battery_voltage = 30_000;
+    assert_eq!(bench.messages(), ["h"], "of the other task");
+    for unknown in [None, Some(f64::NAN), Some(0.74)] {
+        bench.battery_charge = unknown;
+        assert!(bench.messages().is_empty(), "{unknown:?}");
+    }
+    bench.battery_charge = Some(0.75);
     assert_eq!(bench.messages(), ["charged"]);
 }

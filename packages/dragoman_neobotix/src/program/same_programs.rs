@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::remote::{Equipment, Observation, Order, Remote};
+use super::remote::{ChargeSource, Equipment, Observation, Order, Remote};
 use super::{Date, Program};
 use crate::codes::{MotionMode, Operation, PlannerState};
 use crate::documents::{Document, Program as ProgramDocument};
@@ -121,7 +121,7 @@ fn written(order: &Order) -> String {
 fn done(program: &str, seen: &str) -> Vec<String> {
     let text = format!("<program>{program}</program>");
     let document = ProgramDocument::read(text.as_bytes()).unwrap();
-    let equipment = Equipment { battery: Some([20.0, 30.0]), ..Equipment::default() };
+    let equipment = Equipment { charge: ChargeSource::Voltage([20.0, 30.0]), ..Equipment::default() };
     let mut remote = Remote::new(Program::from(&document), equipment).unwrap();
     let mut world = World::new();
     let script: HashMap<u64, Vec<&str>> = seen
@@ -141,6 +141,7 @@ fn done(program: &str, seen: &str) -> Vec<String> {
             debug: Some(&world.debug),
             true_parameters: &world.true_parameters,
             user_events: &world.events,
+            battery_charge: None,
         };
         let orders = remote.cycle(&observation, None).unwrap();
         found.extend(orders.iter().map(|order| format!("{cycle} {}", written(order))));

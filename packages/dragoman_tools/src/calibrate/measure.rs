@@ -17,7 +17,7 @@ use dragoman_ros::geometry_msgs::msg::PointStamped;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
-use dragoman_ros::{ActionClient, Context, GoalStatus, Node, QosProfile};
+use dragoman_ros::{ActionClient, Context, GoalStatus, Node, QosProfile, outln};
 use futures::StreamExt;
 use futures::channel::mpsc;
 use tokio::sync::watch;
@@ -124,7 +124,7 @@ pub(crate) async fn measure_poses(
         !file.measured.iter().any(|old| pose.iter().zip(old).all(|(a, b)| (a - b).abs() < SAME))
     });
     if poses.len() < count {
-        println!("{} of {count} poses are in {} already", count - poses.len(), command.output.display());
+        outln!("{} of {count} poses are in {} already", count - poses.len(), command.output.display());
     }
     let mut bench = Bench::start(
         (context, node),
@@ -150,14 +150,7 @@ pub(crate) async fn measure_poses(
             let joints = bench.settled().await?;
             let Some(point) = bench.read(command, row + 1, poses.len()).await? else { continue };
             file.write(&joints, &point)?;
-            println!(
-                "{} of {}: x {:.5}, y {:.5}, z {:.5} m",
-                row + 1,
-                poses.len(),
-                point.x,
-                point.y,
-                point.z
-            );
+            outln!("{} of {}: x {:.5}, y {:.5}, z {:.5} m", row + 1, poses.len(), point.x, point.y, point.z);
         }
         Ok::<(), Box<dyn Error>>(())
     };
@@ -167,7 +160,7 @@ pub(crate) async fn measure_poses(
     };
     bench.cancel().await;
     if !file.measured.is_empty() {
-        println!("{} measurements in {}", file.measured.len(), command.output.display());
+        outln!("{} measurements in {}", file.measured.len(), command.output.display());
     }
     ended
 }
@@ -376,7 +369,7 @@ impl Bench {
         rows: usize,
     ) -> Result<Option<Point3<f64>>> {
         if let Some(lines) = &mut self.lines {
-            println!("pose {row} of {rows}: type x y z in m, or s to skip it, and Enter");
+            outln!("pose {row} of {rows}: type x y z in m, or s to skip it, and Enter");
             loop {
                 let line = lines.next().await.ok_or("the standard input has ended")?;
                 if line.trim() == "s" {
@@ -388,7 +381,7 @@ impl Bench {
                     .collect();
                 match numbers.as_slice() {
                     [x, y, z] => return Ok(Some(Point3::new(*x, *y, *z))),
-                    _ => println!("three numbers are needed: x y z in m"),
+                    _ => outln!("three numbers are needed: x y z in m"),
                 }
             }
         }

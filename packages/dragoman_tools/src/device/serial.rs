@@ -1,11 +1,12 @@
 //! Runs a simulated device on a pseudo-terminal: commands from standard input, scheduled faults, output lines.
 
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
+use dragoman_ros::outln;
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::serial::edge::RealTime;
 use tokio::sync::mpsc;
@@ -215,10 +216,8 @@ fn standard_input() -> mpsc::Receiver<String> {
     receiver
 }
 
-/// Prints a line; ignores a closed output.
 fn print(line: &str) {
-    let mut output = std::io::stdout().lock();
-    let _ = writeln!(output, "{line}").and_then(|()| output.flush());
+    outln!("{line}");
 }
 
 impl FromStr for Scheduled {

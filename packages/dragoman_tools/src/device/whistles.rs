@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use dragoman_arm::canopen::NodeId;
 use dragoman_io::can::Bus;
+use dragoman_ros::outln;
 use dragoman_sim::device::Application;
 use dragoman_sim::{Cia402Drive, Cia402Settings, Device, Fault, Rack, Whistle, WhistleSettings};
 
@@ -90,14 +91,14 @@ fn simulate<A: Application + 'static>(
             let (rack, stopped) = (rack.clone(), Arc::clone(&stopped));
             move || rack.run(bus, stopped)
         });
-        println!("{} drives, nodes {}, on {}", options.kind, options.nodes, options.can);
-        println!("ready");
+        outln!("{} drives, nodes {}, on {}", options.kind, options.nodes, options.can);
+        outln!("ready");
         tokio::select! {
             ended = &mut running => return Ok(ended?),
             () = signal => {}
             never = inject(&rack, &options.fault) => match never {},
         }
-        println!("stopping");
+        outln!("stopping");
         stopped.store(true, Ordering::Relaxed);
         Ok(running.await?)
     })
@@ -110,7 +111,7 @@ async fn inject<A: Application>(rack: &Rack<A>, faults: &[ScheduledFault]) -> st
     for scheduled in faults {
         tokio::time::sleep(scheduled.after.saturating_sub(rack.now())).await;
         for drive in rack.drives().iter_mut().filter(|drive| scheduled.hits(drive.node())) {
-            println!("node {}: {:?}", drive.node().raw(), scheduled.fault);
+            outln!("node {}: {:?}", drive.node().raw(), scheduled.fault);
             drive.inject(rack.now(), scheduled.fault);
         }
     }

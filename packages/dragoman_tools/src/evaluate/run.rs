@@ -19,7 +19,7 @@ use dragoman_ros::dragoman_msgs::srv::{BeginCircle, BeginSinusoid, SetCommandMod
 use dragoman_ros::geometry_msgs::msg::{PointStamped, Pose, PoseStamped, Quaternion};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Client, Context, Node, QosProfile, WrappedServiceTypeSupport};
+use dragoman_ros::{Client, Context, Node, QosProfile, WrappedServiceTypeSupport, outln};
 use futures::FutureExt;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -166,7 +166,7 @@ pub async fn run(
     }
     match ended {
         None => {
-            println!("stopped; the records so far are in {}", command.folder.display());
+            outln!("stopped; the records so far are in {}", command.folder.display());
             Ok(())
         }
         Some(Err(error)) => Err(error),
@@ -466,7 +466,7 @@ impl Rig {
     async fn follow(&mut self, command: &RunCommand, path: Path) -> Result<()> {
         let cycles =
             if path == Path::Rectangle { command.cycles + command.cycles / 2 } else { command.cycles };
-        println!("{}: {cycles} cycles ...", name(path));
+        outln!("{}: {cycles} cycles ...", name(path));
         self.mode(SetCommandMode::Request::CARTESIAN as u32).await?;
         self.commanded.clear();
         self.measured.clear();

@@ -8,12 +8,16 @@ use chrono::{Datelike, Timelike, Utc};
 use dragoman_bridge::neobotix::documents::ProgramSource;
 use dragoman_bridge::neobotix::file_name::plain_file_name;
 use dragoman_bridge::neobotix::node::PlatformPort;
-use dragoman_bridge::neobotix::program::remote::{Equipment, Observation, Order, Remote, unsupported};
-use dragoman_bridge::neobotix::program::{Date, Effect, Instruction, Program};
+use dragoman_bridge::neobotix::program::remote::{
+    ChargeSource, Equipment, Observation, Order, Remote, unsupported,
+};
+use dragoman_bridge::neobotix::program::{Awaited, Date, Effect, Instruction, Program};
 use dragoman_bridge::neobotix::status::{MotionMode, Operation};
 use dragoman_bridge::neobotix::wire::{Command, GetParameter, NamedDocument, Reply, Status};
+use dragoman_ros::outln;
 use tokio::sync::mpsc;
 
+use super::battery::Battery;
 use super::view::{Shown, View};
 use super::{PERIOD, Result, TaskOptions};
 
@@ -27,15 +31,15 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Checks the program and all its files.
+    /// Checks the program and all its files. `charge`: where the charge of the battery comes from without `--battery`.
     ///
     /// # Errors
     /// Those of the program; what the protocol cannot transmit; files that cannot be read.
-    pub(super) fn new(options: &TaskOptions) -> Result<Self> {
+    pub(super) fn new(options: &TaskOptions, charge: ChargeSource) -> Result<Self> {
         let (source, document) = super::read(&options.file)?;
         let program = Program::from(&document);
         program.check()?;
-        let equipment = options.equipment();
+        let equipment = options.equipment(charge);
         let lacking = unsupported(&program, &equipment);
         for (name, at, reason) in &lacking {
             let task = program.tasks.iter().find(|task| task.name == *name);
@@ -69,6 +73,16 @@ impl Prepared {
         }
         Ok(Self { source, program, files, equipment })
     }
+
+    /// Whether the program waits for a charge of the battery that is neither in the status nor computed from it.
+    pub(super) fn needs_battery_state(&self) -> bool {
+        let waits = |instruction: &Instruction| {
+            matches!(instruction, Instruction::Wait { events, .. }
+                if events.iter().any(|event| matches!(event, Awaited::BatteryCharge(_))))
+        };
+        self.equipment.charge == ChargeSource::Observed
+            && self.program.tasks.iter().flat_map(|task| &task.instructions).any(waits)
+    }
 }
 
 /// Executes the program until its end.
@@ -79,6 +93,7 @@ pub(super) async fn run(
     prepared: Prepared,
     options: &TaskOptions,
     mut port: PlatformPort,
+    battery: Option<Battery>,
     is_stepped: bool,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
@@ -87,7 +102,7 @@ pub(super) async fn run(
     let ended = tokio::select! {
         biased;
         () = &mut stop => Err("stopped before the end of the program".into()),
-        ended = drive(prepared, options, &mut port, is_stepped, &mut is_started) => ended,
+        ended = drive(prepared, options, &mut port, battery, is_stepped, &mut is_started) => ended,
     };
     if is_started {
         let stopped = super::order(&mut port, Command::Stop).await;
@@ -95,7 +110,7 @@ pub(super) async fn run(
     } else {
         ended?;
     }
-    println!("the program has ended");
+    outln!("the program has ended");
     Ok(())
 }
 
@@ -103,6 +118,7 @@ async fn drive(
     prepared: Prepared,
     options: &TaskOptions,
     port: &mut PlatformPort,
+    mut battery: Option<Battery>,
     is_stepped: bool,
     is_started: &mut bool,
 ) -> Result<()> {
@@ -128,6 +144,9 @@ async fn drive(
         if std::mem::replace(&mut is_paused, paused) != paused {
             view.note(if paused { "the platform is paused" } else { "the platform continues" })?;
         }
+        if let Some(notice) = battery.as_mut().and_then(Battery::notice) {
+            view.note(&notice)?;
+        }
         let mut true_parameters = Vec::new();
         for key in remote.parameters() {
             if parameter(port, key).await?.trim() == "true" {
@@ -150,6 +169,7 @@ async fn drive(
             debug: debug.as_deref(),
             true_parameters: &true_parameters,
             user_events: &user_events,
+            battery_charge: battery.as_ref().and_then(Battery::charge),
         };
         let orders = remote.cycle(&observation, is_stepped.then_some(steps))?;
         if !paused {

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write as _};
 
 use crossterm::{cursor, queue, style, terminal};
 use dragoman_bridge::neobotix::documents::ProgramSource;
+use dragoman_ros::outln;
 use tokio::time::Instant;
 
 /// A task that has not ended.
@@ -56,12 +57,12 @@ impl View {
         }
         let time = self.time();
         for (name, line) in self.lines.iter().filter(|line| !before.contains(line)) {
-            println!("{time}  {name}: {line}");
+            outln!("{time}  {name}: {line}");
         }
         for (name, _) in before.iter().filter(|(name, _)| self.lines.iter().all(|(other, _)| other != name)) {
-            println!("{time}  {name}: ended");
+            outln!("{time}  {name}: ended");
         }
-        io::stdout().flush()
+        Ok(())
     }
 
     /// Shows a message.
@@ -70,8 +71,8 @@ impl View {
         if self.is_terminal {
             return self.draw(&[line]);
         }
-        println!("{line}");
-        io::stdout().flush()
+        outln!("{line}");
+        Ok(())
     }
 
     fn time(&self) -> String {

@@ -14,6 +14,7 @@ from .documents import Map, Program, Roadmap
 from .interpreter import TaskInterpreter
 from .procedures import PROCEDURES, Event, EventKind, ProgramRun, ProgramState, StatusWatcher
 from .replies import DebugData, Parameter, Pose, Position, Status
+from .source import ProgramSource
 
 __all__ = [
     "COMMANDS",
@@ -37,6 +38,7 @@ __all__ = [
     "PostProcessEvent",
     "Program",
     "ProgramRun",
+    "ProgramSource",
     "ProgramState",
     "Roadmap",
     "Status",

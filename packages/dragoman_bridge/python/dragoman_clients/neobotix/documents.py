@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Optional, Union
 
+from .source import ProgramSource, decode, is_xml
 from .xml import (
     BIT,
     NUMBER,
@@ -573,11 +574,28 @@ class Task(Node):
 
 @dataclass
 class Program(DocumentNode):
-    """Tasks that run side by side."""
+    """Tasks that run side by side. It is read as XML or in the text form of :class:`ProgramSource`."""
 
     TAGS: ClassVar[tuple[str, ...]] = ("program",)
     tasks: Annotated[list[Task], Children(Task)] = field(default_factory=list)
     version: Annotated[Optional[str], Attribute(TEXT, "version", "Version")] = "1.0"
+
+    @classmethod
+    def parse(cls, document: Union[str, bytes]) -> Program:
+        """Reads XML, or the text form. Raises :class:`DocumentError`."""
+        text = decode(document)
+        return super().parse(text) if is_xml(text) else cls.from_element(ProgramSource.parse(text).element)
+
+    @classmethod
+    def checked(cls, document: Union[Program, str]) -> str:
+        """The XML text of a program without faults. Raises :class:`BadArgument`."""
+        # Faults of the text form are reported with its lines.
+        xml = super().checked(document)
+        return ProgramSource.parse(xml).xml() if isinstance(document, str) and not is_xml(document) else xml
+
+    def text(self) -> str:
+        """The program in the text form."""
+        return ProgramSource([self.to_element()]).text()
 
     def faults(self) -> list[str]:
         """What is inconsistent."""

@@ -20,6 +20,11 @@ from ..errors import BadArgument
 MAX_LEN = 16 << 20
 MAX_DEPTH = 32
 MAX_ELEMENTS = 300_000
+MAX_ATTRIBUTES = 64
+COMMENT = "!--"
+"""Name of the pseudo-element of a comment, whose text is the comment. No element has it."""
+DOCTYPE = "!DOCTYPE"
+"""Name of the pseudo-element of the document type."""
 
 NodeT = TypeVar("NodeT", bound="Node")
 
@@ -27,9 +32,15 @@ NodeT = TypeVar("NodeT", bound="Node")
 class DocumentError(BadArgument):
     """A fault in a document, with its line."""
 
-    def __init__(self, line: int, text: str) -> None:
-        super().__init__(f"line {line}: {text}" if line else text)
+    def __init__(self, line: int, text: str, column: int = 0) -> None:
+        place = f"line {line}, column {column}: " if column else f"line {line}: " if line else ""
+        super().__init__(place + text)
         self.line = line
+        self.column = column
+        """From 1; 0 if it is not known."""
+        self.text = text
+        self.errors: list[DocumentError] = [self]
+        """All that were found, in their order."""
 
 
 @dataclass
@@ -41,6 +52,7 @@ class Element:
     children: list[Element] = field(default_factory=list)
     text: str = ""
     line: int = field(default=0, compare=False)
+    column: int = field(default=0, compare=False)
 
     def write(self, indent: str = "") -> str:
         """Its text."""
@@ -60,6 +72,20 @@ _ESCAPES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 def parse(document: Union[str, bytes]) -> Element:
     """The root of a document."""
+    return parse_items(document)[0]
+
+
+def is_pseudo(element: Element) -> bool:
+    """Whether it is a comment or a document type."""
+    return element.name in (COMMENT, DOCTYPE)
+
+
+def parse_items(document: Union[str, bytes], keeps_all: bool = False) -> list[Element]:
+    """The root of a document.
+
+    With ``keeps_all`` also comments and the document type as pseudo-elements, in their places: before and after the
+    root, and among the children of elements. Processing instructions are then refused.
+    """
     data = document.encode("utf-8") if isinstance(document, str) else document
     if len(data) > MAX_LEN:
         raise DocumentError(0, f"{len(data)} bytes; the maximum is {MAX_LEN}")
@@ -67,8 +93,15 @@ def parse(document: Union[str, bytes]) -> Element:
     parser = expat.ParserCreate("utf-8" if isinstance(document, str) else None)
     parser.buffer_text = True
     stack: list[Element] = []
-    roots: list[Element] = []
+    items: list[Element] = []
     count = 0
+    # The tokens of the document type, as they are written.
+    declaration: list[str] = []
+
+    def add(element: Element) -> Element:
+        element.line, element.column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
+        (stack[-1].children if stack else items).append(element)
+        return element
 
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal count
@@ -77,9 +110,9 @@ def parse(document: Union[str, bytes]) -> Element:
             raise DocumentError(parser.CurrentLineNumber, f"more than {MAX_ELEMENTS} elements")
         if len(stack) >= MAX_DEPTH:
             raise DocumentError(parser.CurrentLineNumber, f"elements nested deeper than {MAX_DEPTH}")
-        element = Element(name, dict(attributes), line=parser.CurrentLineNumber)
-        (stack[-1].children if stack else roots).append(element)
-        stack.append(element)
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise DocumentError(parser.CurrentLineNumber, f"more than {MAX_ATTRIBUTES} attributes")
+        stack.append(add(Element(name, dict(attributes))))
 
     def end(_: str) -> None:
         element = stack.pop()
@@ -93,10 +126,35 @@ def parse(document: Union[str, bytes]) -> Element:
         if has_internal_subset:
             raise DocumentError(parser.CurrentLineNumber, "a document type with declarations")
 
+    def comment(text: str) -> None:
+        add(Element(COMMENT, text=text))
+
+    def instruction(_target: str, _data: str) -> None:
+        raise DocumentError(parser.CurrentLineNumber, "a processing instruction cannot be kept")
+
+    def other(token: str) -> None:
+        if token == "<!DOCTYPE":
+            declaration.append("")
+            add(Element(DOCTYPE))
+        elif token == ">" and declaration:
+            items[-1].text = " ".join("".join(declaration).split())
+            declaration.clear()
+        elif token == "[" and declaration:
+            raise DocumentError(parser.CurrentLineNumber, "a document type with declarations")
+        elif declaration:
+            declaration.append(token)
+        elif token.startswith("&"):
+            raise DocumentError(parser.CurrentLineNumber, "an unknown reference")
+
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
-    parser.StartDoctypeDeclHandler = doctype
+    if keeps_all:
+        parser.CommentHandler = comment
+        parser.ProcessingInstructionHandler = instruction
+        parser.DefaultHandler = other
+    else:
+        parser.StartDoctypeDeclHandler = doctype
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -105,7 +163,7 @@ def parse(document: Union[str, bytes]) -> Element:
         if isinstance(error, DocumentError):
             raise
         raise DocumentError(parser.CurrentLineNumber, str(error)) from None
-    return roots[0]
+    return items
 
 
 # What fields of nodes are, in Annotated.
@@ -311,9 +369,15 @@ def _read(value: Value, text: str, name: str, element: Element) -> Any:
         raise DocumentError(element.line, f'<{element.name}>: {name}="{text}" is not {value.kind}') from None
 
 
+def is_character(character: str) -> bool:
+    """Whether XML 1.0 permits this character."""
+    is_control = character < " " and character not in "\t\n\r"
+    return not is_control and not "\ud800" <= character <= "\udfff" and character not in "\ufffe\uffff"
+
+
 def _check_characters(text: str, what: str) -> None:
     for one in text:
-        if (one < " " and one not in "\t\n\r") or "\ud800" <= one <= "\udfff" or one in "\ufffe\uffff":
+        if not is_character(one):
             raise BadArgument(f"{what} contains {one!r}, which XML does not permit")
 
 

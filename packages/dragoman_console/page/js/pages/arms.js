@@ -208,7 +208,9 @@ export function armsPage(app) {
     message.name.forEach((/** @type {string} */ joint, /** @type {number} */ at) => {
       if (Number.isFinite(message.position[at])) positions.set(joint, message.position[at]);
     });
-    if (order.join() !== names.join() && names.length >= order.length) {
+    // A button that is held stays: without it the joint would stop.
+    const isHeld = [...rows.values()].some(({ hold }) => hold.isHeld);
+    if (order.join() !== names.join() && names.length >= order.length && !isHeld) {
       order = names;
       solid.scale = 0;
       rows.clear();

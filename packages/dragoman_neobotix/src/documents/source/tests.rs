@@ -211,3 +211,26 @@ fn comments_may_have_hyphens_and_signs() {
         assert_eq!(source(&read.to_xml().unwrap()), read, "{xml}");
     }
 }
+
+/// As in the Python client: the file is shared.
+#[test]
+fn texts_are_what_the_file_says() {
+    // A section ends with the end of a line; a blank line is before the next case.
+    let file = include_str!("texts.txt");
+    let cases: Vec<_> = file.split("\n== ").skip(1).collect();
+    assert_eq!(cases.len(), 48);
+    for case in cases {
+        let (name, rest) = case.split_once("\n-- in\n").unwrap();
+        let (input, expected) = rest.split_once("\n-- ").unwrap();
+        let converted = match ProgramSource::parse(format!("{input}\n").as_bytes()) {
+            Ok(source) => format!("text\n{}-- xml\n{}", source.to_text(), source.to_xml().unwrap()),
+            Err(errors) => {
+                let line = |DocumentError { position, problem }: &DocumentError| {
+                    format!("{}:{}: {problem}\n", position.line, position.column)
+                };
+                format!("errors\n{}", errors.iter().map(line).collect::<String>())
+            }
+        };
+        assert_eq!(converted, expected, "{name}");
+    }
+}

@@ -1,12 +1,11 @@
 //! `simulation` from the services of a world.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, std_msgs, std_srvs};
 use serde::Deserialize;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, below, carried_out, done};
 use crate::BridgeError;
@@ -19,6 +18,8 @@ use crate::player::wire::{Device, Kind, Xdr};
 
 /// Most commands that wait.
 const MAX_ORDERS: usize = 16;
+/// Time limit for `state` to follow an answer of the simulation.
+const STATE_LIMIT: Duration = Duration::from_secs(2);
 
 /// The ROS names of a simulated world.
 #[derive(Debug, Clone, Deserialize)]
@@ -46,12 +47,19 @@ enum Order {
     Reset,
 }
 
-/// Carries out one command after the other.
+/// Request to the simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Request {
+    Start,
+    Pause,
+    Reset,
+}
+
+/// The simulation.
 struct Control {
     start: Service<std_srvs::srv::Trigger::Service>,
     pause: Service<std_srvs::srv::Trigger::Service>,
     reset: Service<std_srvs::srv::Trigger::Service>,
-    is_running: Arc<AtomicBool>,
 }
 
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
@@ -69,37 +77,60 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) ->
 
 impl Control {
     fn start(tasks: &mut NodeTasks, namespace: &str) -> dragoman_ros::Result<mpsc::Sender<Order>> {
-        let is_running = Arc::new(AtomicBool::new(true));
-        let known = Arc::clone(&is_running);
+        let (known, is_running) = watch::channel(None);
         let latched = QosProfile::default().keep_last(1).transient_local();
         tasks.subscribe(&below(namespace, "state"), latched, move |state: std_msgs::msg::String| {
-            known.store(state.data == "running", Ordering::Relaxed);
+            known.send_replace(Some(state.data == "running"));
         })?;
         let control = Self {
             start: Service::new(tasks, &below(namespace, "start"))?,
             pause: Service::new(tasks, &below(namespace, "pause"))?,
             reset: Service::new(tasks, &below(namespace, "reset"))?,
-            is_running,
         };
         let (sender, orders) = mpsc::channel(MAX_ORDERS);
-        tasks.spawn(control.obey(orders));
+        tasks.spawn(obey(orders, is_running, move |request| control.ask(request)));
         Ok(sender)
     }
 
-    async fn obey(self, mut orders: mpsc::Receiver<Order>) {
-        while let Some(order) = orders.recv().await {
-            let is_running = self.is_running.load(Ordering::Relaxed);
-            let (answer, runs) = match order {
-                Order::Pause if is_running => (self.pause.trigger(), false),
-                Order::Pause => (self.start.trigger(), true),
-                Order::Reset => (self.reset.trigger(), is_running),
-            };
-            if carried_out(answer).await {
-                // Known before the simulation says so.
-                self.is_running.store(runs, Ordering::Relaxed);
-            }
+    fn ask(&self, request: Request) -> impl Future<Output = bool> + Send + use<> {
+        carried_out(match request {
+            Request::Start => self.start.trigger(),
+            Request::Pause => self.pause.trigger(),
+            Request::Reset => self.reset.trigger(),
+        })
+    }
+}
+
+/// Carries out one command after the other. The next one waits until `is_running` follows the answer, which is faster
+/// than the topic: otherwise an older state would decide what the next command means. `ask`: whether the simulation has
+/// carried out a request.
+async fn obey<F: Future<Output = bool> + Send>(
+    mut orders: mpsc::Receiver<Order>,
+    mut is_running: watch::Receiver<Option<bool>>,
+    ask: impl Fn(Request) -> F + Send,
+) {
+    while let Some(order) = orders.recv().await {
+        // The first command may be earlier than the first state.
+        follow(&mut is_running, |state| state.is_some()).await;
+        // Of a simulation without a state it is assumed.
+        let was_running = is_running.borrow().unwrap_or(true);
+        let (request, runs) = match order {
+            Order::Pause if was_running => (Request::Pause, false),
+            Order::Pause => (Request::Start, true),
+            Order::Reset => (Request::Reset, was_running),
+        };
+        if ask(request).await && !follow(&mut is_running, |state| *state == Some(runs)).await {
+            tracing::warn!(?request, "the state of the simulation has not followed");
         }
     }
+}
+
+/// Waits until the state is as wanted; `false`: not within [`STATE_LIMIT`].
+async fn follow(
+    is_running: &mut watch::Receiver<Option<bool>>,
+    is_wanted: impl FnMut(&Option<bool>) -> bool,
+) -> bool {
+    tokio::time::timeout(STATE_LIMIT, is_running.wait_for(is_wanted)).await.is_ok_and(|state| state.is_ok())
 }
 
 impl World {
@@ -180,5 +211,64 @@ impl Driver for World {
         let control = [PAUSE.subtype, RESET.subtype].map(|subtype| (Kind::Command, subtype));
         let control = control.into_iter().filter(|_| self.orders.is_none());
         control.chain([(Kind::Command, SAVE.subtype)]).chain(properties).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// The state comes this much later than the answer.
+    const LATE: Duration = Duration::from_millis(50);
+
+    #[tokio::test]
+    async fn each_pause_means_the_opposite_of_the_state_that_the_last_one_left() {
+        let (known, is_running) = watch::channel(None);
+        let known = Arc::new(known);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (sender, orders) = mpsc::channel(MAX_ORDERS);
+        for order in [Order::Pause, Order::Pause, Order::Reset, Order::Pause, Order::Reset, Order::Pause] {
+            sender.try_send(order).unwrap();
+        }
+        drop(sender);
+        let asked = Arc::clone(&requests);
+        let first = Arc::clone(&known);
+        tokio::spawn(async move {
+            tokio::time::sleep(LATE).await;
+            first.send_replace(Some(true));
+        });
+        obey(orders, is_running, |request| {
+            asked.lock().unwrap().push(request);
+            let known = Arc::clone(&known);
+            tokio::spawn(async move {
+                tokio::time::sleep(LATE).await;
+                if request != Request::Reset {
+                    known.send_replace(Some(request == Request::Start));
+                }
+            });
+            std::future::ready(true)
+        })
+        .await;
+        let expected =
+            [Request::Pause, Request::Start, Request::Reset, Request::Pause, Request::Reset, Request::Start];
+        assert_eq!(*requests.lock().unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn a_refused_pause_is_asked_for_again() {
+        let (_known, is_running) = watch::channel(Some(true));
+        let (sender, orders) = mpsc::channel(MAX_ORDERS);
+        sender.try_send(Order::Pause).unwrap();
+        sender.try_send(Order::Pause).unwrap();
+        drop(sender);
+        let requests = Mutex::new(Vec::new());
+        let ask = |request| {
+            requests.lock().unwrap().push(request);
+            std::future::ready(false)
+        };
+        obey(orders, is_running, ask).await;
+        assert_eq!(*requests.lock().unwrap(), [Request::Pause, Request::Pause]);
     }
 }
