@@ -117,7 +117,8 @@ impl Server for UpOptions {
         let world = if self.bridge_only || in_world.is_empty() {
             None
         } else {
-            Some(World::start(process, self, in_world.concat())?)
+            let planners: Vec<String> = self.wanted().flat_map(|part| part.planners(self)).collect();
+            Some(World::start(process, self, &planners, in_world.concat())?)
         };
         let lab = Lab { process, options: self, world };
         let (mut rows, mut ready, mut last) = (Vec::new(), Vec::new(), Vec::new());

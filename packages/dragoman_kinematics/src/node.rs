@@ -118,20 +118,21 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     let links = if publishes { Links::new(tasks.node(), &settings.urdf)? } else { None };
     let mover = Mover::new(tasks.node(), robot.clone(), config, links)?;
     let mover = Arc::new(Mutex::new(mover));
-    let changed = Arc::clone(&mover);
+    let surroundings = Arc::new(Surroundings::new(&robot, &settings.urdf, clearance));
+    surroundings.avoid_world(parameters.value("avoid_world"));
+    let (changed, around) = (Arc::clone(&mover), Arc::clone(&surroundings));
     let mut changes = parameters.changes().ready_chunks(64);
     tasks.spawn(async move {
         // Parameters that were set together are handled together.
         while changes.next().await.is_some() {
             lock(&changed).configure(&parameters);
+            around.avoid_world(parameters.value("avoid_world"));
         }
     });
     services::serve(&mut tasks, &mover)?;
     let known = Arc::clone(&mover);
     let configured = Arc::clone(&mover);
     let free = move || lock(&configured).config.free_rotation;
-    let surroundings = Surroundings::new(&robot, &settings.urdf, clearance);
-    let surroundings = Arc::new(surroundings);
     surroundings::serve(&mut tasks, &surroundings)?;
     let longest = move || Duration::from_secs_f64(planning_time.value("planning_time"));
     planner::serve(&mut tasks, &mover, &robot, &surroundings, longest)?;

@@ -14,6 +14,7 @@
 //! | `lasers` | scans |
 //! | `cameras`, `pictures` | pictures, from one thread per camera; their messages |
 //! | `markers`, `frames` | the world as markers, and as transforms |
+//! | `scenes` | what is near an arm, for its planner |
 //! | `report` | `/diagnostics` |
 //! | [`hardware`] | a separate node: ultrasonic sensors and battery of the lab's platform |
 //! | `control` | start, pause, stop, reset, speed and time step of the simulation |
@@ -34,6 +35,7 @@ mod pictures;
 mod report;
 mod rhythm;
 mod robots;
+mod scenes;
 mod sensors;
 mod services;
 pub mod simulation;
@@ -111,6 +113,12 @@ pub enum WorldNodeError {
         /// The topic, or the prefix of a camera's topics.
         topic: String,
     },
+    /// An entry of parameter `planners` is not an arm and a namespace.
+    #[error("parameter planners: '{entry}' is not ARM=NAMESPACE")]
+    Planner {
+        /// The entry.
+        entry: String,
+    },
     /// Error of the ROS node.
     #[error(transparent)]
     Node(NodeError),
@@ -118,8 +126,8 @@ pub enum WorldNodeError {
 
 dragoman_ros::from_node_error!(WorldNodeError);
 
-/// Starts node `world` in `namespace`. `world_file` is the default of the parameter with that name; empty: the default
-/// lab. `driven` are robots with drivers of their own: the node neither accepts velocities for them nor publishes their
+/// Starts node `world` in `namespace`. `world_file` and `planners` are the defaults of the parameters with these names; no
+/// file: the default lab. `driven` are robots with drivers of their own: the node neither accepts velocities for them nor publishes their
 /// odometry.
 ///
 /// # Errors
@@ -128,10 +136,12 @@ pub fn start(
     context: &Context,
     namespace: &str,
     world_file: &str,
+    planners: &[String],
     driven: Vec<DrivenRobot>,
 ) -> Result<WorldNode, WorldNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-    let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(world_file))?;
+    let (values, server) =
+        ros_parameters::declare(tasks.node(), parameters::declarations(world_file, planners))?;
     tasks.spawn(server);
     let loader = parameters::loader(&values)?;
     let worlds = loader()?;
@@ -160,6 +170,7 @@ pub fn start(
         &values,
         &mut rhythm,
     )?;
+    scenes::serve(&mut tasks, &live, &values, &mut rhythm)?;
     rhythm.start(&mut tasks, &live);
     let report = report::report(tasks.node(), &live)?;
     tasks.every(REPORT_PERIOD, report)?;

@@ -138,6 +138,11 @@ impl Object {
         }
     }
 
+    /// Index in [`World::objects`] of the object that carries it.
+    pub fn carrier(&self) -> Option<usize> {
+        self.carried().map(|(carrier, _)| carrier)
+    }
+
     /// Its description; `None` for bodies, and if a part of the file is omitted.
     pub fn description(&self) -> Option<&RobotDescription> {
         self.description.as_ref()

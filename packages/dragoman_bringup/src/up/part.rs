@@ -24,6 +24,11 @@ pub(super) trait Part: Sync {
         None
     }
 
+    /// The arms in the world that plan round its bodies, as parameter `planners` of the world has them.
+    fn planners(&self, _options: &UpOptions) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Starts it: gives its nodes to the supervisor, with what stops its machines, and claims its namespaces.
     fn start(&self, lab: &Lab<'_>) -> Result<Started, Box<dyn Error>>;
 }

@@ -11,6 +11,7 @@ use dragoman_bridge::arm31::node::start_server;
 use dragoman_io::can::Bus;
 use dragoman_kinematics::calibration::DhTable;
 use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
+use dragoman_ros::naming::below;
 use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 use dragoman_sim::device::{Application, Device};
@@ -19,6 +20,7 @@ use dragoman_world::node::tracker;
 use futures::FutureExt;
 use futures::channel::oneshot;
 
+use super::UpOptions;
 use super::part::{IN_ROS, Lab, Part, Row, START_TIMEOUT, Started};
 use crate::address::with_advice;
 use crate::robot::{self, Nominal, RobotDescription};
@@ -27,6 +29,8 @@ pub(super) struct Ranger;
 
 /// Namespace of the arm.
 const NAMESPACE: &str = "/ranger";
+/// Where it stands in the lab's world.
+const IN_WORLD: &str = "Ranger Mark I";
 
 /// Time after which drives on a bus that have not responded are reported.
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -38,6 +42,10 @@ impl Part for Ranger {
 
     fn help(&self) -> &'static str {
         "The arm with its 31-byte protocol"
+    }
+
+    fn planners(&self, options: &UpOptions) -> Vec<String> {
+        vec![format!("{IN_WORLD}={}", below(&options.namespace, NAMESPACE))]
     }
 
     fn start(&self, lab: &Lab<'_>) -> Result<Started, Box<dyn Error>> {

@@ -20,16 +20,17 @@ pub(super) struct World {
 }
 
 impl World {
-    /// Starts the world of `--world`. `driven` are robots with their own drivers.
+    /// Starts the world of `--world`. `planners` are arms that plan round its bodies, `driven` robots with their own drivers.
     pub(super) fn start(
         process: &Process,
         options: &UpOptions,
+        planners: &[String],
         driven: Vec<DrivenRobot>,
     ) -> Result<Self, Box<dyn Error>> {
         let namespace = below(&options.namespace, apolo::NAMESPACE);
         let file = options.world.as_deref().map_or(Some(""), Path::to_str);
         let file = file.ok_or("--world: the path is not valid UTF-8")?;
-        let world = node::start(&process.context, &namespace, file, driven)?;
+        let world = node::start(&process.context, &namespace, file, planners, driven)?;
         process.supervisor.spawn_node(world.node);
         Ok(Self { namespace, names: world.worlds, live: world.live, is_lab: matches!(file, "" | "lab") })
     }

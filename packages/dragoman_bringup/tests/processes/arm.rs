@@ -7,7 +7,7 @@ use crate::common::Lab;
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax, SetSpeed};
 use dragoman_ros::control_msgs::action::FollowJointTrajectory::{Action, Goal};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
-use dragoman_ros::dragoman_msgs::srv::PlanToPose;
+use dragoman_ros::dragoman_msgs::srv::{PlaceXyz, PlanToPose};
 use dragoman_ros::geometry_msgs::msg::Pose;
 use dragoman_ros::lifecycle_msgs::srv::{ChangeState, GetState};
 use dragoman_ros::moveit_msgs::msg::{
@@ -15,6 +15,8 @@ use dragoman_ros::moveit_msgs::msg::{
     OrientationConstraint, PlanningScene, PositionConstraint,
 };
 use dragoman_ros::moveit_msgs::srv::{GetMotionPlan, GetPositionFK, GetPositionIK};
+use dragoman_ros::rcl_interfaces::msg::{Parameter, ParameterType};
+use dragoman_ros::rcl_interfaces::srv::SetParameters;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::shape_msgs::msg::SolidPrimitive;
 use dragoman_ros::std_msgs::msg::Float64;
@@ -89,6 +91,25 @@ impl Operator {
     fn trigger(&mut self, name: &str) -> (bool, String) {
         let answer = self.call::<Trigger::Service>(&format!("/ranger/{name}"), Trigger::Request::default());
         (answer.success, answer.message)
+    }
+
+    /// Sets a parameter of the arm's motion node.
+    fn set(&mut self, name: &str, set: impl FnOnce(&mut Parameter)) {
+        let mut parameter = Parameter { name: name.to_owned(), ..Default::default() };
+        set(&mut parameter);
+        let request = SetParameters::Request { parameters: vec![parameter] };
+        let answer = self.call::<SetParameters::Service>("/ranger/kinematics/set_parameters", request);
+        assert!(answer.results.iter().all(|result| result.successful), "{:?}", answer.results);
+    }
+
+    /// The pose of the tool at these joint positions.
+    fn tool(&mut self, positions: &[f64]) -> Pose {
+        let mut request = GetPositionFK::Request::default();
+        request.robot_state.joint_state.name = NAMES.iter().map(|name| (*name).to_owned()).collect();
+        request.robot_state.joint_state.position = positions.to_vec();
+        request.fk_link_names = vec!["tool0".to_owned()];
+        let answer = self.call::<GetPositionFK::Service>("/ranger/compute_fk", request);
+        answer.pose_stamped.into_iter().next().expect("the tool's pose").pose
     }
 
     fn life(&mut self) -> String {
@@ -544,4 +565,133 @@ fn motions_are_planned_with_the_interface_of_moveit() {
     request.start_state = Default::default();
     request.goal_constraints = vec![joint_goal(&goal_positions)];
     assert!(operator.trigger("cancel_planning").0);
+}
+
+#[test]
+fn motions_are_planned_round_the_bodies_of_the_world() {
+    let mut operator = Operator::new();
+    let goal = [0.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let plan = |operator: &mut Operator| {
+        let request = PlanToPose::Request { positions: goal.to_vec(), ..Default::default() };
+        let answer = operator.call::<PlanToPose::Service>("/ranger/plan_to_pose", request);
+        if answer.success { String::new() } else { answer.message }
+    };
+    assert_eq!(plan(&mut operator), "");
+    // The lab's ball, where the tool would end. The arm stands on its bench.
+    let base = [-3.0, -2.5, 0.3];
+    let tool = operator.tool(&goal).position;
+    let mut place = |operator: &mut Operator, [x, y, z]: [f64; 3]| {
+        let mut request = PlaceXyz::Request { object: "ball".to_owned(), ..Default::default() };
+        (request.position.x, request.position.y, request.position.z) = (x, y, z);
+        let answer = operator.call::<PlaceXyz::Service>("/apolo/place_xyz", request);
+        assert!(answer.success, "{}", answer.message);
+    };
+    let mut until = |operator: &mut Operator, what: &str, is_expected: &dyn Fn(&str) -> bool| {
+        let begin = Instant::now();
+        loop {
+            let answer = plan(operator);
+            if is_expected(&answer) {
+                return;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{what}: '{answer}'");
+        }
+    };
+    let is_blocked = |answer: &str| answer.ends_with("is too near to ball");
+    place(&mut operator, [base[0] + tool.x, base[1] + tool.y, base[2] + tool.z]);
+    until(&mut operator, "the ball is in the way", &is_blocked);
+    let avoid = |operator: &mut Operator, avoids: bool| {
+        operator.set("avoid_world", |parameter| {
+            parameter.value.type_ = ParameterType::PARAMETER_BOOL as _;
+            parameter.value.bool_value = avoids;
+        });
+    };
+    avoid(&mut operator, false);
+    until(&mut operator, "it does not count", &str::is_empty);
+    avoid(&mut operator, true);
+    until(&mut operator, "it counts again", &is_blocked);
+    place(&mut operator, [1.5, -3.5, 0.15]);
+    until(&mut operator, "it is away", &str::is_empty);
+}
+
+#[test]
+fn a_search_ends_in_time_and_when_it_is_cancelled() {
+    let mut operator = Operator::new();
+    let objects = operator
+        .node
+        .create_publisher::<CollisionObject>("/ranger/collision_object", QosProfile::default().keep_last(100))
+        .unwrap();
+    // Two walls from the arm's axis outwards, between it and the goal: there is no way.
+    let mut walls = CollisionObject { id: "walls".to_owned(), ..Default::default() };
+    for yaw in [45.0_f64, -135.0].map(f64::to_radians) {
+        let mut wall = SolidPrimitive { type_: SolidPrimitive::BOX as _, ..Default::default() };
+        wall.dimensions = vec![2.4, 0.02, 6.0];
+        let mut pose = Pose::default();
+        (pose.position.x, pose.position.y) = (1.4 * yaw.cos(), 1.4 * yaw.sin());
+        (pose.orientation.z, pose.orientation.w) = ((yaw / 2.0).sin(), (yaw / 2.0).cos());
+        walls.primitives.push(wall);
+        walls.primitive_poses.push(pose);
+    }
+    let goal = [0.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let start = [1.57, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let mut request = MotionPlanRequest { goal_constraints: vec![joint_goal(&goal)], ..Default::default() };
+    let joint_state = &mut request.start_state.joint_state;
+    joint_state.name = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    joint_state.position = start.to_vec();
+    let plan = |operator: &mut Operator, seconds: f64| {
+        let request = MotionPlanRequest { allowed_planning_time: seconds, ..request.clone() };
+        let request = GetMotionPlan::Request { motion_plan_request: request };
+        operator.call::<GetMotionPlan::Service>("/ranger/plan_kinematic_path", request).motion_plan_response
+    };
+    let begin = Instant::now();
+    let error = loop {
+        objects.publish(&walls).unwrap();
+        let answer = plan(&mut operator, 0.3);
+        if answer.error_code.val != 1 {
+            break answer.error_code;
+        }
+        assert!(begin.elapsed() < PATIENCE, "the walls have no effect");
+    };
+    // TIMED_OUT
+    assert_eq!(error.val, -6, "{}", error.message);
+    assert!(error.message.starts_with("0.3 s have passed: the search was ended after"), "{}", error.message);
+
+    // The node's own limit is the longest.
+    operator.set("planning_time", |parameter| {
+        parameter.value.type_ = ParameterType::PARAMETER_DOUBLE as _;
+        parameter.value.double_value = 0.2;
+    });
+    for seconds in [0.0, 100.0] {
+        let error = plan(&mut operator, seconds).error_code;
+        assert!(error.val == -6 && error.message.starts_with("0.2 s have passed"), "{}", error.message);
+    }
+
+    // All that run end, and say so.
+    operator.set("planning_time", |parameter| {
+        parameter.value.type_ = ParameterType::PARAMETER_DOUBLE as _;
+        parameter.value.double_value = 600.0;
+    });
+    let services = QosProfile::services_default;
+    let planner = operator
+        .node
+        .create_client::<GetMotionPlan::Service>("/ranger/plan_kinematic_path", services())
+        .unwrap();
+    let cancel =
+        operator.node.create_client::<Trigger::Service>("/ranger/cancel_planning", services()).unwrap();
+    let request = GetMotionPlan::Request { motion_plan_request: request };
+    let ended = operator.runtime.block_on(async {
+        Node::is_available(&planner).unwrap().await.unwrap();
+        Node::is_available(&cancel).unwrap().await.unwrap();
+        let searches = [(); 2].map(|()| planner.request(&request).unwrap());
+        let cancelled = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            cancel.request(&Trigger::Request::default()).unwrap().await.unwrap()
+        };
+        let all = futures::future::join(futures::future::join_all(searches), cancelled);
+        tokio::time::timeout(PATIENCE, all).await.expect("they end").0
+    });
+    for answer in ended {
+        let error = answer.unwrap().motion_plan_response.error_code;
+        // PREEMPTED
+        assert!(error.val == -7 && error.message.starts_with("cancelled: "), "{error:?}");
+    }
 }

@@ -156,3 +156,67 @@ fn tests_that_the_arm_cannot_do_move_nothing() {
         assert!(!Path::new(&path).exists());
     }
 }
+
+/// The commands of a newcomer, from the page itself.
+fn story() -> Vec<Vec<&'static str>> {
+    let page = include_str!("../../../../docs/evaluation.md");
+    let block = page.split("## Before and after a calibration").nth(1).unwrap().split("```").nth(1).unwrap();
+    let commands = block.lines().filter_map(|line| line.strip_prefix("$ "));
+    commands.map(|line| line.split("  #").next().unwrap().split_whitespace().collect()).collect()
+}
+
+/// As printed in docs/evaluation.md, but with free ports, faster, and at fewer points.
+#[test]
+fn the_ten_commands_of_the_story_work_as_printed() {
+    let folder = Folder::new("evaluate-story");
+    let commands = story();
+    assert_eq!(commands.len(), 10, "{commands:?}");
+    let number = domain().to_string();
+    let mut lab = None;
+    let mut tables = Vec::new();
+    for command in &commands {
+        let (program, arguments) = command.split_first().unwrap();
+        if command.starts_with(&["dragoman", "up"]) {
+            // Ctrl-C ends the one before.
+            drop(lab.take());
+            let at = arguments.iter().position(|word| *word == "--ros-args").unwrap();
+            let (arguments, ros_arguments) = arguments.split_at(at);
+            let settings = folder.path("my_arm.yaml");
+            let in_folder =
+                |word: &&'static str| if *word == "my_arm.yaml" { settings.as_str() } else { word };
+            let arguments: Vec<&str> = arguments.iter().map(in_folder).collect();
+            let velocity = "arm:max_velocity:=[3.0, 3.0, 3.0, 3.0, 3.0, 3.0]";
+            let ros_arguments = [&ros_arguments[1..], &["-p", "arm31:port:=0", "-p", velocity]].concat();
+            lab = Some(Lab::start_with(number.parse().unwrap(), &arguments, &ros_arguments));
+            continue;
+        }
+        let mut arguments: Vec<&str> =
+            arguments.iter().map(|word| if *word == "0.45" { "2.5" } else { word }).collect();
+        if command.starts_with(&["dragoman", "evaluate", "run"]) {
+            arguments.extend(["--points", "10"]);
+        }
+        let program = if *program == "dragoman" { env!("CARGO_BIN_EXE_dragoman") } else { program };
+        let output = Command::new(program)
+            .args(&arguments)
+            .current_dir(folder.path(""))
+            .env("ROS_DOMAIN_ID", &number)
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .output()
+            .unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{command:?}: {printed}{}", String::from_utf8_lossy(&output.stderr));
+        match command.as_slice() {
+            ["cat", ..] => assert!(printed.contains("calibration:"), "{printed}"),
+            ["dragoman", "evaluate", ..] => {
+                let line = printed.lines().skip_while(|line| !line.contains("points   poses")).nth(1);
+                let words: Vec<&str> =
+                    line.unwrap_or_else(|| panic!("{printed}")).split_whitespace().collect();
+                tables.push(words[2..5].iter().map(|word| word.parse().unwrap()).collect::<Vec<f64>>());
+            }
+            _ => {}
+        }
+    }
+    let [before, after, again] = tables.as_slice() else { panic!("{tables:?}") };
+    assert!(after[0] < before[0] / 2.0 && after[0] < 0.6, "{before:?} and {after:?}");
+    assert_eq!(before, again);
+}

@@ -54,6 +54,11 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
         )
         .within(Range::Double { from: 0.01, to: 600.0 }),
         Declaration::new(
+            "avoid_world",
+            true,
+            "Whether motions are planned round the bodies of the simulated world, which come on world_scene.",
+        ),
+        Declaration::new(
             "cartesian.limit_shapes",
             cartesian.limit_shapes,
             "Whether circles and sinusoids keep within cartesian.max_velocity and max_acceleration; if not, they have \
@@ -215,7 +220,11 @@ pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
 
 /// Resets the parameters to those of the configuration in force, as far as they may change.
 pub(super) fn restore(parameters: &Parameters, config: &MotionConfig) {
-    let values = declarations(config).into_iter().filter(|declared| !declared.read_only);
+    // These are not part of it.
+    let is_other =
+        |declared: &Declaration| ["planning_time", "avoid_world"].contains(&declared.name.as_ref());
+    let values =
+        declarations(config).into_iter().filter(|declared| !declared.read_only && !is_other(declared));
     let values = values.map(|declared| (declared.name.to_owned(), declared.default)).collect();
     if let Err(reason) = parameters.set(values) {
         tracing::error!(reason, "the parameters in force could not be restored");

@@ -1,7 +1,8 @@
-//! What stands around the arm: topics `collision_object` and `planning_scene`, and configurations without collisions.
+//! What stands around the arm: topics `collision_object`, `planning_scene` and `world_scene`, and configurations without
+//! collisions.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dragoman_ros::QosProfile;
 use dragoman_ros::geometry_msgs::msg::{Point, Pose};
@@ -30,8 +31,32 @@ pub struct Surroundings {
 
 #[derive(Default)]
 struct Objects {
+    /// Of `collision_object` and `planning_scene`.
     known: BTreeMap<String, Object>,
+    /// Of the simulated world.
+    of_world: BTreeMap<String, Object>,
+    /// Whether the bodies of the world are in the scene.
+    avoids_world: bool,
     scene: Arc<Scene>,
+}
+
+impl Objects {
+    /// With a scene of its bodies.
+    fn compiled(mut self) -> Result<Self, String> {
+        let of_world = self.of_world.iter().filter(|_| self.avoids_world);
+        let all: Vec<_> = self.known.iter().chain(of_world).collect();
+        if all.iter().map(|(_, object)| object.parts.len()).sum::<usize>() > MAX_PARTS {
+            return Err(format!("the scene would have more than {MAX_PARTS} shapes"));
+        }
+        let mut scene = Scene::default();
+        for (name, object) in all {
+            for (shape, pose) in &object.parts {
+                scene.add(name, shape, object.pose * pose).map_err(|error| error.to_string())?;
+            }
+        }
+        self.scene = Arc::new(scene);
+        Ok(self)
+    }
 }
 
 /// A body in the frame of the arm's base.
@@ -50,11 +75,30 @@ impl Surroundings {
             tracing::info!(reason, "collisions are not checked");
         }
         let base_frame = robot.model().base_link().to_owned();
-        Self { base_frame, bodies, objects: Mutex::default() }
+        let objects = Objects { avoids_world: true, ..Objects::default() };
+        Self { base_frame, bodies, objects: Mutex::new(objects) }
+    }
+
+    fn objects(&self) -> MutexGuard<'_, Objects> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn scene(&self) -> Arc<Scene> {
-        Arc::clone(&self.objects.lock().unwrap_or_else(PoisonError::into_inner).scene)
+        Arc::clone(&self.objects().scene)
+    }
+
+    /// Whether the bodies of the simulated world count: parameter `avoid_world`.
+    pub(super) fn avoid_world(&self, avoids_world: bool) {
+        if self.objects().avoids_world == avoids_world {
+            return;
+        }
+        let changed = self.replace(|objects| {
+            objects.avoids_world = avoids_world;
+            Ok(())
+        });
+        if let Err(reason) = changed {
+            tracing::warn!(reason, "avoid_world has no effect");
+        }
     }
 
     /// The shapes of the arm; `Err`: why collisions cannot be checked.
@@ -71,7 +115,7 @@ impl Surroundings {
 
     /// Takes over a change of the scene, whole or not at all.
     fn change(&self, message: &CollisionObject) -> Result<(), String> {
-        self.replace(|known| self.apply(known, message))
+        self.replace(|objects| self.apply(&mut objects.known, message))
     }
 
     /// Takes over a scene or its changes, whole or not at all.
@@ -83,34 +127,43 @@ impl Surroundings {
         if !world.octomap.octomap.data.is_empty() {
             return Err("octomaps are not supported".to_owned());
         }
-        self.replace(|known| {
+        self.replace(|objects| {
             if !message.is_diff {
-                known.clear();
+                objects.known.clear();
             }
-            world.collision_objects.iter().try_for_each(|object| {
-                self.apply(known, object).map_err(|reason| format!("'{}': {reason}", object.id))
-            })
+            self.apply_all(&mut objects.known, &world.collision_objects)
+        })
+    }
+
+    /// Takes over the bodies of the simulated world, whole or not at all.
+    fn change_world(&self, message: &PlanningScene) -> Result<(), String> {
+        self.replace(|objects| {
+            objects.of_world.clear();
+            self.apply_all(&mut objects.of_world, &message.world.collision_objects)
+        })
+    }
+
+    fn apply_all(
+        &self,
+        known: &mut BTreeMap<String, Object>,
+        messages: &[CollisionObject],
+    ) -> Result<(), String> {
+        messages.iter().try_for_each(|message| {
+            self.apply(known, message).map_err(|reason| format!("'{}': {reason}", message.id))
         })
     }
 
     /// Changes the bodies; nothing, if `change` fails.
-    fn replace(
-        &self,
-        change: impl FnOnce(&mut BTreeMap<String, Object>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = objects.known.clone();
-        change(&mut known)?;
-        let mut scene = Scene::default();
-        if known.values().map(|object| object.parts.len()).sum::<usize>() > MAX_PARTS {
-            return Err(format!("the scene would have more than {MAX_PARTS} shapes"));
-        }
-        for (name, object) in &known {
-            for (shape, pose) in &object.parts {
-                scene.add(name, shape, object.pose * pose).map_err(|error| error.to_string())?;
-            }
-        }
-        *objects = Objects { known, scene: Arc::new(scene) };
+    fn replace(&self, change: impl FnOnce(&mut Objects) -> Result<(), String>) -> Result<(), String> {
+        let mut objects = self.objects();
+        let mut changed = Objects {
+            known: objects.known.clone(),
+            of_world: objects.of_world.clone(),
+            avoids_world: objects.avoids_world,
+            scene: Arc::default(),
+        };
+        change(&mut changed)?;
+        *objects = changed.compiled()?;
         Ok(())
     }
 
@@ -161,7 +214,7 @@ const REMOVE: i64 = CollisionObject::REMOVE as i64;
 const APPEND: i64 = CollisionObject::APPEND as i64;
 const MOVE: i64 = CollisionObject::MOVE as i64;
 
-/// Offers `collision_object` and `planning_scene`.
+/// Reads `collision_object`, `planning_scene` and `world_scene`.
 pub(super) fn serve(tasks: &mut NodeTasks, surroundings: &Arc<Surroundings>) -> dragoman_ros::Result<()> {
     let changed = Arc::clone(surroundings);
     let objects = QosProfile::default().keep_last(100);
@@ -175,6 +228,12 @@ pub(super) fn serve(tasks: &mut NodeTasks, surroundings: &Arc<Surroundings>) -> 
     tasks.subscribe("planning_scene", scenes, move |message: PlanningScene| {
         if let Err(reason) = changed.change_scene(&message) {
             tracing::warn!(scene = message.name, reason, "planning_scene refused");
+        }
+    })?;
+    let changed = Arc::clone(surroundings);
+    tasks.subscribe("world_scene", super::latched(), move |message: PlanningScene| {
+        if let Err(reason) = changed.change_world(&message) {
+            tracing::warn!(scene = message.name, reason, "world_scene refused");
         }
     })
 }
@@ -293,6 +352,21 @@ mod tests {
         assert_eq!(names(), ["d"]);
         scene(false, &[]).unwrap();
         assert!(names().is_empty());
+
+        // The bodies of the world are others, also with the same names.
+        let bodies = || surroundings.scene().names().map(str::to_owned).collect::<Vec<_>>();
+        scene(false, &[ball("a", 1.0)]).unwrap();
+        let mut world = PlanningScene::default();
+        world.world.collision_objects = vec![ball("a", 2.0), ball("table", 1.0)];
+        surroundings.change_world(&world).unwrap();
+        assert_eq!(bodies(), ["a", "a", "table"]);
+        surroundings.avoid_world(false);
+        assert_eq!(bodies(), ["a"]);
+        surroundings.avoid_world(true);
+        scene(false, &[]).unwrap();
+        assert_eq!(bodies(), ["a", "table"]);
+        surroundings.change_world(&PlanningScene::default()).unwrap();
+        assert!(bodies().is_empty());
 
         let mut scene = PlanningScene::default();
         scene.world.octomap.octomap.data = vec![1];

@@ -40,4 +40,9 @@ impl Scene {
         self.bodies.retain(|body| body.name != name);
         self.bodies.len() < before
     }
+
+    /// The names of the bodies, once for each shape.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.bodies.iter().map(|body| body.name.as_str())
+    }
 }

@@ -12,13 +12,19 @@ use crate::{SCENES, Worlds};
 const METRES: &str = "32FC1";
 pub(super) const GREY: &str = "mono8";
 
-/// The parameters of the node; `world_file` is the default of the parameter with that name.
-pub fn declarations(world_file: &str) -> Vec<Declaration> {
+/// The parameters of the node; `world_file` and `planners` are the defaults of the parameters with these names.
+pub fn declarations(world_file: &str, planners: &[String]) -> Vec<Declaration> {
     let declared = [
         Declaration::new(
             "world_file",
             world_file,
             "YAML file of the worlds, or a scene: lab, laboratory, corridor; empty: lab.",
+        ),
+        Declaration::new(
+            "planners",
+            planners.to_vec(),
+            "Arms of the world whose planners get the bodies around them, as ARM=NAMESPACE, the namespace of the arm's nodes: \
+             topic world_scene there. Arms that the world does not have get none.",
         ),
         Declaration::new("seed", -1, "Seed of all noise; -1: that of each world's file.")
             .within(Range::Integer { from: -1, to: u32::MAX.into() }),
