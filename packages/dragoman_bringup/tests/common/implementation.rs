@@ -22,7 +22,10 @@ pub const EMBEDDED_ONLY: &[(&str, &str)] = &[
         "services and actions of the console's clients",
         "r2r has neither servers nor actions of types known at run time",
     ),
-    ("a list of services", "rcl does not list services, so Foxglove shows none"),
+    (
+        "a list of services",
+        "r2r does not list services, and keeps the handle for rcl's own call private; Foxglove shows none",
+    ),
     (
         "the end of an embedded subscription",
         "rcl's count of subscribers does not fall when one of the embedded layer ends; the cause is not known",

@@ -1,6 +1,6 @@
 /**
  * Which machines are in the ROS graph. They are recognized by their services and topics, so other namespaces than
- * those of the default lab work as well. rcl does not list services: there topics alone must do. Asked again every few
+ * those of the default lab work as well. r2r does not list services: there topics alone must do. Asked again every few
  * seconds; without `rosapi` the names of the default lab are used.
  */
 
@@ -92,7 +92,7 @@ export class Graph extends EventTarget {
       const { subscribers } = await this.bridge.call('/rosapi/subscribers', { topic });
       return subscribers?.length ? [] : [topic];
     };
-    // rcl does not list subscriptions, as it does not list services.
+    // r2r does not list subscriptions, as it does not list services.
     const topics = this.services.size ? [...this.velocities.keys()] : [];
     this.unheard = new Set((await Promise.all(topics.map(ask))).flat());
   }

@@ -207,7 +207,7 @@ impl Hub {
             let graph = inside.graph();
             let listed = graph.services.into_iter().find(|endpoint| endpoint.name == name);
             listed.map(|endpoint| endpoint.type_name).or_else(|| {
-                // rcl does not list services, but knows the topics of which they consist.
+                // r2r does not list services, but knows the topics of which they consist.
                 let replies = format!("rr{name}Reply");
                 let writers = inside.node.get_publishers_info_by_topic(&replies, true).ok()?;
                 let (package, short) = writers.first()?.topic_type.split_once("::srv::dds_::")?;

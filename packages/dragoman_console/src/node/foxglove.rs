@@ -191,7 +191,7 @@ impl Hub {
             let offering = graph.services.iter().filter_map(|s| s.name.strip_suffix("/list_parameters"));
             wanted.extend(offering.map(|node| (node.to_owned(), Vec::new())));
             if graph.services.is_empty() {
-                // rcl does not list services.
+                // r2r does not list services.
                 wanted.extend(graph.nodes.into_iter().map(|node| (node, Vec::new())));
             }
         }

@@ -109,17 +109,22 @@ async fn obey<F: Future<Output = bool> + Send>(
     mut is_running: watch::Receiver<Option<bool>>,
     ask: impl Fn(Request) -> F + Send,
 ) {
+    // Of a simulation that publishes no state.
+    let mut assumed = true;
     while let Some(order) = orders.recv().await {
         // The first command may be earlier than the first state.
         follow(&mut is_running, |state| state.is_some()).await;
-        // Of a simulation without a state it is assumed.
-        let was_running = is_running.borrow().unwrap_or(true);
+        let was_running = is_running.borrow().unwrap_or(assumed);
         let (request, runs) = match order {
             Order::Pause if was_running => (Request::Pause, false),
             Order::Pause => (Request::Start, true),
             Order::Reset => (Request::Reset, was_running),
         };
-        if ask(request).await && !follow(&mut is_running, |state| *state == Some(runs)).await {
+        if !ask(request).await {
+            continue;
+        }
+        assumed = runs;
+        if !follow(&mut is_running, |state| *state == Some(runs)).await {
             tracing::warn!(?request, "the state of the simulation has not followed");
         }
     }
@@ -254,6 +259,22 @@ mod tests {
         let expected =
             [Request::Pause, Request::Start, Request::Reset, Request::Pause, Request::Reset, Request::Start];
         assert_eq!(*requests.lock().unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn without_a_state_pauses_alternate() {
+        let (_known, is_running) = watch::channel(None);
+        let (sender, orders) = mpsc::channel(MAX_ORDERS);
+        sender.try_send(Order::Pause).unwrap();
+        sender.try_send(Order::Pause).unwrap();
+        drop(sender);
+        let requests = Mutex::new(Vec::new());
+        let ask = |request| {
+            requests.lock().unwrap().push(request);
+            std::future::ready(true)
+        };
+        obey(orders, is_running, ask).await;
+        assert_eq!(*requests.lock().unwrap(), [Request::Pause, Request::Start]);
     }
 
     #[tokio::test]
