@@ -13,6 +13,8 @@ use nix::sys::signal::Signal;
 use nix::sys::termios::{Termios, tcgetattr};
 
 use crate::common::{Answer, ArmClient, Lab, distance};
+use dragoman_ros::sensor_msgs::msg::Joy;
+use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
 
 /// For what happens soon, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -332,6 +334,64 @@ fn a_joystick_device_moves_the_arm_while_its_dead_man_button_is_pressed() {
     assert!(terminal.end().success(), "{}", terminal.text());
     terminal.is_restored();
     std::fs::remove_file(path).unwrap();
+}
+
+/// Publishes `/joy` at 20 Hz while there is a message.
+fn joystick(domain: u16) -> Arc<Mutex<Option<Joy>>> {
+    let discovery =
+        Discovery { domain_id: domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+    let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+    let mut node = Node::create(context, "joystick", "").unwrap();
+    let publisher = node.create_publisher::<Joy>("/joy", QosProfile::default()).unwrap();
+    let joy = Arc::new(Mutex::new(None));
+    // It ends with the test, which has the other reference.
+    let shown = Arc::downgrade(&joy);
+    std::thread::spawn(move || {
+        let _node = node;
+        while let Some(joy) = shown.upgrade() {
+            if let Some(joy) = &*joy.lock().unwrap() {
+                publisher.publish(joy).unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    joy
+}
+
+#[test]
+fn a_joystick_topic_moves_the_arm_while_its_dead_man_button_is_pressed() {
+    let (lab, client, _) = lab();
+    let mut terminal = Terminal::start(lab.domain, &[]);
+    terminal.shows("mode off, at rest");
+    terminal.types("m\x1b[Z");
+    terminal.shows("mode Cartesian, at rest");
+    let from = stands(&client);
+    let joy = joystick(lab.domain);
+    // Forwards; the dead-man button is the fifth.
+    let state = |is_pressed: bool| Joy {
+        axes: vec![0.0, 1.0, 0.0, 0.0],
+        buttons: vec![0, 0, 0, 0, i32::from(is_pressed)],
+        ..Joy::default()
+    };
+    let set = |state: Option<Joy>| *joy.lock().unwrap() = state;
+    // The stick alone moves nothing.
+    set(Some(state(false)));
+    terminal.shows("dead-man button released");
+    assert!(distance(stands(&client), from) < 1e-4);
+    set(Some(state(true)));
+    moves(&client, from, 0.004);
+    set(Some(state(false)));
+    terminal.shows("dead-man button released");
+    let stood = stands(&client);
+    assert!(stood[0] > from[0] && distance(stood, from) < 0.05, "{from:?} {stood:?}");
+    // A joystick that is silent while the button is pressed counts as released.
+    set(Some(state(true)));
+    moves(&client, stood, 0.004);
+    set(None);
+    assert!(distance(stands(&client), stood) < 0.05);
+    terminal.types("q");
+    assert!(terminal.end().success(), "{}", terminal.text());
+    terminal.is_restored();
 }
 
 #[test]
