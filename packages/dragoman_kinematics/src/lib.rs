@@ -32,5 +32,6 @@ pub use nalgebra;
 
 pub use model::{Joint, JointKind, Link, Model, ModelError, RobotSettings};
 pub use solver::{
-    FreeRotation, FreeRotationError, GoalMask, IkError, IkOptions, IkReport, Robot, SearchEnd, VelocityReport,
+    FreeRotation, FreeRotationError, GoalMask, IkError, IkOptions, IkReport, Manipulability, Robot,
+    SearchEnd, VelocityReport,
 };
