@@ -205,6 +205,34 @@ impl<const N: usize> Dynamics<N> {
         Ok(known + factors.solve(&rest))
     }
 
+    /// Positions and velocities after `dt` seconds with constant torques. Implicit in friction: Coulomb friction at rest does
+    /// not need shorter steps than the motion.
+    ///
+    /// # Errors
+    /// [`DynamicsError::Massless`].
+    pub fn step(
+        &self,
+        q: &SVector<f64, N>,
+        v: &SVector<f64, N>,
+        torques: &SVector<f64, N>,
+        dt: f64,
+    ) -> Result<(SVector<f64, N>, SVector<f64, N>), DynamicsError> {
+        let matrix = self.mass_matrix(q);
+        let rest = matrix * v + dt * (torques - self.inverse(q, v, &SVector::zeros()));
+        let mut next = *v;
+        // The slope of the secant depends on the velocity at the end.
+        for _ in 0..3 {
+            let secant = |joint: usize| {
+                let speed = next[joint].abs().max(COULOMB_VELOCITY);
+                self.bodies[joint].damping + self.bodies[joint].friction / speed
+            };
+            let slopes = SVector::<f64, N>::from_fn(|joint, _| dt * secant(joint));
+            let factors = (matrix + SMatrix::from_diagonal(&slopes)).cholesky();
+            next = factors.ok_or(DynamicsError::Massless)?.solve(&rest);
+        }
+        Ok((q + 0.5 * dt * (v + next), next))
+    }
+
     /// Kinetic energy, J.
     pub fn kinetic_energy(&self, q: &SVector<f64, N>, v: &SVector<f64, N>) -> f64 {
         0.5 * v.dot(&(self.mass_matrix(q) * v))
