@@ -89,14 +89,15 @@ impl Pipeline {
         }
     }
 
-    /// `target` without the part of the step that leads into a singularity; `None`: it leads into none.
+    /// `target` without the part of the step that leads into a singularity; `None`: it leads into none. Below the margin the
+    /// step leads out again: each step is straight in the space of the tool, where the margin is curved.
     fn aside(&mut self, target: &Isometry3<f64>) -> Option<Isometry3<f64>> {
         let margin = self.config.singularity_margin;
         if margin == 0.0 {
             return None;
         }
         let here = self.robot.manipulability(&self.command, &mut self.candidate);
-        let strength = (2.0 - here.value / margin).clamp(0.0, 1.0);
+        let strength = (2.0 - here.value / margin).max(0.0);
         let linear = target.translation.vector - self.setpoint.translation.vector;
         let angular = (target.rotation * self.setpoint.rotation.inverse()).scaled_axis();
         let step = Vector6::new(linear.x, linear.y, linear.z, angular.x, angular.y, angular.z);
@@ -123,7 +124,9 @@ impl Pipeline {
             trial.iter_mut().for_each(|entry| *entry /= value);
             self.robot.null_space(&solution, &mut trial);
             let greatest = trial.iter().fold(1.0_f64, |most, entry| most.max(entry.abs()));
-            let mut share = rate * dt / greatest;
+            // No faster than the path needs the joints anyway: it begins and ends with the motion of the tool.
+            let pace = solution.iter().zip(&self.command).map(|(q, command)| (q - command).abs());
+            let mut share = pace.fold(0.0, f64::max).min(rate * dt) / greatest;
             for (((entry, q), command), range) in trial
                 .iter()
                 .zip(&solution)

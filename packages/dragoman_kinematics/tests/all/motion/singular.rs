@@ -1,9 +1,9 @@
 //! Away from singularities: the derivative of the Jacobian, twists that turn aside, motions that the tool does not notice.
 
-use super::lab::{Lab, REACHING, ranger_mk1, robot};
+use super::lab::{Lab, REACHING, robot};
 use crate::common::{Random, TABLES};
-use dragoman_kinematics::Robot;
 use dragoman_kinematics::motion::{CommandMode, Event, MotionConfig};
+use dragoman_kinematics::{IkOptions, Robot};
 use nalgebra::{Isometry3, Translation3, Vector6};
 
 fn random_positions(robot: &Robot, random: &mut Random) -> Vec<f64> {
@@ -60,35 +60,83 @@ fn derivatives_agree_with_differences() {
     assert_eq!(value(&five, &[0.1, 0.2, 0.3, 0.4, 0.5]), 0.0);
 }
 
-/// Moves Ranger Mark I outwards until it stands or 20 s have passed; the least manipulability, and the way, m.
-fn reach_out(margin: f64) -> (f64, f64) {
-    let robot = ranger_mk1();
+/// A twist that leads into a singularity.
+struct Reach {
+    name: &'static str,
+    table: &'static str,
+    start: [f64; 6],
+    linear: [f64; 3],
+    angular: [f64; 3],
+}
+
+const REACHES: [Reach; 4] = [
+    Reach {
+        name: "Mark I stretches its elbow",
+        table: TABLES[0].1,
+        start: REACHING,
+        linear: [0.0, 0.03, 0.0],
+        angular: [0.0; 3],
+    },
+    Reach {
+        name: "Mark I turns its hand into the wrist's singularity",
+        table: TABLES[0].1,
+        start: REACHING,
+        linear: [0.0; 3],
+        angular: [-0.1, 0.0, 0.0],
+    },
+    Reach {
+        name: "Puma stretches its elbow",
+        table: TABLES[3].1,
+        start: [0.1, -0.6, 2.2, 0.3, 0.8, 0.2],
+        linear: [0.03, 0.0, 0.0],
+        angular: [0.0; 3],
+    },
+    Reach {
+        name: "Puma turns its hand into the wrist's singularity",
+        table: TABLES[3].1,
+        start: [0.1, -0.6, 2.2, 0.0, 0.8, 0.2],
+        linear: [0.0; 3],
+        angular: [0.0, -0.1, 0.0],
+    },
+];
+
+/// The least manipulability on the way until the arm cannot follow or 40 s have passed, and the way: m + rad.
+fn run(reach: &Reach, margin: f64) -> (f64, f64) {
+    let robot = robot(reach.table);
     let config = MotionConfig { singularity_margin: margin, ..MotionConfig::for_robot(&robot) };
-    let mut lab = Lab::ready(robot, config, &REACHING, CommandMode::Cartesian);
+    let mut lab = Lab::ready(robot, config, &reach.start, CommandMode::Cartesian);
     let begin = lab.tool();
     let mut least = f64::INFINITY;
-    while lab.time < 100.0 + 30.0 {
-        if lab.pipeline.set_twist([0.0, 0.02, 0.0], [0.0; 3]).is_err() {
-            break;
-        }
+    while lab.time < 140.0 && lab.events.is_empty() {
+        lab.pipeline.set_twist(reach.linear, reach.angular).unwrap();
         lab.cycle();
         least = least.min(value(lab.pipeline.robot(), &lab.measured));
     }
-    if margin > 0.0 {
-        assert_eq!(lab.saw(|event| matches!(event, Event::IkDivergence { .. })), 0, "{:?}", lab.events);
-    }
-    (least, (lab.tool().translation.vector - begin.translation.vector).norm())
+    let end = lab.tool();
+    let way =
+        (end.translation.vector - begin.translation.vector).norm() + end.rotation.angle_to(&begin.rotation);
+    println!(
+        "{}, margin {margin}: manipulability {least}, way {way}, until {} s",
+        reach.name,
+        lab.time - 100.0
+    );
+    // Going aside may end at the limit of a joint.
+    let ends_well = matches!(lab.events.last(), None | Some(Event::JointLimit { .. }));
+    assert!(margin == 0.0 || ends_well, "{}: {:?}", reach.name, lab.events);
+    (least, way)
 }
 
 #[test]
 fn twists_turn_aside_before_a_singularity() {
-    let start = value(&ranger_mk1(), &REACHING);
-    let (plain, _) = reach_out(0.0);
-    let margin = start / 4.0;
-    assert!(plain < margin / 4.0, "without the margin: {plain} of {start}");
-    let (least, way) = reach_out(margin);
-    assert!(least > 0.95 * margin, "{least} of {margin}");
-    assert!(way > 0.05, "it moves as far as it can: {way}");
+    for reach in &REACHES {
+        let start = value(&robot(reach.table), &reach.start);
+        let margin = start / 4.0;
+        let (plain, _) = run(reach, 0.0);
+        assert!(plain < margin / 2.0, "{}: without the margin {plain} of {start}", reach.name);
+        let (least, way) = run(reach, margin);
+        assert!(least > 0.99 * margin, "{}: {least} of {margin}", reach.name);
+        assert!(way > 0.05, "{}: it moves as far as it can: {way}", reach.name);
+    }
 }
 
 #[test]
@@ -119,4 +167,27 @@ fn redundant_arms_turn_away_from_singularities_while_the_tool_keeps_its_line() {
     let ((plain, plain_time), (turned, time)) = (run(0.0), run(0.1));
     assert!(turned > 1.1 * plain, "{turned} and {plain}");
     assert!(time < plain_time + 1.0, "it is not slower: {time} and {plain_time}");
+}
+
+#[test]
+fn a_redundant_arm_keeps_its_tool_where_it_is_while_its_manipulability_rises() {
+    let robot = robot(TABLES[1].1);
+    let mut q = vec![0.1, 0.25, 0.1, 0.3, 0.1, -0.3, 0.4, 0.0];
+    let pose = robot.forward(&q);
+    let begin = value(&robot, &q);
+    let mut gradient = vec![0.0; q.len()];
+    for _ in 0..500 {
+        let before = robot.manipulability(&q, &mut gradient).value;
+        robot.null_space(&q, &mut gradient);
+        let step = |slope: f64| 0.005 * slope / before;
+        let moved: Vec<f64> = q.iter().zip(&gradient).map(|(q, slope)| q + step(*slope)).collect();
+        robot.track(&pose, &moved, &IkOptions::default(), &mut q).unwrap();
+        let off = robot.forward(&q);
+        assert!((off.translation.vector - pose.translation.vector).norm() < 1e-6);
+        assert!(off.rotation.angle_to(&pose.rotation) < 1e-6);
+        let now = value(&robot, &q);
+        assert!(now >= before - 1e-9, "{before} to {now}");
+    }
+    let end = value(&robot, &q);
+    assert!(end > 1.5 * begin, "{begin} to {end}");
 }
