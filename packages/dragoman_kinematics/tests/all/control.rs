@@ -44,15 +44,21 @@ impl Bench {
             UnitQuaternion::from_euler_angles(0.0, std::f64::consts::FRAC_PI_2, std::f64::consts::FRAC_PI_2);
         let options =
             IkOptions { position_tolerance: 1e-10, rotation_tolerance: 1e-10, ..IkOptions::default() };
-        let steps = (turns * period / PERIOD) as i64;
+        // One second each to begin and to end, at half the speed in the mean.
+        let duration = turns * period + 1.0;
+        let ramp = |time: f64| time * time * time * (1.0 - time / 2.0);
+        let steps = (duration / PERIOD) as i64;
         let mut q = SEED.to_vec();
         let mut path = Vec::new();
         for step in -1..=steps + 1 {
-            // Begins and ends at rest.
-            let time = (step as f64 * PERIOD).clamp(0.0, turns * period);
-            let ramp =
-                |time: f64| if time < 1.0 { time * time * time * (1.0 - time / 2.0) } else { time - 0.5 };
-            let phase = ramp(time) / period;
+            let time = (step as f64 * PERIOD).clamp(0.0, duration);
+            let rest = duration - time;
+            let way = match time {
+                _ if time < 1.0 => ramp(time),
+                _ if rest < 1.0 => duration - 1.0 - ramp(rest),
+                _ => time - 0.5,
+            };
+            let phase = way / period;
             let point = Path::Circle { period }.at(phase);
             let pose = Isometry3::from_parts(Translation3::from(point.coords), attitude);
             let before = q.clone();
@@ -118,8 +124,9 @@ impl Bench {
     }
 }
 
+/// Less than what the drives can hold: with 3 kg the third joint would need 1.1 times its effort on this circle.
 fn payload() -> Inertia {
-    Inertia::point(3.0, [0.0, 0.0, 0.05])
+    Inertia::point(1.5, [0.0, 0.0, 0.05])
 }
 
 #[test]
@@ -130,7 +137,7 @@ fn the_dynamics_make_circles_accurate_and_adaptation_keeps_them_so_with_a_payloa
         let turns = 3.0;
         let computed = ComputedTorque::new(bench.arm.clone(), BANDWIDTH).unwrap();
         let by_model = |q: &Joints, v: &Joints, target: &Target<6>| computed.torques(q, v, target);
-        for (load, body) in [("none", Inertia::default()), ("3 kg", payload())] {
+        for (load, body) in [("none", Inertia::default()), ("1.5 kg", payload())] {
             let mut adaptive = Adaptive::new(bench.arm.clone(), BANDWIDTH, ADAPTATION).unwrap();
             let independent = bench.run(period, turns, &body, bench.independent());
             let model = bench.run(period, turns, &body, by_model);
