@@ -36,6 +36,8 @@ pub struct AxisSettings {
     pub warming_time: Duration,
     /// Temperature at which it switches off, degrees Celsius.
     pub temperature_limit: f64,
+    /// Counter between which the shaft may be while it follows a current, with an arm as its load.
+    pub position_limits: [f64; 2],
 }
 
 impl Default for AxisSettings {
@@ -52,8 +54,32 @@ impl Default for AxisSettings {
             heating: 4.0,
             warming_time: Duration::from_secs(300),
             temperature_limit: 85.0,
+            position_limits: [f64::NEG_INFINITY, f64::INFINITY],
         }
     }
+}
+
+/// Bandwidth of the position loop, rad/s, with an arm as its load.
+const LOOP_BANDWIDTH: f64 = 25.0;
+
+/// A shaft that an arm hangs on. The rest of [`Axis`] is then where it should be.
+#[derive(Debug, Clone, PartialEq)]
+struct Shaft {
+    position: f64,
+    velocity: f64,
+    /// Sum of the position loop's errors, counts s.
+    sum: f64,
+    /// The brake is engaged: the shaft moves as [`Axis`] says, whatever torque that takes.
+    is_braked: bool,
+}
+
+/// What moves a loaded shaft.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Drive {
+    /// The motor, A.
+    Current(f64),
+    /// The brake: the velocity that it leaves, counts/s.
+    Brake(f64),
 }
 
 /// Current motion of the axis.
@@ -93,6 +119,8 @@ pub(crate) enum AxisEvent {
     TooFast,
     /// The temperature has reached its limit.
     TooHot,
+    /// The position is beyond its limits.
+    OutOfRange,
 }
 
 /// Motor and shaft.
@@ -107,6 +135,7 @@ pub struct Axis {
     velocity: f64,
     current: f64,
     temperature: f64,
+    load: Option<Shaft>,
 }
 
 impl Axis {
@@ -121,28 +150,67 @@ impl Axis {
             velocity: 0.0,
             current: 0.0,
             temperature,
+            load: None,
+        }
+    }
+
+    /// Hangs an arm on the shaft, which is at rest with its brake engaged. From now on [`Axis::load_moved`] moves it.
+    pub(crate) fn attach_load(&mut self) {
+        self.load = Some(Shaft { position: self.position, velocity: 0.0, sum: 0.0, is_braked: true });
+    }
+
+    /// What moves the shaft in the present loop, with an arm on it.
+    pub(crate) fn drive(&self) -> Drive {
+        match &self.load {
+            Some(shaft) if shaft.is_braked => Drive::Brake(self.velocity),
+            _ => Drive::Current(self.current),
+        }
+    }
+
+    /// The shaft is where the arm has moved it: counts since the start as [`Axis::shaft_position`], counts/s.
+    pub(crate) fn load_moved(&mut self, position: f64, velocity: f64) {
+        let Some(shaft) = &mut self.load else { return };
+        if !shaft.is_braked {
+            (shaft.position, shaft.velocity) = (position - self.shaft_offset, velocity);
+            if matches!(self.motion, Motion::Current(_)) {
+                (self.position, self.velocity) = (shaft.position, shaft.velocity);
+            }
+        }
+    }
+
+    /// The brake lets the shaft go.
+    fn release(&mut self) {
+        if let Some(shaft) = self.load.as_mut().filter(|shaft| shaft.is_braked) {
+            *shaft = Shaft { position: self.position, velocity: self.velocity, sum: 0.0, is_braked: false };
         }
     }
 
     /// The encoder's counter without its wrap at 32 bits, counts.
     pub fn position(&self) -> f64 {
-        self.position
+        match &self.load {
+            Some(shaft) if !shaft.is_braked => shaft.position,
+            _ => self.position,
+        }
     }
 
     /// The counter: the low 32 bits.
     pub(crate) fn counter(&self) -> i32 {
-        low_bits(self.position)
+        low_bits(self.position())
     }
 
     /// Sets the counter without a motion.
     pub(crate) fn set_position(&mut self, position: f64) {
-        self.shaft_offset += self.position - position;
-        self.position = position;
+        let change = position - self.position();
+        self.shaft_offset -= change;
+        self.position += change;
+        if let Some(shaft) = &mut self.load {
+            shaft.position += change;
+        }
     }
 
     /// Position of the shaft in counts since the start: setting the counter does not change it.
     pub fn shaft_position(&self) -> f64 {
-        self.shaft_offset + self.position
+        self.shaft_offset + self.position()
     }
 
     /// The drive restarts: the brake engages; after a power failure the count is lost.
@@ -160,7 +228,10 @@ impl Axis {
 
     /// Velocity, counts/s.
     pub fn velocity(&self) -> f64 {
-        self.velocity
+        match &self.load {
+            Some(shaft) if !shaft.is_braked => shaft.velocity,
+            _ => self.velocity,
+        }
     }
 
     pub(crate) fn current(&self) -> f64 {
@@ -194,11 +265,13 @@ impl Axis {
     }
 
     pub(crate) fn set_motion(&mut self, motion: Motion) {
+        self.release();
         self.motion = motion;
     }
 
     /// Decelerates to rest, counts/s^2.
     pub(crate) fn stop(&mut self, deceleration: f64) {
+        self.release();
         self.motion = if self.velocity == 0.0 {
             Motion::Rest
         } else {
@@ -208,6 +281,7 @@ impl Axis {
 
     /// Holds the current position.
     pub(crate) fn hold(&mut self) {
+        self.release();
         (self.motion, self.velocity, self.current) = (Motion::Rest, 0.0, 0.0);
     }
 
@@ -216,17 +290,29 @@ impl Axis {
         if self.position == target {
             return self.hold();
         }
+        self.release();
         let deceleration = self.settings.brake_deceleration;
         self.motion = Motion::Point { target, speed: self.settings.following_limit, deceleration };
     }
 
     /// Switches the motor off; the brake engages.
     pub(crate) fn brake(&mut self) {
-        self.stop(self.settings.brake_deceleration);
+        if let Some(shaft) = self.load.as_mut().filter(|shaft| !shaft.is_braked) {
+            (self.position, self.velocity) = (shaft.position, shaft.velocity);
+            (shaft.is_braked, self.current) = (true, 0.0);
+        }
+        self.motion = if self.velocity == 0.0 {
+            Motion::Rest
+        } else {
+            Motion::Velocity { target: 0.0, acceleration: self.settings.brake_deceleration }
+        };
     }
 
     /// Whether the state stays constant.
     pub(crate) fn is_at_rest(&self) -> bool {
+        if self.load.as_ref().is_some_and(|shaft| !shaft.is_braked) {
+            return false;
+        }
         match self.motion {
             Motion::Rest => true,
             Motion::Current(current) => current == 0.0 && self.velocity == 0.0,
@@ -272,6 +358,7 @@ impl Axis {
                     event = Some(AxisEvent::SegmentEnd);
                 }
             }
+            Motion::Current(_) if self.load.is_some() => {}
             Motion::Current(current) => {
                 // Friction increases with velocity, so every current has its final velocity.
                 let last = current / self.settings.friction;
@@ -296,8 +383,41 @@ impl Axis {
                 needed.clamp(-limit, limit)
             }
         };
+        event = self.run_loaded(period).or(event);
         self.warm(1);
         if self.temperature >= self.settings.temperature_limit { Some(AxisEvent::TooHot) } else { event }
+    }
+
+    /// The current of the position loop, with an arm on the shaft; until the arm moves it, the shaft keeps its velocity.
+    fn run_loaded(&mut self, period: f64) -> Option<AxisEvent> {
+        let settings = &self.settings;
+        let shaft = self.load.as_mut()?;
+        if shaft.is_braked {
+            self.current = 0.0;
+            return None;
+        }
+        shaft.position += shaft.velocity * period;
+        let mut is_limited = false;
+        if matches!(self.motion, Motion::Current(_)) {
+            (self.position, self.velocity) = (shaft.position, shaft.velocity);
+            let [lowest, highest] = settings.position_limits;
+            is_limited = shaft.position < lowest || shaft.position > highest;
+        } else {
+            let error = self.position - shaft.position;
+            let acceleration = LOOP_BANDWIDTH.powi(2) * error
+                + 2.0 * LOOP_BANDWIDTH * (self.velocity - shaft.velocity)
+                + 0.2 * LOOP_BANDWIDTH.powi(3) * shaft.sum;
+            let needed = settings.inertia * acceleration;
+            self.current = needed.clamp(-settings.current_limit, settings.current_limit);
+            // At the limit the sum would only grow.
+            if self.current == needed {
+                shaft.sum += error * period;
+            }
+        }
+        if shaft.velocity.abs() > settings.velocity_limit {
+            return Some(AxisEvent::TooFast);
+        }
+        is_limited.then_some(AxisEvent::OutOfRange)
     }
 
     fn step_to_point(&mut self, target: f64, speed: f64, deceleration: f64) {

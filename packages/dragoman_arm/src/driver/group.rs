@@ -19,7 +19,8 @@ use std::time::Duration;
 use dragoman_io::can::{BusFault, Frame};
 
 use super::axis::Axis;
-use super::config::{ConfigError, GroupConfig};
+use super::config::{ConfigError, ControlMode, GroupConfig};
+use super::control::Controller;
 use super::execution::{End, Execution, History};
 use super::fault::{EmergencyLog, Fault};
 use super::outbox::Outbox;
@@ -122,6 +123,9 @@ pub struct Group {
     /// The last commanded velocities or currents, and their time.
     rates: Vec<f64>,
     rates_at: Duration,
+    /// Control mode [`ControlMode::Host`]: the controller, and buffers for positions and velocities.
+    controller: Option<Controller>,
+    feedback: [Vec<f64>; 2],
     history: History,
     execution: Option<Execution>,
     executions: u64,
@@ -166,6 +170,8 @@ impl Group {
             reference,
             rates: vec![0.0; axes.len()],
             rates_at: now,
+            controller: None,
+            feedback: [home.clone(), home.clone()],
             history: History::new(axes.len(), usize::from(config.lead_rows()) + 2),
             execution: None,
             executions: 0,
@@ -176,6 +182,16 @@ impl Group {
             config,
             axes,
         })
+    }
+
+    /// Sets the controller of [`ControlMode::Host`]. Without one the currents are 0.
+    pub fn set_controller(&mut self, controller: Controller) {
+        self.controller = Some(controller);
+    }
+
+    /// Whether a controller on this computer follows the set-points.
+    pub(super) fn is_host(&self) -> bool {
+        self.config.mode == ControlMode::Host
     }
 
     /// Its configuration.

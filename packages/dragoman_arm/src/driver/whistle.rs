@@ -115,7 +115,7 @@ pub(super) fn cycle(axis: &mut Axis, now: Duration, setpoint: f64, out: &mut Out
             out.push(now, request_frame(axis.node, &Request::Set(Command::JOG, jog)));
             out.push(now, request_frame(axis.node, &Request::Get(Command::BEGIN)));
         }
-        ControlMode::Torque => {
+        ControlMode::Torque | ControlMode::Host => {
             #[allow(clippy::cast_possible_truncation)]
             let current = Argument::Float(setpoint as f32);
             out.push(now, request_frame(axis.node, &Request::Set(Command::TORQUE, current)));

@@ -16,6 +16,11 @@ pub struct Adaptation {
     pub max_distance: f64,
 }
 
+impl Adaptation {
+    /// For payloads of arms of about a metre.
+    pub const DEFAULT: Self = Self { rate: 5.0, max_mass: 10.0, max_distance: 0.35 };
+}
+
 /// Control after Slotine and Li. The error decreases whatever the payload is, if drives and dynamics are as they are
 /// described.
 #[derive(Debug, Clone)]
@@ -57,7 +62,8 @@ impl<const N: usize> Adaptive<N> {
         let torques = matrix * (acceleration - self.bandwidth * slip)
             + self.dynamics.coriolis(q, v, &reference)
             + self.dynamics.gravity(q)
-            + self.dynamics.friction(&reference)
+            // Not of the reference: its Coulomb friction would switch with the sign of small errors.
+            + self.dynamics.friction(&target.velocity)
             + regressor * SVector::from(self.payload);
         if dt.is_finite() && dt > 0.0 {
             self.learn(&(regressor.transpose() * slip), dt);

@@ -5,6 +5,7 @@
 //! | `mod.rs` | [`Target`], [`ControlError`] |
 //! | `computed_torque.rs` | [`ComputedTorque`]: the arm as unit masses, by its inverse dynamics |
 //! | `adaptive.rs` | [`Adaptive`]: passivity-based control that learns a payload |
+//! | `law.rs` | [`Law`]: either of them, for any number of joints |
 //!
 //! Cores: positions, velocities and a target in, torques out. What limits torques, speeds and positions is the drives'
 //! business. Units: rad or m, N m or N. Nothing is allocated.
@@ -14,9 +15,11 @@
 
 mod adaptive;
 mod computed_torque;
+mod law;
 
 pub use adaptive::{Adaptation, Adaptive};
 pub use computed_torque::ComputedTorque;
+pub use law::{Law, LawError, Method, law};
 
 use nalgebra::SVector;
 

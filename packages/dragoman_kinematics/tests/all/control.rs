@@ -16,7 +16,7 @@ const SUBSTEPS: usize = 4;
 const BANDWIDTH: f64 = 25.0;
 /// Close to the beginning of the circle, in the branch of the thesis.
 const SEED: [f64; 6] = [-1.57, 1.32, 1.03, 0.0, 2.36, 0.0];
-const ADAPTATION: Adaptation = Adaptation { rate: 5.0, max_mass: 10.0, max_distance: 0.35 };
+const ADAPTATION: Adaptation = Adaptation::DEFAULT;
 
 struct Bench {
     robot: Robot,
@@ -101,7 +101,7 @@ impl Bench {
             let torques =
                 Joints::from_fn(|joint, _| asked[joint].clamp(-self.effort[joint], self.effort[joint]));
             for _ in 0..SUBSTEPS {
-                (q, v) = loaded.step(&q, &v, &torques, PERIOD / SUBSTEPS as f64).unwrap();
+                (q, v) = loaded.step(&q, &v, &torques, &[None; 6], PERIOD / SUBSTEPS as f64).unwrap();
             }
             assert!(q.iter().all(|value| value.is_finite()));
         }
@@ -151,6 +151,7 @@ fn the_dynamics_make_circles_accurate_and_adaptation_keeps_them_so_with_a_payloa
                     .join(" | "),
                 found.mass
             );
+            assert!((found.mass - body.mass).abs() < 0.05, "{body:?}: {found:?}");
             rows.push((load, independent, model, adapted));
         }
     }
