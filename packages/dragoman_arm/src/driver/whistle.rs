@@ -29,7 +29,13 @@ pub(super) fn set_up(group: &GroupConfig, node: NodeId, mode: ControlMode) -> Ve
         Step::Ensure(Command::MOTOR, 0),
         Step::Nmt(NmtCommand::EnterPreOperational),
     ];
-    steps.extend(writes.into_iter().map(|(address, value): (_, Value)| Step::Write(address, value)));
+    steps.extend(writes.into_iter().map(|(address, value): (_, Value)| match address {
+        // A drive that follows currents cannot hold a position.
+        objects::ABORT_CONNECTION if mode == ControlMode::Host => {
+            Step::Write(address, Value::Integer16(objects::ON_LOSS_OFF))
+        }
+        _ => Step::Write(address, value),
+    }));
     steps.extend([
         Step::Nmt(NmtCommand::StartRemoteNode),
         Step::Ensure(Command::MOTOR, 0),
