@@ -37,12 +37,10 @@ fn the_host_follows_circles_better_than_the_drives_and_learns_a_payload() {
 
 #[test]
 fn the_default_cycle_is_fast_enough() {
-    for who in [COMPUTED, ADAPTIVE] {
-        let mut bench = Bench::enabled(who, &payload(), 28);
-        let [mean, _] = bench.circle(10.0, 1.0);
-        assert_eq!(bench.group.state(), State::Enabled, "{who:?}: {}", fault(&bench));
-        assert!(mean < 0.03, "{who:?}: {mean}");
-    }
+    let mut bench = Bench::enabled(ADAPTIVE, &payload(), 28);
+    let [mean, _] = bench.circle(5.0, 2.0);
+    assert_eq!(bench.group.state(), State::Enabled, "{}", fault(&bench));
+    assert!(mean < 1e-3, "{mean}");
 }
 
 #[test]

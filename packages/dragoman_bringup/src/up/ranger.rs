@@ -338,3 +338,59 @@ fn truth(nominal: &Nominal, shafts: Shafts, misalignment: &str) -> Result<tracke
         Some(table.forward(&joints).translation.vector.into())
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted<'a>(group: &'a GroupConfig, control_mode: &str, payload: &[f64]) -> BusSettings<'a> {
+        BusSettings {
+            group,
+            can: String::new(),
+            control_mode: control_mode.to_owned(),
+            bandwidth: 15.0,
+            velocity_limit: 0.0,
+            dynamics: true,
+            payload: payload.to_vec(),
+        }
+    }
+
+    #[test]
+    fn what_drives_cannot_carry_is_refused_with_the_reason() {
+        let RobotDescription { model, urdf, drives, .. } = robot::load("ranger_mk1").unwrap();
+        let carried = Carried { model: model.clone(), urdf };
+        let load = |group: &GroupConfig, payload: &[f64]| carried.load(&wanted(group, "position", payload));
+        assert!(load(&drives, &[1.0, 0.0, 0.0, 0.05]).unwrap().is_some());
+        let refused = |group: &GroupConfig, payload: &[f64]| load(group, payload).err().unwrap();
+        assert_eq!(refused(&drives, &[1.0, 0.0]), "simulated_payload needs four numbers, not 2");
+        assert_eq!(
+            refused(&drives, &[-1.0, 0.0, 0.0, 0.0]),
+            "simulated_dynamics: payload: the mass is -1 kg"
+        );
+        assert!(refused(&drives, &[f64::NAN, 0.0, 0.0, 0.0]).contains("finite"));
+        let mut other = drives.clone();
+        other.axes[2].kind = DriveKind::Cia402;
+        assert!(refused(&other, &[0.0; 4]).contains("SimplIQ drive in each joint"));
+        let without_masses = Carried { model, urdf: String::new() };
+        let error = without_masses.load(&wanted(&drives, "position", &[0.0; 4])).err().unwrap();
+        assert!(error.contains("needs a URDF"), "{error}");
+        let error = without_masses.controller(&wanted(&drives, "adaptive", &[0.0; 4])).err().unwrap();
+        assert!(error.starts_with("adaptive: a Denavit-Hartenberg table"), "{error}");
+    }
+
+    #[test]
+    fn modes_at_the_host_have_a_controller() {
+        let RobotDescription { model, urdf, drives, .. } = robot::load("ranger_mk1").unwrap();
+        let carried = Carried { model, urdf };
+        for (mode, has_one) in [
+            ("position", false),
+            ("velocity", false),
+            ("torque", false),
+            ("computed_torque", true),
+            ("adaptive", true),
+        ] {
+            let found = carried.controller(&wanted(&drives, mode, &[0.0; 4])).unwrap();
+            assert_eq!(found.is_some(), has_one, "{mode}");
+        }
+    }
+}
