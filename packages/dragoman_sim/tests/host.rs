@@ -44,6 +44,18 @@ fn the_default_cycle_is_fast_enough() {
 }
 
 #[test]
+fn the_greatest_bandwidth_is_stable() {
+    for (sample_ratio, bandwidth) in [(14, 0.2 / 0.00504), (28, 0.2 / 0.01008)] {
+        for who in [COMPUTED, ADAPTIVE] {
+            let mut bench = Bench::with_bandwidth(who, &Inertia::default(), sample_ratio, bandwidth);
+            let [mean, most] = bench.circle(5.0, 1.0);
+            assert_eq!(bench.group.state(), State::Enabled, "{who:?}: {}", fault(&bench));
+            assert!(mean < 1e-3 && most < 2e-3, "{who:?} {bandwidth}: {mean} {most}");
+        }
+    }
+}
+
+#[test]
 fn the_arm_holds_its_place_from_the_moment_the_brakes_open_until_they_close() {
     for who in [Who::Drives, COMPUTED] {
         let mut bench = Bench::enabled(who, &Inertia::default(), 14);

@@ -151,12 +151,20 @@ impl Axis {
     }
 
     /// Takes the position and status that the drive reported.
-    pub(super) fn report(&mut self, now: Duration, counts: i32, status: u32, cycle: Duration) {
+    /// `between` is the time between the last two SYNCs, which is longer than a cycle after a pause of this computer.
+    pub(super) fn report(
+        &mut self,
+        now: Duration,
+        counts: i32,
+        status: u32,
+        cycle: Duration,
+        between: Duration,
+    ) {
         let counts = f64::from(counts);
         if self.reported.is_some() {
             let moved = counts - self.counts;
-            self.rate = moved / cycle.as_secs_f64();
-            self.velocity += 0.3 * (self.rate - self.velocity);
+            self.rate = moved / between.as_secs_f64();
+            self.velocity += 0.3 * (moved / cycle.as_secs_f64() - self.velocity);
             self.still = if moved.abs() <= STILL_COUNTS { self.still.saturating_add(1) } else { 0 };
         }
         if let Some(position) = self.last_known.filter(|_| self.has_restarted) {

@@ -113,6 +113,8 @@ pub struct Group {
     set_up_fault: Option<Fault>,
     outbox: Outbox,
     next_cycle: Duration,
+    /// Time of the last SYNC, and from the one before to it.
+    synced: (Duration, Duration),
     cycles: u64,
     next_heartbeat: Duration,
     bus_lost: bool,
@@ -162,6 +164,7 @@ impl Group {
             set_up_fault: None,
             outbox: Outbox::new(),
             next_cycle: now,
+            synced: (now, config.cycle()),
             cycles: 0,
             next_heartbeat: now,
             bus_lost: false,

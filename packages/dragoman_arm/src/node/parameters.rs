@@ -48,7 +48,7 @@ pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
         Declaration::new(
             "control_bandwidth",
             15.0,
-            "Bandwidth of computed_torque and adaptive, rad/s; ten periods of the set-points should fit in its inverse.",
+            "Bandwidth of computed_torque and adaptive, rad/s; at most 0.2 divided by the period of the set-points.",
         )
         .within(Range::Double { from: 0.1, to: 1000.0 }),
         Declaration::new(

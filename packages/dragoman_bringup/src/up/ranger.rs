@@ -194,6 +194,9 @@ struct Simulated {
     shafts: Shafts,
 }
 
+/// Greatest product of the bandwidth of a controller and its period.
+const FASTEST: f64 = 0.2;
+
 /// The arm that the drives carry.
 struct Carried {
     model: Model,
@@ -209,6 +212,13 @@ impl Carried {
             "adaptive" => Method::Adaptive,
             _ => return Ok(None),
         };
+        let fastest = FASTEST / wanted.group.cycle().as_secs_f64();
+        if wanted.bandwidth > fastest {
+            return Err(format!(
+                "control_bandwidth is {} rad/s; with this sample_ratio at most {fastest:.1} is stable",
+                wanted.bandwidth
+            ));
+        }
         let rotors: Vec<f64> = wanted.group.axes.iter().map(|axis| axis.rotor_inertia).collect();
         let [base, tip] = self.links(&wanted.control_mode)?;
         let law = law(&self.urdf, Some(base), Some(tip), &rotors, method, wanted.bandwidth);
@@ -392,5 +402,7 @@ mod tests {
             let found = carried.controller(&wanted(&drives, mode, &[0.0; 4])).unwrap();
             assert_eq!(found.is_some(), has_one, "{mode}");
         }
+        let fast = BusSettings { bandwidth: 50.0, ..wanted(&drives, "adaptive", &[0.0; 4]) };
+        assert!(carried.controller(&fast).err().unwrap().contains("at most 19.8"));
     }
 }

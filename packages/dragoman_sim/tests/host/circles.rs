@@ -52,6 +52,11 @@ impl Bench {
     /// Switched on at the beginning of the circle, with a payload that nobody knows of. `sample_ratio`: position loops of a
     /// period of the set-points.
     pub(crate) fn enabled(who: Who, payload: &Inertia, sample_ratio: u16) -> Self {
+        Self::with_bandwidth(who, payload, sample_ratio, BANDWIDTH)
+    }
+
+    /// The same with another bandwidth of the controller, rad/s.
+    pub(crate) fn with_bandwidth(who: Who, payload: &Inertia, sample_ratio: u16, bandwidth: f64) -> Self {
         let robot = Robot::new(&Model::from_urdf(URDF, None, Some("tool0")).unwrap()).unwrap();
         let mut home = SEED.to_vec();
         robot
@@ -87,7 +92,7 @@ impl Bench {
         });
         let rack = Rack::new(drives.collect()).with_arm(arm);
         let method = if let Who::Host(method) = who { method } else { Method::ComputedTorque };
-        let law = law(URDF, None, Some("tool0"), &ROTOR_INERTIA, method, BANDWIDTH).unwrap();
+        let law = law(URDF, None, Some("tool0"), &ROTOR_INERTIA, method, bandwidth).unwrap();
         let law = Arc::new(Mutex::new(law));
         let again = Arc::clone(&law);
         let controller = Controller::new(move |step, torques| {

@@ -85,6 +85,8 @@ impl Group {
     pub(super) fn cycle(&mut self, now: Duration) {
         self.cycles += 1;
         self.outbox.push(now, Service::Sync.frame(&[]));
+        let since = now.saturating_sub(self.synced.0).max(self.config.cycle() / 2);
+        self.synced = (now, since);
         let enabled = self.state == State::Enabled;
         if enabled {
             self.reference.advance(self.config.cycle().as_secs_f64());
@@ -123,7 +125,8 @@ impl Group {
             let period = self.config.cycle().as_secs_f64();
             let [position, velocity] = &mut self.feedback;
             // The drives reported at the SYNC before this one.
-            let measured = self.axes.iter().map(|axis| (axis.position() + axis.rate() * period, axis.rate()));
+            let since = self.synced.1.min(self.config.feedback_loss).as_secs_f64();
+            let measured = self.axes.iter().map(|axis| (axis.position() + axis.rate() * since, axis.rate()));
             for ((place, slot), (measured, rate)) in
                 position.iter_mut().zip(velocity.iter_mut()).zip(measured)
             {
