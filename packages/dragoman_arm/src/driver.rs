@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`config`] | configuration of a group of drives |
 //! | [`group`] | [`Group`]: the drives of one arm, which start, move and stop together |
+//! | [`control`] | following positions with currents: what a controller gets and gives |
 //! | `axis` | one joint with its drive: conversion to counts, reports, supervision |
 //! | `whistle`, [`cia402`] | the messages to the two kinds of drives, and their order |
 //! | `conversation` | requests and answers with deadlines and retries |
@@ -18,6 +19,7 @@
 mod axis;
 pub mod cia402;
 pub mod config;
+pub mod control;
 mod conversation;
 pub mod execution;
 pub mod fault;
@@ -30,6 +32,7 @@ pub mod trajectory;
 mod whistle;
 
 pub use config::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
+pub use control::{Controller, Feedback};
 pub use execution::End;
 pub use fault::{EmergencyRecord, Fault};
 pub use group::{Event, Group, Measured, State};

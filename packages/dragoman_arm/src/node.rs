@@ -31,7 +31,9 @@ use dragoman_ros::{
 };
 use futures::channel::oneshot;
 
-use crate::driver::{self, ControlMode, Drives, End, Event, Fault, GroupConfig, Measured, StartError, State};
+use crate::driver::{
+    self, ControlMode, Controller, Drives, End, Event, Fault, Group, GroupConfig, Measured, StartError, State,
+};
 use crate::drives::DriveError;
 
 /// Settings of an arm's node.
@@ -108,26 +110,57 @@ pub struct ArmBus {
     pub clock: driver::Clock,
     /// Whether the drives are switched on as soon as they are set up, also without parameter `enable_at_start`.
     pub enable_at_start: bool,
+    /// The controller of control modes at the host.
+    pub controller: Option<Controller>,
 }
 
-/// Starts node `arm` in the arm's namespace. `open_bus` gets the group of drives and the parameters `can` and
-/// `simulated_velocity_limit` (counts/s).
+/// What parameters say about the bus, the drives on it, and who controls them.
+#[derive(Debug)]
+pub struct BusSettings<'a> {
+    /// The drives.
+    pub group: &'a GroupConfig,
+    /// Name of the CAN interface; empty: simulated drives.
+    pub can: String,
+    /// Control mode; `computed_torque` and `adaptive` need a controller.
+    pub control_mode: String,
+    /// Bandwidth of the controller, rad/s.
+    pub bandwidth: f64,
+    /// Velocity of simulated drives, counts/s; 0: no limit.
+    pub velocity_limit: f64,
+    /// Whether the simulated drives carry the arm.
+    pub dynamics: bool,
+    /// What the arm carries, as in parameter `simulated_payload`.
+    pub payload: Vec<f64>,
+}
+
+/// Starts node `arm` in the arm's namespace. `open_bus` opens the bus that the parameters name.
 ///
 /// # Errors
 /// An invalid parameter; a bus that cannot be opened; an error of the middleware.
 pub fn start(
     context: &Context,
     settings: ArmSettings,
-    open_bus: impl FnOnce(&GroupConfig, &str, f64) -> Result<ArmBus, String>,
+    open_bus: impl FnOnce(&BusSettings<'_>) -> Result<ArmBus, String>,
 ) -> Result<ArmNode, ArmNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &settings.namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(&settings.drives))?;
     tasks.spawn(server);
     let config = parameters::group(&values, settings.joint_names.len()).map_err(ArmNodeError::Drives)?;
-    let can: String = values.value("can");
-    let ArmBus { bus, clock, enable_at_start } =
-        open_bus(&config, &can, values.value("simulated_velocity_limit")).map_err(ArmNodeError::Bus)?;
-    let drives = Arc::new(Drives::start(config, bus, clock).map_err(ArmNodeError::Start)?);
+    let of_bus = BusSettings {
+        group: &config,
+        can: values.value("can"),
+        control_mode: values.value("control_mode"),
+        bandwidth: values.value("control_bandwidth"),
+        velocity_limit: values.value("simulated_velocity_limit"),
+        dynamics: values.value("simulated_dynamics"),
+        payload: values.value("simulated_payload"),
+    };
+    let ArmBus { bus, clock, enable_at_start, controller } = open_bus(&of_bus).map_err(ArmNodeError::Bus)?;
+    let mut group = Group::new(clock.now(), config).map_err(|error| ArmNodeError::Start(error.into()))?;
+    if let Some(controller) = controller {
+        group.set_controller(controller);
+    }
+    let drives = Arc::new(Drives::run(group, bus, clock).map_err(ArmNodeError::Start)?);
 
     let latched = QosProfile::default().keep_last(1).transient_local();
     let node = tasks.node();

@@ -65,12 +65,12 @@ impl Arm {
         };
         let unplugged = Arc::new(AtomicBool::new(false));
         let plug = Arc::clone(&unplugged);
-        let ArmNode { node, drives } = start(&context, settings, move |_, _, _| {
+        let ArmNode { node, drives } = start(&context, settings, move |_| {
             let clock = Clock::patient(Duration::from_millis(10));
             let drive = |node| Whistle::new(NodeId::new(node).unwrap(), WhistleSettings::default());
             let bus = RackBus::new(Rack::new(NODES.map(drive).into()), clock.clone());
             let bus = Box::new(Cable { bus, unplugged: plug, reported: false });
-            Ok(ArmBus { bus, clock, enable_at_start: true })
+            Ok(ArmBus { bus, clock, enable_at_start: true, controller: None })
         })
         .unwrap();
         let runtime =

@@ -70,6 +70,10 @@ struct DriveSettings {
     node_ids: Vec<u8>,
     /// Counts per revolution (or per metre) of the joint; negative where the drive counts the other way.
     counts_per_revolution: Vec<f64>,
+    /// N m/A or N/A.
+    torque_per_ampere: Option<Vec<f64>>,
+    /// As seen by the joint, kg m^2 or kg.
+    rotor_inertia: Option<Vec<f64>>,
 }
 
 /// Error loading a robot.
@@ -174,9 +178,12 @@ fn given_drives(
     let settings: DriveSettings =
         serde_norway::from_value(settings.clone()).map_err(|error| error.to_string())?;
     let joints = group.axes.len();
+    let count = |values: &Option<Vec<f64>>| values.as_ref().map_or(joints, Vec::len);
     for (name, given) in [
         ("node_ids", settings.node_ids.len()),
         ("counts_per_revolution", settings.counts_per_revolution.len()),
+        ("torque_per_ampere", count(&settings.torque_per_ampere)),
+        ("rotor_inertia", count(&settings.rotor_inertia)),
     ] {
         if given != joints {
             return Err(format!("{name} has {given} values; the arm has {joints} joints"));
@@ -189,6 +196,12 @@ fn given_drives(
         }
         axis.node = *node;
         axis.counts_per_unit = counts_per_unit(joint.kind, *counts);
+    }
+    for (axis, torque) in group.axes.iter_mut().zip(settings.torque_per_ampere.iter().flatten()) {
+        axis.torque_per_ampere = *torque;
+    }
+    for (axis, inertia) in group.axes.iter_mut().zip(settings.rotor_inertia.iter().flatten()) {
+        axis.rotor_inertia = *inertia;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@
 //! | [`motion`] | trajectories, limits and the command pipeline of an arm |
 //! | [`state`] | a robot as a tree of links; the joints of several sources as one state |
 //! | [`calibration`] | geometry and joint offsets from measured tool positions |
+//! | [`control`] | torques that make an arm follow, also with an unknown payload |
 //! | [`dynamics`] | torques that a motion needs, and the motion that torques cause |
 //! | [`evaluation`] | how well an arm follows its path: the tests of the Ranger thesis |
 //! | [`planning`] | paths round obstacles, and their timing |
@@ -18,6 +19,7 @@
 //! I/O, no ROS type and no clock. Poses are types of [`nalgebra`], which is re-exported.
 
 pub mod calibration;
+pub mod control;
 pub mod dynamics;
 pub mod evaluation;
 pub mod model;
@@ -32,5 +34,6 @@ pub use nalgebra;
 
 pub use model::{Joint, JointKind, Link, Model, ModelError, RobotSettings};
 pub use solver::{
-    FreeRotation, FreeRotationError, GoalMask, IkError, IkOptions, IkReport, Robot, SearchEnd, VelocityReport,
+    FreeRotation, FreeRotationError, GoalMask, IkError, IkOptions, IkReport, Manipulability, Robot,
+    SearchEnd, VelocityReport,
 };

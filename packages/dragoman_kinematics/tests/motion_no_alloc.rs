@@ -77,4 +77,40 @@ fn main() {
     arm.finished = false;
     assert_eq!(arm.allocations(3_000, true), 0, "joint via points");
     assert!(arm.finished);
+
+    avoiding_singularities();
+}
+
+/// Twists and lines of an arm with eight joints that turns away from singularities.
+fn avoiding_singularities() {
+    let robot = Robot::new(&Model::from_dh_yaml(include_str!("data/ranger_mk2.yaml")).unwrap()).unwrap();
+    let options =
+        MotionConfig { singularity_margin: 1.0, null_space_rate: 0.2, ..MotionConfig::for_robot(&robot) };
+    let mut pipeline = Pipeline::new(robot, options).unwrap();
+    let mut measured = [0.1, 0.25, 0.1, 0.3, 0.1, -0.3, 0.4, 0.0];
+    let mut time = 0.0;
+    let mut moved = 0;
+    for cycle in 0..300 {
+        match cycle {
+            5 => pipeline.set_command_mode(CommandMode::Cartesian),
+            20 => pipeline.set_twist([0.02, 0.0, 0.01], [0.0; 3]).unwrap(),
+            100 => {
+                let mut pose = pipeline.robot().forward(&measured);
+                pose.translation.z -= 0.02;
+                pipeline.set_goal_pose(&RawPose::from(&pose), 0.0).unwrap();
+                pipeline.begin_motion().unwrap();
+            }
+            _ => {}
+        }
+        time += 0.01944;
+        let region = Region::new(ALLOCATOR);
+        let step = pipeline.step(time, &measured, true);
+        if let Some(command) = step.command {
+            moved += usize::from(*command != measured);
+            measured.copy_from_slice(command);
+        }
+        let change = region.change();
+        assert_eq!(change.allocations + change.reallocations + change.deallocations, 0, "cycle {cycle}");
+    }
+    assert!(moved > 50, "{moved}");
 }

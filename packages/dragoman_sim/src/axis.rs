@@ -3,9 +3,14 @@
 //! The state changes at ticks only, at whole multiples of the loop's period since the epoch of the virtual time. An
 //! axis at rest needs no computation, however long it rests.
 
+mod load;
+
 use std::time::Duration;
 
 use dragoman_arm::simpliq::POSITION_LOOP;
+
+pub(crate) use load::Drive;
+use load::Shaft;
 
 /// Difference to the temperature limit below which a hot motor can be switched on again, degrees.
 const COOL_DOWN: f64 = 5.0;
@@ -36,6 +41,8 @@ pub struct AxisSettings {
     pub warming_time: Duration,
     /// Temperature at which it switches off, degrees Celsius.
     pub temperature_limit: f64,
+    /// Counter between which the shaft may be while it follows a current, with an arm as its load.
+    pub position_limits: [f64; 2],
 }
 
 impl Default for AxisSettings {
@@ -52,6 +59,7 @@ impl Default for AxisSettings {
             heating: 4.0,
             warming_time: Duration::from_secs(300),
             temperature_limit: 85.0,
+            position_limits: [f64::NEG_INFINITY, f64::INFINITY],
         }
     }
 }
@@ -93,6 +101,8 @@ pub(crate) enum AxisEvent {
     TooFast,
     /// The temperature has reached its limit.
     TooHot,
+    /// The position is beyond its limits.
+    OutOfRange,
 }
 
 /// Motor and shaft.
@@ -107,6 +117,7 @@ pub struct Axis {
     velocity: f64,
     current: f64,
     temperature: f64,
+    load: Option<Shaft>,
 }
 
 impl Axis {
@@ -121,28 +132,36 @@ impl Axis {
             velocity: 0.0,
             current: 0.0,
             temperature,
+            load: None,
         }
     }
 
     /// The encoder's counter without its wrap at 32 bits, counts.
     pub fn position(&self) -> f64 {
-        self.position
+        match &self.load {
+            Some(shaft) if !shaft.is_braked => shaft.position,
+            _ => self.position,
+        }
     }
 
     /// The counter: the low 32 bits.
     pub(crate) fn counter(&self) -> i32 {
-        low_bits(self.position)
+        low_bits(self.position())
     }
 
     /// Sets the counter without a motion.
     pub(crate) fn set_position(&mut self, position: f64) {
-        self.shaft_offset += self.position - position;
-        self.position = position;
+        let change = position - self.position();
+        self.shaft_offset -= change;
+        self.position += change;
+        if let Some(shaft) = &mut self.load {
+            shaft.position += change;
+        }
     }
 
     /// Position of the shaft in counts since the start: setting the counter does not change it.
     pub fn shaft_position(&self) -> f64 {
-        self.shaft_offset + self.position
+        self.shaft_offset + self.position()
     }
 
     /// The drive restarts: the brake engages; after a power failure the count is lost.
@@ -160,7 +179,10 @@ impl Axis {
 
     /// Velocity, counts/s.
     pub fn velocity(&self) -> f64 {
-        self.velocity
+        match &self.load {
+            Some(shaft) if !shaft.is_braked => shaft.velocity,
+            _ => self.velocity,
+        }
     }
 
     pub(crate) fn current(&self) -> f64 {
@@ -194,11 +216,13 @@ impl Axis {
     }
 
     pub(crate) fn set_motion(&mut self, motion: Motion) {
+        self.release();
         self.motion = motion;
     }
 
     /// Decelerates to rest, counts/s^2.
     pub(crate) fn stop(&mut self, deceleration: f64) {
+        self.release();
         self.motion = if self.velocity == 0.0 {
             Motion::Rest
         } else {
@@ -208,6 +232,7 @@ impl Axis {
 
     /// Holds the current position.
     pub(crate) fn hold(&mut self) {
+        self.release();
         (self.motion, self.velocity, self.current) = (Motion::Rest, 0.0, 0.0);
     }
 
@@ -216,17 +241,29 @@ impl Axis {
         if self.position == target {
             return self.hold();
         }
+        self.release();
         let deceleration = self.settings.brake_deceleration;
         self.motion = Motion::Point { target, speed: self.settings.following_limit, deceleration };
     }
 
     /// Switches the motor off; the brake engages.
     pub(crate) fn brake(&mut self) {
-        self.stop(self.settings.brake_deceleration);
+        if let Some(shaft) = self.load.as_mut().filter(|shaft| !shaft.is_braked) {
+            (self.position, self.velocity) = (shaft.position, shaft.velocity);
+            (shaft.is_braked, self.current) = (true, 0.0);
+        }
+        self.motion = if self.velocity == 0.0 {
+            Motion::Rest
+        } else {
+            Motion::Velocity { target: 0.0, acceleration: self.settings.brake_deceleration }
+        };
     }
 
     /// Whether the state stays constant.
     pub(crate) fn is_at_rest(&self) -> bool {
+        if self.load.as_ref().is_some_and(|shaft| !shaft.is_braked) {
+            return false;
+        }
         match self.motion {
             Motion::Rest => true,
             Motion::Current(current) => current == 0.0 && self.velocity == 0.0,
@@ -272,6 +309,7 @@ impl Axis {
                     event = Some(AxisEvent::SegmentEnd);
                 }
             }
+            Motion::Current(_) if self.load.is_some() => {}
             Motion::Current(current) => {
                 // Friction increases with velocity, so every current has its final velocity.
                 let last = current / self.settings.friction;
@@ -296,6 +334,7 @@ impl Axis {
                 needed.clamp(-limit, limit)
             }
         };
+        event = self.run_loaded(period).or(event);
         self.warm(1);
         if self.temperature >= self.settings.temperature_limit { Some(AxisEvent::TooHot) } else { event }
     }

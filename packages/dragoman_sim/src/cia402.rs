@@ -278,6 +278,10 @@ impl Application for Cia402 {
         &self.axis
     }
 
+    fn axis_mut(&mut self) -> &mut Axis {
+        &mut self.axis
+    }
+
     fn boot_time(&self) -> Duration {
         self.settings.boot_time
     }

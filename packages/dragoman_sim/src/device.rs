@@ -43,6 +43,9 @@ pub trait Application: Send {
     /// Its motor.
     fn axis(&self) -> &Axis;
 
+    /// Its motor, for the arm that hangs on it.
+    fn axis_mut(&mut self) -> &mut Axis;
+
     /// Time from power-up to the boot-up message.
     fn boot_time(&self) -> Duration;
 

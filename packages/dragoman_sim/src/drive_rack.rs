@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use dragoman_arm::driver::Clock;
 use dragoman_io::can::{Bus, Frame, InProcessBus, Received, SendError};
 
+use crate::arm::ArmLoad;
 use crate::device::{Application, Device};
 
 /// Maximum number of frames received before the drives may answer.
@@ -22,20 +23,32 @@ const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// Drives on one bus interface; clones are the same rack. The drives receive each other's frames.
 pub struct Rack<A> {
     drives: Arc<Mutex<Vec<Device<A>>>>,
+    /// The arm that hangs on them; locked after the drives.
+    arm: Arc<Mutex<Option<ArmLoad>>>,
     epoch: Instant,
     unsent: VecDeque<Frame>,
 }
 
 impl<A> Clone for Rack<A> {
     fn clone(&self) -> Self {
-        Self { drives: Arc::clone(&self.drives), epoch: self.epoch, unsent: VecDeque::new() }
+        let (drives, arm) = (Arc::clone(&self.drives), Arc::clone(&self.arm));
+        Self { drives, arm, epoch: self.epoch, unsent: VecDeque::new() }
     }
 }
 
 impl<A: Application> Rack<A> {
     /// A rack whose real time begins now.
     pub fn new(drives: Vec<Device<A>>) -> Self {
-        Self { drives: Arc::new(Mutex::new(drives)), epoch: Instant::now(), unsent: VecDeque::new() }
+        let (drives, arm) = (Arc::new(Mutex::new(drives)), Arc::new(Mutex::new(None)));
+        Self { drives, arm, epoch: Instant::now(), unsent: VecDeque::new() }
+    }
+
+    /// The same with an arm on the shafts of the drives. Without one they are independent.
+    #[must_use]
+    pub fn with_arm(self, arm: ArmLoad) -> Self {
+        arm.attach(&mut self.drives());
+        *self.arm.lock().unwrap_or_else(PoisonError::into_inner) = Some(arm);
+        self
     }
 
     /// Locks the drives, to read them or to inject faults; the rack pauses meanwhile.
@@ -65,6 +78,11 @@ impl<A: Application> Rack<A> {
     pub fn step(&mut self, now: Duration, bus: &mut dyn Bus) -> Option<Duration> {
         let drives = Arc::clone(&self.drives);
         let mut drives = drives.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before the frames, each of which would advance its drive alone.
+        match self.arm.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(arm) => arm.advance(&mut drives, now),
+            None => drives.iter_mut().for_each(|drive| drive.handle_timeout(now)),
+        }
         for _ in 0..FRAMES_AT_ONCE {
             match bus.receive() {
                 Some(Received::Frame(frame)) => {

@@ -11,8 +11,10 @@
 //! | [`widowx`] | a WidowX: an arm of Dynamixel servos on a serial line, byte by byte |
 //! | [`serial`] | common parts of all devices on a serial line; running one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
+//! | [`arm`] | the arm that hangs on several drives: mass matrix, gravity, friction |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
+pub mod arm;
 pub mod axis;
 #[cfg(test)]
 mod bench;
@@ -26,6 +28,7 @@ pub mod serial;
 pub mod whistle;
 pub mod widowx;
 
+pub use arm::{ArmError, ArmJoint, ArmLoad};
 pub use axis::AxisSettings;
 pub use cia402::{Cia402Drive, Cia402Settings};
 pub use device::{Device, Fault};

@@ -109,6 +109,10 @@ impl Application for Simpliq {
         &self.axis
     }
 
+    fn axis_mut(&mut self) -> &mut Axis {
+        &mut self.axis
+    }
+
     fn boot_time(&self) -> Duration {
         self.settings.boot_time
     }

@@ -2,6 +2,7 @@
 
 mod driver;
 mod driver_in_process;
+mod host;
 mod kobuki;
 mod rack;
 mod widowx;

@@ -45,6 +45,8 @@ pub(super) struct Axis {
     counts: f64,
     /// Velocity in counts/s, smoothed.
     velocity: f64,
+    /// Velocity in counts/s between the last two reports.
+    rate: f64,
     reported: Option<Duration>,
     /// Reports received beyond one per SYNC; negative while some are awaited.
     pub(super) surplus: i32,
@@ -85,6 +87,7 @@ impl Axis {
             origin: config.home,
             counts: 0.0,
             velocity: 0.0,
+            rate: 0.0,
             reported: None,
             surplus: 0,
             still: 0,
@@ -117,6 +120,17 @@ impl Axis {
         self.velocity / self.config.counts_per_unit
     }
 
+    /// Velocity between the last two reports, rad/s or m/s.
+    pub(super) fn rate(&self) -> f64 {
+        self.rate / self.config.counts_per_unit
+    }
+
+    /// Current of the motor for a torque of the joint, A, within its limit.
+    pub(super) fn current(&self, torque: f64) -> f64 {
+        let current = torque / self.config.torque_per_ampere * self.config.counts_per_unit.signum();
+        current.clamp(-self.config.max_current, self.config.max_current)
+    }
+
     /// Counts for a position.
     pub(super) fn to_counts(&self, position: f64) -> f64 {
         (position - self.origin) * self.config.counts_per_unit
@@ -137,10 +151,19 @@ impl Axis {
     }
 
     /// Takes the position and status that the drive reported.
-    pub(super) fn report(&mut self, now: Duration, counts: i32, status: u32, cycle: Duration) {
+    /// `between` is the time between the last two SYNCs, which is longer than a cycle after a pause of this computer.
+    pub(super) fn report(
+        &mut self,
+        now: Duration,
+        counts: i32,
+        status: u32,
+        cycle: Duration,
+        between: Duration,
+    ) {
         let counts = f64::from(counts);
         if self.reported.is_some() {
             let moved = counts - self.counts;
+            self.rate = moved / between.as_secs_f64();
             self.velocity += 0.3 * (moved / cycle.as_secs_f64() - self.velocity);
             self.still = if moved.abs() <= STILL_COUNTS { self.still.saturating_add(1) } else { 0 };
         }
@@ -274,7 +297,7 @@ impl Axis {
         let setpoint = match self.mode {
             _ if setpoint.is_finite() => setpoint,
             ControlMode::Position => self.position(),
-            ControlMode::Velocity | ControlMode::Torque => 0.0,
+            ControlMode::Velocity | ControlMode::Torque | ControlMode::Host => 0.0,
         };
         match self.config.kind {
             DriveKind::Whistle if enabled => whistle::cycle(self, now, setpoint, out),
@@ -293,6 +316,8 @@ impl Axis {
     /// Cycles from sending a set-point until the drive reaches it.
     pub(super) fn delay(&self, lead_rows: u16) -> usize {
         match self.config.kind {
+            // A current acts at once.
+            DriveKind::Whistle if self.mode == ControlMode::Host => 1,
             DriveKind::Whistle => usize::from(lead_rows),
             DriveKind::Cia402 => 1,
             DriveKind::Suppressed => 0,

@@ -29,6 +29,8 @@ pub enum ControlMode {
     Velocity,
     /// Currents, in A.
     Torque,
+    /// Positions, which a [`Controller`](super::Controller) on this computer follows with currents.
+    Host,
 }
 
 impl ControlMode {
@@ -37,7 +39,7 @@ impl ControlMode {
         match self {
             Self::Position => simpliq::commands::unit_mode::POSITION,
             Self::Velocity => simpliq::commands::unit_mode::SPEED,
-            Self::Torque => simpliq::commands::unit_mode::TORQUE,
+            Self::Torque | Self::Host => simpliq::commands::unit_mode::TORQUE,
         }
     }
 }
@@ -59,6 +61,11 @@ pub struct AxisConfig {
     pub max_current: f64,
     /// Deceleration of the joint when it is stopped during a motion, rad/s^2 or m/s^2.
     pub max_deceleration: f64,
+    /// Torque of the joint per current of the motor, N m/A or N/A. Positive current moves the joint in the direction in
+    /// which the drive counts.
+    pub torque_per_ampere: f64,
+    /// Inertia of the motor's rotor as seen by the joint, kg m^2 or kg.
+    pub rotor_inertia: f64,
 }
 
 impl AxisConfig {
@@ -73,6 +80,8 @@ impl AxisConfig {
             max_velocity: 1.0,
             max_current: 10.0,
             max_deceleration: 5.0,
+            torque_per_ampere: 10.0,
+            rotor_inertia: 0.0,
         }
     }
 
@@ -242,6 +251,8 @@ impl AxisConfig {
             ("maximum velocity", self.max_velocity, positive(self.max_velocity)),
             ("maximum current", self.max_current, positive(self.max_current)),
             ("maximum deceleration", self.max_deceleration, positive(self.max_deceleration)),
+            ("torque per ampere", self.torque_per_ampere, positive(self.torque_per_ampere)),
+            ("rotor inertia", self.rotor_inertia, self.rotor_inertia == 0.0 || positive(self.rotor_inertia)),
         ];
         match values.iter().find(|(_, _, good)| !good) {
             Some((name, value, _)) => Err(ConfigError::Value { joint, name, value: *value }),

@@ -19,7 +19,8 @@ use std::time::Duration;
 use dragoman_io::can::{BusFault, Frame};
 
 use super::axis::Axis;
-use super::config::{ConfigError, GroupConfig};
+use super::config::{ConfigError, ControlMode, GroupConfig};
+use super::control::Controller;
 use super::execution::{End, Execution, History};
 use super::fault::{EmergencyLog, Fault};
 use super::outbox::Outbox;
@@ -112,6 +113,8 @@ pub struct Group {
     set_up_fault: Option<Fault>,
     outbox: Outbox,
     next_cycle: Duration,
+    /// Time of the last SYNC, and from the one before to it.
+    synced: (Duration, Duration),
     cycles: u64,
     next_heartbeat: Duration,
     bus_lost: bool,
@@ -122,6 +125,9 @@ pub struct Group {
     /// The last commanded velocities or currents, and their time.
     rates: Vec<f64>,
     rates_at: Duration,
+    /// Control mode [`ControlMode::Host`]: the controller, and buffers for positions and velocities.
+    controller: Option<Controller>,
+    feedback: [Vec<f64>; 2],
     history: History,
     execution: Option<Execution>,
     executions: u64,
@@ -158,6 +164,7 @@ impl Group {
             set_up_fault: None,
             outbox: Outbox::new(),
             next_cycle: now,
+            synced: (now, config.cycle()),
             cycles: 0,
             next_heartbeat: now,
             bus_lost: false,
@@ -166,6 +173,8 @@ impl Group {
             reference,
             rates: vec![0.0; axes.len()],
             rates_at: now,
+            controller: None,
+            feedback: [home.clone(), home.clone()],
             history: History::new(axes.len(), usize::from(config.lead_rows()) + 2),
             execution: None,
             executions: 0,
@@ -176,6 +185,16 @@ impl Group {
             config,
             axes,
         })
+    }
+
+    /// Sets the controller of [`ControlMode::Host`]. Without one the currents are 0.
+    pub fn set_controller(&mut self, controller: Controller) {
+        self.controller = Some(controller);
+    }
+
+    /// Whether a controller on this computer follows the set-points.
+    pub(super) fn is_host(&self) -> bool {
+        self.config.mode == ControlMode::Host
     }
 
     /// Its configuration.

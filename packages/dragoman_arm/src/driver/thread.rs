@@ -85,8 +85,17 @@ impl Drives {
     ///
     /// # Errors
     /// Invalid `config`; the system refused another thread.
-    pub fn start(config: GroupConfig, mut bus: Box<dyn Bus>, clock: Clock) -> Result<Self, StartError> {
-        let group = Mutex::new(Group::new(clock.now(), config)?);
+    pub fn start(config: GroupConfig, bus: Box<dyn Bus>, clock: Clock) -> Result<Self, StartError> {
+        let group = Group::new(clock.now(), config)?;
+        Self::run(group, bus, clock)
+    }
+
+    /// Runs a group that was made with the time of `clock`.
+    ///
+    /// # Errors
+    /// The system refused another thread.
+    pub fn run(group: Group, mut bus: Box<dyn Bus>, clock: Clock) -> Result<Self, StartError> {
+        let group = Mutex::new(group);
         let shared = Arc::new(Shared { group, clock, stop: AtomicBool::new(false) });
         let run = Arc::clone(&shared);
         let thread =

@@ -29,7 +29,13 @@ pub(super) fn set_up(group: &GroupConfig, node: NodeId, mode: ControlMode) -> Ve
         Step::Ensure(Command::MOTOR, 0),
         Step::Nmt(NmtCommand::EnterPreOperational),
     ];
-    steps.extend(writes.into_iter().map(|(address, value): (_, Value)| Step::Write(address, value)));
+    steps.extend(writes.into_iter().map(|(address, value): (_, Value)| match address {
+        // A drive that follows currents cannot hold a position.
+        objects::ABORT_CONNECTION if mode == ControlMode::Host => {
+            Step::Write(address, Value::Integer16(objects::ON_LOSS_OFF))
+        }
+        _ => Step::Write(address, value),
+    }));
     steps.extend([
         Step::Nmt(NmtCommand::StartRemoteNode),
         Step::Ensure(Command::MOTOR, 0),
@@ -115,7 +121,7 @@ pub(super) fn cycle(axis: &mut Axis, now: Duration, setpoint: f64, out: &mut Out
             out.push(now, request_frame(axis.node, &Request::Set(Command::JOG, jog)));
             out.push(now, request_frame(axis.node, &Request::Get(Command::BEGIN)));
         }
-        ControlMode::Torque => {
+        ControlMode::Torque | ControlMode::Host => {
             #[allow(clippy::cast_possible_truncation)]
             let current = Argument::Float(setpoint as f32);
             out.push(now, request_frame(axis.node, &Request::Set(Command::TORQUE, current)));

@@ -41,9 +41,28 @@ pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
         Declaration::new(
             "control_mode",
             "position",
-            "Kind of the set-points sent to the drives in every cycle.",
+            "Kind of the set-points sent to the drives in every cycle. With computed_torque and adaptive the commands are \
+             positions, and a controller in the node follows them with currents; adaptive also learns the payload.",
         )
-        .within(Range::OneOf(&["position", "velocity", "torque"])),
+        .within(Range::OneOf(&["position", "velocity", "torque", "computed_torque", "adaptive"])),
+        Declaration::new(
+            "control_bandwidth",
+            15.0,
+            "Bandwidth of computed_torque and adaptive, rad/s; at most 0.2 divided by the period of the set-points.",
+        )
+        .within(Range::Double { from: 0.1, to: 1000.0 }),
+        Declaration::new(
+            "simulated_dynamics",
+            false,
+            "Whether simulated drives carry the arm: masses, gravity and friction of its description couple the joints. \
+             For drive_kind whistle.",
+        ),
+        Declaration::new(
+            "simulated_payload",
+            vec![0.0; 4],
+            "What the arm carries with simulated_dynamics, unknown to the controller: mass, kg, and x, y, z of its centre \
+             in the tool frame, m.",
+        ),
         Declaration::new(
             "node_ids",
             nodes,
@@ -65,6 +84,17 @@ pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
             "max_current",
             all(|axis| axis.max_current),
             "Maximum commanded current of each motor, A.",
+        ),
+        Declaration::new(
+            "torque_per_ampere",
+            all(|axis| axis.torque_per_ampere),
+            "Torque of each joint per current of its motor, N m/A or N/A, for controllers and simulated_dynamics. Positive \
+             current moves the joint in the direction in which the drive counts.",
+        ),
+        Declaration::new(
+            "rotor_inertia",
+            all(|axis| axis.rotor_inertia),
+            "Inertia of each motor's rotor as seen by the joint, kg m^2 or kg, for controllers and simulated_dynamics.",
         ),
         Declaration::new(
             "max_deceleration",
@@ -159,21 +189,28 @@ pub fn group(parameters: &Parameters, joints: usize) -> Result<GroupConfig, Driv
     let max_velocity = list("max_velocity")?;
     let max_current = list("max_current")?;
     let max_deceleration = list("max_deceleration")?;
+    let torque_per_ampere = list("torque_per_ampere")?;
+    let rotor_inertia = list("rotor_inertia")?;
     let with_drive = match parameters.value::<String>("drive_kind").as_str() {
         "cia402" => DriveKind::Cia402,
         _ => DriveKind::Whistle,
     };
     let limits = max_velocity.iter().zip(&max_current).zip(&max_deceleration);
+    let limits = limits.zip(torque_per_ampere.iter().zip(&rotor_inertia));
     let axes = nodes.iter().zip(&counts).zip(&home).zip(limits).map(
-        |(((node, counts), home), ((max_velocity, max_current), max_deceleration))| AxisConfig {
-            kind: if *node == 0 { DriveKind::Suppressed } else { with_drive },
-            // The range of the parameter has been checked.
-            node: u8::try_from(*node).unwrap_or(0),
-            counts_per_unit: *counts,
-            home: *home,
-            max_velocity: *max_velocity,
-            max_current: *max_current,
-            max_deceleration: *max_deceleration,
+        |(((node, counts), home), (((max_velocity, max_current), max_deceleration), (torque, rotor)))| {
+            AxisConfig {
+                kind: if *node == 0 { DriveKind::Suppressed } else { with_drive },
+                // The range of the parameter has been checked.
+                node: u8::try_from(*node).unwrap_or(0),
+                counts_per_unit: *counts,
+                home: *home,
+                max_velocity: *max_velocity,
+                max_current: *max_current,
+                max_deceleration: *max_deceleration,
+                torque_per_ampere: *torque,
+                rotor_inertia: *rotor,
+            }
         },
     );
     let seconds = |name: &str| Duration::from_secs_f64(parameters.value(name));
@@ -182,6 +219,7 @@ pub fn group(parameters: &Parameters, joints: usize) -> Result<GroupConfig, Driv
         mode: match parameters.value::<String>("control_mode").as_str() {
             "velocity" => ControlMode::Velocity,
             "torque" => ControlMode::Torque,
+            "computed_torque" | "adaptive" => ControlMode::Host,
             _ => ControlMode::Position,
         },
         sample_ratio: u16::try_from(parameters.value::<i64>("sample_ratio")).unwrap_or(u16::MAX),

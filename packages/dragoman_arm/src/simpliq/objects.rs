@@ -24,6 +24,8 @@ pub const INTERPRETER_INPUT: Address = Address::new(0x2012, 0);
 
 /// Value of [`ABORT_CONNECTION`]: stop with the deceleration of `SD`.
 pub const ON_LOSS_STOP: i16 = 3;
+/// Value of [`ABORT_CONNECTION`]: switch the motor off; the brake engages.
+pub const ON_LOSS_OFF: i16 = 2;
 /// Transmission type: at every SYNC.
 pub const EVERY_SYNC: u8 = 1;
 /// Transmission type: on reception.

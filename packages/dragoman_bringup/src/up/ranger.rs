@@ -5,17 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{AxisConfig, Clock, DriveKind, Drives, GroupConfig, State};
-use dragoman_arm::node::{ArmBus, ArmNode, ArmSettings};
+use dragoman_arm::driver::{AxisConfig, Clock, Controller, DriveKind, Drives, GroupConfig, State};
+use dragoman_arm::node::{ArmBus, ArmNode, ArmSettings, BusSettings};
 use dragoman_bridge::arm31::node::start_server;
 use dragoman_io::can::Bus;
 use dragoman_kinematics::calibration::DhTable;
+use dragoman_kinematics::control::{Method, law};
+use dragoman_kinematics::dynamics::Inertia;
 use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
+use dragoman_kinematics::{Joint, Model};
 use dragoman_ros::naming::below;
 use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 use dragoman_sim::device::{Application, Device};
-use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings};
+use dragoman_sim::{
+    ArmJoint, ArmLoad, AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings,
+};
 use dragoman_world::node::tracker;
 use futures::FutureExt;
 use futures::channel::oneshot;
@@ -91,21 +96,22 @@ impl Arm {
             hardware_id: model.name().to_owned(),
             drives,
         };
+        let carried = Carried { model: model.clone(), urdf: urdf.clone() };
         let kinematics = KinematicsSettings { namespace: namespace.to_owned(), model, urdf, motion };
         let KinematicsNode { node, drives_on } =
             dragoman_kinematics::node::start(&process.context, kinematics)?;
         process.supervisor.spawn_node(node);
         let mut shafts = None;
-        let ArmNode { node, drives } =
-            dragoman_arm::node::start(&process.context, settings, |group, can, velocity_limit| {
-                if !can.is_empty() {
-                    let (bus, clock) = (open(can, group)?, Clock::real());
-                    return Ok(ArmBus { bus, clock, enable_at_start: false });
-                }
-                let Simulated { bus, clock, shafts: of_drives } = simulate(group, velocity_limit);
-                shafts = Some(of_drives);
-                Ok(ArmBus { bus, clock, enable_at_start: true })
-            })?;
+        let ArmNode { node, drives } = dragoman_arm::node::start(&process.context, settings, |wanted| {
+            let controller = carried.controller(wanted)?;
+            if !wanted.can.is_empty() {
+                let (bus, clock) = (open(&wanted.can, wanted.group)?, Clock::real());
+                return Ok(ArmBus { bus, clock, enable_at_start: false, controller });
+            }
+            let Simulated { bus, clock, shafts: of_drives } = simulate(wanted, &carried)?;
+            shafts = Some(of_drives);
+            Ok(ArmBus { bus, clock, enable_at_start: true, controller })
+        })?;
         process.supervisor.spawn_node(node);
         let is_simulated = shafts.is_some();
         if let Some(shafts) = shafts {
@@ -188,30 +194,128 @@ struct Simulated {
     shafts: Shafts,
 }
 
-/// A bus with the simulated drives of `group`, which turn no faster than `following_limit`, counts/s, unless it is 0.
-fn simulate(group: &GroupConfig, following_limit: f64) -> Simulated {
-    let following_limit = if following_limit > 0.0 { following_limit } else { f64::INFINITY };
-    // All drives are of one kind: the node has one parameter for it.
-    let cia402 = group.axes.iter().any(|axis| axis.kind == DriveKind::Cia402);
-    let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
-    let devices = with_drive.filter_map(|axis| {
-        // Stiff enough for the joint's limits, and for the peaks of its trajectories.
-        let velocity_limit = 3.0 * axis.max_velocity * axis.counts_per_unit.abs();
-        let motor = AxisSettings { velocity_limit, following_limit, ..AxisSettings::default() };
-        Some((NodeId::new(axis.node).ok()?, motor))
-    });
-    if cia402 {
-        let settings = |axis| Cia402Settings { axis, ..Cia402Settings::default() };
-        in_rack(devices.map(|(node, axis)| Cia402Drive::new(node, settings(axis))).collect())
-    } else {
-        let settings = |axis| WhistleSettings { axis, ..WhistleSettings::default() };
-        in_rack(devices.map(|(node, axis)| Whistle::new(node, settings(axis))).collect())
+/// Greatest product of the bandwidth of a controller and its period.
+const FASTEST: f64 = 0.2;
+
+/// The arm that the drives carry.
+struct Carried {
+    model: Model,
+    /// Empty for an arm from a Denavit-Hartenberg table.
+    urdf: String,
+}
+
+impl Carried {
+    /// The controller of the control mode; `None` where the drives control the joints.
+    fn controller(&self, wanted: &BusSettings<'_>) -> Result<Option<Controller>, String> {
+        let method = match wanted.control_mode.as_str() {
+            "computed_torque" => Method::ComputedTorque,
+            "adaptive" => Method::Adaptive,
+            _ => return Ok(None),
+        };
+        let fastest = FASTEST / wanted.group.cycle().as_secs_f64();
+        if wanted.bandwidth > fastest {
+            return Err(format!(
+                "control_bandwidth is {} rad/s; with this sample_ratio at most {fastest:.1} is stable",
+                wanted.bandwidth
+            ));
+        }
+        let rotors: Vec<f64> = wanted.group.axes.iter().map(|axis| axis.rotor_inertia).collect();
+        let [base, tip] = self.links(&wanted.control_mode)?;
+        let law = law(&self.urdf, Some(base), Some(tip), &rotors, method, wanted.bandwidth);
+        let mut law = law.map_err(|error| format!("{}: {error}", wanted.control_mode))?;
+        Ok(Some(Controller::new(move |step, torques| {
+            law.torques(step.position, step.velocity, step.target, step.period, torques);
+        })))
+    }
+
+    /// The load of the simulated drives, if they carry the arm.
+    fn load(&self, wanted: &BusSettings<'_>) -> Result<Option<ArmLoad>, String> {
+        if !wanted.dynamics {
+            return Ok(None);
+        }
+        if wanted.group.axes.iter().any(|axis| axis.kind != DriveKind::Whistle) {
+            return Err("simulated_dynamics is for arms with a SimplIQ drive in each joint".to_owned());
+        }
+        let [mass, x, y, z] = *wanted.payload.as_slice() else {
+            return Err(format!("simulated_payload needs four numbers, not {}", wanted.payload.len()));
+        };
+        let joints = wanted.group.axes.iter().map(|axis| ArmJoint {
+            node: axis.node,
+            counts_per_unit: axis.counts_per_unit,
+            home: axis.home,
+            torque_per_ampere: axis.torque_per_ampere,
+            rotor_inertia: axis.rotor_inertia,
+        });
+        let [base, tip] = self.links("simulated_dynamics")?;
+        let payload = Inertia::point(mass, [x, y, z]);
+        ArmLoad::new(&self.urdf, Some(base), Some(tip), &payload, joints.collect())
+            .map(Some)
+            .map_err(|error| format!("simulated_dynamics: {error}"))
+    }
+
+    /// The ends of the chain.
+    fn links(&self, what: &str) -> Result<[&str; 2], String> {
+        if self.urdf.is_empty() {
+            return Err(format!("{what}: a Denavit-Hartenberg table has no masses; it needs a URDF"));
+        }
+        Ok([self.model.base_link(), self.model.tip_link()])
     }
 }
 
-fn in_rack<A: Application + 'static>(drives: Vec<Device<A>>) -> Simulated {
+/// Warming of a motor at its maximum current, degrees.
+const WARMING: f64 = 40.0;
+/// Way beyond the limits of a joint after which its drive switches off, rad or m.
+const BEYOND: f64 = 0.05;
+
+/// The motor of a drive that carries an arm: it keeps the limits of its joint.
+fn loaded(motor: AxisSettings, axis: &AxisConfig, joint: &Joint, inertia: Option<f64>) -> AxisSettings {
+    let counts = |position: f64| (position - axis.home) * axis.counts_per_unit;
+    let ends = [counts(joint.lower - BEYOND), counts(joint.upper + BEYOND)];
+    AxisSettings {
+        current_limit: axis.max_current,
+        heating: WARMING / axis.max_current.powi(2),
+        inertia: inertia.unwrap_or(motor.inertia),
+        position_limits: [ends[0].min(ends[1]), ends[0].max(ends[1])],
+        ..motor
+    }
+}
+
+/// A bus with the simulated drives of a group, which turn no faster than the limit of their velocity unless it is 0, and
+/// carry the arm if that is wanted.
+fn simulate(wanted: &BusSettings<'_>, carried: &Carried) -> Result<Simulated, String> {
+    let (group, load) = (wanted.group, carried.load(wanted)?);
+    let following_limit = if wanted.velocity_limit > 0.0 { wanted.velocity_limit } else { f64::INFINITY };
+    // All drives are of one kind: the node has one parameter for it.
+    let cia402 = group.axes.iter().any(|axis| axis.kind == DriveKind::Cia402);
+    let joints = group.axes.iter().zip(carried.model.joints()).enumerate();
+    let with_drive = joints.filter(|(_, (axis, _))| axis.kind != DriveKind::Suppressed);
+    let devices = with_drive.filter_map(|(index, (axis, joint))| {
+        // Stiff enough for the joint's limits, and for the peaks of its trajectories.
+        let velocity_limit = 3.0 * axis.max_velocity * axis.counts_per_unit.abs();
+        let motor = AxisSettings { velocity_limit, following_limit, ..AxisSettings::default() };
+        let motor = match &load {
+            Some(arm) => loaded(motor, axis, joint, arm.tuned_inertia(index)),
+            None => motor,
+        };
+        Some((NodeId::new(axis.node).ok()?, motor))
+    });
+    Ok(if cia402 {
+        let settings = |axis| Cia402Settings { axis, ..Cia402Settings::default() };
+        in_rack(devices.map(|(node, axis)| Cia402Drive::new(node, settings(axis))).collect(), None)
+    } else {
+        let settings = |axis| WhistleSettings { axis, ..WhistleSettings::default() };
+        let drives = devices.map(|(node, axis)| Whistle::new(node, settings(axis))).collect();
+        in_rack(drives, load)
+    })
+}
+
+fn in_rack<A: Application + 'static>(drives: Vec<Device<A>>, load: Option<ArmLoad>) -> Simulated {
     let clock = Clock::patient(LONGEST_STEP);
     let rack = Rack::new(drives);
+    let rack = match load {
+        Some(arm) => rack.with_arm(arm),
+        None => rack,
+    };
     let seen = rack.clone();
     let shafts =
         move || seen.drives().iter().map(|drive| (drive.node().raw(), drive.shaft_counts())).collect();
@@ -243,4 +347,62 @@ fn truth(nominal: &Nominal, shafts: Shafts, misalignment: &str) -> Result<tracke
         let joints: Vec<f64> = axes.iter().map(joint).collect();
         Some(table.forward(&joints).translation.vector.into())
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted<'a>(group: &'a GroupConfig, control_mode: &str, payload: &[f64]) -> BusSettings<'a> {
+        BusSettings {
+            group,
+            can: String::new(),
+            control_mode: control_mode.to_owned(),
+            bandwidth: 15.0,
+            velocity_limit: 0.0,
+            dynamics: true,
+            payload: payload.to_vec(),
+        }
+    }
+
+    #[test]
+    fn what_drives_cannot_carry_is_refused_with_the_reason() {
+        let RobotDescription { model, urdf, drives, .. } = robot::load("ranger_mk1").unwrap();
+        let carried = Carried { model: model.clone(), urdf };
+        let load = |group: &GroupConfig, payload: &[f64]| carried.load(&wanted(group, "position", payload));
+        assert!(load(&drives, &[1.0, 0.0, 0.0, 0.05]).unwrap().is_some());
+        let refused = |group: &GroupConfig, payload: &[f64]| load(group, payload).err().unwrap();
+        assert_eq!(refused(&drives, &[1.0, 0.0]), "simulated_payload needs four numbers, not 2");
+        assert_eq!(
+            refused(&drives, &[-1.0, 0.0, 0.0, 0.0]),
+            "simulated_dynamics: payload: the mass is -1 kg"
+        );
+        assert!(refused(&drives, &[f64::NAN, 0.0, 0.0, 0.0]).contains("finite"));
+        let mut other = drives.clone();
+        other.axes[2].kind = DriveKind::Cia402;
+        assert!(refused(&other, &[0.0; 4]).contains("SimplIQ drive in each joint"));
+        let without_masses = Carried { model, urdf: String::new() };
+        let error = without_masses.load(&wanted(&drives, "position", &[0.0; 4])).err().unwrap();
+        assert!(error.contains("needs a URDF"), "{error}");
+        let error = without_masses.controller(&wanted(&drives, "adaptive", &[0.0; 4])).err().unwrap();
+        assert!(error.starts_with("adaptive: a Denavit-Hartenberg table"), "{error}");
+    }
+
+    #[test]
+    fn modes_at_the_host_have_a_controller() {
+        let RobotDescription { model, urdf, drives, .. } = robot::load("ranger_mk1").unwrap();
+        let carried = Carried { model, urdf };
+        for (mode, has_one) in [
+            ("position", false),
+            ("velocity", false),
+            ("torque", false),
+            ("computed_torque", true),
+            ("adaptive", true),
+        ] {
+            let found = carried.controller(&wanted(&drives, mode, &[0.0; 4])).unwrap();
+            assert_eq!(found.is_some(), has_one, "{mode}");
+        }
+        let fast = BusSettings { bandwidth: 50.0, ..wanted(&drives, "adaptive", &[0.0; 4]) };
+        assert!(carried.controller(&fast).err().unwrap().contains("at most 19.8"));
+    }
 }

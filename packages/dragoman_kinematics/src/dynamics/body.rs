@@ -52,7 +52,8 @@ impl Inertia {
             };
         }
         let moments = self.at_center().symmetric_eigenvalues();
-        let slack = 1e-9 * moments.amax() + f64::MIN_POSITIVE;
+        // A point mass has none about its centre, but for rounding.
+        let slack = 1e-9 * moments.amax() + 1e-12 * self.about_origin.amax() + f64::MIN_POSITIVE;
         if moments.min() < -slack || moments.sum() - 2.0 * moments.max() < -slack {
             let [a, b, c] = moments.into();
             return refused(format!("no rigid body has the principal inertias {a}, {b}, {c} kg m^2"));

@@ -205,6 +205,45 @@ impl<const N: usize> Dynamics<N> {
         Ok(known + factors.solve(&rest))
     }
 
+    /// Positions and velocities after `dt` seconds with constant torques. Joints with a `given` velocity at the end have it,
+    /// whatever torque that takes: those that a brake holds or slows down. Implicit in friction: Coulomb friction at rest
+    /// does not need shorter steps than the motion.
+    ///
+    /// # Errors
+    /// [`DynamicsError::Massless`].
+    pub fn step(
+        &self,
+        q: &SVector<f64, N>,
+        v: &SVector<f64, N>,
+        torques: &SVector<f64, N>,
+        given: &[Option<f64>; N],
+        dt: f64,
+    ) -> Result<(SVector<f64, N>, SVector<f64, N>), DynamicsError> {
+        let matrix = self.mass_matrix(q);
+        let known = SVector::<f64, N>::from_fn(|joint, _| given[joint].unwrap_or(0.0));
+        let momentum = matrix * v + dt * (torques - self.inverse(q, v, &SVector::zeros())) - matrix * known;
+        let mut next = SVector::<f64, N>::from_fn(|joint, _| given[joint].unwrap_or(v[joint]));
+        // The slope of the secant depends on the velocity at the end.
+        for _ in 0..3 {
+            let mut rest = momentum;
+            let mut factors = matrix;
+            for joint in 0..N {
+                if given[joint].is_some() {
+                    rest[joint] = 0.0;
+                    factors.row_mut(joint).fill(0.0);
+                    factors.column_mut(joint).fill(0.0);
+                    factors[(joint, joint)] = 1.0;
+                } else {
+                    let speed = next[joint].abs().max(COULOMB_VELOCITY);
+                    factors[(joint, joint)] +=
+                        dt * (self.bodies[joint].damping + self.bodies[joint].friction / speed);
+                }
+            }
+            next = known + factors.cholesky().ok_or(DynamicsError::Massless)?.solve(&rest);
+        }
+        Ok((q + 0.5 * dt * (v + next), next))
+    }
+
     /// Kinetic energy, J.
     pub fn kinetic_energy(&self, q: &SVector<f64, N>, v: &SVector<f64, N>) -> f64 {
         0.5 * v.dot(&(self.mass_matrix(q) * v))

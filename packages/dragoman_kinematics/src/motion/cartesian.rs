@@ -166,6 +166,11 @@ impl TwistMotion {
         self.pose
     }
 
+    /// Goes on from another pose.
+    pub(super) fn move_to(&mut self, pose: Isometry3<f64>) {
+        self.pose = pose;
+    }
+
     /// Pose at which the tool would come to rest if it were stopped now.
     pub fn stop_pose(&self, limits: &CartesianLimits) -> Isometry3<f64> {
         moved(&self.pose, &self.velocity, 0.5 * ratio(&self.velocity, &limits.stop_acceleration))
@@ -194,7 +199,7 @@ fn ratio(values: &Vector6<f64>, limits: &[f64; 6]) -> f64 {
 }
 
 /// `pose` after moving with `twist` for `time` seconds.
-fn moved(pose: &Isometry3<f64>, twist: &Vector6<f64>, time: f64) -> Isometry3<f64> {
+pub(super) fn moved(pose: &Isometry3<f64>, twist: &Vector6<f64>, time: f64) -> Isometry3<f64> {
     let linear = Vector3::new(twist[0], twist[1], twist[2]) * time;
     let angular = Vector3::new(twist[3], twist[4], twist[5]) * time;
     let mut rotation = UnitQuaternion::from_scaled_axis(angular) * pose.rotation;

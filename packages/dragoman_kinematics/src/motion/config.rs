@@ -25,6 +25,12 @@ pub struct MotionConfig {
     pub workspace: Workspace,
     /// Rotation of the tool that Cartesian motions leave free: arms with fewer than six joints need one.
     pub free_rotation: FreeRotation,
+    /// Manipulability ([`crate::Manipulability`]) that twists do not fall below: from twice of it on, the part of a twist that
+    /// lessens it fades out. 0: twists lead into singularities.
+    pub singularity_margin: f64,
+    /// Greatest rate of a joint in motions that the tool does not notice, by which redundant arms turn away from
+    /// singularities during Cartesian motions, rad/s or m/s; 0: there are none.
+    pub null_space_rate: f64,
     /// Tolerances of via points.
     pub via_points: ViaTolerances,
     /// Error of inverse kinematics, absolute or relative to the measured pose, above which the arm holds: m + rad
@@ -50,6 +56,8 @@ impl Default for MotionConfig {
             joint: JointMotionLimits::default(),
             workspace: Workspace::default(),
             free_rotation: FreeRotation::None,
+            singularity_margin: 0.0,
+            null_space_rate: 0.0,
             via_points: ViaTolerances::default(),
             divergence_tolerance: 1e-4,
             twist_timeout: 0.5,
@@ -85,6 +93,24 @@ pub enum ConfigError {
         field: &'static str,
         /// Its value, in the field's unit.
         value: f64,
+    },
+    /// A number is negative or not finite.
+    #[error("{field} is {value}, but must be 0 or positive and finite")]
+    Negative {
+        /// The field.
+        field: &'static str,
+        /// Its value, in the field's unit.
+        value: f64,
+    },
+    /// The option is not for arms with so few joints.
+    #[error("{field} is for arms with at least {needed} joints; the robot has {found}")]
+    TooFewJoints {
+        /// The field.
+        field: &'static str,
+        /// Joints that it needs.
+        needed: usize,
+        /// Joints of the robot.
+        found: usize,
     },
     /// The coarse tolerance is finer than the fine one.
     #[error("{field}: the coarse tolerance {coarse} is below the fine one {fine}")]
@@ -231,6 +257,18 @@ impl MotionConfig {
         positive("measurement_timeout", &[self.measurement_timeout])?;
         positive("max_time_step", &[self.max_time_step])?;
         positive("stop_following_error", &[self.stop_following_error])?;
+        let options = [
+            ("singularity_margin", self.singularity_margin, 6),
+            ("null_space_rate", self.null_space_rate, 7),
+        ];
+        for (field, value, needed) in options {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(ConfigError::Negative { field, value });
+            }
+            if value > 0.0 && joints < needed {
+                return Err(ConfigError::TooFewJoints { field, needed, found: joints });
+            }
+        }
         let via = &self.via_points;
         let tolerances = [
             ("via_points.cartesian", via.cartesian, via.cartesian_coarse),
@@ -311,6 +349,9 @@ mod tests {
         assert!(error("joint: {lower: [1, 1]}").contains("joint.lower has 2 entries"));
         assert!(error("joint: {max_rate: [1, 1]}").contains("joint.max_rate has 2 entries"));
         assert!(error("free_rotation: about 0 0 0").contains("free rotation"));
+        assert!(error("singularity_margin: -1").contains("singularity_margin is -1"));
+        assert!(error("null_space_rate: .inf").contains("null_space_rate is inf"));
+        assert!(error("null_space_rate: 0.1").contains("at least 7 joints; the robot has 6"));
         assert!(error("via_points: {joint: 0.1}").contains("coarse tolerance 0.05"));
         assert!(error("workspace: {forbidden: [{x: [1, 0], y: [0, 1], z: [0, 1]}]}").contains("Some(0)"));
         assert!(MotionConfig::default().validate(8).is_err());

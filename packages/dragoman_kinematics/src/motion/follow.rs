@@ -1,8 +1,8 @@
 //! Following a Cartesian path: from the next set-point to joint positions that the arm can reach in one step.
 
-use nalgebra::{Isometry3, Point3};
+use nalgebra::{Isometry3, Point3, Vector6};
 
-use super::cartesian::{CartesianLimits, masked_distance};
+use super::cartesian::{CartesianLimits, masked_distance, moved};
 use super::event::{Event, Events};
 use super::pipeline::{Motion, Pipeline, limited_rate};
 use super::workspace::Violation;
@@ -39,7 +39,13 @@ impl Pipeline {
         let mut share = dt;
         for _ in 0..MAX_SHORTENINGS {
             let mut trial = self.motion;
-            let Some(target) = trial.advance(share, &self.config.cartesian) else { return };
+            let Some(mut target) = trial.advance(share, &self.config.cartesian) else { return };
+            if let Motion::Twist(twist) = &mut trial
+                && let Some(aside) = self.aside(&target)
+            {
+                twist.move_to(aside);
+                target = aside;
+            }
             if let Some((position, violation)) = self.limit_on(&trial, &target) {
                 if self.braking {
                     // Even the stopping distance is not free: the set-point is suppressed.
@@ -57,6 +63,9 @@ impl Pipeline {
             }
             let excess = self.rate_excess(dt);
             if excess <= 1.0 {
+                if converged {
+                    self.turn_away(&target, dt);
+                }
                 self.limit_candidate(dt, events);
                 self.command.copy_from_slice(&self.candidate);
                 // The orientation that the joints produce, where a part of it is free.
@@ -78,6 +87,70 @@ impl Pipeline {
             events.push(Event::IkDivergence { solution, present: self.distance(&self.pose, &target) });
             self.hold(events);
         }
+    }
+
+    /// `target` without the part of the step that leads into a singularity; `None`: it leads into none. Below the margin the
+    /// step leads out again: each step is straight in the space of the tool, where the margin is curved.
+    fn aside(&mut self, target: &Isometry3<f64>) -> Option<Isometry3<f64>> {
+        let margin = self.config.singularity_margin;
+        if margin == 0.0 {
+            return None;
+        }
+        let here = self.robot.manipulability(&self.command, &mut self.candidate);
+        let strength = (2.0 - here.value / margin).max(0.0);
+        let linear = target.translation.vector - self.setpoint.translation.vector;
+        let angular = (target.rotation * self.setpoint.rotation.inverse()).scaled_axis();
+        let step = Vector6::new(linear.x, linear.y, linear.z, angular.x, angular.y, angular.z);
+        let change = here.along.dot(&step);
+        let square = here.along.norm_squared();
+        if strength == 0.0 || change >= 0.0 || square == 0.0 {
+            return None;
+        }
+        Some(moved(&self.setpoint, &(step - here.along * (strength * change / square)), 1.0))
+    }
+
+    /// Moves the joints of a redundant arm towards more manipulability, as far as their rates leave room; the tool stays at
+    /// `target`.
+    fn turn_away(&mut self, target: &Isometry3<f64>, dt: f64) {
+        let rate = self.config.null_space_rate;
+        if rate == 0.0 {
+            return;
+        }
+        let [mut trial, mut solution] = std::mem::take(&mut self.spare);
+        solution.copy_from_slice(&self.candidate);
+        let value = self.robot.manipulability(&solution, &mut trial).value;
+        if value > 0.0 {
+            // Of the logarithm: the size of the arm does not matter.
+            trial.iter_mut().for_each(|entry| *entry /= value);
+            self.robot.null_space(&solution, &mut trial);
+            let greatest = trial.iter().fold(1.0_f64, |most, entry| most.max(entry.abs()));
+            // No faster than the path needs the joints anyway: it begins and ends with the motion of the tool.
+            let pace = solution.iter().zip(&self.command).map(|(q, command)| (q - command).abs());
+            let mut share = pace.fold(0.0, f64::max).min(rate * dt) / greatest;
+            for (((entry, q), command), range) in trial
+                .iter()
+                .zip(&solution)
+                .zip(&self.command)
+                .zip(&self.ranges)
+                .filter(|row| *row.0.0.0 != 0.0)
+            {
+                let done = (q - command) * entry.signum();
+                let most = limited_rate(&self.motion, &self.config, range) * dt;
+                let free = if *entry > 0.0 { range.upper - q } else { q - range.lower };
+                // Correcting the tool's pose afterwards takes a little.
+                let room = (0.95 * most - done).min(free).max(0.0);
+                share = share.min(room / entry.abs());
+            }
+            for (entry, q) in trial.iter_mut().zip(&solution) {
+                *entry = q + *entry * share;
+            }
+            // The step is not infinitely small: the tool has moved.
+            let is_there = self.robot.track(target, &trial, &self.ik, &mut self.candidate).is_ok();
+            if !is_there || self.rate_excess(dt) > 1.0 {
+                self.candidate.copy_from_slice(&solution);
+            }
+        }
+        self.spare = [trial, solution];
     }
 
     /// The workspace rule that the step to `target`, or stopping after it, would break, and the position.

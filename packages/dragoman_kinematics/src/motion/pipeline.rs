@@ -88,6 +88,7 @@ pub struct Pipeline {
     pub(super) setpoint: Isometry3<f64>,
     /// Buffers of a step.
     pub(super) candidate: Vec<f64>,
+    pub(super) spare: [Vec<f64>; 2],
 
     pub(super) goal: Option<ViaPoint<Isometry3<f64>>>,
     pub(super) joint_goal: Option<ViaPoint<Vec<f64>>>,
@@ -139,6 +140,7 @@ impl Pipeline {
             command: vec![0.0; joints],
             setpoint: Isometry3::identity(),
             candidate: vec![0.0; joints],
+            spare: [vec![0.0; joints], vec![0.0; joints]],
             goal: None,
             joint_goal: None,
             via: ViaPoints::default(),

@@ -119,6 +119,20 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
              with an axis of the tool frame (about z: the tool may turn about z; tilt z: z may tilt, the tool does not \
              turn about it; about 0 0.6 0.8: any axis). Arms with five joints need one.",
         ),
+        Declaration::new(
+            "singularity_margin",
+            config.singularity_margin,
+            "Manipulability that twists do not fall below, m^3: the tool turns aside instead; 0: twists lead into \
+             singularities. For arms with at least six joints.",
+        )
+        .within(Range::Double { from: 0.0, to: 1e3 }),
+        Declaration::new(
+            "null_space_rate",
+            config.null_space_rate,
+            "Greatest rate of joints by which arms with more than six turn away from singularities during Cartesian \
+             motions, while the tool stays on its path, rad/s or m/s; 0: they do not.",
+        )
+        .within(Range::Double { from: 0.0, to: 1e3 }),
         scalar(
             "via_points.cartesian",
             via.cartesian,
@@ -204,6 +218,8 @@ pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
         forbidden: list("workspace.forbidden").chunks(6).map(|chunk| boxed(&six(chunk))).collect(),
     };
     config.free_rotation = free_rotation(&parameters.value::<String>("free_rotation"));
+    config.singularity_margin = number("singularity_margin");
+    config.null_space_rate = number("null_space_rate");
     config.via_points.cartesian = number("via_points.cartesian");
     config.via_points.cartesian_coarse = number("via_points.cartesian_coarse");
     config.via_points.joint = number("via_points.joint");

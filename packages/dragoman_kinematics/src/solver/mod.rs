@@ -1,7 +1,7 @@
 //! The compiled robot: forward, differential and inverse kinematics of a serial chain.
 //!
 //! Order of reading: [`Robot`] here; `chain` (forward kinematics, Jacobian), `goal` (pose error), `descent`
-//! (Levenberg-Marquardt), `search` (restarts and tracking), `wrist` and `redundant` (closed forms), `velocity`. `trig`
+//! (Levenberg-Marquardt), `search` (restarts and tracking), `wrist` and `redundant` (closed forms), `velocity`, `manipulability`. `trig`
 //! and `linear` are the arithmetic in which nalgebra was slower.
 
 #![allow(
@@ -14,6 +14,7 @@ mod chain;
 mod descent;
 mod goal;
 mod linear;
+mod manipulability;
 mod options;
 mod redundant;
 mod search;
@@ -21,6 +22,7 @@ mod trig;
 mod velocity;
 mod wrist;
 
+pub use manipulability::Manipulability;
 pub use options::{
     FreeRotation, FreeRotationError, GoalMask, IkError, IkOptions, IkReport, SearchEnd, VelocityReport,
 };

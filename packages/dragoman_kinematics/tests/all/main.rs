@@ -4,6 +4,7 @@
 mod common;
 
 mod calibration;
+mod control;
 mod descriptions;
 mod dynamics;
 mod evaluation;

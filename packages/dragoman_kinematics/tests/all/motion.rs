@@ -6,4 +6,5 @@ mod lab;
 mod limits;
 mod paths;
 mod rules;
+mod singular;
 mod storm;

@@ -21,6 +21,8 @@ pub mod failure {
     pub const POSITION_TRACKING: i32 = 0x100;
     /// Too fast.
     pub const SPEED_LIMIT: i32 = 0x2_0000;
+    /// The position is beyond its limits.
+    pub const POSITION_LIMIT: i32 = 0x40_0000;
     /// Too hot.
     pub const TEMPERATURE: i32 = 0xd000;
     /// The master's heartbeat is missing. The value of real drives is unknown.
@@ -334,6 +336,10 @@ impl Simpliq {
                 Some(AxisEvent::TooFast) if self.is_motor_on => {
                     let emergency = Emergency { code: 0x8481, register: 0x21, maker: [0; 5] };
                     self.fail(failure::SPEED_LIMIT, Some(emergency), output);
+                }
+                Some(AxisEvent::OutOfRange) if self.is_motor_on => {
+                    let emergency = Emergency { code: 0x8680, register: 0x21, maker: [0; 5] };
+                    self.fail(failure::POSITION_LIMIT, Some(emergency), output);
                 }
                 Some(AxisEvent::TooHot) if self.is_motor_on => {
                     let emergency = Emergency { code: 0x4310, register: 0x09, maker: [0; 5] };

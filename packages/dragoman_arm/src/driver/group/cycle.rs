@@ -85,6 +85,8 @@ impl Group {
     pub(super) fn cycle(&mut self, now: Duration) {
         self.cycles += 1;
         self.outbox.push(now, Service::Sync.frame(&[]));
+        let since = now.saturating_sub(self.synced.0).max(self.config.cycle() / 2);
+        self.synced = (now, since);
         let enabled = self.state == State::Enabled;
         if enabled {
             self.reference.advance(self.config.cycle().as_secs_f64());
@@ -97,6 +99,10 @@ impl Group {
                 self.rates.fill(0.0);
             }
         }
+        if self.is_host() {
+            self.control(now);
+            return;
+        }
         let rates = self.config.mode != ControlMode::Position;
         let setpoints = if rates { &self.rates } else { self.reference.setpoint() };
         // A drive holds two unanswered requests. A velocity takes two, so every other cycle is for queries.
@@ -106,6 +112,36 @@ impl Group {
             }
         }
         if !rates || !self.cycles.is_multiple_of(2) {
+            self.ask_one(now);
+        }
+        self.check_execution();
+        self.supervise(now);
+    }
+
+    /// A cycle of control at the host: currents for all motors that are on, also while others are still being switched on,
+    /// so that gravity does not move them. A drive holds two unanswered requests; a current and a query are two.
+    fn control(&mut self, now: Duration) {
+        if matches!(self.state, State::Enabled | State::Enabling) {
+            let period = self.config.cycle().as_secs_f64();
+            let [position, velocity] = &mut self.feedback;
+            // The drives reported at the SYNC before this one.
+            let since = self.synced.1.min(self.config.feedback_loss).as_secs_f64();
+            let measured = self.axes.iter().map(|axis| (axis.position() + axis.rate() * since, axis.rate()));
+            for ((place, slot), (measured, rate)) in
+                position.iter_mut().zip(velocity.iter_mut()).zip(measured)
+            {
+                (*place, *slot) = (measured, rate);
+            }
+            let set = [self.reference.setpoint(), self.reference.velocity()];
+            let controller = self.controller.as_mut();
+            let torques = controller.map(|controller| controller.torques(position, velocity, set, period));
+            for (joint, axis) in self.axes.iter_mut().enumerate() {
+                let torque = torques.and_then(|torques| torques.get(joint)).copied().unwrap_or(0.0);
+                let current = axis.current(torque);
+                axis.cycle(now, axis.is_on(), current, &mut self.outbox);
+            }
+        }
+        if self.cycles.is_multiple_of(2) {
             self.ask_one(now);
         }
         self.check_execution();

@@ -36,14 +36,14 @@ impl Group {
     }
 
     pub(super) fn frame(&mut self, now: Duration, index: usize, service: Service, data: &[u8]) {
-        let cycle = self.config.cycle();
+        let (cycle, (_, between)) = (self.config.cycle(), self.synced);
         let Self { axes, outbox, .. } = self;
         let Some(axis) = axes.get_mut(index) else { return };
         let mut send = |frame| outbox.push(now, frame);
         let result = match service {
             Service::Tpdo(4, _) => {
                 if let Some((counts, status)) = report(axis.config.kind, data) {
-                    axis.report(now, counts, status, cycle);
+                    axis.report(now, counts, status, cycle, between);
                     if let Some(condition) = axis.conversation.awaited().filter(|waited| axis.holds(*waited))
                     {
                         axis.conversation.met(now, condition, &mut send);

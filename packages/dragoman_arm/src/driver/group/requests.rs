@@ -214,7 +214,9 @@ impl Group {
 
     pub(super) fn check_command(&self, values: &[f64], mode: ControlMode) -> Result<(), DriveError> {
         check_joint_values(values, self.axes.len())?;
-        if mode != self.config.mode {
+        // In both the commands are positions.
+        let accepted = mode == self.config.mode || (mode == ControlMode::Position && self.is_host());
+        if !accepted {
             let wrong = format!("the drives are in {:?} mode, not in {mode:?} mode", self.config.mode);
             return Err(DriveError::Fault(wrong.to_lowercase()));
         }

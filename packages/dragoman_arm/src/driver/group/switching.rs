@@ -24,6 +24,9 @@ impl Group {
     pub(super) fn switch_on(&mut self, stop_first: bool) {
         self.enabling = Enabling::SwitchingOn;
         self.joining = None;
+        if self.is_host() {
+            self.rest_here();
+        }
         for axis in &mut self.axes {
             if !stop_first {
                 axis.relaxed = false;
@@ -43,9 +46,10 @@ impl Group {
         let follows = |axis: &Axis| axis.config.kind == DriveKind::Whistle && !axis.relaxed;
         match self.enabling {
             Enabling::SwitchingOn => {
-                let position: Vec<f64> = self.axes.iter().map(Axis::position).collect();
-                self.reference.rest_at(&position);
-                self.history.reset(&position);
+                // The controller holds each joint since its motor is on.
+                if !self.is_host() {
+                    self.rest_here();
+                }
                 self.rates.fill(0.0);
                 for axis in self.axes.iter_mut().filter(|axis| follows(axis)) {
                     whistle::prime(axis, now, &mut self.outbox);
@@ -68,6 +72,16 @@ impl Group {
                     Some(_) => {}
                 }
             }
+        }
+    }
+
+    /// The set-points are where the joints are.
+    fn rest_here(&mut self) {
+        let position: Vec<f64> = self.axes.iter().map(Axis::position).collect();
+        self.reference.rest_at(&position);
+        self.history.reset(&position);
+        if let Some(controller) = &mut self.controller {
+            controller.rest();
         }
     }
 

@@ -177,4 +177,12 @@ proptest! {
         let config = MotionConfig::for_robot(&robot);
         storm(robot, config, &[0.0, 0.0, 0.2, 0.6, 0.8, 0.0], &actions);
     }
+
+    #[test]
+    fn any_commands_with_a_redundant_arm_that_avoids_singularities(actions in prop::collection::vec(action(), 1..80)) {
+        let robot = robot(include_str!("../../data/ranger_mk2.yaml"));
+        let config =
+            MotionConfig { singularity_margin: 0.01, null_space_rate: 0.5, ..MotionConfig::for_robot(&robot) };
+        storm(robot, config, &[0.1, 0.25, 0.1, 0.3, 0.1, -0.3, 0.4, 0.0], &actions);
+    }
 }
