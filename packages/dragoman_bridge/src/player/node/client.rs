@@ -82,6 +82,12 @@ pub fn client_declarations(frame_prefix: &str) -> Vec<Declaration> {
         )
         .within(seconds(0.1, 3600.0)),
         Declaration::new(
+            "map_period",
+            config.map_period.as_secs_f64(),
+            "Pause before a map is asked for again, s. It is published when it has changed; of a map with more than 409600 cells only size and pose are compared.",
+        )
+        .within(seconds(0.1, 3600.0)),
+        Declaration::new(
             "command_timeout",
             config.velocity_timeout.as_secs_f64(),
             "A base gets velocity zero when a velocity on cmd_vel is not repeated for this long, s.",
@@ -159,6 +165,7 @@ fn config(parameters: &Parameters) -> ClientConfig {
         answer_timeout: seconds("answer_timeout"),
         subscription_timeout: seconds("subscription_timeout"),
         retry_period: seconds("retry_period"),
+        map_period: seconds("map_period"),
         velocity_timeout: seconds("command_timeout"),
         ..ClientConfig::default()
     }
