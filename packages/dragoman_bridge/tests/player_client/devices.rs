@@ -28,7 +28,7 @@ fn every_known_device_is_opened_and_asked_for_its_geometry() {
     let [devices] = &lists[..] else { panic!("{events:?}") };
     let states: Vec<_> = devices.iter().map(|info| (info.device, info.state.clone())).collect();
     let expected =
-        [(BASE, State::Open), (laser, State::Open), (log, State::NotShown), (unknown, State::NotShown)];
+        [(BASE, State::Open), (laser, State::Open), (log, State::Open), (unknown, State::NotShown)];
     assert_eq!(states, expected);
     assert_eq!(devices[0].driver, "maker");
     assert_eq!(devices[0].facts, [Fact::Base(position2d::Geometry::default())]);
@@ -37,7 +37,7 @@ fn every_known_device_is_opened_and_asked_for_its_geometry() {
     let subtypes = bench.server.subtypes(laser);
     assert_eq!(subtypes, [laser::GET_GEOMETRY.subtype, laser::GET_CONFIG.subtype]);
     let subscriptions = bench.server.subtypes(SERVER);
-    assert_eq!(subscriptions, [5, 1, 2, 3, 2, 3, 2, 2]);
+    assert_eq!(subscriptions, [5, 1, 2, 3, 2, 3, 2, 3, 2]);
 }
 
 #[test]

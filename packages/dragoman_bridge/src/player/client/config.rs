@@ -89,7 +89,7 @@ pub enum State {
     Open,
     /// The server refused to open it.
     Refused(Refusal),
-    /// It is not opened, because its interface has no counterpart in ROS.
+    /// It is not opened, because its interface is not known.
     NotShown,
 }
 

@@ -12,6 +12,7 @@
 
 mod body;
 mod camera;
+mod description;
 mod driver;
 mod frames;
 mod gripper;
@@ -51,7 +52,7 @@ use crate::tcp::server::{Leaving, Ports, Report, Serve};
 use crate::tcp::{Keepalive, acknowledge_quickly, has_ended, read, send};
 use crate::{BridgeError, ports};
 use driver::{Feed, Opened, Setup};
-pub use table::{Configured, Table, TableError};
+pub use table::{BaseParameters, Configured, Table, TableError, base_parameters};
 
 /// Detects a vanished client after three seconds: its robot drives until then.
 const KEEPALIVE: Keepalive = Keepalive { idle_s: 1, interval_s: 1, probes: 2 };

@@ -34,6 +34,11 @@ fn every_arm_of_the_lab_goes_home() {
     let arguments = ["up", "--only", "turtlebot,ranger,player"];
     let lab = Lab::start_with(domain(), &arguments, &["-p", "arm31:port:=0"]);
     let mut client = PlayerClient::connect(lab.player);
+    let hand = gripper::INTERFACE.device(0);
+    client.subscribe(hand);
+    let body = client.granted(hand, gripper::GET_GEOMETRY.subtype, &());
+    let pose = gripper::GET_GEOMETRY.answer(&body).unwrap().pose;
+    assert!(pose.position.z > 0.3, "{pose:?}");
     for (index, joints, elsewhere) in ARMS {
         let arm = actarray::INTERFACE.device(index);
         client.subscribe(arm);
@@ -43,6 +48,9 @@ fn every_arm_of_the_lab_goes_home() {
         let geometry = actarray::GET_GEOMETRY.answer(&body).unwrap();
         let homes: Vec<f32> = geometry.joints.iter().map(|joint| joint.home).collect();
         assert_eq!(homes.len(), joints);
+        // From the description.
+        let reach: f32 = geometry.joints.iter().map(|joint| joint.length).sum();
+        assert!((0.4..3.0).contains(&reach), "{geometry:?}");
         client.send(arm, Kind::Command, actarray::HOME.subtype, &-1_i32);
         for (joint, home) in homes.iter().enumerate() {
             until_at(&mut client, arm, joint, *home);
@@ -88,4 +96,35 @@ fn joints_obey_after_a_motion_of_the_limb_and_during_it() {
     beside.find("the motion", &mut status, |status| status.moving);
     move_to(&mut client, RANGER, 0, first - 0.2);
     until_at(&mut client, RANGER, 0, first - 0.2);
+}
+
+/// Five joints: the rotation about the tool's z axis is free.
+#[test]
+fn a_widowx_is_a_limb() {
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/config/player_widowx.yaml");
+    let arguments = ["up", "--robot", "widowx", "--only", "ranger,player", "--player-devices", table];
+    let lab = Lab::start_with(domain(), &arguments, &["-p", "arm31:port:=0"]);
+    let mut client = PlayerClient::connect(lab.player);
+    client.subscribe(TOOL);
+    client.granted(TOOL, limb::POWER.subtype, &true);
+    let tool = |client: &mut PlayerClient| limb::STATE.body(&client.newest(TOOL).body).unwrap().position;
+    client.send(TOOL, Kind::Command, limb::HOME.subtype, &());
+    let joints = actarray::INTERFACE.device(0);
+    client.subscribe(joints);
+    for (joint, home) in [0.0, 0.3, 0.3, 0.0, 0.0].into_iter().enumerate() {
+        until_at(&mut client, joints, joint, home);
+    }
+    move_to(&mut client, joints, 1, 0.6);
+    until_at(&mut client, joints, 1, 0.6);
+    let start = tool(&mut client);
+    let way = limb::Move { direction: Point3d { x: 0.0, y: 0.0, z: -1.0 }, length: 0.05 };
+    client.send(TOOL, Kind::Command, limb::MOVE_ALONG.subtype, &way);
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let now = tool(&mut client);
+        if (now.z - start.z + 0.05).abs() < 5e-3 && (now.x - start.x).hypot(now.y - start.y) < 5e-3 {
+            break;
+        }
+        assert!(Instant::now() < end, "{start:?} {now:?}");
+    }
 }

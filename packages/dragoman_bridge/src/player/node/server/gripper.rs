@@ -4,14 +4,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, sensor_msgs};
+use futures::future::FutureExt;
 use serde::Deserialize;
 
-use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Setup, acknowledged};
+use super::description;
+use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Setup};
 use super::joint_command::JointCommand;
 use super::joints::{MOVING, joint_state, lock, measured};
 use crate::BridgeError;
 use crate::player::wire::gripper::{self, Fingers};
-use crate::player::wire::{Device, Kind};
+use crate::player::wire::{Device, Kind, Xdr};
 
 /// A finger is at a position within this part of its way.
 const NEAR: f64 = 0.04;
@@ -31,12 +33,16 @@ pub(super) struct Names {
     open: f32,
     /// The joint's position with closed fingers.
     closed: f32,
+    /// The description with its pose on the robot, that of the last link; without it, that is zero.
+    #[serde(default)]
+    description: Option<description::Names>,
 }
 
 struct Gripper {
     names: Names,
     command: JointCommand,
     position: Arc<Mutex<Option<f32>>>,
+    description: Option<description::Newest>,
 }
 
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
@@ -54,7 +60,11 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
             feed.send(&gripper::STATE, &state.header.stamp, &state_of_gripper);
         },
     )?;
-    Ok(Opened::new(Gripper { names: names.clone(), command, position }, tasks)?)
+    let description = match &names.description {
+        Some(names) => Some(description::listen(names, &mut tasks)?),
+        None => None,
+    };
+    Ok(Opened::new(Gripper { names: names.clone(), command, position, description }, tasks)?)
 }
 
 /// Fingers that stand still between both ends hold something: they are closed.
@@ -84,7 +94,16 @@ impl Driver for Gripper {
 
     fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
         if subtype == gripper::GET_GEOMETRY.subtype {
-            return Ok(acknowledged(&gripper::Geometry::default()));
+            let received = self.description.clone();
+            return Ok(async move {
+                let model = match received {
+                    Some(received) => description::newest(received).await,
+                    None => None,
+                };
+                let pose = model.as_deref().map(description::tip).unwrap_or_default();
+                Ok(gripper::Geometry { pose, ..gripper::Geometry::default() }.to_bytes())
+            }
+            .boxed());
         }
         Err(format!("the gripper has no request {subtype}"))
     }
@@ -111,6 +130,7 @@ mod tests {
             namespace: String::new(),
             open: 0.0,
             closed: 2.5,
+            description: None,
         };
         assert_eq!(fingers(&names, [0.02, 0.0]), Fingers::Open);
         assert_eq!(fingers(&names, [1.0, 0.5]), Fingers::Moving);

@@ -3,20 +3,20 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use dragoman_kinematics::Model;
 use dragoman_ros::{QosProfile, arbotix_msgs, sensor_msgs};
 use futures::future::{FutureExt, join_all};
 use serde::Deserialize;
 
-use super::driver::{
-    Answer, DISCOVERY, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out,
-};
+use super::description::{self, LinkGeometry};
+use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Service, Setup, below, carried_out};
 use super::joint_command::{JointCommand, Pipeline};
 use crate::BridgeError;
 use crate::player::wire::actarray::{
     self, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions, Speeds,
 };
-use crate::player::wire::common::Point3d;
-use crate::player::wire::{Device, Kind};
+use crate::player::wire::common::{Orientation3d, Point3d};
+use crate::player::wire::{Device, Kind, Xdr};
 
 /// A joint that is faster moves, rad/s or m/s.
 pub(super) const MOVING: f64 = 0.01;
@@ -44,6 +44,9 @@ pub(super) struct ArmNames {
     /// Namespace of a motion pipeline's `motion_status` and `set_command_mode`: a command of a joint switches it off.
     #[serde(default)]
     pipeline: Option<String>,
+    /// The description with its links; without it, they have no lengths.
+    #[serde(default)]
+    description: Option<description::Names>,
 }
 
 impl ArmNames {
@@ -97,6 +100,7 @@ struct Arm {
     joints: Vec<Arc<Joint>>,
     measured: Arc<Mutex<Vec<actarray::Joint>>>,
     is_on: Arc<Mutex<bool>>,
+    description: Option<description::Newest>,
 }
 
 pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -149,7 +153,11 @@ pub(super) fn open_arm(
             feed.send(&actarray::STATE, &state.header.stamp, &state_of_arm);
         },
     )?;
-    Ok(Opened::new(Arm { names: names.clone(), joints, measured: newest, is_on }, tasks)?)
+    let description = match &names.description {
+        Some(names) => Some(description::listen(names, &mut tasks)?),
+        None => None,
+    };
+    Ok(Opened::new(Arm { names: names.clone(), joints, measured: newest, is_on, description }, tasks)?)
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
@@ -302,22 +310,44 @@ impl Arm {
         .boxed()
     }
 
-    fn geometry(&self) -> Geometry {
-        let joint = |index: usize| {
-            let [min, max] = self.names.limits(index);
-            JointGeometry {
-                kind: JointKind::Rotary,
-                axis: Point3d { z: 1.0, ..Point3d::default() },
-                min,
-                center: (min + max) / 2.0,
-                max,
-                home: self.names.home(index),
-                ..JointGeometry::default()
-            }
-        };
-        let joints = (0..self.joints.len()).map(joint).collect();
-        Geometry { joints, ..Geometry::default() }
+    fn geometry(&self) -> Answer {
+        let (names, received) = (self.names.clone(), self.description.clone());
+        async move {
+            let model = match received {
+                Some(received) => description::newest(received).await,
+                None => None,
+            };
+            Ok(geometry(&names, model.as_deref()).to_bytes())
+        }
+        .boxed()
     }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
+fn geometry(names: &ArmNames, model: Option<&Model>) -> Geometry {
+    let joint = |(index, name): (usize, &String)| {
+        let [min, max] = names.limits(index);
+        let link = model.and_then(|model| description::link(model, name));
+        let link = link.unwrap_or_else(|| LinkGeometry {
+            length: 0.0,
+            direction: Orientation3d::default(),
+            axis: Point3d { z: 1.0, ..Point3d::default() },
+        });
+        JointGeometry {
+            kind: JointKind::Rotary,
+            length: link.length as f32,
+            orientation: link.direction,
+            axis: link.axis,
+            min,
+            center: (min + max) / 2.0,
+            max,
+            home: names.home(index),
+            ..JointGeometry::default()
+        }
+    };
+    let joints = names.joints.iter().enumerate().map(joint).collect();
+    let base = model.and_then(|model| model.origins().next()).map(description::pose).unwrap_or_default();
+    Geometry { joints, base_position: base.position, base_orientation: base.orientation }
 }
 
 impl Driver for Arm {
@@ -365,7 +395,7 @@ impl Driver for Arm {
 
     fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
         Ok(match subtype {
-            subtype if subtype == actarray::GET_GEOMETRY.subtype => acknowledged(&self.geometry()),
+            subtype if subtype == actarray::GET_GEOMETRY.subtype => self.geometry(),
             subtype if subtype == actarray::POWER.subtype => self.set_power(actarray::POWER.question(body)?),
             subtype if subtype == actarray::SET_SPEED.subtype => {
                 let JointSpeed { joint, speed } = actarray::SET_SPEED.question(body)?;

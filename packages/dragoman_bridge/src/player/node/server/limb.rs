@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, std_srvs};
 use futures::future::FutureExt;
-use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
+use nalgebra::{UnitQuaternion, Vector3};
 use serde::Deserialize;
 use tokio::task::JoinHandle;
 
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out, done};
 use crate::BridgeError;
 use crate::arm31::rotation::normalized;
+use crate::player::node::tool::{approach, orientation, point, rotation, vector};
 use crate::player::server::Outcome;
-use crate::player::wire::common::Point3d;
 use crate::player::wire::limb::{
     BRAKES, GET_GEOMETRY, HOME, MOVE_ALONG, Motion, Move, POWER, Pose, SET_POSE, SET_POSITION, SET_SPEED,
     STATE, STOP, State,
@@ -27,8 +27,6 @@ use crate::player::wire::{Device, Kind};
 const OFF: u8 = 0;
 const JOINT: u8 = 1;
 const CARTESIAN: u8 = 2;
-/// Vectors of a client are perpendicular up to this cosine, and their lengths not below it.
-const SQUARE: f64 = 0.1;
 
 /// The ROS names of an arm.
 #[derive(Debug, Clone, Deserialize)]
@@ -197,39 +195,13 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     )?)
 }
 
-fn point(vector: &Vector3<f64>) -> Point3d {
-    Point3d { x: vector.x, y: vector.y, z: vector.z }
-}
-
-fn vector(point: &Point3d) -> Result<Vector3<f64>, String> {
-    let vector = Vector3::new(point.x, point.y, point.z);
-    if vector.iter().all(|value| value.is_finite()) {
-        Ok(vector)
-    } else {
-        Err("a value is not finite".to_owned())
-    }
-}
-
 fn state(position: Vector3<f64>, rotation: &UnitQuaternion<f64>, is_moving: bool) -> State {
     State {
         position: point(&position),
-        approach: point(&(rotation * Vector3::z())),
-        orientation: point(&(rotation * Vector3::y())),
+        approach: approach(rotation),
+        orientation: orientation(rotation),
         motion: if is_moving { Motion::Moving } else { Motion::Idle },
     }
-}
-
-/// The rotation with these z and y axes.
-fn rotation(approach: &Point3d, orientation: &Point3d) -> Result<UnitQuaternion<f64>, String> {
-    let unit =
-        |given: &Point3d| vector(given)?.try_normalize(SQUARE).ok_or("a vector is too short".to_owned());
-    let (z, y) = (unit(approach)?, unit(orientation)?);
-    if z.dot(&y).abs() > SQUARE {
-        return Err("approach and orientation are not perpendicular".to_owned());
-    }
-    let x = y.cross(&z).normalize();
-    let matrix = Matrix3::from_columns(&[x, z.cross(&x), z]);
-    Ok(UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix)))
 }
 
 impl Limb {
@@ -490,15 +462,5 @@ mod tests {
         assert!(measured.is_active());
         measured.report(false);
         assert!(!measured.is_active());
-    }
-
-    #[test]
-    fn vectors_and_rotations_belong_to_each_other() {
-        let there = UnitQuaternion::from_euler_angles(0.3, -0.7, 2.1);
-        let State { approach, orientation, .. } = state(Vector3::zeros(), &there, false);
-        assert!(rotation(&approach, &orientation).unwrap().angle_to(&there) < 1e-9);
-        assert!(rotation(&approach, &approach).is_err());
-        assert!(rotation(&Point3d::default(), &orientation).is_err());
-        assert!(rotation(&Point3d { x: f64::NAN, ..Point3d::default() }, &orientation).is_err());
     }
 }

@@ -45,7 +45,7 @@ pub enum TableError {
     },
 }
 
-pub use config::Configured;
+pub use config::{BaseParameters, Configured, base_parameters};
 
 /// The devices of a server.
 #[derive(Debug, Clone, Default)]
