@@ -43,8 +43,20 @@ impl Keepalive {
         setsockopt(stream, sockopt::TcpKeepIdle, &self.idle_s)?;
         setsockopt(stream, sockopt::TcpKeepInterval, &self.interval_s)?;
         setsockopt(stream, sockopt::TcpKeepCount, &self.probes)?;
+        self.limit_unread(stream, true)
+    }
+
+    /// Sets whether a client that does not acknowledge sent data is disconnected, as [`apply`](Self::apply) sets it. For
+    /// the system, a client that does not read is one of them; without the limit it stays, and one that has vanished
+    /// meanwhile is noticed after minutes.
+    pub(crate) fn limit_unread(&self, stream: &TcpStream, is_limited: bool) -> nix::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        setsockopt(stream, sockopt::TcpUserTimeout, &(self.total_s().saturating_mul(1000)))?;
+        {
+            let limit = if is_limited { self.total_s().saturating_mul(1000) } else { 0 };
+            setsockopt(stream, sockopt::TcpUserTimeout, &limit)?;
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        let _ = (stream, is_limited);
         Ok(())
     }
 
@@ -160,6 +172,10 @@ mod tests {
         assert_eq!(getsockopt(&client, sockopt::TcpKeepInterval).unwrap(), 3);
         assert_eq!(getsockopt(&client, sockopt::TcpKeepCount).unwrap(), 2);
         #[cfg(target_os = "linux")]
-        assert_eq!(getsockopt(&client, sockopt::TcpUserTimeout).unwrap(), 13_000);
+        {
+            assert_eq!(getsockopt(&client, sockopt::TcpUserTimeout).unwrap(), 13_000);
+            Keepalive { idle_s: 7, interval_s: 3, probes: 2 }.limit_unread(&client, false).unwrap();
+            assert_eq!(getsockopt(&client, sockopt::TcpUserTimeout).unwrap(), 0);
+        }
     }
 }

@@ -31,6 +31,8 @@ struct Server {
     broken: Vec<Device>,
     /// Answers to requests to devices; others are refused.
     answers: BTreeMap<(Device, u8), Vec<u8>>,
+    /// The value of all cells of its maps, whatever tile is asked for.
+    cell: Option<u8>,
     /// Requests that it does not answer.
     ignores: Vec<(Device, u8)>,
 }
@@ -62,6 +64,13 @@ impl Server {
 
     fn answer(&self, message: &Message) -> (Kind, Vec<u8>) {
         let Header { address, subtype, .. } = message.header;
+        if let Some(cell) = self.cell
+            && (address.device.interface, subtype) == (map::INTERFACE.code, map::GET_DATA.subtype)
+        {
+            let asked = map::GET_DATA.question(&message.body).unwrap();
+            let data = vec![cell; asked.width as usize * asked.height as usize];
+            return (Kind::Acknowledge, map::MapData { range: 1, data, ..asked }.compress().to_bytes());
+        }
         if address.device != SERVER {
             return match self.answers.get(&(address.device, subtype)) {
                 Some(body) => (Kind::Acknowledge, body.clone()),

@@ -1,10 +1,11 @@
 //! `dragoman base`: a mobile base on a serial port in ROS.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dragoman_base::node::{self, BaseNode, BaseNodeError, JOINT_STATES};
+use dragoman_bridge::player::node::base_parameters;
 use dragoman_io::serial::Connection;
 use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
@@ -20,6 +21,10 @@ pub(crate) struct BaseOptions {
     /// Kind of base.
     #[arg(long, value_enum, default_value_t = Kind::Kobuki)]
     kind: Kind,
+    /// Take dimensions, limits and the port from a configuration file of a Player server (.cfg): of its first driver that
+    /// provides position2d. Parameters and --port take precedence.
+    #[arg(long, value_name = "FILE")]
+    player_config: Option<PathBuf>,
     /// Namespace in which the base appears.
     #[arg(long, value_name = "NAMESPACE", default_value = "/")]
     namespace: String,
@@ -33,7 +38,32 @@ enum Kind {
     Differential,
 }
 
+impl BaseOptions {
+    /// Its parameters in a configuration file of Player.
+    fn player_parameters(&self, path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+        let wrong = |error: &dyn std::fmt::Display| format!("--player-config {}: {error}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let folder = path.parent().map(PathBuf::from).unwrap_or_default();
+        let include =
+            |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
+        let base = base_parameters(&text, include).map_err(|error| wrong(&error))?;
+        // There is no log yet.
+        for note in &base.notes {
+            eprintln!("--player-config: {note}");
+        }
+        let numbers = base.parameters.iter().map(|(name, value)| format!("{name}:={value:?}"));
+        let baud = base.baud.map(|baud| format!("baud:={baud}"));
+        let port = base.port.filter(|_| self.port.is_none()).map(|port| format!("device_port:={port}"));
+        let values = numbers.chain(baud).chain(port);
+        Ok(values.flat_map(|value| ["-p".to_owned(), format!("mobile_base:{value}")]).collect())
+    }
+}
+
 impl Server for BaseOptions {
+    fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
+        self.player_config.as_deref().map_or(Ok(Vec::new()), |path| self.player_parameters(path))
+    }
+
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
         let port = machine::port(self.port.as_ref())?;
         let start = match self.kind {

@@ -260,7 +260,13 @@ impl Live {
             request(state.pace.worlds()).map_err(|error| {
                 let found =
                     !matches!(error, WorldError::UnknownWorld { .. } | WorldError::UnknownName { .. });
-                Refused { found, message: state.refuse(&error) }
+                let mut message = state.refuse(&error);
+                if let WorldError::UnknownName { .. } = error {
+                    let worlds = state.pace.worlds().worlds().iter();
+                    let known = worlds.flat_map(|world| world.objects()).map(|object| object.name.as_str());
+                    message = format!("{message}; there are {}", known.collect::<Vec<_>>().join(", "));
+                }
+                Refused { found, message }
             })
         })
     }

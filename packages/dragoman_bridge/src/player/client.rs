@@ -43,7 +43,7 @@ use std::time::Duration;
 pub use config::{ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State};
 
 use self::data::Data;
-use self::map::Reading;
+use self::map::{Known, Reading};
 use self::motion::Motions;
 use self::requests::{Key, Open, Purpose, Waiting};
 use self::setup::Setup;
@@ -99,8 +99,12 @@ pub struct Client {
     sequence: u32,
     setup: Setup,
     reading: Option<Reading>,
-    /// Devices whose maps are to be read.
-    unread: VecDeque<Device>,
+    /// Devices whose maps are to be read; `true`: although their size and pose may be the same.
+    unread: VecDeque<(Device, bool)>,
+    /// The maps that were read.
+    known: BTreeMap<Device, Known>,
+    /// When maps are asked for again.
+    map_due: Option<Duration>,
     /// Open devices whose data nobody wants: the server is told that they are closed.
     unwanted: BTreeSet<Device>,
     motions: Motions,
@@ -126,6 +130,8 @@ impl Client {
             setup: Setup::default(),
             reading: None,
             unread: VecDeque::new(),
+            known: BTreeMap::new(),
+            map_due: None,
             unwanted: BTreeSet::new(),
             motions: Motions::default(),
             pull: None,
@@ -268,6 +274,9 @@ impl Client {
             self.advance(now);
         }
         self.pull(now);
+        if self.link == Link::Up && self.map_due.take_if(|due| *due <= now).is_some() {
+            self.read_maps(now, false);
+        }
         if self.link == Link::Up && !self.is_probing() && self.silent_at() <= now {
             let subtype = player::DEVICES.subtype;
             self.ask(now, SERVER, subtype, &[], Purpose::Probe);
@@ -305,7 +314,7 @@ impl Client {
                     Pull::Asked { deadline } => deadline,
                 });
                 let silence = (!self.is_probing()).then(|| self.silent_at());
-                let others = [pull, silence, self.motions.deadline(), self.setup.retry()];
+                let others = [pull, silence, self.motions.deadline(), self.setup.retry(), self.map_due];
                 others.into_iter().flatten().chain(self.deadlines()).min()
             }
         }
@@ -358,6 +367,8 @@ impl Client {
         self.setup = Setup::default();
         self.reading = None;
         self.unread.clear();
+        self.known.clear();
+        self.map_due = None;
         self.unwanted.clear();
         self.motions = Motions::default();
         self.pull = None;
@@ -438,7 +449,7 @@ impl Client {
         match Data::decode(device.interface, subtype, &message.body) {
             Some(Ok(Data::MapChanged(_))) => {
                 self.statistics.data += 1;
-                self.read_map(now, device);
+                self.read_map(now, device, true);
             }
             Some(Ok(data)) => {
                 self.statistics.data += 1;

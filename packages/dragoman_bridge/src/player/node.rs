@@ -4,9 +4,14 @@
 //! | --- | --- |
 //! | `server.rs`, `server/` | [`start_server`]: old clients use the devices of a table |
 //! | `client.rs`, `client/` | [`start_client`]: provides the devices of a Player server in a namespace |
+//! | `tool.rs` | the pose of a tool as Player's vectors |
 
 mod client;
 mod server;
+mod tool;
 
 pub use client::{client_declarations, start_client};
-pub use server::{Configured, PlayerServer, Table, TableError, server_declarations, start_server};
+pub use server::{
+    BaseParameters, Configured, PlayerServer, Table, TableError, base_parameters, server_declarations,
+    start_server,
+};

@@ -293,6 +293,11 @@ impl Server {
         self.sessions.get(&client).is_none_or(|session| session.is_closing)
     }
 
+    /// Whether a device obeys the client: it must not vanish unnoticed.
+    pub fn is_commander(&self, client: ClientId) -> bool {
+        self.devices.values().any(|offered| offered.commander == Some(client))
+    }
+
     /// Events for the owner, oldest first.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()

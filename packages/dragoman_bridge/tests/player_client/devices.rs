@@ -28,7 +28,7 @@ fn every_known_device_is_opened_and_asked_for_its_geometry() {
     let [devices] = &lists[..] else { panic!("{events:?}") };
     let states: Vec<_> = devices.iter().map(|info| (info.device, info.state.clone())).collect();
     let expected =
-        [(BASE, State::Open), (laser, State::Open), (log, State::NotShown), (unknown, State::NotShown)];
+        [(BASE, State::Open), (laser, State::Open), (log, State::Open), (unknown, State::NotShown)];
     assert_eq!(states, expected);
     assert_eq!(devices[0].driver, "maker");
     assert_eq!(devices[0].facts, [Fact::Base(position2d::Geometry::default())]);
@@ -37,7 +37,7 @@ fn every_known_device_is_opened_and_asked_for_its_geometry() {
     let subtypes = bench.server.subtypes(laser);
     assert_eq!(subtypes, [laser::GET_GEOMETRY.subtype, laser::GET_CONFIG.subtype]);
     let subscriptions = bench.server.subtypes(SERVER);
-    assert_eq!(subscriptions, [5, 1, 2, 3, 2, 3, 2, 2]);
+    assert_eq!(subscriptions, [5, 1, 2, 3, 2, 3, 2, 3, 2]);
 }
 
 #[test]
@@ -145,6 +145,53 @@ fn maps_come_in_tiles_of_whole_rows() {
         let events = bench.take();
         assert!(matches!(&events[..], [ClientEvent::Problem { .. }]), "{events:?}");
     }
+}
+
+/// A server says nothing about a map that has changed: Player's own clients could not take it.
+#[test]
+fn a_map_is_asked_for_again_and_is_an_event_when_it_has_changed() {
+    let device = map::INTERFACE.device(0);
+    let serve = |server: &mut Server, info: &map::Info, cell: u8| {
+        server.cell = Some(cell);
+        server.answers.insert((device, map::GET_INFO.subtype), info.to_bytes());
+    };
+    let maps = |bench: &mut Bench, seconds: u64| {
+        bench.pass(Duration::from_secs(seconds));
+        let events = bench.take().into_iter();
+        let maps = events.filter_map(|event| match event {
+            ClientEvent::Map { map, .. } => Some((map.info.width, map.cells[0])),
+            ClientEvent::Problem { reason, .. } => panic!("{reason}"),
+            _ => None,
+        });
+        maps.collect::<Vec<_>>()
+    };
+    let small = map::Info { scale: 0.05, width: 20, height: 10, ..Default::default() };
+    let mut server = Server::with_base();
+    server.devices.push(device);
+    serve(&mut server, &small, 1);
+    let mut bench = Bench::new(server);
+    assert_eq!(maps(&mut bench, 0), [(20, 100)]);
+    assert_eq!(maps(&mut bench, 60), [], "it is the same");
+    serve(&mut bench.server, &small, 255);
+    assert_eq!(maps(&mut bench, 6), [(20, 0)]);
+    // It has no map for a while.
+    bench.server.answers.remove(&(device, map::GET_INFO.subtype));
+    bench.pass(Duration::from_secs(6));
+    assert!(bench.take().iter().any(|event| matches!(event, ClientEvent::Problem { .. })));
+    serve(&mut bench.server, &small, 255);
+    assert_eq!(maps(&mut bench, 6), [(20, 0)]);
+
+    // Several tiles are read when size or pose have changed, or a server says so.
+    let large = map::Info { width: 641, height: 640, ..small };
+    serve(&mut bench.server, &large, 1);
+    assert_eq!(maps(&mut bench, 6), [(641, 100)]);
+    serve(&mut bench.server, &large, 255);
+    bench.server.received.clear();
+    assert_eq!(maps(&mut bench, 60), []);
+    let asked = bench.server.subtypes(device);
+    assert!(asked.len() > 8 && asked.iter().all(|subtype| *subtype == map::GET_INFO.subtype), "{asked:?}");
+    bench.receive(&data(device, map::INFO.subtype, &large.to_bytes()));
+    assert_eq!(maps(&mut bench, 0), [(641, 0)]);
 }
 
 #[test]

@@ -699,6 +699,50 @@ fn a_romaa_on_a_serial_port_has_its_geometry_and_its_limits() {
     }
 }
 
+/// The configuration file of its Player server has the dimensions and limits: half the distance of the true wheels makes
+/// the odometry turn twice as far.
+#[test]
+fn a_configuration_file_of_player_has_the_dimensions_and_limits_of_a_base() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("base.cfg");
+    let text = "driver ( name \"romaa\" provides [\"position2d:0\"] port \"/dev/nowhere\"
+        wheel_separation 0.22 wheel_radius 0.07 max_xspeed 0.2 max_yawspeed 40 )";
+    std::fs::write(&file, text).unwrap();
+    let path = TestPath::new("base_player_config");
+    let command = wheels(&path.0, &["--separation", "0.44", "--radius", "0.07"]);
+    let device = Device::spawn(path, command);
+    let options = ["--kind", "differential", "--player-config", file.to_str().unwrap()];
+    let mut operator = Operator::beside(device, &options, &["-p", "feedback_timeout_sec:=1.5"]);
+    let mut odometry = operator.subscribe::<Odometry>("/odom");
+    let end = Instant::now() + PATIENCE;
+    let mut fast = 0;
+    while fast < 10 {
+        operator.command(10.0, 0.0);
+        let reached = operator.next("odom", &mut odometry).twist.twist.linear.x;
+        assert!(reached < 0.22, "{reached}");
+        fast += u32::from(reached > 0.18);
+        assert!(Instant::now() < end, "{reached} instead of 0.2");
+    }
+    operator.command(0.0, 0.0);
+    let stands = |odometry: &Odometry| odometry.twist.twist.linear.x.abs() < 0.01;
+    operator.find("it stands", &mut odometry, stands);
+    let before = operator.device.pose()[2];
+    let start = planar(&operator.next("odom", &mut odometry))[2];
+    let begun = Instant::now();
+    let turned = loop {
+        operator.command(0.0, 10.0);
+        let turned = turn(start, planar(&operator.next("odom", &mut odometry))[2]);
+        if turned > 1.5 {
+            break turned;
+        }
+        assert!(begun.elapsed() < PATIENCE, "it does not turn");
+    };
+    // 40 degrees per second; without the file's limit it would be 2 rad/s.
+    let rate = turned / begun.elapsed().as_secs_f64();
+    assert!(rate < 0.9, "{rate} rad/s");
+    let truth = turn(before, operator.device.pose()[2]);
+    assert!((0.3..0.7).contains(&(truth / turned)), "{truth} {turned}");
+}
+
 #[test]
 fn a_peer_that_is_not_ours_uses_the_base() {
     let Some(peer) = Peer::Cyclone.command() else { return };

@@ -2,6 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
+mod arms;
+mod unread;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
@@ -19,8 +22,8 @@ use dragoman_bridge::player::wire::{
     Address, BANNER_LEN, Decoder, Device, Header, Kind, Message, Xdr, actarray, camera, gripper, limb, log,
     map, planner, player, properties, ranger, simulation, vectormap,
 };
-use dragoman_ros::dragoman_msgs::msg::{PlaybackStatus, RecordingStatus};
-use dragoman_ros::dragoman_msgs::srv::{StartPlayback, StartRecording};
+use dragoman_ros::dragoman_msgs::msg::{MotionStatus, PlaybackStatus, RecordingStatus};
+use dragoman_ros::dragoman_msgs::srv::{SetCommandMode, StartPlayback, StartRecording};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::std_srvs::srv::Trigger;
 
@@ -297,7 +300,13 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     assert!(devices.len() > 20, "{devices:?}");
     for device in &devices {
         // Those without data, and images, are for tests of their own.
-        let others = [&simulation::INTERFACE, &camera::INTERFACE, &log::INTERFACE, &vectormap::INTERFACE];
+        let others = [
+            &simulation::INTERFACE,
+            &camera::INTERFACE,
+            &log::INTERFACE,
+            &map::INTERFACE,
+            &vectormap::INTERFACE,
+        ];
         if others.iter().any(|other| other.code == device.interface) {
             continue;
         }
@@ -318,6 +327,18 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     assert!((simulation::GET_POSE2D.answer(&body).unwrap().pose.x - 1.5).abs() < 1e-6);
     let unknown = client.ask(world, simulation::GET_POSE2D.subtype, &named("nobody", 0.0));
     assert_eq!(unknown.header.kind, Kind::Refuse);
+    let there = |body: &[u8]| simulation::GET_POSE2D.answer(body).unwrap().pose;
+    for (own, further) in [
+        ("turtlebot2_widowx", ["TurtleBot 2", "turtlebot", "kobuki"]),
+        ("neobotix_platform", ["Neobotix", "neobotix", "platform"]),
+    ] {
+        let pose = there(&client.granted(world, simulation::GET_POSE2D.subtype, &named(own, 0.0)));
+        for name in further {
+            let body = client.granted(world, simulation::GET_POSE2D.subtype, &named(name, 0.0));
+            let found = there(&body);
+            assert!((found.x - pose.x).hypot(found.y - pose.y) < 0.1, "{name}: {found:?}");
+        }
+    }
 
     let grid = map::INTERFACE.device(0);
     client.subscribe(grid);
@@ -337,21 +358,29 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     let asked = vectormap::Layer { name: "roads".to_owned(), ..vectormap::Layer::default() };
     assert_eq!(client.ask(shapes, vectormap::GET_LAYER.subtype, &asked).header.kind, Kind::Refuse);
 
-    let scanner = ranger::INTERFACE.device(0);
-    client.subscribe(scanner);
-    let config = client.granted(scanner, ranger::GET_CONFIG.subtype, &());
-    assert!(ranger::GET_CONFIG.answer(&config).unwrap().max_range > 3.0);
+    // A scanner, and sensors with one range each: the first question, before anything was measured.
+    for index in [0, 2] {
+        let sensor = ranger::INTERFACE.device(index);
+        client.subscribe(sensor);
+        let config = client.granted(sensor, ranger::GET_CONFIG.subtype, &());
+        let config = ranger::GET_CONFIG.answer(&config).unwrap();
+        assert!(config.max_range > 1.0 && config.max_angle > config.min_angle, "{index}: {config:?}");
+        for (on, expected) in [(false, Kind::Acknowledge), (true, Kind::Refuse)] {
+            let answer = client.ask(sensor, ranger::SEND_INTENSITIES.subtype, &on);
+            assert_eq!(answer.header.kind, expected, "{index}");
+        }
+    }
 
     let (arm, hand) = (actarray::INTERFACE.device(0), gripper::INTERFACE.device(0));
     client.subscribe(arm);
     client.subscribe(hand);
     let goal = actarray::JointPosition { joint: 0, position: 0.3 };
     let end = Instant::now() + PATIENCE;
+    // Once, before the robot is discovered: a command has no answer, so it waits.
+    client.send(arm, Kind::Command, actarray::POSITION.subtype, &goal);
+    client.send(hand, Kind::Command, gripper::CLOSE.subtype, &());
     let (mut reached, mut closed) = (false, false);
     while !(reached && closed) {
-        // Commands have no answer: one that comes before the robot is discovered is lost.
-        client.send(arm, Kind::Command, actarray::POSITION.subtype, &goal);
-        client.send(hand, Kind::Command, gripper::CLOSE.subtype, &());
         for message in client.read() {
             match message.header.address.device {
                 device if device == arm => {
@@ -366,6 +395,27 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
             }
         }
         assert!(Instant::now() < end, "arm {reached}, gripper {closed}");
+    }
+}
+
+/// The proxies of Player's C library for these interfaces take no data: any ends the next read of their program.
+#[test]
+fn devices_whose_proxies_take_no_data_send_none() {
+    let arguments = ["up", "--only", "neobotix,apolo,recorder,player"];
+    let lab = Lab::start_with(domain(), &arguments, &[]);
+    let mut client = PlayerClient::connect(lab.player);
+    let grid = map::INTERFACE.device(0);
+    let others = [&vectormap::INTERFACE, &simulation::INTERFACE, &log::INTERFACE].map(|it| it.device(0));
+    for device in others.into_iter().chain([grid]) {
+        client.subscribe(device);
+    }
+    // The map has arrived. A read waits for data, so that of another device comes.
+    client.granted(grid, map::GET_INFO.subtype, &());
+    client.subscribe(base(1));
+    let end = Instant::now() + Duration::from_secs(3);
+    while Instant::now() < end {
+        let data = client.read();
+        assert!(data.iter().all(|message| message.header.address.device == base(1)), "{data:?}");
     }
 }
 
@@ -540,6 +590,8 @@ fn a_log_records_in_a_file_and_plays_it() {
     loop {
         client.granted(device, log::REWIND.subtype, &());
         client.granted(device, log::SET_READ_STATE.subtype, &true);
+        // While it plays, it goes on from the start.
+        client.granted(device, log::REWIND.subtype, &());
         let answers = [log::SET_WRITE_STATE.subtype, log::SET_READ_STATE.subtype]
             .map(|subtype| client.ask(device, subtype, &true).header.kind);
         if is_playing(&mut client) {

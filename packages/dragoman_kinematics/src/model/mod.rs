@@ -166,6 +166,17 @@ impl Model {
         &self.joints
     }
 
+    /// The fixed transform to each joint's frame, at position zero, from the frame that moves with the joint before it;
+    /// of the first joint from the base frame.
+    pub fn origins(&self) -> impl Iterator<Item = &Isometry3<f64>> {
+        self.placements.iter().map(|placement| &placement.origin)
+    }
+
+    /// The axis of each joint, in its frame.
+    pub fn axes(&self) -> impl Iterator<Item = &Unit<Vector3<f64>>> {
+        self.placements.iter().map(|placement| &placement.axis)
+    }
+
     /// Pose of the tool frame in the frame that moves with the last joint.
     pub fn tool(&self) -> &Isometry3<f64> {
         &self.tool

@@ -20,6 +20,8 @@ pub struct ClientConfig {
     pub velocity_timeout: Duration,
     /// After this time without a byte from the server the client asks whether it is there. Default 5 s.
     pub silence_timeout: Duration,
+    /// How often maps are asked for again: servers do not say that one has changed. Default 5 s.
+    pub map_period: Duration,
     /// Pause before a refused subscription is tried again. Default 10 s.
     pub retry_period: Duration,
     /// Pause after the first failed attempt to connect; doubles each time. Default 100 ms.
@@ -42,6 +44,7 @@ impl Default for ClientConfig {
             subscription_timeout: Duration::from_secs(15),
             velocity_timeout: Duration::from_millis(600),
             silence_timeout: Duration::from_secs(5),
+            map_period: Duration::from_secs(5),
             retry_period: Duration::from_secs(10),
             reconnect_min: Duration::from_millis(100),
             reconnect_max: Duration::from_secs(2),
@@ -86,7 +89,7 @@ pub enum State {
     Open,
     /// The server refused to open it.
     Refused(Refusal),
-    /// It is not opened, because its interface has no counterpart in ROS.
+    /// It is not opened, because its interface is not known.
     NotShown,
 }
 

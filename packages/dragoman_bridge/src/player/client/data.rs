@@ -1,8 +1,8 @@
 //! Data and geometry of the interfaces that have a counterpart in ROS.
 
 use crate::player::wire::{
-    Interface, XdrError, actarray, bumper, camera, common, gripper, imu, ir, laser, localize, map, planner,
-    position2d, power, ranger, simulation, sonar,
+    Bytes, Interface, XdrError, actarray, bumper, camera, common, gripper, imu, ir, laser, limb, localize,
+    log, map, opaque, planner, position2d, power, ranger, simulation, sonar, vectormap,
 };
 
 /// Declares an enumeration of bodies, and how to find the one of a message.
@@ -68,6 +68,10 @@ bodies! {
     Planner(planner::State) = planner STATE;
     /// Joints of an arm.
     Actarray(actarray::State) = actarray STATE;
+    /// Pose of an arm's end effector.
+    Limb(limb::State) = limb STATE;
+    /// Bytes that only the driver's programs understand.
+    Opaque(Bytes) = opaque STATE;
     /// Pose of an inertial sensor.
     ImuPose(common::Pose3d) = imu STATE;
     /// Measurements of an inertial sensor.
@@ -112,7 +116,7 @@ bodies! {
 }
 
 /// The interfaces with a counterpart in ROS, and the numbers of the questions that are asked after opening a device.
-const SHOWN: [(&Interface, &[u8]); 15] = [
+const SHOWN: [(&Interface, &[u8]); 19] = [
     (&position2d::INTERFACE, &[position2d::GET_GEOMETRY.subtype]),
     (&power::INTERFACE, &[]),
     (&gripper::INTERFACE, &[gripper::GET_GEOMETRY.subtype]),
@@ -127,6 +131,10 @@ const SHOWN: [(&Interface, &[u8]); 15] = [
     (&planner::INTERFACE, &[]),
     (&actarray::INTERFACE, &[actarray::GET_GEOMETRY.subtype]),
     (&imu::INTERFACE, &[]),
+    (&limb::INTERFACE, &[]),
+    (&log::INTERFACE, &[]),
+    (&opaque::INTERFACE, &[]),
+    (&vectormap::INTERFACE, &[]),
     (&ranger::INTERFACE, &[ranger::GET_GEOMETRY.subtype, ranger::GET_CONFIG.subtype]),
 ];
 

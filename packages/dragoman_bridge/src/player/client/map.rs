@@ -1,8 +1,9 @@
 //! Maps of cells: the size first, then tiles, whose bytes are compressed.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use super::{Client, ClientEvent, Purpose, Refusal};
+use super::{Client, ClientEvent, Purpose, Refusal, State, data};
 use crate::player::wire::map::{self, Info, MapData};
 use crate::player::wire::{Device, Xdr, XdrError};
 
@@ -20,10 +21,33 @@ pub struct GridMap {
     pub cells: Vec<i8>,
 }
 
+/// A map that was read: enough to see whether it changes.
+#[derive(Debug, PartialEq)]
+pub(super) struct Known {
+    info: Info,
+    /// Hash of the cells.
+    cells: u64,
+}
+
+impl Known {
+    fn new(map: &GridMap) -> Self {
+        let mut hasher = DefaultHasher::new();
+        map.cells.hash(&mut hasher);
+        Self { info: map.info.clone(), cells: hasher.finish() }
+    }
+
+    /// Whether a map with this size and pose need not be read again: it is large, and only its cells may have changed.
+    fn is_enough(&self, info: &Info) -> bool {
+        self.info == *info && u64::from(info.width) * u64::from(info.height) > u64::from(TILE_CELLS)
+    }
+}
+
 /// A map that is being read.
 #[derive(Debug)]
 pub(super) struct Reading {
     device: Device,
+    /// Its cells are read although its size and pose may be the same.
+    is_forced: bool,
     /// `None`: the size is asked for.
     info: Option<Info>,
     cells: Vec<i8>,
@@ -59,10 +83,24 @@ pub fn occupancy(value: i8, range: i8) -> i8 {
 }
 
 impl Client {
+    /// Reads the maps of all open devices, and again after a while.
+    pub(super) fn read_maps(&mut self, now: Duration, is_forced: bool) {
+        let open = self.setup.devices.iter().filter(|info| info.state == State::Open);
+        let maps: Vec<Device> =
+            open.map(|info| info.device).filter(|device| data::has_map(device.interface)).collect();
+        if !maps.is_empty() {
+            self.map_due = now.checked_add(self.config.map_period);
+        }
+        for device in maps {
+            self.read_map(now, device, is_forced);
+        }
+    }
+
     /// Reads a device's map, after those that are being read.
-    pub(super) fn read_map(&mut self, now: Duration, device: Device) {
-        if !self.unread.contains(&device) {
-            self.unread.push_back(device);
+    pub(super) fn read_map(&mut self, now: Duration, device: Device, is_forced: bool) {
+        match self.unread.iter_mut().find(|(waiting, _)| *waiting == device) {
+            Some((_, forced)) => *forced |= is_forced,
+            None => self.unread.push_back((device, is_forced)),
         }
         self.read_next(now);
     }
@@ -71,8 +109,8 @@ impl Client {
         if self.reading.is_some() {
             return;
         }
-        let Some(device) = self.unread.pop_front() else { return };
-        self.reading = Some(Reading { device, info: None, cells: Vec::new(), rows: 0 });
+        let Some((device, is_forced)) = self.unread.pop_front() else { return };
+        self.reading = Some(Reading { device, is_forced, info: None, cells: Vec::new(), rows: 0 });
         self.ask(now, device, map::GET_INFO.subtype, &[], Purpose::Map);
     }
 
@@ -82,16 +120,27 @@ impl Client {
         let device = reading.device;
         let next = answer.map_err(MapError::from).and_then(|answer| reading.accept(answer));
         match (next, &reading.info) {
+            (Ok(Some(_)), Some(info))
+                if !reading.is_forced
+                    && reading.cells.is_empty()
+                    && self.known.get(&device).is_some_and(|known| known.is_enough(info)) => {}
             (Ok(Some(tile)), _) => {
                 self.reading = Some(reading);
                 return self.ask(now, device, map::GET_DATA.subtype, &tile.to_bytes(), Purpose::Map);
             }
             (Ok(None), Some(info)) => {
                 let map = GridMap { info: info.clone(), cells: reading.cells };
-                self.events.push_back(ClientEvent::Map { device, map });
+                let known = Known::new(&map);
+                if self.known.get(&device) != Some(&known) {
+                    self.known.insert(device, known);
+                    self.events.push_back(ClientEvent::Map { device, map });
+                }
             }
             (Ok(None), None) => {}
-            (Err(error), _) => self.problem(device, &format!("reading the map failed: {error}")),
+            (Err(error), _) => {
+                self.known.remove(&device);
+                self.problem(device, &format!("reading the map failed: {error}"));
+            }
         }
         self.read_next(now);
     }

@@ -208,20 +208,13 @@ impl Client {
         if !std::mem::take(&mut self.setup.has_news) {
             return;
         }
-        let maps: Vec<Device> = self
-            .setup
-            .devices
-            .iter()
-            .filter(|info| info.state == State::Open && data::has_map(info.device.interface))
-            .map(|info| info.device)
-            .collect();
         self.events.push_back(ClientEvent::Devices(self.setup.devices.clone()));
         if self.setup.pulls && self.pull.is_none() {
             self.pull = Some(Pull::Due(now));
             self.pull(now);
         }
-        for device in maps {
-            self.read_map(now, device);
-        }
+        // Whoever gets the devices anew gets their maps anew.
+        self.known.clear();
+        self.read_maps(now, true);
     }
 }

@@ -8,11 +8,13 @@
 //! | `scene.rs` | frames and transforms |
 //! | `line.rs` | requests and commands from services and topics to the connection |
 //! | `messages.rs` | values of the protocol as messages |
-//! | `base.rs`, `ranges.rs`, `arm.rs`, `navigation.rs`, `world.rs`, `small.rs` | the interfaces' topics and services |
+//! | `base.rs`, `ranges.rs`, `arm.rs`, `limb.rs`, `navigation.rs`, `vectormap.rs`, `world.rs`, `log.rs`, `small.rs` | the interfaces' topics and services |
 
 mod arm;
 mod base;
+mod limb;
 mod line;
+mod log;
 mod messages;
 mod names;
 mod navigation;
@@ -20,6 +22,7 @@ mod ranges;
 mod robot;
 mod scene;
 mod small;
+mod vectormap;
 mod world;
 
 use std::net::SocketAddr;
@@ -42,7 +45,6 @@ use crate::clock;
 use crate::player::client::{
     Client, ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State,
 };
-use crate::player::wire;
 use crate::tcp::client::{Link, LinkEvent, Reminder, loss};
 
 /// Size of the read buffer, bytes.
@@ -79,6 +81,12 @@ pub fn client_declarations(frame_prefix: &str) -> Vec<Declaration> {
             "retry_period",
             config.retry_period.as_secs_f64(),
             "Pause before a device that could not be opened is tried again, s.",
+        )
+        .within(seconds(0.1, 3600.0)),
+        Declaration::new(
+            "map_period",
+            config.map_period.as_secs_f64(),
+            "Pause before a map is asked for again, s. It is published when it has changed; of a map with more than 409600 cells only size and pose are compared.",
         )
         .within(seconds(0.1, 3600.0)),
         Declaration::new(
@@ -159,6 +167,7 @@ fn config(parameters: &Parameters) -> ClientConfig {
         answer_timeout: seconds("answer_timeout"),
         subscription_timeout: seconds("subscription_timeout"),
         retry_period: seconds("retry_period"),
+        map_period: seconds("map_period"),
         velocity_timeout: seconds("command_timeout"),
         ..ClientConfig::default()
     }
@@ -352,10 +361,7 @@ fn describe(info: &DeviceInfo) -> (String, String) {
         State::Open => driver.to_owned(),
         State::Refused(Refusal::Refused) => format!("{driver}, refused"),
         State::Refused(refusal) => format!("{driver}, not open: {refusal}"),
-        State::NotShown if wire::interface(info.device.interface).is_none() => {
-            format!("{driver}, not shown: unknown interface")
-        }
-        State::NotShown => format!("{driver}, not shown: no counterpart in ROS"),
+        State::NotShown => format!("{driver}, not shown: unknown interface"),
     };
     (names::device(info.device), description)
 }

@@ -12,8 +12,11 @@
 
 mod body;
 mod camera;
+mod description;
 mod driver;
 mod frames;
+mod gripper;
+mod joint_command;
 mod joints;
 mod limb;
 mod localize;
@@ -49,7 +52,7 @@ use crate::tcp::server::{Leaving, Ports, Report, Serve};
 use crate::tcp::{Keepalive, acknowledge_quickly, has_ended, read, send};
 use crate::{BridgeError, ports};
 use driver::{Feed, Opened, Setup};
-pub use table::{Configured, Table, TableError};
+pub use table::{BaseParameters, Configured, Table, TableError, base_parameters};
 
 /// Detects a vanished client after three seconds: its robot drives until then.
 const KEEPALIVE: Keepalive = Keepalive { idle_s: 1, interval_s: 1, probes: 2 };
@@ -60,8 +63,6 @@ const SERVICE_TIMEOUT: f64 = 5.0;
 
 /// How often it is looked whether a client is still there while nothing is read from it. Until then its robot drives.
 const LOOK: Duration = Duration::from_millis(200);
-/// How long a device's node lives on after it was closed.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The parameters of the node; `bind` is the default address.
 pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
@@ -231,6 +232,7 @@ impl Connection {
         stream.set_nodelay(true)?;
         acknowledge_quickly(stream);
         keepalive.apply(stream)?;
+        let mut is_limited = true;
         let mut buffer = vec![0; READ_LEN];
         let (mut unsent, mut sent) = (Vec::new(), 0);
         loop {
@@ -254,6 +256,13 @@ impl Connection {
             if is_closing && !has_unsent {
                 return Ok(());
             }
+            if has_unsent || !is_limited {
+                // A client that does not read loses data, but not its connection, unless a robot obeys it.
+                let commands = self.hub.server().is_commander(self.client);
+                if std::mem::replace(&mut is_limited, commands) != commands {
+                    keepalive.limit_unread(stream, commands)?;
+                }
+            }
             tokio::select! {
                 read = read(stream, &mut buffer), if wants_input => match read? {
                     0 => return Ok(()),
@@ -275,35 +284,36 @@ impl Connection {
 
 /// Opens and closes devices, and lets them carry out what clients ask for.
 async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
-    let mut devices: HashMap<Device, Opened> = HashMap::new();
+    let mut devices: HashMap<Device, (Opened, Feed)> = HashMap::new();
     let mut outcomes: FuturesUnordered<BoxFuture<'static, (ClientId, Outcome)>> = FuturesUnordered::new();
     loop {
         while let Some(call) = hub.with(Server::poll_call) {
             match call {
                 Call::Open(device) => {
                     let feed = Feed::new(Arc::clone(&hub), device);
-                    let opened = table.open(device, &setup, feed).map(|opened| {
-                        devices.insert(device, opened);
+                    let opened = table.open(device, &setup, feed.clone()).map(|opened| {
+                        devices.insert(device, (opened, feed));
                     });
                     hub.with(|server| server.handle_opened(now(), device, opened));
                 }
                 Call::Close(device) => {
-                    if let Some(mut opened) = devices.remove(&device) {
+                    if let Some((mut opened, feed)) = devices.remove(&device) {
+                        feed.close();
                         opened.driver.handle_release();
                         // The last message has to go out.
                         tokio::spawn(async move {
-                            tokio::time::sleep(FAREWELL).await;
+                            tokio::time::sleep(opened.driver.farewell()).await;
                             drop(opened);
                         });
                     }
                 }
                 Call::Release(device) => {
-                    if let Some(opened) = devices.get_mut(&device) {
+                    if let Some((opened, _)) = devices.get_mut(&device) {
                         opened.driver.handle_release();
                     }
                 }
                 Call::Command { device, subtype, body } => {
-                    if let Some(opened) = devices.get_mut(&device)
+                    if let Some((opened, _)) = devices.get_mut(&device)
                         && let Err(reason) = opened.driver.handle_command(subtype, &body)
                     {
                         hub.with(|server| server.handle_refused(device, reason));
@@ -311,7 +321,7 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                 }
                 Call::Request { client, device, subtype, body } => {
                     let answer = match devices.get_mut(&device) {
-                        Some(Opened { driver, .. }) => {
+                        Some((Opened { driver, .. }, _)) => {
                             let common = driver::answer_for_all(device, &**driver, subtype, &body);
                             common.unwrap_or_else(|| driver.handle_request(subtype, &body))
                         }

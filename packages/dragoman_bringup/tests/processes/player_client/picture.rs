@@ -6,11 +6,12 @@ use super::Operator;
 use crate::common::implementation::embedded_does;
 use dragoman_bridge::player::wire::camera;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
-use dragoman_ros::geometry_msgs::msg::PoseWithCovarianceStamped;
+use dragoman_ros::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped};
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Odometry};
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Image, Imu, JointState, LaserScan, MagneticField, Range};
 use dragoman_ros::std_msgs::msg::{String as Text, UInt8MultiArray};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::visualization_msgs::msg::MarkerArray;
 use futures::stream::BoxStream;
 
 #[test]
@@ -31,6 +32,10 @@ fn every_device_is_in_ros() {
     let mut field = beside.subscribe::<MagneticField>("/player/imu/mag");
     let mut joints = beside.subscribe::<JointState>("/player/joint_states");
     let mut gripper = beside.subscribe::<Text>("/player/gripper/state");
+    let mut tool = beside.subscribe::<PoseStamped>("/player/limb/pose");
+    let mut motion = beside.subscribe::<Text>("/player/limb/state");
+    let mut bytes = beside.subscribe::<UInt8MultiArray>("/player/opaque/data");
+    let mut shapes = beside.latched::<MarkerArray>("/player/vectormap");
     let mut image = beside.subscribe::<Image>("/player/image_raw");
     let mut map = beside.latched::<OccupancyGrid>("/player/map");
     let mut pose = beside.subscribe::<PoseWithCovarianceStamped>("/player/amcl_pose");
@@ -83,6 +88,19 @@ fn every_device_is_in_ros() {
     assert_eq!(message.name, ["actarray_joint_0", "actarray_joint_1"]);
     assert_eq!((message.position, message.velocity), (vec![0.5, -0.5], vec![0.25, 0.0]));
     assert_eq!(beside.next("a gripper", &mut gripper).data, "closed");
+    let message = beside.next("a tool", &mut tool);
+    assert_eq!(message.header.frame_id, "player/base_footprint");
+    assert_eq!((message.pose.position.x, message.pose.position.z), (0.25, 0.5));
+    // Its z axis is the approach vector, along x; its y axis the orientation vector, along y.
+    let turn = &message.pose.orientation;
+    assert!((turn.y.abs() - 0.5_f64.sqrt()).abs() < 1e-9 && turn.y * turn.w > 0.0, "{turn:?}");
+    assert_eq!(beside.next("its motion", &mut motion).data, "moving");
+    assert_eq!(beside.next("bytes", &mut bytes).data, [1, 2, 3]);
+    let message = beside.next("shapes", &mut shapes);
+    let walls = &message.markers[1];
+    assert_eq!((walls.ns.as_str(), walls.header.frame_id.as_str()), ("walls", "map"));
+    let points: Vec<_> = walls.points.iter().map(|point| (point.x, point.y)).collect();
+    assert_eq!(points, [(0.0, 1.0), (2.0, 1.0)]);
     let message = beside.next("a picture", &mut image);
     assert_eq!((message.width, message.height, message.step), (2, 2, 6));
     assert_eq!((message.encoding.as_str(), message.data.len()), ("rgb8", 12));
@@ -120,7 +138,6 @@ fn every_device_is_in_ros() {
     let value = |key: &str| status.values.iter().find(|value| value.key == key).unwrap().value.as_str();
     assert_eq!(value("laser:0"), "maker");
     assert_eq!(value("power:1"), "maker, refused");
-    assert_eq!(value("opaque:0"), "maker, not shown: no counterpart in ROS");
     assert_eq!(value("interface_8:0"), "maker, not shown: unknown interface");
     assert_eq!(value("invalid messages"), "0");
     assert_eq!(status.level, 1, "{}", status.message);

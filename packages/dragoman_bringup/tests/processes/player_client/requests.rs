@@ -1,15 +1,17 @@
 //! Commands, services and the action.
 
 use super::{Operator, PATIENCE};
-use dragoman_bridge::player::wire::common::Pose2d;
+use dragoman_bridge::player::wire::common::{Point3d, Pose2d};
 use dragoman_bridge::player::wire::*;
 use dragoman_ros::arbotix_msgs::srv::SetSpeed;
-use dragoman_ros::dragoman_msgs::srv::{GetGeometry, GetLocation, Place, SetOdometry};
-use dragoman_ros::geometry_msgs::msg::{Pose2D, PoseStamped, PoseWithCovarianceStamped, Twist};
+use dragoman_ros::dragoman_msgs::srv::{
+    GetGeometry, GetLocation, Place, SetOdometry, StartPlayback, StartRecording,
+};
+use dragoman_ros::geometry_msgs::msg::{PointStamped, Pose2D, PoseStamped, PoseWithCovarianceStamped, Twist};
 use dragoman_ros::nav_msgs::msg::Path;
 use dragoman_ros::nav2_msgs::action::NavigateToPose;
 use dragoman_ros::sensor_msgs::msg::JointState;
-use dragoman_ros::std_msgs::msg::Float64;
+use dragoman_ros::std_msgs::msg::{Float64, UInt8MultiArray};
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{GoalStatus, Node};
 use futures::StreamExt;
@@ -123,6 +125,69 @@ fn arms_grippers_and_objects_take_commands() {
     request.position.x = f64::INFINITY;
     let refused = operator.call::<Place::Service>("place", request);
     assert!(!refused.success && refused.message == "a value is not finite");
+}
+
+#[test]
+fn limbs_recorders_and_opaque_devices_take_commands() {
+    let mut operator = Operator::new(&[], &[]);
+    let arm = limb::INTERFACE.device(0);
+    let sent = |operator: &mut Operator, device, kind, subtype| {
+        operator.server.script().bodies(device, kind, subtype)
+    };
+    let mut goal = PoseStamped::default();
+    (goal.pose.position.x, goal.pose.orientation.w) = (0.5, 1.0);
+    operator.beside.publish("/player/limb/goal_pose", &goal);
+    let pose = limb::Pose {
+        position: Point3d { x: 0.5, ..Default::default() },
+        approach: Point3d { z: 1.0, ..Default::default() },
+        orientation: Point3d { y: 1.0, ..Default::default() },
+    };
+    let subtype = limb::SET_POSE.subtype;
+    operator
+        .until("the limb moves", |operator| sent(operator, arm, Kind::Command, subtype) == [pose.to_bytes()]);
+    let mut place = PointStamped::default();
+    place.point.z = 0.75;
+    operator.beside.publish("/player/limb/goal_position", &place);
+    let subtype = limb::SET_POSITION.subtype;
+    operator.until("the limb moves to a position", |operator| {
+        let position = Point3d { z: 0.75, ..Default::default() };
+        sent(operator, arm, Kind::Command, subtype) == [position.to_bytes()]
+    });
+    assert!(operator.call::<SetBool::Service>("limb/set_power", SetBool::Request { data: true }).success);
+    assert!(!operator.call::<SetBool::Service>("limb/set_brakes", SetBool::Request { data: true }).success);
+    operator.call::<SetSpeed::Service>("limb/set_speed", SetSpeed::Request { speed: 0.25 });
+    assert_eq!(sent(&mut operator, arm, Kind::Request, limb::SET_SPEED.subtype), [0.25_f32.to_bytes()]);
+    for (name, subtype) in [("limb/home", limb::HOME.subtype), ("limb/stop", limb::STOP.subtype)] {
+        assert!(operator.call::<Trigger::Service>(name, Trigger::Request::default()).success);
+        operator.until(name, |operator| sent(operator, arm, Kind::Command, subtype).len() == 1);
+    }
+
+    let bytes = UInt8MultiArray { data: vec![7, 8], ..Default::default() };
+    operator.beside.publish("/player/opaque/command", &bytes);
+    let device = opaque::INTERFACE.device(0);
+    operator.until("bytes", |operator| {
+        let body = Bytes(vec![7, 8]).to_bytes();
+        sent(operator, device, Kind::Command, opaque::COMMAND.subtype) == [body]
+    });
+
+    let device = log::INTERFACE.device(0);
+    let request = StartRecording::Request { name: "drive.log".to_owned(), ..Default::default() };
+    assert!(operator.call::<StartRecording::Service>("start_recording", request.clone()).success);
+    let topics = vec!["/odom".to_owned()];
+    let refused = StartRecording::Request { topics, ..request };
+    assert!(!operator.call::<StartRecording::Service>("start_recording", refused).success);
+    assert!(operator.call::<Trigger::Service>("stop_recording", Trigger::Request::default()).success);
+    let request = StartPlayback::Request::default();
+    assert!(operator.call::<StartPlayback::Service>("start_playback", request.clone()).success);
+    let faster = StartPlayback::Request { rate: 2.0, ..request };
+    assert!(!operator.call::<StartPlayback::Service>("start_playback", faster).success);
+    assert!(operator.call::<Trigger::Service>("stop_playback", Trigger::Request::default()).success);
+    let asked = |operator: &mut Operator, subtype| sent(operator, device, Kind::Request, subtype);
+    assert_eq!(asked(&mut operator, log::SET_FILE_NAME.subtype), ["drive.log".to_owned().to_bytes()]);
+    for subtype in [log::SET_WRITE_STATE.subtype, log::SET_READ_STATE.subtype] {
+        assert_eq!(asked(&mut operator, subtype), [true.to_bytes(), false.to_bytes()], "{subtype}");
+    }
+    assert_eq!(asked(&mut operator, log::REWIND.subtype).len(), 1);
 }
 
 #[test]

@@ -346,7 +346,26 @@ fn robot() -> Script {
             )],
         ),
         (planner::INTERFACE.device(0), vec![(planner::STATE.subtype, planner::State::default().to_bytes())]),
+        (
+            limb::INTERFACE.device(0),
+            vec![(
+                limb::STATE.subtype,
+                limb::State {
+                    position: Point3d { x: 0.25, y: 0.0, z: 0.5 },
+                    approach: Point3d { x: 1.0, ..Default::default() },
+                    orientation: Point3d { y: 1.0, ..Default::default() },
+                    motion: limb::Motion::Moving,
+                }
+                .to_bytes(),
+            )],
+        ),
+        (opaque::INTERFACE.device(0), vec![(opaque::STATE.subtype, Bytes(vec![1, 2, 3]).to_bytes())]),
     ]);
+    // A line string of two points, little endian.
+    let mut wall = vec![1, 2, 0, 0, 0, 2, 0, 0, 0];
+    wall.extend([0.0_f64, 1.0, 2.0, 1.0].iter().flat_map(|value| value.to_le_bytes()));
+    let wall = vectormap::Feature { name: "wall".to_owned(), shape: Bytes(wall), ..Default::default() };
+    let walls = || "walls".to_owned();
     let tile =
         map::MapData { column: 0, row: 0, width: 3, height: 2, range: 1, data: vec![255, 0, 1, 1, 0, 255] };
     let elements = vec![at(0.1, 0.2, 0.0, 0.0), at(0.1, -0.2, 0.0, 0.0)];
@@ -414,13 +433,32 @@ fn robot() -> Script {
             simulation::NamedPose2d { name: "box".to_owned(), pose: plane(5.0, 6.0, 0.75) }.to_bytes(),
         ),
         ((simulation::INTERFACE.device(0), simulation::SET_POSE2D.subtype), Vec::new()),
+        ((limb::INTERFACE.device(0), limb::POWER.subtype), Vec::new()),
+        ((limb::INTERFACE.device(0), limb::SET_SPEED.subtype), Vec::new()),
+        (
+            (vectormap::INTERFACE.device(0), vectormap::GET_INFO.subtype),
+            vectormap::Info {
+                layers: vec![vectormap::LayerInfo { name: walls(), ..Default::default() }],
+                ..Default::default()
+            }
+            .to_bytes(),
+        ),
+        (
+            (vectormap::INTERFACE.device(0), vectormap::GET_LAYER.subtype),
+            vectormap::Layer { name: walls(), features: vec![wall] }.to_bytes(),
+        ),
+        ((log::INTERFACE.device(0), log::SET_FILE_NAME.subtype), Vec::new()),
+        ((log::INTERFACE.device(0), log::SET_WRITE_STATE.subtype), Vec::new()),
+        ((log::INTERFACE.device(0), log::SET_READ_STATE.subtype), Vec::new()),
+        ((log::INTERFACE.device(0), log::REWIND.subtype), Vec::new()),
     ];
     let mut devices: Vec<Device> = data.keys().copied().collect();
     devices.sort();
     devices.push(map::INTERFACE.device(0));
     devices.push(simulation::INTERFACE.device(0));
     devices.push(power::INTERFACE.device(1));
-    devices.push(opaque::INTERFACE.device(0));
+    devices.push(log::INTERFACE.device(0));
+    devices.push(vectormap::INTERFACE.device(0));
     // A camera's head, of an interface without a file here.
     devices.push(Device { interface: 8, index: 0 });
     Script {

@@ -120,7 +120,12 @@ fn command(line: &Line, device: Device, names: &str, state: &JointState) -> Resu
 }
 
 /// A service that sends a command, which has no answer.
-fn serve_command<T>(site: &mut Site<'_>, name: &str, note: &'static Note<T>, command: T) -> RosResult<()>
+pub(super) fn serve_command<T>(
+    site: &mut Site<'_>,
+    name: &str,
+    note: &'static Note<T>,
+    command: T,
+) -> RosResult<()>
 where
     T: crate::player::wire::Xdr + Clone + Send + 'static,
 {

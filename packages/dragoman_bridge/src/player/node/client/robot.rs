@@ -10,11 +10,12 @@ use dragoman_ros::{Context, Node, Result as RosResult};
 use super::line::Line;
 use super::names::{self, Names};
 use super::scene::Scene;
-use super::{arm, base, navigation, ranges, small, world};
+use super::{arm, base, limb, log, navigation, ranges, small, vectormap, world};
 use crate::BridgeError;
 use crate::player::client::data::Data;
 use crate::player::client::map::GridMap;
 use crate::player::client::{DeviceInfo, State};
+use crate::player::wire;
 use crate::player::wire::{
     Device, Interface, actarray, bumper, camera, gripper, imu, ir, laser, localize, map, planner, position2d,
     power, ranger, simulation, sonar,
@@ -64,7 +65,7 @@ impl Site<'_> {
 type New = fn(&mut Site<'_>) -> RosResult<Box<dyn Outlet>>;
 
 /// The interfaces with a counterpart in ROS.
-const INTERFACES: [(&Interface, New); 15] = [
+const INTERFACES: [(&Interface, New); 19] = [
     (&position2d::INTERFACE, base::new),
     (&power::INTERFACE, small::power),
     (&gripper::INTERFACE, arm::gripper),
@@ -79,6 +80,10 @@ const INTERFACES: [(&Interface, New); 15] = [
     (&planner::INTERFACE, navigation::planner),
     (&actarray::INTERFACE, arm::actarray),
     (&imu::INTERFACE, small::imu),
+    (&wire::limb::INTERFACE, limb::limb),
+    (&wire::log::INTERFACE, log::log),
+    (&wire::opaque::INTERFACE, small::opaque),
+    (&wire::vectormap::INTERFACE, vectormap::vectormap),
     (&ranger::INTERFACE, ranges::ranger),
 ];
 

@@ -1,11 +1,11 @@
-//! `power`, `bumper`, `imu`, `camera`.
+//! `power`, `bumper`, `imu`, `camera`, `opaque`.
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{Quaternion, Vector3};
 use dragoman_ros::sensor_msgs::msg::{BatteryState, CompressedImage, Image, Imu, MagneticField};
 use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::{Header, UInt8MultiArray};
-use dragoman_ros::{Publisher, Result as RosResult};
+use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
 
 use super::messages::{self, report, rotation, vector};
 use super::robot::{Outlet, Site};
@@ -14,6 +14,7 @@ use crate::player::client::data::{Data, Fact};
 use crate::player::wire::bumper::Bumper as BumperPlace;
 use crate::player::wire::camera::Compression;
 use crate::player::wire::imu::Calibrated;
+use crate::player::wire::{Bytes, opaque};
 
 struct Power(Publisher<BatteryState>);
 
@@ -162,5 +163,25 @@ impl Outlet for Camera {
 
     fn is_wanted(&self) -> bool {
         listened(&self.raw) || listened(&self.compressed)
+    }
+}
+
+struct Opaque(Publisher<UInt8MultiArray>);
+
+pub(super) fn opaque(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+    let (line, device) = (site.line.clone(), site.info.device);
+    let topic = site.names.topic("opaque/command");
+    site.tasks.subscribe(&topic, QosProfile::default(), move |array: UInt8MultiArray| {
+        line.tell(device, &opaque::COMMAND, Bytes(array.data));
+    })?;
+    Ok(Box::new(Opaque(site.publisher("opaque/data")?)))
+}
+
+impl Outlet for Opaque {
+    fn show(&mut self, _scene: &mut Scene, _stamp: &Time, data: Data) -> Result<(), String> {
+        let Data::Opaque(Bytes(data)) = data else { return Ok(()) };
+        let message = UInt8MultiArray { data, ..Default::default() };
+        report(self.0.publish(&message), "opaque/data");
+        Ok(())
     }
 }

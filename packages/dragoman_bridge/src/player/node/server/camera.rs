@@ -28,22 +28,41 @@ struct Camera {
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     let (sender, last) = watch::channel(None);
+    let (newest, received) = watch::channel(None);
+    let qos = QosProfile::sensor_data().keep_last(1);
+    tasks.subscribe(&names.image, qos, move |image: sensor_msgs::msg::Image| {
+        newest.send_replace(Some(Arc::new(image)));
+    })?;
+    tasks.spawn(convert(received, sender, feed));
+    Ok(Opened::new(Camera { last }, tasks)?)
+}
+
+/// Sends the newest image. A large one takes milliseconds, so no thread of the runtime does it; images that come
+/// meanwhile are skipped except the last.
+async fn convert(
+    mut received: watch::Receiver<Option<Arc<sensor_msgs::msg::Image>>>,
+    sender: watch::Sender<Option<Arc<Image>>>,
+    feed: Feed,
+) {
     let mut refusal = String::new();
-    let newest = QosProfile::sensor_data().keep_last(1);
-    tasks.subscribe(&names.image, newest, move |received: sensor_msgs::msg::Image| {
-        match image(&received) {
-            Ok(image) => {
-                feed.send(&IMAGE, &received.header.stamp, &image);
+    while received.changed().await.is_ok() {
+        let Some(newest) = received.borrow_and_update().clone() else { continue };
+        let feed = feed.clone();
+        let converted = tokio::task::spawn_blocking(move || {
+            image(&newest).inspect(|image| feed.send(&IMAGE, &newest.header.stamp, image))
+        });
+        match converted.await {
+            Ok(Ok(image)) => {
                 sender.send_replace(Some(Arc::new(image)));
             }
-            Err(reason) if reason == refusal => {}
-            Err(reason) => {
+            Ok(Err(reason)) if reason == refusal => {}
+            Ok(Err(reason)) => {
                 tracing::warn!(reason, "an image cannot be sent to Player's clients");
                 refusal = reason;
             }
+            Err(error) => tracing::error!(%error, "converting an image failed"),
         }
-    })?;
-    Ok(Opened::new(Camera { last }, tasks)?)
+    }
 }
 
 fn image(received: &sensor_msgs::msg::Image) -> Result<Image, String> {
@@ -57,18 +76,27 @@ fn image(received: &sensor_msgs::msg::Image) -> Result<Image, String> {
     if row > step || received.data.len() < step.saturating_mul(received.height as usize) || step == 0 {
         return Err("fewer bytes than its size says".to_owned());
     }
-    let rows = received.data.chunks(step).take(received.height as usize);
-    let mut data: Vec<u8> = rows.flat_map(|bytes| bytes.get(..row).unwrap_or_default()).copied().collect();
-    if data.len() > MAX_BODY_LEN - 64 {
-        return Err(format!("{} bytes are too many for a message", data.len()));
+    let len = row.saturating_mul(received.height as usize);
+    if len > MAX_BODY_LEN - 64 {
+        return Err(format!("{len} bytes are too many for a message"));
     }
-    match received.encoding.as_str() {
-        "bgr8" => data.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
-        // Player's are big endian.
-        "mono16" | "16UC1" if received.is_bigendian == 0 => {
-            data.chunks_exact_mut(2).for_each(|pixel| pixel.swap(0, 1));
+    let mut data = vec![0; len];
+    // An image without columns has no rows to copy.
+    let rows = data.chunks_exact_mut(row.max(1)).zip(received.data.chunks_exact(step));
+    for (to, from) in rows {
+        let from = from.get(..row).unwrap_or_default();
+        match received.encoding.as_str() {
+            "bgr8" => {
+                let pixels = to.as_chunks_mut::<3>().0.iter_mut().zip(from.as_chunks::<3>().0);
+                pixels.for_each(|(to, [blue, green, red])| *to = [*red, *green, *blue]);
+            }
+            // Player's are big endian.
+            "mono16" | "16UC1" if received.is_bigendian == 0 => {
+                let pixels = to.as_chunks_mut::<2>().0.iter_mut().zip(from.as_chunks::<2>().0);
+                pixels.for_each(|(to, [low, high])| *to = [*high, *low]);
+            }
+            _ => to.copy_from_slice(from),
         }
-        _ => {}
     }
     Ok(Image {
         width: received.width,

@@ -1,6 +1,7 @@
 //! What a device is, and what all of them use.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
@@ -37,6 +38,11 @@ pub(super) trait Driver: Send {
 
     /// Ends what the last command began.
     fn handle_release(&mut self) {}
+
+    /// How long its node lives on after it was closed, so that its last messages go out.
+    fn farewell(&self) -> Duration {
+        Duration::from_secs(1)
+    }
 
     /// Commands and requests of its interface that it always refuses.
     fn lacks(&self) -> Vec<(Kind, u8)> {
@@ -114,15 +120,24 @@ impl Drop for Opened {
 pub(super) struct Feed {
     hub: Arc<Hub>,
     device: Device,
+    is_closed: Arc<AtomicBool>,
 }
 
 impl Feed {
     pub(super) fn new(hub: Arc<Hub>, device: Device) -> Self {
-        Self { hub, device }
+        Self { hub, device, is_closed: Arc::default() }
+    }
+
+    /// Ends the feed: the device's node lives on for a while, and a new one may feed the same device.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
     }
 
     /// Passes on data that was measured at this time; a stamp of zero is now.
     pub(super) fn send<T: Xdr>(&self, note: &Note<T>, stamp: &builtin_interfaces::msg::Time, data: &T) {
+        if self.is_closed.load(Ordering::Relaxed) {
+            return;
+        }
         let seconds = f64::from(stamp.sec) + f64::from(stamp.nanosec) * 1e-9;
         let timestamp = if seconds == 0.0 { now().as_secs_f64() } else { seconds };
         let body = data.to_bytes();
@@ -147,7 +162,7 @@ pub(super) fn acknowledged(body: &impl Xdr) -> Answer {
 
 /// Time limit for a service, or a first message, to appear. Its robot may be absent, and clients open one device after the
 /// other.
-const DISCOVERY: Duration = Duration::from_secs(2);
+pub(super) const DISCOVERY: Duration = Duration::from_secs(2);
 
 /// A request that is answered from what has been received; it waits for the first message.
 pub(super) fn later<T: Send + Sync + 'static>(

@@ -1,31 +1,29 @@
-//! Joints that take `<joint>/command`, as those of all our arms do: `actarray` and `gripper`.
+//! `actarray`: joints that take `<joint>/command`, as those of all our arms do.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dragoman_ros::shared::SharedPublisher;
-use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{QosProfile, arbotix_msgs, sensor_msgs, std_msgs};
+use dragoman_kinematics::Model;
+use dragoman_ros::{QosProfile, arbotix_msgs, sensor_msgs};
 use futures::future::{FutureExt, join_all};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out};
+use super::description::{self, LinkGeometry};
+use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Service, Setup, below, carried_out};
+use super::joint_command::{JointCommand, Pipeline};
 use crate::BridgeError;
 use crate::player::wire::actarray::{
     self, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions, Speeds,
 };
-use crate::player::wire::common::Point3d;
-use crate::player::wire::gripper::{self, Fingers};
-use crate::player::wire::{Device, Kind};
+use crate::player::wire::common::{Orientation3d, Point3d};
+use crate::player::wire::{Device, Kind, Xdr};
 
 /// A joint that is faster moves, rad/s or m/s.
-const MOVING: f64 = 0.01;
+pub(super) const MOVING: f64 = 0.01;
 /// A joint has reached its goal at this distance, rad or m.
 const REACHED: f32 = 0.02;
 /// A joint that stands this long after a command has ended its motion.
 const SETS_OFF: Duration = Duration::from_secs(1);
-/// A gripper's finger is at a position within this part of its way.
-const NEAR: f64 = 0.04;
 
 /// The ROS names of an arm.
 #[derive(Debug, Clone, Deserialize)]
@@ -43,6 +41,12 @@ pub(super) struct ArmNames {
     /// Home position of each joint, rad or m; 0 without it.
     #[serde(default)]
     home: Vec<f32>,
+    /// Namespace of a motion pipeline's `motion_status` and `set_command_mode`: a command of a joint switches it off.
+    #[serde(default)]
+    pipeline: Option<String>,
+    /// The description with its links; without it, they have no lengths.
+    #[serde(default)]
+    description: Option<description::Names>,
 }
 
 impl ArmNames {
@@ -73,7 +77,7 @@ impl ArmNames {
 struct Joint {
     /// Least and greatest position, rad or m.
     limits: [f64; 2],
-    command: SharedPublisher<std_msgs::msg::Float64>,
+    command: JointCommand,
     last: Mutex<Last>,
     relax: Service<arbotix_msgs::srv::Relax::Service>,
     enable: Service<arbotix_msgs::srv::Enable::Service>,
@@ -96,29 +100,15 @@ struct Arm {
     joints: Vec<Arc<Joint>>,
     measured: Arc<Mutex<Vec<actarray::Joint>>>,
     is_on: Arc<Mutex<bool>>,
+    description: Option<description::Newest>,
 }
 
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn command(
-    tasks: &mut NodeTasks,
-    namespace: &str,
-    joint: &str,
-) -> Result<SharedPublisher<std_msgs::msg::Float64>, BridgeError> {
-    let topic = below(namespace, &format!("{joint}/command"));
-    Ok(tasks.node().create_publisher(&topic, QosProfile::default())?.into())
-}
-
-fn publish(publisher: &SharedPublisher<std_msgs::msg::Float64>, position: f64) {
-    if let Err(error) = publisher.publish(&std_msgs::msg::Float64 { data: position }) {
-        tracing::warn!(%error, "publishing a command failed");
-    }
-}
-
 /// Position and speed of a joint.
-fn measured(state: &sensor_msgs::msg::JointState, joint: &str) -> Option<[f64; 2]> {
+pub(super) fn measured(state: &sensor_msgs::msg::JointState, joint: &str) -> Option<[f64; 2]> {
     let index = state.name.iter().position(|name| name == joint)?;
     Some([*state.position.get(index)?, state.velocity.get(index).copied().unwrap_or(0.0)])
 }
@@ -130,12 +120,16 @@ pub(super) fn open_arm(
     feed: Feed,
 ) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
+    let pipeline = match &names.pipeline {
+        Some(namespace) => Some(Arc::new(Pipeline::new(&mut tasks, namespace)?)),
+        None => None,
+    };
     let mut joints = Vec::new();
     for (joint, limits) in names.joints.iter().zip(&names.limits) {
         let service = |name: &str| below(&names.namespace, &format!("{joint}/{name}"));
         joints.push(Arc::new(Joint {
             limits: *limits,
-            command: command(&mut tasks, &names.namespace, joint)?,
+            command: JointCommand::new(&mut tasks, &names.namespace, joint, pipeline.clone())?,
             last: Mutex::default(),
             relax: Service::new(&mut tasks, &service("relax"))?,
             enable: Service::new(&mut tasks, &service("enable"))?,
@@ -159,11 +153,15 @@ pub(super) fn open_arm(
             feed.send(&actarray::STATE, &state.header.stamp, &state_of_arm);
         },
     )?;
-    Ok(Opened::new(Arm { names: names.clone(), joints, measured: newest, is_on }, tasks)?)
+    let description = match &names.description {
+        Some(names) => Some(description::listen(names, &mut tasks)?),
+        None => None,
+    };
+    Ok(Opened::new(Arm { names: names.clone(), joints, measured: newest, is_on, description }, tasks)?)
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
-fn joint_state([position, speed]: [f64; 2]) -> actarray::Joint {
+pub(super) fn joint_state([position, speed]: [f64; 2]) -> actarray::Joint {
     let state = if speed.abs() > MOVING { actarray::JointState::Moving } else { actarray::JointState::Idle };
     actarray::Joint { position: position as f32, speed: speed as f32, acceleration: 0.0, current: 0.0, state }
 }
@@ -178,7 +176,7 @@ impl Joint {
     /// A limit in single precision may be beyond the arm's own.
     fn publish(&self, position: f32) {
         let [min, max] = self.limits;
-        publish(&self.command, f64::from(position).clamp(min, max));
+        self.command.send(f64::from(position).clamp(min, max));
     }
 
     /// Moves with a speed to a limit. It takes the speed first, so the motion begins a little later, unless
@@ -220,7 +218,12 @@ impl Joint {
     fn release(&self, measured: &actarray::Joint) {
         let mut last = lock(&self.last);
         last.speed = None;
+        self.command.withdraw();
         let Some((goal, since)) = last.goal.take() else { return };
+        if !self.command.is_obeyed() {
+            // Somebody else moves the arm now.
+            return;
+        }
         let may_move = f64::from(measured.speed).abs() > MOVING || since.elapsed() < SETS_OFF;
         if may_move && (goal - measured.position).abs() > REACHED {
             self.publish(measured.position);
@@ -307,22 +310,44 @@ impl Arm {
         .boxed()
     }
 
-    fn geometry(&self) -> Geometry {
-        let joint = |index: usize| {
-            let [min, max] = self.names.limits(index);
-            JointGeometry {
-                kind: JointKind::Rotary,
-                axis: Point3d { z: 1.0, ..Point3d::default() },
-                min,
-                center: (min + max) / 2.0,
-                max,
-                home: self.names.home(index),
-                ..JointGeometry::default()
-            }
-        };
-        let joints = (0..self.joints.len()).map(joint).collect();
-        Geometry { joints, ..Geometry::default() }
+    fn geometry(&self) -> Answer {
+        let (names, received) = (self.names.clone(), self.description.clone());
+        async move {
+            let model = match received {
+                Some(received) => description::newest(received).await,
+                None => None,
+            };
+            Ok(geometry(&names, model.as_deref()).to_bytes())
+        }
+        .boxed()
     }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
+fn geometry(names: &ArmNames, model: Option<&Model>) -> Geometry {
+    let joint = |(index, name): (usize, &String)| {
+        let [min, max] = names.limits(index);
+        let link = model.and_then(|model| description::link(model, name));
+        let link = link.unwrap_or_else(|| LinkGeometry {
+            length: 0.0,
+            direction: Orientation3d::default(),
+            axis: Point3d { z: 1.0, ..Point3d::default() },
+        });
+        JointGeometry {
+            kind: JointKind::Rotary,
+            length: link.length as f32,
+            orientation: link.direction,
+            axis: link.axis,
+            min,
+            center: (min + max) / 2.0,
+            max,
+            home: names.home(index),
+            ..JointGeometry::default()
+        }
+    };
+    let joints = names.joints.iter().enumerate().map(joint).collect();
+    let base = model.and_then(|model| model.origins().next()).map(description::pose).unwrap_or_default();
+    Geometry { joints, base_position: base.position, base_orientation: base.orientation }
 }
 
 impl Driver for Arm {
@@ -370,7 +395,7 @@ impl Driver for Arm {
 
     fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
         Ok(match subtype {
-            subtype if subtype == actarray::GET_GEOMETRY.subtype => acknowledged(&self.geometry()),
+            subtype if subtype == actarray::GET_GEOMETRY.subtype => self.geometry(),
             subtype if subtype == actarray::POWER.subtype => self.set_power(actarray::POWER.question(body)?),
             subtype if subtype == actarray::SET_SPEED.subtype => {
                 let JointSpeed { joint, speed } = actarray::SET_SPEED.question(body)?;
@@ -385,113 +410,15 @@ impl Driver for Arm {
         })
     }
 
+    fn farewell(&self) -> Duration {
+        // A command may wait for its listener; its speed, for a service.
+        DISCOVERY + Duration::from_secs(1)
+    }
+
     fn lacks(&self) -> Vec<(Kind, u8)> {
         let commands = [actarray::CURRENT.subtype, actarray::MULTI_CURRENT.subtype];
         let requests = [actarray::BRAKES.subtype, actarray::SET_ACCELERATION.subtype];
         let requests = requests.map(|subtype| (Kind::Request, subtype));
         commands.map(|subtype| (Kind::Command, subtype)).into_iter().chain(requests).collect()
-    }
-}
-
-/// The ROS names of a gripper.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct GripperNames {
-    /// Topic with `sensor_msgs/JointState`.
-    joint_states: String,
-    /// Name of its joint.
-    joint: String,
-    /// Namespace of `<joint>/command`.
-    #[serde(default)]
-    namespace: String,
-    /// The joint's position with open fingers, rad or m.
-    open: f32,
-    /// The joint's position with closed fingers.
-    closed: f32,
-}
-
-struct Gripper {
-    names: GripperNames,
-    command: SharedPublisher<std_msgs::msg::Float64>,
-    position: Arc<Mutex<Option<f32>>>,
-}
-
-pub(super) fn open_gripper(
-    names: &GripperNames,
-    device: Device,
-    setup: &Setup,
-    feed: Feed,
-) -> Result<Opened, BridgeError> {
-    let mut tasks = setup.node(device)?;
-    let command = command(&mut tasks, &names.namespace, &names.joint)?;
-    let position = Arc::new(Mutex::new(None));
-    let (last, of) = (Arc::clone(&position), names.clone());
-    tasks.subscribe(
-        &names.joint_states,
-        QosProfile::sensor_data(),
-        move |state: sensor_msgs::msg::JointState| {
-            let Some(values) = measured(&state, &of.joint) else { return };
-            *lock(&last) = Some(joint_state(values).position);
-            let state_of_gripper = gripper::State { fingers: fingers(&of, values), beams: 0, stored: 0 };
-            feed.send(&gripper::STATE, &state.header.stamp, &state_of_gripper);
-        },
-    )?;
-    Ok(Opened::new(Gripper { names: names.clone(), command, position }, tasks)?)
-}
-
-/// Fingers that stand still between both ends hold something: they are closed.
-fn fingers(names: &GripperNames, [position, speed]: [f64; 2]) -> Fingers {
-    let (open, closed) = (f64::from(names.open), f64::from(names.closed));
-    let way = (position - open) / (closed - open);
-    match way {
-        way if way < NEAR => Fingers::Open,
-        _ if speed.abs() > MOVING => Fingers::Moving,
-        _ => Fingers::Closed,
-    }
-}
-
-impl Driver for Gripper {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        let position = match subtype {
-            subtype if subtype == gripper::OPEN.subtype => self.names.open,
-            subtype if subtype == gripper::CLOSE.subtype => self.names.closed,
-            subtype if subtype == gripper::STOP.subtype => {
-                (*lock(&self.position)).ok_or("the gripper has not been measured yet")?
-            }
-            _ => return Err("the gripper has no store".to_owned()),
-        };
-        publish(&self.command, position.into());
-        Ok(())
-    }
-
-    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
-        if subtype == gripper::GET_GEOMETRY.subtype {
-            return Ok(acknowledged(&gripper::Geometry::default()));
-        }
-        Err(format!("the gripper has no request {subtype}"))
-    }
-
-    fn lacks(&self) -> Vec<(Kind, u8)> {
-        [gripper::STORE.subtype, gripper::RETRIEVE.subtype].map(|subtype| (Kind::Command, subtype)).to_vec()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fingers_that_stand_still_on_something_are_closed() {
-        let names = GripperNames {
-            joint_states: String::new(),
-            joint: String::new(),
-            namespace: String::new(),
-            open: 0.0,
-            closed: 2.5,
-        };
-        assert_eq!(fingers(&names, [0.02, 0.0]), Fingers::Open);
-        assert_eq!(fingers(&names, [1.0, 0.5]), Fingers::Moving);
-        assert_eq!(fingers(&names, [1.6, 0.0]), Fingers::Closed);
-        assert_eq!(fingers(&names, [2.5, 0.0]), Fingers::Closed);
     }
 }

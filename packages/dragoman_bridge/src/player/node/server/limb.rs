@@ -4,30 +4,29 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, std_srvs};
 use futures::future::FutureExt;
-use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
+use nalgebra::{UnitQuaternion, Vector3};
 use serde::Deserialize;
 use tokio::task::JoinHandle;
 
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out, done};
 use crate::BridgeError;
 use crate::arm31::rotation::normalized;
+use crate::player::node::tool::{approach, orientation, point, rotation, vector};
 use crate::player::server::Outcome;
-use crate::player::wire::common::Point3d;
 use crate::player::wire::limb::{
     BRAKES, GET_GEOMETRY, HOME, MOVE_ALONG, Motion, Move, POWER, Pose, SET_POSE, SET_POSITION, SET_SPEED,
     STATE, STOP, State,
 };
 use crate::player::wire::{Device, Kind};
 
-/// Command modes of the motion pipeline.
+/// Command modes of the motion pipeline. In the mode off, the arm obeys its joints' own topics.
+const OFF: u8 = 0;
 const JOINT: u8 = 1;
 const CARTESIAN: u8 = 2;
-/// Vectors of a client are perpendicular up to this cosine, and their lengths not below it.
-const SQUARE: f64 = 0.1;
 
 /// The ROS names of an arm.
 #[derive(Debug, Clone, Deserialize)]
@@ -46,6 +45,8 @@ pub(super) struct Names {
 /// How often it is looked whether a motion has ended, and the time limit of that.
 const LOOK: Duration = Duration::from_millis(20);
 const HALT_LIMIT: Duration = Duration::from_secs(3);
+/// A motion that was begun, and is not reported after this time, had nothing to do.
+const SETS_OFF: Duration = Duration::from_secs(1);
 /// Time limit for the end of a command that was taken back, before the arm is stopped without it. The arm's node runs
 /// longer than this after the last client has gone.
 const WITHDRAWAL_LIMIT: Duration = Duration::from_millis(500);
@@ -59,6 +60,18 @@ struct Measured {
     is_begun: bool,
     /// That motion was reported.
     is_seen: bool,
+    /// The command mode, as last reported.
+    mode: Option<u8>,
+    /// The mode that a client's command has set.
+    taken: Option<Taken>,
+}
+
+/// A command mode that a client's command needed.
+#[derive(Clone, Copy)]
+struct Taken {
+    mode: u8,
+    /// The mode before it.
+    before: u8,
 }
 
 impl Measured {
@@ -113,7 +126,7 @@ enum Goal {
 /// cannot, and the order of two services is only certain when the first one has answered.
 struct Running {
     is_withdrawn: Arc<AtomicBool>,
-    end: JoinHandle<bool>,
+    end: JoinHandle<()>,
 }
 
 impl Running {
@@ -155,7 +168,9 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     let moving = Arc::clone(&measured);
     let latched = QosProfile::default().keep_last(1).transient_local();
     tasks.subscribe(&name("motion_status"), latched, move |status: dragoman_msgs::msg::MotionStatus| {
-        lock(&moving).report(status.moving);
+        let mut measured = lock(&moving);
+        measured.mode = Some(status.mode);
+        measured.report(status.moving);
     })?;
     let posed = Arc::clone(&measured);
     let qos = QosProfile::sensor_data();
@@ -180,39 +195,13 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     )?)
 }
 
-fn point(vector: &Vector3<f64>) -> Point3d {
-    Point3d { x: vector.x, y: vector.y, z: vector.z }
-}
-
-fn vector(point: &Point3d) -> Result<Vector3<f64>, String> {
-    let vector = Vector3::new(point.x, point.y, point.z);
-    if vector.iter().all(|value| value.is_finite()) {
-        Ok(vector)
-    } else {
-        Err("a value is not finite".to_owned())
-    }
-}
-
 fn state(position: Vector3<f64>, rotation: &UnitQuaternion<f64>, is_moving: bool) -> State {
     State {
         position: point(&position),
-        approach: point(&(rotation * Vector3::z())),
-        orientation: point(&(rotation * Vector3::y())),
+        approach: approach(rotation),
+        orientation: orientation(rotation),
         motion: if is_moving { Motion::Moving } else { Motion::Idle },
     }
-}
-
-/// The rotation with these z and y axes.
-fn rotation(approach: &Point3d, orientation: &Point3d) -> Result<UnitQuaternion<f64>, String> {
-    let unit =
-        |given: &Point3d| vector(given)?.try_normalize(SQUARE).ok_or("a vector is too short".to_owned());
-    let (z, y) = (unit(approach)?, unit(orientation)?);
-    if z.dot(&y).abs() > SQUARE {
-        return Err("approach and orientation are not perpendicular".to_owned());
-    }
-    let x = y.cross(&z).normalize();
-    let matrix = Matrix3::from_columns(&[x, z.cross(&x), z]);
-    Ok(UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix)))
 }
 
 impl Limb {
@@ -294,6 +283,49 @@ async fn still(measured: &Mutex<Measured>) -> Outcome {
     Ok(Vec::new())
 }
 
+/// Sets the mode that a command needs.
+async fn take_mode(measured: &Mutex<Measured>, services: &Services, mode: u8) -> Outcome {
+    let before = {
+        let measured = lock(measured);
+        measured.taken.map_or_else(|| measured.mode.unwrap_or(OFF), |taken| taken.before)
+    };
+    let outcome = services.mode(mode).await?;
+    let mut measured = lock(measured);
+    (measured.mode, measured.taken) = (Some(mode), Some(Taken { mode, before }));
+    Ok(outcome)
+}
+
+/// Sets the mode that the arm had before a client's commands: in their mode it obeys nobody else.
+async fn give_mode_back(measured: &Mutex<Measured>, services: &Services) -> Outcome {
+    let before = {
+        let mut measured = lock(measured);
+        let Some(Taken { mode, before }) = measured.taken.take() else { return Ok(Vec::new()) };
+        // Somebody else may have changed it meanwhile.
+        (measured.mode == Some(mode) && mode != before).then_some(before)
+    };
+    let Some(before) = before else { return Ok(Vec::new()) };
+    let outcome = services.mode(before).await?;
+    lock(measured).mode = Some(before);
+    Ok(outcome)
+}
+
+/// Waits until the motion that a command has begun is over, or the command was taken back.
+async fn ended(measured: &Mutex<Measured>, is_withdrawn: &AtomicBool) {
+    let begun = Instant::now();
+    while !is_withdrawn.load(Ordering::Relaxed) {
+        {
+            let mut measured = lock(measured);
+            if !measured.is_moving && !measured.is_seen && begun.elapsed() > SETS_OFF {
+                measured.is_begun = false;
+            }
+            if !measured.is_active() {
+                return;
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
 /// Begins a motion, unless its command was taken back.
 async fn begin(
     measured: &Mutex<Measured>,
@@ -330,13 +362,13 @@ async fn carry_out(
     match goal {
         Goal::Stop => Ok(Vec::new()),
         Goal::Joints(position) => {
-            services.mode(JOINT).await?;
+            take_mode(&measured, &services, JOINT).await?;
             let request = dragoman_msgs::srv::SetJointGoal::Request { position, min_duration: 0.0 };
             services.set_joints.ask(request, |response| done(response.success, response.message)).await?;
             begin(&measured, &services.begin_joints, &is_withdrawn).await
         }
         Goal::Pose { pose, min_duration } => {
-            services.mode(CARTESIAN).await?;
+            take_mode(&measured, &services, CARTESIAN).await?;
             let request = dragoman_msgs::srv::SetGoalPose::Request { pose, min_duration };
             services.set_pose.ask(request, |response| done(response.success, response.message)).await?;
             begin(&measured, &services.begin, &is_withdrawn).await
@@ -350,8 +382,19 @@ impl Driver for Limb {
         let last = self.running.take().inspect(Running::withdraw);
         let is_withdrawn = Arc::new(AtomicBool::new(false));
         let (measured, services) = (Arc::clone(&self.measured), Arc::clone(&self.services));
-        let command = carry_out(goal, measured, services, last, Arc::clone(&is_withdrawn));
-        let end = tokio::spawn(carried_out(command.boxed()));
+        let withdrawn = Arc::clone(&is_withdrawn);
+        let end = tokio::spawn(async move {
+            let (arm, asked) = (Arc::clone(&measured), Arc::clone(&services));
+            let command = carry_out(goal, arm, asked, last, Arc::clone(&withdrawn));
+            if carried_out(command.boxed()).await {
+                ended(&measured, &withdrawn).await;
+            }
+            // Who takes a command back gives the mode back, or needs it.
+            if !withdrawn.load(Ordering::Relaxed) {
+                let given = async move { give_mode_back(&measured, &services).await };
+                carried_out(given.boxed()).await;
+            }
+        });
         self.running = Some(Running { is_withdrawn, end });
         self.is_commanded = subtype != STOP.subtype;
         Ok(())
@@ -380,13 +423,21 @@ impl Driver for Limb {
     }
 
     fn handle_release(&mut self) {
-        let last = self.running.take().inspect(Running::withdraw);
-        // Somebody else's motion is not stopped.
+        // A command to stop goes on, and somebody else's motion is not stopped.
         if std::mem::take(&mut self.is_commanded) {
+            let last = self.running.take().inspect(Running::withdraw);
             let (measured, services) = (Arc::clone(&self.measured), Arc::clone(&self.services));
-            let halted = async move { halt(&measured, &services, last).await };
+            let halted = async move {
+                halt(&measured, &services, last).await?;
+                still(&measured).await?;
+                give_mode_back(&measured, &services).await
+            };
             tokio::spawn(carried_out(halted.boxed()));
         }
+    }
+
+    fn farewell(&self) -> Duration {
+        HALT_LIMIT + Duration::from_secs(1)
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
@@ -411,15 +462,5 @@ mod tests {
         assert!(measured.is_active());
         measured.report(false);
         assert!(!measured.is_active());
-    }
-
-    #[test]
-    fn vectors_and_rotations_belong_to_each_other() {
-        let there = UnitQuaternion::from_euler_angles(0.3, -0.7, 2.1);
-        let State { approach, orientation, .. } = state(Vector3::zeros(), &there, false);
-        assert!(rotation(&approach, &orientation).unwrap().angle_to(&there) < 1e-9);
-        assert!(rotation(&approach, &approach).is_err());
-        assert!(rotation(&Point3d::default(), &orientation).is_err());
-        assert!(rotation(&Point3d { x: f64::NAN, ..Point3d::default() }, &orientation).is_err());
     }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use dragoman_ros::{QosProfile, dragoman_msgs, std_srvs};
+use futures::future::FutureExt;
 use serde::Deserialize;
 
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done};
@@ -12,6 +14,10 @@ use crate::player::wire::Device;
 use crate::player::wire::log::{
     GET_STATE, LogKind, REWIND, SET_FILE_NAME, SET_READ_STATE, SET_WRITE_STATE, State,
 };
+
+/// Time limit for a playback to end that is rewound, and the pause between two attempts to start it again.
+const REWIND_LIMIT: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The ROS names of a recorder.
 #[derive(Debug, Clone, Deserialize)]
@@ -106,27 +112,50 @@ impl Log {
         })
     }
 
-    fn play(&self, begins: bool) -> Answer {
-        let playing = self.playing.clone();
-        if !begins {
-            return self.services.stop_playback.ask(
-                std_srvs::srv::Trigger::Request::default(),
-                move |response| {
-                    playing.set(playing.is_set() && !response.success);
-                    done(response.success, response.message)
-                },
-            );
-        }
+    /// Asks the recorder to play, each time that it is called.
+    fn play(&self) -> impl Fn() -> Answer + Send + use<> {
+        let (services, playing) = (Arc::clone(&self.services), self.playing.clone());
         let request = dragoman_msgs::srv::StartPlayback::Request {
             name: self.name.clone(),
             topics: self.names.topics.clone(),
             prefix: self.names.playback.clone(),
             rate: 1.0,
         };
-        self.services.start_playback.ask(request, move |response| {
-            playing.set(playing.is_set() || response.success);
+        move || {
+            let playing = playing.clone();
+            services.start_playback.ask(request.clone(), move |response| {
+                playing.set(playing.is_set() || response.success);
+                done(response.success, response.message)
+            })
+        }
+    }
+
+    fn stop_playing(&self) -> Answer {
+        let playing = self.playing.clone();
+        self.services.stop_playback.ask(std_srvs::srv::Trigger::Request::default(), move |response| {
+            playing.set(playing.is_set() && !response.success);
             done(response.success, response.message)
         })
+    }
+
+    /// Goes on from the start, while it plays.
+    fn rewind(&self) -> Answer {
+        let (stop, play) = (self.stop_playing(), self.play());
+        async move {
+            if let Err(reason) = stop.await {
+                tracing::debug!(reason, "the playback has ended before it was rewound");
+            }
+            // The recorder answers before the playback has ended, and plays one at a time.
+            let limit = Instant::now() + REWIND_LIMIT;
+            loop {
+                let played = play().await;
+                if played.is_ok() || Instant::now() > limit {
+                    return played;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+        .boxed()
     }
 }
 
@@ -149,14 +178,12 @@ impl Driver for Log {
             },
             subtype if subtype == SET_READ_STATE.subtype => match SET_READ_STATE.question(body)? {
                 true if self.recording.is_set() => return Err("it is recording".to_owned()),
-                begins => self.play(begins),
+                true => self.play()(),
+                false => self.stop_playing(),
             },
             subtype if subtype == REWIND.subtype => {
                 // A playback begins at the start of its file.
-                if self.playing.is_set() {
-                    return Err("it is playing: stop it, and start it again".to_owned());
-                }
-                acknowledged(&())
+                if self.playing.is_set() { self.rewind() } else { acknowledged(&()) }
             }
             subtype if subtype == GET_STATE.subtype => {
                 let playing = self.playing.is_set();

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::driver::{Answer, Driver, Feed, Opened, Setup, later};
 use crate::BridgeError;
 use crate::player::wire::common::{Pose2d, Segment};
-use crate::player::wire::map::{GET_DATA, GET_INFO, GET_VECTOR, INFO, Info, MapData, Vector};
+use crate::player::wire::map::{GET_DATA, GET_INFO, GET_VECTOR, Info, MapData, Vector};
 use crate::player::wire::{Device, Xdr};
 
 /// Cells that are occupied with at least this probability, percent, are occupied; below [`FREE`] they are free.
@@ -35,22 +35,18 @@ struct Map {
     last: Newest,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let last = listen(names, &mut tasks, move |grid| feed.send(&INFO, &grid.header.stamp, &info(grid)))?;
+    // No data about a new grid: a read of the original's client library fails with any data of a map.
+    let last = listen(names, &mut tasks)?;
     Ok(Opened::new(Map { last }, tasks)?)
 }
 
 /// Subscribes to the grid.
-pub(super) fn listen(
-    names: &Names,
-    tasks: &mut NodeTasks,
-    mut received: impl FnMut(&Grid) + Send + 'static,
-) -> dragoman_ros::Result<Newest> {
+pub(super) fn listen(names: &Names, tasks: &mut NodeTasks) -> dragoman_ros::Result<Newest> {
     let (sender, last) = watch::channel(None);
     let latched = QosProfile::default().keep_last(1).transient_local();
     tasks.subscribe(&names.map, latched, move |grid: Grid| {
-        received(&grid);
         sender.send_replace(Some(Arc::new(grid)));
     })?;
     Ok(last)

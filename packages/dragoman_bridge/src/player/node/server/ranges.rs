@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use dragoman_ros::{QosProfile, builtin_interfaces, sensor_msgs};
 use serde::Deserialize;
+use tokio::sync::watch;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged};
-use super::scan::power;
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later};
+use super::scan::{intensities, power};
 use crate::BridgeError;
 use crate::player::wire::common::Pose3d;
-use crate::player::wire::{Device, Kind, ir, ranger, sonar};
+use crate::player::wire::{Device, Xdr, ir, ranger, sonar};
 
 /// How often the ranges of all sensors are sent together.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -44,15 +45,18 @@ type Measured = Arc<Mutex<Vec<Option<sensor_msgs::msg::Range>>>>;
 struct Sensors {
     device: Device,
     poses: Vec<Pose3d>,
-    measured: Measured,
+    /// The last range of any of them.
+    newest: watch::Receiver<Option<Arc<sensor_msgs::msg::Range>>>,
 }
 
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     let measured: Measured = Arc::new(Mutex::new(vec![None; names.ranges.len()]));
+    let (sender, newest) = watch::channel(None);
     for (index, topic) in names.ranges.iter().enumerate() {
-        let measured = Arc::clone(&measured);
+        let (measured, sender) = (Arc::clone(&measured), sender.clone());
         tasks.subscribe(topic, QosProfile::sensor_data(), move |range: sensor_msgs::msg::Range| {
+            sender.send_replace(Some(Arc::new(range.clone())));
             if let Some(last) = measured.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
                 *last = Some(range);
             }
@@ -69,7 +73,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         let [x, y, yaw] = names.poses.get(index).copied().unwrap_or_default();
         Mount { pose: [x, y, yaw], ..Mount::default() }.geometry().pose
     });
-    Ok(Opened::new(Sensors { device, poses: poses.collect(), measured }, tasks)?)
+    Ok(Opened::new(Sensors { device, poses: poses.collect(), newest }, tasks)?)
 }
 
 fn send(feed: &Feed, device: Device, sensors: &[&sensor_msgs::msg::Range]) {
@@ -93,19 +97,15 @@ fn send(feed: &Feed, device: Device, sensors: &[&sensor_msgs::msg::Range]) {
     }
 }
 
-impl Sensors {
-    fn ranger_config(&self) -> ranger::Config {
-        let sensors = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = sensors.iter().flatten().next();
-        let field = first.map_or(0.0, |sensor| f64::from(sensor.field_of_view));
-        ranger::Config {
-            min_angle: -field / 2.0,
-            max_angle: field / 2.0,
-            min_range: first.map_or(0.0, |sensor| sensor.min_range.into()),
-            max_range: first.map_or(0.0, |sensor| sensor.max_range.into()),
-            frequency: 1.0 / PERIOD.as_secs_f64(),
-            ..ranger::Config::default()
-        }
+fn ranger_config(sensor: &sensor_msgs::msg::Range) -> ranger::Config {
+    let field = f64::from(sensor.field_of_view);
+    ranger::Config {
+        min_angle: -field / 2.0,
+        max_angle: field / 2.0,
+        min_range: sensor.min_range.into(),
+        max_range: sensor.max_range.into(),
+        frequency: 1.0 / PERIOD.as_secs_f64(),
+        ..ranger::Config::default()
     }
 }
 
@@ -135,15 +135,13 @@ impl Driver for Sensors {
                 if is(ranger::INTERFACE.code)
                     && (subtype == ranger::GET_CONFIG.subtype || subtype == ranger::SET_CONFIG.subtype) =>
             {
-                acknowledged(&self.ranger_config())
+                // Answered when a sensor has measured.
+                later(self.newest.clone(), |range| Ok(ranger_config(range).to_bytes()))
+            }
+            subtype if is(ranger::INTERFACE.code) && subtype == ranger::SEND_INTENSITIES.subtype => {
+                intensities(ranger::SEND_INTENSITIES.question(body)?)?
             }
             _ => return Err(format!("the sensors have no request {subtype}")),
         })
-    }
-
-    fn lacks(&self) -> Vec<(Kind, u8)> {
-        let is_ranger = self.device.interface == ranger::INTERFACE.code;
-        let intensities = is_ranger.then_some((Kind::Request, ranger::SEND_INTENSITIES.subtype));
-        intensities.into_iter().collect()
     }
 }

@@ -138,10 +138,7 @@ impl Driver for Scanner {
                 }
                 subtype if subtype == ranger::POWER.subtype => power(ranger::POWER.question(body)?)?,
                 subtype if subtype == ranger::SEND_INTENSITIES.subtype => {
-                    if ranger::SEND_INTENSITIES.question(body)? {
-                        return Err("the scanner sends no intensities".to_owned());
-                    }
-                    acknowledged(&())
+                    intensities(ranger::SEND_INTENSITIES.question(body)?)?
                 }
                 _ => return Err(format!("the scanner has no request {subtype}")),
             }
@@ -157,6 +154,11 @@ impl Driver for Scanner {
 /// The answer to a request for power: a sensor in ROS is always on.
 pub(super) fn power(is_on: bool) -> Result<Answer, String> {
     if is_on { Ok(acknowledged(&())) } else { Err("the sensor cannot be switched off".to_owned()) }
+}
+
+/// The answer to a request for intensities: a `ranger` sends ranges only.
+pub(super) fn intensities(is_on: bool) -> Result<Answer, String> {
+    if is_on { Err("the sensor sends no intensities".to_owned()) } else { Ok(acknowledged(&())) }
 }
 
 #[cfg(test)]

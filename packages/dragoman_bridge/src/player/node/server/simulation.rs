@@ -1,5 +1,6 @@
 //! `simulation` from the services of a world.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dragoman_ros::tasks::NodeTasks;
@@ -30,9 +31,29 @@ pub(super) struct Names {
     /// Namespace of `start`, `pause`, `reset` and `state`; without it, the commands are refused.
     #[serde(default)]
     control: Option<String>,
+    /// Objects of the world, each with further names; they compare without regard to case and blanks.
+    #[serde(default)]
+    names: BTreeMap<String, Vec<String>>,
+}
+
+impl Names {
+    /// Further names by their [`key`].
+    fn further(&self) -> BTreeMap<String, String> {
+        let names = |(object, names): (&String, &Vec<String>)| {
+            names.iter().map(|name| (key(name), object.clone())).collect::<Vec<_>>()
+        };
+        self.names.iter().flat_map(names).collect()
+    }
+}
+
+/// A name as the world compares names.
+fn key(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
 struct World {
+    /// Further names of objects, by their [`key`].
+    names: BTreeMap<String, String>,
     location: Service<dragoman_msgs::srv::GetLocation::Service>,
     place: Service<dragoman_msgs::srv::Place::Service>,
     /// To [`Control`]; `None` without one.
@@ -72,7 +93,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) ->
     let place = Service::new(&mut tasks, &below(&names.world, "place"))?;
     // Without a subscription or a timer it would end at once.
     tasks.spawn(std::future::pending());
-    Ok(Opened::new(World { location, place, orders }, tasks)?)
+    Ok(Opened::new(World { names: names.further(), location, place, orders }, tasks)?)
 }
 
 impl Control {
@@ -139,9 +160,15 @@ async fn follow(
 }
 
 impl World {
-    fn ask(&self, object: String, answer: impl FnOnce(String, Pose3d) -> Vec<u8> + Send + 'static) -> Answer {
-        let request =
-            dragoman_msgs::srv::GetLocation::Request { world: String::new(), object: object.clone() };
+    /// The world's name of an object.
+    fn object(&self, name: &str) -> String {
+        self.names.get(&key(name)).map_or_else(|| name.to_owned(), Clone::clone)
+    }
+
+    /// Asks for an object's pose; the answer has the name that the client gave.
+    fn ask(&self, name: String, answer: impl FnOnce(String, Pose3d) -> Vec<u8> + Send + 'static) -> Answer {
+        let object = self.object(&name);
+        let request = dragoman_msgs::srv::GetLocation::Request { world: String::new(), object };
         self.location.ask(request, move |response| {
             if !response.success {
                 return Err(response.message);
@@ -149,16 +176,16 @@ impl World {
             let (p, rpy) = (response.position, response.rpy);
             let position = Point3d { x: p.x, y: p.y, z: p.z };
             let orientation = Orientation3d { roll: rpy.x, pitch: rpy.y, yaw: rpy.z };
-            Ok(answer(object, Pose3d { position, orientation }))
+            Ok(answer(name, Pose3d { position, orientation }))
         })
     }
 
     /// Puts an object to a pose.
-    fn put(&self, object: String, pose: &Pose3d) -> Answer {
+    fn put(&self, name: &str, pose: &Pose3d) -> Answer {
         let Pose3d { position, orientation } = pose;
         let request = dragoman_msgs::srv::Place::Request {
             world: String::new(),
-            object,
+            object: self.object(name),
             position: geometry_msgs::msg::Point { x: position.x, y: position.y, z: position.z },
             rpy: geometry_msgs::msg::Vector3 {
                 x: orientation.roll,
@@ -201,11 +228,11 @@ impl Driver for World {
                 let NamedPose2d { name, pose: Pose2d { x, y, yaw } } = SET_POSE2D.question(body)?;
                 let position = Point3d { x, y, z: 0.0 };
                 let orientation = Orientation3d { yaw, ..Orientation3d::default() };
-                self.put(name, &Pose3d { position, orientation })
+                self.put(&name, &Pose3d { position, orientation })
             }
             subtype if subtype == SET_POSE3D.subtype => {
                 let NamedPose3d { name, pose, .. } = SET_POSE3D.question(body)?;
-                self.put(name, &pose)
+                self.put(&name, &pose)
             }
             _ => return Err("objects of this world have no properties".to_owned()),
         })
@@ -291,5 +318,15 @@ mod tests {
         };
         obey(orders, is_running, ask).await;
         assert_eq!(*requests.lock().unwrap(), [Request::Pause, Request::Pause]);
+    }
+
+    #[test]
+    fn further_names_compare_as_those_of_the_world() {
+        let names: Names =
+            serde_norway::from_str("{ world: apolo, names: { turtlebot2_widowx: [TurtleBot 2] } }").unwrap();
+        let further = names.further();
+        for name in ["TurtleBot 2", "turtlebot2", "TURTLEBOT2"] {
+            assert_eq!(further.get(&key(name)).map(String::as_str), Some("turtlebot2_widowx"), "{name}");
+        }
     }
 }

@@ -18,8 +18,8 @@ use serde_norway::{Mapping, Value};
 
 use super::driver::{Feed, Opened, Setup};
 use super::{
-    body, camera, joints, limb, localize, log, map, opaque, planner, position2d, ranges, scan, simulation,
-    vectormap,
+    body, camera, gripper, joints, limb, localize, log, map, opaque, planner, position2d, ranges, scan,
+    simulation, vectormap,
 };
 use crate::player::server::DeviceInfo;
 use crate::player::server::config_file::ConfigError;
@@ -45,7 +45,7 @@ pub enum TableError {
     },
 }
 
-pub use config::Configured;
+pub use config::{BaseParameters, Configured, base_parameters};
 
 /// The devices of a server.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,7 @@ enum Names {
     Power(body::PowerNames),
     Imu(body::ImuNames),
     Arm(joints::ArmNames),
-    Gripper(joints::GripperNames),
+    Gripper(gripper::Names),
     Camera(camera::Names),
     Localize(localize::Names),
     Log(log::Names),
@@ -136,7 +136,7 @@ impl Table {
             Names::Power(names) => body::open_power(names, device, setup, feed),
             Names::Imu(names) => body::open_imu(names, device, setup, feed),
             Names::Arm(names) => joints::open_arm(names, device, setup, feed),
-            Names::Gripper(names) => joints::open_gripper(names, device, setup, feed),
+            Names::Gripper(names) => gripper::open(names, device, setup, feed),
             Names::Camera(names) => camera::open(names, device, setup, feed),
             Names::Localize(names) => localize::open(names, device, setup, feed),
             Names::Log(names) => log::open(names, device, setup, feed),

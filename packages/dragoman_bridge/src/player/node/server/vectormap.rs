@@ -17,7 +17,7 @@ struct VectorMap {
 
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let last = listen(names, &mut tasks, |_grid| {})?;
+    let last = listen(names, &mut tasks)?;
     Ok(Opened::new(VectorMap { last }, tasks)?)
 }
 

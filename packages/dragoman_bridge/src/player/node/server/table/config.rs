@@ -72,7 +72,9 @@ impl Table {
                     })?;
                     if let Some(value) = first(&WHEEL_SEPARATIONS) {
                         let separation = value.length(units)?;
-                        note(&format!("for a base on a port: -p mobile_base:wheel_separation:={separation}"));
+                        note(&format!(
+                            "for a base on a port: dragoman base --player-config, or -p mobile_base:wheel_separation:={separation}"
+                        ));
                     }
                 }
                 if devices.insert(device, entry).is_some() {
@@ -98,6 +100,63 @@ impl Table {
         let (source, entry) = by_driver.or_else(|| self.0.get_key_value(&device))?;
         Some((*source, entry))
     }
+}
+
+/// Options of drivers of bases: radius of the wheels, and bits per second on the port.
+const WHEEL_RADII: [&str; 1] = ["wheel_radius"];
+const BAUDS: [&str; 3] = ["baud", "baudrate", "baud_rate"];
+
+/// A base on a port as a configuration file describes it.
+#[derive(Debug, PartialEq)]
+pub struct BaseParameters {
+    /// Names and values of parameters of the node `mobile_base`, without its port.
+    pub parameters: Vec<(&'static str, f64)>,
+    /// Bits per second on the serial port.
+    pub baud: Option<i64>,
+    /// The serial port.
+    pub port: Option<String>,
+    /// What has no effect, with its place in the file.
+    pub notes: Vec<String>,
+}
+
+/// Reads the first driver that provides `position2d` from a configuration file of Player. `include` reads the files that
+/// it names.
+///
+/// # Errors
+/// Not a configuration file; no such driver; an option without a number.
+pub fn base_parameters(
+    text: &str,
+    include: impl FnMut(&str) -> Result<String, String>,
+) -> Result<BaseParameters, TableError> {
+    let file = ConfigFile::parse(text, include)?;
+    let interface = wire::position2d::INTERFACE.name;
+    let is_base = |driver: &DriverConfig<'_>| driver.provides.iter().any(|it| it.interface == interface);
+    let none = || TableError::Device {
+        device: format!("{interface}:0"),
+        reason: "no driver of the file provides it".to_owned(),
+    };
+    let driver = file.drivers()?.into_iter().find(is_base).ok_or_else(none)?;
+    let first = |options: &[&str]| options.iter().find_map(|name| driver.options.value(name));
+    let units = file.units();
+    let lengths: [(&str, &[&str]); 3] = [
+        ("wheel_separation", &WHEEL_SEPARATIONS),
+        ("wheel_radius", &WHEEL_RADII),
+        ("linear.max_velocity", &SPEEDS),
+    ];
+    let mut parameters = Vec::new();
+    for (parameter, options) in lengths {
+        if let Some(value) = first(options) {
+            parameters.push((parameter, value.length(units)?));
+        }
+    }
+    if let Some(value) = first(&TURN_RATES) {
+        parameters.push(("angular.max_velocity", value.angle(units)?));
+    }
+    let baud = first(&BAUDS).map(Value::integer).transpose()?;
+    let port = first(&["port"]).map(|port| port.text().to_owned());
+    let unread = file.unread().into_iter();
+    let notes = unread.map(|it| format!("{}: option {} has no effect", it.place, it.option)).collect();
+    Ok(BaseParameters { parameters, baud, port, notes })
 }
 
 fn note_requires(driver: &DriverConfig<'_>, notes: &mut Vec<String>) {
@@ -150,6 +209,18 @@ driver ( name \"sicklms200\" provides [\"laser:0\" \"gps:0\"] )
         {
             assert!(notes.contains(expected), "{expected}: {notes}");
         }
+    }
+
+    #[test]
+    fn options_of_a_base_are_its_parameters() {
+        let base = base_parameters(FILE, |_| Err(String::new())).unwrap();
+        let expected = [("wheel_separation", 0.44), ("linear.max_velocity", 0.5)];
+        assert_eq!(base.parameters, expected);
+        assert_eq!((base.baud, base.port.as_deref()), (None, Some("/dev/ttyS0")));
+        assert!(base.notes.iter().any(|note| note.contains("plugin")), "{:?}", base.notes);
+        let other = "driver ( name \"sicklms200\" provides [\"laser:0\"] )";
+        let error = base_parameters(other, |_| Err(String::new())).unwrap_err().to_string();
+        assert!(error.contains("no driver"), "{error}");
     }
 
     #[test]

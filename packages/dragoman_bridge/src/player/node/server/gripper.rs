@@ -1,0 +1,140 @@
+//! `gripper`: a joint that takes `<joint>/command`, as those of all our arms do.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dragoman_ros::{QosProfile, sensor_msgs};
+use futures::future::FutureExt;
+use serde::Deserialize;
+
+use super::description;
+use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Setup};
+use super::joint_command::JointCommand;
+use super::joints::{MOVING, joint_state, lock, measured};
+use crate::BridgeError;
+use crate::player::wire::gripper::{self, Fingers};
+use crate::player::wire::{Device, Kind, Xdr};
+
+/// A finger is at a position within this part of its way.
+const NEAR: f64 = 0.04;
+
+/// The ROS names of a gripper.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    /// Topic with `sensor_msgs/JointState`.
+    joint_states: String,
+    /// Name of its joint.
+    joint: String,
+    /// Namespace of `<joint>/command`.
+    #[serde(default)]
+    namespace: String,
+    /// The joint's position with open fingers, rad or m.
+    open: f32,
+    /// The joint's position with closed fingers.
+    closed: f32,
+    /// The description with its pose on the robot, that of the last link; without it, that is zero.
+    #[serde(default)]
+    description: Option<description::Names>,
+}
+
+struct Gripper {
+    names: Names,
+    command: JointCommand,
+    position: Arc<Mutex<Option<f32>>>,
+    description: Option<description::Newest>,
+}
+
+pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let command = JointCommand::new(&mut tasks, &names.namespace, &names.joint, None)?;
+    let position = Arc::new(Mutex::new(None));
+    let (last, of) = (Arc::clone(&position), names.clone());
+    tasks.subscribe(
+        &names.joint_states,
+        QosProfile::sensor_data(),
+        move |state: sensor_msgs::msg::JointState| {
+            let Some(values) = measured(&state, &of.joint) else { return };
+            *lock(&last) = Some(joint_state(values).position);
+            let state_of_gripper = gripper::State { fingers: fingers(&of, values), beams: 0, stored: 0 };
+            feed.send(&gripper::STATE, &state.header.stamp, &state_of_gripper);
+        },
+    )?;
+    let description = match &names.description {
+        Some(names) => Some(description::listen(names, &mut tasks)?),
+        None => None,
+    };
+    Ok(Opened::new(Gripper { names: names.clone(), command, position, description }, tasks)?)
+}
+
+/// Fingers that stand still between both ends hold something: they are closed.
+fn fingers(names: &Names, [position, speed]: [f64; 2]) -> Fingers {
+    let (open, closed) = (f64::from(names.open), f64::from(names.closed));
+    let way = (position - open) / (closed - open);
+    match way {
+        way if way < NEAR => Fingers::Open,
+        _ if speed.abs() > MOVING => Fingers::Moving,
+        _ => Fingers::Closed,
+    }
+}
+
+impl Driver for Gripper {
+    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
+        let position = match subtype {
+            subtype if subtype == gripper::OPEN.subtype => self.names.open,
+            subtype if subtype == gripper::CLOSE.subtype => self.names.closed,
+            subtype if subtype == gripper::STOP.subtype => {
+                (*lock(&self.position)).ok_or("the gripper has not been measured yet")?
+            }
+            _ => return Err("the gripper has no store".to_owned()),
+        };
+        self.command.send(position.into());
+        Ok(())
+    }
+
+    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
+        if subtype == gripper::GET_GEOMETRY.subtype {
+            let received = self.description.clone();
+            return Ok(async move {
+                let model = match received {
+                    Some(received) => description::newest(received).await,
+                    None => None,
+                };
+                let pose = model.as_deref().map(description::tip).unwrap_or_default();
+                Ok(gripper::Geometry { pose, ..gripper::Geometry::default() }.to_bytes())
+            }
+            .boxed());
+        }
+        Err(format!("the gripper has no request {subtype}"))
+    }
+
+    fn farewell(&self) -> Duration {
+        // A command may wait for its listener.
+        DISCOVERY + Duration::from_secs(1)
+    }
+
+    fn lacks(&self) -> Vec<(Kind, u8)> {
+        [gripper::STORE.subtype, gripper::RETRIEVE.subtype].map(|subtype| (Kind::Command, subtype)).to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingers_that_stand_still_on_something_are_closed() {
+        let names = Names {
+            joint_states: String::new(),
+            joint: String::new(),
+            namespace: String::new(),
+            open: 0.0,
+            closed: 2.5,
+            description: None,
+        };
+        assert_eq!(fingers(&names, [0.02, 0.0]), Fingers::Open);
+        assert_eq!(fingers(&names, [1.0, 0.5]), Fingers::Moving);
+        assert_eq!(fingers(&names, [1.6, 0.0]), Fingers::Closed);
+        assert_eq!(fingers(&names, [2.5, 0.0]), Fingers::Closed);
+    }
+}

@@ -1,0 +1,167 @@
+//! The way of a position to a joint: topic `<joint>/command`, as all our arms have it.
+//!
+//! A Player client sends a command once, and gets no answer. So a position waits until somebody listens to the topic,
+//! and until no motion pipeline holds the arm. A newer position takes the place of one that waits.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{QosProfile, dragoman_msgs, std_msgs};
+
+use super::driver::{DISCOVERY, Service, below, done};
+use crate::BridgeError;
+use crate::player::server::Outcome;
+
+/// How often it is looked whether somebody listens.
+const LOOK: Duration = Duration::from_millis(20);
+/// The mode of a motion pipeline in which it leaves the arm alone.
+const OFF: u8 = 0;
+
+/// Commands of a joint. Clones share it.
+#[derive(Clone)]
+pub(super) struct JointCommand(Arc<Inner>);
+
+struct Inner {
+    topic: String,
+    publisher: SharedPublisher<std_msgs::msg::Float64>,
+    pipeline: Option<Arc<Pipeline>>,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// The position that waits, rad or m.
+    position: Option<f64>,
+    /// A task waits for the listener.
+    has_task: bool,
+}
+
+impl JointCommand {
+    /// Commands of a joint whose arm may be held by a motion pipeline.
+    pub(super) fn new(
+        tasks: &mut NodeTasks,
+        namespace: &str,
+        joint: &str,
+        pipeline: Option<Arc<Pipeline>>,
+    ) -> Result<Self, BridgeError> {
+        let topic = below(namespace, &format!("{joint}/command"));
+        let publisher = tasks.node().create_publisher(&topic, QosProfile::default())?.into();
+        Ok(Self(Arc::new(Inner { topic, publisher, pipeline, waiting: Mutex::default() })))
+    }
+
+    /// Moves the joint to a position.
+    pub(super) fn send(&self, position: f64) {
+        let mut waiting = self.0.waiting();
+        let is_free = self.0.pipeline.as_ref().is_none_or(|pipeline| pipeline.is_off());
+        if !waiting.has_task && is_free && self.0.publisher.is_listened() {
+            return self.0.publish(position);
+        }
+        waiting.position = Some(position);
+        if !std::mem::replace(&mut waiting.has_task, true) {
+            tokio::spawn(Arc::clone(&self.0).deliver());
+        }
+    }
+
+    /// Takes back a position that waits.
+    pub(super) fn withdraw(&self) {
+        self.0.waiting().position = None;
+    }
+
+    /// Whether the joint obeys positions: no motion pipeline holds it.
+    pub(super) fn is_obeyed(&self) -> bool {
+        self.0.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_on())
+    }
+}
+
+impl Inner {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish(&self, position: f64) {
+        if let Err(error) = self.publisher.publish(&std_msgs::msg::Float64 { data: position }) {
+            tracing::warn!(%error, "publishing a command failed");
+        }
+    }
+
+    async fn deliver(self: Arc<Self>) {
+        let ready = self.ready().await;
+        let mut waiting = self.waiting();
+        waiting.has_task = false;
+        let Some(position) = waiting.position.take() else { return };
+        match ready {
+            Ok(_) => self.publish(position),
+            Err(reason) => {
+                tracing::warn!(reason, position, "a command of a Player client was not carried out");
+            }
+        }
+    }
+
+    async fn ready(&self) -> Outcome {
+        let listened = async {
+            while !self.publisher.is_listened() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let absent = |_late| format!("nobody listens to {}", self.topic);
+        tokio::time::timeout(DISCOVERY, listened).await.map_err(absent)?;
+        match &self.pipeline {
+            Some(pipeline) => pipeline.switch_off().await,
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The motion pipeline of an arm. In any mode but off it commands all joints all the time, also while the arm stands.
+pub(super) struct Pipeline {
+    /// Its mode; `None`: it has not reported any.
+    mode: Arc<Mutex<Option<u8>>>,
+    set_mode: Service<dragoman_msgs::srv::SetCommandMode::Service>,
+}
+
+impl Pipeline {
+    /// The pipeline with `motion_status` and `set_command_mode` in this namespace.
+    pub(super) fn new(tasks: &mut NodeTasks, namespace: &str) -> Result<Self, BridgeError> {
+        let mode = Arc::new(Mutex::new(None));
+        let reported = Arc::clone(&mode);
+        let latched = QosProfile::default().keep_last(1).transient_local();
+        let topic = below(namespace, "motion_status");
+        tasks.subscribe(&topic, latched, move |status: dragoman_msgs::msg::MotionStatus| {
+            *reported.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.mode);
+        })?;
+        Ok(Self { mode, set_mode: Service::new(tasks, &below(namespace, "set_command_mode"))? })
+    }
+
+    fn mode(&self) -> MutexGuard<'_, Option<u8>> {
+        self.mode.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_off(&self) -> bool {
+        *self.mode() == Some(OFF)
+    }
+
+    fn is_on(&self) -> bool {
+        self.mode().is_some_and(|mode| mode != OFF)
+    }
+
+    /// Ends what the pipeline does with the arm. An arm without a pipeline obeys anyway.
+    async fn switch_off(&self) -> Outcome {
+        let known = async {
+            while self.mode().is_none() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let is_there = tokio::time::timeout(DISCOVERY, known).await.is_ok();
+        if !is_there || self.is_off() {
+            return Ok(Vec::new());
+        }
+        let request = dragoman_msgs::srv::SetCommandMode::Request { mode: OFF };
+        let switched =
+            self.set_mode.ask(request, |response| done(response.success, response.message)).await?;
+        *self.mode() = Some(OFF);
+        tracing::info!("a joint command of a Player client ends the motion pipeline's hold of the arm");
+        Ok(switched)
+    }
+}
