@@ -371,7 +371,7 @@ mod tests {
         for setpoint in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let mut axis = Axis::new(&config, &group);
             axis.stage = Stage::SetUp;
-            axis.report(now, 4321, 0, group.cycle());
+            axis.report(now, 4321, 0, group.cycle(), group.cycle());
             let mut out = Outbox::new();
             axis.cycle(now, true, setpoint, &mut out);
             let target = out.first().unwrap().data().get(2..6).unwrap().to_vec();

@@ -22,7 +22,8 @@ impl Adaptation {
 }
 
 /// Control after Slotine and Li. The error decreases whatever the payload is, if drives and dynamics are as they are
-/// described.
+/// described. Coulomb friction is compensated for the motion that is wanted: the joints need the inertia of rotors, without
+/// which the gains of a light wrist are too small to overcome it.
 #[derive(Debug, Clone)]
 pub struct Adaptive<const N: usize> {
     dynamics: Dynamics<N>,

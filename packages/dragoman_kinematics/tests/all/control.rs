@@ -29,7 +29,9 @@ impl Bench {
     fn new() -> Self {
         let xml = urdf("ranger_mk1.urdf");
         let robot = Robot::new(&Model::from_urdf(&xml, None, Some("tool0")).unwrap()).unwrap();
-        let arm = Dynamics::from_urdf(&xml, None, Some("tool0")).unwrap();
+        // As in `launch/config/robots/ranger_mk1.yaml`.
+        let rotors = [0.6, 0.6, 0.4, 0.2, 0.2, 0.1];
+        let arm = Dynamics::from_urdf(&xml, None, Some("tool0")).unwrap().with_rotors(rotors);
         let description = urdf_rs::read_from_string(&xml).unwrap();
         let effort = std::array::from_fn(|index| {
             let name = &robot.joints()[index].name;
