@@ -12,7 +12,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::frames::pose_message;
 use super::rhythm::Rhythm;
-use super::{Live, WorldNodeError};
+use super::{Live, WorldNodeError, listened};
 use crate::{Geometry, ObjectKind, Shape, World, Worlds, polygon};
 
 /// Least time between two messages.
@@ -57,8 +57,11 @@ struct Published {
 }
 
 impl Published {
-    /// Publishes the scene, if it has changed.
+    /// Publishes the scene, if it has changed and somebody plans with it.
     fn publish(&mut self, live: &Live) {
+        if !listened(&self.publisher) {
+            return;
+        }
         let scene = live.with(|state| {
             let worlds = state.pace.worlds();
             let revisions: Vec<u64> = worlds.worlds().iter().map(World::revision).collect();
@@ -138,7 +141,7 @@ fn body(name: &str, pose: &Isometry3<f64>, shapes: &[&Shape]) -> CollisionObject
     for shape in shapes {
         let solid = |kind: i64, dimensions: Vec<f64>| {
             let mut solid = SolidPrimitive { type_: kind as _, ..Default::default() };
-            solid.dimensions = dimensions.into_iter().collect();
+            solid.dimensions = dimensions;
             solid
         };
         let primitive = match &shape.geometry {
