@@ -580,13 +580,13 @@ fn motions_are_planned_round_the_bodies_of_the_world() {
     // The lab's ball, where the tool would end. The arm stands on its bench.
     let base = [-3.0, -2.5, 0.3];
     let tool = operator.tool(&goal).position;
-    let mut place = |operator: &mut Operator, [x, y, z]: [f64; 3]| {
+    let place = |operator: &mut Operator, [x, y, z]: [f64; 3]| {
         let mut request = PlaceXyz::Request { object: "ball".to_owned(), ..Default::default() };
         (request.position.x, request.position.y, request.position.z) = (x, y, z);
         let answer = operator.call::<PlaceXyz::Service>("/apolo/place_xyz", request);
         assert!(answer.success, "{}", answer.message);
     };
-    let mut until = |operator: &mut Operator, what: &str, is_expected: &dyn Fn(&str) -> bool| {
+    let until = |operator: &mut Operator, what: &str, is_expected: &dyn Fn(&str) -> bool| {
         let begin = Instant::now();
         loop {
             let answer = plan(operator);
@@ -631,8 +631,8 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         walls.primitives.push(wall);
         walls.primitive_poses.push(pose);
     }
-    let goal = [3.14, 1.0, -1.0, 0.0, 1.57, 0.0];
-    let start = [0.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let goal = [3.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let start = [-0.1, 1.0, -1.0, 0.0, 1.57, 0.0];
     let mut request = MotionPlanRequest { goal_constraints: vec![joint_goal(&goal)], ..Default::default() };
     let joint_state = &mut request.start_state.joint_state;
     joint_state.name = NAMES.iter().map(|name| (*name).to_owned()).collect();

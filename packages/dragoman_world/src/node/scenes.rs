@@ -192,12 +192,7 @@ fn mesh(triangles: &[[[f64; 3]; 3]]) -> Mesh {
         return Mesh { vertices: (0..8).map(corner).collect(), ..Default::default() };
     }
     let vertices = corners.map(|[x, y, z]| Point { x: *x, y: *y, z: *z }).collect();
-    let triangle = |first: u32| {
-        let mut triangle = MeshTriangle::default();
-        triangle.vertex_indices =
-            [first, first + 1, first + 2].into_iter().collect::<Vec<_>>().try_into().unwrap_or_default();
-        triangle
-    };
+    let triangle = |first: u32| MeshTriangle { vertex_indices: vec![first, first + 1, first + 2] };
     let count = u32::try_from(triangles.len()).unwrap_or_default();
     Mesh { vertices, triangles: (0..count).map(|index| triangle(3 * index)).collect() }
 }
