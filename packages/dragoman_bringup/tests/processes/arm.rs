@@ -620,7 +620,7 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         .node
         .create_publisher::<CollisionObject>("/ranger/collision_object", QosProfile::default().keep_last(100))
         .unwrap();
-    // Two walls from the arm's axis outwards, between it and the goal: there is no way.
+    // Two walls from the arm's axis outwards, between it and the goal, and a post on the axis above the shoulder: there is no way.
     let mut walls = CollisionObject { id: "walls".to_owned(), ..Default::default() };
     for yaw in [90.0_f64, -90.0].map(f64::to_radians) {
         let mut wall = SolidPrimitive { type_: SolidPrimitive::BOX as _, ..Default::default() };
@@ -631,6 +631,12 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         walls.primitives.push(wall);
         walls.primitive_poses.push(pose);
     }
+    let mut post = SolidPrimitive { type_: SolidPrimitive::CYLINDER as _, ..Default::default() };
+    post.dimensions = vec![2.4, 0.12];
+    let mut pose = Pose::default();
+    (pose.position.z, pose.orientation.w) = (1.9, 1.0);
+    walls.primitives.push(post);
+    walls.primitive_poses.push(pose);
     let goal = [3.0, 1.0, -1.0, 0.0, 1.57, 0.0];
     let start = [-0.1, 1.0, -1.0, 0.0, 1.57, 0.0];
     let mut request = MotionPlanRequest { goal_constraints: vec![joint_goal(&goal)], ..Default::default() };
@@ -683,7 +689,7 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         Node::is_available(&cancel).unwrap().await.unwrap();
         let searches = [(); 2].map(|()| planner.request(&request).unwrap());
         let cancelled = async {
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            tokio::time::sleep(Duration::from_millis(1000)).await;
             cancel.request(&Trigger::Request::default()).unwrap().await.unwrap()
         };
         let all = futures::future::join(futures::future::join_all(searches), cancelled);
