@@ -580,13 +580,13 @@ fn motions_are_planned_round_the_bodies_of_the_world() {
     // The lab's ball, where the tool would end. The arm stands on its bench.
     let base = [-3.0, -2.5, 0.3];
     let tool = operator.tool(&goal).position;
-    let mut place = |operator: &mut Operator, [x, y, z]: [f64; 3]| {
+    let place = |operator: &mut Operator, [x, y, z]: [f64; 3]| {
         let mut request = PlaceXyz::Request { object: "ball".to_owned(), ..Default::default() };
         (request.position.x, request.position.y, request.position.z) = (x, y, z);
         let answer = operator.call::<PlaceXyz::Service>("/apolo/place_xyz", request);
         assert!(answer.success, "{}", answer.message);
     };
-    let mut until = |operator: &mut Operator, what: &str, is_expected: &dyn Fn(&str) -> bool| {
+    let until = |operator: &mut Operator, what: &str, is_expected: &dyn Fn(&str) -> bool| {
         let begin = Instant::now();
         loop {
             let answer = plan(operator);
@@ -620,7 +620,7 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         .node
         .create_publisher::<CollisionObject>("/ranger/collision_object", QosProfile::default().keep_last(100))
         .unwrap();
-    // Two walls from the arm's axis outwards, between it and the goal: there is no way.
+    // Two walls from the arm's axis outwards, between it and the goal, and a post on the axis above the shoulder: there is no way.
     let mut walls = CollisionObject { id: "walls".to_owned(), ..Default::default() };
     for yaw in [90.0_f64, -90.0].map(f64::to_radians) {
         let mut wall = SolidPrimitive { type_: SolidPrimitive::BOX as _, ..Default::default() };
@@ -631,8 +631,14 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         walls.primitives.push(wall);
         walls.primitive_poses.push(pose);
     }
-    let goal = [3.14, 1.0, -1.0, 0.0, 1.57, 0.0];
-    let start = [0.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let mut post = SolidPrimitive { type_: SolidPrimitive::CYLINDER as _, ..Default::default() };
+    post.dimensions = vec![2.4, 0.12];
+    let mut pose = Pose::default();
+    (pose.position.z, pose.orientation.w) = (1.9, 1.0);
+    walls.primitives.push(post);
+    walls.primitive_poses.push(pose);
+    let goal = [3.0, 1.0, -1.0, 0.0, 1.57, 0.0];
+    let start = [-0.1, 1.0, -1.0, 0.0, 1.57, 0.0];
     let mut request = MotionPlanRequest { goal_constraints: vec![joint_goal(&goal)], ..Default::default() };
     let joint_state = &mut request.start_state.joint_state;
     joint_state.name = NAMES.iter().map(|name| (*name).to_owned()).collect();
@@ -683,7 +689,7 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         Node::is_available(&cancel).unwrap().await.unwrap();
         let searches = [(); 2].map(|()| planner.request(&request).unwrap());
         let cancelled = async {
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            tokio::time::sleep(Duration::from_millis(1000)).await;
             cancel.request(&Trigger::Request::default()).unwrap().await.unwrap()
         };
         let all = futures::future::join(futures::future::join_all(searches), cancelled);

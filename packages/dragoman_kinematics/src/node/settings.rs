@@ -237,8 +237,7 @@ pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
 /// Resets the parameters to those of the configuration in force, as far as they may change.
 pub(super) fn restore(parameters: &Parameters, config: &MotionConfig) {
     // These are not part of it.
-    let is_other =
-        |declared: &Declaration| ["planning_time", "avoid_world"].contains(&declared.name.as_ref());
+    let is_other = |declared: &Declaration| ["planning_time", "avoid_world"].contains(&declared.name);
     let values =
         declarations(config).into_iter().filter(|declared| !declared.read_only && !is_other(declared));
     let values = values.map(|declared| (declared.name.to_owned(), declared.default)).collect();

@@ -12,7 +12,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::frames::pose_message;
 use super::rhythm::Rhythm;
-use super::{Live, WorldNodeError};
+use super::{Live, WorldNodeError, listened};
 use crate::{Geometry, ObjectKind, Shape, World, Worlds, polygon};
 
 /// Least time between two messages.
@@ -57,8 +57,11 @@ struct Published {
 }
 
 impl Published {
-    /// Publishes the scene, if it has changed.
+    /// Publishes the scene, if it has changed and somebody plans with it.
     fn publish(&mut self, live: &Live) {
+        if !listened(&self.publisher) {
+            return;
+        }
         let scene = live.with(|state| {
             let worlds = state.pace.worlds();
             let revisions: Vec<u64> = worlds.worlds().iter().map(World::revision).collect();
@@ -138,7 +141,7 @@ fn body(name: &str, pose: &Isometry3<f64>, shapes: &[&Shape]) -> CollisionObject
     for shape in shapes {
         let solid = |kind: i64, dimensions: Vec<f64>| {
             let mut solid = SolidPrimitive { type_: kind as _, ..Default::default() };
-            solid.dimensions = dimensions.into_iter().collect();
+            solid.dimensions = dimensions;
             solid
         };
         let primitive = match &shape.geometry {
@@ -189,12 +192,7 @@ fn mesh(triangles: &[[[f64; 3]; 3]]) -> Mesh {
         return Mesh { vertices: (0..8).map(corner).collect(), ..Default::default() };
     }
     let vertices = corners.map(|[x, y, z]| Point { x: *x, y: *y, z: *z }).collect();
-    let triangle = |first: u32| {
-        let mut triangle = MeshTriangle::default();
-        triangle.vertex_indices =
-            [first, first + 1, first + 2].into_iter().collect::<Vec<_>>().try_into().unwrap_or_default();
-        triangle
-    };
+    let triangle = |first: u32| MeshTriangle { vertex_indices: vec![first, first + 1, first + 2] };
     let count = u32::try_from(triangles.len()).unwrap_or_default();
     Mesh { vertices, triangles: (0..count).map(|index| triangle(3 * index)).collect() }
 }

@@ -22,7 +22,6 @@ const LONGEST: f64 = 10.0;
 /// Values of the longest path that is read.
 const CAPACITY: usize = 1 << 16;
 
-#[allow(unsafe_code)]
 unsafe extern "C" {
     safe fn thread_seconds() -> f64;
     safe fn ompl_seed(seed: u32);
@@ -129,7 +128,7 @@ fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64) -> Option<Answer
     };
     let path: Vec<Vec<f64>> = path.chunks_exact(width).take(count).map(<[f64]>::to_vec).collect();
     let times = [times[0] * 1e3, (times[0] + times[1]) * 1e3];
-    (count > 0).then(|| Answer { times, checks: checker.checks, path })
+    (count > 0).then_some(Answer { times, checks: checker.checks, path })
 }
 
 /// Length of a path in joint space, rad.
