@@ -110,15 +110,8 @@ def run(words: list[str], protocols: list[str]) -> int:
             probe.ask(f"{protocol} {server.port} {LIMIT}", error, text)
             server.stop()
     for protocol in [one for one in tcp if one != "player"]:
-        # Each connection answers one question, and ends: the next call connects again.
         server = FakeServer(behaviour(protocol, "once"))
-        probe.ask(f"{protocol} {server.port} 10", "OK", "1")
-        for _ in range(2):
-            ended(server)
-            probe.ask("again", "OK", "1")
-        if server.connections != 3:
-            raise SystemExit(f"{protocol}: {server.connections} connections instead of 3")
-        server.stop()
+        connects_again(probe, server, protocol, "1")
         # A late answer is not taken for that of the next question.
         server = FakeServer(behaviour(protocol, "late"))
         probe.ask(f"{protocol} {server.port} {LIMIT}", "Timeout", "no answer")
@@ -139,6 +132,17 @@ def run(words: list[str], protocols: list[str]) -> int:
         websockets(probe)
     probe.stop()
     return probe.count
+
+
+def connects_again(probe: Probe, server: FakeServer, protocol: str, value: str) -> None:
+    """The server ends the connection after each answer: the next call connects again."""
+    probe.ask(f"{protocol} {server.port} 10", "OK", value)
+    for _ in range(2):
+        ended(server)
+        probe.ask("again", "OK", value)
+    if server.connections != 3:
+        raise SystemExit(f"{protocol}: {server.connections} connections instead of 3")
+    server.stop()
 
 
 def player(probe: Probe) -> None:
@@ -168,13 +172,7 @@ def player(probe: Probe) -> None:
         return run
 
     server = FakeServer(behaviour([], True))
-    probe.ask(f"player {server.port} 10", "OK", "0")
-    for _ in range(2):
-        ended(server)
-        probe.ask("again", "OK", "0")
-    if server.connections != 3:
-        raise SystemExit(f"player: {server.connections} connections instead of 3")
-    server.stop()
+    connects_again(probe, server, "player", "0")
     server = FakeServer(behaviour([2 * LIMIT], False))
     probe.ask(f"player {server.port} {LIMIT}", "Timeout", "no answer within 0.5 s")
     time.sleep(2 * LIMIT)
@@ -196,13 +194,7 @@ def apolo_functions(probe: Probe) -> None:
     probe.ask(f"apolo {server.port} 10", "Nothing", "")
     server.stop()
     server = FakeServer(behaviour("apolo", "once"))
-    probe.ask(f"apolo {server.port} 10", "OK", "1")
-    for _ in range(2):
-        ended(server)
-        probe.ask("again", "OK", "1")
-    if server.connections != 3:
-        raise SystemExit(f"apolo: {server.connections} connections instead of 3")
-    server.stop()
+    connects_again(probe, server, "apolo", "1")
 
 
 def datagrams(probe: Probe) -> None:

@@ -14,7 +14,7 @@ use super::scene::Scene;
 use crate::player::client::data::{Data, Fact};
 use crate::player::wire::actarray::{self, JointPosition, JointSpeed, Positions};
 use crate::player::wire::gripper::{self, Fingers};
-use crate::player::wire::{Device, Note};
+use crate::player::wire::{Ask, Device, Note, Xdr};
 
 /// All joints.
 const ALL: i32 = -1;
@@ -47,16 +47,8 @@ pub(super) fn actarray(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
             }
         },
     )?;
-    for (name, ask) in [("set_power", &actarray::POWER), ("set_brakes", &actarray::BRAKES)] {
-        let line = site.line.clone();
-        serve::<SetBool::Service, _>(site.tasks, &site.names.topic(name), move |request| {
-            let line = line.clone();
-            async move {
-                line.ask(device, ask, request.data).await?;
-                Ok(SetBool::Response { success: true, ..Default::default() })
-            }
-        })?;
-    }
+    serve_switch(site, "set_power", &actarray::POWER)?;
+    serve_switch(site, "set_brakes", &actarray::BRAKES)?;
     serve_command(site, "home", &actarray::HOME, ALL)?;
     Ok(Box::new(Actarray { states: site.publisher("joint_states")?, name }))
 }
@@ -73,22 +65,10 @@ fn serve_joint(site: &mut Site<'_>, name: &str, number: usize) -> RosResult<()> 
             line.problem(device, format!("joint {joint}: the position is not finite"));
         }
     })?;
-    let line = site.line.clone();
-    site.tasks.serve_later::<SetSpeed::Service, _>(&format!("{name}/set_speed"), move |request| {
-        let line = line.clone();
-        async move {
-            let set = if request.speed.is_finite() {
-                let speed = JointSpeed { joint, speed: request.speed as f32 };
-                line.ask(device, &actarray::SET_SPEED, speed).await
-            } else {
-                Err("the speed is not finite".to_owned())
-            };
-            // The response has no field for the reason.
-            if let Err(reason) = set {
-                line.problem(device, format!("set_speed of joint {joint}: {reason}"));
-            }
-            SetSpeed::Response::default()
-        }
+    let what = format!("set_speed of joint {joint}");
+    serve_speed(site, &format!("{name}/set_speed"), what, &actarray::SET_SPEED, move |speed| JointSpeed {
+        joint,
+        speed,
     })
 }
 
@@ -119,6 +99,46 @@ fn command(line: &Line, device: Device, names: &str, state: &JointState) -> Resu
     Ok(())
 }
 
+/// A service that switches something on and off.
+pub(super) fn serve_switch(site: &mut Site<'_>, name: &str, ask: &'static Ask<bool, ()>) -> RosResult<()> {
+    let (line, device) = (site.line.clone(), site.info.device);
+    serve::<SetBool::Service, _>(site.tasks, &site.names.topic(name), move |request| {
+        let line = line.clone();
+        async move {
+            line.ask(device, ask, request.data).await?;
+            Ok(SetBool::Response { success: true, ..Default::default() })
+        }
+    })
+}
+
+/// A service that sets a speed. Its response has no field for the reason of a refusal: `what` was refused is a problem of
+/// the device.
+pub(super) fn serve_speed<T: Xdr + Default + Send + 'static>(
+    site: &mut Site<'_>,
+    topic: &str,
+    what: String,
+    ask: &'static Ask<T, ()>,
+    question: impl Fn(f32) -> T + Send + 'static,
+) -> RosResult<()> {
+    let (line, device) = (site.line.clone(), site.info.device);
+    site.tasks.serve_later::<SetSpeed::Service, _>(topic, move |request| {
+        #[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
+        let speed = request.speed as f32;
+        let (line, what) = (line.clone(), what.clone());
+        let question = speed.is_finite().then(|| question(speed));
+        async move {
+            let set = match question {
+                Some(question) => line.ask(device, ask, question).await,
+                None => Err("the speed is not finite".to_owned()),
+            };
+            if let Err(reason) = set {
+                line.problem(device, format!("{what}: {reason}"));
+            }
+            SetSpeed::Response::default()
+        }
+    })
+}
+
 /// A service that sends a command, which has no answer.
 pub(super) fn serve_command<T>(
     site: &mut Site<'_>,
@@ -127,7 +147,7 @@ pub(super) fn serve_command<T>(
     command: T,
 ) -> RosResult<()>
 where
-    T: crate::player::wire::Xdr + Clone + Send + 'static,
+    T: Xdr + Clone + Send + 'static,
 {
     let (line, device) = (site.line.clone(), site.info.device);
     serve::<Trigger::Service, _>(site.tasks, &site.names.topic(name), move |_| {

@@ -1,15 +1,12 @@
 //! `limb`: an arm, by the pose of its end effector.
 
-use dragoman_ros::arbotix_msgs::srv::SetSpeed;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{Point, PointStamped, PoseStamped, Quaternion};
 use dragoman_ros::std_msgs::msg::String as Text;
-use dragoman_ros::std_srvs::srv::SetBool;
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
 use nalgebra::{Quaternion as Numbers, UnitQuaternion};
 
-use super::arm::serve_command;
-use super::line::serve;
+use super::arm::{serve_command, serve_speed, serve_switch};
 use super::messages::report;
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
@@ -50,36 +47,12 @@ pub(super) fn limb(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
             Err(reason) => line.problem(device, format!("goal_position: {reason}")),
         },
     )?;
-    for (name, ask) in [("limb/set_power", &limb::POWER), ("limb/set_brakes", &limb::BRAKES)] {
-        let line = site.line.clone();
-        serve::<SetBool::Service, _>(site.tasks, &site.names.topic(name), move |request| {
-            let line = line.clone();
-            async move {
-                line.ask(device, ask, request.data).await?;
-                Ok(SetBool::Response { success: true, ..Default::default() })
-            }
-        })?;
-    }
+    serve_switch(site, "limb/set_power", &limb::POWER)?;
+    serve_switch(site, "limb/set_brakes", &limb::BRAKES)?;
     serve_command(site, "limb/home", &limb::HOME, ())?;
     serve_command(site, "limb/stop", &limb::STOP, ())?;
-    let line = site.line.clone();
-    site.tasks.serve_later::<SetSpeed::Service, _>(&site.names.topic("limb/set_speed"), move |request| {
-        let line = line.clone();
-        async move {
-            #[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
-            let speed = request.speed as f32;
-            let set = if speed.is_finite() {
-                line.ask(device, &limb::SET_SPEED, speed).await
-            } else {
-                Err("the speed is not finite".to_owned())
-            };
-            // The response has no field for the reason.
-            if let Err(reason) = set {
-                line.problem(device, format!("set_speed: {reason}"));
-            }
-            SetSpeed::Response::default()
-        }
-    })?;
+    let topic = site.names.topic("limb/set_speed");
+    serve_speed(site, &topic, "set_speed".to_owned(), &limb::SET_SPEED, |speed| speed)?;
     Ok(Box::new(Limb { pose: site.publisher("limb/pose")?, state: site.publisher("limb/state")?, base }))
 }
 

@@ -288,9 +288,9 @@ mod tests {
         assert_eq!(*requests.lock().unwrap(), expected);
     }
 
-    #[tokio::test]
-    async fn without_a_state_pauses_alternate() {
-        let (_known, is_running) = watch::channel(None);
+    /// The requests for two pauses, all with this answer, while the state stays as it is.
+    async fn two_pauses(state: Option<bool>, is_carried_out: bool) -> Vec<Request> {
+        let (_known, is_running) = watch::channel(state);
         let (sender, orders) = mpsc::channel(MAX_ORDERS);
         sender.try_send(Order::Pause).unwrap();
         sender.try_send(Order::Pause).unwrap();
@@ -298,26 +298,20 @@ mod tests {
         let requests = Mutex::new(Vec::new());
         let ask = |request| {
             requests.lock().unwrap().push(request);
-            std::future::ready(true)
+            std::future::ready(is_carried_out)
         };
         obey(orders, is_running, ask).await;
-        assert_eq!(*requests.lock().unwrap(), [Request::Pause, Request::Start]);
+        requests.into_inner().unwrap()
+    }
+
+    #[tokio::test]
+    async fn without_a_state_pauses_alternate() {
+        assert_eq!(two_pauses(None, true).await, [Request::Pause, Request::Start]);
     }
 
     #[tokio::test]
     async fn a_refused_pause_is_asked_for_again() {
-        let (_known, is_running) = watch::channel(Some(true));
-        let (sender, orders) = mpsc::channel(MAX_ORDERS);
-        sender.try_send(Order::Pause).unwrap();
-        sender.try_send(Order::Pause).unwrap();
-        drop(sender);
-        let requests = Mutex::new(Vec::new());
-        let ask = |request| {
-            requests.lock().unwrap().push(request);
-            std::future::ready(false)
-        };
-        obey(orders, is_running, ask).await;
-        assert_eq!(*requests.lock().unwrap(), [Request::Pause, Request::Pause]);
+        assert_eq!(two_pauses(Some(true), false).await, [Request::Pause, Request::Pause]);
     }
 
     #[test]
