@@ -51,8 +51,8 @@ const PERIOD: Duration = Duration::from_secs(1);
 const THREAD_TIME: Duration = Duration::from_millis(500);
 
 /// Runs the program `name`: `body` until it returns. It must return soon after the future that it gets has resolved,
-/// which happens at SIGINT, SIGTERM or SIGHUP, when standard output is closed, or when a part of the supervisor fails. In every case, also after a
-/// panic, the machines of the supervisor are stopped and its parts are ended, the newest first.
+/// which happens at SIGINT, SIGTERM or SIGHUP, when standard output is closed, or when a part of the supervisor fails. In
+/// every case, also after a panic, the machines of the supervisor are stopped and its parts are ended, the newest first.
 ///
 /// `arguments` are ROS arguments besides those of the command line.
 ///

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP. The end of standard output is one of them, once.
+//! SIGINT, SIGTERM and SIGHUP. Standard output that is closed counts as one more signal, once.
 
 use tokio::signal::unix::{self, Signal, SignalKind};
 

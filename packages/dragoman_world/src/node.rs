@@ -127,8 +127,8 @@ pub enum WorldNodeError {
 dragoman_ros::from_node_error!(WorldNodeError);
 
 /// Starts node `world` in `namespace`. `world_file` and `planners` are the defaults of the parameters with these names; no
-/// file: the default lab. `driven` are robots with drivers of their own: the node neither accepts velocities for them nor publishes their
-/// odometry.
+/// file: the default lab. `driven` are robots with drivers of their own: the node neither accepts velocities for them nor
+/// publishes their odometry.
 ///
 /// # Errors
 /// A wrong parameter; an invalid world file; an error of the middleware.

@@ -49,7 +49,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Switched on at the beginning of the circle, with a payload that nobody knows of. `sample_ratio`: position loops of a
+    /// Switched on at the beginning of the circle, with a payload that the controller does not know. `sample_ratio`: position loops of a
     /// period of the set-points.
     pub(crate) fn enabled(who: Who, payload: &Inertia, sample_ratio: u16) -> Self {
         Self::with_bandwidth(who, payload, sample_ratio, BANDWIDTH)

@@ -55,7 +55,7 @@ impl Battery {
         self.charge.at(Instant::now())
     }
 
-    /// What the user should know: a wait for a charge that nobody publishes has no end.
+    /// A message for the user when the charge becomes or stays unknown: a wait for it would not end.
     pub(super) fn notice(&mut self) -> Option<String> {
         self.notice_at(Instant::now())
     }

@@ -213,7 +213,7 @@ impl Client {
             self.pull = Some(Pull::Due(now));
             self.pull(now);
         }
-        // Whoever gets the devices anew gets their maps anew.
+        // The receiver of new devices needs their maps as well, also if they have not changed.
         self.known.clear();
         self.read_maps(now, true);
     }

@@ -105,7 +105,7 @@ impl Inner {
                 tokio::time::sleep(LOOK).await;
             }
         };
-        let absent = |_late| format!("nobody listens to {}", self.topic);
+        let absent = |_late| format!("{} has no subscriber", self.topic);
         tokio::time::timeout(DISCOVERY, listened).await.map_err(absent)?;
         match &self.pipeline {
             Some(pipeline) => pipeline.switch_off().await,

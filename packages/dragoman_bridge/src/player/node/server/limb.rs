@@ -295,7 +295,7 @@ async fn take_mode(measured: &Mutex<Measured>, services: &Services, mode: u8) ->
     Ok(outcome)
 }
 
-/// Sets the mode that the arm had before a client's commands: in their mode it obeys nobody else.
+/// Restores the mode that the arm had before a client's commands; in theirs it ignores other commanders.
 async fn give_mode_back(measured: &Mutex<Measured>, services: &Services) -> Outcome {
     let before = {
         let mut measured = lock(measured);
