@@ -71,9 +71,9 @@ DRAGOMAN_PROGRAM=$program "$work/env/bin/python" -W error::ResourceWarning -m un
 say "the README's first example"
 read -r apolo first second arm player domain < <("$work/env/bin/python" - <<'PORTS'
 import socket
-from tests.support import DOMAINS
+from tests.support import free_domain
 held = [socket.create_server(("127.0.0.1", 0)) for _ in range(5)]
-print(*[one.getsockname()[1] for one in held], next(DOMAINS))
+print(*[one.getsockname()[1] for one in held], free_domain())
 PORTS
 )
 # The tests' reservation of the domain ends with their process, a moment after its line.

@@ -119,7 +119,7 @@ def _reserve(domain: int) -> bool:
     return True
 
 
-def free_domains() -> Iterator[int]:
+def _free_domains() -> Iterator[int]:
     """ROS domains in which this machine has no program, so that several runs on it do not meet."""
     for domain in random.SystemRandom().sample(range(20, 100), 80):
         if not _reserve(domain):
@@ -133,14 +133,21 @@ def free_domains() -> Iterator[int]:
         yield domain
 
 
-DOMAINS = free_domains()
+_domains = _free_domains()
+_domains_lock = threading.Lock()
+
+
+def free_domain() -> int:
+    """A domain of its own for a lab; threads may start labs at the same time."""
+    with _domains_lock:
+        return next(_domains)
 
 
 class Process:
     """A program of Dragoman, until it is stopped."""
 
     def __init__(self, *arguments: str, domain: Optional[int] = None, ready: str = "ready") -> None:
-        self.domain = next(DOMAINS) if domain is None else domain
+        self.domain = free_domain() if domain is None else domain
         self.folder = tempfile.mkdtemp(prefix="dragoman-clients-")
         self.log = Path(self.folder, "log")
         environment = {
