@@ -24,9 +24,15 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 say() { echo "test.sh: $*"; }
 
+# environment INTERPRETER FOLDER: a virtual environment with nothing but pip. Python's own venv hides what ensurepip says when it fails.
+environment() {
+    "$1" -m venv --without-pip "$2"
+    "$2/bin/python" -m ensurepip --default-pip >"$work/pip.log" 2>&1 || { cat "$work/pip.log"; df -h "$work"; return 1; }
+}
+
 say "tools"
 tools=${TOOLS:-$work/tools}
-[ -x "$tools/bin/ruff" ] || "$python" -m venv "$tools"
+[ -x "$tools/bin/ruff" ] || environment "$python" "$tools"
 "$tools/bin/pip" install -q --disable-pip-version-check build "mypy==2.4.*" "ruff==0.17.*"
 
 say "wheel"
@@ -53,13 +59,14 @@ cd "$work/run"
 
 for one in ${PYTHONS:-}; do
     say "$("$one" --version), without a lab"
-    "$one" -m venv "$work/env-$(basename "$one")"
+    environment "$one" "$work/env-$(basename "$one")"
     "$work/env-$(basename "$one")/bin/pip" install -q --disable-pip-version-check --no-index "$wheel"
     DRAGOMAN_PROGRAM='' "$work/env-$(basename "$one")/bin/python" -m unittest -b
+    rm -rf "$work/env-$(basename "$one")"
 done
 
 say "an empty environment"
-"$python" -m venv "$work/env"
+environment "$python" "$work/env"
 "$work/env/bin/pip" install -q --disable-pip-version-check --no-index "$wheel"
 installed=$("$work/env/bin/pip" list --disable-pip-version-check --format freeze | grep -cv '^\(pip\|setuptools\|wheel\)=')
 [ "$installed" = 1 ] || { echo "the wheel is not the only package"; exit 1; }
