@@ -5,13 +5,14 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use dragoman_kinematics::motion::{Axis, AxisBox, CommandMode, MotionConfig, Pipeline, RawPose, Workspace};
 use dragoman_kinematics::{Model, Robot};
 use std::hint::black_box;
+use std::time::Duration;
 
-const PERIOD: f64 = 0.01944;
+const PERIOD: Duration = Duration::from_micros(19_440);
 
 /// An arm that follows its commands at once.
 struct Arm {
     pipeline: Pipeline,
-    time: f64,
+    time: Duration,
     measured: Vec<f64>,
 }
 
@@ -26,7 +27,7 @@ impl Arm {
         config.cartesian.max_velocity = [0.05; 6];
         config.cartesian.max_acceleration = [0.1; 6];
         let pipeline = Pipeline::new(robot, config).expect("a valid configuration");
-        let mut arm = Self { pipeline, time: 0.0, measured: start.to_vec() };
+        let mut arm = Self { pipeline, time: Duration::ZERO, measured: start.to_vec() };
         arm.step();
         arm.pipeline.set_command_mode(mode);
         (0..5).for_each(|_| arm.step());
@@ -69,7 +70,7 @@ fn steps(criterion: &mut Criterion) {
         group.bench_function(format!("{name}/line"), |bencher| {
             bencher.iter(|| {
                 // To and fro; begin is refused during the motion, which costs almost nothing.
-                if arm.pipeline.begin_motion().is_ok() || arm.time < 1.0 {
+                if arm.pipeline.begin_motion().is_ok() || arm.time < Duration::from_secs(1) {
                     up = !up;
                     let goal = RawPose::from(if up { &there } else { &here });
                     arm.pipeline.set_goal_pose(&goal, 0.0).expect("a valid goal");

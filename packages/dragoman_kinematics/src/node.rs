@@ -260,7 +260,7 @@ impl Mover {
 
     /// Without joint states no cycle would notice the timeout.
     fn watch_measurement(&mut self) {
-        if let Some(event) = self.pipeline.check_measurement(self.started.elapsed().as_secs_f64()) {
+        if let Some(event) = self.pipeline.check_measurement(self.started.elapsed()) {
             let header = std_msgs::msg::Header { stamp: self.stamp(), frame_id: self.base_frame.clone() };
             self.publish_event(&event, &header);
             let status = self.pipeline.status();
@@ -281,7 +281,7 @@ impl Mover {
         let measured = self.in_order(state);
         let enabled = self.drives.is_some_and(|(enabled, at)| enabled && at.elapsed() < DRIVE_STATUS_TIMEOUT);
         let stamp = self.stamp();
-        let now = self.started.elapsed().as_secs_f64();
+        let now = self.started.elapsed();
         self.last_cycle = Some(Instant::now());
         let valid = measured.len() == self.joint_names.len() && measured.iter().all(|q| q.is_finite());
         if valid {

@@ -6,13 +6,16 @@ use dragoman_kinematics::{Model, Robot};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 use std::f64::consts::FRAC_PI_2;
+use std::time::Duration;
+
+const PERIOD: Duration = Duration::from_micros(19_440);
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 struct Arm {
     pipeline: Pipeline,
-    time: f64,
+    time: Duration,
     measured: [f64; 6],
     diverged: bool,
     finished: bool,
@@ -23,7 +26,7 @@ impl Arm {
     fn allocations(&mut self, count: usize, enabled: bool) -> usize {
         let region = Region::new(ALLOCATOR);
         for _ in 0..count {
-            self.time += 0.01944;
+            self.time += PERIOD;
             let step = self.pipeline.step(self.time, &self.measured, enabled);
             if let Some(command) = step.command {
                 self.measured.copy_from_slice(command);
@@ -41,7 +44,7 @@ fn main() {
     let config = MotionConfig { workspace: Workspace::unlimited(), ..MotionConfig::default() };
     let pipeline = Pipeline::new(Robot::new(&model).unwrap(), config).unwrap();
     let home = [FRAC_PI_2, 0.0, FRAC_PI_2, 0.0, FRAC_PI_2, 0.0];
-    let mut arm = Arm { pipeline, time: 0.0, measured: home, diverged: false, finished: false };
+    let mut arm = Arm { pipeline, time: Duration::ZERO, measured: home, diverged: false, finished: false };
     assert_eq!(arm.allocations(5, true), 0, "mode off");
 
     arm.pipeline.set_command_mode(CommandMode::Cartesian);
@@ -88,7 +91,7 @@ fn avoiding_singularities() {
         MotionConfig { singularity_margin: 1.0, null_space_rate: 0.2, ..MotionConfig::for_robot(&robot) };
     let mut pipeline = Pipeline::new(robot, options).unwrap();
     let mut measured = [0.1, 0.25, 0.1, 0.3, 0.1, -0.3, 0.4, 0.0];
-    let mut time = 0.0;
+    let mut time = Duration::ZERO;
     let mut moved = 0;
     for cycle in 0..300 {
         match cycle {
@@ -102,7 +105,7 @@ fn avoiding_singularities() {
             }
             _ => {}
         }
-        time += 0.01944;
+        time += PERIOD;
         let region = Region::new(ALLOCATOR);
         let step = pipeline.step(time, &measured, true);
         if let Some(command) = step.command {

@@ -77,7 +77,7 @@ pub enum Event {
     },
     /// Time went backwards, or forwards by more than the longest step: the step was shortened.
     ClockJump {
-        /// Apparent duration of the step, s; not finite when the time was not.
+        /// Apparent duration of the step, s; below zero if time went backwards.
         seconds: f64,
     },
 }

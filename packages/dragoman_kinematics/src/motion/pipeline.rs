@@ -9,6 +9,7 @@
 //! Source: Ranger thesis, 3.3 to 3.5, `switch.cpp`, `kinematics.cpp`, `wslimiter.cpp`.
 
 use nalgebra::{Isometry3, Point3, Vector6};
+use std::time::Duration;
 
 use super::cartesian::{StraightLine, TwistMotion, masked_distance};
 use super::command::CommandMode;
@@ -76,9 +77,9 @@ pub struct Pipeline {
     pub(super) enabled: bool,
     /// Whether a valid and recent measurement has arrived.
     pub(super) ready: bool,
-    last_time: Option<f64>,
-    /// Time of the last valid measurement, s.
-    last_measured: Option<f64>,
+    last_time: Option<Duration>,
+    /// Of the last valid measurement.
+    last_measured: Option<Duration>,
 
     /// Measured pose, and the workspace rule it breaks.
     pub(super) pose: Isometry3<f64>,
@@ -187,14 +188,14 @@ impl Pipeline {
         self.ready
     }
 
-    /// One cycle: `now` in seconds on any steady clock, `measured` joint positions (rad or m, from the base) and
+    /// One cycle: `now` on any steady clock, `measured` joint positions (rad or m, from the base) and
     /// whether the drives are enabled. Does not allocate, never fails; problems are reported as events.
     ///
     /// Between two steps a joint command changes by at most the joint's rate times the time between them (time that
     /// runs backwards counts as none, a gap as `max_time_step`); in lines and shapes without
     /// [`limit_paths`](super::JointMotionLimits::limit_paths) the rate is [`MAX_PATH_RATE`]. After steps without a command it starts from
     /// `measured`.
-    pub fn step(&mut self, now: f64, measured: &[f64], enabled: bool) -> Step<'_> {
+    pub fn step(&mut self, now: Duration, measured: &[f64], enabled: bool) -> Step<'_> {
         let mut events = std::mem::take(&mut self.pending);
         if let Some(event) = self.check_measurement(now) {
             events.push(event);
@@ -207,7 +208,7 @@ impl Pipeline {
         let valid = measured.len() == self.ranges.len() && measured.iter().all(|q| q.is_finite());
         if valid {
             self.ready = true;
-            self.last_measured = now.is_finite().then_some(now).or(self.last_measured);
+            self.last_measured = Some(now);
             self.pose = self.robot.forward(measured);
             self.check_measured_pose(&mut events);
         } else {
@@ -247,13 +248,12 @@ impl Pipeline {
     /// Drops every motion when the last valid measurement is more than `measurement_timeout` old; until the next one
     /// motions are refused, and the command then starts from there. A step does this itself; callers that step on
     /// measurements call it from a timer, since without measurements there are no steps.
-    pub fn check_measurement(&mut self, now: f64) -> Option<Event> {
-        let seconds = now - self.last_measured?;
-        if seconds < 0.0 {
-            self.last_measured = Some(now);
-        }
-        let expired = seconds.is_finite() && seconds > self.config.measurement_timeout;
-        if !expired || !self.ready {
+    pub fn check_measurement(&mut self, now: Duration) -> Option<Event> {
+        // After a clock that ran backwards the time counts from now.
+        let last = self.last_measured?.min(now);
+        self.last_measured = Some(last);
+        let seconds = (now - last).as_secs_f64();
+        if seconds <= self.config.measurement_timeout || !self.ready {
             return None;
         }
         self.drop_motion();
@@ -281,16 +281,17 @@ impl Pipeline {
     }
 
     /// Time since the last step, s, within 0 and `max_time_step`.
-    fn elapsed(&mut self, now: f64, events: &mut Events) -> f64 {
-        let seconds = now - self.last_time.unwrap_or(now);
-        if now.is_finite() {
-            self.last_time = Some(now);
+    fn elapsed(&mut self, now: Duration, events: &mut Events) -> f64 {
+        let last = self.last_time.replace(now).unwrap_or(now);
+        let seconds = now.abs_diff(last).as_secs_f64();
+        if now < last {
+            events.push(Event::ClockJump { seconds: -seconds });
+            return 0.0;
         }
-        if (0.0..=self.config.max_time_step).contains(&seconds) {
-            return seconds;
+        if seconds > self.config.max_time_step {
+            events.push(Event::ClockJump { seconds });
         }
-        events.push(Event::ClockJump { seconds });
-        if seconds > 0.0 && seconds.is_finite() { self.config.max_time_step } else { 0.0 }
+        seconds.min(self.config.max_time_step)
     }
 
     fn note_enabled(&mut self, enabled: bool, events: &mut Events) {

@@ -7,6 +7,7 @@ use dragoman_kinematics::motion::{
 use dragoman_kinematics::{IkOptions, Model, Robot};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 use std::collections::VecDeque;
+use std::time::Duration;
 
 /// Period of the kinematics in the Ranger thesis, s.
 pub(crate) const PERIOD: f64 = 0.01944;
@@ -78,15 +79,20 @@ impl Lab {
         lab
     }
 
+    pub(crate) fn now(&self) -> Duration {
+        Duration::from_secs_f64(self.time)
+    }
+
     /// One cycle; the arm then moves as commanded, `lag` cycles late.
     pub(crate) fn cycle(&mut self) -> Status {
         self.time += self.period;
-        let (time, period) = (self.time, self.period);
-        self.cycle_at(time, period)
+        // The clock counts nanoseconds.
+        let (now, longest) = (self.now(), self.period + 1e-9);
+        self.cycle_at(now, longest)
     }
 
     /// One cycle at any time, which may count as at most `longest` seconds.
-    pub(crate) fn cycle_at(&mut self, now: f64, longest: f64) -> Status {
+    pub(crate) fn cycle_at(&mut self, now: Duration, longest: f64) -> Status {
         let limits = &self.pipeline.config().joint;
         let rates: Vec<f64> = {
             let joints = self.pipeline.robot().joints().iter().zip(&limits.max_rate);

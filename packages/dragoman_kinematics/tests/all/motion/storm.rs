@@ -5,6 +5,7 @@ use super::lab::{HOME, Lab, PERIOD, REACHING, ranger_mk1, robot};
 use dragoman_kinematics::Robot;
 use dragoman_kinematics::motion::{Axis, CommandMode, MotionConfig, RawPose, Workspace};
 use proptest::prelude::*;
+use std::time::Duration;
 
 #[derive(Clone, Debug)]
 enum Action {
@@ -116,16 +117,18 @@ fn perform(lab: &mut Lab, action: &Action) {
             lab.cycles(*count);
         }
         Action::Jump(seconds) => {
-            lab.cycle_at(lab.time + seconds, 0.1);
+            let now = lab.now();
+            let there = now.as_secs_f64() + seconds;
+            lab.cycle_at(Duration::try_from_secs_f64(there).unwrap_or(Duration::MAX), 0.1);
             // Back again, which is a jump as well.
-            lab.cycle_at(lab.time, 0.1);
+            lab.cycle_at(now, 0.1);
         }
         Action::Corrupt(measured) => {
             let good = std::mem::replace(&mut lab.measured, measured.clone());
             if good.len() == measured.len() && measured.iter().all(|q| q.is_finite()) {
                 lab.measured = good;
             } else {
-                let step = lab.pipeline.step(lab.time, &lab.measured, lab.enabled);
+                let step = lab.pipeline.step(lab.now(), &lab.measured, lab.enabled);
                 assert!(step.command.is_none_or(|command| command.iter().all(|q| q.is_finite())));
                 lab.measured = good;
             }
