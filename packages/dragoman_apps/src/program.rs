@@ -131,7 +131,6 @@ pub enum Failure {
     /// A step exceeded its time limit.
     #[error("{what} did not finish within {seconds} s")]
     TimeOut {
-        /// The step.
         what: String,
         /// Time limit.
         seconds: f64,
@@ -139,7 +138,6 @@ pub enum Failure {
     /// The way is blocked.
     #[error("{what}: blocked {count} times")]
     Blocked {
-        /// The step.
         what: String,
         /// Number of contacts.
         count: u32,

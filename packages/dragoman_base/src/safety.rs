@@ -47,7 +47,6 @@ pub(crate) enum Change {
 pub(crate) trait Safety {
     fn commander(&mut self) -> &mut Commander;
 
-    /// The connection.
     fn contact(&mut self) -> &mut Contact;
 
     /// Sends a stop command, as far as the connection allows.

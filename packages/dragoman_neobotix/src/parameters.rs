@@ -99,7 +99,6 @@ impl fmt::Display for Value {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Declaration {
-    /// Its name.
     pub key: &'static str,
     pub category: ParameterCategory,
     /// Its default value, which also determines its type.
@@ -121,14 +120,10 @@ pub struct Declaration {
 pub enum ParameterError {
     /// Unknown parameter.
     #[error("there is no parameter '{key}'")]
-    Unknown {
-        /// The name.
-        key: String,
-    },
+    Unknown { key: String },
     /// The value has another type.
     #[error("{key} = '{text}': {kind} is needed")]
     Kind {
-        /// The parameter.
         key: &'static str,
         /// The required type.
         kind: ParameterType,
@@ -138,7 +133,6 @@ pub enum ParameterError {
     /// The value is out of range.
     #[error("{key} = {value}: it has to be from {minimum} to {maximum} {unit}")]
     Range {
-        /// The parameter.
         key: &'static str,
         /// The given value.
         value: f64,

@@ -82,25 +82,13 @@ pub enum DecodeError {
     },
     /// An unknown id.
     #[error("unknown sub-payload {id} of {length} bytes")]
-    Unknown {
-        /// Its number.
-        id: u8,
-        length: u8,
-    },
+    Unknown { id: u8, length: u8 },
     /// A length that does not fit the id.
     #[error("sub-payload {id} cannot have {length} bytes")]
-    Length {
-        /// Its number.
-        id: u8,
-        length: u8,
-    },
+    Length { id: u8, length: u8 },
     /// A value that is not defined for the id.
     #[error("sub-payload {id} cannot hold the value {value}")]
-    Value {
-        /// Its number.
-        id: u8,
-        value: u16,
-    },
+    Value { id: u8, value: u16 },
 }
 
 /// Appends a sub-payload.

@@ -105,8 +105,5 @@ pub enum EncodeError {
     },
     /// Longer than the two bytes of the size permit.
     #[error("a message of {len} bytes is too long for the protocol")]
-    TooLong {
-        /// Its length.
-        len: usize,
-    },
+    TooLong { len: usize },
 }

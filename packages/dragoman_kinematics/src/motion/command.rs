@@ -167,7 +167,6 @@ pub enum Rejected {
     InViolation {
         /// Measured position of the tool, m, base frame.
         position: [f64; 3],
-        /// The rule.
         violation: Violation,
     },
     /// A joint is outside of its range: only joint motions are allowed until it is inside.

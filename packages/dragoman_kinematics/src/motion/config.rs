@@ -80,7 +80,6 @@ pub enum ConfigError {
     /// A list has another number of entries than the robot has joints.
     #[error("{field} has {found} entries, the robot has {expected} joints")]
     WrongLength {
-        /// The list.
         field: &'static str,
         /// Joints of the robot.
         expected: usize,
@@ -97,7 +96,6 @@ pub enum ConfigError {
     /// A number is negative or not finite.
     #[error("{field} is {value}, but must be 0 or positive and finite")]
     Negative {
-        /// The field.
         field: &'static str,
         /// Its value, in the field's unit.
         value: f64,
@@ -105,7 +103,6 @@ pub enum ConfigError {
     /// The option is not for arms with so few joints.
     #[error("{field} is for arms with at least {needed} joints; the robot has {found}")]
     TooFewJoints {
-        /// The field.
         field: &'static str,
         /// Joints that it needs.
         needed: usize,

@@ -18,14 +18,12 @@ pub enum Event {
     SetpointLimited {
         /// Position of the suppressed set-point, m, base frame.
         position: [f64; 3],
-        /// The rule.
         violation: Violation,
     },
     /// The measured pose breaks a workspace rule; Cartesian motion is refused until [`Event::WorkspaceClear`].
     WorkspaceViolated {
         /// Measured position of the tool frame, m, base frame.
         position: [f64; 3],
-        /// The rule.
         violation: Violation,
     },
     /// The measured pose is within the workspace again.

@@ -327,6 +327,7 @@ macro_rules! element {
     )*) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
+        #[allow(missing_docs, reason = "the names of some fields say it")]
         pub struct $name {
             $( $( $(#[$attribute_meta])* pub $attribute: $value, )* )?
             $( $( $(#[$child_meta])* pub $child: $node, )* )?
@@ -389,6 +390,7 @@ macro_rules! choice {
     )*) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
+        #[allow(missing_docs, reason = "the names of some variants say it")]
         pub enum $name {
             $( $(#[$one])* $variant($node), )*
             $( $(#[$unknown_meta])* $unknown($crate::documents::Element), )?

@@ -15,7 +15,6 @@ element! {
             version: Version = "Version",
         }
         children {
-            /// Its layers.
             layers: Vec<Layer> = "layer",
         }
     }
@@ -24,7 +23,6 @@ element! {
     #[derive(Default)]
     pub struct Layer = "layer" {
         attributes {
-            /// Its number.
             index: Option<i64> = "index",
         }
         children {
@@ -68,9 +66,7 @@ element! {
     #[derive(Default)]
     pub struct CircleElement = "circle" {
         children {
-            /// Its centre.
             center: Center = "center",
-            /// Its radius.
             radius: Radius = "radius",
         }
     }
@@ -79,11 +75,9 @@ element! {
     #[derive(Default)]
     pub struct HiddenLabel = "hiddenlabel" {
         attributes {
-            /// Its text.
             text: String = "text",
         }
         children {
-            /// Its position.
             point: PointElement = "point",
         }
     }
@@ -92,7 +86,6 @@ element! {
     #[derive(Default)]
     pub struct LineElement = "line" {
         children {
-            /// Its ends.
             points: [PointElement; 2] = "point",
         }
     }
@@ -101,7 +94,6 @@ element! {
     #[derive(Default)]
     pub struct AuxiliaryLine = "auxline" {
         children {
-            /// Its ends.
             points: [PointElement; 2] = "point",
         }
     }
@@ -110,7 +102,6 @@ element! {
     #[derive(Default)]
     pub struct MappedLine = "linemapped" {
         children {
-            /// Its ends.
             points: [PointElement; 2] = "point",
         }
     }
@@ -119,7 +110,6 @@ element! {
     #[derive(Default)]
     pub struct MappedAuxiliaryLine = "auxlinemapped" {
         children {
-            /// Its ends.
             points: [PointElement; 2] = "point",
         }
     }
@@ -128,7 +118,6 @@ element! {
     #[derive(Default)]
     pub struct Reflector = "reflmark" {
         children {
-            /// Its ends.
             points: [PointElement; 2] = "point",
         }
     }
@@ -176,7 +165,6 @@ choice! {
         MappedLine(MappedLine),
         /// An auxiliary line found by mapping.
         MappedAuxiliaryLine(MappedAuxiliaryLine),
-        /// A reflector.
         Reflector(Reflector),
         /// An area that the platform must not enter.
         Prohibited(ProhibitedArea),

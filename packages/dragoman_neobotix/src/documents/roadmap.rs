@@ -13,9 +13,7 @@ element! {
             version: Version = "Version",
         }
         children {
-            /// The stations.
             stations: Stations = "stations",
-            /// The paths.
             edges: Edges = "edges",
         }
     }
@@ -50,7 +48,6 @@ element! {
             angle_deg: f64 = "angle",
         }
         children {
-            /// Its position.
             point: PointElement = "point",
         }
     }

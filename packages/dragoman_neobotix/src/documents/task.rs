@@ -15,7 +15,6 @@ element! {
             version: Version = "version",
         }
         children {
-            /// Its tasks.
             tasks: Vec<Task> = "task",
         }
     }
@@ -26,7 +25,6 @@ element! {
         attributes {
             /// Name used by `moveto`.
             name: String = "name",
-            /// Its id.
             id: Option<String> = "id",
             /// Its priority; the guide does not say whether greater or smaller numbers are more urgent.
             priority: Option<i64> = "priority",
@@ -43,7 +41,6 @@ element! {
     #[derive(Default)]
     pub struct IoEvent = "ioevent" {
         children {
-            /// The outputs.
             digital_out: DigitalOut = "digitalout",
         }
     }
@@ -72,7 +69,6 @@ element! {
     #[derive(Default)]
     pub struct Label = "label" {
         attributes {
-            /// Its name.
             name: String = "name",
         }
     }
@@ -94,7 +90,6 @@ element! {
         attributes {
             /// Kind of message; the guide lists none.
             kind: Option<String> = "type",
-            /// Its text.
             message: String = "message",
         }
     }
@@ -107,7 +102,6 @@ element! {
             stop: Option<Bit> = "stop",
         }
         children {
-            /// The action.
             action: Option<MotionAction> = "settarget or moveto",
         }
     }
@@ -138,7 +132,6 @@ element! {
     #[derive(Default)]
     pub struct StationTarget = "station" {
         attributes {
-            /// Its name.
             name: String = "name",
         }
     }
@@ -176,7 +169,6 @@ element! {
     #[derive(Default)]
     pub struct Parameter = "parameter" {
         children {
-            /// The parameter.
             set: Set = "set",
         }
     }
@@ -187,7 +179,6 @@ element! {
         attributes {
             /// Name of the parameter.
             key: String = "key",
-            /// Its value.
             value: String = "value",
         }
     }
@@ -238,7 +229,6 @@ element! {
     #[derive(Default)]
     pub struct Speak = "speak" {
         attributes {
-            /// The text.
             text: String = "text",
         }
     }
@@ -256,7 +246,6 @@ element! {
     #[derive(Default)]
     pub struct TurnHead = "turnhead" {
         attributes {
-            /// The direction.
             angle_deg: f64 = "angle",
         }
     }
@@ -310,9 +299,7 @@ choice! {
 
     /// An object that the platform follows or drives to.
     pub enum MoveTarget {
-        /// A person.
         TrackedPerson(TrackedPerson),
-        /// A ball.
         TrackedBall(TrackedBall),
         /// A moving object.
         TrackedMovingObject(TrackedMovingObject),

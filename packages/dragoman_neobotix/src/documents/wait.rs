@@ -15,7 +15,6 @@ element! {
             wait_for: Option<String> = "for",
         }
         children {
-            /// The events.
             events: Vec<WaitEvent> = "",
         }
     }
@@ -85,7 +84,6 @@ element! {
     #[derive(Default)]
     pub struct Delay = "delay" {
         attributes {
-            /// The time.
             amount_ms: u64 = "amount",
         }
     }
@@ -94,7 +92,6 @@ element! {
     #[derive(Default)]
     pub struct UserEvent = "userevent" {
         attributes {
-            /// Its identifier.
             id: String = "id",
         }
     }
@@ -123,7 +120,6 @@ element! {
 choice! {
     /// Events for which a task can wait.
     pub enum WaitEvent {
-        /// A collision.
         Collision(Collision),
         /// A moving object was detected.
         MovingObject(MovingObject),

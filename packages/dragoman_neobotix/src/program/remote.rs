@@ -134,7 +134,6 @@ pub enum Order {
     Log {
         /// Kind of the message.
         kind: String,
-        /// Its text.
         message: String,
     },
     /// Save the scan of the status.
@@ -154,11 +153,7 @@ pub enum Interrupted {
     Emergency(String),
     /// Something else has stopped the platform, or changed its mode.
     #[error("the platform is {operation} in {mode}: it was stopped by others")]
-    Stopped {
-        /// Its state.
-        operation: String,
-        mode: String,
-    },
+    Stopped { operation: String, mode: String },
 }
 
 /// A program that runs here, and moves a platform elsewhere.

@@ -76,7 +76,6 @@ layout! {
     /// Quadrangle in which a line of the scan is matched with a line of the map.
     #[derive(Copy, Eq, Default)]
     pub struct ValidationGate {
-        /// Its corners.
         pub corners: [Point; 4],
     }
 
@@ -94,9 +93,7 @@ layout! {
     /// A straight line.
     #[derive(Copy, Eq, Default)]
     pub struct Segment {
-        /// Its beginning.
         pub source: Point,
-        /// Its end.
         pub target: Point,
     }
 
@@ -125,9 +122,7 @@ layout! {
     /// An object to draw.
     #[derive(Copy, Eq, Default)]
     pub struct GraphicalObject {
-        /// Its shape.
         pub kind: Coded<GraphicalKind>,
-        /// Its color.
         pub color: Coded<GraphicalColor>,
         /// Position.
         pub x_mm: i32,
@@ -148,7 +143,6 @@ layout! {
     /// A variable; not used.
     #[derive(Eq, Default)]
     pub struct Variable {
-        /// Its id.
         pub id: i32,
         /// Its value as text.
         pub value: Text,
@@ -161,7 +155,6 @@ layout! {
         pub x_mm: i32,
         /// Position.
         pub y_mm: i32,
-        /// Its number.
         pub index: i32,
     }
 

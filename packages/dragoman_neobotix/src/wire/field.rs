@@ -427,6 +427,7 @@ macro_rules! layout {
     )*) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
+        #[allow(missing_docs, reason = "the names of some fields say it")]
         pub struct $name { $( $(#[$field_meta])* pub $field: $kind, )* }
 
         impl $crate::wire::field::Field for $name {

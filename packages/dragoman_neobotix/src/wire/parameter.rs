@@ -10,7 +10,6 @@ layout! {
     /// CMD_SET_PLTF_PARAM.
     #[derive(Eq, Default)]
     pub struct SetParameter {
-        /// Its name.
         pub key: Text,
         /// The value as text.
         pub value: Text,
@@ -19,14 +18,12 @@ layout! {
     /// CMD_GET_PLTF_PARAM.
     #[derive(Eq, Default)]
     pub struct GetParameter {
-        /// Its name.
         pub key: Text,
     }
 
     /// Reply to CMD_GET_PLTF_PARAM, and one of those to CMD_GET_PLTF_PARAM_VEC.
     #[derive(Eq, Default)]
     pub struct ParameterReply {
-        /// Its name.
         pub key: Text,
         /// The value as text.
         pub value: Text,

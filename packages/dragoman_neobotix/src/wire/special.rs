@@ -31,7 +31,6 @@ layout! {
     /// CMD_SPEAK_TEXT.
     #[derive(Eq, Default)]
     pub struct SpeakText {
-        /// The text.
         pub text: Text,
     }
 

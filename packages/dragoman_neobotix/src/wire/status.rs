@@ -130,18 +130,14 @@ layout! {
     /// An observed line, in the platform's frame. The target comes first.
     #[derive(Copy, Eq, Default)]
     pub struct Line {
-        /// Its end.
         pub target: Point,
-        /// Its beginning.
         pub source: Point,
     }
 
     /// An observed circle.
     #[derive(Copy, Eq, Default)]
     pub struct Circle {
-        /// Its center.
         pub center: Point,
-        /// Its radius.
         pub radius_mm: i32,
     }
 

@@ -22,7 +22,6 @@ pub enum Command {
     Initialize,
     /// Applies or releases a brake. A platform with a brake applied does not move.
     SetBrake {
-        /// The drive.
         motor: Motor,
         /// `false`: released.
         applied: bool,

@@ -77,7 +77,6 @@ pub enum DocumentFileError {
     Refused {
         /// Name of the document.
         name: String,
-        /// The reason.
         source: Refusal,
     },
     /// The name is not a valid file name.

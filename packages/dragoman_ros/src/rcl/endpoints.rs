@@ -210,7 +210,6 @@ async fn unless_lost<R>(
 
 /// A goal waiting to be accepted or rejected.
 pub struct ActionServerGoalRequest<T: WrappedActionTypeSupport> {
-    /// Its id.
     pub uuid: uuid::Uuid,
     /// The goal message.
     pub goal: T::Goal,
@@ -245,7 +244,6 @@ impl<T: WrappedActionTypeSupport + 'static> ActionServerGoalRequest<T> {
 /// An accepted goal.
 #[derive(Clone)]
 pub struct ActionServerGoal<T: WrappedActionTypeSupport> {
-    /// Its id.
     pub uuid: uuid::Uuid,
     /// The goal message.
     pub goal: T::Goal,

@@ -139,11 +139,7 @@ pub enum Event {
         errors: ErrorFlags,
     },
     /// A servo cannot be used.
-    Problem {
-        joint: usize,
-        /// The reason.
-        problem: Problem,
-    },
+    Problem { joint: usize, problem: Problem },
 }
 
 /// Why a command was refused. The refusal causes no motion.
@@ -154,7 +150,6 @@ pub enum Refusal {
     /// The joint index is out of range.
     #[error("there is no joint {joint}; the chain has {joints}")]
     NoSuchJoint {
-        /// The index.
         joint: usize,
         /// Number of joints.
         joints: usize,
@@ -212,9 +207,5 @@ pub enum Refusal {
     },
     /// The servo cannot be used.
     #[error("{joint}: {problem}")]
-    Problem {
-        joint: String,
-        /// The reason.
-        problem: Problem,
-    },
+    Problem { joint: String, problem: Problem },
 }

@@ -51,14 +51,12 @@ pub enum PowerEvent {
 pub enum Event {
     /// A bumper was pressed or released.
     Bumper {
-        /// Its position.
         side: Side,
         /// Whether it is pressed now.
         pressed: bool,
     },
     /// A cliff sensor has detected or lost a cliff.
     Cliff {
-        /// Its position.
         side: Side,
         /// Whether it detects a cliff (no floor).
         cliff: bool,
@@ -78,7 +76,6 @@ pub enum Event {
         /// Whether it is pressed now.
         pressed: bool,
     },
-    /// The battery.
     Power(PowerEvent),
     /// Digital inputs have changed; the present state of all of them.
     Input(DigitalInputs),

@@ -37,11 +37,7 @@ impl Default for ServerConfig {
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ConnectionEvent {
     /// A request was refused. The client may have received no answer.
-    Refused {
-        request: Request,
-        /// The reason.
-        refusal: Refusal,
-    },
+    Refused { request: Request, refusal: Refusal },
     /// A frame of this known kind is too short for its content.
     Malformed {
         /// Kind of the frame.

@@ -112,7 +112,6 @@ structures! {
 
     /// Target of one joint.
     pub struct JointPosition {
-        /// The joint.
         pub joint: i32,
         /// Its position, m or rad.
         pub position: f32,
@@ -126,7 +125,6 @@ structures! {
 
     /// Desired speed of one joint.
     pub struct JointSpeed {
-        /// The joint.
         pub joint: i32,
         /// Its speed, m/s or rad/s.
         pub speed: f32,
@@ -154,7 +152,6 @@ structures! {
 
     /// Acceleration for later motions of one joint.
     pub struct JointAcceleration {
-        /// The joint.
         pub joint: i32,
         /// Its acceleration, m/s^2 or rad/s^2.
         pub acceleration: f32,

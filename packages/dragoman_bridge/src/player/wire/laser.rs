@@ -63,7 +63,6 @@ structures! {
 
     /// A scan, and where it was taken.
     pub struct PosedScan {
-        /// The scan.
         pub scan: Scan,
         /// Pose of the laser in the world.
         pub pose: Pose2d,

@@ -24,9 +24,8 @@ structures! {
     pub struct Hypothesis {
         /// The mean, m, m, rad.
         pub mean: Pose2d,
-        /// Its covariance.
+        /// Covariance of x, y and yaw, m^2, m rad, rad^2: xx, yy, yaw-yaw, xy, y-yaw, x-yaw.
         pub covariance: [f64; 6],
-        /// Its weight.
         pub weight: f64,
     }
 
@@ -36,7 +35,6 @@ structures! {
         pub pending: u32,
         /// Time of the last measurement that was used, s since 1970.
         pub time: f64,
-        /// The poses.
         pub hypotheses: Vec<Hypothesis>,
     }
 
@@ -44,7 +42,7 @@ structures! {
     pub struct Estimate {
         /// The mean, m, m, rad.
         pub mean: Pose2d,
-        /// Its covariance.
+        /// Covariance of x, y and yaw, m^2, m rad, rad^2: xx, yy, yaw-yaw, xy, y-yaw, x-yaw.
         pub covariance: [f64; 6],
     }
 
@@ -52,7 +50,6 @@ structures! {
     pub struct Particle {
         /// The pose, m, m, rad.
         pub pose: Pose2d,
-        /// Its weight.
         pub weight: f64,
     }
 
@@ -62,7 +59,6 @@ structures! {
         pub mean: Pose2d,
         /// Its variance, m^2.
         pub variance: f64,
-        /// The particles.
         pub particles: Vec<Particle>,
     }
 }

@@ -37,7 +37,6 @@ pub const PULL: u8 = 2;
 structures! {
     /// A device's driver.
     pub struct Driver {
-        /// The device.
         pub address: Address,
         /// The driver's name; empty in a question.
         pub name: String,
@@ -45,7 +44,6 @@ structures! {
 
     /// Access to a device.
     pub struct Subscription {
-        /// The device.
         pub address: Address,
         /// [`OPEN`], [`CLOSE`] or [`DENIED`].
         pub access: u8,
@@ -57,7 +55,6 @@ structures! {
     pub struct NameService {
         /// The robot's name.
         pub name: String,
-        /// Its port.
         pub port: u16,
     }
 

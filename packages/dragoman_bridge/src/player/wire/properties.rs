@@ -22,33 +22,25 @@ interface! {
 structures! {
     /// A property that is true or false.
     pub struct Bool {
-        /// Its name.
         pub name: String,
-        /// Its value.
         pub value: bool,
     }
 
     /// An integer.
     pub struct Int {
-        /// Its name.
         pub name: String,
-        /// Its value.
         pub value: i32,
     }
 
     /// A number.
     pub struct Double {
-        /// Its name.
         pub name: String,
-        /// Its value.
         pub value: f64,
     }
 
     /// A property whose value is a string.
     pub struct Text {
-        /// Its name.
         pub name: String,
-        /// Its value.
         pub value: String,
     }
 
@@ -56,7 +48,6 @@ structures! {
     pub struct Capability {
         /// Code of its kind.
         pub kind: u32,
-        /// Its number.
         pub subtype: u32,
     }
 }

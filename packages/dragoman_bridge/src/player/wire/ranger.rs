@@ -65,7 +65,6 @@ structures! {
 
     /// Ranges, and how they were measured.
     pub struct StampedRanges {
-        /// The ranges.
         pub ranges: Ranges,
         /// Whether `geometry` means something.
         pub has_geometry: bool,
@@ -85,7 +84,6 @@ structures! {
 
     /// Intensities, and how they were measured.
     pub struct StampedIntensities {
-        /// The intensities.
         pub intensities: Intensities,
         /// Whether `geometry` means something.
         pub has_geometry: bool,

@@ -17,17 +17,14 @@ interface! {
 structures! {
     /// A shape.
     pub struct Feature {
-        /// Its name.
         pub name: String,
         /// The shape in the well-known binary form of the Open Geospatial Consortium.
         pub shape: Bytes,
-        /// Its attributes.
         pub attributes: String,
     }
 
     /// A layer without its shapes.
     pub struct LayerInfo {
-        /// Its name.
         pub name: String,
         /// Its bounds: two opposite corners.
         pub bounds: Segment,
@@ -35,9 +32,7 @@ structures! {
 
     /// The shapes of a layer.
     pub struct Layer {
-        /// Its name.
         pub name: String,
-        /// The shapes.
         pub features: Vec<Feature>,
     }
 
@@ -45,7 +40,6 @@ structures! {
     pub struct Info {
         /// Number of the spatial reference system; 0: none.
         pub reference: u32,
-        /// The layers.
         pub layers: Vec<LayerInfo>,
         /// Bounds of the map: two opposite corners.
         pub bounds: Segment,

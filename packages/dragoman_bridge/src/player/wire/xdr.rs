@@ -259,6 +259,7 @@ macro_rules! structures {
     )*) => {$(
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq, Default)]
+        #[allow(missing_docs, reason = "the names of some fields say it")]
         $visible struct $name {
             $($(#[$field_about])* $field_visible $field: $type,)*
         }

@@ -17,7 +17,6 @@ const WHEEL_SEPARATIONS: [&str; 4] = ["wheel_separation", "wheel_distance", "axl
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Configured {
-    /// Its devices.
     pub table: Table,
     pub port: Option<u16>,
     /// What has no effect, and why, with its place in the file.
