@@ -27,7 +27,7 @@ say() { echo "test.sh: $*"; }
 # environment INTERPRETER FOLDER: a virtual environment with nothing but pip. Python's own venv hides what ensurepip says when it fails.
 environment() {
     "$1" -m venv --without-pip "$2"
-    "$2/bin/python" -m ensurepip --default-pip >"$work/pip.log" 2>&1 || { cat "$work/pip.log"; df -h "$work"; return 1; }
+    "$2/bin/python" -m ensurepip --default-pip >"$2.log" 2>&1 || { cat "$2.log"; df -h "$work"; return 1; }
 }
 
 say "tools"
@@ -57,13 +57,28 @@ cp -r "$here/tests" "$here/examples" "$work/run"
 export DRAGOMAN_REPOSITORY=${DRAGOMAN_REPOSITORY:-$(realpath "$here/../../..")}
 cd "$work/run"
 
-for one in ${PYTHONS:-}; do
-    say "$("$one" --version), without a lab"
-    environment "$one" "$work/env-$(basename "$one")"
-    "$work/env-$(basename "$one")/bin/pip" install -q --disable-pip-version-check --no-index "$wheel"
-    DRAGOMAN_PROGRAM='' "$work/env-$(basename "$one")/bin/python" -m unittest -b
-    rm -rf "$work/env-$(basename "$one")"
+without_lab() {
+    local folder
+    folder=$work/env-$(basename "$1")
+    environment "$1" "$folder"
+    "$folder/bin/pip" install -q --disable-pip-version-check --no-index "$wheel"
+    DRAGOMAN_PROGRAM='' "$folder/bin/python" -m unittest -b
+    rm -rf "$folder"
+}
+# They mostly wait: all at once.
+read -ra pythons <<<"${PYTHONS:-}"
+running=()
+for place in "${!pythons[@]}"; do
+    (without_lab "${pythons[place]}") >"$work/without-$place.log" 2>&1 &
+    running+=($!)
 done
+failed=0
+for place in "${!pythons[@]}"; do
+    wait "${running[place]}" || failed=1
+    say "$("${pythons[place]}" --version), without a lab"
+    cat "$work/without-$place.log"
+done
+[ "$failed" = 0 ] || exit 1
 
 say "an empty environment"
 environment "$python" "$work/env"
