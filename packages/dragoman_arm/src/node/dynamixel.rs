@@ -214,8 +214,12 @@ impl Topics {
             let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
             (driver.state(), events)
         });
+        // The line says why no servo answers.
+        let is_down = line.failure().is_some();
         for event in &events {
-            log(event, &state);
+            if !(is_down && matches!(event, Event::Servo { online: false, .. })) {
+                log(event, &state);
+            }
         }
         if state.statistics.cycles == self.published {
             return false;

@@ -102,3 +102,23 @@ fn a_program_whose_output_is_closed_stops_the_platform() {
     }
     let _ = std::fs::remove_dir_all(folder);
 }
+
+/// The lines to its simulated devices are closed first, which is no fault.
+#[test]
+fn a_lab_that_is_ended_warns_of_nothing() {
+    let domain = domain().to_string();
+    let quiet = ["--console", "off", "--foxglove", "off", "--log", "warn", "--domain", &domain];
+    let mut child = start(&[&["up", "--only", "turtlebot"], &quiet[..]].concat());
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(output.any(|line| line == "ready"));
+    // The base and the servos are connected some time after.
+    std::thread::sleep(Duration::from_secs(3));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert!(output.any(|line| line == "stopping"));
+    let (status, errors) = end(child);
+    assert_eq!(status, Some(0), "{errors}");
+    for word in ["silent", "closed on request", "error of the node"] {
+        assert!(!errors.contains(word), "{errors}");
+    }
+}

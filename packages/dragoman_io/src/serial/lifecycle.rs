@@ -36,6 +36,9 @@ pub fn serve<B: SerialDriver>(tasks: &mut NodeTasks, line: &Line<B>) -> dragoman
 
 /// Moves the life cycle one step towards the device's state.
 async fn follow<B: SerialDriver>(lifecycle: &Lifecycle, line: &Line<B>, following: &AtomicBool) {
+    if line.is_closed() {
+        return;
+    }
     let (is_alive, has_power) = line.look(|driver| (driver.is_alive(), driver.has_power()));
     let change = match (lifecycle.state(), is_alive, has_power) {
         (State::Inactive | State::Active, false, _) => {

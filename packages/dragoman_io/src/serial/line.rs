@@ -113,6 +113,11 @@ impl<B: SerialDriver> Line<B> {
         self.inner(|_, inner| inner.failure.clone())
     }
 
+    /// Whether it was closed on request.
+    pub fn is_closed(&self) -> bool {
+        !*self.shared.wanted.borrow()
+    }
+
     /// Reopens the stream after [`Line::close`].
     pub fn open(&self) {
         self.shared.wanted.send_replace(true);
@@ -423,12 +428,14 @@ mod tests {
             tokio::task::yield_now().await;
             line.close().await;
             assert_eq!(line.failure().as_deref(), Some("it was closed on request"));
+            assert!(line.is_closed());
             let mut said = Vec::new();
             far.read_to_end(&mut said).await.unwrap();
             assert_eq!(said, b"s");
             tokio::time::sleep(Duration::from_secs(10)).await;
             assert!(ends.try_recv().is_err(), "it stays closed");
             line.open();
+            assert!(!line.is_closed());
         }
     }
 
