@@ -25,8 +25,8 @@ sys.path.insert(0, str(HERE.parent / "python"))
 
 from dragoman_clients.apolo import Apolo  # noqa: E402
 from examples.plot import Plot  # noqa: E402
-from tests import tap  # noqa: E402
-from tests.support import REPOSITORY, Lab, first_cells, free_port, page  # noqa: E402
+from tests import replies, tap  # noqa: E402
+from tests.support import REPOSITORY, Lab, first_cells, free_port, page, serving  # noqa: E402
 
 import faults  # noqa: E402
 
@@ -170,6 +170,8 @@ def cpp(folder: Path) -> None:
     taps.check_player(others(lambda port: ([str(folder / "lab"), "others", port], {})))
     run([str(folder / "literals"), str(LITERALS)])
     run([str(folder / "motion"), str(MOTIONS)])
+    with serving(replies.serve) as server:
+        run([str(folder / "replies"), str(server.port)])
     print(f"  faults: {faults.run([str(folder / 'probe')], ['apolo', 'neobotix', 'player', 'arm31'])} questions")
 
 
@@ -363,6 +365,8 @@ def octave(*_: Path) -> None:
     taps.check_player(others(lambda port: (octave_words(MATLAB / "tests/lab.m"), {"OTHERS_PORT": port})))
     run(octave_words(MATLAB / "tests/literals.m"), {"FILE": str(LITERALS)})
     run(octave_words(MATLAB / "tests/motion.m"), {"FILE": str(MOTIONS)})
+    with serving(replies.serve) as server:
+        run(octave_words(MATLAB / "tests/replies.m"), {"PORT": str(server.port)})
     probe = octave_words(MATLAB / "tests/probe.m")
     print(f"  faults: {faults.run(probe, ['apolo_functions', 'neobotix', 'player', 'arm31', 'rosbridge'])} questions")
 

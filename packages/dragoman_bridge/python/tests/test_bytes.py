@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 import unittest
-from typing import Any, Callable, ClassVar
+from typing import Any, Callable
 
 from dragoman_clients import BadArgument, BadReply
 from dragoman_clients.apolo import commands as apolo
@@ -21,6 +21,8 @@ from dragoman_clients.player import commands as player
 from dragoman_clients.player import structures as s
 from dragoman_clients.player.wire import DIALECT, REQUEST, unpack
 
+from . import replies
+from .replies import Rows, telegram
 from .support import REPOSITORY
 
 ONE = struct.pack("<d", 1)
@@ -201,33 +203,6 @@ class Neobotix(unittest.TestCase):
             self.assertIn(kind().xml().encode(), request.data)
 
 
-class Rows:
-    """Rows of the guide's tables, numbered from 1: b BYTE, h INT16, i INT, d DOUBLE."""
-
-    FORMS: ClassVar[dict[str, str]] = {"b": ">B", "h": ">h", "i": ">i", "d": ">d"}
-
-    def __init__(self) -> None:
-        self.data = b""
-        self.last = 0
-
-    def rows(self, kinds: str) -> Rows:
-        for kind in kinds.replace(" ", ""):
-            self.last += 1
-            self.data += struct.pack(self.FORMS[kind], self.last)
-        return self
-
-    def raw(self, data: bytes) -> Rows:
-        self.data += data
-        return self
-
-    def count(self, count: int) -> Rows:
-        return self.raw(struct.pack(">i", count))
-
-
-def telegram(data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + data
-
-
 class NeobotixReplies(unittest.TestCase):
     """PlatformCtrl guide, 6.4, row by row."""
 
@@ -244,13 +219,7 @@ class NeobotixReplies(unittest.TestCase):
         return first
 
     def test_status(self) -> None:
-        table = Rows().raw(b"\x12").rows("iii iii iiii")
-        for count, kinds in ((2, "hh hh"), (1, "ii"), (1, "iiii"), (1, "iii"), (1, "ii"), (1, "ii")):
-            table.count(count).rows(kinds)
-        table.count(2).rows("bb").rows("ii ii iiiiiiii iiii iiii iiiiiiii iiii")
-        table.rows("iiiiiiii iiiiiiii iiiiiiii i iiii i dd iii i i i bbbb i b i i i bbbb bbbb b b i")
-        self.assertEqual(table.last, 119)
-        status = self.ask(neobotix.get_status(), table.raw(b"\xff" * 4).data)
+        status = self.ask(neobotix.get_status(), replies.status())
         mdeg = math.radians(0.001)
         self.assertEqual((status.commanded.x, status.commanded.y), (0.001, 0.002))
         self.assertAlmostEqual(status.commanded.angle, 3 * mdeg)
@@ -289,39 +258,33 @@ class NeobotixReplies(unittest.TestCase):
                 self.ask(neobotix.get_status(), data + end)
 
     def test_position(self) -> None:
-        found = self.ask(neobotix.get_position(), Rows().raw(b"\x4a").rows("ii ddd").data)
+        found = self.ask(neobotix.get_position(), replies.position())
         self.assertEqual(
             (found.x, found.y, found.angle, found.translation, found.rotation), (0.001, 0.002, 3, 0.004, 5)
         )
 
     def test_can_messages(self) -> None:
-        data = Rows().raw(b"\x0a").count(2).rows("di bbbbbbbb di bbbbbbbb").data
-        found = self.ask(neobotix.get_can_messages(), data)
+        found = self.ask(neobotix.get_can_messages(), replies.can_messages())
         self.assertEqual([(one.time_stamp, one.id, one.data) for one in found][1], (11.0, 12, bytes(range(13, 21))))
 
     def test_documents(self) -> None:
         for number, request in ((26, neobotix.get_map()), (33, neobotix.get_roadmap())):
-            found = self.ask(request, bytes([number]) + b"\x04\0\0\0\x06<map/>\0\0\0\x04hall")
+            found = self.ask(request, replies.document(number))
             self.assertEqual((found.character_count, found.xml, found.name), (4, "<map/>", "hall"))
-        self.assertEqual(self.ask(neobotix.get_program(), b"\x29\0\0\0\x0a<program/>"), "<program/>")
-        camera = self.ask(neobotix.get_camera(), b"\x3b\0\0\0\x0810.0.0.2\0\0\0\x01c")
+        self.assertEqual(self.ask(neobotix.get_program(), replies.program()), "<program/>")
+        camera = self.ask(neobotix.get_camera(), replies.camera())
         self.assertEqual((camera.address, camera.id), ("10.0.0.2", "c"))
 
     def test_parameters(self) -> None:
-        one = b"\0\0\0\x01k\0\0\0\x0242" + Rows().rows("iiii").data
-        found = self.ask(neobotix.get_pltf_param("k"), b"\x26" + one)
+        found = self.ask(neobotix.get_pltf_param("k"), replies.parameter())
         self.assertEqual((found.key, found.value, found.parsed), ("k", "42", 42.0))
         self.assertEqual(
             (found.category.name, found.type.name, found.minimum, found.maximum), ("PLANNING", "DOUBLE", 3, 4)
         )
-        self.assertEqual(self.ask(neobotix.get_pltf_param_vec(), b"\x27\0\0\0\x02" + one + one), [found, found])
+        self.assertEqual(self.ask(neobotix.get_pltf_param_vec(), replies.parameters()), [found, found])
 
     def test_debug_data(self) -> None:
-        table = Rows().raw(b"\x32").count(1).rows("iiiiiiii").raw(b"\x01").count(1).rows("iiii").count(1).rows("iiii")
-        table.count(1).rows("iii").count(1).rows("iiii").count(1).rows("iiiiiiii").count(1).rows("iii")
-        table.count(1).rows("iiiiiiiii").count(1).rows("i").raw(b"\0\0\0\x01v")
-        table.count(1).rows("iii").count(1).rows("iii").count(1).rows("iii").count(1).raw(b"\0\0\0\x02ab")
-        found = self.ask(neobotix.get_debug_data(), table.rows("iiiiiiiiii iiiii").raw(b"\xff" * 4).data)
+        found = self.ask(neobotix.get_debug_data(), replies.debug_data())
         self.assertEqual(found.validation_gates[0].corners[3].y, 0.008)
         self.assertEqual(found.mapping.segments[0].source.x, 0.009)
         self.assertEqual(found.mapping.explored_segments[0].target.y, 0.016)

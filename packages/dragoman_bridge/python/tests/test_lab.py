@@ -143,6 +143,10 @@ class NeobotixLab(Replies):
             for one, x in zip(both, (4000, 4500)):
                 self.has_port(one)
                 with self.subTest(type(one.client).__name__):
+                    # That an earlier target is reached would count after 1 s, which a busy machine may need.
+                    one.prepare(MotionMode.AUTOMATIC)
+                    one.move_to_station("nowhere")
+                    until("no target", lambda: not one.get_status().is_target_reached)
                     run = one.run_program(
                         "<program><task name='drive' priority='1'>"
                         f"<motion><settarget><coord x='{x}' y='3800' angle='180'/></settarget></motion>"

@@ -29,6 +29,8 @@ class Platform:
     def __init__(self, *statuses: tuple[PlannerState, bool]) -> None:
         self.statuses = list(statuses)
         self.now = 100.0
+        self.delay = 0.0
+        """Of each answer, s."""
         self.sent: list[str] = []
         self.state = OperationState.RUNNING
 
@@ -37,6 +39,7 @@ class Platform:
             self.now = round(self.now + wanted.seconds, 6)
             return None
         self.sent.append(wanted.name)
+        self.now = round(self.now + self.delay, 6)
         if wanted.name == "get_position":
             return Position(1.0, 2.0, 0.5, 0.0, 0.0)
         if wanted.name == "get_pltf_param":
@@ -159,6 +162,14 @@ class Programs(unittest.TestCase):
         self.assertEqual([message.text for message in run.messages], ["loaded"])
         loaded = [name for name in platform.sent if name.startswith("set_") and name != "set_mode"]
         self.assertEqual(loaded, ["set_map", "set_roadmap"])
+
+    def test_events_count_from_the_first_cycle(self) -> None:
+        platform = Platform((STANDBY, False))
+        platform.delay = 2.0
+        program = "<program><task name='t'><wait><userevent id='go'/></wait></task></program>"
+        run, _ = platform.run(procedures.run_program(program, ["go=0.5"]))
+        self.assertEqual([state.tasks for state in run.states], [[("t", 0)], []])
+        self.assertEqual(run.states[0].time, 0.0)
 
 
 if __name__ == "__main__":

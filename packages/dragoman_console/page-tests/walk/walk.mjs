@@ -278,6 +278,45 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await until('released', async () => (await status()).emergency_state === 0, 8);
   });
 
+  await step('platform: by keypad', async (page) => {
+    await ready();
+    await go(page, 'platform');
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.waitForSelector('#platform-state[data-state="1"]');
+    await page.focus('.jog-pad');
+    /** How far it has driven ahead since a pose, and turned. */
+    const since = (from, to) => ({
+      ahead: (to.x - from.x) * Math.cos(from.theta) + (to.y - from.y) * Math.sin(from.theta),
+      turned: turn(to.theta, from.theta),
+    });
+    const stands = () => still('it stands', async () => (await status()).rotation_velocity + (await where()).theta, 0.01);
+    const press = async (key, moves) => {
+      const from = await where();
+      await page.keyboard.down(key);
+      await until(key, async () => moves(since(from, await where())));
+      await page.keyboard.up(key);
+      await stands();
+    };
+    await press('Numpad4', ({ turned }) => turned > 0.15);
+    await press('Numpad6', ({ turned }) => turned < -0.15);
+    await press('Numpad2', ({ ahead }) => ahead < -0.08);
+    await press('Numpad8', ({ ahead }) => ahead > 0.08);
+    // Both at once.
+    await press('Numpad7', ({ ahead, turned }) => ahead > 0.03 && turned > 0.05);
+    await press('Numpad1', ({ ahead, turned }) => ahead < -0.03 && turned > 0.05);
+    await press('Numpad9', ({ ahead, turned }) => ahead > 0.03 && turned < -0.05);
+    await press('Numpad3', ({ ahead, turned }) => ahead < -0.03 && turned < -0.05);
+    // 5 stops, although the other key is still down.
+    const from = await where();
+    await page.keyboard.down('Numpad4');
+    await until('turned', async () => since(from, await where()).turned > 0.1);
+    await page.keyboard.down('Numpad5');
+    await stands();
+    await page.keyboard.up('Numpad5');
+    await page.keyboard.up('Numpad4');
+    await ros.call('/neobotix/stop');
+  });
+
   await step('platform: by touch', async () => {
     await ready();
     await ros.call('/neobotix/set_mode', { mode: 2 });
@@ -494,6 +533,81 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     // The refusals are what was wanted, and the browser reports them.
     const refusals = problems.filter((one) => one.includes('401'));
     for (const one of refusals) problems.splice(problems.indexOf(one), 1);
+  });
+
+  await step('editors: files, all and nothing, what is not saved', async (page) => {
+    /** What the next question of the browser is answered with. @type {string | boolean} */
+    let answer = true;
+    /** @type {string[]} */
+    const asked = [];
+    page.on('dialog', async (dialog) => {
+      asked.push(dialog.type());
+      if (answer === false) await dialog.dismiss();
+      else await dialog.accept(typeof answer === 'string' ? answer : undefined);
+    });
+    const press = (name) => page.getByRole('button', { name, exact: true }).click();
+    const count = () => page.locator('.items button').count();
+    /** Name and text of the file that this saves. */
+    const saved = async (act) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), act()]);
+      return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') };
+    };
+    /** Loads a file. */
+    const load = async (name, text) => {
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), press('Load from this computer')]);
+      await chooser.setFiles({ name, mimeType: 'application/xml', buffer: Buffer.from(text) });
+    };
+    for (const kind of ['map', 'roadmap']) {
+      const document = (await ros.call(`/neobotix/get_${kind}`)).document;
+      await go(page, kind);
+      await until(kind, async () => (await count()) >= 3);
+      const all = await count();
+      // What was not edited is written as it was read.
+      const first = await saved(() => press('Save on this computer'));
+      assert.equal(first.text, document);
+      answer = 'other name';
+      const second = await saved(() => press('Save as …'));
+      assert.deepEqual(second, { name: 'other name.xml', text: document });
+      await press('Select all');
+      await page.focus('.stage canvas');
+      await page.keyboard.press('Delete');
+      assert.equal(await count(), 0);
+      await press('Undo');
+      assert.equal(await count(), all);
+      await press('Redo');
+      assert.equal(await count(), 0);
+      await press('Undo');
+      await press('Clear');
+      assert.equal(await count(), 0);
+      // What is not saved is not given up without a question.
+      answer = false;
+      await press('New');
+      assert.equal(asked.at(-1), 'confirm');
+      assert.ok((await page.textContent('.stage')).includes('•'), 'it is still changed');
+      await press('Undo');
+      assert.equal(await count(), all, 'the question was answered with no');
+      await press('Clear');
+      answer = true;
+      await load(`${kind}.xml`, document.replace('<', '<!-- of a test -->\n<'));
+      await until('the file', async () => (await count()) === all);
+      const third = await saved(() => press('Save on this computer'));
+      assert.deepEqual(third, { name: `${kind}.xml`, text: document.replace('<', '<!-- of a test -->\n<') });
+      await toast(page, 'error', () => load('broken.xml', '<map><layer>'));
+      assert.equal(await count(), all, 'a broken file replaces nothing');
+      await press('New');
+      assert.equal(await count(), 0);
+      await press('Get');
+      await until('the platform has it', async () => (await count()) === all);
+      // The browser asks before the page is left with changes.
+      await press('Clear');
+      asked.length = 0;
+      answer = false;
+      await page.reload().catch(() => {});
+      await until('a question', async () => asked.includes('beforeunload'));
+      assert.equal(await count(), 0);
+      answer = true;
+      await press('Get');
+    }
   });
 
   await step('map: every tool', async (page) => {
@@ -973,6 +1087,44 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     console.log(`        z from ${low.toFixed(4)} to ${(await still('it stands', pose, 0.0005)).toFixed(4)}`);
   });
 
+  await step('arms: the tool by keyboard', async (page) => {
+    if (!isReal) return;
+    await ros.call('/ranger/enable');
+    await go(page, 'arms');
+    await page.waitForSelector('[data-jog="joint_1+"]');
+    const pose = async (topic) => (await ros.next(topic, 'geometry_msgs/msg/PoseStamped')).pose.position;
+    const place = () => pose('/ranger/pose');
+    const scale = page.locator('.arms input[type="range"]').first();
+    await page.focus('#tool-keys');
+    await page.keyboard.press('+');
+    assert.equal(await scale.inputValue(), '50');
+    await page.keyboard.press('-');
+    assert.equal(await scale.inputValue(), '25');
+    for (const [key, axis, sign] of /** @type {const} */ ([
+      ['PageUp', 'z', 1],
+      ['PageDown', 'z', -1],
+      ['ArrowUp', 'x', 1],
+      ['ArrowDown', 'x', -1],
+      ['ArrowLeft', 'y', 1],
+      ['ArrowRight', 'y', -1],
+    ])) {
+      const before = (await place())[axis];
+      await page.keyboard.down(key);
+      await until(key, async () => sign * ((await place())[axis] - before) > 0.004);
+      await page.keyboard.up(key);
+      await still('it stands', async () => (await place())[axis], 0.0005);
+    }
+    // The space key stops, although the other key is still down; the desired pose is the present one.
+    const low = (await place()).z;
+    await page.keyboard.down('PageUp');
+    await until('it rises', async () => (await place()).z > low + 0.004);
+    await page.keyboard.press('Space');
+    const height = await still('it stands', async () => (await place()).z, 0.0005);
+    await page.keyboard.up('PageUp');
+    await until('the desired pose', async () => Math.abs((await pose('/ranger/setpoint')).z - height) < 0.002);
+    await page.screenshot({ path: join(out, 'arms-keys.png') });
+  });
+
   await step('arms: another arm appears while a joint is driven', async (page) => {
     await go(page, 'arms');
     await page.waitForSelector('[data-jog="joint_1+"]');
@@ -1100,6 +1252,45 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await page.screenshot({ path: join(out, 'world.png') });
   });
 
+  await step('world: things that are no robots, lasers and landmarks', async (page) => {
+    if (!isReal) return;
+    await go(page, 'world');
+    await until('world', async () => (await page.locator('.items button').count()) > 3);
+    await settled(page);
+    /** Pixels of the drawing in a colour of the page. */
+    const pixels = (color) =>
+      page.locator('.stage canvas').evaluate((canvas, name) => {
+        const probe = document.createElement('canvas').getContext('2d');
+        probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+        probe.fillRect(0, 0, 1, 1);
+        const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4)
+          count += Number(data[at] === r && data[at + 1] === g && data[at + 2] === b);
+        return count;
+      }, color);
+    for (const [label, color] of /** @type {const} */ ([
+      ['Lasers', 'laser'],
+      ['Landmarks', 'reflector'],
+    ])) {
+      await until(label, async () => (await pixels(color)) > 30);
+      const shown = await pixels(color);
+      await page.getByLabel(label, { exact: true }).uncheck();
+      await until(`no ${label}`, async () => (await pixels(color)) < shown / 4);
+      await page.getByLabel(label, { exact: true }).check();
+    }
+    const place = async () => (await ros.call('/apolo/get_location', { world: '', object: 'pieza' })).position;
+    const from = await place();
+    await page.locator('.items button', { hasText: 'pieza' }).click();
+    await drag(page, [from.x, from.y], [from.x + 0.5, from.y + 0.3]);
+    await until('placed', async () => Math.abs((await place()).x - from.x - 0.5) < 0.05, 8);
+    await page.getByLabel('x', { exact: true }).fill(String(from.x));
+    await page.getByLabel('y', { exact: true }).fill(String(from.y));
+    await page.getByRole('button', { name: 'Place' }).click();
+    await until('back', async () => Math.abs((await place()).x - from.x) < 0.01, 8);
+  });
+
   await step('turtlebot: panels and driving', async (page) => {
     await go(page, 'turtlebot');
     if (!isReal) return;
@@ -1155,6 +1346,48 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await step.fill('0');
     await step.press('Tab');
     await page.screenshot({ path: join(out, 'turtlebot-console.png') });
+  });
+
+  await step('turtlebot: a button, odometry, pause, speed, reset', async (page) => {
+    if (!isReal) return;
+    await go(page, 'turtlebot');
+    const lamp = page.getByRole('button', { name: 'B1', exact: true });
+    await until('the button', async () => {
+      await lamp.click();
+      return page.locator('button.lamp.on', { hasText: 'B1' }).waitFor({ timeout: 1500 }).then(() => true, () => false);
+    });
+    const odometry = async () => (await ros.next('/odom', 'nav_msgs/msg/Odometry')).pose.pose;
+    await page.focus('.jog-pad');
+    await page.keyboard.down('KeyA');
+    await until('turned', async () => Math.abs((await odometry()).orientation.z) > 0.05);
+    await page.keyboard.up('KeyA');
+    await page.getByRole('button', { name: 'Reset odometry' }).click();
+    await until('a new odometry', async () => Math.abs((await odometry()).orientation.z) < 0.02);
+    const time = async () => (await ros.next('/simulation/sim_time', 'std_msgs/msg/Float64')).data;
+    const press = (name) => page.getByRole('button', { name, exact: true }).click();
+    await press('Pause');
+    await until('it is paused', async () => {
+      const before = await time();
+      await page.waitForTimeout(300);
+      return (await time()) === before;
+    });
+    await press('Start');
+    const paused = await time();
+    await until('the time passes', async () => (await time()) > paused);
+    const speed = page.getByLabel('Speed: simulated per real time');
+    await speed.fill('4');
+    await speed.press('Tab');
+    await until('it is faster', async () => {
+      const [from, start] = [await time(), Date.now()];
+      await page.waitForTimeout(1000);
+      return (await time()) - from > ((Date.now() - start) / 1000) * 1.5;
+    });
+    await speed.fill('1');
+    await speed.press('Tab');
+    const before = await time();
+    await press('Reset');
+    await until('the start', async () => (await time()) < before);
+    await page.screenshot({ path: join(out, 'turtlebot-simulation.png') });
   });
 
   await step('all pages: rules of accessibility', async () => {

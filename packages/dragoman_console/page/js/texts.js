@@ -479,6 +479,14 @@ export const TEXTS = {
     'Hold a button. The tool moves in mode Cartesian, single joints in mode Off; the mode changes by itself.',
     'Taste halten. Das Werkzeug fährt kartesisch, einzelne Gelenke in Bewegungsart Aus; sie wechselt von selbst.',
   ],
+  'arm.keys': [
+    'Keys for the tool: hold arrow keys, page up, page down; space halts',
+    'Tasten für das Werkzeug: Pfeiltasten, Bild auf, Bild ab halten; Leertaste hält an',
+  ],
+  'arm.keysHint': [
+    'Click here for keys: arrows x and y, page up and down z, U J I K O L turn, + and − scale, space halts.',
+    'Für Tasten hier klicken: Pfeile x und y, Bild auf/ab z, U J I K O L drehen, + und − Skalierung, Leertaste hält.',
+  ],
   'arm.joints': ['Joints', 'Gelenke'],
   'arm.quaternion': ['x · y · z · w', 'x · y · z · w'],
   'turtle.choose': ['Base', 'Basis'],

@@ -37,6 +37,25 @@ const TOOL_RATE = 0.3;
 const DEGREES = 180 / Math.PI;
 const STALE_MS = 1500;
 const MAX_EVENTS = 60;
+/**
+ * Keys that move the tool along x, y, z and turn it about them, as in the Ranger thesis' client (figure 3.3) and in
+ * `dragoman station`.
+ * @type {Record<string, number[]>}
+ */
+const TOOL_KEYS = {
+  ArrowUp: [1, 0, 0, 0, 0, 0],
+  ArrowDown: [-1, 0, 0, 0, 0, 0],
+  ArrowLeft: [0, 1, 0, 0, 0, 0],
+  ArrowRight: [0, -1, 0, 0, 0, 0],
+  PageUp: [0, 0, 1, 0, 0, 0],
+  PageDown: [0, 0, -1, 0, 0, 0],
+  KeyU: [0, 0, 0, 1, 0, 0],
+  KeyJ: [0, 0, 0, -1, 0, 0],
+  KeyI: [0, 0, 0, 0, 1, 0],
+  KeyK: [0, 0, 0, 0, -1, 0],
+  KeyO: [0, 0, 0, 0, 0, 1],
+  KeyL: [0, 0, 0, 0, 0, -1],
+};
 
 /** @param {App} app @returns {import('../app.js').Page} */
 export function armsPage(app) {
@@ -117,6 +136,53 @@ export function armsPage(app) {
       tool.append(one);
     }
   }
+
+  // By keyboard.
+  /** @type {Set<string>} */
+  const keys = new Set();
+  const keyHold = new Hold(({ x }) =>
+    sendTwist([0, 1, 2, 3, 4, 5].map((axis) => x * [...keys].reduce((sum, key) => sum + TOOL_KEYS[key][axis], 0))),
+  );
+  const keyPad = h(
+    'div',
+    {
+      class: 'key-pad hint hide-narrow motion-only',
+      label: 'arm.keys',
+      attrs: { tabindex: 0, role: 'application', id: 'tool-keys' },
+    },
+    h('span', { t: 'arm.keysHint' }),
+  );
+  const byKeys = () => {
+    keyPad.classList.toggle('held', keys.size > 0);
+    if (keys.size === 0) return keyHold.release();
+    if (mode !== CARTESIAN && !keyHold.isHeld) void setMode(CARTESIAN);
+    keyHold.set({ x: 1, y: 0, turn: 0 });
+  };
+  const endKeys = () => {
+    keys.clear();
+    byKeys();
+  };
+  keyPad.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const factor = event.key === '+' ? 2 : event.key === '-' ? 0.5 : 0;
+    if (event.code === 'Space' || event.code === 'Escape') {
+      endKeys();
+      // The desired pose is the present one again.
+      if (event.code === 'Space' && !event.repeat) void app.order(name('halt'));
+    } else if (factor) {
+      scale.value = String(Math.min(100, Math.max(1, Math.round(Number(scale.value) * factor))));
+      showScale();
+    } else if (TOOL_KEYS[event.code]) {
+      keys.add(event.code);
+      byKeys();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+  keyPad.addEventListener('keyup', (event) => keys.delete(event.code) && byKeys());
+  keyPad.addEventListener('blur', endKeys);
+  window.addEventListener('blur', endKeys);
 
   /** @param {number[]} direction */
   function sendTwist(direction) {
@@ -391,6 +457,7 @@ export function armsPage(app) {
           h('div', { class: 'motion-only' }, h('p', { class: 'hint', t: 'arm.mode' }), modes),
           h('div', { class: 'row spread motion-only' }, h('span', { class: 'hint', t: 'arm.toolJog' }), frame),
           tool,
+          keyPad,
           h('p', { class: 'hint motion-only', t: 'arm.jogHint' }),
         ),
       ),
@@ -520,6 +587,7 @@ export function armsPage(app) {
     return () => {
       clearInterval(timer);
       for (const one of rows.values()) one.hold.release();
+      endKeys();
       app.removeEventListener('arm', begin);
       app.graph.removeEventListener('change', showChoice);
       for (const end of ends) end();
