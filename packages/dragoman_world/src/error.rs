@@ -17,11 +17,11 @@ pub enum WorldError {
         name: String,
     },
     /// The object has another kind.
-    #[error("{name} is not a {expected}")]
+    #[error("{name} is not {expected}")]
     WrongKind {
         /// The requested name.
         name: String,
-        /// The expected kind.
+        /// The expected kind, with its article.
         expected: &'static str,
     },
     /// NaN, infinite, or out of range.

@@ -487,15 +487,17 @@ classdef Neobotix < handle
     function watch = motionWatch(planner)
     % Follows a motion that is commanded now, when the planner is in this state. The protocol does not number motions,
     % and the first status after a command may be older than the command.
-      watch = struct('isSeen', false, 'isFailureOld', hasNoWay(planner), 'planning', 'notYet');
+      watch = struct('first', NaN, 'isSeen', false, 'isFailureOld', hasNoWay(planner), 'planning', 'notYet');
       if isBusy(planner), watch.planning = 'onEarlier'; end
     end
 
     function [watch, report] = motionReport(watch, seconds, planner, isTargetReached)
-    % Takes the next status, this time after the command, s: 'underway', 'reached' or 'failed'. A target is reached if
-    % the status has said otherwise since the command, or after 1 s. The motion has failed if the planner reports it, or
-    % if it is idle again although the target is not reached: the platform has given the motion up.
-      isSettled = seconds >= 1;
+    % Takes the next status, which was asked for after the command, at this time, s: 'underway', 'reached' or 'failed'.
+    % A target is reached if the status has said otherwise since the command, or 1 s after the first status: a command
+    % may need longer to arrive. The motion has failed if the planner reports it, or if it is idle again although the
+    % target is not reached: the platform has given the motion up.
+      if isnan(watch.first), watch.first = seconds; end
+      isSettled = seconds - watch.first >= 1;
       watch.isSeen = watch.isSeen || ~isTargetReached || isSettled;
       watch.isFailureOld = watch.isFailureOld && hasNoWay(planner) && ~isSettled;
       if any(strcmp(watch.planning, {'onEarlier', 'earlierEnded'})) && isSettled

@@ -22,5 +22,5 @@ for line = strsplit(fileread(getenv('FILE')), "\n")
     statuses = statuses + 1;
   end
 end
-assert(cases == 13);
+assert(cases == 14);
 printf('motions: %d, statuses: %d\n', cases, statuses);

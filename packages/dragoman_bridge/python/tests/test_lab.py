@@ -143,7 +143,7 @@ class NeobotixLab(Replies):
             for one, x in zip(both, (4000, 4500)):
                 self.has_port(one)
                 with self.subTest(type(one.client).__name__):
-                    # That an earlier target is reached would count after 1 s, which a busy machine may need.
+                    # That an earlier target is reached would count after 1 s; a busy machine may need longer to start.
                     one.prepare(MotionMode.AUTOMATIC)
                     one.move_to_station("nowhere")
                     until("no target", lambda: not one.get_status().is_target_reached)

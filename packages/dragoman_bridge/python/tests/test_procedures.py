@@ -79,13 +79,13 @@ class Motions(unittest.TestCase):
         cases = file.read_text(encoding="utf-8").split("\ncase ")[1:]
         for case in cases:
             name, before, *lines = [line for line in case.splitlines() if line]
-            watch = MotionWatch(0.0, status(*before.split()))
+            watch = MotionWatch(status(*before.split()))
             for line in lines:
                 now, planner, reached, expected = line.split()
                 with self.subTest(name, line=line):
                     report = watch.report(float(now), status(planner, reached))
                     self.assertEqual(report.value.replace(" ", ""), expected)
-        self.assertEqual(len(cases), 13)
+        self.assertEqual(len(cases), 14)
 
     def test_a_target_that_was_reached_before_does_not_count(self) -> None:
         # The status is 0.5 s older than the command.

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Graph } from '../../page/js/graph.js';
-import { machinesOf, prepare, stopAll } from '../../page/js/stop.js';
+import { machinesOf, prepare, releaseMachines, stopAll } from '../../page/js/stop.js';
 
 const TWIST = 'geometry_msgs/msg/Twist';
 const NOTHING = {
@@ -156,6 +156,22 @@ test('what does not confirm is not stopped', async () => {
   assert.equal(results.find(({ name }) => name === '/a')?.reason, 'the drives are off');
   bridge.isOpen = false;
   assert.ok((await stopAll(/** @type {any} */ (bridge), known)).every(({ reason }) => reason === 'not connected'));
+});
+
+test('where services are not listed, a robot without one is told, and has not failed', async () => {
+  const bridge = new Fake({ '/b/set_motor_power': () => ({ success: false, message: 'it is locked' }) });
+  const known = { ...NOTHING, motors: ['/b', '/hall/mute'], velocities: new Map([['/hall/mute/cmd_vel', TWIST]]) };
+  const run = (isGuess) => stopAll(/** @type {any} */ (bridge), { ...known, isGuess });
+  const [other, mute] = await run(true);
+  assert.deepEqual(mute, { name: '/hall/mute', reason: null, isTold: true });
+  assert.equal(other.reason, 'it is locked', 'a refusal is a failure');
+  assert.ok(bridge.published.some(([topic]) => topic === '/hall/mute/cmd_vel'));
+  assert.match((await run(false))[1].reason ?? '', /does not exist/, 'a service that was listed and has gone');
+  const released = await releaseMachines(/** @type {any} */ (bridge), { ...known, isGuess: true });
+  assert.deepEqual(
+    released.map(({ reason }) => reason),
+    ['it is locked', null],
+  );
 });
 
 test('a base without a service is confirmed by its odometry', async () => {

@@ -60,7 +60,7 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await page.waitForSelector('body[data-graph]', { timeout: 8000 });
   };
   const step = async (name, run) => {
-    if (only && !name.includes(only)) return;
+    if (only && !new RegExp(only).test(name)) return;
     const page = await open();
     const start = Date.now();
     try {
@@ -588,10 +588,11 @@ export async function walk(url, { isReal, out, executable, only, second }) {
       assert.equal(await count(), all, 'the question was answered with no');
       await press('Clear');
       answer = true;
-      await load(`${kind}.xml`, document.replace('<', '<!-- of a test -->\n<'));
+      const other = document.replace(`<${kind}`, `<!-- of a test -->\n<${kind}`);
+      await load('other.xml', other);
       await until('the file', async () => (await count()) === all);
       const third = await saved(() => press('Save on this computer'));
-      assert.deepEqual(third, { name: `${kind}.xml`, text: document.replace('<', '<!-- of a test -->\n<') });
+      assert.deepEqual(third, { name: 'other.xml', text: other });
       await toast(page, 'error', () => load('broken.xml', '<map><layer>'));
       assert.equal(await count(), all, 'a broken file replaces nothing');
       await press('New');
@@ -602,12 +603,15 @@ export async function walk(url, { isReal, out, executable, only, second }) {
       await press('Clear');
       asked.length = 0;
       answer = false;
-      await page.reload().catch(() => {});
+      await page.reload({ timeout: 2000 }).catch(() => {});
       await until('a question', async () => asked.includes('beforeunload'));
       assert.equal(await count(), 0);
       answer = true;
       await press('Get');
     }
+    // The browser's element for a document that is not well-formed has a style, which the policy refuses.
+    const styles = problems.filter((one) => one.includes('inline style'));
+    for (const one of styles) problems.splice(problems.indexOf(one), 1);
   });
 
   await step('map: every tool', async (page) => {
@@ -1156,17 +1160,29 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await go(page, 'lab');
     // The page looks at the graph every five seconds.
     await page.waitForTimeout(6000);
+    // The longest name of who drives, and where the button ended then: both last for as long as the stop is repeated.
+    await page.evaluate(() => {
+      const driver = /** @type {HTMLElement} */ (document.querySelector('.chip.driver'));
+      const longest = { text: '', right: 0 };
+      Object.assign(window, { longest });
+      new MutationObserver(() => {
+        if (driver.textContent.length <= longest.text.length) return;
+        longest.text = driver.textContent;
+        longest.right = document.querySelector('#stop').getBoundingClientRect().right;
+      }).observe(driver, { childList: true, characterData: true, subtree: true, attributes: true });
+    });
     await page.click('#stop');
     const of = (kind) => page.locator(`.stop-report [data-kind="${kind}"]`);
     await until('who is told', async () => (await of('told').count()) === 1, 8);
-    assert.ok((await of('told').textContent())?.endsWith(': /hall/mute/cmd_vel'));
+    // Where the middleware lists no services, the robot may have some, and has a name.
+    assert.match((await of('told').textContent()) ?? '', /: \/hall\/mute(\/cmd_vel)?$/);
     assert.ok((await of('confirmed').textContent())?.includes('/neobotix'));
     assert.equal(await of('failed').count(), 0);
     assert.ok(zeros > 0);
     // The stop is a command on many topics, and all of them are named as driven.
-    await until('who drives', async () => ((await page.textContent('.chip.driver')) ?? '').length > 150, 8);
-    const box = await page.locator('#stop').boundingBox();
-    assert.ok(box.x + box.width <= SIZES[0].viewport.width, 'the button is in view');
+    const longest = () => page.evaluate(() => /** @type {any} */ (window).longest);
+    await until('who drives', async () => (await longest()).text.length > 150, 8);
+    assert.ok((await longest()).right <= SIZES[0].viewport.width, 'the button is in view');
     assert.notEqual(await page.textContent('#stop'), 'Release stop', 'not all have confirmed');
     await page.screenshot({ path: join(out, 'stop-told.png') });
     ros.unsubscribe('/hall/mute/cmd_vel');
@@ -1420,7 +1436,7 @@ export async function walk(url, { isReal, out, executable, only, second }) {
 
   for (const size of SIZES) {
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-      if (only && !'pictures'.includes(only)) continue;
+      if (only && !new RegExp(only).test('pictures')) continue;
       const page = await open(size, { colorScheme });
       for (const name of PAGES) {
         await go(page, name);

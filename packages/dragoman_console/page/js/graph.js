@@ -113,6 +113,7 @@ export class Graph extends EventTarget {
       arms,
       bases,
       motors: [...new Set(motors)].filter((name) => !arms.some((arm) => name.startsWith(`${arm}/`))),
+      isGuess: this.services.size === 0,
       velocities,
       unheard,
       servoArms: this.servoArms,

@@ -26,6 +26,7 @@ const RESTING_JOINT = 0.005;
  * @property {string[]} arms
  * @property {string[]} bases Namespaces of Kobuki bases.
  * @property {string[]} motors Namespaces that have, or may have, a service `set_motor_power`.
+ * @property {boolean} [isGuess] Whether they only may have it, because the middleware lists no services.
  * @property {Map<string, string>} velocities Type by topic of velocity commands.
  * @property {Set<string>} unheard Those of them without a subscriber: they get zeros, but are no machines.
  * @property {Map<string, string[]>} servoArms
@@ -75,10 +76,22 @@ export function machinesOf(bridge, known) {
         for (const [topic, type] of zeroOf(name)) bridge.publish(topic, type, zero(type));
         if (isKobuki) bridge.publish(`${name}/commands/motor_power`, MOTOR_POWER, { state: 0 });
       };
-      const off = motors.includes(name) ? () => switchMotors(bridge, name, false) : null;
+      let isMissing = false;
+      const off = async () => {
+        const isOff = await switchMotors(bridge, name, false, known.isGuess);
+        isMissing = !isOff;
+        return isOff;
+      };
       const topic = odometryOf(name);
       // A driver that others wrote may have no such service: then its odometry shows it.
-      return confirmed(bridge, send, [...(off ? [off] : []), ...(topic ? [() => stands(bridge, topic)] : [])]);
+      const checks = [...(motors.includes(name) ? [off] : []), ...(topic ? [() => stands(bridge, topic)] : [])];
+      try {
+        return await confirmed(bridge, send, checks);
+      } catch (error) {
+        // The service was a guess, and there is nothing else that could confirm.
+        if (isMissing && !topic && bridge.isOpen) return false;
+        throw error;
+      }
     },
   });
   return [
@@ -158,7 +171,7 @@ export function releaseMachines(bridge, known) {
   };
   return runAll(bridge, [
     ...known.platforms.map(platform),
-    ...motors.map((name) => ({ name, run: () => switchMotors(bridge, name, true) })),
+    ...motors.map((name) => ({ name, run: () => switchMotors(bridge, name, true, known.isGuess) })),
   ]);
 }
 
@@ -209,10 +222,20 @@ async function isStopped(bridge, platform) {
   return status.emergency_state === EMERGENCY_ACTIVE;
 }
 
-/** @param {Bridge} bridge @param {string} owner @param {boolean} data */
-async function switchMotors(bridge, owner, data) {
-  await bridge.request(`${owner}/set_motor_power`, { data }, { timeout: CONFIRM_MS, type: SWITCH });
-  return true;
+/**
+ * @param {Bridge} bridge @param {string} owner @param {boolean} data
+ * @param {boolean} [isGuess] Whether there may be no such service.
+ * @returns {Promise<boolean>} Whether it was done; false: there is no such service.
+ */
+async function switchMotors(bridge, owner, data, isGuess) {
+  try {
+    await bridge.request(`${owner}/set_motor_power`, { data }, { timeout: CONFIRM_MS, type: SWITCH });
+    return true;
+  } catch (error) {
+    if (isGuess && error instanceof Error && /^service \S+ (is not available|does not exist)$/.test(error.message))
+      return false;
+    throw error;
+  }
 }
 
 /** Whether the next two messages of odometry say that a base stands. @param {Bridge} bridge @param {string} topic */

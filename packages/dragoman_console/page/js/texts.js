@@ -384,7 +384,6 @@ export const TEXTS = {
   'world.left': ['↺ 15°', '↺ 15°'],
   'world.right': ['↻ 15°', '↻ 15°'],
   'world.refused': ['{name} cannot stand there.', '{name} kann dort nicht stehen.'],
-  'world.unknown': ['The world does not know {name}.', 'Die Welt kennt {name} nicht.'],
   'world.landmarks': ['Landmarks', 'Landmarken'],
   'world.lasers': ['Lasers', 'Laser'],
   'world.simulation': ['Simulation', 'Simulation'],

@@ -26,9 +26,12 @@ export function parseXml(text, root) {
 
 /** @param {XMLDocument} document */
 export function writeXml(document) {
-  const text = new XMLSerializer().serializeToString(document);
-  const body = text.replace(/^<\?xml[^>]*\?>\s*/, '');
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${body.trimEnd()}\n`;
+  // Browsers drop the blank space between comments, the document type and the root: each is on lines of its own.
+  const lines = ['<?xml version="1.0" encoding="UTF-8"?>'];
+  for (let node = document.firstChild; node; node = node.nextSibling) {
+    if (node.nodeType !== 3 && node.nodeName !== 'xml') lines.push(new XMLSerializer().serializeToString(node).trim());
+  }
+  return `${lines.join('\n')}\n`;
 }
 
 /** Child elements, all or those with a name. @param {Node} parent @param {string} [name] @returns {Element[]} */

@@ -363,7 +363,7 @@ impl Remote {
         };
         match command {
             Ok(command) => {
-                self.motion = Some((number, MotionWatch::new(observation.now, observation.status)));
+                self.motion = Some((number, MotionWatch::new(observation.status)));
                 orders.push(Order::Move { number, command });
             }
             Err(reason) => {

@@ -91,7 +91,9 @@ fn names_and_worlds() {
     assert_eq!(unknown, WorldError::UnknownWorld { name: "world2".to_owned() });
     let unknown = lab.location(None, "nobody").unwrap_err();
     assert_eq!(unknown, WorldError::UnknownName { name: "nobody".to_owned() });
-    assert!(matches!(lab.odometry(None, "pieza"), Err(WorldError::WrongKind { .. })));
+    let refused = lab.odometry(None, "pieza").unwrap_err();
+    assert!(matches!(refused, WorldError::WrongKind { .. }));
+    assert_eq!(refused.to_string(), "pieza is not a robot on wheels");
     assert!(matches!(lab.place_xyz(None, "LMS100", [0.0; 3]), Err(WorldError::WrongKind { .. })));
     assert!(lab.update(Some("world2")).is_err());
 }

@@ -8,9 +8,11 @@
 // command and its arguments, all big-endian. Lengths in m, angles in rad, velocities in m/s and rad/s.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 
 #include "net.hpp"
@@ -30,18 +32,20 @@ enum class PlannerState { standby, planning, no_path, path_found, collision_star
 class MotionWatch {
  public:
   enum class Report { under_way, reached, failed };
-  /// Time after which a status is newer than the effect of a command, s.
+  /// Time from the first status that was asked for after a command until one shows its effect, s.
   static constexpr double settle_time = 1;
 
   /// Of a motion that is commanded now, when the planner is in this state.
   explicit MotionWatch(PlannerState before)
       : is_failure_old_(has_no_way(before)), planning_(is_busy(before) ? Planning::on_earlier : Planning::not_yet) {}
 
-  /// Takes the next status, this time after the command, s. A target is reached if the status has said otherwise since
-  /// the command, or after `settle_time`. The motion has failed if the planner reports it, or if it is idle again
-  /// although the target is not reached: the platform has given the motion up.
+  /// Takes the next status, which was asked for after the command, at this time, s. A target is reached if the status
+  /// has said otherwise since the command, or after `settle_time`, which begins with the first status: a command may
+  /// need longer to arrive. The motion has failed if the planner reports it, or if it is idle again although the target
+  /// is not reached: the platform has given the motion up.
   Report report(double seconds, PlannerState state, bool is_target_reached) {
-    const bool is_settled = seconds >= settle_time;
+    first_ = std::min(first_, seconds);
+    const bool is_settled = seconds - first_ >= settle_time;
     is_seen_ |= !is_target_reached || is_settled;
     is_failure_old_ &= has_no_way(state) && !is_settled;
     const bool has_earlier = planning_ == Planning::on_earlier || planning_ == Planning::earlier_ended;
@@ -69,6 +73,8 @@ class MotionWatch {
     return state == PlannerState::planning || state == PlannerState::path_found;
   }
 
+  /// When the first status came.
+  double first_ = std::numeric_limits<double>::infinity();
   bool is_seen_ = false, is_failure_old_;
   Planning planning_;
 };

@@ -317,7 +317,7 @@ class TaskInterpreter:
         if action is None:
             return
         on_error = action.on_error_task if isinstance(action, MoveTo) else None
-        moving = _Moving(running, on_error, seen.now, MotionWatch(seen.now, seen.status))
+        moving = _Moving(running, on_error, seen.now, MotionWatch(seen.status))
         place = action.place if isinstance(action, SetTarget) else None
         if isinstance(place, Coordinates):
             orders.append(commands.move_abs(place.x, place.y, math.remainder(place.angle, math.tau)))

@@ -6,12 +6,13 @@ The protocol does not number motions, and the first status after a command may b
 from __future__ import annotations
 
 from enum import Enum
+from typing import Optional
 
 from .codes import PlannerState
 from .replies import Status
 
 SETTLE_TIME = 1.0
-"""Time after which a status is newer than the effect of a motion command, s."""
+"""Time from the first status that was asked for after a command until one shows its effect, s."""
 
 _NO_WAY = (PlannerState.NO_PATH, PlannerState.COLLISION_START, PlannerState.COLLISION_TARGET)
 _PLANS_OR_DRIVES = (PlannerState.PLANNING, PlannerState.PATH_FOUND)
@@ -39,12 +40,11 @@ class _Planning(Enum):
 class MotionWatch:
     """Follows a motion that is commanded now, after this status.
 
-    now: time, s
     status: the last status before the command
     """
 
-    def __init__(self, now: float, status: Status) -> None:
-        self._since = now
+    def __init__(self, status: Status) -> None:
+        self._first: Optional[float] = None
         self._is_seen = False
         self._is_failure_old = status.planner_state in _NO_WAY
         is_busy = status.planner_state in _PLANS_OR_DRIVES
@@ -53,11 +53,15 @@ class MotionWatch:
     def report(self, now: float, status: Status) -> Report:
         """Takes the next status.
 
-        A target is reached if the status has said otherwise since the command, or after ``SETTLE_TIME``. The motion has
-        failed if the planner reports it, or if it is idle again although the target is not reached: the platform has
-        given the motion up.
+        A target is reached if the status has said otherwise since the command, or after ``SETTLE_TIME``, which begins
+        with the first status: a command may need longer to arrive. The motion has failed if the planner reports it, or
+        if it is idle again although the target is not reached: the platform has given the motion up.
+
+        now: time, s
+        status: asked for after the command
         """
-        is_settled = now - self._since >= SETTLE_TIME
+        self._first = now if self._first is None else self._first
+        is_settled = now - self._first >= SETTLE_TIME
         state = status.planner_state
         self._is_seen |= not status.is_target_reached or is_settled
         self._is_failure_old &= state in _NO_WAY and not is_settled

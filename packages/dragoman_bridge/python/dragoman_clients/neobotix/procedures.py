@@ -86,13 +86,12 @@ def wait_until_reached(seconds: float = 120.0) -> Procedure[Status]:
 
 def _until_reached(seconds: float, before: Optional[Status]) -> Procedure[Status]:
     """``before``: the last status before the command, if it is known."""
-    began = time.monotonic()
-    watch = None if before is None else MotionWatch(began, before)
+    watch = None if before is None else MotionWatch(before)
 
     def is_reached(status: Status) -> bool:
         nonlocal watch
         if watch is None:
-            watch = MotionWatch(began, status)
+            watch = MotionWatch(status)
         report = watch.report(time.monotonic(), status)
         if status.is_localization_lost:
             raise Refused("LOCALIZATION_LOST", "the platform does not know where it is")

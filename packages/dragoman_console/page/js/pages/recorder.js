@@ -7,6 +7,8 @@ import { number, t } from '../i18n.js';
 /** @typedef {import('../texts.js').Key} Key */
 
 const SERVICE = '/start_recording';
+const STATUS = '/recording_status';
+const STATUS_TYPE = 'dragoman_msgs/msg/RecordingStatus';
 /** Time that completing a long file may take, ms. */
 const STOP_MS = 20000;
 const UNITS = ['B', 'kB', 'MB', 'GB'];
@@ -21,8 +23,10 @@ export function recorderPage(app) {
   /** @type {any} */
   let last = null;
 
-  const owner = () => app.graph.owners(SERVICE)[0];
-  const name = (/** @type {string} */ rest) => `${owner() ?? ''}/${rest}`;
+  // Where services are not listed, the recorder's topic says where one may be, and its messages that there is one.
+  const owner = () => app.graph.owners(SERVICE)[0] ?? app.graph.above(STATUS, STATUS_TYPE)[0] ?? '';
+  const hasRecorder = () => (app.graph.services.size ? app.graph.owners(SERVICE).length > 0 : last !== null);
+  const name = (/** @type {string} */ rest) => `${owner()}/${rest}`;
 
   const state = h('span', { class: 'chip', t: 'rec.none', attrs: { role: 'status' } });
   const start = button('rec.start', () => void begin(), { class: 'primary', icon: 'recorder' });
@@ -95,7 +99,7 @@ export function recorderPage(app) {
   }
 
   function show() {
-    const isThere = owner() !== undefined;
+    const isThere = hasRecorder();
     say(state, !isThere ? 'rec.none' : isRecording ? 'rec.on' : 'rec.off');
     state.className = `chip ${isRecording ? 'bad' : isThere ? 'good' : ''}`;
     start.disabled = !isThere || isRecording;
@@ -147,7 +151,7 @@ export function recorderPage(app) {
         if (topic !== subscribed) {
           unsubscribe();
           subscribed = topic;
-          unsubscribe = bridge.subscribe(topic, 'dragoman_msgs/msg/RecordingStatus', (message) => {
+          unsubscribe = bridge.subscribe(topic, STATUS_TYPE, (message) => {
             last = message;
             isRecording = message.recording;
             show();

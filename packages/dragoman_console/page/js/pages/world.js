@@ -160,6 +160,9 @@ export function worldPage(app) {
 
   // Moving things.
   const thingAt = (/** @type {import('../view.js').Pointer} */ pointer) => {
+    // What is chosen in the list may be below something else.
+    const chosen = selected === null ? undefined : places.get(selected);
+    if (chosen && Math.hypot(chosen.x - pointer.at.x, chosen.y - pointer.at.y) <= pointer.reach) return selected;
     for (const shape of [...ordered].reverse()) {
       if (shape.isFloor || shape.isLandmark) continue;
       const owner = ownerOf(shape.owner);
@@ -226,23 +229,15 @@ export function worldPage(app) {
   async function placeAt(name, place) {
     try {
       const { x, y, yaw } = place;
-      const robot = await bridge.request(`${world}/place_m_robot`, {
-        world: '',
-        robot: name,
-        position: { x, y, z: Math.max(place.z, 0) + 0.02 },
-        yaw,
-      });
-      if (robot.found && !robot.placed) app.toast('error', t('world.refused', { name }));
-      if (!robot.found) {
-        const now = await bridge.request(`${world}/get_location`, { world: '', object: name });
-        const rpy = { ...now.rpy, z: yaw };
-        const moved = await bridge.request(`${world}/place`, {
-          world: '',
-          object: name,
-          position: { x, y, z: place.z },
-          rpy,
-        });
-        if (!moved.found) app.toast('error', t('world.unknown', { name }));
+      const { success: isRobot } = await bridge.call(`${world}/get_location_m_robot`, { world: '', robot: name });
+      if (isRobot) {
+        const position = { x, y, z: Math.max(place.z, 0) + 0.02 };
+        const { placed } = await bridge.request(`${world}/place_m_robot`, { world: '', robot: name, position, yaw });
+        if (!placed) app.toast('error', t('world.refused', { name }));
+      } else {
+        const { rpy } = await bridge.request(`${world}/get_location`, { world: '', object: name });
+        const position = { x, y, z: place.z };
+        await bridge.request(`${world}/place`, { world: '', object: name, position, rpy: { ...rpy, z: yaw } });
       }
     } catch (error) {
       app.fail(error);
