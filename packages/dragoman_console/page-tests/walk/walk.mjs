@@ -1344,6 +1344,8 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     const green = ros.next('/simulation/led1', 'std_msgs/msg/ColorRGBA', ({ r, g }) => g > 0 && r === 0);
     await page.getByLabel('LED 1').selectOption('1');
     await green;
+    await page.reload();
+    await until('the colour in the list', async () => (await page.getByLabel('LED 1').inputValue()) === '1');
     await page.getByLabel('Text to print').fill('from the page');
     await page.keyboard.press('Enter');
     await until('console', async () => (await page.textContent('.console')).includes('from the page'));

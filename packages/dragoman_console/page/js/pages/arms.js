@@ -386,7 +386,7 @@ export function armsPage(app) {
     if (pose) {
       const { x, y, z } = pose.position;
       const values = [x, y, z, ...rpyOf(ofPose(pose)).map((angle) => angle * DEGREES)];
-      goal.forEach((input, at) => (input.value = values[at].toFixed(at < 3 ? 4 : 2)));
+      goal.forEach((input, at) => (input.value = fixed(values[at], at < 3 ? 4 : 2)));
     }
     jointGoal.replaceChildren(
       ...order.flatMap((joint) => {
@@ -396,7 +396,7 @@ export function armsPage(app) {
           attrs: {
             type: 'number',
             step: isSliding ? 0.01 : 1,
-            value: value.toFixed(isSliding ? 4 : 2),
+            value: fixed(value, isSliding ? 4 : 2),
             'data-joint': joint,
             'aria-label': joint,
           },
@@ -595,6 +595,9 @@ export function armsPage(app) {
   };
   return { root, enter };
 }
+
+/** With this number of digits, and no sign before a zero. @param {number} value @param {number} digits */
+const fixed = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, '');
 
 /** The rotation of a motion. @param {import('../spatial.js').Motion} m */
 function quaternion(m) {

@@ -98,7 +98,7 @@ export function turtlebotPage(app) {
     select.addEventListener('change', () => {
       bridge.publish(command(`led${at}`), 'kobuki_ros_interfaces/msg/Led', { value: Number(select.value) });
     });
-    return { lamp, root: h('label', { class: 'row nowrap' }, lamp, h('span', {}, `LED ${at}`), select) };
+    return { lamp, select, root: h('label', { class: 'row nowrap' }, lamp, h('span', {}, `LED ${at}`), select) };
   });
   const sounds = h(
     'select',
@@ -398,10 +398,12 @@ export function turtlebotPage(app) {
           },
           slow,
         ),
-        ...leds.map(({ lamp }, at) =>
+        ...leds.map(({ lamp, select }, at) =>
           bridge.subscribe(`${above()}/simulation/led${at + 1}`, 'std_msgs/msg/ColorRGBA', ({ r, g, b }) => {
             const parts = [r, g, b].map((one) => Math.round(one * 255));
             lamp.style.background = r || g || b ? `rgb(${parts.join(',')})` : '';
+            // Orange is red and green.
+            if (document.activeElement !== select) select.value = String(g ? (r ? 2 : 1) : r ? 3 : 0);
           }),
         ),
         bridge.subscribe(named('/vrep/aux_console/text'), 'std_msgs/msg/String', (message) => {

@@ -114,10 +114,31 @@ export function worldPage(app) {
     }
     if (shown.lasers) drawScans();
     if (selected && ghost) drawGhost();
-    for (const [name, place] of places) {
+    drawNames();
+  }
+
+  /** Names of things, the chosen one and the highest first; one that would be on another is left out. */
+  function drawNames() {
+    /** @type {Map<string, number>} */
+    const tops = new Map();
+    for (const shape of ordered) {
+      const owner = ownerOf(shape.owner);
+      if (owner) tops.set(owner, Math.max(tops.get(owner) ?? 0, shape.top));
+    }
+    const rank = (/** @type {string} */ name) => (name === selected ? Infinity : (tops.get(name) ?? 0));
+    /** @type {{ x: number, y: number, width: number }[]} */
+    const drawn = [];
+    for (const [name, place] of [...places].sort(([a], [b]) => rank(b) - rank(a))) {
       const isChosen = name === selected;
       if (isChosen && !ghost) view.disc(place, 4, view.color('select'));
       if (!shown.labels || (!isChosen && /wall|floor/.test(name))) continue;
+      const { x, y } = view.toScreen(place);
+      const width = 7 * name.length;
+      const isFree = drawn.every(
+        (one) => Math.abs(one.y - y) >= 12 || x >= one.x + one.width || one.x >= x + width,
+      );
+      if (!isFree) continue;
+      drawn.push({ x, y, width });
       view.text(place, name, view.color(isChosen ? 'select' : 'text'), { dx: 8, dy: -10, size: isChosen ? 13 : 11 });
     }
   }
