@@ -111,6 +111,30 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     });
     return last;
   };
+  /** Pixels of the drawing in a colour of the page. */
+  const pixels = (page, color) =>
+    page.locator('.stage canvas').evaluate((canvas, name) => {
+      const probe = document.createElement('canvas').getContext('2d');
+      probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+      probe.fillRect(0, 0, 1, 1);
+      const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let at = 0; at < data.length; at += 4)
+        count += Number(data[at] === r && data[at + 1] === g && data[at + 2] === b);
+      return count;
+    }, color);
+  /** A view option shows and hides what has this colour. */
+  const isOption = async (page, label, color) => {
+    const shown = await until(label, async () => {
+      const count = await pixels(page, color);
+      return count > 20 && count;
+    });
+    await page.getByLabel(label, { exact: true }).uncheck();
+    await until(`no ${label}`, async () => (await pixels(page, color)) < shown / 4);
+    await page.getByLabel(label, { exact: true }).check();
+    await until(`${label} again`, async () => (await pixels(page, color)) > shown / 4);
+  };
   /** Waits until the drawing has its contents and scale. */
   const settled = async (page) => {
     let last = '';
@@ -364,6 +388,48 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
     await until('twice as large', async () => Math.abs((await scale()) / before - 2) < 0.1, 4);
     await page.context().close();
+  });
+
+  await step('platform: zoom and view options', async (page) => {
+    if (!isReal) return;
+    await ready();
+    await go(page, 'platform');
+    await settled(page);
+    const canvas = page.locator('.stage canvas');
+    const view = async () => ((await canvas.getAttribute('data-view')) ?? '').split(' ').map(Number);
+    const press = (name) => page.getByRole('button', { name, exact: true }).click();
+    const becomes = (what, holds) => until(what, async () => holds(await view()), 4);
+    const [all, x, y] = await view();
+    await press('Zoom in');
+    await becomes('larger', ([scale]) => Math.abs(scale / all - 1.3) < 0.01);
+    await press('Zoom out');
+    await becomes('as before', ([scale]) => Math.abs(scale / all - 1) < 0.01);
+    await tool(page, 'area');
+    await drag(page, [-2, 1], [0, -1]);
+    await becomes('the area', ([scale, cx, cy]) => scale > 2 * all && Math.hypot(cx + 1, cy) < 0.05);
+    const [near, from] = await view();
+    const [left, top] = await at(page, -1, 0);
+    await page.mouse.move(left, top);
+    await page.mouse.down();
+    await page.mouse.move(left + 80, top, { steps: 4 });
+    await page.mouse.up();
+    await becomes('scrolled', ([, cx]) => Math.abs(cx - from + 80 / near) < 0.05);
+    await page.mouse.wheel(0, 300);
+    await becomes('smaller by the wheel', ([scale]) => scale < 0.7 * near);
+    await press('Zoom all');
+    await becomes('all', ([scale, cx, cy]) => Math.abs(scale / all - 1) < 0.05 && Math.hypot(cx - x, cy - y) < 0.5);
+
+    await page.getByText('View options').click();
+    await isOption(page, 'Laser', 'laser');
+    await isOption(page, 'Work area and prohibited areas', 'prohibit');
+    await isOption(page, 'Roadmap', 'edge');
+    // While it drives: the way.
+    await ros.call('/neobotix/set_mode', { mode: 4 });
+    await ros.call('/neobotix/start');
+    await ros.call('/neobotix/move_to_station', { station: 'west' });
+    await isOption(page, 'Path', 'path');
+    await page.screenshot({ path: join(out, 'platform-options.png') });
+    await ros.call('/neobotix/stop');
   });
 
   await step('platform: a motion recorded and replayed', async (page) => {
@@ -1280,29 +1346,8 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await go(page, 'world');
     await until('world', async () => (await page.locator('.items button').count()) > 3);
     await settled(page);
-    /** Pixels of the drawing in a colour of the page. */
-    const pixels = (color) =>
-      page.locator('.stage canvas').evaluate((canvas, name) => {
-        const probe = document.createElement('canvas').getContext('2d');
-        probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
-        probe.fillRect(0, 0, 1, 1);
-        const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
-        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-        let count = 0;
-        for (let at = 0; at < data.length; at += 4)
-          count += Number(data[at] === r && data[at + 1] === g && data[at + 2] === b);
-        return count;
-      }, color);
-    for (const [label, color] of /** @type {const} */ ([
-      ['Lasers', 'laser'],
-      ['Landmarks', 'reflector'],
-    ])) {
-      await until(label, async () => (await pixels(color)) > 30);
-      const shown = await pixels(color);
-      await page.getByLabel(label, { exact: true }).uncheck();
-      await until(`no ${label}`, async () => (await pixels(color)) < shown / 4);
-      await page.getByLabel(label, { exact: true }).check();
-    }
+    await isOption(page, 'Lasers', 'laser');
+    await isOption(page, 'Landmarks', 'reflector');
     const place = async () => (await ros.call('/apolo/get_location', { world: '', object: 'pieza' })).position;
     const from = await place();
     await page.locator('.items button', { hasText: 'pieza' }).click();
@@ -1352,7 +1397,10 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await page.getByLabel('LED 1').selectOption('1');
     await green;
     await page.reload();
-    await until('the colour in the list', async () => (await page.getByLabel('LED 1').inputValue()) === '1');
+    const shown = (value) => until(`colour ${value}`, async () => (await page.getByLabel('LED 1').inputValue()) === value);
+    await shown('1');
+    await ros.call('/simulation/reset');
+    await shown('0');
     await page.getByLabel('Text to print').fill('from the page');
     await page.keyboard.press('Enter');
     await until('console', async () => (await page.textContent('.console')).includes('from the page'));

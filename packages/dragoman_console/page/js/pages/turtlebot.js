@@ -402,8 +402,9 @@ export function turtlebotPage(app) {
           bridge.subscribe(`${above()}/simulation/led${at + 1}`, 'std_msgs/msg/ColorRGBA', ({ r, g, b }) => {
             const parts = [r, g, b].map((one) => Math.round(one * 255));
             lamp.style.background = r || g || b ? `rgb(${parts.join(',')})` : '';
-            // Orange is red and green.
-            if (document.activeElement !== select) select.value = String(g ? (r ? 2 : 1) : r ? 3 : 0);
+            // Off is grey; orange is red and green.
+            const value = b ? 0 : g ? (r ? 2 : 1) : r ? 3 : 0;
+            if (document.activeElement !== select) select.value = String(value);
           }),
         ),
         bridge.subscribe(named('/vrep/aux_console/text'), 'std_msgs/msg/String', (message) => {
