@@ -1421,7 +1421,7 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await page.screenshot({ path: join(out, 'turtlebot-console.png') });
   });
 
-  await step('turtlebot: a button, odometry, pause, speed, reset', async (page) => {
+  await step('turtlebot: a button, bumpers, cliffs, wheel drops, odometry, pause, speed, reset', async (page) => {
     if (!isReal) return;
     await go(page, 'turtlebot');
     const lamp = page.getByRole('button', { name: 'B1', exact: true });
@@ -1429,6 +1429,22 @@ export async function walk(url, { isReal, out, executable, only, second }) {
       await lamp.click();
       return page.locator('button.lamp.on', { hasText: 'B1' }).waitFor({ timeout: 1500 }).then(() => true, () => false);
     });
+    // Against a wall, and in the air.
+    const robot = 'turtlebot2_widowx';
+    const alarms = (name) =>
+      page.locator('.lampfacts dt', { hasText: name }).locator('xpath=following-sibling::dd[1]').locator('.alarm').count();
+    assert.equal((await alarms('Bumpers')) + (await alarms('Cliffs')) + (await alarms('Wheel drops')), 0);
+    await ros.call('/apolo/place_m_robot', { world: '', robot, position: { x: 5.6, y: 0, z: 0.05 }, yaw: 0 });
+    await page.focus('.jog-pad');
+    await page.keyboard.down('KeyW');
+    await until('the bumper', async () => (await alarms('Bumpers')) > 0);
+    await page.keyboard.up('KeyW');
+    await ros.call('/apolo/place', { world: '', object: robot, position: { x: 3, y: -1, z: 0.5 }, rpy: {} });
+    await until('the cliffs', async () => (await alarms('Cliffs')) === 3 && (await alarms('Wheel drops')) === 2);
+    await page.screenshot({ path: join(out, 'turtlebot-alarms.png') });
+    await ros.call('/apolo/place_m_robot', { world: '', robot, position: { x: 3, y: -1, z: 0.05 }, yaw: 0 });
+    await until('the floor', async () => (await alarms('Cliffs')) + (await alarms('Wheel drops')) === 0);
+
     const odometry = async () => (await ros.next('/odom', 'nav_msgs/msg/Odometry')).pose.pose;
     await page.focus('.jog-pad');
     await page.keyboard.down('KeyA');
