@@ -343,6 +343,11 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await until('turned', async () => since(from, await where()).turned > 0.1);
     await page.keyboard.down('Numpad5');
     await stands();
+    // It repeats itself, as a key does that is held.
+    const stopped = await where();
+    await page.keyboard.down('Numpad4');
+    await page.waitForTimeout(500);
+    assert.ok(Math.abs(since(stopped, await where()).turned) < 0.02, 'it still stands');
     await page.keyboard.up('Numpad5');
     await page.keyboard.up('Numpad4');
     await ros.call('/neobotix/stop');
@@ -1197,6 +1202,9 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await until('it rises', async () => (await place()).z > low + 0.004);
     await page.keyboard.press('Space');
     const height = await still('it stands', async () => (await place()).z, 0.0005);
+    await page.keyboard.down('PageUp');
+    await page.waitForTimeout(500);
+    assert.ok(Math.abs((await place()).z - height) < 0.001, 'a key that repeats itself is no new command');
     await page.keyboard.up('PageUp');
     await until('the desired pose', async () => Math.abs((await pose('/ranger/setpoint')).z - height) < 0.002);
     await page.screenshot({ path: join(out, 'arms-keys.png') });

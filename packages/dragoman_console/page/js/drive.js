@@ -159,6 +159,8 @@ export function jogPad(send) {
       release();
     } else if (KEYS[event.code]) {
       event.preventDefault();
+      // A key that is still down after a stop repeats itself: that is no new command.
+      if (event.repeat) return;
       keys.add(event.code);
       byKeys();
     }

@@ -173,8 +173,11 @@ export function armsPage(app) {
       scale.value = String(Math.min(100, Math.max(1, Math.round(Number(scale.value) * factor))));
       showScale();
     } else if (TOOL_KEYS[event.code]) {
-      keys.add(event.code);
-      byKeys();
+      // A key that is still down after a stop repeats itself: that is no new command.
+      if (!event.repeat) {
+        keys.add(event.code);
+        byKeys();
+      }
     } else {
       return;
     }
