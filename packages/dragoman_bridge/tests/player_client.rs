@@ -27,6 +27,8 @@ struct Server {
     decoder: Decoder,
     received: Vec<Message>,
     devices: Vec<Device>,
+    /// The driver of its devices, if it is not "maker".
+    driver: Option<&'static str>,
     /// Devices that cannot be opened.
     broken: Vec<Device>,
     /// Answers to requests to devices; others are refused.
@@ -82,7 +84,7 @@ impl Server {
             self.devices.iter().map(full).collect::<Vec<_>>().to_bytes()
         } else if subtype == player::DRIVER.subtype {
             let address = player::DRIVER.question(&message.body).unwrap().address;
-            player::Driver { address, name: "maker".to_owned() }.to_bytes()
+            player::Driver { address, name: self.driver.unwrap_or("maker").to_owned() }.to_bytes()
         } else if subtype == player::SUBSCRIBE.subtype {
             let mut answer = player::SUBSCRIBE.question(&message.body).unwrap();
             let is_broken = self.broken.contains(&answer.address.device);

@@ -9,6 +9,7 @@ use dragoman_bridge::player::node::base_parameters;
 use dragoman_io::serial::Connection;
 use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
+use dragoman_ros::startup::Preset;
 
 use crate::Server;
 use crate::machine::{self, Machine, WHICH_PORT};
@@ -60,8 +61,10 @@ impl BaseOptions {
 }
 
 impl Server for BaseOptions {
-    fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
-        self.player_config.as_deref().map_or(Ok(Vec::new()), |path| self.player_parameters(path))
+    fn preset(&self) -> Result<Preset, Box<dyn Error>> {
+        let parameters =
+            self.player_config.as_deref().map(|path| self.player_parameters(path)).transpose()?;
+        Ok(Preset { below_files: parameters.unwrap_or_default(), ..Preset::default() })
     }
 
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use clap::Subcommand;
 use dragoman_ros::process;
+use dragoman_ros::startup::Preset;
 use dragoman_tools::calibrate::{self, ArcsCommand, Arm, FitCommand, MeasureCommand, PlanCommand};
 
 use crate::{WithCommon, robot};
@@ -27,7 +28,7 @@ pub(crate) fn run(command: &CalibrateCommand) -> Result<(), Box<dyn Error>> {
         CalibrateCommand::Plan(plan) => calibrate::plan(plan, &arm(&plan.robot)?),
         CalibrateCommand::Measure(WithCommon { options, common }) => {
             let arm = arm(&options.robot)?;
-            process::run("dragoman calibrate measure", common, &[], async |process, stop| {
+            process::run("dragoman calibrate measure", common, &Preset::default(), async |process, stop| {
                 calibrate::measure(&process.context, options, &arm, stop).await
             })
         }

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use clap::Subcommand;
 use dragoman_ros::process;
+use dragoman_ros::startup::Preset;
 use dragoman_tools::evaluate::{self, ReportCommand, RunCommand};
 
 use crate::WithCommon;
@@ -22,7 +23,7 @@ pub(crate) fn run(command: &EvaluateCommand) -> Result<(), Box<dyn Error>> {
     match command {
         EvaluateCommand::Run(WithCommon { options, common }) => {
             let arm = arm(&options.robot)?;
-            process::run("dragoman evaluate run", common, &[], async |process, stop| {
+            process::run("dragoman evaluate run", common, &Preset::default(), async |process, stop| {
                 evaluate::run(&process.context, options, &arm, stop).await
             })
         }

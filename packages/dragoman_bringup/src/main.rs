@@ -49,6 +49,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use dragoman_ros::process::{self, CommonOptions, Process};
+use dragoman_ros::startup::Preset;
 use dragoman_ros::{command_line, outln, output};
 use dragoman_tools::{can, device, latency, play, record, station::StationOptions, teleop};
 
@@ -155,8 +156,8 @@ struct WithCommon<T: Args> {
 /// The options of a command that starts nodes, and serves until it is stopped.
 trait Server {
     /// ROS arguments besides those of the command line.
-    fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
-        Ok(Vec::new())
+    fn preset(&self) -> Result<Preset, Box<dyn Error>> {
+        Ok(Preset::default())
     }
 
     /// Starts the nodes; can be interrupted.
@@ -178,24 +179,24 @@ fn main() -> ExitCode {
         Command::Relay(relay) => serve("relay", &relay),
         Command::Console(console) => serve("console", &console),
         Command::Latency(WithCommon { options, common }) => {
-            process::run("dragoman latency", &common, &[], async |process, stop| {
+            process::run("dragoman latency", &common, &Preset::default(), async |process, stop| {
                 latency::run(&process.context, &options, stop).await
             })
         }
         Command::Play(WithCommon { options, common }) => {
-            process::run("dragoman play", &common, &[], async |process, stop| {
+            process::run("dragoman play", &common, &Preset::default(), async |process, stop| {
                 outln!("{}", play::run(process.context.clone(), options, stop).await?);
                 Ok(())
             })
         }
         Command::Record(WithCommon { options, common }) => {
-            process::run("dragoman record", &common, &[], async |process, stop| {
+            process::run("dragoman record", &common, &Preset::default(), async |process, stop| {
                 outln!("{}", record::run(process.context.clone(), options, stop).await?);
                 Ok(())
             })
         }
         Command::Teleop(WithCommon { options, common }) => {
-            process::run("dragoman teleop", &common, &[], async |process, stop| {
+            process::run("dragoman teleop", &common, &Preset::default(), async |process, stop| {
                 teleop::run(&process.context, &options, stop).await
             })
         }
@@ -219,9 +220,9 @@ fn main() -> ExitCode {
 
 /// Runs a server until it is stopped.
 fn serve<T: Server + Args>(name: &str, command: &WithCommon<T>) -> Result<(), Box<dyn Error>> {
-    let arguments = command.options.ros_arguments()?;
+    let preset = command.options.preset()?;
     let name = format!("dragoman {name}");
-    process::run(&name, &command.common, &arguments, async |process, stop| {
+    process::run(&name, &command.common, &preset, async |process, stop| {
         process.start_node()?;
         tokio::select! {
             biased;

@@ -6,6 +6,7 @@ use clap::Args;
 use dragoman_bridge::player::node::start_client;
 use dragoman_ros::outln;
 use dragoman_ros::process::Process;
+use dragoman_ros::startup::Preset;
 
 use crate::{Server, address};
 
@@ -23,9 +24,9 @@ pub(crate) struct PlayerOptions {
 }
 
 impl Server for PlayerOptions {
-    fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
+    fn preset(&self) -> Result<Preset, Box<dyn Error>> {
         let pull = self.pull.then(|| ["-p", "player_client:pull:=true"].map(str::to_owned));
-        Ok(pull.into_iter().flatten().collect())
+        Ok(Preset { above_files: pull.into_iter().flatten().collect(), ..Preset::default() })
     }
 
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {

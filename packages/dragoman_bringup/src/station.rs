@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use dragoman_ros::process;
+use dragoman_ros::startup::Preset;
 use dragoman_tools::station::{self, StationOptions};
 
 use crate::{WithCommon, address};
@@ -11,7 +12,7 @@ pub(crate) fn run(WithCommon { options, common }: &WithCommon<StationOptions>) -
     station::check_terminal()?;
     match &options.udp {
         Some(controller) => station::run_udp(options, address::resolve("--udp", controller)?),
-        None => process::run("dragoman station", common, &[], async |process, stop| {
+        None => process::run("dragoman station", common, &Preset::default(), async |process, stop| {
             station::run(&process.context, options, stop).await
         }),
     }

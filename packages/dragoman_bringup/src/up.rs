@@ -36,6 +36,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use dragoman_ros::naming::below;
 use dragoman_ros::outln;
 use dragoman_ros::process::Process;
+use dragoman_ros::startup::Preset;
 use dragoman_tools::relay::Table;
 
 use crate::Server;
@@ -95,21 +96,21 @@ impl UpOptions {
 }
 
 impl Server for UpOptions {
-    fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
+    fn preset(&self) -> Result<Preset, Box<dyn Error>> {
         let root = below(&self.namespace, "");
-        let mut arguments = self.turtlebot.ros_arguments(&root)?;
-        arguments.extend(self.player.ros_arguments()?);
+        let mut names = self.turtlebot.rules(&root)?;
         if root != "/" {
             // Absolute names, and the nodes outside namespaces.
             let sensors = Table::turtlebot()?.topics.into_iter().filter(|topic| topic.on_demand);
             let more = ["tf", "tf_static", "camera/depth/camera_info", "camera/rgb/camera_info"];
-            let names = sensors.map(|topic| topic.name).chain(more.map(str::to_owned));
-            let rules = names.map(|name| format!("/{name}:={}", below(&root, &name)));
+            let topics = sensors.map(|topic| topic.name).chain(more.map(str::to_owned));
+            let rules = topics.map(|name| format!("/{name}:={}", below(&root, &name)));
             let nodes = ["dragoman", "simulation", "relay", "relay_on_demand", "console", "console_gateway"];
             let nodes = nodes.map(|node| format!("{node}:__ns:={root}"));
-            arguments.extend(rules.chain(nodes).flat_map(|rule| ["-r".to_owned(), rule]));
+            names.extend(rules.chain(nodes));
         }
-        Ok(arguments)
+        let rules = names.into_iter().flat_map(|rule| ["-r".to_owned(), rule]).collect();
+        Ok(Preset { below_files: self.player.parameters()?, rules, ..Preset::default() })
     }
 
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {

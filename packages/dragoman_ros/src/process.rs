@@ -13,6 +13,7 @@ use crate::claims::Claims;
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::health::{self, Watchdog};
 use crate::signals::Signals;
+use crate::startup::Preset;
 use crate::supervision::{Fault, Supervisor};
 use crate::tasks::{NodeError, NodeTasks, RunningNode};
 use crate::{Context, Node, logging, service_calls, startup};
@@ -54,14 +55,14 @@ const THREAD_TIME: Duration = Duration::from_millis(500);
 /// which happens at SIGINT, SIGTERM or SIGHUP, when standard output is closed, or when a part of the supervisor fails. In
 /// every case, also after a panic, the machines of the supervisor are stopped and its parts are ended, the newest first.
 ///
-/// `arguments` are ROS arguments besides those of the command line.
+/// `preset` has the ROS arguments besides those of the command line.
 ///
 /// # Errors
 /// Those of `body`; the reason why a part has failed; invalid options; no participant can be created.
 pub fn run(
     name: &str,
     options: &CommonOptions,
-    arguments: &[String],
+    preset: &Preset,
     body: impl AsyncFnOnce(&Process, LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     logging::init(&options.log)?;
@@ -70,7 +71,7 @@ pub fn run(
         let mut signals = Signals::new()?;
         let supervisor = Supervisor::new(options.fault.clone());
         supervisor.watch_panics();
-        let context = startup::context(options.domain, &options.config, arguments)?;
+        let context = startup::context(options.domain, &options.config, preset)?;
         supervisor.spawn("middleware", watch_middleware(context.clone(), supervisor.clone()));
         let process = Process { context, supervisor: supervisor.clone(), claims: Claims::new(name) };
         let stop = async {

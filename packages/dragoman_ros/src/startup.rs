@@ -4,13 +4,38 @@ use std::path::PathBuf;
 
 use crate::Context;
 
-/// Joins `domain`, or the one of the environment, with the parameters of `files` and with `arguments`, in the form of
-/// `--ros-args`; those of the command line follow and take precedence.
+/// ROS arguments that come from options of the program. Those of the command line take precedence over all.
+#[derive(Debug, Default)]
+pub struct Preset {
+    /// Parameter files take precedence over them, for example over those of another kind of file.
+    pub below_files: Vec<String>,
+    /// They take precedence over parameter files.
+    pub above_files: Vec<String>,
+    /// Rules for names. Of several rules for a name, the first counts.
+    pub rules: Vec<String>,
+}
+
+impl Preset {
+    /// What stands before the arguments of the command line, and what behind them.
+    fn with(&self, files: &[PathBuf]) -> [Vec<String>; 2] {
+        let files = files.iter().flat_map(|file| ["--params-file".to_owned(), file.display().to_string()]);
+        let above = self.above_files.iter().cloned();
+        // The last value of a parameter counts.
+        let values = self.below_files.iter().cloned().chain(files).chain(above).collect();
+        [values, self.rules.clone()].map(|part: Vec<String>| match &part[..] {
+            [] => part,
+            _ => [vec!["--ros-args".to_owned()], part, vec!["--".to_owned()]].concat(),
+        })
+    }
+}
+
+/// Joins `domain`, or the one of the environment, with the preset and the parameters of `files`; the ROS arguments of
+/// the command line take precedence.
 ///
 /// # Errors
 /// An invalid file or argument; no participant can be created.
 #[cfg(not(feature = "r2r"))]
-pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> crate::Result<Context> {
+pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate::Result<Context> {
     #[cfg(unix)]
     allow_files(FILES);
     crate::embedded::security::check(|name| std::env::var(name).ok())?;
@@ -18,31 +43,28 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> 
     if let Some(domain) = domain {
         discovery.domain_id = domain;
     }
-    let given = files.iter().flat_map(|file| ["--params-file".to_owned(), file.display().to_string()]);
-    let all = std::iter::once("--ros-args".to_owned())
-        .chain(given)
-        .chain(arguments.iter().cloned())
-        .chain(std::iter::once("--".to_owned()))
-        .chain(std::env::args().skip(1));
+    let [values, rules] = preset.with(files);
+    let all = values.into_iter().chain(std::env::args().skip(1)).chain(rules);
     Context::with_options(&discovery, crate::Arguments::parse(all)?)
 }
 
-/// Joins `domain`, or the one of the environment, with the parameters of `files` and with `arguments`, in the form of
-/// `--ros-args`; those of the command line follow and take precedence.
+/// Joins `domain`, or the one of the environment, with the preset and the parameters of `files`; the ROS arguments of
+/// the command line take precedence.
 ///
 /// rcl reads both from the process itself, so the process restarts itself with the right environment and arguments.
 ///
 /// # Errors
 /// An error of rcl.
 #[cfg(feature = "r2r")]
-pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> crate::Result<Context> {
+pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate::Result<Context> {
     use std::os::unix::process::CommandExt;
     const MARK: &str = "DRAGOMAN_RESTARTED";
-    if (domain.is_some() || !files.is_empty() || !arguments.is_empty()) && std::env::var_os(MARK).is_none() {
+    let [values, rules] = preset.with(files);
+    let is_given = domain.is_some() || !values.is_empty() || !rules.is_empty();
+    if is_given && std::env::var_os(MARK).is_none() {
         let mut own = std::env::args_os();
         let mut command = std::process::Command::new(own.next().unwrap_or_default());
-        command.args(own).arg("--ros-args").args(arguments).env(MARK, "1");
-        command.args(files.iter().flat_map(|file| ["--params-file".into(), file.clone().into_os_string()]));
+        command.args(values).args(own).args(rules).env(MARK, "1");
         if let Some(domain) = domain {
             command.env("ROS_DOMAIN_ID", domain.to_string());
         }
@@ -66,5 +88,21 @@ pub fn allow_files(wanted: u64) {
         && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum })
     {
         tracing::warn!(%error, wanted, "the limit of open files cannot be raised");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_takes_precedence_over_files_and_the_preset() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let (below_files, above_files) = (words("-p a:=1"), words("-p b:=2"));
+        let preset = Preset { below_files, above_files, rules: words("-r c:=d") };
+        let files = ["x.yaml", "y.yaml"].map(PathBuf::from);
+        let expected = "--ros-args -p a:=1 --params-file x.yaml --params-file y.yaml -p b:=2 --";
+        assert_eq!(preset.with(&files), [words(expected), words("--ros-args -r c:=d --")]);
+        assert_eq!(Preset::default().with(&[]), [words(""), words("")]);
     }
 }

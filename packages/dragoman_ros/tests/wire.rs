@@ -138,6 +138,38 @@ fn a_volatile_reader_gets_no_latched_history() {
     }
 }
 
+/// All readers of a topic in one participant share a cache.
+#[test]
+fn a_reader_gets_nothing_that_an_earlier_one_of_its_participant_has_received() {
+    let (talkers, listeners) = (context(7), context(7));
+    let mut talker = Node::create(talkers, "talker", "").unwrap();
+    let publisher = talker.create_publisher::<std_msgs::msg::UInt32>("state", QosProfile::default()).unwrap();
+    let client = talker
+        .create_client::<std_srvs::srv::Trigger::Service>("act", QosProfile::services_default())
+        .unwrap();
+    for round in 0..3_u32 {
+        let mut listener = Node::create(listeners.clone(), "listener", "").unwrap();
+        let mut numbers =
+            listener.subscribe::<std_msgs::msg::UInt32>("state", QosProfile::default()).unwrap();
+        let mut requests = listener
+            .create_service::<std_srvs::srv::Trigger::Service>("act", QosProfile::services_default())
+            .unwrap();
+        wait_for("the service", || block_on(Node::is_available(&client).unwrap()).ok());
+        matched(&publisher, 1);
+        assert_eq!(next(&mut numbers, A_WHILE), None, "{round}");
+        assert!(next(&mut requests, A_WHILE).is_none(), "an old request, {round}");
+
+        publish(&publisher, [round]);
+        assert_eq!(next(&mut numbers, PATIENCE).map(|number| number.data), Some(round));
+        let _answer = client.request(&std_srvs::srv::Trigger::Request::default()).unwrap();
+        assert!(next(&mut requests, PATIENCE).is_some(), "{round}");
+        drop((numbers, requests, listener));
+        wait_for("the end of the match", || {
+            (publisher.get_inter_process_subscription_count().unwrap() == 0).then_some(())
+        });
+    }
+}
+
 #[test]
 fn a_late_joiner_gets_the_depth_at_most() {
     let latched = QosProfile::default().keep_last(2).transient_local();

@@ -8,7 +8,8 @@
 //! - `data`: data and geometry of the interfaces, as values;
 //! - `map`: maps, which the server sends in tiles;
 //! - `motion`: velocities that have to be repeated;
-//! - `requests`: requests and their answers.
+//! - `requests`: requests and their answers;
+//! - `silence`: devices that have to be opened again.
 //!
 //! # Rules
 //!
@@ -20,6 +21,8 @@
 //! So a request waits while another one of the same subtype to the same device is open. A request without an answer
 //! for [`ClientConfig::answer_timeout`] ends as [`Refusal::TimedOut`]; the connection stays. Its answer may still come:
 //! for as long again, the next request of its subtype to its device waits for it.
+//!
+//! A device of Stage that has fallen silent for [`ClientConfig::silence_timeout`] is opened again, see `silence`.
 //!
 //! A device whose data nobody wants ([`Client::handle_interest`]) is closed at the server, and opened again for whoever
 //! wants it.
@@ -36,6 +39,7 @@ pub mod map;
 mod motion;
 mod requests;
 mod setup;
+mod silence;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -47,7 +51,8 @@ use self::map::{Known, Reading};
 use self::motion::Motions;
 use self::requests::{Key, Open, Purpose, Waiting};
 use self::setup::Setup;
-use super::wire::player::{self, Subscription};
+use self::silence::Silences;
+use super::wire::player;
 use super::wire::{
     Address, Ask, BANNER, BANNER_LEN, Decoder, Device, Header, Kind, Message, Note, StreamError, Xdr,
 };
@@ -108,6 +113,7 @@ pub struct Client {
     /// Open devices whose data nobody wants: the server is told that they are closed.
     unwanted: BTreeSet<Device>,
     motions: Motions,
+    silences: Silences,
     pull: Option<Pull>,
     /// When the server last sent something.
     heard: Duration,
@@ -134,6 +140,7 @@ impl Client {
             map_due: None,
             unwanted: BTreeSet::new(),
             motions: Motions::default(),
+            silences: Silences::default(),
             pull: None,
             heard: now,
             statistics: ClientStatistics::default(),
@@ -191,12 +198,10 @@ impl Client {
             self.unwanted.remove(&device);
         } else {
             self.unwanted.insert(device);
+            self.silences.forget(device);
         }
         let access = if is_wanted { player::OPEN } else { player::CLOSE };
-        let address = Address { host: 0, robot: 0, device };
-        let subscription = Subscription { address, access, driver: String::new() };
-        let (subtype, purpose) = (player::SUBSCRIBE.subtype, Purpose::Interest(device));
-        self.ask(now, SERVER, subtype, &subscription.to_bytes(), purpose);
+        self.change_access(now, device, access);
     }
 
     /// The connection requested by [`poll_connect`](Self::poll_connect) is established.
@@ -274,6 +279,9 @@ impl Client {
             self.advance(now);
         }
         self.pull(now);
+        if self.link == Link::Up {
+            self.open_silent(now);
+        }
         if self.link == Link::Up && self.map_due.take_if(|due| *due <= now).is_some() {
             self.read_maps(now, false);
         }
@@ -314,7 +322,8 @@ impl Client {
                     Pull::Asked { deadline } => deadline,
                 });
                 let silence = (!self.is_probing()).then(|| self.silent_at());
-                let others = [pull, silence, self.motions.deadline(), self.setup.retry(), self.map_due];
+                let (motions, silences) = (self.motions.deadline(), self.silences.deadline());
+                let others = [pull, silence, motions, silences, self.setup.retry(), self.map_due];
                 others.into_iter().flatten().chain(self.deadlines()).min()
             }
         }
@@ -371,6 +380,7 @@ impl Client {
         self.map_due = None;
         self.unwanted.clear();
         self.motions = Motions::default();
+        self.silences = Silences::default();
         self.pull = None;
         let purposes: Vec<Purpose> = self.purposes().collect();
         self.open.clear();
@@ -446,6 +456,7 @@ impl Client {
             self.statistics.ignored += 1;
             return;
         }
+        self.note_data(now, device);
         match Data::decode(device.interface, subtype, &message.body) {
             Some(Ok(Data::MapChanged(_))) => {
                 self.statistics.data += 1;

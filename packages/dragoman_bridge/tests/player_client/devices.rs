@@ -232,3 +232,47 @@ fn a_device_whose_data_nobody_wants_is_closed_and_opened_again() {
     assert_eq!(accesses(&mut bench, &[true]), [0_u8; 0]);
     assert_eq!(accesses(&mut bench, &[false]), [player::CLOSE]);
 }
+
+/// Stage stops the data of a device for all clients when one of them closes it.
+#[test]
+fn a_device_of_stage_that_falls_silent_is_opened_again() {
+    let power = power::INTERFACE.device(0);
+    let accesses = |bench: &mut Bench| {
+        let asked = std::mem::take(&mut bench.server.received).into_iter();
+        let is_ours = |message: &Message| message.header.subtype == player::SUBSCRIBE.subtype;
+        let asked = asked.filter(is_ours).map(|message| player::SUBSCRIBE.question(&message.body).unwrap());
+        asked.map(|asked| (asked.address.device, asked.access)).collect::<Vec<_>>()
+    };
+    let state = data(BASE, position2d::STATE.subtype, &position2d::State::default().to_bytes());
+    for driver in ["stage", "amcl"] {
+        let mut server = Server { driver: Some(driver), ..Server::with_base() };
+        // It never sends data, so it is not expected to.
+        server.devices.push(power);
+        let mut bench = Bench::new(server);
+        bench.server.received.clear();
+        for _ in 0..4 {
+            bench.receive(&state);
+            bench.pass(4000 * MS);
+        }
+        assert_eq!(accesses(&mut bench), [], "{driver}");
+        bench.take();
+        bench.pass(2000 * MS);
+        let events = bench.take();
+        if driver == "amcl" {
+            assert_eq!((accesses(&mut bench), events), (Vec::new(), Vec::new()));
+            continue;
+        }
+        assert_eq!(accesses(&mut bench), [(BASE, player::CLOSE), (BASE, player::OPEN)]);
+        assert!(matches!(&events[..], [ClientEvent::Problem { device: BASE, .. }]), "{events:?}");
+        // Its data is taken as before, and it is no new device.
+        bench.receive(&state);
+        assert!(matches!(&bench.take()[..], [ClientEvent::Data { device: BASE, .. }]));
+        // Not while nobody wants it.
+        bench.client.handle_interest(bench.now, BASE, false);
+        bench.settle();
+        assert_eq!(accesses(&mut bench), [(BASE, player::CLOSE)]);
+        bench.receive(&state);
+        bench.pass(60_000 * MS);
+        assert_eq!(accesses(&mut bench), []);
+    }
+}

@@ -50,7 +50,7 @@ impl PlayerOptions {
     }
 
     /// The port of a configuration file as a parameter.
-    pub(super) fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
+    pub(super) fn parameters(&self) -> Result<Vec<String>, Box<dyn Error>> {
         let port = self.configured()?.port.map(|port| ["-p".to_owned(), format!("player:port:={port}")]);
         Ok(port.into_iter().flatten().collect())
     }

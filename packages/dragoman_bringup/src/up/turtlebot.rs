@@ -84,9 +84,9 @@ impl Device {
 }
 
 impl TurtlebotOptions {
-    /// ROS arguments besides the user's: with two robots each has its own transforms, and the world's sensor topics of
+    /// Rules for names besides the user's: with two robots each has its own transforms, and the world's sensor topics of
     /// the simulated one move to its namespace.
-    pub(super) fn ros_arguments(&self, namespace: &str) -> Result<Vec<String>, Box<dyn Error>> {
+    pub(super) fn rules(&self, namespace: &str) -> Result<Vec<String>, Box<dyn Error>> {
         if self.mode != Mode::Mixed {
             return Ok(Vec::new());
         }
@@ -97,7 +97,7 @@ impl TurtlebotOptions {
         let sensors = table.topics.iter().filter(|topic| topic.on_demand);
         let simulated = below(namespace, SIM_NAMESPACE);
         let sensed = sensors.map(|topic| format!("world:/{0}:={simulated}/{0}", topic.name));
-        Ok(own.chain(sensed).flat_map(|rule| ["-r".to_owned(), rule]).collect())
+        Ok(own.chain(sensed).collect())
     }
 }
 

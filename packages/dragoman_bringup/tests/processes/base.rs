@@ -705,13 +705,16 @@ fn a_romaa_on_a_serial_port_has_its_geometry_and_its_limits() {
 fn a_configuration_file_of_player_has_the_dimensions_and_limits_of_a_base() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("base.cfg");
     let text = "driver ( name \"romaa\" provides [\"position2d:0\"] port \"/dev/nowhere\"
-        wheel_separation 0.22 wheel_radius 0.07 max_xspeed 0.2 max_yawspeed 40 )";
+        wheel_separation 0.22 wheel_radius 0.07 max_xspeed 0.4 max_yawspeed 40 )";
     std::fs::write(&file, text).unwrap();
     let path = TestPath::new("base_player_config");
     let command = wheels(&path.0, &["--separation", "0.44", "--radius", "0.07"]);
     let device = Device::spawn(path, command);
     let options = ["--kind", "differential", "--player-config", file.to_str().unwrap()];
-    let mut operator = Operator::beside(device, &options, &["-p", "feedback_timeout_sec:=1.5"]);
+    // The command line takes precedence over the file.
+    let limit = "mobile_base:linear.max_velocity:=0.2";
+    let parameters = ["-p", "feedback_timeout_sec:=1.5", "-p", limit];
+    let mut operator = Operator::beside(device, &options, &parameters);
     let mut odometry = operator.subscribe::<Odometry>("/odom");
     let end = Instant::now() + PATIENCE;
     let mut fast = 0;

@@ -18,7 +18,8 @@ pub struct ClientConfig {
     pub subscription_timeout: Duration,
     /// How long a velocity is valid. Default 0.6 s.
     pub velocity_timeout: Duration,
-    /// After this time without a byte from the server the client asks whether it is there. Default 5 s.
+    /// After this time without a byte from the server the client asks whether it is there; a device of Stage that sends
+    /// nothing for as long is opened again. Default 5 s.
     pub silence_timeout: Duration,
     /// How often maps are asked for again: servers do not say that one has changed. Default 5 s.
     pub map_period: Duration,

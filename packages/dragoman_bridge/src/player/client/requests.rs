@@ -190,6 +190,7 @@ impl Client {
         };
         if !self.unwanted.contains(&device) {
             self.unwanted.insert(device);
+            self.silences.forget(device);
             self.problem(device, &format!("the device is not open any more: {refusal}"));
         }
     }

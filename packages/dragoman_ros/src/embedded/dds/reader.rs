@@ -16,6 +16,7 @@ use super::{Endpoint, Guid, Participant, Sample, SampleId, middleware, nanosecon
 use crate::embedded::clock::lock;
 use crate::embedded::error::{Error, Result};
 use crate::embedded::local::{Inbox, Local};
+use crate::embedded::qos::DurabilityPolicy;
 use crate::embedded::rate_limit::RateLimit;
 
 impl Participant {
@@ -26,6 +27,10 @@ impl Participant {
             .subscriber
             .create_simple_datareader_no_key::<RawPayload, RawAdapter>(&topic, Some(qos))
             .map_err(|e| middleware(&format!("create a reader of {}", endpoint.topic), &e))?;
+        let memory = Memory::default();
+        if endpoint.qos.durability != DurabilityPolicy::TransientLocal {
+            forget_cached(&reader, &memory);
+        }
         Ok(Reader {
             reader,
             own: self.participant.guid(),
@@ -37,8 +42,20 @@ impl Participant {
             participant: self.participant.clone(),
             writers: Mutex::default(),
             malformed: Mutex::default(),
-            memory: Memory::default(),
+            memory,
         })
+    }
+}
+
+/// Skips what earlier readers of the topic have received: in the library all readers of a topic share a cache, also with
+/// readers that are gone. A service that is created anew would carry out old requests again.
+fn forget_cached(reader: &SimpleDataReader<RawPayload, RawAdapter>, memory: &Memory) {
+    loop {
+        match reader.try_take_one_with(RawDecoder { memory: memory.clone() }) {
+            Ok(Some(_)) => {}
+            Ok(None) => return,
+            Err(error) => tracing::debug!(%error, "an old sample could not be read"),
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Names of topics, services and frames.
 //!
 //! The device with index 0 of an interface has the plain names, others `<interface><index>/` before them. If two
-//! interfaces would use the same names (`scan` of a laser and of a ranger), the first in the server's list has them.
+//! interfaces would use the same names (`scan` of a laser and of a ranger), the first in the server's list has them. If no
+//! device with index 0 has `scan` or `range`, the first one on base 0 has it: Stage's robots often have `ranger:0` with
+//! ultrasonic sensors, and the laser as `ranger:1`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::player::client::data::Fact;
 use crate::player::client::{DeviceInfo, State};
@@ -45,38 +47,52 @@ pub(super) fn is_array(facts: &[Fact]) -> bool {
 /// The names of all open devices.
 pub(super) fn names(devices: &[DeviceInfo]) -> BTreeMap<Device, Names> {
     let open = || devices.iter().filter(|info| info.state == State::Open);
-    let mut taken = BTreeSet::new();
+    // A base of another driver is likely a filter in front of the same base, such as an obstacle avoidance.
+    let base = |info: &DeviceInfo| {
+        let device = position2d::INTERFACE.device(info.device.index);
+        let is_its_base = |base: &DeviceInfo| base.device == device && base.driver == info.driver;
+        if device.index > 0 && open().any(is_its_base) {
+            format!("{}{}/", position2d::INTERFACE.name, device.index)
+        } else {
+            String::new()
+        }
+    };
+    let mut plain = BTreeMap::new();
+    for info in open().filter(|info| info.device.index == 0) {
+        plain.entry(group(info)).or_insert(info.device);
+    }
+    for info in open().filter(|info| base(info).is_empty()) {
+        if let group @ ("scan" | "range") = group(info).as_str() {
+            plain.entry(group.to_owned()).or_insert(info.device);
+        }
+    }
     open()
         .map(|info| {
-            let Device { interface: code, index } = info.device;
+            let Device { index, .. } = info.device;
             let own = interface(info.device);
-            let group = if code == laser::INTERFACE.code {
-                "scan"
-            } else if code == sonar::INTERFACE.code || code == ir::INTERFACE.code {
-                "range"
-            } else if code == ranger::INTERFACE.code {
-                if is_array(&info.facts) { "range" } else { "scan" }
-            } else {
-                &own
-            };
-            let is_plain = index == 0 && taken.insert(group.to_owned());
-            // A base of another driver is likely a filter in front of the same base, such as an obstacle avoidance.
-            let is_its_base = |base: &DeviceInfo| {
-                base.device == position2d::INTERFACE.device(index) && base.driver == info.driver
-            };
-            let base = if index > 0 && open().any(is_its_base) {
-                format!("{}{index}/", position2d::INTERFACE.name)
-            } else {
-                String::new()
-            };
+            let is_plain = plain.get(&group(info)) == Some(&info.device);
             let names = Names {
                 prefix: if is_plain { String::new() } else { format!("{own}{index}/") },
                 frame: if index == 0 { own } else { format!("{own}{index}") },
-                base,
+                base: base(info),
             };
             (info.device, names)
         })
         .collect()
+}
+
+/// The devices with this in common have the same names of topics.
+fn group(info: &DeviceInfo) -> String {
+    let code = info.device.interface;
+    if code == laser::INTERFACE.code {
+        "scan".to_owned()
+    } else if code == sonar::INTERFACE.code || code == ir::INTERFACE.code {
+        "range".to_owned()
+    } else if code == ranger::INTERFACE.code {
+        if is_array(&info.facts) { "range".to_owned() } else { "scan".to_owned() }
+    } else {
+        interface(info.device)
+    }
 }
 
 #[cfg(test)]
@@ -117,5 +133,29 @@ mod tests {
         assert_eq!(of(laser::INTERFACE.device(0)), ("x".to_owned(), "laser", ""));
         assert_eq!(of(sonar::INTERFACE.device(0)), ("sonar0/x".to_owned(), "sonar", ""));
         assert_eq!(of(power::INTERFACE.device(2)), ("power2/x".to_owned(), "power2", ""));
+    }
+    #[test]
+    fn the_laser_of_a_robot_of_stage_has_the_plain_name() {
+        let array = || {
+            let geometry = Geometry { element_poses: vec![Default::default(); 8], ..Geometry::default() };
+            vec![Fact::Ranger(geometry)]
+        };
+        let prefixes = |devices: &[DeviceInfo]| {
+            names(devices).into_values().map(|names| names.topic("x")).collect::<Vec<_>>()
+        };
+        let (base, ranger) = (position2d::INTERFACE, ranger::INTERFACE);
+        let mut devices = vec![
+            open(base.device(0), Vec::new()),
+            open(ranger.device(0), array()),
+            open(ranger.device(1), Vec::new()),
+            open(ranger.device(2), Vec::new()),
+        ];
+        assert_eq!(prefixes(&devices), ["x", "x", "x", "ranger2/x"]);
+        // It may be the sensor of another robot.
+        devices.push(open(base.device(1), Vec::new()));
+        assert_eq!(prefixes(&devices), ["x", "position2d1/x", "x", "ranger1/x", "x"]);
+        // A device with number 0 comes first.
+        devices.push(open(laser::INTERFACE.device(0), Vec::new()));
+        assert_eq!(prefixes(&devices).last().unwrap(), "ranger2/x");
     }
 }

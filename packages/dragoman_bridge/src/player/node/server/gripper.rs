@@ -12,6 +12,7 @@ use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Setup};
 use super::joint_command::JointCommand;
 use super::joints::{MOVING, joint_state, lock, measured};
 use crate::BridgeError;
+use crate::player::wire::common::Size3d;
 use crate::player::wire::gripper::{self, Fingers};
 use crate::player::wire::{Device, Kind, Xdr};
 
@@ -33,9 +34,33 @@ pub(super) struct Names {
     open: f32,
     /// The joint's position with closed fingers.
     closed: f32,
+    /// Length, width and height, m; the original's clients take 0 for unknown.
+    #[serde(default)]
+    outer_size: [f64; 3],
+    /// Length, width and height of the space between the open fingers, m.
+    #[serde(default)]
+    inner_size: [f64; 3],
     /// The description with its pose on the robot, that of the last link; without it, that is zero.
     #[serde(default)]
     description: Option<description::Names>,
+}
+
+impl Names {
+    pub(super) fn check(&self) -> Result<(), String> {
+        let mut lengths = self.outer_size.iter().chain(&self.inner_size);
+        if lengths.all(|length| length.is_finite() && *length >= 0.0) {
+            Ok(())
+        } else {
+            Err("sizes are finite and not negative".to_owned())
+        }
+    }
+
+    /// Its geometry without the pose.
+    fn sizes(&self) -> gripper::Geometry {
+        let size = |[length, width, height]: [f64; 3]| Size3d { width, length, height };
+        let (outer_size, inner_size) = (size(self.outer_size), size(self.inner_size));
+        gripper::Geometry { outer_size, inner_size, ..gripper::Geometry::default() }
+    }
 }
 
 struct Gripper {
@@ -95,13 +120,14 @@ impl Driver for Gripper {
     fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
         if subtype == gripper::GET_GEOMETRY.subtype {
             let received = self.description.clone();
+            let mut geometry = self.names.sizes();
             return Ok(async move {
                 let model = match received {
                     Some(received) => description::newest(received).await,
                     None => None,
                 };
-                let pose = model.as_deref().map(description::tip).unwrap_or_default();
-                Ok(gripper::Geometry { pose, ..gripper::Geometry::default() }.to_bytes())
+                geometry.pose = model.as_deref().map(description::tip).unwrap_or_default();
+                Ok(geometry.to_bytes())
             }
             .boxed());
         }
@@ -130,11 +156,29 @@ mod tests {
             namespace: String::new(),
             open: 0.0,
             closed: 2.5,
+            outer_size: [0.0; 3],
+            inner_size: [0.0; 3],
             description: None,
         };
         assert_eq!(fingers(&names, [0.02, 0.0]), Fingers::Open);
         assert_eq!(fingers(&names, [1.0, 0.5]), Fingers::Moving);
         assert_eq!(fingers(&names, [1.6, 0.0]), Fingers::Closed);
         assert_eq!(fingers(&names, [2.5, 0.0]), Fingers::Closed);
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_table() {
+        let read = |sizes: &str| -> Names {
+            let text = format!("{{ joint_states: a, joint: b, open: 0, closed: 1{sizes} }}");
+            serde_norway::from_str(&text).unwrap()
+        };
+        let names = read(", outer_size: [0.06, 0.075, 0.03], inner_size: [0.045, 0.037, 0.02]");
+        assert_eq!(names.check(), Ok(()));
+        let gripper::Geometry { outer_size, inner_size, .. } = names.sizes();
+        assert_eq!(outer_size, Size3d { length: 0.06, width: 0.075, height: 0.03 });
+        assert_eq!(inner_size, Size3d { length: 0.045, width: 0.037, height: 0.02 });
+        assert_eq!(read("").sizes(), gripper::Geometry::default());
+        assert!(read(", outer_size: [-1, 0, 0]").check().is_err());
+        assert!(read(", inner_size: [.nan, 0, 0]").check().is_err());
     }
 }

@@ -46,6 +46,9 @@ pub(super) struct Names {
     /// Maximum turn rate, rad/s; without it, the base's own limit.
     #[serde(default)]
     pub(super) max_turn_rate: Option<f64>,
+    /// Distance of its wheels, m. A configuration file with another one is refused.
+    #[serde(default)]
+    pub(super) wheel_separation: Option<f64>,
     /// Distance between the axles of the car whose steering angle a client commands, m.
     #[serde(default = "default_wheelbase")]
     wheelbase: f64,
@@ -58,7 +61,8 @@ fn default_wheelbase() -> f64 {
 impl Names {
     pub(super) fn check(&self) -> Result<(), String> {
         let given = [("max_speed", self.max_speed), ("max_turn_rate", self.max_turn_rate)];
-        let given = given.into_iter().chain([("wheelbase", Some(self.wheelbase))]);
+        let wheels = [("wheel_separation", self.wheel_separation), ("wheelbase", Some(self.wheelbase))];
+        let given = given.into_iter().chain(wheels);
         for (name, value) in given {
             if value.is_some_and(|value| !(value.is_finite() && value > 0.0)) {
                 return Err(format!("{name} is positive and finite"));

@@ -175,7 +175,7 @@ impl Names {
         } else if is(&wire::actarray::INTERFACE) {
             read(names).and_then(|names: joints::ArmNames| names.check().map(|()| Self::Arm(names)))
         } else if is(&wire::gripper::INTERFACE) {
-            read(names).map(Self::Gripper)
+            read(names).and_then(|names: gripper::Names| names.check().map(|()| Self::Gripper(names)))
         } else if is(&wire::camera::INTERFACE) {
             read(names).map(Self::Camera)
         } else if is(&wire::localize::INTERFACE) {

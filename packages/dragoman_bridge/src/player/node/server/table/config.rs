@@ -70,10 +70,13 @@ impl Table {
                         reason,
                     })?;
                     if let Some(value) = first(&WHEEL_SEPARATIONS) {
-                        let separation = value.length(units)?;
-                        note(&format!(
-                            "for a base on a port: dragoman base --player-config, or -p mobile_base:wheel_separation:={separation}"
-                        ));
+                        match check_wheels(value.length(units)?, names.wheel_separation) {
+                            Ok(remark) => remark.into_iter().for_each(|remark| note(&remark)),
+                            Err(reason) => {
+                                let device = format!("{}: {name}", value.place());
+                                return Err(TableError::Device { device, reason });
+                            }
+                        }
                     }
                 }
                 if devices.insert(device, entry).is_some() {
@@ -98,6 +101,25 @@ impl Table {
         let by_driver = self.0.iter().find(fits);
         let (source, entry) = by_driver.or_else(|| self.0.get_key_value(&device))?;
         Some((*source, entry))
+    }
+}
+
+/// Distances of wheels may differ by this part.
+const SAME_WHEELS: f64 = 0.01;
+
+/// Compares the distance of the wheels in a file with that of the robot, m. Returns a note if that is not known.
+///
+/// # Errors
+/// It is another robot.
+fn check_wheels(given: f64, own: Option<f64>) -> Result<Option<String>, String> {
+    match own {
+        Some(own) if (given - own).abs() <= SAME_WHEELS * own => Ok(None),
+        Some(own) => Err(format!(
+            "wheels {given} m apart; those of the robot in ROS are {own} m apart. Remove the option, or change the robot's description"
+        )),
+        None => Ok(Some(format!(
+            "the distance of the wheels has no effect here; for a base on a port: dragoman base --player-config, or -p mobile_base:wheel_separation:={given}"
+        ))),
     }
 }
 
@@ -207,6 +229,33 @@ driver ( name \"sicklms200\" provides [\"laser:0\" \"gps:0\"] )
             ["wheel_separation:=0.44", "gps:0: this interface is not known", "option port has no", "plugin"]
         {
             assert!(notes.contains(expected), "{expected}: {notes}");
+        }
+    }
+
+    #[test]
+    fn a_robot_with_other_wheels_is_refused() {
+        let known = KNOWN.replace("driver: romaa,", "driver: romaa, wheel_separation: 0.44,");
+        let known = Table::from_yaml(&known).unwrap();
+        let read = |text: &str| known.configured(text, |_| Err(String::new()));
+        let notes = read(FILE).unwrap().notes.join("\n");
+        assert!(!notes.contains("wheel"), "{notes}");
+        let error = read(&FILE.replace("440", "400")).unwrap_err().to_string();
+        assert!(error.contains("line 9") && error.contains("0.4 m") && error.contains("0.44 m"), "{error}");
+    }
+
+    #[test]
+    fn the_wheels_of_the_lab_are_those_of_its_descriptions() {
+        use crate::player::node::server::description::tip;
+        let lab = Table::from_yaml(include_str!("../../../../../../../launch/config/player.yaml")).unwrap();
+        let turtlebot = include_str!("../../../../../../../urdf/turtlebot2_widowx.urdf");
+        let romaa = include_str!("../../../../../../../urdf/romaa.urdf");
+        for (index, urdf, wheel) in [(0, turtlebot, "wheel_left_link"), (4, romaa, "left_wheel_link")] {
+            let model = dragoman_kinematics::Model::from_urdf(urdf, None, Some(wheel)).unwrap();
+            let Names::Position2d(names) = &lab.0[&wire::position2d::INTERFACE.device(index)].names else {
+                panic!("no base")
+            };
+            let separation = names.wheel_separation.unwrap();
+            assert!((separation - 2.0 * tip(&model).position.y).abs() < 1e-9, "{wheel} {separation}");
         }
     }
 
