@@ -73,7 +73,7 @@ extern "C" fn is_motion_free(user: *mut c_void, from: *const f64, to: *const f64
     // SAFETY: as in `is_free`.
     let (checker, [from, to]) = unsafe { parts(user, [from, to]) };
     // OMPL's contract: the first is known to be free.
-    checker.collision(to).is_none() && checker.is_free(from, to)
+    checker.reaches(from, to)
 }
 
 /// One answer to one problem.

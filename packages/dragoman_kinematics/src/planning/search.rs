@@ -279,7 +279,7 @@ impl<'a, 'b> Search<'a, 'b> {
         } else {
             from.iter().zip(target).map(|(a, b)| a + (b - a) * share).collect()
         };
-        if self.checker.collision(&to).is_some() || !self.checker.is_free(&from, &to) {
+        if !self.checker.reaches(&from, &to) {
             return Grown::Blocked;
         }
         let new = self.trees[tree].add(&to, node);
@@ -318,8 +318,8 @@ fn shorten(
         let [(from_edge, from), (to_edge, to)] = places.map(|place| point(path, &lengths, place));
         // Both points are on edges, between their samples.
         let is_free = from_edge != to_edge
-            && [&from, &to].into_iter().all(|end| checker.collision(end).is_none())
-            && checker.is_free(&from, &to);
+            && checker.collision(&from).is_none()
+            && checker.reaches(&from, &to);
         if !is_free {
             continue;
         }
