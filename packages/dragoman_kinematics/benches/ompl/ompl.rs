@@ -80,6 +80,7 @@ extern "C" fn is_motion_free(user: *mut c_void, from: *const f64, to: *const f64
 struct Answer {
     /// Until a path was known, and until it was short, ms.
     times: [f64; 2],
+    /// Until a path was known.
     checks: u64,
     path: Vec<Vec<f64>>,
 }
@@ -93,9 +94,9 @@ fn ours(setup: &Setup, start: &[f64], goal: &[f64], seed: u64) -> Option<Answer>
         let planned = plan(&mut checker, start, &goals, &options);
         planned.ok().map(|planned| ((thread_seconds() - begin) * 1e3, planned))
     };
-    let (first, _) = run(0)?;
+    let (first, found) = run(0)?;
     let (whole, planned) = run(SHORTCUTS)?;
-    Some(Answer { times: [first, whole], checks: planned.checks, path: planned.path })
+    Some(Answer { times: [first, whole], checks: found.checks, path: planned.path })
 }
 
 fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64) -> Option<Answer> {
@@ -170,13 +171,14 @@ impl Column {
         };
         let [first, whole] = &self.times;
         println!(
-            "| {scene} | {planner} | {} of {problems} | {:.2} | {:.1} | {:.2} | {:.1} | {:.0} | {:.2} | {:.1} |",
+            "| {scene} | {planner} | {} of {problems} | {:.3} | {:.2} | {:.3} | {:.2} | {:.0} | {:.0} | {:.2} | {:.1} |",
             problems - self.unsolved,
             at(first, 0.5),
             at(first, 0.99),
             at(whole, 0.5),
             at(whole, 0.99),
             at(&self.checks, 0.5),
+            at(&self.checks, 0.99),
             at(&self.lengths, 0.5),
             self.least * 1e3,
         );
@@ -194,10 +196,10 @@ fn main() {
     };
     println!("{problems} problems per scene, random seed {RANDOM_SEED}; {rounds} rounds; CPU time");
     println!(
-        "| scene | planner | solved | search, ms: median | 99 % | with shortcuts, ms: median | 99 % | checks, median | \
+        "| scene | planner | solved | search, ms: median | 99 % | with shortcuts, ms: median | 99 % | checks, median | 99 % | \
          length, median, rad | least distance, mm |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut random = oorandom::Rand64::new(RANDOM_SEED);
     for setup in setups(urdf) {
         let mut columns = [(); 2].map(|()| Column { least: f64::INFINITY, ..Column::default() });

@@ -133,9 +133,7 @@ impl<'a> Checker<'a> {
         let clearance = self.bodies.clearance;
         let mut check = |part: usize, other: Other| {
             let (speed, spare) = match other {
-                Other::Part(other) => {
-                    (self.speeds.of_pair(self.bodies, part, other), clearance)
-                }
+                Other::Part(other) => (self.speeds.of_pair(self.bodies, part, other), clearance),
                 Other::Body(_) => (self.speeds.of_part(part), 0.5 * clearance),
             };
             let enough = (speed * share - spare).max(0.0);
@@ -270,7 +268,9 @@ impl Speeds {
         self.rates.extend_from_slice(rates);
         self.parts.clear();
         let levers = bodies.part_leverage.iter();
-        self.parts.extend(levers.map(|levers| levers.iter().zip(rates).map(|(lever, rate)| lever * rate).sum::<f64>()));
+        self.parts.extend(
+            levers.map(|levers| levers.iter().zip(rates).map(|(lever, rate)| lever * rate).sum::<f64>()),
+        );
         let greatest: f64 = bodies.leverage.iter().zip(rates).map(|(lever, rate)| lever * rate).sum();
         self.least = 0.5 * bodies.clearance / greatest;
     }
