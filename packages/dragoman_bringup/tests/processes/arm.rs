@@ -16,7 +16,7 @@ use dragoman_ros::moveit_msgs::msg::{
 };
 use dragoman_ros::moveit_msgs::srv::{GetMotionPlan, GetPositionFK, GetPositionIK};
 use dragoman_ros::rcl_interfaces::msg::{Parameter, ParameterType};
-use dragoman_ros::rcl_interfaces::srv::SetParameters;
+use dragoman_ros::rcl_interfaces::srv::{GetParameters, SetParameters};
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::shape_msgs::msg::SolidPrimitive;
 use dragoman_ros::std_msgs::msg::Float64;
@@ -670,6 +670,23 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         let error = plan(&mut operator, seconds).error_code;
         assert!(error.val == -6 && error.message.starts_with("0.2 s have passed"), "{error:?}");
     }
+
+    // Settings of the motion that are refused are reset; this is none of them.
+    operator.set("joint.max_velocity", |parameter| {
+        parameter.value.type_ = ParameterType::PARAMETER_DOUBLE_ARRAY as _;
+        parameter.value.double_array_value = vec![0.5];
+    });
+    let begin = Instant::now();
+    loop {
+        let request = GetParameters::Request { names: vec!["joint.max_velocity".to_owned()] };
+        let answer = operator.call::<GetParameters::Service>("/ranger/kinematics/get_parameters", request);
+        if answer.values.first().is_some_and(|value| value.double_array_value.len() == NAMES.len()) {
+            break;
+        }
+        assert!(begin.elapsed() < PATIENCE, "it is not reset: {answer:?}");
+    }
+    let error = plan(&mut operator, 0.0).error_code;
+    assert!(error.val == -6 && error.message.starts_with("0.2 s have passed"), "{error:?}");
 
     // All that run end, and say so.
     operator.set("planning_time", |parameter| {
