@@ -22,7 +22,7 @@ pub struct PlanOptions {
 
 impl Default for PlanOptions {
     fn default() -> Self {
-        Self { max_iterations: 20_000, shortcuts: 100, step: 1.5, seed: 1 }
+        Self { max_iterations: 100_000, shortcuts: 100, step: 1.5, seed: 1 }
     }
 }
 
