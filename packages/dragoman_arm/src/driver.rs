@@ -32,7 +32,7 @@ pub mod trajectory;
 mod whistle;
 
 pub use config::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
-pub use control::{Controller, Feedback};
+pub use control::{Controller, Feedback, Payload};
 pub use execution::End;
 pub use fault::{EmergencyRecord, Fault};
 pub use group::{Event, Group, Measured, State};

@@ -27,12 +27,14 @@ use dragoman_ros::diagnostics::Diagnostics;
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{
-    Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, sensor_msgs, std_srvs,
+    Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
+    sensor_msgs, std_srvs,
 };
 use futures::channel::oneshot;
 
 use crate::driver::{
-    self, ControlMode, Controller, Drives, End, Event, Fault, Group, GroupConfig, Measured, StartError, State,
+    self, ControlMode, Controller, Drives, End, Event, Fault, Group, GroupConfig, Measured, Payload,
+    StartError, State,
 };
 use crate::drives::DriveError;
 
@@ -93,6 +95,8 @@ struct Arm {
     ignored: Vec<bool>,
     clock: Arc<Mutex<Clock>>,
     status: Publisher<dragoman_msgs::msg::DriveStatus>,
+    /// Of a controller that learns the payload.
+    payload: Option<Publisher<geometry_msgs::msg::InertiaStamped>>,
     /// Whether the first automatic switch-on is still pending.
     enable_at_start: bool,
     /// The callers awaiting the end of each trajectory.
@@ -162,15 +166,18 @@ pub fn start(
     }
     let drives = Arc::new(Drives::run(group, bus, clock).map_err(ArmNodeError::Start)?);
 
-    let latched = QosProfile::default().keep_last(1).transient_local();
+    let latched = || QosProfile::default().keep_last(1).transient_local();
     let node = tasks.node();
+    let learns = drives.with(|_, group| group.learned_payload().is_some());
+    let payload = if learns { Some(node.create_publisher("learned_payload", latched())?) } else { None };
     let states =
         node.create_publisher::<sensor_msgs::msg::JointState>("joint_states", QosProfile::default())?;
     let arm = Arc::new(Mutex::new(Arm {
         ignored: vec![false; settings.joint_names.len()],
         names: settings.joint_names,
         clock: node.get_ros_clock(),
-        status: node.create_publisher("drive_status", latched)?,
+        status: node.create_publisher("drive_status", latched())?,
+        payload,
         enable_at_start: enable_at_start || values.value("enable_at_start"),
         waiting: HashMap::new(),
         refusal: None,
@@ -201,6 +208,7 @@ pub fn start(
     tasks.every(STATUS_PERIOD, move || {
         let mut arm = lock(&arm);
         arm.publish_status();
+        arm.publish_payload();
         arm.report(&mut diagnostics);
     })?;
     Ok(ArmNode { node: tasks.start()?, drives })
@@ -441,6 +449,23 @@ impl Arm {
         status.header.stamp = self.stamp();
         if let Err(error) = self.status.publish(&status) {
             tracing::warn!(%error, "drive_status");
+        }
+    }
+
+    /// What the controller has learned about the payload.
+    fn publish_payload(&self) {
+        let learned = self.drives.with(|_, group| group.learned_payload());
+        let (Some(publisher), Some(Payload { link, mass, center: [x, y, z] })) = (&self.payload, learned)
+        else {
+            return;
+        };
+        let mut message = geometry_msgs::msg::InertiaStamped::default();
+        message.header.stamp = self.stamp();
+        message.header.frame_id = link.to_string();
+        message.inertia.m = mass;
+        message.inertia.com = geometry_msgs::msg::Vector3 { x, y, z };
+        if let Err(error) = publisher.publish(&message) {
+            tracing::warn!(%error, "learned_payload");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Control at the host: the drives follow currents, which a controller on this computer computes in every cycle.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What a controller gets in a cycle. One value per joint, base of the chain first; rad or m.
 #[derive(Debug, Clone, Copy)]
@@ -15,12 +16,27 @@ pub struct Feedback<'a> {
     pub period: f64,
 }
 
+/// What the arm carries, as its controller has learned it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Payload {
+    /// The link in whose frame its centre is.
+    pub link: Arc<str>,
+    /// kg.
+    pub mass: f64,
+    /// Centre of mass, m; not known without a mass.
+    pub center: [f64; 3],
+}
+
+/// What has been learned so far.
+type Learned = Box<dyn Fn() -> Payload + Send>;
+
 /// Torques (N m or N) from the feedback, into the second argument.
 type Compute = Box<dyn FnMut(&Feedback<'_>, &mut [f64]) + Send>;
 
 /// A controller.
 pub struct Controller {
     compute: Compute,
+    learned: Option<Learned>,
     velocity: Vec<f64>,
     acceleration: Vec<f64>,
     torques: Vec<f64>,
@@ -37,10 +53,22 @@ impl Controller {
     pub fn new(compute: impl FnMut(&Feedback<'_>, &mut [f64]) + Send + 'static) -> Self {
         Self {
             compute: Box::new(compute),
+            learned: None,
             velocity: Vec::new(),
             acceleration: Vec::new(),
             torques: Vec::new(),
         }
+    }
+
+    /// A controller that learns what the arm carries.
+    #[must_use]
+    pub fn learning(self, learned: impl Fn() -> Payload + Send + 'static) -> Self {
+        Self { learned: Some(Box::new(learned)), ..self }
+    }
+
+    /// What it has learned; `None` if it does not learn.
+    pub(super) fn payload(&self) -> Option<Payload> {
+        self.learned.as_ref().map(|learned| learned())
     }
 
     /// The set-points have come to rest, or were moved.

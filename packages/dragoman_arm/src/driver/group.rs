@@ -20,7 +20,7 @@ use dragoman_io::can::{BusFault, Frame};
 
 use super::axis::Axis;
 use super::config::{ConfigError, ControlMode, GroupConfig};
-use super::control::Controller;
+use super::control::{Controller, Payload};
 use super::execution::{End, Execution, History};
 use super::fault::{EmergencyLog, Fault};
 use super::outbox::Outbox;
@@ -190,6 +190,11 @@ impl Group {
     /// Sets the controller of [`ControlMode::Host`]. Without one the currents are 0.
     pub fn set_controller(&mut self, controller: Controller) {
         self.controller = Some(controller);
+    }
+
+    /// What the controller has learned about the payload; `None` if there is none that learns.
+    pub fn learned_payload(&self) -> Option<Payload> {
+        self.controller.as_ref()?.payload()
     }
 
     /// Whether a controller on this computer follows the set-points.

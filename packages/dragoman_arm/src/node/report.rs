@@ -3,7 +3,7 @@
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
 use super::Arm;
-use crate::driver::{EmergencyRecord, Fault, Group, State};
+use crate::driver::{EmergencyRecord, Fault, Group, Payload, State};
 use crate::simpliq::emergencies;
 
 impl Arm {
@@ -59,6 +59,10 @@ fn figures(group: &Group) -> Vec<(String, String)> {
         ("frames sent".to_owned(), group.frames_sent().to_string()),
         ("warnings of the bus".to_owned(), group.bus_warning().1.to_string()),
     ];
+    if let Some(Payload { link, mass, center: [x, y, z] }) = group.learned_payload() {
+        let value = format!("{mass:.2} kg at {x:.3}, {y:.3}, {z:.3} m in {link}");
+        values.push(("learned payload".to_owned(), value));
+    }
     values.extend(group.emergencies().records().iter().map(emergency));
     if group.emergencies().other() > 0 {
         values.push(("other emergencies".to_owned(), group.emergencies().other().to_string()));

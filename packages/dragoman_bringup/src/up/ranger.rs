@@ -1,17 +1,18 @@
 //! The arm of the lab: its drives, simulated or on a CAN bus, its nodes, and its 31-byte protocol.
 
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{AxisConfig, Clock, Controller, DriveKind, Drives, GroupConfig, State};
+use dragoman_arm::driver::{AxisConfig, Clock, Controller, DriveKind, Drives, GroupConfig, Payload, State};
 use dragoman_arm::node::{ArmBus, ArmNode, ArmSettings, BusSettings};
 use dragoman_bridge::arm31::node::start_server;
 use dragoman_io::can::Bus;
 use dragoman_kinematics::calibration::DhTable;
 use dragoman_kinematics::control::{Method, law};
 use dragoman_kinematics::dynamics::Inertia;
+use dragoman_kinematics::nalgebra::Point3;
 use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
 use dragoman_kinematics::{Joint, Model};
 use dragoman_ros::naming::below;
@@ -223,8 +224,25 @@ impl Carried {
         let [base, tip] = self.links(&wanted.control_mode)?;
         let law = law(&self.urdf, Some(base), Some(tip), &rotors, method, wanted.bandwidth);
         let mut law = law.map_err(|error| format!("{}: {error}", wanted.control_mode))?;
-        Ok(Some(Controller::new(move |step, torques| {
+        if method == Method::ComputedTorque {
+            return Ok(Some(Controller::new(move |step, torques| {
+                law.torques(step.position, step.velocity, step.target, step.period, torques);
+            })));
+        }
+        // In the frame of the last joint.
+        let learned = Arc::new(Mutex::new(Inertia::default()));
+        let (known, tool, link) = (Arc::clone(&learned), self.model.tool().inverse(), Arc::from(tip));
+        let controller = Controller::new(move |step, torques| {
             law.torques(step.position, step.velocity, step.target, step.period, torques);
+            *learned.lock().unwrap_or_else(PoisonError::into_inner) = law.payload();
+        });
+        Ok(Some(controller.learning(move || {
+            let payload = *known.lock().unwrap_or_else(PoisonError::into_inner);
+            let center = match payload.mass {
+                mass if mass > 0.0 => (tool * Point3::from(payload.moment / mass)).into(),
+                _ => [0.0; 3],
+            };
+            Payload { link: Arc::clone(&link), mass: payload.mass, center }
         })))
     }
 
@@ -351,6 +369,8 @@ fn truth(nominal: &Nominal, shafts: Shafts, misalignment: &str) -> Result<tracke
 
 #[cfg(test)]
 mod tests {
+    use dragoman_arm::driver::ControlMode;
+
     use super::*;
 
     fn wanted<'a>(group: &'a GroupConfig, control_mode: &str, payload: &[f64]) -> BusSettings<'a> {
@@ -402,6 +422,13 @@ mod tests {
             let found = carried.controller(&wanted(&drives, mode, &[0.0; 4])).unwrap();
             assert_eq!(found.is_some(), has_one, "{mode}");
         }
+        // CiA 402 drives take positions only: the configuration says so, before anything is opened.
+        let mut cia402 = drives.clone();
+        cia402.axes.iter_mut().for_each(|axis| axis.kind = DriveKind::Cia402);
+        cia402.check().unwrap();
+        cia402.mode = ControlMode::Host;
+        let error = cia402.check().unwrap_err().to_string();
+        assert_eq!(error, "joint 0: only SimplIQ drives take velocities and currents");
         let fast = BusSettings { bandwidth: 50.0, ..wanted(&drives, "adaptive", &[0.0; 4]) };
         assert!(carried.controller(&fast).err().unwrap().contains("at most 19.8"));
     }

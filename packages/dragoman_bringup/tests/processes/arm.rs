@@ -16,7 +16,7 @@ use dragoman_ros::moveit_msgs::msg::{
 };
 use dragoman_ros::moveit_msgs::srv::{GetMotionPlan, GetPositionFK, GetPositionIK};
 use dragoman_ros::rcl_interfaces::msg::{Parameter, ParameterType};
-use dragoman_ros::rcl_interfaces::srv::SetParameters;
+use dragoman_ros::rcl_interfaces::srv::{GetParameters, SetParameters};
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::shape_msgs::msg::SolidPrimitive;
 use dragoman_ros::std_msgs::msg::Float64;
@@ -651,7 +651,7 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
     let begin = Instant::now();
     let error = loop {
         objects.publish(&walls).unwrap();
-        let answer = plan(&mut operator, 0.3);
+        let answer = plan(&mut operator, 0.1);
         if answer.error_code.val != 1 {
             break answer.error_code;
         }
@@ -659,17 +659,34 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
     };
     // TIMED_OUT
     assert_eq!(error.val, -6, "{error:?}");
-    assert!(error.message.starts_with("0.3 s have passed: the search was ended after"), "{}", error.message);
+    assert!(error.message.starts_with("0.1 s have passed: the search was ended after"), "{}", error.message);
 
     // The node's own limit is the longest.
     operator.set("planning_time", |parameter| {
         parameter.value.type_ = ParameterType::PARAMETER_DOUBLE as _;
-        parameter.value.double_value = 0.2;
+        parameter.value.double_value = 0.05;
     });
     for seconds in [0.0, 100.0] {
         let error = plan(&mut operator, seconds).error_code;
-        assert!(error.val == -6 && error.message.starts_with("0.2 s have passed"), "{error:?}");
+        assert!(error.val == -6 && error.message.starts_with("0.05 s have passed"), "{error:?}");
     }
+
+    // Settings of the motion that are refused are reset; this is none of them.
+    operator.set("joint.max_velocity", |parameter| {
+        parameter.value.type_ = ParameterType::PARAMETER_DOUBLE_ARRAY as _;
+        parameter.value.double_array_value = vec![0.5];
+    });
+    let begin = Instant::now();
+    loop {
+        let request = GetParameters::Request { names: vec!["joint.max_velocity".to_owned()] };
+        let answer = operator.call::<GetParameters::Service>("/ranger/kinematics/get_parameters", request);
+        if answer.values.first().is_some_and(|value| value.double_array_value.len() == NAMES.len()) {
+            break;
+        }
+        assert!(begin.elapsed() < PATIENCE, "it is not reset: {answer:?}");
+    }
+    let error = plan(&mut operator, 0.0).error_code;
+    assert!(error.val == -6 && error.message.starts_with("0.05 s have passed"), "{error:?}");
 
     // All that run end, and say so.
     operator.set("planning_time", |parameter| {
@@ -689,7 +706,7 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         Node::is_available(&cancel).unwrap().await.unwrap();
         let searches = [(); 2].map(|()| planner.request(&request).unwrap());
         let cancelled = async {
-            tokio::time::sleep(Duration::from_millis(1000)).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
             cancel.request(&Trigger::Request::default()).unwrap().await.unwrap()
         };
         let all = futures::future::join(futures::future::join_all(searches), cancelled);

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::calibrate::Folder;
-use crate::common::{Lab, domain};
+use crate::common::{Lab, domain, until};
+use crate::simulation::{Program, last, latched};
+use dragoman_ros::geometry_msgs::msg::InertiaStamped;
 
 fn evaluate(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_dragoman"))
@@ -169,6 +171,14 @@ fn the_host_controls_an_arm_with_masses() {
         }
     }
     assert!(errors.last().is_some_and(|error| *error < 8.0), "{errors:?}");
+    // What the controller has learned.
+    let mut program = Program::new(&lab);
+    let learned = program.record::<InertiaStamped>("/ranger/learned_payload", latched());
+    program.start();
+    until("the payload is known", || {
+        last(&learned).is_some_and(|payload| (payload.inertia.m - 1.0).abs() < 0.3)
+    });
+    assert_eq!(last(&learned).unwrap().header.frame_id, "tool0");
     drop(lab);
 }
 

@@ -1,6 +1,7 @@
 //! Our planner against OMPL's RRT-Connect, with the same collision check, in one process:
 //! `cargo run --release --manifest-path packages/dragoman_kinematics/benches/ompl/Cargo.toml`. Needs a C++ compiler and OMPL
-//! (`apt-get install g++ libompl-dev`). Arguments: problems per scene (200), rounds (3), OMPL's range, rad (0: its default).
+//! (`apt-get install g++ libompl-dev`). Arguments: problems per scene (200), rounds (3), OMPL's range, rad (0: its default),
+//! attempts of both to make a path shorter (100).
 //!
 //! Both planners get the same random problems one after the other, so that the load of the machine is the same for both.
 //! OMPL's states and motions are checked by [`Checker`], as ours are, at the cost of a call through a pointer. Times are CPU
@@ -15,8 +16,6 @@ use std::ffi::c_void;
 mod scenes;
 
 const RANDOM_SEED: u128 = 20;
-/// Attempts of both to make a path shorter.
-const SHORTCUTS: u32 = 100;
 /// Longest search of OMPL, s.
 const LONGEST: f64 = 10.0;
 /// Values of the longest path that is read.
@@ -73,20 +72,21 @@ extern "C" fn is_motion_free(user: *mut c_void, from: *const f64, to: *const f64
     // SAFETY: as in `is_free`.
     let (checker, [from, to]) = unsafe { parts(user, [from, to]) };
     // OMPL's contract: the first is known to be free.
-    checker.collision(to).is_none() && checker.is_free(from, to)
+    checker.reaches(from, to)
 }
 
 /// One answer to one problem.
 struct Answer {
     /// Until a path was known, and until it was short, ms.
     times: [f64; 2],
+    /// Of search and shortcuts.
     checks: u64,
     path: Vec<Vec<f64>>,
 }
 
-fn ours(setup: &Setup, start: &[f64], goal: &[f64], seed: u64) -> Option<Answer> {
+fn ours(setup: &Setup, start: &[f64], goal: &[f64], seed: u64, shortcuts: u32) -> Option<Answer> {
     let goals = [goal.to_vec()];
-    let run = |shortcuts| {
+    let run = |shortcuts: u32| {
         let mut checker = Checker::new(&setup.robot, &setup.bodies, &setup.scene);
         let options = PlanOptions { shortcuts, seed, ..PlanOptions::default() };
         let begin = thread_seconds();
@@ -94,11 +94,11 @@ fn ours(setup: &Setup, start: &[f64], goal: &[f64], seed: u64) -> Option<Answer>
         planned.ok().map(|planned| ((thread_seconds() - begin) * 1e3, planned))
     };
     let (first, _) = run(0)?;
-    let (whole, planned) = run(SHORTCUTS)?;
+    let (whole, planned) = run(shortcuts)?;
     Some(Answer { times: [first, whole], checks: planned.checks, path: planned.path })
 }
 
-fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64) -> Option<Answer> {
+fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64, shortcuts: u32) -> Option<Answer> {
     let width = setup.robot.joint_count();
     let joints = setup.robot.joints();
     let lower: Vec<f64> = joints.iter().map(|joint| joint.lower).collect();
@@ -120,7 +120,7 @@ fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64) -> Option<Answer
             goal.as_ptr(),
             range,
             LONGEST,
-            SHORTCUTS,
+            shortcuts,
             times.as_mut_ptr(),
             path.as_mut_ptr(),
             path.len(),
@@ -170,13 +170,14 @@ impl Column {
         };
         let [first, whole] = &self.times;
         println!(
-            "| {scene} | {planner} | {} of {problems} | {:.2} | {:.1} | {:.2} | {:.1} | {:.0} | {:.2} | {:.1} |",
+            "| {scene} | {planner} | {} of {problems} | {:.3} | {:.2} | {:.3} | {:.2} | {:.0} | {:.0} | {:.2} | {:.1} |",
             problems - self.unsolved,
             at(first, 0.5),
             at(first, 0.99),
             at(whole, 0.5),
             at(whole, 0.99),
             at(&self.checks, 0.5),
+            at(&self.checks, 0.99),
             at(&self.lengths, 0.5),
             self.least * 1e3,
         );
@@ -187,6 +188,7 @@ fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let number = |index: usize, default: f64| numbers.get(index).copied().unwrap_or(default);
     let (problems, rounds, range) = (number(0, 200.0) as usize, number(1, 3.0) as usize, number(2, 0.0));
+    let shortcuts = number(3, 100.0) as u32;
     ompl_seed(1);
     let urdf = |file: &str| {
         let path = format!("{}/../../../../urdf/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -194,18 +196,18 @@ fn main() {
     };
     println!("{problems} problems per scene, random seed {RANDOM_SEED}; {rounds} rounds; CPU time");
     println!(
-        "| scene | planner | solved | search, ms: median | 99 % | with shortcuts, ms: median | 99 % | checks, median | \
+        "| scene | planner | solved | search, ms: median | 99 % | with shortcuts, ms: median | 99 % | checks, median | 99 % | \
          length, median, rad | least distance, mm |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut random = oorandom::Rand64::new(RANDOM_SEED);
     for setup in setups(urdf) {
         let mut columns = [(); 2].map(|()| Column { least: f64::INFINITY, ..Column::default() });
         for _ in 0..problems {
             let [start, goal] = [(); 2].map(|()| setup.random(&mut random));
             for round in 0..rounds {
-                columns[0].add(&setup, ours(&setup, &start, &goal, 1 + round as u64));
-                columns[1].add(&setup, ompl(&setup, &start, &goal, range));
+                columns[0].add(&setup, ours(&setup, &start, &goal, 1 + round as u64, shortcuts));
+                columns[1].add(&setup, ompl(&setup, &start, &goal, range, shortcuts));
             }
         }
         for (column, planner) in columns.iter().zip(["Dragoman", "OMPL"]) {

@@ -31,8 +31,11 @@ impl Path {
     pub const RADIUS: f64 = 0.2;
     /// Amplitude of the sinusoids, m.
     pub const AMPLITUDE: f64 = 0.1;
-    /// Centre of circle and sinusoids in the base frame, m. The thesis has it for the sinusoids.
+    /// Centre of the sinusoids in the base frame, m.
     pub const CENTER: [f64; 3] = [0.0, 0.62, 0.52];
+    /// Centre of the circle in the base frame, m. The thesis does not have it, but says that joints 4 and 6 turned at about
+    /// 1.5 rad/s with T = 5 s: that is so here, and not round the centre of the sinusoids (2.0 and 1.9 rad/s).
+    pub const CIRCLE_CENTER: [f64; 3] = [0.0, 0.70, 0.52];
     /// Corners of the rectangle in the base frame, m: B, C, E and F of figure 4.5.
     pub const CORNERS: [[f64; 3]; 4] =
         [[0.25, 0.58, 0.4], [0.25, 0.58, 0.6], [-0.25, 0.58, 0.6], [-0.25, 0.58, 0.4]];
@@ -78,7 +81,9 @@ impl Path {
                 }
                 corner(0)
             }
-            Self::Circle { .. } => center + Self::RADIUS * Vector3::new(cosine, 0.0, sine),
+            Self::Circle { .. } => {
+                Point3::from(Self::CIRCLE_CENTER) + Self::RADIUS * Vector3::new(cosine, 0.0, sine)
+            }
             Self::SinusoidX { .. } => center + Self::AMPLITUDE * Vector3::new(sine, 0.0, 0.0),
             Self::SinusoidZ { .. } => center + Self::AMPLITUDE * Vector3::new(0.0, 0.0, sine),
         }

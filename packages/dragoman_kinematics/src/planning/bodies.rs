@@ -24,6 +24,8 @@ pub struct ArmBodies {
     pub(super) pairs: Vec<(usize, usize)>,
     /// How far a point of the arm can move, at most, when one joint moves by 1 rad or 1 m.
     pub(super) leverage: Vec<f64>,
+    /// The same for a point of each part, and the joints that move it.
+    pub(super) part_leverage: Vec<Vec<f64>>,
     pub(super) clearance: f64,
 }
 
@@ -65,8 +67,12 @@ impl ArmBodies {
                 });
             }
         }
-        let leverage = leverage(robot, &parts);
-        let mut bodies = Self { pairs: Vec::new(), leverage, clearance, parts };
+        let part_leverage: Vec<Vec<f64>> = parts.iter().map(|part| leverage(robot, part)).collect();
+        let greatest = |joint: usize| {
+            part_leverage.iter().filter_map(|levers| levers.get(joint)).copied().fold(0.0, f64::max)
+        };
+        let leverage = (0..robot.joint_count()).map(greatest).collect();
+        let mut bodies = Self { pairs: Vec::new(), leverage, part_leverage, clearance, parts };
         bodies.pairs = bodies.checked_pairs(robot);
         Ok(bodies)
     }
@@ -123,17 +129,14 @@ impl ArmBodies {
     }
 }
 
-/// For each joint the greatest distance of a point of the arm from the joint's frame, m; 1 where the joint slides.
-fn leverage(robot: &Robot, parts: &[Part]) -> Vec<f64> {
-    let model = robot.model();
-    let joints = robot.joints();
-    let far = |part: &Part| (part.offset * part.solid.centre).coords.norm() + part.solid.radius;
+/// For each joint that moves a part the greatest distance of a point of the part from the joint's frame, m; 1 where the
+/// joint slides.
+fn leverage(robot: &Robot, part: &Part) -> Vec<f64> {
+    let placements = robot.model().placements();
     // From the frame that moves with the last joint backwards to the first.
-    let mut reach: f64 = 0.0;
-    let mut levers = vec![0.0; joints.len()];
-    for (index, joint) in joints.iter().enumerate().rev() {
-        let own = parts.iter().filter(|part| part.joints_below == index + 1).map(far);
-        reach = own.fold(reach, f64::max);
+    let mut reach = (part.offset * part.solid.centre).coords.norm() + part.solid.radius;
+    let mut levers = vec![0.0; part.joints_below];
+    for (index, joint) in robot.joints().iter().enumerate().take(part.joints_below).rev() {
         levers[index] = match joint.kind {
             JointKind::Revolute => reach,
             JointKind::Prismatic => 1.0,
@@ -142,7 +145,7 @@ fn leverage(robot: &Robot, parts: &[Part]) -> Vec<f64> {
             let slide = |limit: f64| if limit.is_finite() { limit.abs() } else { UNLIMITED };
             reach += slide(joint.lower).max(slide(joint.upper));
         }
-        reach += model.placements()[index].origin.translation.vector.norm();
+        reach += placements[index].origin.translation.vector.norm();
     }
     levers
 }

@@ -7,15 +7,16 @@
 //! | `shape.rs` | [`Shape`]; the only file that converts to parry3d |
 //! | `bodies.rs` | [`ArmBodies`]: the collision shapes of an arm's links, and which pairs of them are checked |
 //! | `scene.rs` | [`Scene`]: what stands around the arm |
-//! | `check.rs` | [`Checker`]: configurations and straight motions, with a bound on what moves between two samples |
+//! | `check.rs` | [`Checker`]: configurations, and motions by few samples, each of which covers as much as its distances allow |
 //! | `search.rs` | [`plan`]: RRT-Connect and shortcuts |
 //! | `line.rs` | [`line()`]: straight lines of the tool |
 //! | `timing.rs` | [`time`]: round corners, and the fastest motion along a path within the limits |
 //!
-//! A checked motion keeps the clearance everywhere, not only at its samples: no point of the arm moves farther than one
-//! clearance from one sample to the next, and at the samples links are one and a half clearances away from the scene, and
-//! two from each other. This holds for straight motions in joint space and for rounded corners. It does not include how a
-//! controller interpolates the points of a [`Trajectory`], nor how well the arm follows.
+//! A checked motion keeps the clearance everywhere, not only at its samples. At the samples links are one and a half
+//! clearances away from the scene, and two from each other. So no link may move by more than half a clearance, and two links
+//! by one as seen from each other, before the next sample is due; and as much farther as their distance at the sample is
+//! greater. Distances are lower bounds. This holds for straight motions in joint space and for rounded corners. It does not
+//! include how a controller interpolates the points of a [`Trajectory`], nor how well the arm follows.
 //!
 //! Exempt are links that are too near to each other where the arm starts ([`Checker::leave`]).
 //!

@@ -3,7 +3,7 @@
 use nalgebra::Isometry3;
 
 use super::PlanningError;
-use super::shape::{Shape, Solid};
+use super::shape::{Placed, Shape, Solid};
 
 /// Bodies that an arm must not touch; poses in the frame of its base.
 #[derive(Clone, Default)]
@@ -15,7 +15,7 @@ pub struct Scene {
 pub(super) struct SceneBody {
     pub(super) name: String,
     pub(super) solid: Solid,
-    pub(super) pose: Isometry3<f64>,
+    pub(super) at: Placed,
 }
 
 impl Scene {
@@ -30,7 +30,8 @@ impl Scene {
             return Err(wrong(super::ShapeError::Size));
         }
         let solid = Solid::new(shape, 0.0).map_err(wrong)?;
-        self.bodies.push(SceneBody { name: name.to_owned(), solid, pose });
+        let at = solid.place(&pose);
+        self.bodies.push(SceneBody { name: name.to_owned(), solid, at });
         Ok(())
     }
 

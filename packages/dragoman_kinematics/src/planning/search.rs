@@ -14,7 +14,7 @@ pub struct PlanOptions {
     pub max_iterations: u32,
     /// Attempts to make the path shorter.
     pub shortcuts: u32,
-    /// Longest edge of the search, as movement of the arm, m.
+    /// Longest edge of the search: the root of the sum of squares of all joints' motions, rad or m.
     pub step: f64,
     /// Seed of the random configurations.
     pub seed: u64,
@@ -22,7 +22,7 @@ pub struct PlanOptions {
 
 impl Default for PlanOptions {
     fn default() -> Self {
-        Self { max_iterations: 20_000, shortcuts: 100, step: 0.5, seed: 1 }
+        Self { max_iterations: 100_000, shortcuts: 100, step: 1.5, seed: 1 }
     }
 }
 
@@ -132,6 +132,9 @@ pub(super) fn check_configuration(
     Ok(())
 }
 
+/// Of so many extensions in a row that are blocked, one is of the larger tree.
+const BLOCKED: u32 = 8;
+
 /// Configurations that can be reached from the roots.
 #[derive(Default)]
 struct Tree {
@@ -176,7 +179,6 @@ struct Search<'a, 'b> {
     roots: &'b [usize],
     /// Of each joint: where samples begin, and how far they reach.
     ranges: Vec<(f64, f64)>,
-    weights: Vec<f64>,
     step: f64,
     random: oorandom::Rand64,
     iterations: u32,
@@ -206,16 +208,15 @@ impl<'a, 'b> Search<'a, 'b> {
             (lower, upper - lower)
         };
         let ranges = checker.robot.joints().iter().enumerate().map(range).collect();
-        let weights = checker.bodies.leverage.iter().map(|lever| (lever * lever).max(1e-6)).collect();
         let random = oorandom::Rand64::new(options.seed.into());
-        Self { checker, trees, roots, ranges, weights, step: options.step, random, iterations: 0 }
+        Self { checker, trees, roots, ranges, step: options.step, random, iterations: 0 }
     }
 
     /// The path and its goal.
     fn run(&mut self, max_iterations: u32, goes_on: impl Fn() -> bool) -> Option<(Vec<Vec<f64>>, usize)> {
         let width = self.ranges.len();
         let mut sample = vec![0.0; width];
-        let mut grown = 0;
+        let (mut grown, mut blocked) = (0, 0);
         while self.iterations < max_iterations && goes_on() {
             self.iterations += 1;
             for (value, (lower, range)) in sample.iter_mut().zip(&self.ranges) {
@@ -238,7 +239,11 @@ impl<'a, 'b> Search<'a, 'b> {
                     return Some((path, goal));
                 }
             }
-            grown = 1 - grown;
+            // The smaller tree has more to find; but it may be where nothing grows.
+            blocked = if reached.is_some() { 0 } else { blocked + 1 };
+            let [from_start, from_goal] = [0, 1].map(|tree: usize| self.trees[tree].parents.len());
+            let smaller = usize::from(from_goal < from_start);
+            grown = if blocked % BLOCKED == BLOCKED - 1 { 1 - smaller } else { smaller };
         }
         None
     }
@@ -271,7 +276,7 @@ impl<'a, 'b> Search<'a, 'b> {
     fn advance(&mut self, tree: usize, node: usize, target: &[f64]) -> Grown {
         let width = self.ranges.len();
         let from = self.trees[tree].node(node, width).to_vec();
-        let distance = self.distance(&from, target).sqrt();
+        let distance = squared_distance(&from, target).sqrt();
         let arrives = distance <= self.step;
         let share = if arrives { 1.0 } else { self.step / distance };
         let to: Vec<f64> = if arrives {
@@ -279,7 +284,7 @@ impl<'a, 'b> Search<'a, 'b> {
         } else {
             from.iter().zip(target).map(|(a, b)| a + (b - a) * share).collect()
         };
-        if self.checker.collision(&to).is_some() || !self.checker.is_free(&from, &to) {
+        if !self.checker.reaches(&from, &to) {
             return Grown::Blocked;
         }
         let new = self.trees[tree].add(&to, node);
@@ -288,14 +293,14 @@ impl<'a, 'b> Search<'a, 'b> {
 
     fn nearest(&self, tree: usize, target: &[f64]) -> usize {
         let nodes = self.trees[tree].positions.chunks_exact(self.ranges.len());
-        let far = nodes.map(|node| self.distance(node, target)).enumerate();
+        let far = nodes.map(|node| squared_distance(node, target)).enumerate();
         far.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index)
     }
+}
 
-    /// Square of a distance that counts joints by how much of the arm they move.
-    fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
-        self.weights.iter().zip(a.iter().zip(b)).map(|(weight, (a, b))| weight * (a - b) * (a - b)).sum()
-    }
+/// Square of a distance in joint space.
+fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
 /// Replaces parts of a path by straight motions.
@@ -317,9 +322,8 @@ fn shorten(
         places.sort_by(f64::total_cmp);
         let [(from_edge, from), (to_edge, to)] = places.map(|place| point(path, &lengths, place));
         // Both points are on edges, between their samples.
-        let is_free = from_edge != to_edge
-            && [&from, &to].into_iter().all(|end| checker.collision(end).is_none())
-            && checker.is_free(&from, &to);
+        let is_free =
+            from_edge != to_edge && checker.collision(&from).is_none() && checker.reaches(&from, &to);
         if !is_free {
             continue;
         }

@@ -3,6 +3,7 @@
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use parry3d_f64::math::{Pose, Rotation, Vector};
 use parry3d_f64::query;
+use parry3d_f64::query::gjk::{CsoPoint, GJKResult, VoronoiSimplex, closest_points};
 use parry3d_f64::shape::SharedShape;
 
 /// A solid, centred at its origin. Metres.
@@ -130,6 +131,56 @@ impl Solid {
         // All shapes are convex: each pair is known. If one were not, it would count as touching.
         !query::intersection_test(&a, &*self.shape, &b, &*other.shape).is_ok_and(|found| !found.intersecting)
     }
+
+    /// The solid at a pose, for [`Solid::separation`].
+    pub(super) fn place(&self, pose: &Isometry3<f64>) -> Placed {
+        let centre = pose * self.centre;
+        Placed { pose: to_parry(pose) * self.turn, centre: Vector::new(centre.x, centre.y, centre.z) }
+    }
+
+    /// A lower bound of the distance of two solids, m: not positive if they touch, at least `enough` if they are that far
+    /// apart, and close to the distance otherwise.
+    pub(super) fn separation(&self, at: &Placed, other: &Self, other_at: &Placed, enough: f64) -> f64 {
+        let is_enough = |bound: f64| bound > 0.0 && bound >= enough;
+        // The cheapest bounds first: two spheres, then a sphere and a shape.
+        let mut bound = (at.centre - other_at.centre).length() - self.radius - other.radius;
+        if is_enough(bound) {
+            return bound;
+        }
+        for ((solid, at), (other, other_at)) in
+            [((self, at), (other, other_at)), ((other, other_at), (self, at))]
+        {
+            if other.shape.as_convex_polyhedron().is_none() {
+                let far = other.shape.distance_to_point(&other_at.pose, at.centre, true) - solid.radius;
+                bound = bound.max(far);
+                if is_enough(bound) || solid.shape.as_ball().is_some() {
+                    return bound;
+                }
+            }
+        }
+        let pose = at.pose.inv_mul(&other_at.pose);
+        // All shapes are convex. If one were not, it would count as touching.
+        let (Some(one), Some(two)) = (self.shape.as_support_map(), other.shape.as_support_map()) else {
+            return 0.0;
+        };
+        let first = (-pose.translation).try_normalize().unwrap_or(Vector::X);
+        let mut simplex = VoronoiSimplex::new();
+        simplex.reset(CsoPoint::from_shapes(&pose, one, two, first));
+        let direction = match closest_points(&pose, one, two, enough, true, &mut simplex) {
+            GJKResult::NoIntersection(direction) | GJKResult::ClosestPoints(_, _, direction) => direction,
+            GJKResult::Intersection | GJKResult::Proximity(_) => return 0.0,
+        };
+        // Between two parallel planes that separate them, whatever the search was worth.
+        -direction.dot(CsoPoint::from_shapes(&pose, one, two, direction).point)
+    }
+}
+
+/// A solid at a pose.
+#[derive(Clone, Copy)]
+pub(super) struct Placed {
+    pose: Pose,
+    /// The centre of the sphere round it.
+    centre: Vector,
 }
 
 fn to_parry(pose: &Isometry3<f64>) -> Pose {

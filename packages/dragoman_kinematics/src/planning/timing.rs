@@ -118,13 +118,10 @@ impl Piece {
     fn is_free(&self, checker: &mut Checker<'_>) -> bool {
         // A slope changes evenly: it is steepest at an end.
         let steepest = self.slope(0.0).zip(self.slope(self.length)).map(|(a, b)| a.abs().max(b.abs()));
-        let levers = checker.bodies.leverage.iter();
-        let displacement: f64 = levers.zip(steepest).map(|(lever, slope)| lever * slope * self.length).sum();
+        let rates: Vec<f64> = steepest.map(|slope| slope * self.length).collect();
         // The ends are on edges, between their samples.
-        let ends = [0.0, self.length].map(|s| self.position(s));
-        let are_ends_free = ends.iter().all(|end| checker.collision(end).is_none());
-        are_ends_free
-            && checker.is_way_free(displacement, |share, between| {
+        checker.collision(&self.a).is_none()
+            && checker.is_way_free(&rates, false, |share, between| {
                 let s = self.length * share;
                 for (((value, a), b), c) in between.iter_mut().zip(&self.a).zip(&self.b).zip(&self.c) {
                     *value = a + b * s + c * s * s / 2.0;

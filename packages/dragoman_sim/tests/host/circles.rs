@@ -48,6 +48,12 @@ pub(crate) struct Bench {
     law: Arc<Mutex<Box<dyn Law>>>,
 }
 
+/// A point of the thesis' circle round the centre of its sinusoids: nearer to the arm, which can hold the payload there.
+fn at(phase: f64) -> Point3<f64> {
+    let nearer = Point3::from(Path::CENTER) - Point3::from(Path::CIRCLE_CENTER);
+    Path::Circle { period: 1.0 }.at(phase) + nearer
+}
+
 impl Bench {
     /// Switched on at the beginning of the circle, with a payload that the controller does not know. `sample_ratio`: position loops of a
     /// period of the set-points.
@@ -59,9 +65,7 @@ impl Bench {
     pub(crate) fn with_bandwidth(who: Who, payload: &Inertia, sample_ratio: u16, bandwidth: f64) -> Self {
         let robot = Robot::new(&Model::from_urdf(URDF, None, Some("tool0")).unwrap()).unwrap();
         let mut home = SEED.to_vec();
-        robot
-            .inverse(&pose(Path::Circle { period: 1.0 }.start()), &SEED, &IkOptions::default(), &mut home)
-            .unwrap();
+        robot.inverse(&pose(at(0.0)), &SEED, &IkOptions::default(), &mut home).unwrap();
         let axes = (0..6).map(|joint| AxisConfig {
             max_velocity: 2.5,
             torque_per_ampere: TORQUE_PER_AMPERE[joint],
@@ -187,7 +191,7 @@ impl Bench {
                 _ if rest < 1.0 => duration - 1.0 - ramp(rest),
                 _ => time - 0.5,
             };
-            let point = Path::Circle { period }.at(way / period);
+            let point = at(way / period);
             let before = q.clone();
             self.robot.track(&pose(point), &before, &options, &mut q).unwrap();
             self.group.command(self.now, &q).unwrap();

@@ -574,32 +574,48 @@ impl Rig {
 
     /// Waits for the end of a motion, at most for `longest`.
     async fn at_rest(&mut self, longest: Duration) -> Result<()> {
-        let status = self.status.clone();
-        let ended = self.record_until(|_, _| status.borrow().as_ref().is_some_and(|status| !status.moving));
-        let ended = timeout(longest, ended).await;
-        ended.map_err(|_| "the motion does not end: see the arm's log and motion_events")?
+        at_rest([&self.commanded, &self.measured], &self.status, longest).await
     }
 
     /// Records until `is_done` with the first and last times of commands and measurements, s.
-    async fn record_until(&self, mut is_done: impl FnMut([f64; 2], [f64; 2]) -> bool) -> Result<()> {
-        let begun = Instant::now();
-        loop {
-            if let (Some(commanded), Some(measured)) = (self.commanded.span(), self.measured.span())
-                && is_done(commanded, measured)
-            {
-                return Ok(());
-            }
-            if begun.elapsed() > STALE {
-                if self.commanded.is_stale() {
-                    return Err("the arm has stopped: its setpoint is missing; see its log".into());
-                }
-                if self.measured.is_stale() {
-                    return Err("the measuring device is silent".into());
-                }
-            }
-            sleep(LOOK).await;
-        }
+    async fn record_until(&self, is_done: impl FnMut([f64; 2], [f64; 2]) -> bool) -> Result<()> {
+        record_until([&self.commanded, &self.measured], is_done).await
     }
+}
+
+/// Records until `is_done` with the first and last times of commands and measurements, s.
+async fn record_until(
+    [commanded, measured]: [&Record; 2],
+    mut is_done: impl FnMut([f64; 2], [f64; 2]) -> bool,
+) -> Result<()> {
+    let begun = Instant::now();
+    loop {
+        if let (Some(commanded), Some(measured)) = (commanded.span(), measured.span())
+            && is_done(commanded, measured)
+        {
+            return Ok(());
+        }
+        if begun.elapsed() > STALE {
+            if commanded.is_stale() {
+                return Err("the arm has stopped: its setpoint is missing; see its log".into());
+            }
+            if measured.is_stale() {
+                return Err("the measuring device is silent".into());
+            }
+        }
+        sleep(LOOK).await;
+    }
+}
+
+/// Records until a motion ends, at most for `longest`.
+async fn at_rest(
+    records: [&Record; 2],
+    status: &watch::Receiver<Option<MotionStatus>>,
+    longest: Duration,
+) -> Result<()> {
+    let ended = record_until(records, |_, _| status.borrow().as_ref().is_some_and(|status| !status.moving));
+    let ended = timeout(longest, ended).await;
+    ended.map_err(|_| "the motion does not end: see the arm's log and motion_events")?
 }
 
 /// Calls a service of the arm.
@@ -609,4 +625,28 @@ async fn call<S: WrappedServiceTypeSupport + 'static>(
 ) -> Result<S::Response> {
     let answer = timeout(SEARCH_TIME, client.request(request)?).await;
     Ok(answer.map_err(|_| "the arm does not answer")??)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_motion_that_does_not_end_is_an_error() {
+        let records = [Record::default(), Record::default()];
+        for record in &records {
+            record.push(&Time::default(), 0.0, 0.0, 0.0);
+        }
+        let (sender, status) = watch::channel(Some(MotionStatus { moving: true, ..Default::default() }));
+        let wait = |longest| at_rest([&records[0], &records[1]], &status, longest);
+        let error = wait(Duration::from_millis(50)).await.unwrap_err().to_string();
+        assert!(error.starts_with("the motion does not end"), "{error}");
+        // One that ends meanwhile is none.
+        let end = async {
+            sleep(Duration::from_millis(50)).await;
+            sender.send_replace(Some(MotionStatus::default()));
+        };
+        let (ended, ()) = tokio::join!(wait(Duration::from_secs(60)), end);
+        ended.unwrap();
+    }
 }
