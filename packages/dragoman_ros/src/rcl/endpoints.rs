@@ -210,6 +210,7 @@ async fn unless_lost<R>(
 
 /// A goal waiting to be accepted or rejected.
 pub struct ActionServerGoalRequest<T: WrappedActionTypeSupport> {
+    /// Id of the goal.
     pub uuid: uuid::Uuid,
     /// The goal message.
     pub goal: T::Goal,
@@ -244,6 +245,7 @@ impl<T: WrappedActionTypeSupport + 'static> ActionServerGoalRequest<T> {
 /// An accepted goal.
 #[derive(Clone)]
 pub struct ActionServerGoal<T: WrappedActionTypeSupport> {
+    /// Id of the goal.
     pub uuid: uuid::Uuid,
     /// The goal message.
     pub goal: T::Goal,
