@@ -24,10 +24,19 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 say() { echo "test.sh: $*"; }
 
-# environment INTERPRETER FOLDER: a virtual environment with nothing but pip. Python's own venv hides what ensurepip says when it fails.
+# environment INTERPRETER FOLDER: a virtual environment with nothing but pip. Python's own venv hides what ensurepip says when it
+# fails; it did once, for no reason that was seen.
 environment() {
-    "$1" -m venv --without-pip "$2"
-    "$2/bin/python" -m ensurepip --default-pip >"$2.log" 2>&1 || { cat "$2.log"; df -h "$work"; return 1; }
+    local attempt
+    for attempt in first second; do
+        rm -rf "$2"
+        "$1" -m venv --without-pip "$2"
+        if "$2/bin/python" -m ensurepip --default-pip >"$2.log" 2>&1; then return; fi
+        say "the $attempt attempt to install pip into $2 failed:"
+        cat "$2.log"
+        df -h "$work"
+    done
+    return 1
 }
 
 say "tools"
