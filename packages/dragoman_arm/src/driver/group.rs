@@ -192,7 +192,7 @@ impl Group {
         self.controller = Some(controller);
     }
 
-    /// What the controller has learned about the payload; `None` if there is none that learns.
+    /// What the controller has learned about the payload; `None` without a controller that learns.
     pub fn learned_payload(&self) -> Option<Payload> {
         self.controller.as_ref()?.payload()
     }

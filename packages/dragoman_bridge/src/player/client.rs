@@ -52,7 +52,7 @@ use self::motion::Motions;
 use self::requests::{Key, Open, Purpose, Waiting};
 use self::setup::Setup;
 use self::silence::Silences;
-use super::wire::player;
+use super::wire::player::{self, Subscription};
 use super::wire::{
     Address, Ask, BANNER, BANNER_LEN, Decoder, Device, Header, Kind, Message, Note, StreamError, Xdr,
 };
@@ -202,6 +202,14 @@ impl Client {
         }
         let access = if is_wanted { player::OPEN } else { player::CLOSE };
         self.change_access(now, device, access);
+    }
+
+    /// Opens or closes a device at the server; in the list of devices it stays open.
+    fn change_access(&mut self, now: Duration, device: Device, access: u8) {
+        let address = Address { host: 0, robot: 0, device };
+        let subscription = Subscription { address, access, driver: String::new() };
+        let (subtype, purpose) = (player::SUBSCRIBE.subtype, Purpose::Interest(device));
+        self.ask(now, SERVER, subtype, &subscription.to_bytes(), purpose);
     }
 
     /// The connection requested by [`poll_connect`](Self::poll_connect) is established.

@@ -267,7 +267,7 @@ fn a_device_of_stage_that_falls_silent_is_opened_again() {
         // Its data is taken as before, and it is no new device.
         bench.receive(&state);
         assert!(matches!(&bench.take()[..], [ClientEvent::Data { device: BASE, .. }]));
-        // Not while nobody wants it.
+        // A device whose data nobody wants stays closed.
         bench.client.handle_interest(bench.now, BASE, false);
         bench.settle();
         assert_eq!(accesses(&mut bench), [(BASE, player::CLOSE)]);

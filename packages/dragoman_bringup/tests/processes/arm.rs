@@ -671,7 +671,7 @@ fn a_search_ends_in_time_and_when_it_is_cancelled() {
         assert!(error.val == -6 && error.message.starts_with("0.05 s have passed"), "{error:?}");
     }
 
-    // Settings of the motion that are refused are reset; this is none of them.
+    // Refused settings of the motion are reset; this setting belongs to the planner, and keeps its value.
     operator.set("joint.max_velocity", |parameter| {
         parameter.value.type_ = ParameterType::PARAMETER_DOUBLE_ARRAY as _;
         parameter.value.double_array_value = vec![0.5];

@@ -641,7 +641,7 @@ mod tests {
         let wait = |longest| at_rest([&records[0], &records[1]], &status, longest);
         let error = wait(Duration::from_millis(50)).await.unwrap_err().to_string();
         assert!(error.starts_with("the motion does not end"), "{error}");
-        // One that ends meanwhile is none.
+        // A motion that ends in time is no error.
         let end = async {
             sleep(Duration::from_millis(50)).await;
             sender.send_replace(Some(MotionStatus::default()));

@@ -1,15 +1,14 @@
 //! Devices of Stage that fall silent: they are opened again.
 //!
 //! Stage stops a device's data for all clients as soon as one of them closes it. Whoever opens it again gets its data.
-//! Only devices of Stage are treated like this: closing others may stop a driver that has nothing to tell, such as a
-//! localization whose robot stands.
+//! This is for devices of Stage only. Other drivers send nothing while nothing changes, such as a localization whose robot
+//! stands, and closing their device may stop them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Client, Link, Purpose, SERVER};
-use crate::player::wire::player::{self, Subscription};
-use crate::player::wire::{Address, Device, Xdr};
+use super::{Client, Link};
+use crate::player::wire::{Device, player};
 
 /// The name of Stage's driver.
 const STAGE: &str = "stage";
@@ -58,13 +57,5 @@ impl Client {
                 self.change_access(now, device, access);
             }
         }
-    }
-
-    /// Opens or closes a device at the server; in the list of devices it stays open.
-    pub(super) fn change_access(&mut self, now: Duration, device: Device, access: u8) {
-        let address = Address { host: 0, robot: 0, device };
-        let subscription = Subscription { address, access, driver: String::new() };
-        let (subtype, purpose) = (player::SUBSCRIBE.subtype, Purpose::Interest(device));
-        self.ask(now, SERVER, subtype, &subscription.to_bytes(), purpose);
     }
 }

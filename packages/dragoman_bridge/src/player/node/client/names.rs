@@ -134,6 +134,7 @@ mod tests {
         assert_eq!(of(sonar::INTERFACE.device(0)), ("sonar0/x".to_owned(), "sonar", ""));
         assert_eq!(of(power::INTERFACE.device(2)), ("power2/x".to_owned(), "power2", ""));
     }
+
     #[test]
     fn the_laser_of_a_robot_of_stage_has_the_plain_name() {
         let array = || {
