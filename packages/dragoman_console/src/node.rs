@@ -21,7 +21,8 @@
 //! | `node/rosapi.rs` | questions about the graph |
 //! | `node/ros.rs` | the thread that owns the ROS node |
 //!
-//! The console has a thread of its own: converting messages for browsers does not delay the nodes of the process.
+//! The console has two threads of its own, of lower priority than the rest: converting messages for browsers delays
+//! neither the nodes of the process nor the answers to the clients of the old protocols.
 
 mod access;
 mod actions;
@@ -65,6 +66,12 @@ use server::Server;
 
 /// Name of the node.
 pub const NODE_NAME: &str = "console";
+
+/// Priority of the console's threads, relative to that of the process: see [setpriority(2)].
+///
+/// [setpriority(2)]: https://man7.org/linux/man-pages/man2/setpriority.2.html
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
 
 /// How a console is started.
 #[derive(Clone)]
@@ -199,6 +206,14 @@ pub fn start(context: &Context, settings: &Settings) -> Result<Console, ConsoleE
     Ok(Console { address, foxglove: foxglove_address, node })
 }
 
+/// Gives the calling thread the processor after those of the robots. Threads have priorities of their own on Linux only.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(NICENESS) {
+        tracing::debug!(%error, "the console's threads keep their priority");
+    }
+}
+
 fn listen(settings: &Settings, address: SocketAddr) -> Result<(TcpListener, SocketAddr), ConsoleError> {
     if settings.token.is_none() && !address.ip().is_loopback() {
         return Err(ConsoleError::NoToken(address));
@@ -213,7 +228,7 @@ fn listen(settings: &Settings, address: SocketAddr) -> Result<(TcpListener, Sock
 /// The types of this process.
 fn types() -> Types {
     let builtin = Builtin { humble: std::env::var("ROS_DISTRO").is_ok_and(|name| name == "humble") };
-    let (installed, builtin) = (Installed::from_environment(), builtin);
+    let installed = Installed::from_environment();
     // With rcl the installed definitions are the program's; without, the built-in ones are.
     let sources: Vec<Box<dyn Source>> = if dragoman_ros::raw::CALLS_ARE_JSON {
         vec![Box::new(installed), Box::new(builtin)]

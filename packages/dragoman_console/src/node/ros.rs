@@ -81,9 +81,10 @@ pub(crate) fn start(mut node: Node) -> Result<(Ros, RosThread), dragoman_ros::ta
     let (jobs, incoming) = sync_channel(QUEUE_LENGTH);
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
-    let thread = std::thread::Builder::new()
-        .name("console ros".into())
-        .spawn(move || work(Inside { node, introspection }, &incoming, &stopped))?;
+    let thread = std::thread::Builder::new().name("console ros".into()).spawn(move || {
+        super::lower_priority();
+        work(Inside { node, introspection }, &incoming, &stopped);
+    })?;
     Ok((Ros { jobs }, RosThread { stop, thread: Some(thread) }))
 }
 

@@ -83,6 +83,7 @@ impl Server {
         let (stop, stopped) = oneshot::channel::<()>();
         let (ended, end) = oneshot::channel::<()>();
         std::thread::Builder::new().name("console".into()).spawn(move || {
+            super::lower_priority();
             runtime.block_on(async move {
                 tokio::select! {
                     result = serve(listener, foxglove, self) => if let Err(error) = result {
