@@ -48,7 +48,7 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     const context = await browser.newContext({ viewport, hasTouch, locale: 'en-US', ...options });
     const page = await context.newPage();
     page.on('console', (message) => {
-      if (message.type() === 'error') problems.push(message.text());
+      if (message.type() === 'error') problems.push(`${message.text()} ${message.location().url}`);
     });
     page.on('pageerror', (error) => problems.push(String(error.stack)));
     return page;
@@ -1030,6 +1030,17 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     const value = async () =>
       (await ros.call('/neobotix/get_pltf_param_vec')).parameters.find((one) => one.key === 'IpoRotvel').value;
     await until('set', async () => Number(await value()) === 0.55, 4);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as .ini' }).click(),
+    ]);
+    assert.equal(file.suggestedFilename(), 'platform.ini');
+    const lines = (await readFile(await file.path(), 'utf8')).split('\n');
+    const saved = new Map(lines.flatMap((line) => (line.includes(' = ') ? [line.split(' = ')] : [])));
+    for (const { key, value: current } of (await ros.call('/neobotix/get_pltf_param_vec')).parameters) {
+      assert.equal(saved.get(key), current, key);
+    }
+    assert.equal(Number(saved.get('IpoRotvel')), 0.55);
     await input.fill('99');
     await input.press('Enter');
     if (isReal) await page.waitForSelector('.toast.error');
@@ -1052,6 +1063,11 @@ export async function walk(url, { isReal, out, executable, only, second }) {
       await until('output', async () => ((await status()).io_digital_out & 1) === 1, 4);
       await output.click();
     }
+    const keys = page.locator('dt', { hasText: 'Keypad' }).locator('xpath=following-sibling::dd[1]');
+    await until('keys', async () => {
+      ros.publish('/joy', 'sensor_msgs/msg/Joy', { axes: [0, 0], buttons: [0, 1, 0] });
+      return (await keys.textContent())?.replace(/\s+/g, ' ') === '1 ○ 2 ● 3 ○';
+    });
     await page.screenshot({ path: join(out, 'hardware.png') });
     await ros.call('/neobotix/stop_ultrasonic');
   });

@@ -417,7 +417,7 @@ export const TEXTS = {
   'hw.radar': ['Radar, infrared, GPS', 'Radar, Infrarot, GPS'],
   'hw.speed': ['Radar velocities, m/s', 'Radargeschwindigkeiten, m/s'],
   'hw.infrared': ['Infrared sensors', 'Infrarotsensoren'],
-  'hw.joystick': ['Joystick buttons', 'Joystick-Tasten'],
+  'hw.keypad': ['Keypad and joystick', 'Tastenfeld und Joystick'],
   'hw.docked': ['Docked', 'Angedockt'],
   'hw.position': ['GPS position', 'GPS-Position'],
   'hw.tcp': ['TCP: platform and this page', 'TCP: Plattform und diese Seite'],

@@ -233,6 +233,14 @@ export function hardwarePage(app) {
             ['hw.status', (status) => hex(status.relay_status)],
             ['hw.analog', (status) => list(status.relay_analog_in)],
             ['hw.optical', (status) => list(status.optical_distance)],
+            // The protocol has one list for both: "Joystick Buttons" of CMD_GET_STATUS.
+            [
+              'hw.keypad',
+              (status) =>
+                (status.joystick_buttons ?? [])
+                  .map((/** @type {boolean} */ one, /** @type {number} */ at) => `${at + 1} ${one ? '●' : '○'}`)
+                  .join('  ') || '–',
+            ],
           ),
           lamps('hw.digitalIn', (status) => status.relay_digital_in),
           switches('hw.relayOut', RELAY_BOARD, 'digital_out/relay'),
@@ -285,13 +293,6 @@ export function hardwarePage(app) {
           [
             'hw.infrared',
             (status) => (status.infrared ?? []).map((/** @type {boolean} */ one) => (one ? '●' : '○')).join(' '),
-          ],
-          [
-            'hw.joystick',
-            (status) =>
-              (status.joystick_buttons ?? [])
-                .map((/** @type {boolean} */ one, /** @type {number} */ at) => (one ? `${at + 1} ●` : `${at + 1} ○`))
-                .join('  ') || '–',
           ],
           ['hw.docked', (status) => t(status.docked ? 'common.on' : 'common.off')],
           ['hw.position', (status) => `${number(status.latitude, 5, '°')} · ${number(status.longitude, 5, '°')}`],
