@@ -11,9 +11,9 @@ use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::filter::dynamic_filter_fn;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{Targets, dynamic_filter_fn};
 use tracing_subscriber::layer::{Context, SubscriberExt};
-use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::command_line;
 use crate::rcl_interfaces::msg::Log;
@@ -73,9 +73,7 @@ pub fn init(level: &str) -> Result<(), String> {
         .ok()
         .or_else(|| ros_arguments(std::env::args()).0)
         .unwrap_or_else(|| level.to_owned());
-    let text = format!("rustdds=off,k=warn,{directives}");
-    let filter =
-        EnvFilter::try_new(&text).map_err(|error| format!("'{level}' is not a log level: {error}"))?;
+    let filter = filter(&directives)?;
     let terminal = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
@@ -83,6 +81,12 @@ pub fn init(level: &str) -> Result<(), String> {
         .with_filter(dynamic_filter_fn(|_, _| diverted().is_none()));
     let subscriber = tracing_subscriber::registry().with(filter).with(terminal).with(RosoutLayer);
     tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
+}
+
+/// What is logged by `directives`: a level, or levels of modules.
+fn filter(directives: &str) -> Result<Targets, String> {
+    let all: Result<Targets, _> = format!("rustdds=off,k=warn,{directives}").parse();
+    all.map_err(|error| format!("'{directives}' is not a log level: {error}"))
 }
 
 /// Publishes the log on `/rosout` under the name of `node` while the returned future is polled, unless `--ros-args
@@ -199,6 +203,25 @@ impl Visit for EntryVisitor<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_level_or_levels_of_modules_filter_the_log() {
+        let is_logged = |directives: &str, target: &str, level: Level| {
+            filter(directives).unwrap().would_enable(target, &level)
+        };
+        assert!(is_logged("info", "dragoman_bridge", Level::INFO));
+        assert!(is_logged("INFO", "dragoman_bridge", Level::INFO));
+        assert!(!is_logged("info", "dragoman_bridge", Level::DEBUG));
+        assert!(is_logged("warn,dragoman_bridge=debug", "dragoman_bridge::apolo", Level::DEBUG));
+        assert!(!is_logged("warn,dragoman_bridge=debug", "dragoman_arm", Level::INFO));
+        assert!(!is_logged("trace", "rustdds::rtps", Level::ERROR));
+        assert!(!is_logged("trace", "k::urdf", Level::INFO));
+        assert!(is_logged("info,rustdds=debug", "rustdds::rtps", Level::DEBUG));
+        assert!(is_logged("", "dragoman_bridge", Level::ERROR));
+        for wrong in ["dragoman_bridge=loud", "a=b=c"] {
+            assert!(filter(wrong).unwrap_err().contains("is not a log level"), "{wrong}");
+        }
+    }
 
     #[test]
     fn the_ros_part_of_the_command_line_sets_level_and_rosout() {
