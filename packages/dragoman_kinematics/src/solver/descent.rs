@@ -47,7 +47,6 @@ pub(super) struct Start<const N: usize> {
 }
 
 impl<const N: usize> Start<N> {
-    #[inline(always)]
     pub(super) fn new<const FULL: bool>(chain: &Chain<N>, goal: &Goal, q: &[f64; N]) -> Self {
         let mut pass = Pass::EMPTY;
         chain.pass(q, &mut pass);

@@ -61,13 +61,11 @@ struct Search<'a, const N: usize> {
 
 impl<const N: usize> Search<'_, N> {
     /// Descends from `start`; whether it arrives.
-    #[inline(always)]
     fn attempt<const FULL: bool>(&mut self, start: &[f64; N], bounds: &Bounds<N>) -> bool {
         let mut start = Start::new::<FULL>(self.chain, self.goal, start);
         self.attempt_from::<FULL>(&mut start, bounds)
     }
 
-    #[inline(always)]
     fn attempt_from<const FULL: bool>(&mut self, start: &mut Start<N>, bounds: &Bounds<N>) -> bool {
         let attempt = descend::<N, FULL>(self.chain, self.goal, start, bounds);
         self.starts += 1;
@@ -150,7 +148,10 @@ impl<const N: usize> Chain<N> {
         let (mut most, mut then) = (u32::MAX, SearchEnd::Starts);
         if goal.position_counts == [true; 3] && goal.distance() > self.reach + goal.position_tolerance {
             (most, then) = (HOPELESS_STARTS, SearchEnd::OutOfReach);
-        } else if FULL && let Some(wrist) = &self.wrist {
+        } else if FULL
+            && N == 6
+            && let Some(wrist) = &self.wrist
+        {
             let at = entries::<N, 6>(&first.q);
             bounds.patience = LONG_PATIENCE;
             let mut branches = wrist.branches(&goal.rotation, &goal.position, &at, MARGIN);
@@ -168,7 +169,7 @@ impl<const N: usize> Chain<N> {
                 (most, then) = (search.starts + HOPELESS_STARTS, SearchEnd::NoBranch);
             }
         }
-        let mut closed_form_after = if FULL && self.redundant.is_some() { FIRST_STARTS } else { u32::MAX };
+        let mut closed_form_after = if self.redundant.is_some() { FIRST_STARTS } else { u32::MAX };
         let offset = (options.restart_seed >> 11) as f64 / (1_u64 << 53) as f64;
         let mut spread = Spread { point: [offset; N], stride: &self.stride };
         let mut start = first;
@@ -182,9 +183,10 @@ impl<const N: usize> Chain<N> {
                 return SearchEnd::Converged;
             }
             start = Start::new::<FULL>(self, goal, &self.restart(&mut spread, goal));
-            if search.starts >= closed_form_after {
+            // Other arms have no code for this.
+            if FULL && N == 7 && search.starts >= closed_form_after {
                 closed_form_after = u32::MAX;
-                if let Some(end) = self.hold::<FULL>(search, seed, &bounds) {
+                if let Some(end) = self.hold(search, seed, &bounds) {
                     return end;
                 }
                 most = search.starts + LAST_STARTS.max(options.max_starts / 4);
@@ -235,12 +237,7 @@ impl<const N: usize> Chain<N> {
     /// Searches by the closed form of a seven-joint arm, over the positions of its held joint; returns why the search
     /// ended, if it did.
     #[inline(never)]
-    fn hold<const FULL: bool>(
-        &self,
-        search: &mut Search<'_, N>,
-        seed: &[f64; N],
-        bounds: &Bounds<N>,
-    ) -> Option<SearchEnd> {
+    fn hold(&self, search: &mut Search<'_, N>, seed: &[f64; N], bounds: &Bounds<N>) -> Option<SearchEnd> {
         let (redundant, seed) = (self.redundant.as_ref()?, entries::<N, 7>(&self.nearest_allowed(seed)));
         let target = &search.goal.target;
         let bounds = Bounds { patience: LONG_PATIENCE, ..*bounds };
@@ -258,7 +255,7 @@ impl<const N: usize> Chain<N> {
                     outside.insert(branch.moved, start);
                     continue;
                 }
-                if search.attempt::<FULL>(&entries(&start), &bounds) {
+                if search.attempt::<true>(&entries(&start), &bounds) {
                     return Some(SearchEnd::Converged);
                 }
                 if let Some(limit) = search.limit(u32::MAX, SearchEnd::Starts) {
@@ -268,7 +265,7 @@ impl<const N: usize> Chain<N> {
         }
         let near = outside.entries.iter().take_while(|(moved, _)| moved.is_finite());
         for (_, start) in near {
-            if search.attempt::<FULL>(&entries(start), &bounds) {
+            if search.attempt::<true>(&entries(start), &bounds) {
                 return Some(SearchEnd::Converged);
             }
             if let Some(limit) = search.limit(u32::MAX, SearchEnd::Starts) {
@@ -373,7 +370,6 @@ impl<const N: usize> Chain<N> {
     }
 
     /// Whether a solution may exist with every joint within [`NEAR`] of `start`, by the linear terms.
-    #[inline(always)]
     fn is_near<const FULL: bool>(&self, goal: &Goal, start: &Start<N>) -> bool {
         let most = NEAR * NEAR_SLACK;
         let residual = &start.residual;
