@@ -38,6 +38,7 @@ use crate::names::{InvalidName, NameKind, NodeName};
 use crate::qos_overrides::{self, InvalidOverride, Side};
 use crate::remapping::Rules;
 use crate::service_calls::OpenCall;
+use crate::tasks::warn_unanswered;
 use crate::{Error, QosProfile, Result, WrappedActionTypeSupport};
 use local::{Merged, Offer, Queues};
 use spin::Threads;
@@ -131,6 +132,34 @@ impl Node {
         Ok(requests.map(move |mut request: ServiceRequest<T>| {
             request.call = Some(OpenCall::new(&name, std::any::type_name::<T::Request>()));
             request
+        }))
+    }
+
+    /// Offers `service`: answers requests while the returned future is polled, up to `limit` at the same time.
+    pub(crate) fn serve<T, F>(
+        &mut self,
+        service: &str,
+        limit: usize,
+        mut act: impl FnMut(T::Request) -> F + Send + 'static,
+    ) -> Result<BoxFuture<'static, ()>>
+    where
+        T: WrappedServiceTypeSupport + 'static,
+        T::Request: Send,
+        T::Response: Send,
+        F: Future<Output = T::Response> + Send + 'static,
+    {
+        let requests = self.create_service::<T>(service, QosProfile::services_default())?;
+        let name = service.to_owned();
+        Ok(Box::pin(async move {
+            let answered = requests.for_each_concurrent(limit, |request| {
+                let (answered, name) = (act(request.message.clone()), &name);
+                async move {
+                    if let Err(error) = request.respond(answered.await) {
+                        warn_unanswered(name, &error);
+                    }
+                }
+            });
+            answered.await;
         }))
     }
 

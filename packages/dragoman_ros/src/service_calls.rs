@@ -46,9 +46,14 @@ impl OpenCall {
         Self { service: Arc::clone(service), type_name: request_type, received: Instant::now() }
     }
 
+    /// Whether somebody listens.
+    pub(crate) fn is_recorded(&self) -> bool {
+        HAS_SUBSCRIBERS.load(Ordering::Relaxed)
+    }
+
     /// Records the answer if somebody listens.
     pub(crate) fn answered(&self, request: &impl Serialize, response: &impl Serialize) {
-        if HAS_SUBSCRIBERS.load(Ordering::Relaxed) {
+        if self.is_recorded() {
             self.record(json(request), json(response));
         }
     }

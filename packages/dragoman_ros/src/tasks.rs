@@ -21,7 +21,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, ready};
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use crate::parameters::ParameterError;
@@ -110,18 +110,9 @@ impl NodeTasks {
     where
         S: WrappedServiceTypeSupport + 'static,
         S::Request: Send,
+        S::Response: Send + 'static,
     {
-        let mut requests = self.node.create_service::<S>(service, QosProfile::services_default())?;
-        let name = service.to_owned();
-        self.spawn(async move {
-            while let Some(request) = requests.next().await {
-                let response = answer(request.message.clone());
-                if let Err(error) = request.respond(response) {
-                    warn_unanswered(&name, &error);
-                }
-            }
-        });
-        Ok(())
+        self.serve_together::<S, _>(service, 1, move |request| ready(answer(request)))
     }
 
     /// As [`NodeTasks::serve`], for slow responses: one request after the other.
@@ -150,7 +141,7 @@ impl NodeTasks {
         &mut self,
         service: &str,
         limit: usize,
-        mut answer: impl FnMut(S::Request) -> F + Send + 'static,
+        answer: impl FnMut(S::Request) -> F + Send + 'static,
     ) -> crate::Result<()>
     where
         S: WrappedServiceTypeSupport + 'static,
@@ -158,19 +149,7 @@ impl NodeTasks {
         S::Response: Send,
         F: Future<Output = S::Response> + Send + 'static,
     {
-        let requests = self.node.create_service::<S>(service, QosProfile::services_default())?;
-        let name = service.to_owned();
-        self.spawn(async move {
-            let answered = requests.for_each_concurrent(limit, |request| {
-                let (answered, name) = (answer(request.message.clone()), &name);
-                async move {
-                    if let Err(error) = request.respond(answered.await) {
-                        warn_unanswered(name, &error);
-                    }
-                }
-            });
-            answered.await;
-        });
+        self.tasks.push(self.node.serve::<S, F>(service, limit, answer)?);
         Ok(())
     }
 
@@ -199,7 +178,7 @@ impl NodeTasks {
     }
 }
 
-fn warn_unanswered(service: &str, error: &crate::Error) {
+pub(crate) fn warn_unanswered(service: &str, error: &crate::Error) {
     tracing::warn!(%error, service, "an answer could not be sent");
 }
 

@@ -58,7 +58,7 @@ use std::fmt::Debug;
 
 /// A message type.
 pub trait WrappedTypesupport:
-    cdr::Cdr + serde::Serialize + Default + Debug + Clone + PartialEq + Send + Sync
+    cdr::Cdr + serde::Serialize + Default + Debug + Clone + PartialEq + Send + Sync + 'static
 {
     /// `package/msg/Name`.
     const TYPE_NAME: &'static str;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use futures::{Stream, StreamExt};
 use indexmap::IndexMap;
 
@@ -18,7 +19,7 @@ use super::names::dds_type;
 use super::parameter::{Parameter, ParameterValue, WrongParameterType};
 use super::publisher::Publisher;
 use super::qos::QosProfile;
-use super::service::{Server, ServiceRequest};
+use super::service::{Server, ServiceRequest, answer, answer_all};
 use super::subscription::{RawSubscription, Subscription};
 use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupport, type_hash};
 use crate::names::{NameKind, NodeName};
@@ -182,6 +183,24 @@ impl Node {
             request.call = Some(OpenCall::new(&name, T::Request::TYPE_NAME));
             request
         }))
+    }
+
+    /// Offers `service`: answers requests while the returned future is polled, up to `limit` at the same time.
+    pub(crate) fn serve<T, F>(
+        &mut self,
+        service: &str,
+        limit: usize,
+        act: impl FnMut(T::Request) -> F + Send + 'static,
+    ) -> Result<BoxFuture<'static, ()>>
+    where
+        T: WrappedServiceTypeSupport + 'static,
+        F: Future<Output = T::Response> + Send + 'static,
+    {
+        let types = [T::Request::TYPE_NAME, T::Response::TYPE_NAME];
+        let endpoints = self.server_endpoints(service, types, &QosProfile::services_default())?;
+        let name = self.service_name(service)?.into();
+        let answer = answer::<T, F>(act);
+        Ok(Box::pin(answer_all(endpoints, name, T::Request::TYPE_NAME, limit, answer)))
     }
 
     /// A client of `service`.

@@ -9,13 +9,15 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::Bytes;
-use futures::Stream;
+use futures::future::BoxFuture;
+use futures::{Stream, StreamExt};
 
 use super::cdr;
 use super::dds::{Guid, Peer, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::{WrappedServiceTypeSupport, WrappedTypesupport};
 use crate::service_calls::OpenCall;
+use crate::tasks::warn_unanswered;
 
 /// Length of Cyclone's header before the request or reply data.
 pub(crate) const HEADER_LENGTH: usize = 16;
@@ -131,6 +133,59 @@ impl<T: WrappedServiceTypeSupport> Stream for Server<T> {
     }
 }
 
+/// Reads a request, and begins its answer. An error is a malformed request, or an answer that cannot be serialized.
+pub(crate) type Answer =
+    Box<dyn FnMut(&[u8], cdr::Encoding, OpenCall) -> Result<BoxFuture<'static, Result<Vec<u8>>>> + Send>;
+
+/// The answers of a service to requests of the type `T`, from what it does with them.
+pub(crate) fn answer<T, F>(mut act: impl FnMut(T::Request) -> F + Send + 'static) -> Answer
+where
+    T: WrappedServiceTypeSupport,
+    F: Future<Output = T::Response> + Send + 'static,
+{
+    Box::new(move |body, encoding, call| {
+        let request: T::Request = cdr::from_bytes(body, encoding)?;
+        let asked = call.is_recorded().then(|| request.clone());
+        let answered = act(request);
+        Ok(Box::pin(async move {
+            let response = answered.await;
+            let body = cdr::to_bytes(&response)?;
+            if let Some(asked) = asked {
+                call.answered(&asked, &response);
+            }
+            Ok(body)
+        }))
+    })
+}
+
+/// Answers the requests of `service`, up to `limit` at the same time; more wait. Not generic, so that it is compiled once.
+pub(crate) async fn answer_all(
+    (reader, writer): (Arc<Reader>, Arc<Writer>),
+    service: Arc<str>,
+    request_type: &'static str,
+    limit: usize,
+    mut answer: Answer,
+) {
+    let requests = futures::stream::poll_fn(|task| reader.poll_take(task).map(Some));
+    let answered = requests.for_each_concurrent(limit, |sample| {
+        let begun = Asker::of(&sample, &writer).and_then(|(asker, body)| {
+            Ok((asker, answer(body, sample.encoding, OpenCall::new(&service, request_type))?))
+        });
+        let (reader, service) = (&reader, &service);
+        async move {
+            match begun {
+                Err(error) => reader.report_malformed(request_type, &error),
+                Ok((asker, answered)) => {
+                    if let Err(error) = answered.await.and_then(|body| asker.reply(body)) {
+                        warn_unanswered(service, &error);
+                    }
+                }
+            }
+        }
+    });
+    answered.await;
+}
+
 /// The serialized requests of one service.
 pub(crate) struct RawServer {
     reader: Arc<Reader>,
@@ -179,7 +234,6 @@ impl Stream for RawServer {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use futures::StreamExt;
     use futures::executor::block_on;
 
     use super::*;
