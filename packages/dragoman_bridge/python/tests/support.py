@@ -25,6 +25,8 @@ from dragoman_clients.neobotix.codes import MotionMode, OperationState, PlannerS
 from dragoman_clients.neobotix.replies import Status
 
 REPOSITORY = Path(os.environ.get("DRAGOMAN_REPOSITORY") or Path(__file__).resolve().parents[4])
+# Below are those of `dragoman_bringup/tests/common/mod.rs`, whose tests may run at the same time.
+DOMAINS = range(60, 100)
 PROGRAM = os.environ.get("DRAGOMAN_PROGRAM", "") and os.path.abspath(os.environ["DRAGOMAN_PROGRAM"])
 
 needs_lab = unittest.skipUnless(PROGRAM, "DRAGOMAN_PROGRAM is not set")
@@ -121,7 +123,7 @@ def _reserve(domain: int) -> bool:
 
 def _free_domains() -> Iterator[int]:
     """ROS domains in which this machine has no program, so that several runs on it do not meet."""
-    for domain in random.SystemRandom().sample(range(20, 100), 80):
+    for domain in random.SystemRandom().sample(DOMAINS, len(DOMAINS)):
         if not _reserve(domain):
             continue
         # Other programs do not reserve. DDS: the port of the domain's first participant.

@@ -42,15 +42,19 @@ pub fn processor_time(process: u32) -> f64 {
     ticks / 100.0
 }
 
-/// A domain without participants on this machine. A long test keeps its own while others use up the rest. Domains above
-/// 101 have ports from the system's ephemeral range.
+/// Domains from 1 on that these tests use. From 60 on are those of the clients' tests, which may run at the same time
+/// (`packages/dragoman_bridge/python/tests/support.py`); from 101 on the ports are among the system's ephemeral ones.
+const DOMAINS: u16 = 59;
+
+/// A domain without participants on this machine. A long test keeps its own while others use up the rest.
 pub fn domain() -> u16 {
     static NEXT: OnceLock<AtomicU16> = OnceLock::new();
-    let next = NEXT.get_or_init(|| AtomicU16::new((std::process::id() % 100) as u16));
-    let candidates = (0..100).map(|_| 1 + next.fetch_add(1, Ordering::Relaxed) % 100);
+    let next = NEXT.get_or_init(|| AtomicU16::new((std::process::id() % u32::from(DOMAINS)) as u16));
+    let candidates = (0..DOMAINS).map(|_| 1 + next.fetch_add(1, Ordering::Relaxed) % DOMAINS);
     let mut free = candidates.filter(|domain| {
-        // The first participant of a domain listens there (DDSI-RTPS 9.6.2).
-        UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 7400 + 250 * domain + 10)).is_ok()
+        // The first participants of a domain listen there (DDSI-RTPS 9.6.2). A test may have killed the very first.
+        let mut ports = (0..4).map(|participant| 7400 + 250 * domain + 10 + 2 * participant);
+        ports.all(|port| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok())
     });
     free.next().expect("a domain is free")
 }
