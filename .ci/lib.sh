@@ -1,31 +1,47 @@
 # What the scripts of this folder share.
 
-# Children of a step that fails or is interrupted end with it: every step is a process group.
+# Process groups of the step and of what runs beside it. They end with the script.
 CURRENT=
-BESIDE=
-end_current() {
+declare -A BESIDE
+end_all() {
     local group
-    for group in $CURRENT $BESIDE; do
+    for group in $CURRENT "${BESIDE[@]}"; do
         kill -TERM -- "-$group" 2>/dev/null || true
-        sleep 1
+    done
+    # Scripts beside end their own steps meanwhile.
+    [ -z "$CURRENT${BESIDE[*]}" ] || sleep 3
+    for group in $CURRENT "${BESIDE[@]}"; do
         kill -KILL -- "-$group" 2>/dev/null || true
     done
 }
-trap end_current EXIT
+trap end_all EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Starts the function of this name beside the steps, with the processor time that they leave. Its failure does not end the script.
+# beside NICENESS NAME COMMAND...: starts a command beside the steps; its output goes to a file.
 beside() {
+    local niceness=$1 name=$2
     set -m
-    (renice -n 19 "$BASHPID" >/dev/null; "$1") </dev/null >"$2" 2>&1 &
-    BESIDE=$!
+    (renice -n "$niceness" "$BASHPID" >/dev/null; "${@:3}") </dev/null >"$TOOLS/$name.log" 2>&1 &
+    BESIDE[$name]=$!
     set +m
 }
 
-# Runs the function of this name and says how long it took.
+# Waits for what `beside` started under this name; shows its output, and returns its status.
+join() {
+    local name=$1 status=0
+    wait "${BESIDE[$name]}" || status=$?
+    unset "BESIDE[$name]"
+    cat "$TOOLS/$name.log"
+    echo "ci: $name has ended after $SECONDS s, status $status"
+    return "$status"
+}
+
+# Runs the function of this name and says how long it took, and how much processor time.
 step() {
-    local name=$1 began=$SECONDS status=0
+    local name=$1 began=$SECONDS used status=0
+    look_at_processor
+    used=$PROCESSOR_TIME
     echo "ci: $name"
     set -m
     ("$name") </dev/null &
@@ -35,6 +51,16 @@ step() {
     # What it may have left running.
     kill -KILL -- "-$CURRENT" 2>/dev/null || true
     CURRENT=
-    echo "ci: $name took $((SECONDS - began)) s, status $status"
+    look_at_processor
+    echo "ci: $name took $((SECONDS - began)) s, $((PROCESSOR_TIME - used)) s of a processor, status $status"
     return "$status"
+}
+
+# Sets PROCESSOR_TIME: the seconds that ended children have used. `times` says it of the shell that it runs in, so there is no pipe.
+look_at_processor() {
+    local file
+    file=$(mktemp)
+    times >"$file"
+    PROCESSOR_TIME=$(awk -F'[ms ]+' 'END { print int($1 * 60 + $2 + $3 * 60 + $4) }' "$file")
+    rm "$file"
 }

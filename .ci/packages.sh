@@ -8,6 +8,9 @@ for package in "$@"; do
 done
 if [ ${#missing[@]} -gt 0 ]; then
     export DEBIAN_FRONTEND=noninteractive
+    # Steps run beside each other.
+    exec 9>>"${TMPDIR:-/tmp}/dragoman-ci-packages"
+    flock 9
     apt-get update -q
     apt-get install -q -y --no-install-recommends "${missing[@]}"
 fi
