@@ -6,6 +6,9 @@ import { join } from 'node:path';
 
 const READY_MS = 60000;
 
+/** Number of labs that this process has started: each has a domain of its own. */
+let started = 0;
+
 /** A port that is free now. @returns {Promise<number>} */
 function freePort() {
   return new Promise((resolve) => {
@@ -18,15 +21,22 @@ function freePort() {
   });
 }
 
-/** Starts `dragoman up` of the program `DRAGOMAN` on free ports. @param {string} out Folder of recordings. */
-export async function startLab(out) {
+/**
+ * Starts `dragoman up` of the program `DRAGOMAN` on free ports.
+ * @param {string} out Folder of recordings.
+ * @param {string[]} more Arguments before `--ros-args`.
+ * @param {string[]} parameters `NODE:NAME:=VALUE`.
+ */
+export async function startLab(out, more = [], parameters = []) {
   const program = process.env.DRAGOMAN ?? '';
   const port = await freePort();
-  const args = ['up', '--console', `127.0.0.1:${port}`, '--foxglove', 'off', '--log', 'warn', '--ros-args'];
+  const args = ['up', '--console', `127.0.0.1:${port}`, '--foxglove', 'off', '--log', 'warn', ...more, '--ros-args'];
+  for (const parameter of parameters) args.push('-p', parameter);
   const ports = { apolo: await freePort(), neobotix: await freePort(), player: await freePort() };
   args.push('-p', `apolo:port:=${ports.apolo}`, '-p', `player:port:=${ports.player}`, '-p', 'arm31:port:=0');
   args.push('-p', `neobotix:ports:=[${ports.neobotix}, 0]`, '-p', `recorder:folder:=${join(out, 'recordings')}`);
-  const domain = process.env.ROS_DOMAIN_ID ?? String(100 + (process.pid % 100));
+  const domain = process.env.ROS_DOMAIN_ID ?? String(100 + ((process.pid + started) % 100));
+  started += 1;
   const child = spawn(program, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, ROS_DOMAIN_ID: domain },
@@ -47,6 +57,10 @@ export async function startLab(out) {
     });
   return { url, ports, pid: child.pid ?? 0, isReal: true, stop, second: () => startSecond(domain) };
 }
+
+/** A lab with an arm alone, whose drives obey currents: one that is not held back ends in a fault. @param {string} out */
+export const startFreeArm = (out) =>
+  startLab(out, ['--only', 'ranger,console'], ['/ranger/arm:control_mode:=torque']);
 
 /** A second console beside the lab, on all addresses, and so with a token. @param {string} domain */
 async function startSecond(domain) {

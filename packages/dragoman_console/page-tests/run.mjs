@@ -21,13 +21,14 @@ if (!process.env.ONLY) {
   run(process.execPath, ['--test', join(HERE, 'unit/')]);
 }
 if (!CHROMIUM) fail('no Chromium: install it, or set CHROMIUM');
-const { startLab } = await import('./lab.mjs');
+const { startLab, startFreeArm } = await import('./lab.mjs');
 const { walk } = await import('./walk/walk.mjs');
 const lab = await start();
 let failed = 1;
 try {
   const { isReal, second } = lab;
-  failed = await walk(lab.url, { isReal, second, out: OUT, executable: CHROMIUM, only: process.env.ONLY });
+  const freeArm = process.env.DRAGOMAN ? () => startFreeArm(OUT) : undefined;
+  failed = await walk(lab.url, { isReal, second, freeArm, out: OUT, executable: CHROMIUM, only: process.env.ONLY });
 } finally {
   await lab.stop();
 }

@@ -34,10 +34,11 @@ const MCAP = Buffer.from([0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a]);
 /**
  * @typedef {{ url: string, token: string, stop: () => void }} Second
  * @param {string} url
- * @param {{ isReal: boolean, out: string, executable: string, only?: string, second?: () => Promise<Second> }} options
+ * @param {{ isReal: boolean, out: string, executable: string, only?: string, second?: () => Promise<Second>,
+ *   freeArm?: () => Promise<{ url: string, stop: () => Promise<unknown> }> }} options
  * @returns {Promise<number>} Number of failed steps.
  */
-export async function walk(url, { isReal, out, executable, only, second }) {
+export async function walk(url, { isReal, out, executable, only, second, freeArm }) {
   await mkdir(out, { recursive: true });
   const browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
   const ros = await connect(url);
@@ -1183,6 +1184,41 @@ export async function walk(url, { isReal, out, executable, only, second }) {
     await until('it rises', async () => (await pose()) > low + 0.005);
     await page.mouse.up();
     console.log(`        z from ${low.toFixed(4)} to ${(await still('it stands', pose, 0.0005)).toFixed(4)}`);
+  });
+
+  await step('arms: a fault is acknowledged', async (page) => {
+    if (!freeArm) return;
+    const lab = await freeArm();
+    const arm = await connect(lab.url);
+    try {
+      await page.goto(`${lab.url}/#/arms`);
+      const press = (name) => page.getByRole('button', { name, exact: true }).click();
+      const chips = page.locator('.arms .row .chip');
+      const fault = chips.nth(2);
+      const areDrives = (text) => until(text, async () => (await chips.first().textContent()) === text, 15);
+      await areDrives('Drives on');
+      assert.equal(await fault.isVisible(), false);
+      // A current of the base's joint, which nothing holds back: its drive stops at its limit of speed.
+      const joints = await arm.next('/ranger/joint_states', 'sensor_msgs/msg/JointState');
+      const command = (effort) => arm.publish('/ranger/joint_command', 'sensor_msgs/msg/JointState', { name: joints.name, effort });
+      const none = joints.name.map(() => 0);
+      await until('the fault is shown', async () => {
+        command([2, ...none.slice(1)]);
+        return (await fault.isVisible()) && /speed limit exceeded/.test((await fault.textContent()) ?? '');
+      });
+      await areDrives('Drives off');
+      await page.screenshot({ path: join(out, 'arms-fault.png') });
+      await toast(page, 'error', () => press('Enable'));
+      await press('Recover');
+      await until('the fault is gone', async () => !(await fault.isVisible()), 15);
+      await areDrives('Drives off');
+      await press('Enable');
+      await areDrives('Drives on');
+      assert.equal(await fault.isVisible(), false);
+    } finally {
+      arm.close();
+      await lab.stop();
+    }
   });
 
   await step('arms: the tool by keyboard', async (page) => {

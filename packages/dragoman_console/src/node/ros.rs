@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -69,7 +69,8 @@ impl Ros {
 
     /// As [`run`](Self::run), without waiting.
     pub(crate) fn later(&self, job: impl FnOnce(&mut Inside) + Send + 'static) {
-        if self.jobs.try_send(Box::new(job)).is_err() {
+        // The console may have ended.
+        if let Err(TrySendError::Full(_)) = self.jobs.try_send(Box::new(job)) {
             tracing::warn!("ROS is busy: a job is lost");
         }
     }
