@@ -39,28 +39,21 @@ join() {
 
 # Runs the function of this name and says how long it took, and how much processor time.
 step() {
-    local name=$1 began=$SECONDS used status=0
-    look_at_processor
-    used=$PROCESSOR_TIME
+    local name=$1 began=$SECONDS status=0 used
+    used=$(mktemp)
     echo "ci: $name"
     set -m
-    ("$name") </dev/null &
+    (trap 'times >"$used"' EXIT; "$name") </dev/null &
     CURRENT=$!
     set +m
     wait "$CURRENT" || status=$?
     # What it may have left running.
     kill -KILL -- "-$CURRENT" 2>/dev/null || true
     CURRENT=
-    look_at_processor
-    echo "ci: $name took $((SECONDS - began)) s, $((PROCESSOR_TIME - used)) s of a processor, status $status"
+    echo "ci: $name took $((SECONDS - began)) s, $(of_children <"$used") s of a processor, status $status"
+    rm "$used"
     return "$status"
 }
 
-# Sets PROCESSOR_TIME: the seconds that ended children have used. `times` says it of the shell that it runs in, so there is no pipe.
-look_at_processor() {
-    local file
-    file=$(mktemp)
-    times >"$file"
-    PROCESSOR_TIME=$(awk -F'[ms ]+' 'END { print int($1 * 60 + $2 + $3 * 60 + $4) }' "$file")
-    rm "$file"
-}
+# The last line of `times`, user and system, in seconds.
+of_children() { awk -F'[ms ]+' 'END { print int($1 * 60 + $2 + $3 * 60 + $4) }'; }
