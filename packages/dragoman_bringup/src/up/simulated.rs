@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use dragoman_io::serial::{Simulate, Stream};
+use dragoman_sim::kobuki::Noise;
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::serial::edge::{RealTime, Timeline};
 use dragoman_sim::{Kobuki, KobukiSettings, Widowx, WidowxSettings};
@@ -11,9 +12,10 @@ use dragoman_sim::{Kobuki, KobukiSettings, Widowx, WidowxSettings};
 /// Buffer of the line to a device, bytes.
 const LINE_CAPACITY: usize = 4096;
 
-/// A Kobuki that is already on.
+/// A Kobuki that is already on. Its heading does not drift until the node of the simulation sets the noise.
 pub(super) fn kobuki(timeline: &Timeline) -> RealTime<Kobuki> {
-    let settings = KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() };
+    let settings =
+        KobukiSettings { boot_time: Duration::ZERO, noise: Noise::None, ..KobukiSettings::default() };
     RealTime::in_time(Kobuki::new(settings), timeline.clone())
 }
 
