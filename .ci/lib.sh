@@ -18,14 +18,17 @@ trap end_all EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# beside NICENESS NAME COMMAND...: starts a command beside the steps; its output goes to a file.
+# beside NAME COMMAND...: starts a command beside the steps; its output goes to a file.
 beside() {
-    local niceness=$1 name=$2
+    local name=$1
     set -m
-    (renice -n "$niceness" "$BASHPID" >/dev/null; "${@:3}") </dev/null >"$TOOLS/$name.log" 2>&1 &
+    ("${@:2}") </dev/null >"$TOOLS/$name.log" 2>&1 &
     BESIDE[$name]=$!
     set +m
 }
+
+# The command, with the processor time that all others leave.
+idle() { chrt --idle 0 "$@"; }
 
 # Waits for what `beside` started under this name; shows its output, and returns its status.
 join() {
