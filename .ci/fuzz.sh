@@ -13,12 +13,11 @@ export RUSTC_BOOTSTRAP=1
 "$tools/bin/cargo-fuzz" build --target-dir "$tools/fuzz"
 [ "$seconds" = 0 ] && exit
 
-# Beside the tests a target may wait long for the processor.
 run() {
     # New inputs go into a folder of their own, and not among those that are kept.
     mkdir -p "$tools/corpus/$1"
     if "$tools/bin/cargo-fuzz" run "$1" --target-dir "$tools/fuzz" "$tools/corpus/$1" "fuzz/corpus/$1" -- \
-        -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=120 -print_final_stats=1 >"$tools/fuzz_$1.log" 2>&1; then
+        -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 >"$tools/fuzz_$1.log" 2>&1; then
         echo "ci: fuzz $1: $(sed -n 's|^stat::number_of_executed_units: *||p' "$tools/fuzz_$1.log") inputs"
     else
         cat "$tools/fuzz_$1.log"
