@@ -1,0 +1,25 @@
+//! The present time.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::executor;
+
+/// The present time, as `Instant::now`.
+pub fn now() -> Instant {
+    match executor::current() {
+        Some(executor) => executor.now(),
+        // That of tokio's tests, where it is paused.
+        None => tokio::time::Instant::now().into_std(),
+    }
+}
+
+/// The time since `earlier`, as `Instant::elapsed`.
+pub fn since(earlier: Instant) -> Duration {
+    now().saturating_duration_since(earlier)
+}
+
+/// Time since 1970, of the system's clock.
+pub fn wall_time() -> Duration {
+    executor::with_lab(|executor, lab| lab.wall_start + executor.passed())
+        .unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+}

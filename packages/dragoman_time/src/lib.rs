@@ -1,0 +1,52 @@
+//! Time, tasks and chance of all nodes, from one place.
+//!
+//! A program runs in real time: on tokio's clock, tokio's tasks and the random numbers of the system. A [`Simulation`]
+//! runs the same code on virtual time in one thread: time jumps to the next timer when no task is ready, and the same
+//! seed gives the same history. No code outside this crate needs to know which of the two it runs in.
+//!
+//! ```
+//! use std::time::Duration;
+//! let simulation = dragoman_time::Simulation::new(7);
+//! let hour = Duration::from_secs(3600);
+//! simulation.block_on(dragoman_time::sleep(hour)); // returns at once
+//! assert_eq!(simulation.elapsed(), hour);
+//! ```
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `clock` | [`now`], [`since`], [`wall_time`] |
+//! | `sleep` | [`sleep()`], [`sleep_until`], [`timeout`], [`Interval`] |
+//! | `task` | [`spawn`], [`Task`], [`Tasks`] |
+//! | `thread` | [`spawn_thread`]: a task with a thread of its own in real time |
+//! | `work` | [`off_thread`]: long computations; the table of what they cost in virtual time |
+//! | `chance` | [`random`], [`random_bytes`] |
+//! | `surroundings` | arguments, environment, standard output, [`own`]: what belongs to a lab |
+//! | `history` | [`note`], [`Fingerprint`]: whether two histories are the same |
+//! | `simulation` | [`Simulation`] |
+//! | `executor` | the executor of a simulation, and of threads with a task of their own |
+
+mod chance;
+mod clock;
+mod executor;
+mod history;
+mod simulation;
+mod sleep;
+mod surroundings;
+mod task;
+mod thread;
+mod work;
+
+pub use chance::{random, random_bytes, random_unit};
+pub use clock::{now, since, wall_time};
+pub use history::{Event, Fingerprint, note};
+pub use simulation::Simulation;
+pub use sleep::{
+    Elapsed, Interval, MissedTicks, Sleep, interval, precise_sleep, precise_sleep_until, sleep, sleep_until,
+    timeout, timeout_at,
+};
+pub use surroundings::{
+    Surroundings, arguments, own, print, process_id, temporary_folder, variable, variable_os,
+};
+pub use task::{AbortHandle, Task, TaskError, Tasks, spawn};
+pub use thread::{Thread, spawn_thread};
+pub use work::{Work, WorkClock, off_thread};

@@ -1,0 +1,160 @@
+//! A lab on virtual time, in one thread.
+
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::chance::Streams;
+use crate::executor::{Executor, lock};
+use crate::history::{Event, Fingerprint, History};
+use crate::surroundings::Surroundings;
+
+/// Runs tasks on virtual time, in the thread that calls [`Simulation::block_on`]. Several of them, each in its thread, do
+/// not know of each other.
+pub struct Simulation {
+    executor: Arc<Executor>,
+}
+
+/// What belongs to a lab on virtual time.
+pub(crate) struct Lab {
+    pub(crate) surroundings: Surroundings,
+    pub(crate) wall_start: Duration,
+    pub(crate) streams: Mutex<Streams>,
+    pub(crate) output: Mutex<String>,
+    pub(crate) own: Mutex<BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    pub(crate) history: Mutex<History>,
+    pub(crate) watchdog: Arc<Watchdog>,
+}
+
+impl Simulation {
+    /// Nothing runs yet; the time is zero. The environment is empty.
+    pub fn new(seed: u64) -> Self {
+        Self::with_surroundings(seed, Surroundings::default())
+    }
+
+    /// As [`Simulation::new`], in these surroundings.
+    pub fn with_surroundings(seed: u64, surroundings: Surroundings) -> Self {
+        let lab = Lab {
+            wall_start: surroundings.wall_time,
+            surroundings,
+            streams: Mutex::new(Streams { seed, by_name: BTreeMap::new() }),
+            output: Mutex::default(),
+            own: Mutex::default(),
+            history: Mutex::default(),
+            watchdog: Watchdog::start(),
+        };
+        Self { executor: Executor::of_lab(lab) }
+    }
+
+    fn lab(&self) -> Option<&Lab> {
+        self.executor.lab.as_ref()
+    }
+
+    /// Runs all tasks until `future` is ready. Time stands still afterwards, until the next call.
+    ///
+    /// # Panics
+    /// No task is ready and no timer is set, so that `future` can never become ready; `future` panics.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.executor.block_on(future)
+    }
+
+    /// Calls `act` as if in a task: with the time and the surroundings of this simulation.
+    pub fn enter<R>(&self, act: impl FnOnce() -> R) -> R {
+        let _entered = self.executor.enter();
+        act()
+    }
+
+    /// The virtual time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.executor.passed()
+    }
+
+    /// Number of tasks that have not ended.
+    pub fn task_count(&self) -> usize {
+        self.executor.task_count()
+    }
+
+    /// What was printed on standard output since the last call.
+    pub fn take_output(&self) -> String {
+        self.lab().map(|lab| std::mem::take(&mut *lock(&lab.output))).unwrap_or_default()
+    }
+
+    /// The history up to now, as a number.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.lab().map(|lab| lock(&lab.history).fingerprint()).unwrap_or(Fingerprint { hash: 0, events: 0 })
+    }
+
+    /// Calls `observe` with every event of the history, in place of an earlier observer.
+    pub fn observe(&self, observe: impl FnMut(Event<'_>) + Send + 'static) {
+        if let Some(lab) = self.lab() {
+            lock(&lab.history).observer = Some(Box::new(observe));
+        }
+    }
+}
+
+impl Drop for Simulation {
+    fn drop(&mut self) {
+        self.executor.clear();
+        if let Some(lab) = self.lab() {
+            let _entered = self.executor.enter();
+            let own = std::mem::take(&mut *lock(&lab.own));
+            drop(own);
+            lock(&lab.history).observer = None;
+        }
+    }
+}
+
+impl std::fmt::Debug for Simulation {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Simulation").field("elapsed", &self.elapsed()).finish_non_exhaustive()
+    }
+}
+
+/// Ends the process if one poll of a task takes longer than 10 s of real time, and names the task: on virtual time
+/// nobody else could.
+pub(crate) struct Watchdog {
+    /// Counts begins and ends of polls: odd while a task is polled.
+    turns: AtomicU64,
+    polled: Mutex<Option<&'static Location<'static>>>,
+}
+
+/// Period of the watchdog, and number of its checks without progress before it ends the process. It counts checks, so
+/// that a process that was suspended is not ended.
+const CHECK_PERIOD: Duration = Duration::from_millis(250);
+const MAX_CHECKS: u32 = 40;
+
+impl Watchdog {
+    fn start() -> Arc<Self> {
+        let watchdog = Arc::new(Self { turns: AtomicU64::new(0), polled: Mutex::default() });
+        let watched = Arc::downgrade(&watchdog);
+        let watch = move || {
+            let (mut last, mut checks) = (0, 0);
+            loop {
+                std::thread::park_timeout(CHECK_PERIOD);
+                let Some(watchdog) = watched.upgrade() else { return };
+                let turns = watchdog.turns.load(Ordering::Relaxed);
+                checks = if turns == last && turns % 2 == 1 { checks + 1 } else { 0 };
+                last = turns;
+                if checks >= MAX_CHECKS {
+                    let place = lock(&watchdog.polled).map(ToString::to_string).unwrap_or_default();
+                    eprintln!("virtual time: the task spawned at {place} has not yielded for 10 s");
+                    std::process::abort();
+                }
+            }
+        };
+        // Without it a simulation runs all the same.
+        let _ = std::thread::Builder::new().name("watchdog".to_owned()).spawn(watch);
+        watchdog
+    }
+
+    pub(crate) fn polling(&self, place: Option<&'static Location<'static>>) {
+        if place.is_some() {
+            *lock(&self.polled) = place;
+        }
+        self.turns.fetch_add(1, Ordering::Relaxed);
+    }
+}

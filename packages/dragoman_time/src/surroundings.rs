@@ -1,0 +1,95 @@
+//! What a program gets from the system: those of the process, or on virtual time those of the lab.
+
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::executor::{self, lock};
+
+/// The surroundings of a lab on virtual time. A lab sees nothing of the process's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The command line, with the name of the program.
+    pub arguments: Vec<String>,
+    /// The environment.
+    pub variables: BTreeMap<String, String>,
+    /// The process id.
+    pub process_id: u32,
+    /// Time since 1970 at the start.
+    pub wall_time: Duration,
+}
+
+/// An empty environment, at midnight of 1 January 2026, UTC.
+impl Default for Surroundings {
+    fn default() -> Self {
+        Self {
+            arguments: vec!["dragoman".to_owned()],
+            variables: BTreeMap::new(),
+            process_id: 1000,
+            wall_time: Duration::from_secs(1_767_225_600),
+        }
+    }
+}
+
+fn of_lab<R>(ask: impl FnOnce(&Surroundings) -> R) -> Option<R> {
+    executor::with_lab(|_, lab| ask(&lab.surroundings))
+}
+
+/// The command line, with the name of the program, as `std::env::args`.
+pub fn arguments() -> Vec<String> {
+    of_lab(|own| own.arguments.clone()).unwrap_or_else(|| std::env::args().collect())
+}
+
+/// An environment variable; `None` if it is not set, or not UTF-8.
+pub fn variable(name: &str) -> Option<String> {
+    of_lab(|own| own.variables.get(name).cloned()).unwrap_or_else(|| std::env::var(name).ok())
+}
+
+/// An environment variable.
+pub fn variable_os(name: &str) -> Option<OsString> {
+    of_lab(|own| own.variables.get(name).map(OsString::from)).unwrap_or_else(|| std::env::var_os(name))
+}
+
+/// The process id.
+pub fn process_id() -> u32 {
+    of_lab(|own| own.process_id).unwrap_or_else(std::process::id)
+}
+
+/// The folder for temporary files.
+pub fn temporary_folder() -> PathBuf {
+    of_lab(|own| own.variables.get("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from))
+        .unwrap_or_else(std::env::temp_dir)
+}
+
+/// Takes `text` as a part of a lab's standard output. Returns whether this thread runs a lab; in real time it does
+/// nothing.
+pub fn print(text: fmt::Arguments<'_>) -> bool {
+    executor::with_lab(|_, lab| {
+        let text = text.to_string();
+        crate::history::note("output", "", text.as_bytes());
+        lock(&lab.output).push_str(&text);
+    })
+    .is_some()
+}
+
+type Values = Mutex<BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>>;
+
+/// The one value of this type of the lab; in real time, of the process. In place of a `static`.
+pub fn own<T: Any + Send + Sync + Default>() -> Arc<T> {
+    static OF_PROCESS: Values = Mutex::new(BTreeMap::new());
+    let find = |values: &Values| {
+        if let Some(found) = lock(values).get(&TypeId::of::<T>()) {
+            return Arc::clone(found).downcast::<T>().ok();
+        }
+        // Made without the lock: it may have others of its own.
+        let made: Arc<dyn Any + Send + Sync> = Arc::new(T::default());
+        Arc::clone(lock(values).entry(TypeId::of::<T>()).or_insert(made)).downcast::<T>().ok()
+    };
+    let found = executor::with_lab(|_, lab| find(&lab.own)).unwrap_or_else(|| find(&OF_PROCESS));
+    // It is stored under its type.
+    found.unwrap_or_default()
+}

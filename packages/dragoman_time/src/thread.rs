@@ -1,0 +1,57 @@
+//! Tasks with a thread of their own, for what must not wait for other tasks.
+
+use std::io;
+use std::thread::JoinHandle;
+
+use crate::executor::{self, Executor};
+use crate::task::{Task, spawn};
+
+/// Runs `future` in a thread of its own, which has the precise timers of [`precise_sleep`](crate::precise_sleep), but not
+/// tokio's sockets. On virtual time it is a task as any other.
+///
+/// # Errors
+/// The system refused another thread.
+#[track_caller]
+pub fn spawn_thread(name: &str, future: impl Future<Output = ()> + Send + 'static) -> io::Result<Thread> {
+    if executor::with_lab(|_, _| ()).is_some() {
+        return Ok(Thread(Kind::Task(spawn(future))));
+    }
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    let thread = thread.spawn(move || {
+        let executor = Executor::real();
+        executor.block_on(future);
+        executor.clear();
+    })?;
+    Ok(Thread(Kind::Thread(thread)))
+}
+
+/// A task with a thread of its own. It goes on when this is dropped.
+#[derive(Debug)]
+pub struct Thread(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Thread(JoinHandle<()>),
+    Task(Task<()>),
+}
+
+impl Thread {
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        match &self.0 {
+            Kind::Thread(thread) => thread.is_finished(),
+            Kind::Task(task) => task.is_finished(),
+        }
+    }
+
+    /// Waits for its end, which must have been requested: blocks this thread. In virtual time the task ends by itself, and
+    /// this returns at once; the same if it is called in the thread itself.
+    pub fn join(self) {
+        if let Kind::Thread(thread) = self.0
+            && thread.thread().id() != std::thread::current().id()
+        {
+            // The hook for panics has reported a panic.
+            let _ = thread.join();
+        }
+    }
+}
