@@ -4,9 +4,9 @@
 //! repeat theirs and list the claims they have received. A process gives way only to an older one that has answered it
 //! several times within a second: a single announcement, from any sender, ends nothing.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use crate::builtin_interfaces::msg::Time;
 use crate::dragoman_msgs::msg::NamespaceClaim;
@@ -14,7 +14,6 @@ use crate::shared::SharedPublisher;
 use crate::tasks::NodeTasks;
 use crate::{Clock, Context, Node, QosProfile, Result};
 use tokio::sync::Notify;
-use uuid::Uuid;
 
 use crate::supervision::Supervisor;
 
@@ -45,9 +44,10 @@ pub struct Claims {
 impl Claims {
     /// No namespaces yet. `program` is the name of this program.
     pub fn new(program: &str) -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let description = format!("`{program}` with process id {}", std::process::id());
-        let core = Core::new(Clock::to_builtin_time(&since), Uuid::new_v4().to_string(), description);
+        let description = format!("`{program}` with process id {}", dragoman_time::process_id());
+        let holder = uuid::Builder::from_random_bytes(dragoman_time::random_bytes("claims")).into_uuid();
+        let since = Clock::to_builtin_time(&dragoman_time::wall_time());
+        let core = Core::new(since, holder.to_string(), description);
         Self { core: Arc::new(Mutex::new(core)), changed: Arc::default() }
     }
 
@@ -76,8 +76,8 @@ impl Claims {
     pub async fn alone(&self) {
         loop {
             // Waits for received holders only.
-            if tokio::time::timeout(SEARCH_TIME, self.changed.notified()).await.is_err()
-                && !self.lock().has_older_rival(Instant::now())
+            if dragoman_time::timeout(SEARCH_TIME, self.changed.notified()).await.is_err()
+                && !self.lock().has_older_rival(dragoman_time::now())
             {
                 return;
             }
@@ -91,7 +91,7 @@ impl Claims {
         let publisher = SharedPublisher::from(publisher);
         let (claims, supervisor, answers) = (self.clone(), supervisor.clone(), publisher.clone());
         tasks.subscribe(TOPIC, qos.keep_last(MOST_RIVALS), move |claim: NamespaceClaim| {
-            let now = Instant::now();
+            let now = dragoman_time::now();
             let outcome = claims.lock().handle_claim(now, &claim);
             match outcome {
                 Outcome::Nothing => {}
@@ -103,7 +103,7 @@ impl Claims {
             }
         })?;
         let claims = self.clone();
-        tasks.every(POLL_PERIOD, move || publish(&publisher, claims.lock().poll_claim(Instant::now())))
+        tasks.every(POLL_PERIOD, move || publish(&publisher, claims.lock().poll_claim(dragoman_time::now())))
     }
 
     fn lock(&self) -> MutexGuard<'_, Core> {
@@ -122,7 +122,7 @@ fn publish(publisher: &SharedPublisher<NamespaceClaim>, claim: Option<NamespaceC
 /// The claims, without I/O.
 struct Core {
     own: NamespaceClaim,
-    rivals: HashMap<String, Rival>,
+    rivals: BTreeMap<String, Rival>,
     /// Time of the last published claim.
     published: Option<Instant>,
     /// A change must be published.
@@ -150,7 +150,7 @@ enum Outcome {
 impl Core {
     fn new(since: Time, holder: String, description: String) -> Self {
         let own = NamespaceClaim { since, holder, description, ..Default::default() };
-        Self { own, rivals: HashMap::new(), published: None, is_due: false }
+        Self { own, rivals: BTreeMap::new(), published: None, is_due: false }
     }
 
     fn claim(&mut self, names: impl IntoIterator<Item = String>) {

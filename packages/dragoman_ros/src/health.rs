@@ -6,7 +6,7 @@ use crate::Context;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Loop counts of its threads; each completes a loop at least every two seconds. On rcl these are the threads that
-    /// wait for the messages of a node.
+    /// wait for the messages of a node; in memory there are none.
     pub turns: Vec<u64>,
     /// Invalid or excessive input refused since the start of the process, by kind. rcl's middlewares do not report any.
     pub refused: Vec<(&'static str, u64)>,
@@ -16,7 +16,7 @@ pub struct Health {
 #[cfg(not(feature = "r2r"))]
 pub fn of(context: &Context) -> Health {
     let health = context.participant().health();
-    Health { turns: vec![health.event_loop_turns, health.discovery_turns], refused: health.refused.to_vec() }
+    Health { turns: health.turns, refused: health.refused }
 }
 
 /// The health of the middleware.

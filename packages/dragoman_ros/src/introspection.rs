@@ -46,7 +46,7 @@ impl Graph {
 
 #[cfg(not(feature = "r2r"))]
 mod with_discovery {
-    use std::collections::HashMap;
+    use std::collections::BTreeMap;
 
     use std::sync::Arc;
 
@@ -63,7 +63,7 @@ mod with_discovery {
     pub struct Introspection {
         announced: Subscription<ParticipantEntitiesInfo>,
         /// The nodes of each participant: full name, and its writers and readers.
-        participants: HashMap<Gid, Vec<(String, Vec<Gid>)>>,
+        participants: BTreeMap<Gid, Vec<(String, Vec<Gid>)>>,
     }
 
     type Gid = [u8; 16];
@@ -87,7 +87,7 @@ mod with_discovery {
             // It is the middleware's, and so none of the node's.
             let reader = node.context().participant().reader(endpoint)?;
             let announced = Subscription::new(Arc::new(reader));
-            Ok(Self { announced, participants: HashMap::new() })
+            Ok(Self { announced, participants: BTreeMap::new() })
         }
 
         /// The graph now.
@@ -100,7 +100,7 @@ mod with_discovery {
             }
             let context = node.context();
             let mut graph = Graph::default();
-            let mut owners: HashMap<Gid, &str> = HashMap::new();
+            let mut owners: BTreeMap<Gid, &str> = BTreeMap::new();
             let local = context.graph().nodes();
             for node in &local {
                 graph.nodes.insert(node.name.clone());
@@ -112,7 +112,7 @@ mod with_discovery {
             let writers = context.participant().writers();
             let readers = context.participant().readers_elsewhere();
             // Participants that have ended are not announced: their endpoints disappear.
-            let alive: std::collections::HashSet<[u8; 12]> = writers
+            let alive: std::collections::BTreeSet<[u8; 12]> = writers
                 .iter()
                 .map(|writer| writer.guid)
                 .chain(readers.iter().map(|(_, _, guid)| *guid))

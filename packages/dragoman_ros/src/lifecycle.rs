@@ -121,7 +121,9 @@ pub fn manage<T: Managed>(
     };
     let server = async move {
         loop {
-            let answered = futures::select! {
+            let answered = futures::select_biased! {
+                (managed, outcome) = &mut driver.running => driver.finish(managed, outcome),
+                request = requests.select_next_some() => driver.request(request),
                 request = change.select_next_some() => driver.change(request),
                 request = state.select_next_some() => driver.send_state(request),
                 request = states.select_next_some() => send_states(request),
@@ -130,8 +132,6 @@ pub fn manage<T: Managed>(
                     send_transitions(request, available)
                 }
                 request = graph.select_next_some() => send_transitions(request, TRANSITIONS.to_vec()),
-                request = requests.select_next_some() => driver.request(request),
-                (managed, outcome) = &mut driver.running => driver.finish(managed, outcome),
                 complete => return,
             };
             if let Err(error) = answered {

@@ -2,9 +2,9 @@
 //!
 //! Nodes log with `tracing`; a field `node` names the logger, otherwise the source's module does.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::channel::mpsc;
@@ -13,17 +13,24 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{Targets, dynamic_filter_fn};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
 
 use crate::command_line;
 use crate::rcl_interfaces::msg::Log;
-use crate::{Clock, ClockType, Node, QosProfile};
+use crate::{Clock, Node, QosProfile};
 
 /// Entries that wait for `/rosout`; more are dropped, because logging must never block.
 const QUEUE_LENGTH: usize = 1000;
 
-static ROSOUT: OnceLock<Mutex<Option<mpsc::Sender<Log>>>> = OnceLock::new();
-static DIVERTED: Mutex<Option<mpsc::Sender<Entry>>> = Mutex::new(None);
+/// Where the log of this process, or of this lab, goes besides the terminal.
+#[derive(Default)]
+struct Sinks {
+    rosout: Mutex<Option<mpsc::Sender<Log>>>,
+    diverted: Mutex<Option<mpsc::Sender<Entry>>>,
+}
 
 /// How grave an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,20 +74,57 @@ fn ros_arguments(arguments: impl IntoIterator<Item = String>) -> (Option<String>
 /// # Errors
 /// Invalid level; a log has been set up before.
 pub fn init(level: &str) -> Result<(), String> {
+    let subscriber = tracing_subscriber::registry()
+        .with(requested_filter(level)?)
+        .with(terminal(std::io::stderr().is_terminal()))
+        .with(RosoutLayer);
+    tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
+}
+
+/// The log of a lab on virtual time, for the thread that runs it: as [`init`], and every line is a part of the lab's
+/// history. Nothing is written to standard error unless `is_shown`.
+///
+/// # Errors
+/// Invalid level.
+pub fn of_lab(level: &str, is_shown: bool) -> Result<tracing::Dispatch, String> {
+    let subscriber = tracing_subscriber::registry()
+        .with(requested_filter(level)?)
+        .with(is_shown.then(|| terminal(false)))
+        .with(RosoutLayer)
+        .with(HistoryLayer);
+    Ok(subscriber.into())
+}
+
+/// The log on the terminal, unless it is diverted.
+fn terminal<S: Subscriber + for<'a> LookupSpan<'a>>(is_coloured: bool) -> impl Layer<S> {
+    tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(is_coloured)
+        .with_target(false)
+        .with_timer(WallTime)
+        .with_filter(dynamic_filter_fn(|_, _| diverted(&dragoman_time::own()).is_none()))
+}
+
+/// The time of a line: that of the system, or of the lab, in UTC.
+struct WallTime;
+
+impl FormatTime for WallTime {
+    fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
+        let since_1970 = dragoman_time::wall_time();
+        let seconds = i64::try_from(since_1970.as_secs()).unwrap_or_default();
+        let time = chrono::DateTime::from_timestamp(seconds, since_1970.subsec_nanos()).unwrap_or_default();
+        write!(writer, "{}", time.format("%Y-%m-%dT%H:%M:%S%.6fZ"))
+    }
+}
+
+/// The filter of the environment, the command line or `level`.
+fn requested_filter(level: &str) -> Result<Targets, String> {
     // The DDS library reports ordinary exits and repairs as errors, and the URDF reader logs every link; both are
     // logged on request only.
-    let directives = std::env::var("RUST_LOG")
-        .ok()
-        .or_else(|| ros_arguments(std::env::args()).0)
+    let directives = dragoman_time::variable("RUST_LOG")
+        .or_else(|| ros_arguments(dragoman_time::arguments()).0)
         .unwrap_or_else(|| level.to_owned());
-    let filter = filter(&directives)?;
-    let terminal = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false)
-        .with_filter(dynamic_filter_fn(|_, _| diverted().is_none()));
-    let subscriber = tracing_subscriber::registry().with(filter).with(terminal).with(RosoutLayer);
-    tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
+    filter(&directives)
 }
 
 /// What is logged by `directives`: a level, or levels of modules.
@@ -98,7 +142,8 @@ pub fn publish(node: &mut Node) -> crate::Result<impl Future<Output = ()> + Send
     let qos = QosProfile::default().keep_last(1000).transient_local().lifespan(Duration::from_secs(10));
     let publisher = node.create_publisher::<Log>("/rosout", qos)?;
     let (sender, mut entries) = mpsc::channel(QUEUE_LENGTH);
-    *rosout() = Some(sender).filter(|_| ros_arguments(std::env::args()).1);
+    *lock(&dragoman_time::own::<Sinks>().rosout) =
+        Some(sender).filter(|_| ros_arguments(dragoman_time::arguments()).1);
     Ok(async move {
         while let Some(entry) = entries.next().await {
             // An error here cannot be logged: that would recurse.
@@ -110,21 +155,31 @@ pub fn publish(node: &mut Node) -> crate::Result<impl Future<Output = ()> + Send
 /// Takes the log from the terminal while the returned stream exists, for a program that draws on it.
 pub fn divert() -> impl Stream<Item = Entry> + Unpin {
     let (sender, entries) = mpsc::channel(QUEUE_LENGTH);
-    *diverted() = Some(sender);
+    *diverted(&dragoman_time::own()) = Some(sender);
     entries
 }
 
 /// Where the log goes instead of the terminal.
-fn diverted() -> std::sync::MutexGuard<'static, Option<mpsc::Sender<Entry>>> {
-    let mut diverted = DIVERTED.lock().unwrap_or_else(PoisonError::into_inner);
+fn diverted(sinks: &Sinks) -> MutexGuard<'_, Option<mpsc::Sender<Entry>>> {
+    let mut diverted = lock(&sinks.diverted);
     if diverted.as_ref().is_some_and(mpsc::Sender::is_closed) {
         *diverted = None;
     }
     diverted
 }
 
-fn rosout() -> std::sync::MutexGuard<'static, Option<mpsc::Sender<Log>>> {
-    ROSOUT.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds every line to the history of the lab.
+struct HistoryLayer;
+
+impl<S: Subscriber> Layer<S> for HistoryLayer {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let entry = entry(event);
+        dragoman_time::note("log", &entry.name, entry.msg.as_bytes());
+    }
 }
 
 struct RosoutLayer;
@@ -136,23 +191,12 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
         if metadata.target().starts_with("dragoman_ros::embedded") {
             return;
         }
-        let (rosout, diverted) = (rosout().clone(), diverted().clone());
+        let sinks = dragoman_time::own::<Sinks>();
+        let (rosout, diverted) = (lock(&sinks.rosout).clone(), diverted(&sinks).clone());
         if rosout.is_none() && diverted.is_none() {
             return;
         }
-        let mut entry = Log {
-            level: severity(*metadata.level()),
-            file: metadata.file().unwrap_or_default().to_owned(),
-            line: metadata.line().unwrap_or_default(),
-            ..Default::default()
-        };
-        if let Ok(mut clock) = Clock::create(ClockType::SystemTime) {
-            entry.stamp = Clock::to_builtin_time(&clock.get_now().unwrap_or_default());
-        }
-        event.record(&mut EntryVisitor(&mut entry));
-        if entry.name.is_empty() {
-            entry.name = metadata.target().replace("::", ".");
-        }
+        let entry = entry(event);
         if let Some(mut sender) = diverted {
             let severity = match entry.level {
                 40.. => Severity::Error,
@@ -165,6 +209,22 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
             let _ = sender.try_send(entry);
         }
     }
+}
+
+fn entry(event: &Event<'_>) -> Log {
+    let metadata = event.metadata();
+    let mut entry = Log {
+        stamp: Clock::to_builtin_time(&dragoman_time::wall_time()),
+        level: severity(*metadata.level()),
+        file: metadata.file().unwrap_or_default().to_owned(),
+        line: metadata.line().unwrap_or_default(),
+        ..Default::default()
+    };
+    event.record(&mut EntryVisitor(&mut entry));
+    if entry.name.is_empty() {
+        entry.name = metadata.target().replace("::", ".");
+    }
+    entry
 }
 
 /// `rcl_interfaces/msg/Log`: DEBUG 10, INFO 20, WARN 30, ERROR 40.

@@ -34,7 +34,7 @@ macro_rules! out {
 
 /// Prints and flushes. If the output is closed, the program ends: at once, or as at SIGINT if it waits for that.
 pub fn print(text: fmt::Arguments<'_>) {
-    if IS_CLOSED.load(Ordering::Relaxed) {
+    if dragoman_time::print(text) || IS_CLOSED.load(Ordering::Relaxed) {
         return;
     }
     let mut output = io::stdout().lock();

@@ -360,11 +360,11 @@ impl Parameters {
         let parameters = self.clone();
         Ok(async move {
             loop {
-                let answered = futures::select! {
-                    request = get.select_next_some() => parameters.get(request),
-                    request = types.select_next_some() => parameters.types(request),
+                let answered = futures::select_biased! {
                     request = set.select_next_some() => parameters.set_each(request),
                     request = set_atomically.select_next_some() => parameters.set_all(request),
+                    request = get.select_next_some() => parameters.get(request),
+                    request = types.select_next_some() => parameters.types(request),
                     request = describe.select_next_some() => parameters.describe(request),
                     request = list.select_next_some() => parameters.list(request),
                     complete => return,

@@ -69,27 +69,56 @@ pub fn run(
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(async {
         let mut signals = Signals::new()?;
-        let supervisor = Supervisor::new(options.fault.clone());
-        supervisor.watch_panics();
-        let context = startup::context(options.domain, &options.config, preset)?;
-        supervisor.spawn("middleware", watch_middleware(context.clone(), supervisor.clone()));
-        let process = Process { context, supervisor: supervisor.clone(), claims: Claims::new(name) };
-        let stop = async {
-            tokio::select! {
-                biased;
-                () = signals.next() => {}
-                () = supervisor.watch() => {}
-            }
-        };
-        let body = AssertUnwindSafe(body(&process, stop.boxed_local()));
-        // After a panic the supervisor knows the reason.
-        let result = body.catch_unwind().await.unwrap_or(Ok(()));
-        let failure = supervisor.failure();
-        supervisor.shut_down(signals.next()).await;
-        failure.map_or(result, |reason| Err(reason.into()))
+        let context = || startup::context(options.domain, &options.config, preset);
+        supervised(name, options, context, async || signals.next().await, body).await
     });
     runtime.shutdown_timeout(THREAD_TIME);
     result
+}
+
+/// As [`run`], as a task of the present lab on virtual time, without network: see [`dragoman_time::Simulation`]. `stop`
+/// stands for the signals.
+///
+/// # Errors
+/// As [`run`].
+#[cfg(not(feature = "r2r"))]
+pub async fn simulate(
+    name: &str,
+    options: &CommonOptions,
+    preset: &Preset,
+    stop: impl AsyncFnMut(),
+    body: impl AsyncFnOnce(&Process, LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let context = || startup::context_in_memory(&options.config, preset);
+    supervised(name, options, context, stop, body).await
+}
+
+/// Runs `body` with a supervisor. Each call of `signal` waits for a request to end.
+async fn supervised(
+    name: &str,
+    options: &CommonOptions,
+    context: impl FnOnce() -> crate::Result<Context>,
+    mut signal: impl AsyncFnMut(),
+    body: impl AsyncFnOnce(&Process, LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let supervisor = Supervisor::new(options.fault.clone());
+    supervisor.watch_panics();
+    let context = context()?;
+    supervisor.spawn("middleware", watch_middleware(context.clone(), supervisor.clone()));
+    let process = Process { context, supervisor: supervisor.clone(), claims: Claims::new(name) };
+    let stop = async {
+        tokio::select! {
+            biased;
+            () = signal() => {}
+            () = supervisor.watch() => {}
+        }
+    };
+    let body = AssertUnwindSafe(body(&process, stop.boxed_local()));
+    // After a panic the supervisor knows the reason.
+    let result = body.catch_unwind().await.unwrap_or(Ok(()));
+    let failure = supervisor.failure();
+    supervisor.shut_down(signal()).await;
+    failure.map_or(result, |reason| Err(reason.into()))
 }
 
 const DEAF: &str = "a thread of the middleware is dead";
@@ -98,11 +127,11 @@ const DEAF: &str = "a thread of the middleware is dead";
 async fn watch_middleware(context: Context, supervisor: Supervisor) {
     let mut watchdog = Watchdog::default();
     while !watchdog.is_deaf(&health::of(&context)) {
-        tokio::time::sleep(PERIOD).await;
+        dragoman_time::sleep(PERIOD).await;
     }
     tracing::error!("{DEAF}");
     // The node of the process publishes it before.
-    tokio::time::sleep(2 * PERIOD).await;
+    dragoman_time::sleep(2 * PERIOD).await;
     supervisor.fail(format!("{DEAF}: messages are lost"));
     std::future::pending().await
 }

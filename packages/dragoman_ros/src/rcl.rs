@@ -37,7 +37,7 @@ use futures::stream::{Stream, StreamExt};
 use crate::names::{InvalidName, NameKind, NodeName};
 use crate::qos_overrides::{self, InvalidOverride, Side};
 use crate::remapping::Rules;
-use crate::service_calls::OpenCall;
+use crate::service_calls::RecordedService;
 use crate::tasks::warn_unanswered;
 use crate::{Error, QosProfile, Result, WrappedActionTypeSupport};
 use local::{Merged, Offer, Queues};
@@ -127,10 +127,10 @@ impl Node {
         self.is_waiting = true;
         let requests = self.inner.create_service::<T>(service, qos)?;
         let local = Some(Queues::named(&name).serve());
-        let name: Arc<str> = name.into();
+        let recorded = RecordedService::new(&name, std::any::type_name::<T::Request>());
         let requests = Merged { local, rcl: requests.map(ServiceRequest::from_rcl) };
         Ok(requests.map(move |mut request: ServiceRequest<T>| {
-            request.call = Some(OpenCall::new(&name, std::any::type_name::<T::Request>()));
+            request.call = Some(recorded.call());
             request
         }))
     }
@@ -225,9 +225,9 @@ impl Node {
 
     /// As [`Self::spin_once`]; returns whether something has arrived.
     fn spin(&mut self, timeout: Duration) -> bool {
-        let start = Instant::now();
+        let start = dragoman_time::now();
         self.inner.spin_once(timeout);
-        let rest = timeout.saturating_sub(start.elapsed());
+        let rest = timeout.saturating_sub(dragoman_time::since(start));
         if !self.is_waiting {
             std::thread::sleep(rest);
         }

@@ -5,7 +5,7 @@
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::dragoman_msgs::msg::ServiceCall;
 use crate::shared::SharedPublisher;
 use crate::tasks::NodeTasks;
-use crate::{Clock, ClockType, QosProfile};
+use crate::{Clock, QosProfile};
 
 /// Topic of the calls.
 pub const TOPIC: &str = "/service_calls";
@@ -29,26 +29,58 @@ const MAX_LENGTH: usize = 64 << 10;
 /// Polling interval for subscribers.
 const DEMAND_PERIOD: Duration = Duration::from_millis(200);
 
-static HAS_SUBSCRIBERS: AtomicBool = AtomicBool::new(false);
-static CALLS: Mutex<Option<mpsc::Sender<ServiceCall>>> = Mutex::new(None);
+/// The calls of this process, or of this lab.
+#[derive(Default)]
+struct Calls {
+    has_subscribers: AtomicBool,
+    publisher: Mutex<Option<mpsc::Sender<ServiceCall>>>,
+}
+
+impl Calls {
+    fn publisher(&self) -> MutexGuard<'_, Option<mpsc::Sender<ServiceCall>>> {
+        self.publisher.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A service whose calls are recorded. Clones share it.
+#[derive(Clone)]
+pub(crate) struct RecordedService {
+    calls: Arc<Calls>,
+    name: Arc<str>,
+    type_name: &'static str,
+}
+
+impl RecordedService {
+    /// `name` is a full name, `request_type` the type name of requests.
+    pub(crate) fn new(name: &str, request_type: &'static str) -> Self {
+        Self { calls: dragoman_time::own(), name: name.into(), type_name: request_type }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn request_type(&self) -> &'static str {
+        self.type_name
+    }
+
+    /// A request that has just arrived.
+    pub(crate) fn call(&self) -> OpenCall {
+        OpenCall { service: self.clone(), received: dragoman_time::now() }
+    }
+}
 
 /// A call that waits for its answer.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct OpenCall {
-    service: Arc<str>,
-    type_name: &'static str,
+    service: RecordedService,
     received: Instant,
 }
 
 impl OpenCall {
-    /// A request for `service`, a full name, that has just arrived. `request_type` is the type name of requests.
-    pub(crate) fn new(service: &Arc<str>, request_type: &'static str) -> Self {
-        Self { service: Arc::clone(service), type_name: request_type, received: Instant::now() }
-    }
-
     /// Whether somebody listens.
     pub(crate) fn is_recorded(&self) -> bool {
-        HAS_SUBSCRIBERS.load(Ordering::Relaxed)
+        self.service.calls.has_subscribers.load(Ordering::Relaxed)
     }
 
     /// Records the answer if somebody listens.
@@ -59,18 +91,18 @@ impl OpenCall {
     }
 
     fn record(&self, request: String, response: String) {
-        let Some(mut calls) = calls().clone() else { return };
-        let now = Clock::create(ClockType::SystemTime).and_then(|mut clock| clock.get_now());
+        let service = &self.service;
+        let Some(mut calls) = service.calls.publisher().clone() else { return };
         let call = ServiceCall {
-            stamp: Clock::to_builtin_time(&now.unwrap_or_default()),
-            service: self.service.to_string(),
-            type_: service_type(self.type_name),
+            stamp: Clock::to_builtin_time(&dragoman_time::wall_time()),
+            service: service.name.to_string(),
+            type_: service_type(service.type_name),
             request,
             response,
-            seconds: self.received.elapsed().as_secs_f64(),
+            seconds: dragoman_time::since(self.received).as_secs_f64(),
         };
         if calls.try_send(call).is_err() {
-            tracing::debug!(service = &*self.service, "a service call is not recorded: too many at once");
+            tracing::debug!(service = &*service.name, "a service call is not recorded: too many at once");
         }
     }
 }
@@ -83,10 +115,11 @@ pub fn publish(tasks: &mut NodeTasks) -> crate::Result<()> {
     let qos = QosProfile::default().keep_last(QUEUE_LENGTH);
     let publisher: SharedPublisher<ServiceCall> = tasks.node().create_publisher(TOPIC, qos)?.into();
     let (sender, mut incoming) = mpsc::channel(QUEUE_LENGTH);
-    *calls() = Some(sender);
+    let calls = dragoman_time::own::<Calls>();
+    *calls.publisher() = Some(sender);
     let watched = publisher.clone();
     tasks.every(DEMAND_PERIOD, move || {
-        HAS_SUBSCRIBERS.store(watched.is_listened(), Ordering::Relaxed);
+        calls.has_subscribers.store(watched.is_listened(), Ordering::Relaxed);
     })?;
     tasks.spawn(async move {
         while let Some(call) = incoming.next().await {
@@ -96,10 +129,6 @@ pub fn publish(tasks: &mut NodeTasks) -> crate::Result<()> {
         }
     });
     Ok(())
-}
-
-fn calls() -> std::sync::MutexGuard<'static, Option<mpsc::Sender<ServiceCall>>> {
-    CALLS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// `package/srv/Name` from the request's type: `package/srv/Name_Request`, or its path in Rust.

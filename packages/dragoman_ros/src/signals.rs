@@ -32,6 +32,7 @@ impl Signals {
     /// Resolves at the next signal.
     pub async fn next(&mut self) {
         tokio::select! {
+            biased;
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
             _ = self.hang_up.recv() => {}

@@ -38,14 +38,28 @@ impl Preset {
 pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate::Result<Context> {
     #[cfg(unix)]
     allow_files(FILES);
-    crate::embedded::security::check(|name| std::env::var(name).ok())?;
-    let mut discovery = crate::Discovery::from_variables(|name| std::env::var(name).ok())?;
+    crate::embedded::security::check(dragoman_time::variable)?;
+    let mut discovery = crate::Discovery::from_variables(dragoman_time::variable)?;
     if let Some(domain) = domain {
         discovery.domain_id = domain;
     }
+    Context::with_options(&discovery, arguments(files, preset)?)
+}
+
+/// As [`context`], without network: its nodes reach only each other.
+///
+/// # Errors
+/// An invalid file or argument.
+#[cfg(not(feature = "r2r"))]
+pub fn context_in_memory(files: &[PathBuf], preset: &Preset) -> crate::Result<Context> {
+    Context::in_memory(arguments(files, preset)?)
+}
+
+#[cfg(not(feature = "r2r"))]
+fn arguments(files: &[PathBuf], preset: &Preset) -> crate::Result<crate::Arguments> {
     let [values, rules] = preset.with(files);
-    let all = values.into_iter().chain(std::env::args().skip(1)).chain(rules);
-    Context::with_options(&discovery, crate::Arguments::parse(all)?)
+    let given = dragoman_time::arguments().into_iter().skip(1);
+    crate::Arguments::parse(values.into_iter().chain(given).chain(rules))
 }
 
 /// Joins `domain`, or the one of the environment, with the preset and the parameters of `files`; the ROS arguments of

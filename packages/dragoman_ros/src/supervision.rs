@@ -12,15 +12,14 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use dragoman_time::{Task, sleep_until, timeout};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::diagnostics::Severity;
 use crate::tasks::RunningNode;
@@ -63,7 +62,7 @@ struct State {
 
 struct Part {
     name: String,
-    task: Option<JoinHandle<()>>,
+    task: Option<Task<()>>,
     /// The reason of its end, until it is handled.
     ended: Option<String>,
     /// `None` for a part that cannot be restarted.
@@ -79,6 +78,10 @@ struct Part {
 
 type StartAgain = Box<dyn FnMut() -> Result<BoxFuture<'static, ()>, Box<dyn Error>> + Send>;
 
+/// The supervisor that learns of panics.
+#[derive(Default)]
+struct PanicWatch(Mutex<Weak<Shared>>);
+
 thread_local! {
     /// Whether this thread runs a part, whose end is supervised.
     static IS_SUPERVISED: Cell<bool> = const { Cell::new(false) };
@@ -91,21 +94,25 @@ impl Supervisor {
         Self { shared: Arc::new(Shared { state, changed: Notify::new() }) }
     }
 
-    /// From now on logs every panic of this process. A panic that belongs to no part, for example in a thread of a
-    /// driver or of the middleware, ends the process.
+    /// From now on logs every panic of this process, or of this lab. A panic that belongs to no part, for example in a
+    /// thread of a driver or of the middleware, ends the process.
     pub fn watch_panics(&self) {
-        let supervisor = Arc::downgrade(&self.shared);
-        std::panic::set_hook(Box::new(move |panic| {
-            let thread = std::thread::current().name().unwrap_or("without name").to_owned();
-            let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            let message = message_of(panic.payload());
-            tracing::error!(thread, place, "panic: {message}");
-            if !IS_SUPERVISED.get()
-                && let Some(supervisor) = supervisor.upgrade()
-            {
-                supervisor.fail(format!("thread '{thread}' has panicked at {place}: {message}"));
-            }
-        }));
+        static HOOK: Once = Once::new();
+        *lock(&dragoman_time::own::<PanicWatch>().0) = Arc::downgrade(&self.shared);
+        HOOK.call_once(|| {
+            let default = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                let supervisor = lock(&dragoman_time::own::<PanicWatch>().0).upgrade();
+                let Some(supervisor) = supervisor else { return default(panic) };
+                let thread = dragoman_time::thread_name();
+                let place = panic.location().map(ToString::to_string).unwrap_or_default();
+                let message = message_of(panic.payload());
+                tracing::error!(thread, place, "panic: {message}");
+                if !IS_SUPERVISED.get() {
+                    supervisor.fail(format!("thread '{thread}' has panicked at {place}: {message}"));
+                }
+            }));
+        });
     }
 
     /// Runs a part that the process needs.
@@ -170,17 +177,11 @@ impl Supervisor {
         });
     }
 
-    fn run(
-        &self,
-        state: &mut State,
-        index: usize,
-        name: &str,
-        part: BoxFuture<'static, ()>,
-    ) -> JoinHandle<()> {
+    fn run(&self, state: &mut State, index: usize, name: &str, part: BoxFuture<'static, ()>) -> Task<()> {
         let fault = state.faults.iter_mut().find(|fault| fault.takes(name)).map(Fault::kind);
         let part = Supervised(Failing::new(part, fault));
         let shared = Arc::clone(&self.shared);
-        tokio::spawn(async move {
+        dragoman_time::spawn(async move {
             let ended = AssertUnwindSafe(part).catch_unwind().await;
             let reason = match ended {
                 Ok(()) => "has ended".to_owned(),
@@ -201,7 +202,7 @@ impl Supervisor {
     /// Supervises the parts; resolves when the process must end.
     pub async fn watch(&self) {
         loop {
-            let next = match self.review(Instant::now()) {
+            let next = match self.review(dragoman_time::now()) {
                 Ok(next) => next,
                 Err(reason) => return self.fail(reason),
             };
@@ -212,6 +213,7 @@ impl Supervisor {
                 }
             };
             tokio::select! {
+                biased;
                 () = self.shared.changed.notified() => {}
                 () = pause => {}
             }
@@ -266,6 +268,7 @@ impl Supervisor {
             (std::mem::take(&mut state.stops), std::mem::take(&mut state.parts))
         };
         tokio::select! {
+            biased;
             stopped = timeout(STOP_TIME, join_all(stops)) => if stopped.is_err() {
                 tracing::error!("a machine has not stopped within {} s", STOP_TIME.as_secs());
             },
@@ -283,7 +286,7 @@ impl Supervisor {
     /// The state of the parts, for `/diagnostics`.
     pub fn report(&self) -> (Severity, String, Vec<(String, String)>) {
         let state = self.shared.lock();
-        let now = Instant::now();
+        let now = dragoman_time::now();
         let mut troubled = Vec::new();
         let values = state.parts.iter().map(|part| {
             let is_recent = part.restarts.iter().any(|time| now.duration_since(*time) < RESTART_WINDOW);
@@ -329,7 +332,7 @@ impl Part {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The first reason is kept.
@@ -340,6 +343,10 @@ impl Shared {
             self.changed.notify_one();
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Marks its thread as supervised while it runs.
@@ -373,27 +380,36 @@ mod tests {
 
     use super::*;
 
+    /// Runs a test on virtual time.
+    fn virtually(test: impl Future<Output = ()>) {
+        dragoman_time::Simulation::new(1).block_on(test);
+    }
+
     /// Resolves after `seconds` without any event of the parts.
     async fn watch_for(supervisor: &Supervisor, seconds: u64) -> Option<String> {
         timeout(Duration::from_secs(seconds), supervisor.watch()).await.ok()?;
         supervisor.failure()
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn the_end_of_a_part_that_cannot_be_started_again_ends_the_process() {
-        let supervisor = Supervisor::new(Vec::new());
-        let (end, ended) = oneshot::channel::<()>();
-        supervisor.spawn("driver", async { ended.await.unwrap_or_default() });
-        assert_eq!(watch_for(&supervisor, 100).await, None);
-        end.send(()).unwrap();
-        assert_eq!(watch_for(&supervisor, 1).await.unwrap(), "driver has ended");
+    #[test]
+    fn the_end_of_a_part_that_cannot_be_started_again_ends_the_process() {
+        virtually(async {
+            let supervisor = Supervisor::new(Vec::new());
+            let (end, ended) = oneshot::channel::<()>();
+            supervisor.spawn("driver", async { ended.await.unwrap_or_default() });
+            assert_eq!(watch_for(&supervisor, 100).await, None);
+            end.send(()).unwrap();
+            assert_eq!(watch_for(&supervisor, 1).await.unwrap(), "driver has ended");
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_panic_is_an_end() {
-        let supervisor = Supervisor::new(Vec::new());
-        supervisor.spawn("driver", async { panic!("no {}", "hands") });
-        assert_eq!(watch_for(&supervisor, 1).await.unwrap(), "driver has panicked: no hands");
+    #[test]
+    fn a_panic_is_an_end() {
+        virtually(async {
+            let supervisor = Supervisor::new(Vec::new());
+            supervisor.spawn("driver", async { panic!("no {}", "hands") });
+            assert_eq!(watch_for(&supervisor, 1).await.unwrap(), "driver has panicked: no hands");
+        });
     }
 
     #[tokio::test]
@@ -410,59 +426,65 @@ mod tests {
         );
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_part_is_started_again_with_longer_and_longer_pauses_and_in_the_end_given_up() {
-        let supervisor = Supervisor::new(Vec::new());
-        let starts = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&starts);
-        supervisor.spawn_restartable("port", async {}, move || {
-            match counted.fetch_add(1, Ordering::Relaxed) {
-                1 => Err("the port is taken"),
-                _ => Ok(async {}),
-            }
-        });
-        let begun = Instant::now();
-        supervisor.watch().await;
-        assert_eq!(supervisor.failure().unwrap(), "port has ended, 6 times within a minute");
-        assert_eq!(starts.load(Ordering::Relaxed), 5);
-        // 0.5, 1, 2, 4 and 8 s.
-        assert_eq!(begun.elapsed().as_millis() / 100, 155);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn restarts_of_long_ago_do_not_count() {
-        let supervisor = Supervisor::new(Vec::new());
-        let live = || tokio::time::sleep(Duration::from_secs(61));
-        supervisor.spawn_restartable("port", live(), move || Ok::<_, String>(live()));
-        assert_eq!(watch_for(&supervisor, 3600).await, None);
-        let (severity, message, values) = supervisor.report();
-        assert_eq!((severity, message.as_str()), (Severity::Warn, "restarted: port"));
-        assert!(values[0].1.contains("58 times; has ended"), "{values:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn machines_stop_before_parts_end_and_the_newest_part_ends_first() {
-        struct Note(&'static str, Arc<Mutex<Vec<&'static str>>>);
-        impl Drop for Note {
-            fn drop(&mut self) {
-                self.1.lock().unwrap().push(self.0);
-            }
-        }
-        let supervisor = Supervisor::new(Vec::new());
-        let notes = Arc::new(Mutex::new(Vec::new()));
-        for name in ["first", "second"] {
-            let note = Note(name, Arc::clone(&notes));
-            supervisor.spawn(name, async move {
-                let _note = note;
-                std::future::pending().await
+    #[test]
+    fn a_part_is_started_again_with_longer_and_longer_pauses_and_in_the_end_given_up() {
+        virtually(async {
+            let supervisor = Supervisor::new(Vec::new());
+            let starts = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&starts);
+            supervisor.spawn_restartable("port", async {}, move || {
+                match counted.fetch_add(1, Ordering::Relaxed) {
+                    1 => Err("the port is taken"),
+                    _ => Ok(async {}),
+                }
             });
-        }
-        let stopped = Note("machine", Arc::clone(&notes));
-        supervisor.on_stop(async move { drop(stopped) }.boxed());
-        // A part that does not end.
-        supervisor.on_stop(std::future::pending().boxed());
-        tokio::task::yield_now().await;
-        supervisor.shut_down(std::future::pending()).await;
-        assert_eq!(*notes.lock().unwrap(), ["machine", "second", "first"]);
+            let begun = dragoman_time::now();
+            supervisor.watch().await;
+            assert_eq!(supervisor.failure().unwrap(), "port has ended, 6 times within a minute");
+            assert_eq!(starts.load(Ordering::Relaxed), 5);
+            // 0.5, 1, 2, 4 and 8 s.
+            assert_eq!(dragoman_time::since(begun).as_millis() / 100, 155);
+        });
+    }
+
+    #[test]
+    fn restarts_of_long_ago_do_not_count() {
+        virtually(async {
+            let supervisor = Supervisor::new(Vec::new());
+            let live = || dragoman_time::sleep(Duration::from_secs(61));
+            supervisor.spawn_restartable("port", live(), move || Ok::<_, String>(live()));
+            assert_eq!(watch_for(&supervisor, 3600).await, None);
+            let (severity, message, values) = supervisor.report();
+            assert_eq!((severity, message.as_str()), (Severity::Warn, "restarted: port"));
+            assert!(values[0].1.contains("58 times; has ended"), "{values:?}");
+        });
+    }
+
+    #[test]
+    fn machines_stop_before_parts_end_and_the_newest_part_ends_first() {
+        virtually(async {
+            struct Note(&'static str, Arc<Mutex<Vec<&'static str>>>);
+            impl Drop for Note {
+                fn drop(&mut self) {
+                    self.1.lock().unwrap().push(self.0);
+                }
+            }
+            let supervisor = Supervisor::new(Vec::new());
+            let notes = Arc::new(Mutex::new(Vec::new()));
+            for name in ["first", "second"] {
+                let note = Note(name, Arc::clone(&notes));
+                supervisor.spawn(name, async move {
+                    let _note = note;
+                    std::future::pending().await
+                });
+            }
+            let stopped = Note("machine", Arc::clone(&notes));
+            supervisor.on_stop(async move { drop(stopped) }.boxed());
+            // A part that does not end.
+            supervisor.on_stop(std::future::pending().boxed());
+            dragoman_time::yield_now().await;
+            supervisor.shut_down(std::future::pending()).await;
+            assert_eq!(*notes.lock().unwrap(), ["machine", "second", "first"]);
+        });
     }
 }

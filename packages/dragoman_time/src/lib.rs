@@ -8,7 +8,7 @@
 //! use std::time::Duration;
 //! let simulation = dragoman_time::Simulation::new(7);
 //! let hour = Duration::from_secs(3600);
-//! simulation.block_on(dragoman_time::sleep(hour)); // returns at once
+//! simulation.block_on(async { dragoman_time::sleep(hour).await }); // returns at once
 //! assert_eq!(simulation.elapsed(), hour);
 //! ```
 //!
@@ -45,8 +45,8 @@ pub use sleep::{
     timeout, timeout_at,
 };
 pub use surroundings::{
-    Surroundings, arguments, own, print, process_id, temporary_folder, variable, variable_os,
+    Surroundings, arguments, own, print, process_id, temporary_folder, thread_name, variable, variable_os,
 };
-pub use task::{AbortHandle, Task, TaskError, Tasks, spawn};
+pub use task::{AbortHandle, Task, TaskError, Tasks, spawn, yield_now};
 pub use thread::{Thread, spawn_thread};
 pub use work::{Work, WorkClock, off_thread};

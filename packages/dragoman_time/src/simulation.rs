@@ -53,13 +53,20 @@ impl Simulation {
         self.executor.lab.as_ref()
     }
 
-    /// Runs all tasks until `future` is ready. Time stands still afterwards, until the next call.
+    /// Runs all tasks until `future` is ready. Time stands still afterwards, until the next call. Timers that were made
+    /// before this call are not on virtual time: `future` is best an `async` block.
     ///
     /// # Panics
     /// No task is ready and no timer is set, so that `future` can never become ready; `future` panics.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.executor.block_on(future)
+    }
+
+    /// Runs all tasks for `time`.
+    #[track_caller]
+    pub fn run_for(&self, time: Duration) {
+        self.block_on(async { crate::sleep(time).await });
     }
 
     /// Calls `act` as if in a task: with the time and the surroundings of this simulation.

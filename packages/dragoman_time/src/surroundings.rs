@@ -59,6 +59,12 @@ pub fn process_id() -> u32 {
     of_lab(|own| own.process_id).unwrap_or_else(std::process::id)
 }
 
+/// The name of this thread; a lab has one name whatever thread runs it.
+pub fn thread_name() -> String {
+    of_lab(|_| "lab".to_owned())
+        .unwrap_or_else(|| std::thread::current().name().unwrap_or("without name").to_owned())
+}
+
 /// The folder for temporary files.
 pub fn temporary_folder() -> PathBuf {
     of_lab(|own| own.variables.get("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from))

@@ -239,6 +239,19 @@ impl<F: Future> Drop for Spawned<F> {
     }
 }
 
+/// Lets other tasks that are ready have a turn.
+pub async fn yield_now() {
+    let mut has_yielded = false;
+    std::future::poll_fn(|task| {
+        if std::mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 /// Tasks that end when this is dropped.
 pub struct Tasks<T> {
     running: FuturesUnordered<Owned<T>>,

@@ -1,19 +1,17 @@
 //! One thread per context for the layer's own tasks: replies to clients, parameters, `/clock`, the graph.
 
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use futures::channel::mpsc::{UnboundedSender, unbounded};
-use futures::executor::block_on;
+use dragoman_time::{Thread, precise_sleep};
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::{AbortHandle, BoxFuture, abortable, select};
 use futures::stream::{FuturesUnordered, StreamExt};
-use futures_timer::Delay;
 
 use super::error::{Error, Result};
 
 pub(crate) struct Background {
     spawner: Spawner,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
 }
 
 /// Spawns tasks. It does not keep the thread alive. The queue is not bounded: each caller bounds the tasks it spawns.
@@ -35,28 +33,8 @@ pub(crate) struct Task(AbortHandle);
 
 impl Background {
     pub(crate) fn start() -> Result<Self> {
-        let (tasks, mut incoming) = unbounded::<Job>();
-        let thread = std::thread::Builder::new()
-            .name("ros background".into())
-            .spawn(move || {
-                block_on(async move {
-                    let mut running = FuturesUnordered::new();
-                    let mut last = FuturesUnordered::new();
-                    loop {
-                        futures::select! {
-                            job = incoming.next() => match job {
-                                Some(Job::Task(task)) => running.push(task),
-                                Some(Job::Last(task)) => last.push(task),
-                                None => break,
-                            },
-                            () = running.select_next_some() => {}
-                            () = last.select_next_some() => {}
-                        }
-                    }
-                    drop(running);
-                    select(last.collect::<()>(), Delay::new(LINGER_TIME)).await;
-                });
-            })
+        let (tasks, incoming) = unbounded::<Job>();
+        let thread = dragoman_time::spawn_thread("ros background", run(incoming))
             .map_err(|error| Error::Middleware(format!("cannot start a thread: {error}")))?;
         Ok(Self { spawner: Spawner(tasks), thread: Some(thread) })
     }
@@ -69,6 +47,24 @@ impl Background {
     pub(crate) fn spawner(&self) -> Spawner {
         self.spawner.clone()
     }
+}
+
+async fn run(mut incoming: UnboundedReceiver<Job>) {
+    let mut running = FuturesUnordered::new();
+    let mut last = FuturesUnordered::new();
+    loop {
+        futures::select_biased! {
+            job = incoming.next() => match job {
+                Some(Job::Task(task)) => running.push(task),
+                Some(Job::Last(task)) => last.push(task),
+                None => break,
+            },
+            () = last.select_next_some() => {}
+            () = running.select_next_some() => {}
+        }
+    }
+    drop(running);
+    select(last.collect::<()>(), precise_sleep(LINGER_TIME)).await;
 }
 
 impl Spawner {
@@ -102,10 +98,8 @@ impl Drop for Task {
 impl Drop for Background {
     fn drop(&mut self) {
         self.spawner.0.close_channel();
-        if let Some(thread) =
-            self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
-        {
-            let _ = thread.join();
+        if let Some(thread) = self.thread.take() {
+            thread.join();
         }
     }
 }

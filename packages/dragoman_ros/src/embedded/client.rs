@@ -1,15 +1,15 @@
 //! Service clients, in the mapping of `RMW_IMPLEMENTATION`: Cyclone DDS's for `rmw_cyclonedds_cpp`, else Fast DDS's.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
+use dragoman_time::precise_sleep;
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
-use futures_timer::Delay;
 
 use super::WrappedServiceTypeSupport;
 use super::background::{Background, Task};
@@ -60,7 +60,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Pending {
-    asked: HashMap<i64, Asked>,
+    asked: BTreeMap<i64, Asked>,
     /// Responses without a known request, received while a request is being written: one may belong to it.
     early: Option<VecDeque<(SampleId, Sample)>>,
 }
@@ -117,8 +117,8 @@ impl IsAvailablePollable for RawClient {
 
 impl Shared {
     fn start(reader: Arc<Reader>, writer: Arc<Writer>, background: &Background) -> (Arc<Self>, Task) {
-        let mapping = match std::env::var("RMW_IMPLEMENTATION") {
-            Ok(name) if name.contains("cyclonedds") => Mapping::Header,
+        let mapping = match dragoman_time::variable("RMW_IMPLEMENTATION") {
+            Some(name) if name.contains("cyclonedds") => Mapping::Header,
             _ => Mapping::RelatedIdentity,
         };
         let client_id = client_id(&writer.guid());
@@ -232,7 +232,7 @@ impl<T> Client<T> {
 async fn server_lost(client: Weak<Shared>) {
     let mut missed = 0;
     while missed < LOST_AFTER {
-        Delay::new(SERVER_REVIEW_PERIOD).await;
+        precise_sleep(SERVER_REVIEW_PERIOD).await;
         let Some(client) = client.upgrade() else { return };
         missed = if client.writer.matched() == 0 { missed + 1 } else { 0 };
     }
@@ -271,7 +271,7 @@ async fn available(client: Weak<Shared>) -> Result<()> {
             return Ok(());
         }
         drop(client);
-        Delay::new(Duration::from_millis(20)).await;
+        precise_sleep(Duration::from_millis(20)).await;
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Poll, Waker};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use futures_timer::Delay;
+use dragoman_time::precise_sleep;
 
 use super::error::{Error, Result};
 use super::node::Node;
@@ -49,7 +49,7 @@ impl Clock {
         }
         Ok(match self.clock_type {
             ClockType::SteadyTime => steady_time(),
-            _ => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+            _ => dragoman_time::wall_time(),
         })
     }
 
@@ -74,9 +74,15 @@ impl Clock {
     }
 }
 
+/// Time since the first call of the lab, or of the process.
 fn steady_time() -> Duration {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    START.get_or_init(Instant::now).elapsed()
+    struct Start(Instant);
+    impl Default for Start {
+        fn default() -> Self {
+            Self(dragoman_time::now())
+        }
+    }
+    dragoman_time::since(dragoman_time::own::<Start>().0)
 }
 
 /// Makes a node's clock follow `/clock`.
@@ -170,7 +176,7 @@ impl Timer {
             if simulated {
                 self.clock_change(now).await;
             } else {
-                Delay::new(self.next - now).await;
+                precise_sleep(self.next - now).await;
             }
         };
         let since_last = now.saturating_sub(self.last);

@@ -31,9 +31,9 @@ impl Context {
     /// # Errors
     /// Invalid environment or `--ros-args`; no participant can be created.
     pub fn create() -> Result<Self> {
-        super::security::check(|name| std::env::var(name).ok())?;
-        let discovery = Discovery::from_variables(|name| std::env::var(name).ok())?;
-        Self::with_options(&discovery, Arguments::parse(std::env::args().skip(1))?)
+        super::security::check(dragoman_time::variable)?;
+        let discovery = Discovery::from_variables(dragoman_time::variable)?;
+        Self::with_options(&discovery, Arguments::parse(dragoman_time::arguments().into_iter().skip(1))?)
     }
 
     /// Joins a domain regardless of the environment. Not in r2r.
@@ -46,9 +46,22 @@ impl Context {
         }
         let background = Background::start()?;
         let participant = Participant::new(discovery, arguments.enclave(), &background)?;
+        super::static_peers::announce_to(discovery, &participant, &background)?;
+        Self::of(participant, arguments, background)
+    }
+
+    /// A context without network: its nodes reach only each other. Not in r2r.
+    ///
+    /// # Errors
+    /// The system refused a thread.
+    pub fn in_memory(arguments: Arguments) -> Result<Self> {
+        let background = Background::start()?;
+        Self::of(Participant::in_memory(&background), arguments, background)
+    }
+
+    fn of(participant: Participant, arguments: Arguments, background: Background) -> Result<Self> {
         let graph = Arc::new(Graph::default());
         graph::announce(&graph, &participant, &background)?;
-        super::static_peers::announce_to(discovery, &participant, &background)?;
         Ok(Self { inner: Arc::new(Inner { background, graph, participant, arguments }) })
     }
 

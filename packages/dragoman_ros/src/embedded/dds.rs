@@ -1,5 +1,7 @@
 //! The interface to the DDS library: a participant, raw CDR writers and raw CDR readers.
 //!
+//! The network is optional: a participant in memory delivers to its own readers only, through [`local`](super::local).
+//!
 //! In this crate only this file and those below `dds/` use `rustdds`. Workarounds for its behaviour towards Cyclone DDS
 //! and Fast DDS are explained in place.
 
@@ -8,20 +10,22 @@ mod first_request;
 mod health;
 mod matches;
 mod memory;
+mod network_writer;
 mod payload;
 mod policies;
 mod postponed;
 mod reader;
 mod writer;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use dragoman_time::precise_sleep;
 use futures::StreamExt;
-use futures_timer::Delay;
 use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
 use rustdds::rpc::SampleIdentity;
 use rustdds::{
@@ -107,26 +111,98 @@ pub(crate) struct WriterInfo {
     pub(crate) qos: QosProfile,
 }
 
+/// The owner of all writers and readers of a context.
 pub(crate) struct Participant {
+    guid: Guid,
+    local: Arc<Local>,
+    spawner: Spawner,
+    /// The participant on the network; `None` in memory.
+    network: Option<Network>,
+    /// Number of endpoints in memory.
+    endpoints: AtomicU32,
+}
+
+/// A participant on the network.
+struct Network {
     participant: DomainParticipant,
     turns: Arc<LoopTurns>,
     publisher: rustdds::Publisher,
     subscriber: rustdds::Subscriber,
     matches: Arc<Mutex<Matches>>,
     read_elsewhere: ReadElsewhere,
-    local: Arc<Local>,
     postponed: Arc<PostponedWrites>,
-    spawner: Spawner,
 }
 
+/// The last octet of the id of a writer and of a reader without key (RTPS 2.5, 9.3.1.2).
+const WRITER: u8 = 0x03;
+const READER: u8 = 0x04;
+
 /// DDS topics with readers in other participants.
-type ReadElsewhere = Arc<Mutex<HashSet<String>>>;
+type ReadElsewhere = Arc<Mutex<BTreeSet<String>>>;
 
 /// Interval of listing the readers of other participants.
 const REVIEW_PERIOD: Duration = Duration::from_secs(1);
 
 impl Participant {
+    /// A participant on the network.
     pub(crate) fn new(discovery: &Discovery, enclave: &str, background: &Background) -> Result<Self> {
+        let network = Network::new(discovery, enclave, background)?;
+        let guid = network.participant.guid().to_bytes();
+        Ok(Self {
+            guid,
+            local: Arc::default(),
+            spawner: background.spawner(),
+            network: Some(network),
+            endpoints: AtomicU32::new(0),
+        })
+    }
+
+    /// A participant that reaches only its own endpoints.
+    pub(crate) fn in_memory(background: &Background) -> Self {
+        let mut guid: Guid = dragoman_time::random_bytes("participant");
+        // The id of participants (RTPS 2.5, 9.3.1.3).
+        guid[12..].copy_from_slice(&[0, 0, 1, 0xC1]);
+        Self {
+            guid,
+            local: Arc::default(),
+            spawner: background.spawner(),
+            network: None,
+            endpoints: AtomicU32::new(0),
+        }
+    }
+
+    /// The id of the next endpoint in memory, of kind [`WRITER`] or [`READER`].
+    fn next_guid(&self, kind: u8) -> Guid {
+        let number = self.endpoints.fetch_add(1, Ordering::Relaxed);
+        let mut guid = self.guid;
+        guid[12..15].copy_from_slice(&number.to_be_bytes()[1..]);
+        guid[15] = kind;
+        guid
+    }
+
+    pub(crate) fn guid(&self) -> Guid {
+        self.guid
+    }
+
+    /// All writers: those of this context, and those discovered in others.
+    ///
+    /// The library discovers its own participant too, but only by multicast: our own writers are listed directly.
+    pub(crate) fn writers(&self) -> Vec<WriterInfo> {
+        let mut writers = self.local.writers();
+        if let Some(network) = &self.network {
+            writers.extend(network.writers_elsewhere());
+        }
+        writers
+    }
+
+    /// Topic, type and id of the readers discovered in other participants.
+    pub(crate) fn readers_elsewhere(&self) -> Vec<(String, String, Guid)> {
+        self.network.as_ref().map(Network::readers_elsewhere).unwrap_or_default()
+    }
+}
+
+impl Network {
+    fn new(discovery: &Discovery, enclave: &str, background: &Background) -> Result<Self> {
         // The enclave as ROS's middlewares announce it. Messages within the process go through memory.
         let builder = DomainParticipantBuilder::new(discovery.domain_id)
             .user_data(format!("enclave={enclave};").into_bytes())
@@ -174,7 +250,7 @@ impl Participant {
                 let others = readers.filter(|reader| reader.reader_proxy.remote_reader_guid.prefix != own);
                 *lock(&listed) =
                     others.map(|reader| reader.subscription_topic_data.topic_name().clone()).collect();
-                Delay::new(REVIEW_PERIOD).await;
+                precise_sleep(REVIEW_PERIOD).await;
             }
         });
         Ok(Self {
@@ -184,33 +260,23 @@ impl Participant {
             subscriber,
             matches,
             read_elsewhere,
-            local: Arc::default(),
             postponed,
-            spawner: background.spawner(),
         })
     }
 
-    pub(crate) fn guid(&self) -> Guid {
-        self.participant.guid().to_bytes()
-    }
-
-    /// All writers: those of this context, and those discovered in others.
-    ///
-    /// The library discovers its own participant too, but only by multicast: our own writers are listed directly.
-    pub(crate) fn writers(&self) -> Vec<WriterInfo> {
+    /// The writers discovered in other participants.
+    fn writers_elsewhere(&self) -> impl Iterator<Item = WriterInfo> {
         let own = self.participant.guid().prefix;
         let discovered = self.participant.discovered_writers().into_iter().map(|w| w.publication_topic_data);
-        let remote = discovered.filter(|writer| writer.key.prefix != own).map(|writer| WriterInfo {
+        discovered.filter(move |writer| writer.key.prefix != own).map(|writer| WriterInfo {
             guid: writer.key.to_bytes(),
             qos: profile(&writer),
             topic: writer.topic_name,
             type_name: writer.type_name,
-        });
-        self.local.writers().into_iter().chain(remote).collect()
+        })
     }
 
-    /// Topic, type and id of the readers discovered in other participants.
-    pub(crate) fn readers_elsewhere(&self) -> Vec<(String, String, Guid)> {
+    fn readers_elsewhere(&self) -> Vec<(String, String, Guid)> {
         let own = self.participant.guid().prefix;
         let discovered = self.participant.discovered_readers().into_iter();
         let others = discovered.filter(|reader| reader.reader_proxy.remote_reader_guid.prefix != own);

@@ -24,7 +24,7 @@ impl Distribution {
         }
     }
 
-    /// The distribution of this process, read once.
+    /// The distribution of this process, read once. Labs on virtual time have it as well: it is asked for every message.
     pub fn current() -> Self {
         static OF_PROCESS: LazyLock<Distribution> =
             LazyLock::new(|| Distribution::from_variables(|name| std::env::var(name).ok()));

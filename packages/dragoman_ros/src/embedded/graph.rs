@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use futures_timer::Delay;
+use dragoman_time::precise_sleep;
 
 use super::background::Background;
 use super::cdr;
@@ -166,7 +166,7 @@ pub(crate) fn announce(graph: &Arc<Graph>, participant: &Participant, background
             drop(graph);
             let pause = if announced.is_some() && !changed { SETTLE_TIME * 5 } else { SETTLE_TIME };
             reviewed += pause;
-            Delay::new(pause).await;
+            precise_sleep(pause).await;
         }
     });
     Ok(())

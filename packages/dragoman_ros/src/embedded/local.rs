@@ -3,7 +3,7 @@
 //! The DDS library would send a participant's samples to itself by UDP, and discovers itself by multicast only, which a
 //! loopback interface does not have. All nodes of a process share one participant, so most messages go this way.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
 
@@ -17,7 +17,7 @@ const KEEP_ALL_LIMIT: usize = 200_000;
 /// All writers and readers of a context, by DDS topic.
 #[derive(Default)]
 pub(crate) struct Local {
-    topics: Mutex<HashMap<String, LocalTopic>>,
+    topics: Mutex<BTreeMap<String, LocalTopic>>,
 }
 
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub(crate) struct Outlet {
 
 #[derive(Default)]
 struct OutletState {
-    /// `None` until the network writer is created.
+    /// `None` until the writer is complete.
     guid: Option<Guid>,
     readers: Vec<Weak<Inbox>>,
     /// The last samples, for late subscribers.

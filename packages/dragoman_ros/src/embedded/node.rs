@@ -24,7 +24,7 @@ use super::subscription::{RawSubscription, Subscription};
 use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupport, type_hash};
 use crate::names::{NameKind, NodeName};
 use crate::qos_overrides::{self, Side};
-use crate::service_calls::OpenCall;
+use crate::service_calls::RecordedService;
 
 /// One publisher of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,9 +178,9 @@ impl Node {
         qos: QosProfile,
     ) -> Result<impl Stream<Item = ServiceRequest<T>> + Send + Unpin + use<T>> {
         let requests = self.server::<T>(service, &qos)?;
-        let name: Arc<str> = self.service_name(service)?.into();
+        let recorded = RecordedService::new(&self.service_name(service)?, T::Request::TYPE_NAME);
         Ok(requests.map(move |mut request| {
-            request.call = Some(OpenCall::new(&name, T::Request::TYPE_NAME));
+            request.call = Some(recorded.call());
             request
         }))
     }
@@ -198,9 +198,8 @@ impl Node {
     {
         let types = [T::Request::TYPE_NAME, T::Response::TYPE_NAME];
         let endpoints = self.server_endpoints(service, types, &QosProfile::services_default())?;
-        let name = self.service_name(service)?.into();
-        let answer = answer::<T, F>(act);
-        Ok(Box::pin(answer_all(endpoints, name, T::Request::TYPE_NAME, limit, answer)))
+        let recorded = RecordedService::new(&self.service_name(service)?, T::Request::TYPE_NAME);
+        Ok(Box::pin(answer_all(endpoints, recorded, limit, answer::<T, F>(act))))
     }
 
     /// A client of `service`.

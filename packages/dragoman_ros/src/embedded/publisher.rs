@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_timer::Delay;
+use dragoman_time::precise_sleep;
 
 use super::WrappedTypesupport;
 use super::cdr;
@@ -60,7 +60,7 @@ impl<T: WrappedTypesupport> Publisher<T> {
         let writer = Arc::clone(&self.writer);
         Ok(async move {
             while writer.matched() == 0 {
-                Delay::new(Duration::from_millis(10)).await;
+                precise_sleep(Duration::from_millis(10)).await;
             }
             Ok(())
         })

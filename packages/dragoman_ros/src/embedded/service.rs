@@ -16,7 +16,7 @@ use super::cdr;
 use super::dds::{Guid, Peer, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::{WrappedServiceTypeSupport, WrappedTypesupport};
-use crate::service_calls::OpenCall;
+use crate::service_calls::{OpenCall, RecordedService};
 use crate::tasks::warn_unanswered;
 
 /// Length of Cyclone's header before the request or reply data.
@@ -161,23 +161,21 @@ where
 /// Answers the requests of `service`, up to `limit` at the same time; more wait. Not generic, so that it is compiled once.
 pub(crate) async fn answer_all(
     (reader, writer): (Arc<Reader>, Arc<Writer>),
-    service: Arc<str>,
-    request_type: &'static str,
+    service: RecordedService,
     limit: usize,
     mut answer: Answer,
 ) {
     let requests = futures::stream::poll_fn(|task| reader.poll_take(task).map(Some));
     let answered = requests.for_each_concurrent(limit, |sample| {
-        let begun = Asker::of(&sample, &writer).and_then(|(asker, body)| {
-            Ok((asker, answer(body, sample.encoding, OpenCall::new(&service, request_type))?))
-        });
+        let begun = Asker::of(&sample, &writer)
+            .and_then(|(asker, body)| Ok((asker, answer(body, sample.encoding, service.call())?)));
         let (reader, service) = (&reader, &service);
         async move {
             match begun {
-                Err(error) => reader.report_malformed(request_type, &error),
+                Err(error) => reader.report_malformed(service.request_type(), &error),
                 Ok((asker, answered)) => {
                     if let Err(error) = answered.await.and_then(|body| asker.reply(body)) {
-                        warn_unanswered(service, &error);
+                        warn_unanswered(service.name(), &error);
                     }
                 }
             }

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use dragoman_time::precise_sleep;
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, Either, FutureExt, TryFutureExt, select};
 use futures::stream::{Stream, StreamExt};
-use futures_timer::Delay;
 
 use super::local::{Offer, Queues};
 use super::text::check;
@@ -184,10 +184,10 @@ impl<T: WrappedActionTypeSupport + 'static> ActionClient<T> {
         async move {
             // Fails only when the node is gone.
             while let Ok(available) = client.available() {
-                if let Either::Right(_) = select(available, Delay::new(REVIEW_PERIOD)).await {
+                if let Either::Right(_) = select(available, precise_sleep(REVIEW_PERIOD)).await {
                     return;
                 }
-                Delay::new(REVIEW_PERIOD).await;
+                precise_sleep(REVIEW_PERIOD).await;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use futures_timer::Delay;
+use dragoman_time::precise_sleep;
 
 use crate::{Error, Result};
 
@@ -19,7 +19,7 @@ impl Timer {
         if period.is_zero() {
             return Err(Error::RCL_RET_INVALID_ARGUMENT);
         }
-        let last = Instant::now();
+        let last = dragoman_time::now();
         Ok(Self(Kind::Wall { period, last, next: last + period }))
     }
 
@@ -36,10 +36,10 @@ impl Timer {
             Kind::Ros(timer) => return timer.tick().await,
             Kind::Wall { period, last, next } => (*period, last, next),
         };
-        let mut now = Instant::now();
+        let mut now = dragoman_time::now();
         while now < *next {
-            Delay::new(*next - now).await;
-            now = Instant::now();
+            precise_sleep(*next - now).await;
+            now = dragoman_time::now();
         }
         let since_last = now - *last;
         *last = now;

@@ -5,9 +5,9 @@ use std::str::FromStr;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use dragoman_time::Sleep;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::time::Sleep;
 
 /// One fault to inject into a part.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,12 +59,12 @@ impl FromStr for Fault {
 /// A part that may fail on purpose.
 pub(crate) struct Failing {
     part: BoxFuture<'static, ()>,
-    fault: Option<(bool, Pin<Box<Sleep>>)>,
+    fault: Option<(bool, Sleep)>,
 }
 
 impl Failing {
     pub(crate) fn new(part: BoxFuture<'static, ()>, fault: Option<Kind>) -> Self {
-        let fault = fault.map(|kind| (kind.panics, Box::pin(tokio::time::sleep(kind.after))));
+        let fault = fault.map(|kind| (kind.panics, dragoman_time::sleep(kind.after)));
         Self { part, fault }
     }
 }

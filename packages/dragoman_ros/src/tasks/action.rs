@@ -83,7 +83,8 @@ impl NodeTasks {
         self.spawn(async move {
             let mut running = FuturesUnordered::new();
             loop {
-                futures::select! {
+                futures::select_biased! {
+                    () = running.select_next_some() => {}
                     request = requests.select_next_some() => {
                         if let Some((goal, cancels)) = decide(request, &name, &mut check) {
                             let (cancel, cancellation) = oneshot::channel();
@@ -95,7 +96,6 @@ impl NodeTasks {
                             running.push(run(goal, execute(work), cancels, cancel));
                         }
                     }
-                    () = running.select_next_some() => {}
                     complete => return,
                 }
             }

@@ -1,13 +1,13 @@
 //! Action clients.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
+use dragoman_time::precise_sleep;
 use futures::channel::{mpsc, oneshot};
 use futures::future::{BoxFuture, Either, select};
 use futures::{FutureExt, Stream, StreamExt};
-use futures_timer::Delay;
 use uuid::Uuid;
 
 use super::{GoalStatus, QUEUE_LENGTH, from_message, part_name, status_qos, to_message};
@@ -41,7 +41,7 @@ struct Shared<T: WrappedActionTypeSupport> {
     /// Readers of feedback and status.
     readers: [Arc<Reader>; 2],
     /// Goals whose results are awaited.
-    goals: Mutex<HashMap<Uuid, Awaited<T>>>,
+    goals: Mutex<BTreeMap<Uuid, Awaited<T>>>,
     background: Spawner,
     listening: OnceLock<Task>,
 }
@@ -92,7 +92,7 @@ impl<T: WrappedActionTypeSupport> ActionClient<T> {
         > + Send
         + use<T>,
     > {
-        let uuid = Uuid::new_v4();
+        let uuid = uuid::Builder::from_random_bytes(dragoman_time::random_bytes("goal")).into_uuid();
         let status = Arc::new(Mutex::new(GoalStatus::Unknown));
         let (sender, feedback) = mpsc::channel(QUEUE_LENGTH);
         // Feedback may arrive before the response to the request.
@@ -175,7 +175,7 @@ async fn listen<T: WrappedActionTypeSupport>(
 ) {
     let (mut feedback, mut status) = (feedback.fuse(), status.fuse());
     loop {
-        futures::select! {
+        futures::select_biased! {
             message = feedback.select_next_some() => {
                 let Some(client) = client.upgrade() else { return };
                 client.take_feedback(message);
@@ -255,7 +255,7 @@ impl<T: WrappedActionTypeSupport> IsAvailablePollable for ActionClient<T> {
             }
             for reader in readers {
                 while reader.upgrade().ok_or(Error::RCL_RET_ACTION_CLIENT_INVALID)?.matched() == 0 {
-                    Delay::new(Duration::from_millis(20)).await;
+                    precise_sleep(Duration::from_millis(20)).await;
                 }
             }
             Ok(())

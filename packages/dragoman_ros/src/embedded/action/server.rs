@@ -3,16 +3,16 @@
 //! Goal requests are a stream that the node reads; cancel and result requests are handled in the background, so that a
 //! node that is busy with one goal can still be stopped.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::{Duration, Instant};
 
+use dragoman_time::precise_sleep;
 use futures::channel::{mpsc, oneshot};
 use futures::future::join_all;
 use futures::{Stream, StreamExt};
-use futures_timer::Delay;
 use uuid::Uuid;
 
 use super::goals::{Goals, MAX_ENDED};
@@ -46,7 +46,7 @@ pub(crate) struct ActionServer<T: WrappedActionTypeSupport> {
 struct Shared<T: WrappedActionTypeSupport> {
     board: Arc<Board>,
     feedback: Publisher<T::FeedbackMessage>,
-    records: Mutex<HashMap<Uuid, Record<T>>>,
+    records: Mutex<BTreeMap<Uuid, Record<T>>>,
     clock: Arc<Mutex<Clock>>,
     background: Spawner,
     result_timeout: Duration,
@@ -144,7 +144,7 @@ async fn attend<T: WrappedActionTypeSupport>(
 ) {
     let (mut cancels, mut results) = (cancels.fuse(), results.fuse());
     loop {
-        futures::select! {
+        futures::select_biased! {
             request = cancels.select_next_some() => {
                 let Some(server) = server.upgrade() else { return };
                 server.cancel(request);
@@ -239,7 +239,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
             // Removed before, because there were too many.
             ended.pop_front();
         }
-        ended.push_back((Instant::now() + self.result_timeout, uuid));
+        ended.push_back((dragoman_time::now() + self.result_timeout, uuid));
         if ended.len() > 1 {
             return;
         }
@@ -247,10 +247,10 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
         self.background.spawn(async move {
             let mut wait = timeout;
             loop {
-                Delay::new(wait).await;
+                precise_sleep(wait).await;
                 let Some(server) = server.upgrade() else { return };
                 let mut ended = lock(&server.ended);
-                let now = Instant::now();
+                let now = dragoman_time::now();
                 wait = loop {
                     match ended.front() {
                         None => return,

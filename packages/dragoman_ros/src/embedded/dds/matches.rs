@@ -1,6 +1,6 @@
 //! Matches with endpoints of other participants.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use rustdds::GUID;
@@ -9,12 +9,12 @@ use rustdds::dds::statusevents::DomainParticipantStatusEvent as Event;
 /// Pairs of our endpoints and matched ones in other participants, from the events of ours.
 pub(super) struct Matches {
     own: GUID,
-    remotes: HashMap<GUID, Match>,
+    remotes: BTreeMap<GUID, Match>,
 }
 
 #[derive(Default)]
 struct Match {
-    remotes: HashSet<GUID>,
+    remotes: BTreeSet<GUID>,
     since: Option<Instant>,
     generation: u64,
 }
@@ -22,7 +22,7 @@ struct Match {
 impl Matches {
     /// No matches; `own` is our participant.
     pub(super) fn new(own: GUID) -> Self {
-        Self { own, remotes: HashMap::new() }
+        Self { own, remotes: BTreeMap::new() }
     }
 
     /// Whether `remote` belongs to our participant.
@@ -68,7 +68,7 @@ impl Matches {
         let entry = self.remotes.entry(local).or_default();
         if entry.remotes.insert(remote) {
             entry.generation += 1;
-            entry.since.get_or_insert_with(Instant::now);
+            entry.since.get_or_insert_with(dragoman_time::now);
         }
     }
 

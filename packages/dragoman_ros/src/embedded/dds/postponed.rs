@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures_timer::Delay;
+use dragoman_time::precise_sleep;
 
 use super::{Peer, SampleId, Writer};
 use crate::embedded::background::Spawner;
@@ -52,12 +52,12 @@ impl PostponedWrites {
         let participant = sample.reader.participant();
         let of_one = queue.waiting.iter().filter(|(_, other)| other.reader.participant() == participant);
         if queue.waiting.len() >= MOST || of_one.count() >= MOST_OF_ONE {
-            if let Some(more) = lock(&self.dropped).admit(Instant::now()) {
+            if let Some(more) = lock(&self.dropped).admit(dragoman_time::now()) {
                 tracing::warn!(more, "a response was dropped: its client was not discovered");
             }
             return;
         }
-        queue.waiting.push_back((Instant::now() + MATCH_TIME, sample));
+        queue.waiting.push_back((dragoman_time::now() + MATCH_TIME, sample));
         if !std::mem::replace(&mut queue.is_watched, true) {
             let writes = Arc::clone(self);
             spawner.spawn(async move { writes.watch().await });
@@ -80,8 +80,8 @@ impl PostponedWrites {
                 };
                 *end
             };
-            Delay::new(next.saturating_duration_since(Instant::now())).await;
-            let now = Instant::now();
+            precise_sleep(next.saturating_duration_since(dragoman_time::now())).await;
+            let now = dragoman_time::now();
             self.write_where(|end, _| end <= now);
         }
     }

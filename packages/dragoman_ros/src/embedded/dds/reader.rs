@@ -1,9 +1,8 @@
 //! Readers of serialized samples.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll};
-use std::time::Instant;
 
 use rustdds::no_key::SimpleDataReader;
 use rustdds::{DomainParticipant, GUID, RTPSEntity};
@@ -12,7 +11,9 @@ use super::matches::Matches;
 use super::memory::Memory;
 use super::payload::{RawAdapter, RawDecoder, RawPayload};
 use super::policies::{Role, policies};
-use super::{Endpoint, Guid, Participant, Sample, SampleId, middleware, nanoseconds, sample_id};
+use super::{
+    Endpoint, Guid, Network, Participant, READER, Sample, SampleId, middleware, nanoseconds, sample_id,
+};
 use crate::embedded::clock::lock;
 use crate::embedded::error::{Error, Result};
 use crate::embedded::local::{Inbox, Local};
@@ -21,28 +22,19 @@ use crate::embedded::rate_limit::RateLimit;
 
 impl Participant {
     pub(crate) fn reader(&self, endpoint: Endpoint<'_>) -> Result<Reader> {
-        let qos = policies(endpoint, Role::Reader);
-        let topic = self.topic(endpoint, &qos)?;
-        let reader = self
-            .subscriber
-            .create_simple_datareader_no_key::<RawPayload, RawAdapter>(&topic, Some(qos))
-            .map_err(|e| middleware(&format!("create a reader of {}", endpoint.topic), &e))?;
-        let memory = Memory::default();
-        if endpoint.qos.durability != DurabilityPolicy::TransientLocal {
-            forget_cached(&reader, &memory);
-        }
+        let network = match &self.network {
+            Some(network) => Some(NetworkReader::new(network, endpoint)?),
+            None => None,
+        };
+        let guid = network.as_ref().map_or_else(|| self.next_guid(READER), |reader| reader.guid());
         Ok(Reader {
-            reader,
-            own: self.participant.guid(),
-            matches: Arc::clone(&self.matches),
+            guid,
             inbox: self.local.reader(endpoint.topic, endpoint.type_name, endpoint.qos),
             topic: endpoint.topic.to_owned(),
             type_name: endpoint.type_name.to_owned(),
             local: Arc::clone(&self.local),
-            participant: self.participant.clone(),
-            writers: Mutex::default(),
             malformed: Mutex::default(),
-            memory,
+            network,
         })
     }
 }
@@ -61,22 +53,14 @@ fn forget_cached(reader: &SimpleDataReader<RawPayload, RawAdapter>, memory: &Mem
 
 /// A reader of serialized samples.
 pub(crate) struct Reader {
-    reader: SimpleDataReader<RawPayload, RawAdapter>,
-    own: GUID,
-    matches: Arc<Mutex<Matches>>,
+    guid: Guid,
     inbox: Arc<Inbox>,
     topic: String,
     type_name: String,
     local: Arc<Local>,
-    participant: DomainParticipant,
-    /// Whether the samples of a writer are of our type, as far as discovered.
-    writers: Mutex<HashMap<GUID, bool>>,
     malformed: Mutex<RateLimit>,
-    memory: Memory,
+    network: Option<NetworkReader>,
 }
-
-/// Number of writers for which the type check is cached.
-const REMEMBERED_WRITERS: usize = 1024;
 
 impl Reader {
     /// The next sample; registers the task for the next arrival if there is none.
@@ -84,14 +68,90 @@ impl Reader {
         if let Poll::Ready(sample) = self.inbox.poll_take(task) {
             return Poll::Ready(sample);
         }
-        // Registered before reading, so that a new arrival wakes the task.
-        self.reader.set_waker(Some(task.waker().clone()));
-        self.take().map_or(Poll::Pending, Poll::Ready)
+        self.network.as_ref().map_or(Poll::Pending, |network| network.poll_take(task))
     }
 
     /// Delivers samples of this process to `sink` at once; those from the network must still be taken.
     pub(crate) fn hand_local_to(&self, sink: impl Fn(Sample) + Send + Sync + 'static) {
         self.inbox.hand_to(sink);
+    }
+
+    /// The names of its topic and type.
+    pub(crate) fn names(&self) -> (&str, &str) {
+        (&self.topic, &self.type_name)
+    }
+
+    pub(crate) fn guid(&self) -> Guid {
+        self.guid
+    }
+
+    /// Logs that a sample is not a valid `type_name`. Rate-limited, since a sender may repeat it.
+    pub(crate) fn report_malformed(&self, type_name: &str, error: &Error) {
+        if let Some(more) = lock(&self.malformed).admit(dragoman_time::now()) {
+            let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
+            tracing::warn!(topic, %error, more, "a sample is not of type {type_name}");
+        }
+    }
+
+    /// Number of matched writers.
+    pub(crate) fn matched(&self) -> usize {
+        let elsewhere = self.network.as_ref().map_or(0, NetworkReader::matched);
+        elsewhere + self.local.writers_of(&self.topic, &self.inbox)
+    }
+}
+
+/// The side of a reader towards other participants.
+struct NetworkReader {
+    reader: SimpleDataReader<RawPayload, RawAdapter>,
+    topic: String,
+    type_name: String,
+    own: GUID,
+    matches: Arc<Mutex<Matches>>,
+    participant: DomainParticipant,
+    /// Whether the samples of a writer are of our type, as far as discovered.
+    writers: Mutex<BTreeMap<GUID, bool>>,
+    memory: Memory,
+}
+
+/// Number of writers for which the type check is cached.
+const REMEMBERED_WRITERS: usize = 1024;
+
+impl NetworkReader {
+    fn new(network: &Network, endpoint: Endpoint<'_>) -> Result<Self> {
+        let qos = policies(endpoint, Role::Reader);
+        let topic = network.topic(endpoint, &qos)?;
+        let reader = network
+            .subscriber
+            .create_simple_datareader_no_key::<RawPayload, RawAdapter>(&topic, Some(qos))
+            .map_err(|e| middleware(&format!("create a reader of {}", endpoint.topic), &e))?;
+        let memory = Memory::default();
+        if endpoint.qos.durability != DurabilityPolicy::TransientLocal {
+            forget_cached(&reader, &memory);
+        }
+        Ok(Self {
+            reader,
+            topic: endpoint.topic.to_owned(),
+            type_name: endpoint.type_name.to_owned(),
+            own: network.participant.guid(),
+            matches: Arc::clone(&network.matches),
+            participant: network.participant.clone(),
+            writers: Mutex::default(),
+            memory,
+        })
+    }
+
+    fn guid(&self) -> Guid {
+        self.reader.guid().to_bytes()
+    }
+
+    fn matched(&self) -> usize {
+        lock(&self.matches).count(&self.reader.guid())
+    }
+
+    fn poll_take(&self, task: &mut TaskContext<'_>) -> Poll<Sample> {
+        // Registered before reading, so that a new arrival wakes the task.
+        self.reader.set_waker(Some(task.waker().clone()));
+        self.take().map_or(Poll::Pending, Poll::Ready)
     }
 
     fn take(&self) -> Option<Sample> {
@@ -139,27 +199,5 @@ impl Reader {
         }
         writers.insert(writer, is_ours);
         is_ours
-    }
-
-    /// The names of its topic and type.
-    pub(crate) fn names(&self) -> (&str, &str) {
-        (&self.topic, &self.type_name)
-    }
-
-    pub(crate) fn guid(&self) -> Guid {
-        self.reader.guid().to_bytes()
-    }
-
-    /// Logs that a sample is not a valid `type_name`. Rate-limited, since a sender may repeat it.
-    pub(crate) fn report_malformed(&self, type_name: &str, error: &Error) {
-        if let Some(more) = lock(&self.malformed).admit(Instant::now()) {
-            let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
-            tracing::warn!(topic, %error, more, "a sample is not of type {type_name}");
-        }
-    }
-
-    /// Number of matched writers.
-    pub(crate) fn matched(&self) -> usize {
-        lock(&self.matches).count(&self.reader.guid()) + self.local.writers_of(&self.topic, &self.inbox)
     }
 }
