@@ -18,7 +18,7 @@ pub mod parameters;
 mod report;
 mod trajectory;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ struct Arm {
     /// Whether the first automatic switch-on is still pending.
     enable_at_start: bool,
     /// The callers awaiting the end of each trajectory.
-    waiting: HashMap<u64, oneshot::Sender<End>>,
+    waiting: BTreeMap<u64, oneshot::Sender<End>>,
     /// The last refusal, kept for a second to limit log messages.
     refusal: Option<String>,
     refused_commands: u64,
@@ -179,7 +179,7 @@ pub fn start(
         status: node.create_publisher("drive_status", latched())?,
         payload,
         enable_at_start: enable_at_start || values.value("enable_at_start"),
-        waiting: HashMap::new(),
+        waiting: BTreeMap::new(),
         refusal: None,
         refused_commands: 0,
         drives: Arc::clone(&drives),
@@ -284,10 +284,10 @@ async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
             if !matches!(state, State::Enabling | State::Stopping) {
                 return state;
             }
-            tokio::time::sleep(LOOK_PERIOD).await;
+            dragoman_time::sleep(LOOK_PERIOD).await;
         }
     };
-    let state = tokio::time::timeout(SWITCH_TIME, ended).await;
+    let state = dragoman_time::timeout(SWITCH_TIME, ended).await;
     let mut arm = lock(arm);
     arm.handle_events();
     // Before the answer, so that the caller finds the new state published.

@@ -1,10 +1,9 @@
 //! A time that may run at another speed than real time, or stand still: that of simulated devices and their drivers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 /// A time that begins at zero. Clones share it.
 #[derive(Debug, Clone)]
@@ -38,7 +37,7 @@ impl State {
 /// Real time.
 impl Default for Timeline {
     fn default() -> Self {
-        let state = State { time: Duration::ZERO, at: Instant::now(), factor: 1.0 };
+        let state = State { time: Duration::ZERO, at: dragoman_time::now(), factor: 1.0 };
         Self { shared: Arc::new(Shared { state: Mutex::new(state), changed: watch::Sender::new(()) }) }
     }
 }
@@ -46,7 +45,7 @@ impl Default for Timeline {
 impl Timeline {
     /// The present time.
     pub fn now(&self) -> Duration {
-        self.state().time_at(Instant::now())
+        self.state().time_at(dragoman_time::now())
     }
 
     /// Its speed relative to real time; 0: it stands still.
@@ -69,7 +68,7 @@ impl Timeline {
         let mut changes = self.shared.changed.subscribe();
         loop {
             changes.mark_unchanged();
-            let at = Instant::now();
+            let at = dragoman_time::now();
             let state = *self.state();
             let rest = time.saturating_sub(state.time_at(at));
             if rest.is_zero() {
@@ -78,11 +77,12 @@ impl Timeline {
             let due = async {
                 // So slow that its end is out of range: as if it stood still.
                 match Duration::try_from_secs_f64(rest.as_secs_f64() / state.factor) {
-                    Ok(wait) => tokio::time::sleep_until(at + wait).await,
+                    Ok(wait) => dragoman_time::sleep_until(at + wait).await,
                     Err(_) => std::future::pending().await,
                 }
             };
             tokio::select! {
+                biased;
                 () = due => {}
                 // The sender lives as long as this.
                 _ = changes.changed() => {}
@@ -93,7 +93,7 @@ impl Timeline {
     fn change(&self, change: impl FnOnce(&mut State)) {
         {
             let mut state = self.state();
-            let at = Instant::now();
+            let at = dragoman_time::now();
             (state.time, state.at) = (state.time_at(at), at);
             change(&mut state);
         }
@@ -113,50 +113,57 @@ mod tests {
         Duration::from_secs_f64(seconds)
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn time_runs_faster_slower_stands_still_and_jumps() {
-        let timeline = Timeline::default();
-        for (factor, real, time) in [(1.0, 2.0, 2.0), (0.5, 2.0, 3.0), (0.0, 7.0, 3.0), (10.0, 1.0, 13.0)] {
-            timeline.set_factor(factor);
-            tokio::time::sleep(seconds(real)).await;
-            assert!((timeline.now().as_secs_f64() - time).abs() < 1e-6, "{factor}: {:?}", timeline.now());
-        }
-        timeline.set_factor(f64::NAN);
-        assert_eq!(timeline.factor(), 0.0);
-        timeline.skip(seconds(5.0));
-        assert!((timeline.now().as_secs_f64() - 18.0).abs() < 1e-6);
+    #[test]
+    fn time_runs_faster_slower_stands_still_and_jumps() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let timeline = Timeline::default();
+            for (factor, real, time) in [(1.0, 2.0, 2.0), (0.5, 2.0, 3.0), (0.0, 7.0, 3.0), (10.0, 1.0, 13.0)]
+            {
+                timeline.set_factor(factor);
+                dragoman_time::sleep(seconds(real)).await;
+                assert!((timeline.now().as_secs_f64() - time).abs() < 1e-6, "{factor}: {:?}", timeline.now());
+            }
+            timeline.set_factor(f64::NAN);
+            assert_eq!(timeline.factor(), 0.0);
+            timeline.skip(seconds(5.0));
+            assert!((timeline.now().as_secs_f64() - 18.0).abs() < 1e-6);
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn sleep_follows_changes_of_the_speed() {
-        let timeline = Timeline::default();
-        let began = Instant::now();
-        let sleeper = timeline.clone();
-        let sleep = tokio::spawn(async move { sleeper.sleep_until(seconds(10.0)).await });
-        tokio::time::sleep(seconds(1.0)).await;
-        timeline.set_factor(0.0);
-        tokio::time::sleep(seconds(100.0)).await;
-        assert!(!sleep.is_finished());
-        // 9 s are left: 4 s at half the speed take 8 s, the last five 1 s at five times the speed.
-        timeline.set_factor(0.5);
-        tokio::time::sleep(seconds(8.0)).await;
-        timeline.set_factor(5.0);
-        sleep.await.unwrap();
-        let passed = began.elapsed().as_secs_f64();
-        assert!((passed - 110.0).abs() < 0.01, "{passed}");
+    #[test]
+    fn sleep_follows_changes_of_the_speed() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let timeline = Timeline::default();
+            let began = dragoman_time::now();
+            let sleeper = timeline.clone();
+            let sleep = dragoman_time::spawn(async move { sleeper.sleep_until(seconds(10.0)).await });
+            dragoman_time::sleep(seconds(1.0)).await;
+            timeline.set_factor(0.0);
+            dragoman_time::sleep(seconds(100.0)).await;
+            assert!(!sleep.is_finished());
+            // 9 s are left: 4 s at half the speed take 8 s, the last five 1 s at five times the speed.
+            timeline.set_factor(0.5);
+            dragoman_time::sleep(seconds(8.0)).await;
+            timeline.set_factor(5.0);
+            sleep.await.unwrap();
+            let passed = dragoman_time::since(began).as_secs_f64();
+            assert!((passed - 110.0).abs() < 0.01, "{passed}");
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_jump_ends_a_sleep() {
-        let timeline = Timeline::default();
-        timeline.set_factor(0.0);
-        let sleeper = timeline.clone();
-        let sleep = tokio::spawn(async move { sleeper.sleep_until(seconds(1.0)).await });
-        tokio::time::sleep(seconds(1.0)).await;
-        timeline.skip(seconds(0.4));
-        tokio::time::sleep(seconds(1.0)).await;
-        assert!(!sleep.is_finished());
-        timeline.skip(seconds(0.6));
-        sleep.await.unwrap();
+    #[test]
+    fn a_jump_ends_a_sleep() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let timeline = Timeline::default();
+            timeline.set_factor(0.0);
+            let sleeper = timeline.clone();
+            let sleep = dragoman_time::spawn(async move { sleeper.sleep_until(seconds(1.0)).await });
+            dragoman_time::sleep(seconds(1.0)).await;
+            timeline.skip(seconds(0.4));
+            dragoman_time::sleep(seconds(1.0)).await;
+            assert!(!sleep.is_finished());
+            timeline.skip(seconds(0.6));
+            sleep.await.unwrap();
+        });
     }
 }

@@ -1,6 +1,7 @@
 //! Several simulated drives on one bus interface.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,7 +41,7 @@ impl<A: Application> Rack<A> {
     /// A rack whose real time begins now.
     pub fn new(drives: Vec<Device<A>>) -> Self {
         let (drives, arm) = (Arc::new(Mutex::new(drives)), Arc::new(Mutex::new(None)));
-        Self { drives, arm, epoch: Instant::now(), unsent: VecDeque::new() }
+        Self { drives, arm, epoch: dragoman_time::now(), unsent: VecDeque::new() }
     }
 
     /// The same with an arm on the shafts of the drives. Without one they are independent.
@@ -58,7 +59,7 @@ impl<A: Application> Rack<A> {
 
     /// The time on the clock of [`Rack::run`].
     pub fn now(&self) -> Duration {
-        self.epoch.elapsed()
+        dragoman_time::since(self.epoch)
     }
 
     /// Runs on the real clock until `stop` is set.
@@ -141,6 +142,15 @@ impl<A: Application> RackBus<A> {
     }
 }
 
+impl<A: Application> RackBus<A> {
+    /// Advances the drives to the present time; returns the time until the next step, at most `timeout`.
+    fn advance(&mut self, timeout: Duration) -> Duration {
+        let now = self.clock.now();
+        let next = self.rack.step(now, &mut self.theirs);
+        next.map_or(timeout, |next| timeout.min(next.saturating_sub(now)))
+    }
+}
+
 impl<A: Application> Bus for RackBus<A> {
     fn send(&mut self, frame: &Frame) -> Result<(), SendError> {
         self.ours.send(frame)
@@ -156,10 +166,13 @@ impl<A: Application> Bus for RackBus<A> {
     }
 
     fn wait(&mut self, timeout: Duration) {
-        let now = self.clock.now();
-        let next = self.rack.step(now, &mut self.theirs);
-        let quiet = next.map_or(timeout, |next| timeout.min(next.saturating_sub(now)));
+        let quiet = self.advance(timeout);
         // Returns at once if the step delivered a frame.
         self.ours.wait(quiet);
+    }
+
+    fn pause(&mut self, timeout: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let quiet = self.advance(timeout);
+        self.ours.pause(quiet)
     }
 }

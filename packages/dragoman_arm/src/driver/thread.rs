@@ -1,11 +1,11 @@
-//! The thread that runs a group of drives on a bus.
+//! The task that runs a group of drives on a bus. In real time it has a thread of its own.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dragoman_io::can::{Bus, BusFault, Received, SendError};
+use dragoman_time::Thread;
 
 use super::config::{ConfigError, GroupConfig};
 use super::group::{Group, State};
@@ -17,10 +17,10 @@ const STOP_TIME: Duration = Duration::from_secs(1);
 /// Frames received in a row before frames are sent again.
 const FRAMES_AT_ONCE: usize = 256;
 
-/// A running group of drives. Dropping it stops the drives and switches them off.
+/// A running group of drives. Dropping it stops the drives and switches them off; on virtual time the drives stop after that.
 pub struct Drives {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
 }
 
 struct Shared {
@@ -46,20 +46,20 @@ impl Clock {
     /// Real time, but each turn of the driver's thread advances it by at most `longest_step`: for simulated drives,
     /// which must not mistake a busy computer for a lost driver.
     pub fn patient(longest_step: Duration) -> Self {
-        Self { longest_step, last: Arc::new(Mutex::new((Instant::now(), Duration::ZERO))) }
+        Self { longest_step, last: Arc::new(Mutex::new((dragoman_time::now(), Duration::ZERO))) }
     }
 
     /// The time since the clock was created, with the limit on steps.
     pub fn now(&self) -> Duration {
         let (turn, time) = *self.lock();
-        time + turn.elapsed().min(self.longest_step)
+        time + dragoman_time::since(turn).min(self.longest_step)
     }
 
     /// Starts a turn of the driver's thread.
     fn turn(&self) {
         let mut last = self.lock();
         let (turn, time) = *last;
-        let now = Instant::now();
+        let now = dragoman_time::now();
         *last = (now, time + now.duration_since(turn).min(self.longest_step));
     }
 
@@ -98,8 +98,7 @@ impl Drives {
         let group = Mutex::new(group);
         let shared = Arc::new(Shared { group, clock, stop: AtomicBool::new(false) });
         let run = Arc::clone(&shared);
-        let thread =
-            std::thread::Builder::new().name("drives".to_owned()).spawn(move || run.run(bus.as_mut()))?;
+        let thread = dragoman_time::spawn_thread("drives", async move { run.run(bus.as_mut()).await })?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -118,8 +117,7 @@ impl Drop for Drives {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // The panic of the thread was already reported.
-            let _ = thread.join();
+            thread.join();
         }
     }
 }
@@ -129,12 +127,12 @@ impl Shared {
         self.group.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn run(&self, bus: &mut dyn Bus) {
+    async fn run(&self, bus: &mut dyn Bus) {
         let mut stop_by = None;
         loop {
             let wait = self.turn(bus);
             if self.stop.load(Ordering::Relaxed) {
-                let now = Instant::now();
+                let now = dragoman_time::now();
                 let by = *stop_by.get_or_insert_with(|| {
                     let time = self.clock.now();
                     self.lock().disable(time);
@@ -146,7 +144,7 @@ impl Shared {
                     break;
                 }
             }
-            bus.wait(wait);
+            bus.pause(wait).await;
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Res
     let arm = Arc::clone(arm);
     tasks.spawn(async move {
         loop {
-            tokio::time::sleep(PERIOD).await;
+            dragoman_time::sleep(PERIOD).await;
             follow(&lifecycle, &arm, &released).await;
         }
     });
@@ -75,10 +75,10 @@ impl Managed for ManagedDrives {
         let there = async {
             // Configuring acknowledges a fault.
             while drives.with(|_, group| group.recover()).is_err() {
-                tokio::time::sleep(PERIOD).await;
+                dragoman_time::sleep(PERIOD).await;
             }
         };
-        match tokio::time::timeout(CONFIGURE_TIMEOUT, there).await {
+        match dragoman_time::timeout(CONFIGURE_TIMEOUT, there).await {
             Ok(()) => CallbackReturn::Success,
             Err(_) => CallbackReturn::Failure,
         }

@@ -63,7 +63,7 @@ async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> O
         Ok(planned) => planned,
         Err(error) => return refused(error),
     };
-    if let Either::Right(_) = select(Box::pin(tokio::time::sleep(delay)), goal.canceled()).await {
+    if let Either::Right(_) = select(dragoman_time::sleep(delay), goal.canceled()).await {
         return Outcome::Canceled(result(SUCCESSFUL, "cancelled before it began".to_owned()));
     }
     // The arm may have moved since the goal was accepted.
@@ -75,7 +75,7 @@ async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> O
     let mut cancelled = Box::pin(goal.canceled());
     let mut stopped = false;
     let end = loop {
-        let tick = Box::pin(tokio::time::sleep(FEEDBACK_PERIOD));
+        let tick = dragoman_time::sleep(FEEDBACK_PERIOD);
         match select(&mut ended, tick).await {
             Either::Left((end, _)) => break end.unwrap_or(End::Cancelled),
             Either::Right(_) => goal.publish_feedback(lock(&arm).feedback()),

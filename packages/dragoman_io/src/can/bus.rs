@@ -1,5 +1,6 @@
 //! The interface to a CAN bus.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use super::frame::Frame;
@@ -72,6 +73,12 @@ pub trait Bus: Send {
     /// The oldest pending input; never blocks.
     fn receive(&mut self) -> Option<Received>;
 
-    /// Returns when an input is pending, or after `timeout`.
+    /// Returns when an input is pending, or after `timeout`: blocks the thread.
     fn wait(&mut self, timeout: Duration);
+
+    /// As [`wait`](Self::wait), for a task with a thread of its own. Buses within the process do not block: on virtual
+    /// time there is no such thread.
+    fn pause(&mut self, timeout: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async move { self.wait(timeout) })
+    }
 }

@@ -1,7 +1,10 @@
-//! A bus between threads of one process: every frame reaches all other connections at once.
+//! A bus between threads or tasks of one process: every frame reaches all other connections at once.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use super::bus::{Bus, BusFault, Received, SendError};
@@ -20,6 +23,8 @@ pub struct InProcessBus {
 struct Inbox {
     waiting: Mutex<VecDeque<Received>>,
     arrived: Condvar,
+    /// The task in [`Bus::pause`].
+    pausing: Mutex<Option<Waker>>,
 }
 
 impl InProcessBus {
@@ -49,6 +54,7 @@ impl Default for InProcessBus {
 
 impl Bus for InProcessBus {
     fn send(&mut self, frame: &Frame) -> Result<(), SendError> {
+        dragoman_time::note("frame", &format!("{:?}", frame.id()), frame.data());
         lock(&self.wire).retain(|place| {
             let Some(place) = place.upgrade() else { return false };
             if !Arc::ptr_eq(&place, &self.inbox) {
@@ -68,6 +74,18 @@ impl Bus for InProcessBus {
         let arrived = self.inbox.arrived.wait_timeout_while(waiting, timeout, |waiting| waiting.is_empty());
         drop(arrived);
     }
+
+    fn pause(&mut self, timeout: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let mut timer = dragoman_time::precise_sleep(timeout);
+        Box::pin(poll_fn(move |task| {
+            *lock(&self.inbox.pausing) = Some(task.waker().clone());
+            if lock(&self.inbox.waiting).is_empty() {
+                Pin::new(&mut timer).poll(task)
+            } else {
+                Poll::Ready(())
+            }
+        }))
+    }
 }
 
 impl Inbox {
@@ -78,7 +96,11 @@ impl Inbox {
         } else if waiting.back() != Some(&Received::Fault(BusFault::Overrun)) {
             waiting.push_back(Received::Fault(BusFault::Overrun));
         }
+        drop(waiting);
         self.arrived.notify_one();
+        if let Some(task) = lock(&self.pausing).take() {
+            task.wake();
+        }
     }
 }
 

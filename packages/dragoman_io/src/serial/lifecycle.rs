@@ -27,7 +27,7 @@ pub fn serve<B: SerialDriver>(tasks: &mut NodeTasks, line: &Line<B>) -> dragoman
     let line = line.clone();
     tasks.spawn(async move {
         loop {
-            tokio::time::sleep(PERIOD).await;
+            dragoman_time::sleep(PERIOD).await;
             follow(&lifecycle, &line, &following).await;
         }
     });
@@ -80,10 +80,10 @@ impl<B: SerialDriver> Managed for ManagedLine<B> {
         }
         let alive = async {
             while !self.line.look(|driver| driver.is_alive()) {
-                tokio::time::sleep(PERIOD).await;
+                dragoman_time::sleep(PERIOD).await;
             }
         };
-        match tokio::time::timeout(CONFIGURE_TIMEOUT, alive).await {
+        match dragoman_time::timeout(CONFIGURE_TIMEOUT, alive).await {
             Ok(()) => CallbackReturn::Success,
             Err(_) => CallbackReturn::Failure,
         }

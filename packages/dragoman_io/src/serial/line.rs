@@ -129,10 +129,10 @@ impl<B: SerialDriver> Line<B> {
         self.shared.wanted.send_replace(false);
         let closed = async {
             while self.failure().is_none() {
-                tokio::time::sleep(CLOSING_STEP).await;
+                dragoman_time::sleep(CLOSING_STEP).await;
             }
         };
-        if tokio::time::timeout(2 * WRITE_TIME, closed).await.is_err() {
+        if dragoman_time::timeout(2 * WRITE_TIME, closed).await.is_err() {
             tracing::warn!("closing the line timed out");
         }
     }
@@ -169,7 +169,7 @@ impl<B: SerialDriver> Line<B> {
             }
             self.lost(failure);
             changed();
-            tokio::time::sleep(self.shared.reopen_time).await;
+            dragoman_time::sleep(self.shared.reopen_time).await;
         }
     }
 
@@ -191,8 +191,11 @@ impl<B: SerialDriver> Line<B> {
                 (inner.driver.poll_timeout(), writer)
             });
             if let Some(mut writer) = writer {
-                match tokio::time::timeout(WRITE_TIME, writer.write_all(&output)).await {
-                    Ok(Ok(())) => output.clear(),
+                match dragoman_time::timeout(WRITE_TIME, writer.write_all(&output)).await {
+                    Ok(Ok(())) => {
+                        dragoman_time::note("serial", "written", &output);
+                        output.clear();
+                    }
                     Ok(Err(error)) => return error,
                     Err(_) => return io::Error::new(io::ErrorKind::TimedOut, "the line takes no bytes"),
                 }
@@ -219,6 +222,7 @@ impl<B: SerialDriver> Line<B> {
                     Ok(0) => return io::Error::new(io::ErrorKind::UnexpectedEof, "the line has ended"),
                     Ok(count) => {
                         let mut rest = bytes.get(..count).unwrap_or_default();
+                        dragoman_time::note("serial", "read", rest);
                         while self.speak(|now, driver| driver.handle_bytes(now, &mut rest)) {
                             changed();
                         }
@@ -288,7 +292,6 @@ mod tests {
 
     use tokio::io::{DuplexStream, duplex};
     use tokio::sync::mpsc;
-    use tokio::time::Instant;
 
     /// Sends `m` on a move command, a dot at its deadline, and stores received bytes.
     #[derive(Default)]
@@ -376,83 +379,93 @@ mod tests {
             },
             || {},
         );
-        tokio::spawn(running);
+        dragoman_time::spawn(running);
         (line, receiver)
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn bytes_go_both_ways_and_deadlines_are_kept() {
-        let (line, mut ends) = line(64);
-        let mut far = ends.recv().await.unwrap();
-        far.write_all(b"hello").await.unwrap();
-        speak(&line);
-        line.with(|now, parrot| parrot.due = Some(now + Duration::from_secs(3)));
-        let before = Instant::now();
-        let mut bytes = [0; 2];
-        far.read_exact(&mut bytes).await.unwrap();
-        assert_eq!(&bytes, b"m.");
-        assert_eq!(before.elapsed().as_secs(), 3);
-        line.with(|_, parrot| assert_eq!(parrot.received, b"hello"));
-        assert_eq!(line.failure(), None);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_stream_that_ends_is_opened_again() {
-        let (line, mut ends) = line(64);
-        for count in 1..=1000 {
-            let far = ends.recv().await.unwrap();
-            tokio::task::yield_now().await;
-            line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (count, count - 1)));
-            drop(far);
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_stream_that_takes_nothing_is_given_up() {
-        let (line, mut ends) = line(4);
-        let full = ends.recv().await.unwrap();
-        line.with(|_, parrot| parrot.output.extend_from_slice(b"too much"));
-        let mut far = ends.recv().await.unwrap();
-        tokio::task::yield_now().await;
-        line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (2, 1)));
-        speak(&line);
-        assert_eq!(far.read_u8().await.unwrap(), b'm', "nothing is left of what could not be said");
-        drop(full);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_line_is_given_to_others_on_request_when_the_base_has_been_stopped() {
-        let (line, mut ends) = line(64);
-        for _ in 0..200 {
+    #[test]
+    fn bytes_go_both_ways_and_deadlines_are_kept() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (line, mut ends) = line(64);
             let mut far = ends.recv().await.unwrap();
-            tokio::task::yield_now().await;
-            line.close().await;
-            assert_eq!(line.failure().as_deref(), Some("it was closed on request"));
-            assert!(line.is_closed());
-            let mut said = Vec::new();
-            far.read_to_end(&mut said).await.unwrap();
-            assert_eq!(said, b"s");
-            tokio::time::sleep(Duration::from_secs(10)).await;
-            assert!(ends.try_recv().is_err(), "it stays closed");
-            line.open();
-            assert!(!line.is_closed());
-        }
+            far.write_all(b"hello").await.unwrap();
+            speak(&line);
+            line.with(|now, parrot| parrot.due = Some(now + Duration::from_secs(3)));
+            let before = dragoman_time::now();
+            let mut bytes = [0; 2];
+            far.read_exact(&mut bytes).await.unwrap();
+            assert_eq!(&bytes, b"m.");
+            assert_eq!(dragoman_time::since(before).as_secs(), 3);
+            line.with(|_, parrot| assert_eq!(parrot.received, b"hello"));
+            assert_eq!(line.failure(), None);
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_line_that_cannot_be_opened_is_tried_again_and_says_why() {
-        let line = Line::new(Parrot::default(), REOPEN_TIME);
-        let changes = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&changes);
-        let run = line.clone().run(
-            async || Err::<DuplexStream, _>(io::Error::other("no such port")),
-            move || {
-                counted.fetch_add(1, Ordering::Relaxed);
-            },
-        );
-        assert!(tokio::time::timeout(Duration::from_secs(2), run).await.is_err());
-        assert_eq!(line.failure().as_deref(), Some("no such port"));
-        assert!((9..=11).contains(&changes.load(Ordering::Relaxed)));
+    #[test]
+    fn a_stream_that_ends_is_opened_again() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (line, mut ends) = line(64);
+            for count in 1..=1000 {
+                let far = ends.recv().await.unwrap();
+                dragoman_time::yield_now().await;
+                line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (count, count - 1)));
+                drop(far);
+            }
+        });
+    }
+
+    #[test]
+    fn a_stream_that_takes_nothing_is_given_up() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (line, mut ends) = line(4);
+            let full = ends.recv().await.unwrap();
+            line.with(|_, parrot| parrot.output.extend_from_slice(b"too much"));
+            let mut far = ends.recv().await.unwrap();
+            dragoman_time::yield_now().await;
+            line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (2, 1)));
+            speak(&line);
+            assert_eq!(far.read_u8().await.unwrap(), b'm', "nothing is left of what could not be said");
+            drop(full);
+        });
+    }
+
+    #[test]
+    fn a_line_is_given_to_others_on_request_when_the_base_has_been_stopped() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (line, mut ends) = line(64);
+            for _ in 0..200 {
+                let mut far = ends.recv().await.unwrap();
+                dragoman_time::yield_now().await;
+                line.close().await;
+                assert_eq!(line.failure().as_deref(), Some("it was closed on request"));
+                assert!(line.is_closed());
+                let mut said = Vec::new();
+                far.read_to_end(&mut said).await.unwrap();
+                assert_eq!(said, b"s");
+                dragoman_time::sleep(Duration::from_secs(10)).await;
+                assert!(ends.try_recv().is_err(), "it stays closed");
+                line.open();
+                assert!(!line.is_closed());
+            }
+        });
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_opened_is_tried_again_and_says_why() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let line = Line::new(Parrot::default(), REOPEN_TIME);
+            let changes = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&changes);
+            let run = line.clone().run(
+                async || Err::<DuplexStream, _>(io::Error::other("no such port")),
+                move || {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                },
+            );
+            assert!(dragoman_time::timeout(Duration::from_secs(2), run).await.is_err());
+            assert_eq!(line.failure().as_deref(), Some("no such port"));
+            assert!((9..=11).contains(&changes.load(Ordering::Relaxed)));
+        });
     }
 
     /// Real pseudo-terminals, which end when the master is closed.
@@ -473,7 +486,7 @@ mod tests {
             },
             || {},
         );
-        let running = tokio::spawn(running);
+        let running = dragoman_time::spawn(running);
         drop(masters.recv().await.unwrap());
         let before = descriptors();
         for _ in 0..1000 {

@@ -131,6 +131,11 @@ impl<D: SerialDevice> RealTime<D> {
                 shared.at + shared.device.poll_timeout().saturating_sub(shared.time)
             };
             tokio::select! {
+                biased;
+                // The sender lives as long as this.
+                _ = replaced.changed() => return Ok(()),
+                () = self.timeline.sleep_until(due) => {}
+                written = writer.write(waiting.front()), if !waiting.is_empty() => waiting.advance(written?),
                 read = reader.read(&mut received) => match read? {
                     0 => return Ok(()),
                     count => {
@@ -140,10 +145,6 @@ impl<D: SerialDevice> RealTime<D> {
                         shared.device.handle_bytes(now, bytes);
                     }
                 },
-                written = writer.write(waiting.front()), if !waiting.is_empty() => waiting.advance(written?),
-                () = self.timeline.sleep_until(due) => {}
-                // The sender lives as long as this.
-                _ = replaced.changed() => return Ok(()),
             }
         }
     }
@@ -190,7 +191,6 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use tokio::io::DuplexStream;
-    use tokio::time::Instant;
 
     use super::*;
 
@@ -224,11 +224,11 @@ mod tests {
     }
 
     /// A clock on a line, and the line's other end.
-    fn start(buffer: usize) -> (RealTime<Clock>, DuplexStream, tokio::task::JoinHandle<io::Result<()>>) {
+    fn start(buffer: usize) -> (RealTime<Clock>, DuplexStream, dragoman_time::Task<io::Result<()>>) {
         let (near, far) = tokio::io::duplex(buffer);
         let device = RealTime::new(Clock::default());
         let running = device.clone();
-        (device, far, tokio::spawn(async move { running.run(near, |_| {}).await }))
+        (device, far, dragoman_time::spawn(async move { running.run(near, |_| {}).await }))
     }
 
     async fn line(far: &mut DuplexStream) -> u64 {
@@ -237,101 +237,119 @@ mod tests {
         std::str::from_utf8(&bytes).expect("text").trim().parse().expect("a number")
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn packets_come_at_their_time() {
-        let (device, mut far, _) = start(64);
-        for number in 1..=500 {
-            assert_eq!(line(&mut far).await, number * 20);
-            let late = device.now().saturating_sub(Duration::from_millis(number * 20));
-            assert!(late < Duration::from_millis(2), "{late:?}");
-        }
+    #[test]
+    fn packets_come_at_their_time() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (device, mut far, _) = start(64);
+            for number in 1..=500 {
+                assert_eq!(line(&mut far).await, number * 20);
+                let late = device.now().saturating_sub(Duration::from_millis(number * 20));
+                assert!(late < Duration::from_millis(2), "{late:?}");
+            }
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn what_is_sent_arrives_at_once() {
-        let (device, mut far, _) = start(64);
-        tokio::time::sleep(Duration::from_millis(7)).await;
-        far.write_all(b"stop").await.expect("written");
-        tokio::time::sleep(Duration::from_millis(1)).await;
-        let received = device.with(|clock| clock.received.clone());
-        assert!(
-            matches!(received.as_slice(), [(time, bytes)] if time.as_millis() <= 8 && bytes == b"stop"),
-            "{received:?}"
-        );
+    #[test]
+    fn what_is_sent_arrives_at_once() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (device, mut far, _) = start(64);
+            dragoman_time::sleep(Duration::from_millis(7)).await;
+            far.write_all(b"stop").await.expect("written");
+            dragoman_time::sleep(Duration::from_millis(1)).await;
+            let received = device.with(|clock| clock.received.clone());
+            assert!(
+                matches!(received.as_slice(), [(time, bytes)] if time.as_millis() <= 8 && bytes == b"stop"),
+                "{received:?}"
+            );
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_slow_reader_loses_old_packets_and_no_parts_of_them() {
-        let (_, mut far, _) = start(10);
-        tokio::time::sleep(Duration::from_secs(60)).await;
-        // The first and a part of the second were already written.
-        assert_eq!((line(&mut far).await, line(&mut far).await), (20, 40));
-        let third = line(&mut far).await;
-        assert!(third > 60_000 - 20 * (MAX_WAITING as u64 / 7 + 2), "{third}");
-        assert_eq!(line(&mut far).await, third + 20);
+    #[test]
+    fn a_slow_reader_loses_old_packets_and_no_parts_of_them() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (_, mut far, _) = start(10);
+            dragoman_time::sleep(Duration::from_secs(60)).await;
+            // The first and a part of the second were already written.
+            assert_eq!((line(&mut far).await, line(&mut far).await), (20, 40));
+            let third = line(&mut far).await;
+            assert!(third > 60_000 - 20 * (MAX_WAITING as u64 / 7 + 2), "{third}");
+            assert_eq!(line(&mut far).await, third + 20);
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn it_ends_with_the_line_and_goes_on_with_the_next() {
-        let (device, far, running) = start(64);
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        drop(far);
-        assert!(running.await.expect("no panic").is_ok());
-        let (near, mut far) = tokio::io::duplex(64);
-        let again = device.clone();
-        tokio::spawn(async move { again.run(near, |_| {}).await });
-        assert_eq!(line(&mut far).await, 60);
+    #[test]
+    fn it_ends_with_the_line_and_goes_on_with_the_next() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (device, far, running) = start(64);
+            dragoman_time::sleep(Duration::from_millis(50)).await;
+            drop(far);
+            assert!(running.await.expect("no panic").is_ok());
+            let (near, mut far) = tokio::io::duplex(64);
+            let again = device.clone();
+            dragoman_time::spawn(async move { again.run(near, |_| {}).await });
+            assert_eq!(line(&mut far).await, 60);
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn it_follows_the_speed_of_its_timeline() {
-        let (device, mut far, _) = start(64);
-        assert_eq!(line(&mut far).await, 20);
-        device.timeline().set_factor(0.25);
-        let before = Instant::now();
-        for number in 2..=11 {
-            assert_eq!(line(&mut far).await, number * 20);
-        }
-        assert!((before.elapsed().as_millis() as i64 - 800).abs() < 10, "{:?}", before.elapsed());
-        device.timeline().set_factor(0.0);
-        let nothing = tokio::time::timeout(Duration::from_secs(3600), line(&mut far)).await;
-        assert!(nothing.is_err(), "it stands still");
+    #[test]
+    fn it_follows_the_speed_of_its_timeline() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (device, mut far, _) = start(64);
+            assert_eq!(line(&mut far).await, 20);
+            device.timeline().set_factor(0.25);
+            let before = dragoman_time::now();
+            for number in 2..=11 {
+                assert_eq!(line(&mut far).await, number * 20);
+            }
+            assert!(
+                (dragoman_time::since(before).as_millis() as i64 - 800).abs() < 10,
+                "{:?}",
+                dragoman_time::since(before)
+            );
+            device.timeline().set_factor(0.0);
+            let nothing = dragoman_time::timeout(Duration::from_secs(3600), line(&mut far)).await;
+            assert!(nothing.is_err(), "it stands still");
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_replaced_device_ends_its_line_and_begins_at_zero() {
-        let (device, mut far, running) = start(64);
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        device.replace(|_| Clock::default());
-        assert!(running.await.expect("no panic").is_ok());
-        let mut rest = Vec::new();
-        far.read_to_end(&mut rest).await.expect("the end");
-        assert_eq!(device.now(), Duration::ZERO);
-        let (near, mut far) = tokio::io::duplex(64);
-        let again = device.clone();
-        tokio::spawn(async move { again.run(near, |_| {}).await });
-        assert_eq!(line(&mut far).await, 20);
+    #[test]
+    fn a_replaced_device_ends_its_line_and_begins_at_zero() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (device, mut far, running) = start(64);
+            dragoman_time::sleep(Duration::from_secs(1)).await;
+            device.replace(|_| Clock::default());
+            assert!(running.await.expect("no panic").is_ok());
+            let mut rest = Vec::new();
+            far.read_to_end(&mut rest).await.expect("the end");
+            assert_eq!(device.now(), Duration::ZERO);
+            let (near, mut far) = tokio::io::duplex(64);
+            let again = device.clone();
+            dragoman_time::spawn(async move { again.run(near, |_| {}).await });
+            assert_eq!(line(&mut far).await, 20);
+        });
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_night_without_a_line_is_not_made_up_for() {
-        let (device, far, running) = start(64);
-        tokio::time::sleep(Duration::from_millis(110)).await;
-        drop(far);
-        assert!(running.await.expect("no panic").is_ok());
-        tokio::time::sleep(Duration::from_secs(12 * 3600)).await;
-        let time = device.with(|clock| clock.now);
-        assert!((5100..=5130).contains(&time), "{time} ms");
-        assert_eq!(device.now().as_millis(), u128::from(time));
-        // It continues normally.
-        let (near, mut far) = tokio::io::duplex(64);
-        tokio::spawn(async move { device.run(near, |_| {}).await });
-        while line(&mut far).await < time {}
-        let before = Instant::now();
-        for _ in 0..50 {
-            line(&mut far).await;
-        }
-        let passed = before.elapsed().as_millis();
-        assert!((980..=1020).contains(&passed), "{passed} ms for 50 lines");
+    #[test]
+    fn a_night_without_a_line_is_not_made_up_for() {
+        dragoman_time::Simulation::new(1).block_on(async {
+            let (device, far, running) = start(64);
+            dragoman_time::sleep(Duration::from_millis(110)).await;
+            drop(far);
+            assert!(running.await.expect("no panic").is_ok());
+            dragoman_time::sleep(Duration::from_secs(12 * 3600)).await;
+            let time = device.with(|clock| clock.now);
+            assert!((5100..=5130).contains(&time), "{time} ms");
+            assert_eq!(device.now().as_millis(), u128::from(time));
+            // It continues normally.
+            let (near, mut far) = tokio::io::duplex(64);
+            dragoman_time::spawn(async move { device.run(near, |_| {}).await });
+            while line(&mut far).await < time {}
+            let before = dragoman_time::now();
+            for _ in 0..50 {
+                line(&mut far).await;
+            }
+            let passed = dragoman_time::since(before).as_millis();
+            assert!((980..=1020).contains(&passed), "{passed} ms for 50 lines");
+        });
     }
 }
