@@ -3,10 +3,13 @@
 //! | file | holds |
 //! | --- | --- |
 //! | [`can`] | a CAN bus: frames, [`can::Bus`], SocketCAN, a bus within the process, candump files |
+//! | [`net`] | TCP and UDP, of the system or of a lab (feature `net`) |
 //! | [`serial`] | a serial line: ports, [`serial::SerialDriver`], [`serial::Line`] |
 //! | `timeline` | a time that may run at another speed than real time (feature `time`) |
 
 pub mod can;
+#[cfg(feature = "net")]
+pub mod net;
 pub mod serial;
 #[cfg(feature = "time")]
 mod timeline;

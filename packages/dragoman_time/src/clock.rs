@@ -18,6 +18,12 @@ pub fn since(earlier: Instant) -> Duration {
     now().saturating_duration_since(earlier)
 }
 
+/// Whether this thread runs a simulation. For the edges that choose between a port of the system and one of the lab; no
+/// node asks.
+pub fn is_virtual() -> bool {
+    executor::with_lab(|_, _| ()).is_some()
+}
+
 /// Time since 1970, of the system's clock.
 pub fn wall_time() -> Duration {
     executor::with_lab(|executor, lab| lab.wall_start + executor.passed())

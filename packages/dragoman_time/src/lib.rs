@@ -37,7 +37,7 @@ mod thread;
 mod work;
 
 pub use chance::{random, random_bytes, random_unit};
-pub use clock::{now, since, wall_time};
+pub use clock::{is_virtual, now, since, wall_time};
 pub use history::{Event, Fingerprint, note};
 pub use simulation::Simulation;
 pub use sleep::{

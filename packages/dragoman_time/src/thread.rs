@@ -3,7 +3,8 @@
 use std::io;
 use std::thread::JoinHandle;
 
-use crate::executor::{self, Executor};
+use crate::clock::is_virtual;
+use crate::executor::Executor;
 use crate::task::{Task, spawn};
 
 /// Runs `future` in a thread of its own, which has the precise timers of [`precise_sleep`](crate::precise_sleep), but not
@@ -13,7 +14,7 @@ use crate::task::{Task, spawn};
 /// The system refused another thread.
 #[track_caller]
 pub fn spawn_thread(name: &str, future: impl Future<Output = ()> + Send + 'static) -> io::Result<Thread> {
-    if executor::with_lab(|_, _| ()).is_some() {
+    if is_virtual() {
         return Ok(Thread(Kind::Task(spawn(future))));
     }
     let thread = std::thread::Builder::new().name(name.to_owned());

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::clock::now;
+use crate::clock::{is_virtual, now};
 use crate::executor;
 use crate::sleep::sleep_until;
 use crate::task::TaskError;
@@ -89,7 +89,7 @@ pub async fn off_thread<T: Send + 'static>(
     work: Work,
     run: impl FnOnce(&WorkClock) -> T + Send + 'static,
 ) -> Result<T, TaskError> {
-    if executor::with_lab(|_, _| ()).is_some() {
+    if is_virtual() {
         let clock = WorkClock::start(work);
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&clock)));
         sleep_until(clock.now()).await;

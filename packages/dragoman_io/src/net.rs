@@ -1,0 +1,23 @@
+//! TCP and UDP: of the system, or on virtual time those of the lab's own network.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `keepalive` | [`Keepalive`]: when a silent peer counts as lost |
+//! | `listener` | [`TcpListener`] |
+//! | `stream` | [`TcpStream`] |
+//! | `datagrams` | [`UdpSocket`] |
+//! | `network` | the network of a lab, and its [`Conditions`]: delay, loss, order |
+//! | `pipe` | one direction of a connection in that network |
+
+mod datagrams;
+mod keepalive;
+mod listener;
+mod network;
+mod pipe;
+mod stream;
+
+pub use datagrams::UdpSocket;
+pub use keepalive::Keepalive;
+pub use listener::TcpListener;
+pub use network::{Conditions, set_conditions};
+pub use stream::TcpStream;
