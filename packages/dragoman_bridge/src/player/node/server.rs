@@ -32,7 +32,7 @@ mod simulation;
 mod table;
 mod vectormap;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -143,7 +143,7 @@ pub fn start_server(
 struct Hub {
     server: Mutex<Server>,
     /// Wakes a client's connection.
-    clients: Mutex<HashMap<ClientId, Arc<Notify>>>,
+    clients: Mutex<BTreeMap<ClientId, Arc<Notify>>>,
     /// Wakes [`carry_out`].
     calls: Notify,
 }
@@ -173,7 +173,7 @@ impl Hub {
         output
     }
 
-    fn clients(&self) -> MutexGuard<'_, HashMap<ClientId, Arc<Notify>>> {
+    fn clients(&self) -> MutexGuard<'_, BTreeMap<ClientId, Arc<Notify>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -284,7 +284,7 @@ impl Connection {
 
 /// Opens and closes devices, and lets them carry out what clients ask for.
 async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
-    let mut devices: HashMap<Device, (Opened, Feed)> = HashMap::new();
+    let mut devices: BTreeMap<Device, (Opened, Feed)> = BTreeMap::new();
     let mut outcomes: FuturesUnordered<BoxFuture<'static, (ClientId, Outcome)>> = FuturesUnordered::new();
     loop {
         while let Some(call) = hub.with(Server::poll_call) {
