@@ -122,7 +122,8 @@ impl Link {
 }
 
 async fn connect(server: SocketAddr) -> Result<TcpStream> {
-    let stream = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await??;
+    let connected = dragoman_time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await;
+    let stream = connected.map_err(|_late| ErrorKind::TimedOut)??;
     stream.set_nodelay(true)?;
     acknowledge_quickly(&stream);
     Ok(stream)

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::tasks::NodeTasks;
+use dragoman_time::{TaskError, Tasks};
 use futures::future::BoxFuture;
 use tokio::net::TcpStream;
-use tokio::task::{JoinError, JoinSet};
 
 use super::{Keepalive, TimeLimit, acknowledge_quickly, read, send};
 use crate::clock;
@@ -153,9 +153,9 @@ impl<S: Serve> Ports<S> {
 
     async fn accept(&self, listener: TcpListener, report: Arc<Report<S::Statistics>>) -> Result<()> {
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let mut connections = JoinSet::new();
+        let mut connections = Tasks::new();
         let leaving = Leaving::default();
-        let note_end = |ended: std::result::Result<(), JoinError>| {
+        let note_end = |ended: std::result::Result<(), TaskError>| {
             if let Err(error) = ended {
                 tracing::error!(%error, "a connection task failed");
             }
@@ -168,11 +168,11 @@ impl<S: Serve> Ports<S> {
                     Ok((stream, client)) => {
                         if connections.len() >= self.max_clients {
                             // One of them may just have disconnected.
-                            let ended = tokio::time::timeout(self.farewell, connections.join_next()).await;
+                            let ended = dragoman_time::timeout(self.farewell, connections.join_next()).await;
                             ended.into_iter().flatten().for_each(note_end);
                         }
                         if connections.len() >= self.max_clients && leaving.any() {
-                            let ended = tokio::time::timeout(LEAVING_LIMIT, connections.join_next()).await;
+                            let ended = dragoman_time::timeout(LEAVING_LIMIT, connections.join_next()).await;
                             ended.into_iter().flatten().for_each(note_end);
                         }
                         if connections.len() < self.max_clients {
@@ -192,7 +192,7 @@ impl<S: Serve> Ports<S> {
                     Err(error) => {
                         // No file descriptor is left, or the client has already disconnected.
                         tracing::warn!(%error, "accepting a client failed");
-                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        dragoman_time::sleep(Duration::from_millis(100)).await;
                     }
                 },
             }

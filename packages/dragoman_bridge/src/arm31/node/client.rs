@@ -180,7 +180,7 @@ async fn serve(
 ) -> std::io::Result<()> {
     let socket = UdpSocket::from_std(socket)?;
     let mut open: OpenCalls<(ArmCall, Respond<Arm31>)> = OpenCalls::new();
-    let mut status = tokio::time::interval(STATUS_PERIOD);
+    let mut status = dragoman_time::interval(STATUS_PERIOD);
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
         while let Some((address, request)) = client.poll_transmit() {
@@ -208,7 +208,7 @@ async fn serve(
                 // ICMP port unreachable: the controller is not running (yet).
                 Err(error) => {
                     tracing::debug!(%error, "UDP");
-                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    dragoman_time::sleep(Duration::from_millis(20)).await;
                 }
             },
             Some(asked) = requests.next() => match asked.call {

@@ -65,10 +65,10 @@ impl PlatformPort {
             Kind::Services(services, timeout) => {
                 let kind = command.kind();
                 // A program has just begun, and may have to wait longer for discovery than a server's clients.
-                if tokio::time::timeout(*timeout, services.wait_for(kind)).await != Ok(true) {
+                if dragoman_time::timeout(*timeout, services.wait_for(kind)).await != Ok(true) {
                     return Outcome::Refused(Refusal::NotConnected);
                 }
-                match tokio::time::timeout(*timeout, services.call(command)).await {
+                match dragoman_time::timeout(*timeout, services.call(command)).await {
                     Ok(outcome) => outcome,
                     Err(_) => services.timed_out(kind),
                 }

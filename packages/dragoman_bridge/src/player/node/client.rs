@@ -33,9 +33,9 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, velocity};
+use dragoman_time::MissedTicks;
 use futures::channel::mpsc;
 use futures::stream::StreamExt;
-use tokio::time::MissedTickBehavior;
 
 use self::line::{Line, Order, Respond};
 use self::robot::Robot;
@@ -190,8 +190,7 @@ struct Edge {
 
 impl Edge {
     async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
-        let mut interest = tokio::time::interval(INTEREST_PERIOD);
-        interest.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut interest = dragoman_time::interval(INTEREST_PERIOD).with_missed(MissedTicks::Delay);
         loop {
             self.settle();
             let deadline = self.client.poll_timeout();

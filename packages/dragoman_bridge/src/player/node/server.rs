@@ -35,11 +35,12 @@ mod vectormap;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
+use dragoman_time::wall_time;
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
@@ -178,11 +179,6 @@ impl Hub {
     }
 }
 
-/// Time since 1970.
-fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
 impl Serve for Hub {
     const NAME: &'static str = "Player's protocol";
     type Statistics = ServerStatistics;
@@ -239,7 +235,7 @@ impl Connection {
             let (is_closing, wants_input) = loop {
                 if sent == unsent.len() {
                     sent = 0;
-                    match self.hub.with(|server| server.poll_transmit(now(), self.client)) {
+                    match self.hub.with(|server| server.poll_transmit(wall_time(), self.client)) {
                         Some(bytes) => unsent = bytes,
                         None => unsent.clear(),
                     }
@@ -268,7 +264,7 @@ impl Connection {
                     0 => return Ok(()),
                     len => {
                         let bytes = buffer.get(..len).unwrap_or_default();
-                        self.hub.with(|server| server.handle_bytes(now(), self.client, bytes));
+                        self.hub.with(|server| server.handle_bytes(wall_time(), self.client, bytes));
                         acknowledge_quickly(stream);
                     }
                 },
@@ -294,15 +290,15 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                     let opened = table.open(device, &setup, feed.clone()).map(|opened| {
                         devices.insert(device, (opened, feed));
                     });
-                    hub.with(|server| server.handle_opened(now(), device, opened));
+                    hub.with(|server| server.handle_opened(wall_time(), device, opened));
                 }
                 Call::Close(device) => {
                     if let Some((mut opened, feed)) = devices.remove(&device) {
                         feed.close();
                         opened.driver.handle_release();
                         // The last message has to go out.
-                        tokio::spawn(async move {
-                            tokio::time::sleep(opened.driver.farewell()).await;
+                        dragoman_time::spawn(async move {
+                            dragoman_time::sleep(opened.driver.farewell()).await;
                             drop(opened);
                         });
                     }
@@ -331,14 +327,14 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                     let limit = setup.service_timeout;
                     outcomes.push(Box::pin(async move {
                         let late = |_| Err(format!("no answer within {limit:?}"));
-                        (client, tokio::time::timeout(limit, answer).await.unwrap_or_else(late))
+                        (client, dragoman_time::timeout(limit, answer).await.unwrap_or_else(late))
                     }));
                 }
             }
         }
         tokio::select! {
             Some((client, outcome)) = outcomes.next() => {
-                hub.with(|server| server.handle_outcome(now(), client, outcome));
+                hub.with(|server| server.handle_outcome(wall_time(), client, outcome));
             }
             () = hub.calls.notified() => {}
         }
