@@ -131,6 +131,9 @@ async fn connect(server: SocketAddr) -> Result<TcpStream> {
 
 async fn change(stream: &TcpStream, buffer: &mut [u8], has_unsent: bool) -> Result<LinkEvent> {
     tokio::select! {
+        biased;
+        // The owner sends what is unsent, so it is not ready again before the server reads.
+        writable = stream.writable(), if has_unsent => writable.map(|()| LinkEvent::Writable),
         read = super::read(stream, buffer) => match read? {
             0 => Err(ErrorKind::UnexpectedEof.into()),
             len => {
@@ -138,6 +141,5 @@ async fn change(stream: &TcpStream, buffer: &mut [u8], has_unsent: bool) -> Resu
                 Ok(LinkEvent::Received(len))
             }
         },
-        writable = stream.writable(), if has_unsent => writable.map(|()| LinkEvent::Writable),
     }
 }

@@ -232,6 +232,8 @@ impl<S: Services> OpenCall<S> {
     async fn end(&mut self) -> Outcome<S> {
         let Some((kind, call)) = &mut self.call else { return std::future::pending().await };
         let outcome = tokio::select! {
+            biased;
+            // It comes once. If it is there, it counts, as with every time limit.
             outcome = call => outcome,
             () = self.limit.reached() => self.services.timed_out(*kind),
         };
@@ -296,7 +298,10 @@ async fn run<S: Services>(
             return Ok(());
         }
         tokio::select! {
+            biased;
             outcome = open.end() => session.handle_outcome(clock::now(), outcome),
+            // All that can be sent was sent, so it is not ready again before the client reads.
+            writable = stream.writable(), if has_unsent => writable?,
             read = read(stream, &mut buffer), if left.is_none() && session.wants_input() => match read? {
                 0 => left = Some(leaving.begin()),
                 len => {
@@ -304,7 +309,6 @@ async fn run<S: Services>(
                     acknowledge_quickly(stream);
                 }
             },
-            writable = stream.writable(), if has_unsent => writable?,
         }
     }
 }

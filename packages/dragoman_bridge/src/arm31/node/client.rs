@@ -201,6 +201,16 @@ async fn serve(
         }
         let deadline = client.poll_timeout();
         tokio::select! {
+            biased;
+            () = clock::until(deadline) => client.handle_timeout(clock::now()),
+            () = status.tick() => topics.publish_status(),
+            Some(asked) = requests.next() => match asked.call {
+                Ok(call) => {
+                    let id = open.begin((call, asked.respond));
+                    client.handle_call(clock::now(), id, call);
+                }
+                Err(reason) => (asked.respond)(Err(reason)),
+            },
             received = socket.recv_from(&mut datagram) => match received {
                 Ok((length, source)) => {
                     client.handle_datagram(clock::now(), source, datagram.get(..length).unwrap_or_default());
@@ -211,15 +221,6 @@ async fn serve(
                     dragoman_time::sleep(Duration::from_millis(20)).await;
                 }
             },
-            Some(asked) = requests.next() => match asked.call {
-                Ok(call) => {
-                    let id = open.begin((call, asked.respond));
-                    client.handle_call(clock::now(), id, call);
-                }
-                Err(reason) => (asked.respond)(Err(reason)),
-            },
-            _tick = status.tick() => topics.publish_status(),
-            () = clock::until(deadline) => client.handle_timeout(clock::now()),
         }
     }
 }

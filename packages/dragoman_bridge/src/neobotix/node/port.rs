@@ -119,6 +119,8 @@ impl Socket {
             }
             let (deadline, has_unsent) = (self.client.poll_timeout(), !self.client.unsent().is_empty());
             tokio::select! {
+                biased;
+                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
                 event = self.link.next(has_unsent) => match event {
                     LinkEvent::Received(len) => self.client.handle_bytes(clock::now(), self.link.received(len)),
                     LinkEvent::Lost(error) | LinkEvent::Failed(error) => {
@@ -126,7 +128,6 @@ impl Socket {
                     }
                     LinkEvent::Connected | LinkEvent::Writable => {}
                 },
-                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
             }
         }
     }

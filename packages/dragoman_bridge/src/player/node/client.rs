@@ -196,11 +196,13 @@ impl Edge {
             let deadline = self.client.poll_timeout();
             let has_unsent = !self.client.unsent().is_empty();
             tokio::select! {
-                event = self.link.next(has_unsent) => self.handle_link(event),
-                Some(order) = orders.next() => self.order(order),
+                biased;
+                // It never ends; it runs whatever else is ready.
                 () = robot::run(&mut self.robot) => {}
-                _ = interest.tick() => self.tell_interests(),
                 () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
+                () = interest.tick() => self.tell_interests(),
+                Some(order) = orders.next() => self.order(order),
+                event = self.link.next(has_unsent) => self.handle_link(event),
             }
         }
     }

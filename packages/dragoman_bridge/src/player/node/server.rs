@@ -260,6 +260,13 @@ impl Connection {
                 }
             }
             tokio::select! {
+                biased;
+                () = dragoman_time::sleep(LOOK), if !wants_input => if has_ended(stream) {
+                    return Ok(());
+                },
+                () = notify.notified() => {}
+                // All that can be sent was sent, so it is not ready again before the client reads.
+                writable = stream.writable(), if has_unsent => writable?,
                 read = read(stream, &mut buffer), if wants_input => match read? {
                     0 => return Ok(()),
                     len => {
@@ -268,11 +275,6 @@ impl Connection {
                         acknowledge_quickly(stream);
                     }
                 },
-                () = notify.notified() => {}
-                () = tokio::time::sleep(LOOK), if !wants_input => if has_ended(stream) {
-                    return Ok(());
-                },
-                writable = stream.writable(), if has_unsent => writable?,
             }
         }
     }
@@ -333,6 +335,7 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
             }
         }
         tokio::select! {
+            biased;
             Some((client, outcome)) = outcomes.next() => {
                 hub.with(|server| server.handle_outcome(wall_time(), client, outcome));
             }

@@ -224,12 +224,14 @@ async fn navigate(
     let mut canceled = goal.canceled();
     loop {
         tokio::select! {
+            biased;
             () = &mut canceled => {
                 if let Err(reason) = line.ask(device, &planner::ENABLE, false).await {
                     line.problem(device, format!("cancelling a goal: {reason}"));
                 }
                 return Outcome::Canceled(NavigateToPose::Result::default());
             }
+            // Before the pause: a report that is there counts. The time limit is looked at after each of both.
             changed = state.changed() => if changed.is_err() {
                 return aborted("the planner is gone");
             },

@@ -178,6 +178,8 @@ impl Navigator {
             dragoman_time::timeout(LIMIT, sent).await.map_err(late)?.map_err(wrong)?;
         lock(&self.progress).valid = true;
         tokio::select! {
+            biased;
+            // First: a goal that has ended need not be cancelled for another order.
             result = result => match result.map_err(wrong)? {
                 (GoalStatus::Succeeded, _) => {
                     lock(&self.progress).done = true;
