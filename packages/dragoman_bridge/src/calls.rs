@@ -7,14 +7,14 @@ pub struct CallId(pub u64);
 /// The calls without an outcome, each with its caller.
 #[cfg(feature = "node")]
 pub(crate) struct OpenCalls<T> {
-    callers: std::collections::HashMap<CallId, T>,
+    callers: std::collections::BTreeMap<CallId, T>,
     next: u64,
 }
 
 #[cfg(feature = "node")]
 impl<T> OpenCalls<T> {
     pub(crate) fn new() -> Self {
-        Self { callers: std::collections::HashMap::new(), next: 0 }
+        Self { callers: std::collections::BTreeMap::new(), next: 0 }
     }
 
     pub(crate) fn begin(&mut self, caller: T) -> CallId {

@@ -1,7 +1,7 @@
 //! Tables of services, one row per service. Both sides of a protocol use one table: the server side calls the services,
 //! the client side offers them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::future::ready;
 
 use dragoman_ros::{Client, Node, QosProfile, Result, WrappedServiceTypeSupport};
@@ -96,12 +96,12 @@ impl<P: Protocol> Visitor<P> for Offering<'_, P> {
 type Answer<P> = BoxFuture<'static, Result<<P as Protocol>::Outcome, String>>;
 
 /// Clients of all services of a table, by the names of the services.
-pub(crate) struct Clients<P: Protocol>(HashMap<&'static str, Box<dyn Ask<P>>>);
+pub(crate) struct Clients<P: Protocol>(BTreeMap<&'static str, Box<dyn Ask<P>>>);
 
 impl<P: Protocol> Clients<P> {
     /// Creates the clients in the namespace of `node`.
     pub(crate) fn new(node: &mut Node) -> Result<Self> {
-        let mut connecting = Connecting { node, clients: HashMap::new() };
+        let mut connecting = Connecting { node, clients: BTreeMap::new() };
         P::visit_services(&mut connecting)?;
         Ok(Self(connecting.clients))
     }
@@ -153,7 +153,7 @@ where
 
 struct Connecting<'a, P: Protocol> {
     node: &'a mut Node,
-    clients: HashMap<&'static str, Box<dyn Ask<P>>>,
+    clients: BTreeMap<&'static str, Box<dyn Ask<P>>>,
 }
 
 impl<P: Protocol> Visitor<P> for Connecting<'_, P> {

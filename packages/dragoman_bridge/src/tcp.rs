@@ -4,14 +4,13 @@ pub(crate) mod client;
 pub(crate) mod server;
 
 use std::io::{ErrorKind, Result};
-use std::pin::Pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use dragoman_time::{Sleep, sleep};
 use futures::future::FutureExt;
 use nix::sys::socket::{setsockopt, sockopt};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
-use tokio::time::{Instant, Sleep, sleep};
 
 /// Acknowledges received data at once. A client that waits for the acknowledgement of a request without an answer would
 /// otherwise lose up to 40 ms. The kernel resets the option, so it is set again after every read.
@@ -96,33 +95,33 @@ pub(crate) fn send(stream: &TcpStream, unsent: &[u8]) -> Result<usize> {
 
 /// A time limit for consecutive calls, most of which end long before it.
 ///
-/// Setting a timer wakes tokio's driver, and sometimes another thread: more than the rest of a call costs. So the timer
-/// of the first call keeps running for the next ones, and is set again only when it expires too early for the open
-/// call.
+/// In real time, setting a timer wakes tokio's driver, and sometimes another thread: more than the rest of a call
+/// costs. So the timer of the first call keeps running for the next ones, and is set again only when it expires too
+/// early for the open call.
 pub(crate) struct TimeLimit {
     limit: Duration,
     deadline: Instant,
-    timer: Pin<Box<Sleep>>,
+    timer: Sleep,
 }
 
 impl TimeLimit {
     pub(crate) fn new(limit: Duration) -> Self {
-        Self { limit, deadline: Instant::now() + limit, timer: Box::pin(sleep(limit)) }
+        Self { limit, deadline: dragoman_time::now() + limit, timer: sleep(limit) }
     }
 
     /// Starts the time limit of a call.
     pub(crate) fn restart(&mut self) {
-        self.deadline = Instant::now() + self.limit;
+        self.deadline = dragoman_time::now() + self.limit;
     }
 
     /// Resolves when the current call has exceeded its time limit.
     pub(crate) async fn reached(&mut self) {
         loop {
-            self.timer.as_mut().await;
-            if self.deadline <= Instant::now() {
+            (&mut self.timer).await;
+            if self.deadline <= dragoman_time::now() {
                 return;
             }
-            self.timer.as_mut().reset(self.deadline);
+            self.timer.reset(self.deadline);
         }
     }
 }

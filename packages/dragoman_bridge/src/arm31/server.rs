@@ -38,7 +38,7 @@ mod session;
 mod statistics;
 mod stops;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ struct EventCounter {
 #[derive(Debug)]
 pub struct Server {
     config: ServerConfig,
-    sessions: HashMap<SocketAddr, Session>,
+    sessions: BTreeMap<SocketAddr, Session>,
     next_session: u64,
     /// Ids grow and all calls have the same time limit, so the first one is the first to time out.
     calls: BTreeMap<CallId, OpenCall>,
@@ -102,7 +102,7 @@ impl Server {
     pub fn new(config: ServerConfig) -> Self {
         Self {
             config,
-            sessions: HashMap::new(),
+            sessions: BTreeMap::new(),
             next_session: 0,
             calls: BTreeMap::new(),
             next_call: 0,

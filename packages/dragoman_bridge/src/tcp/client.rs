@@ -122,7 +122,8 @@ impl Link {
 }
 
 async fn connect(server: SocketAddr) -> Result<TcpStream> {
-    let stream = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await??;
+    let connected = dragoman_time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await;
+    let stream = connected.map_err(|_late| ErrorKind::TimedOut)??;
     stream.set_nodelay(true)?;
     acknowledge_quickly(&stream);
     Ok(stream)
@@ -130,6 +131,9 @@ async fn connect(server: SocketAddr) -> Result<TcpStream> {
 
 async fn change(stream: &TcpStream, buffer: &mut [u8], has_unsent: bool) -> Result<LinkEvent> {
     tokio::select! {
+        biased;
+        // The owner sends what is unsent, so it is not ready again before the server reads.
+        writable = stream.writable(), if has_unsent => writable.map(|()| LinkEvent::Writable),
         read = super::read(stream, buffer) => match read? {
             0 => Err(ErrorKind::UnexpectedEof.into()),
             len => {
@@ -137,6 +141,5 @@ async fn change(stream: &TcpStream, buffer: &mut [u8], has_unsent: bool) -> Resu
                 Ok(LinkEvent::Received(len))
             }
         },
-        writable = stream.writable(), if has_unsent => writable.map(|()| LinkEvent::Writable),
     }
 }

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::tasks::NodeTasks;
+use dragoman_time::{TaskError, Tasks};
 use futures::future::BoxFuture;
 use tokio::net::TcpStream;
-use tokio::task::{JoinError, JoinSet};
 
 use super::{Keepalive, TimeLimit, acknowledge_quickly, read, send};
 use crate::clock;
@@ -153,9 +153,9 @@ impl<S: Serve> Ports<S> {
 
     async fn accept(&self, listener: TcpListener, report: Arc<Report<S::Statistics>>) -> Result<()> {
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let mut connections = JoinSet::new();
+        let mut connections = Tasks::new();
         let leaving = Leaving::default();
-        let note_end = |ended: std::result::Result<(), JoinError>| {
+        let note_end = |ended: std::result::Result<(), TaskError>| {
             if let Err(error) = ended {
                 tracing::error!(%error, "a connection task failed");
             }
@@ -168,11 +168,11 @@ impl<S: Serve> Ports<S> {
                     Ok((stream, client)) => {
                         if connections.len() >= self.max_clients {
                             // One of them may just have disconnected.
-                            let ended = tokio::time::timeout(self.farewell, connections.join_next()).await;
+                            let ended = dragoman_time::timeout(self.farewell, connections.join_next()).await;
                             ended.into_iter().flatten().for_each(note_end);
                         }
                         if connections.len() >= self.max_clients && leaving.any() {
-                            let ended = tokio::time::timeout(LEAVING_LIMIT, connections.join_next()).await;
+                            let ended = dragoman_time::timeout(LEAVING_LIMIT, connections.join_next()).await;
                             ended.into_iter().flatten().for_each(note_end);
                         }
                         if connections.len() < self.max_clients {
@@ -192,7 +192,7 @@ impl<S: Serve> Ports<S> {
                     Err(error) => {
                         // No file descriptor is left, or the client has already disconnected.
                         tracing::warn!(%error, "accepting a client failed");
-                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        dragoman_time::sleep(Duration::from_millis(100)).await;
                     }
                 },
             }
@@ -232,6 +232,8 @@ impl<S: Services> OpenCall<S> {
     async fn end(&mut self) -> Outcome<S> {
         let Some((kind, call)) = &mut self.call else { return std::future::pending().await };
         let outcome = tokio::select! {
+            biased;
+            // It comes once. If it is there, it counts, as with every time limit.
             outcome = call => outcome,
             () = self.limit.reached() => self.services.timed_out(*kind),
         };
@@ -296,7 +298,10 @@ async fn run<S: Services>(
             return Ok(());
         }
         tokio::select! {
+            biased;
             outcome = open.end() => session.handle_outcome(clock::now(), outcome),
+            // All that can be sent was sent, so it is not ready again before the client reads.
+            writable = stream.writable(), if has_unsent => writable?,
             read = read(stream, &mut buffer), if left.is_none() && session.wants_input() => match read? {
                 0 => left = Some(leaving.begin()),
                 len => {
@@ -304,7 +309,6 @@ async fn run<S: Services>(
                     acknowledge_quickly(stream);
                 }
             },
-            writable = stream.writable(), if has_unsent => writable?,
         }
     }
 }

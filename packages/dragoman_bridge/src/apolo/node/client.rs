@@ -147,7 +147,8 @@ impl Edge {
             let robots = self.robots.iter().filter_map(|robot| robot.cycle.poll_timeout());
             let deadline = self.client.poll_timeout().into_iter().chain(robots).min();
             tokio::select! {
-                event = self.link.next(!self.unsent.is_empty()) => self.handle_link(event),
+                biased;
+                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
                 Some(asked) = requests.next() => match asked.call {
                     Ok(request) => self.call(request, Waiting::Asked(asked.respond)),
                     Err(reason) => (asked.respond)(Err(reason)),
@@ -157,7 +158,7 @@ impl Edge {
                         robot.command(&twist);
                     }
                 }
-                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
+                event = self.link.next(!self.unsent.is_empty()) => self.handle_link(event),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! [`Request`]s as requests to the world's services.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const MAX_OPEN: usize = 8;
 pub(super) struct WorldClients {
     clients: Clients<Apolo>,
     /// How many more requests may be sent now, by service.
-    free: HashMap<&'static str, Semaphore>,
+    free: BTreeMap<&'static str, Semaphore>,
     timeout: Duration,
     config: ServerConfig,
 }

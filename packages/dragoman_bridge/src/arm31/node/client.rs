@@ -180,7 +180,7 @@ async fn serve(
 ) -> std::io::Result<()> {
     let socket = UdpSocket::from_std(socket)?;
     let mut open: OpenCalls<(ArmCall, Respond<Arm31>)> = OpenCalls::new();
-    let mut status = tokio::time::interval(STATUS_PERIOD);
+    let mut status = dragoman_time::interval(STATUS_PERIOD);
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
         while let Some((address, request)) = client.poll_transmit() {
@@ -201,16 +201,9 @@ async fn serve(
         }
         let deadline = client.poll_timeout();
         tokio::select! {
-            received = socket.recv_from(&mut datagram) => match received {
-                Ok((length, source)) => {
-                    client.handle_datagram(clock::now(), source, datagram.get(..length).unwrap_or_default());
-                }
-                // ICMP port unreachable: the controller is not running (yet).
-                Err(error) => {
-                    tracing::debug!(%error, "UDP");
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-            },
+            biased;
+            () = clock::until(deadline) => client.handle_timeout(clock::now()),
+            () = status.tick() => topics.publish_status(),
             Some(asked) = requests.next() => match asked.call {
                 Ok(call) => {
                     let id = open.begin((call, asked.respond));
@@ -218,8 +211,16 @@ async fn serve(
                 }
                 Err(reason) => (asked.respond)(Err(reason)),
             },
-            _tick = status.tick() => topics.publish_status(),
-            () = clock::until(deadline) => client.handle_timeout(clock::now()),
+            received = socket.recv_from(&mut datagram) => match received {
+                Ok((length, source)) => {
+                    client.handle_datagram(clock::now(), source, datagram.get(..length).unwrap_or_default());
+                }
+                // ICMP port unreachable: the controller is not running (yet).
+                Err(error) => {
+                    tracing::debug!(%error, "UDP");
+                    dragoman_time::sleep(Duration::from_millis(20)).await;
+                }
+            },
         }
     }
 }

@@ -27,7 +27,7 @@ impl ArmClients {
         let service = call.service();
         let answer = self.0.ask(service, call);
         async move {
-            let outcome = match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
+            let outcome = match dragoman_time::timeout(ANSWER_TIMEOUT, answer).await {
                 Ok(Ok(outcome)) => outcome,
                 Ok(Err(reason)) => {
                     tracing::debug!(reason, service, "a request failed");

@@ -206,6 +206,17 @@ async fn serve(
         }
         let deadline = server.poll_timeout();
         tokio::select! {
+            biased;
+            () = clock::until(deadline) => {
+                server.handle_timeout(clock::now());
+            }
+            Some((id, outcome)) = results.next() => server.handle_outcome(clock::now(), id, outcome),
+            Some(input) = inputs.next() => {
+                handle(&mut server, &mut chain, input);
+                if server.is_measured() {
+                    first_measured.take().map(|sender| sender.send(()));
+                }
+            }
             readable = socket.readable() => {
                 readable?;
                 messages.review();
@@ -221,16 +232,6 @@ async fn serve(
                         Err(error) => tracing::debug!(%error, "UDP"),
                     }
                 }
-            }
-            Some(input) = inputs.next() => {
-                handle(&mut server, &mut chain, input);
-                if server.is_measured() {
-                    first_measured.take().map(|sender| sender.send(()));
-                }
-            }
-            Some((id, outcome)) = results.next() => server.handle_outcome(clock::now(), id, outcome),
-            () = clock::until(deadline) => {
-                server.handle_timeout(clock::now());
             }
         }
     }

@@ -189,10 +189,11 @@ impl Edge {
             let deadline = self.client.poll_timeout();
             let has_unsent = !self.client.unsent().is_empty();
             tokio::select! {
-                event = self.link.next(has_unsent) => self.handle_link(event),
+                biased;
+                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
                 Some(asked) = requests.next() => self.call(asked),
                 Some(twist) = velocities.next() => self.drive(&twist),
-                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
+                event = self.link.next(has_unsent) => self.handle_link(event),
             }
         }
     }

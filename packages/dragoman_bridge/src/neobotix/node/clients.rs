@@ -130,11 +130,11 @@ impl PlatformClients {
 
     async fn finds(&self, endpoint: &dyn Ask) -> bool {
         let absent = || self.absent.lock().unwrap_or_else(PoisonError::into_inner);
-        if absent().is_some_and(|since| since.elapsed() < SEARCH_TIME) {
+        if absent().is_some_and(|since| dragoman_time::since(since) < SEARCH_TIME) {
             return false;
         }
-        let found = tokio::time::timeout(SEARCH_TIME, endpoint.find()).await == Ok(true);
-        *absent() = if found { None } else { Some(Instant::now()) };
+        let found = dragoman_time::timeout(SEARCH_TIME, endpoint.find()).await == Ok(true);
+        *absent() = if found { None } else { Some(dragoman_time::now()) };
         found
     }
 }

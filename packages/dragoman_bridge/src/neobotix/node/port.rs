@@ -65,10 +65,10 @@ impl PlatformPort {
             Kind::Services(services, timeout) => {
                 let kind = command.kind();
                 // A program has just begun, and may have to wait longer for discovery than a server's clients.
-                if tokio::time::timeout(*timeout, services.wait_for(kind)).await != Ok(true) {
+                if dragoman_time::timeout(*timeout, services.wait_for(kind)).await != Ok(true) {
                     return Outcome::Refused(Refusal::NotConnected);
                 }
-                match tokio::time::timeout(*timeout, services.call(command)).await {
+                match dragoman_time::timeout(*timeout, services.call(command)).await {
                     Ok(outcome) => outcome,
                     Err(_) => services.timed_out(kind),
                 }
@@ -119,6 +119,8 @@ impl Socket {
             }
             let (deadline, has_unsent) = (self.client.poll_timeout(), !self.client.unsent().is_empty());
             tokio::select! {
+                biased;
+                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
                 event = self.link.next(has_unsent) => match event {
                     LinkEvent::Received(len) => self.client.handle_bytes(clock::now(), self.link.received(len)),
                     LinkEvent::Lost(error) | LinkEvent::Failed(error) => {
@@ -126,7 +128,6 @@ impl Socket {
                     }
                     LinkEvent::Connected | LinkEvent::Writable => {}
                 },
-                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
             }
         }
     }

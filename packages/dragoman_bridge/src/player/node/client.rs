@@ -33,9 +33,9 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, velocity};
+use dragoman_time::MissedTicks;
 use futures::channel::mpsc;
 use futures::stream::StreamExt;
-use tokio::time::MissedTickBehavior;
 
 use self::line::{Line, Order, Respond};
 use self::robot::Robot;
@@ -190,18 +190,19 @@ struct Edge {
 
 impl Edge {
     async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
-        let mut interest = tokio::time::interval(INTEREST_PERIOD);
-        interest.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut interest = dragoman_time::interval(INTEREST_PERIOD).with_missed(MissedTicks::Delay);
         loop {
             self.settle();
             let deadline = self.client.poll_timeout();
             let has_unsent = !self.client.unsent().is_empty();
             tokio::select! {
-                event = self.link.next(has_unsent) => self.handle_link(event),
-                Some(order) = orders.next() => self.order(order),
+                biased;
+                // It never ends; it runs whatever else is ready.
                 () = robot::run(&mut self.robot) => {}
-                _ = interest.tick() => self.tell_interests(),
                 () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
+                () = interest.tick() => self.tell_interests(),
+                Some(order) = orders.next() => self.order(order),
+                event = self.link.next(has_unsent) => self.handle_link(event),
             }
         }
     }

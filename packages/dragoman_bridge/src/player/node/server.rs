@@ -32,14 +32,15 @@ mod simulation;
 mod table;
 mod vectormap;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
+use dragoman_time::wall_time;
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
@@ -143,7 +144,7 @@ pub fn start_server(
 struct Hub {
     server: Mutex<Server>,
     /// Wakes a client's connection.
-    clients: Mutex<HashMap<ClientId, Arc<Notify>>>,
+    clients: Mutex<BTreeMap<ClientId, Arc<Notify>>>,
     /// Wakes [`carry_out`].
     calls: Notify,
 }
@@ -173,14 +174,9 @@ impl Hub {
         output
     }
 
-    fn clients(&self) -> MutexGuard<'_, HashMap<ClientId, Arc<Notify>>> {
+    fn clients(&self) -> MutexGuard<'_, BTreeMap<ClientId, Arc<Notify>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Time since 1970.
-fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 impl Serve for Hub {
@@ -239,7 +235,7 @@ impl Connection {
             let (is_closing, wants_input) = loop {
                 if sent == unsent.len() {
                     sent = 0;
-                    match self.hub.with(|server| server.poll_transmit(now(), self.client)) {
+                    match self.hub.with(|server| server.poll_transmit(wall_time(), self.client)) {
                         Some(bytes) => unsent = bytes,
                         None => unsent.clear(),
                     }
@@ -264,19 +260,21 @@ impl Connection {
                 }
             }
             tokio::select! {
+                biased;
+                () = dragoman_time::sleep(LOOK), if !wants_input => if has_ended(stream) {
+                    return Ok(());
+                },
+                () = notify.notified() => {}
+                // All that can be sent was sent, so it is not ready again before the client reads.
+                writable = stream.writable(), if has_unsent => writable?,
                 read = read(stream, &mut buffer), if wants_input => match read? {
                     0 => return Ok(()),
                     len => {
                         let bytes = buffer.get(..len).unwrap_or_default();
-                        self.hub.with(|server| server.handle_bytes(now(), self.client, bytes));
+                        self.hub.with(|server| server.handle_bytes(wall_time(), self.client, bytes));
                         acknowledge_quickly(stream);
                     }
                 },
-                () = notify.notified() => {}
-                () = tokio::time::sleep(LOOK), if !wants_input => if has_ended(stream) {
-                    return Ok(());
-                },
-                writable = stream.writable(), if has_unsent => writable?,
             }
         }
     }
@@ -284,7 +282,7 @@ impl Connection {
 
 /// Opens and closes devices, and lets them carry out what clients ask for.
 async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
-    let mut devices: HashMap<Device, (Opened, Feed)> = HashMap::new();
+    let mut devices: BTreeMap<Device, (Opened, Feed)> = BTreeMap::new();
     let mut outcomes: FuturesUnordered<BoxFuture<'static, (ClientId, Outcome)>> = FuturesUnordered::new();
     loop {
         while let Some(call) = hub.with(Server::poll_call) {
@@ -294,15 +292,15 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                     let opened = table.open(device, &setup, feed.clone()).map(|opened| {
                         devices.insert(device, (opened, feed));
                     });
-                    hub.with(|server| server.handle_opened(now(), device, opened));
+                    hub.with(|server| server.handle_opened(wall_time(), device, opened));
                 }
                 Call::Close(device) => {
                     if let Some((mut opened, feed)) = devices.remove(&device) {
                         feed.close();
                         opened.driver.handle_release();
                         // The last message has to go out.
-                        tokio::spawn(async move {
-                            tokio::time::sleep(opened.driver.farewell()).await;
+                        dragoman_time::spawn(async move {
+                            dragoman_time::sleep(opened.driver.farewell()).await;
                             drop(opened);
                         });
                     }
@@ -331,14 +329,15 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                     let limit = setup.service_timeout;
                     outcomes.push(Box::pin(async move {
                         let late = |_| Err(format!("no answer within {limit:?}"));
-                        (client, tokio::time::timeout(limit, answer).await.unwrap_or_else(late))
+                        (client, dragoman_time::timeout(limit, answer).await.unwrap_or_else(late))
                     }));
                 }
             }
         }
         tokio::select! {
+            biased;
             Some((client, outcome)) = outcomes.next() => {
-                hub.with(|server| server.handle_outcome(now(), client, outcome));
+                hub.with(|server| server.handle_outcome(wall_time(), client, outcome));
             }
             () = hub.calls.notified() => {}
         }

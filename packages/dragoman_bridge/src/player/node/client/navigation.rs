@@ -217,24 +217,26 @@ async fn navigate(
         return aborted(&reason);
     }
     state.mark_unchanged();
-    let start = Instant::now();
+    let start = dragoman_time::now();
     let mut has_path = false;
     let mut last_path = start;
     let mut last_feedback = None;
     let mut canceled = goal.canceled();
     loop {
         tokio::select! {
+            biased;
             () = &mut canceled => {
                 if let Err(reason) = line.ask(device, &planner::ENABLE, false).await {
                     line.problem(device, format!("cancelling a goal: {reason}"));
                 }
                 return Outcome::Canceled(NavigateToPose::Result::default());
             }
+            // Before the pause: a report that is there counts. The time limit is looked at after each of both.
             changed = state.changed() => if changed.is_err() {
                 return aborted("the planner is gone");
             },
-            () = tokio::time::sleep(FEEDBACK_PERIOD) => {
-                if last_path.elapsed() < GOAL_TIMEOUT {
+            () = dragoman_time::sleep(FEEDBACK_PERIOD) => {
+                if dragoman_time::since(last_path) < GOAL_TIMEOUT {
                     continue;
                 }
                 return aborted(if has_path { "the planner is silent" } else { "the planner finds no path" });
@@ -243,18 +245,18 @@ async fn navigate(
         let Some(now) = state.borrow_and_update().clone() else { continue };
         let is_ours = is_same(&now.goal, &wanted);
         if is_ours && (now.valid || now.done) {
-            (has_path, last_path) = (true, Instant::now());
+            (has_path, last_path) = (true, dragoman_time::now());
         } else if has_path && !is_ours {
             return aborted("another goal took over");
-        } else if last_path.elapsed() >= GOAL_TIMEOUT {
+        } else if dragoman_time::since(last_path) >= GOAL_TIMEOUT {
             return aborted("the planner finds no path");
         }
         if is_ours && now.done {
             return Outcome::Succeeded(NavigateToPose::Result::default());
         }
-        if last_feedback.is_none_or(|when: Instant| when.elapsed() >= FEEDBACK_PERIOD) {
-            last_feedback = Some(Instant::now());
-            goal.publish_feedback(feedback(&now, start.elapsed(), &map_frame));
+        if last_feedback.is_none_or(|when: Instant| dragoman_time::since(when) >= FEEDBACK_PERIOD) {
+            last_feedback = Some(dragoman_time::now());
+            goal.publish_feedback(feedback(&now, dragoman_time::since(start), &map_frame));
         }
     }
 }

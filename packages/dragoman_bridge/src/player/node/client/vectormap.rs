@@ -45,7 +45,7 @@ pub(super) fn vectormap(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
                 }
                 Err(reason) => line.problem(device, format!("reading the layers failed: {reason}")),
             }
-            tokio::time::sleep(period).await;
+            dragoman_time::sleep(period).await;
         }
     });
     Ok(Box::new(Silent))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dragoman_ros::{QosProfile, sensor_msgs};
+use dragoman_time::Work;
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -37,8 +38,8 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     Ok(Opened::new(Camera { last }, tasks)?)
 }
 
-/// Sends the newest image. A large one takes milliseconds, so no thread of the runtime does it; images that come
-/// meanwhile are skipped except the last.
+/// Sends the newest image. A large one takes milliseconds, so it is converted off the thread of this task; images that
+/// come meanwhile are skipped except the last.
 async fn convert(
     mut received: watch::Receiver<Option<Arc<sensor_msgs::msg::Image>>>,
     sender: watch::Sender<Option<Arc<Image>>>,
@@ -48,7 +49,7 @@ async fn convert(
     while received.changed().await.is_ok() {
         let Some(newest) = received.borrow_and_update().clone() else { continue };
         let feed = feed.clone();
-        let converted = tokio::task::spawn_blocking(move || {
+        let converted = dragoman_time::off_thread(Work::PICTURE, move |_clock| {
             image(&newest).inspect(|image| feed.send(&IMAGE, &newest.header.stamp, image))
         });
         match converted.await {

@@ -54,7 +54,7 @@ pub(super) fn listen(names: &Names, tasks: &mut NodeTasks) -> dragoman_ros::Resu
 /// Waits for a description, as long as for any first message. Clients ask for geometry before everything else, so they
 /// are answered without it as well.
 pub(super) async fn newest(mut received: Newest) -> Option<Arc<Model>> {
-    let waited = tokio::time::timeout(DISCOVERY, received.wait_for(Option::is_some)).await;
+    let waited = dragoman_time::timeout(DISCOVERY, received.wait_for(Option::is_some)).await;
     waited.ok()?.ok()?.clone()
 }
 

@@ -8,12 +8,12 @@ use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{
     Client, Context, Node, QosProfile, WrappedServiceTypeSupport, builtin_interfaces, std_srvs,
 };
+use dragoman_time::{AbortHandle, wall_time};
 use futures::future::{BoxFuture, FutureExt, ready};
 use serde::Deserialize;
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 
-use super::{Hub, now};
+use super::Hub;
 use crate::player::server::Outcome;
 use crate::player::wire::common::{Geometry, Orientation3d, Point3d, Pose3d, Size3d};
 use crate::player::wire::properties::{self, Capability};
@@ -105,7 +105,7 @@ impl Opened {
     /// Runs the node.
     pub(super) fn new(driver: impl Driver + 'static, tasks: NodeTasks) -> std::io::Result<Self> {
         let node: RunningNode = tasks.start()?;
-        Ok(Self { driver: Box::new(driver), node: tokio::spawn(node).abort_handle() })
+        Ok(Self { driver: Box::new(driver), node: dragoman_time::spawn(node).abort_handle() })
     }
 }
 
@@ -139,7 +139,7 @@ impl Feed {
             return;
         }
         let seconds = f64::from(stamp.sec) + f64::from(stamp.nanosec) * 1e-9;
-        let timestamp = if seconds == 0.0 { now().as_secs_f64() } else { seconds };
+        let timestamp = if seconds == 0.0 { wall_time().as_secs_f64() } else { seconds };
         let body = data.to_bytes();
         self.hub.with(|server| server.handle_data(self.device, note.subtype, timestamp, &body));
     }
@@ -170,7 +170,7 @@ pub(super) fn later<T: Send + Sync + 'static>(
     answer: impl FnOnce(&T) -> Outcome + Send + 'static,
 ) -> Answer {
     async move {
-        let waited = tokio::time::timeout(DISCOVERY, received.wait_for(Option::is_some)).await;
+        let waited = dragoman_time::timeout(DISCOVERY, received.wait_for(Option::is_some)).await;
         let message = waited.map_err(|_late| "the robot has not sent anything yet".to_owned())?;
         let message = message.ok().and_then(|message| message.clone());
         message.map_or_else(|| Err("the device is closed".to_owned()), |message| answer(&message))
@@ -183,7 +183,7 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(5);
 
 /// Carries out a command, which has no answer; `false`, with a line in the log: it was refused.
 pub(super) async fn carried_out(answer: Answer) -> bool {
-    let reason = match tokio::time::timeout(COMMAND_LIMIT, answer).await {
+    let reason = match dragoman_time::timeout(COMMAND_LIMIT, answer).await {
         Ok(Ok(_)) => return true,
         Ok(Err(reason)) => reason,
         Err(_late) => "no answer of the robot's services".to_owned(),
@@ -241,7 +241,7 @@ where
         async move {
             let wrong = |error: dragoman_ros::Error| format!("{name}: {error}");
             let absent = |_late| format!("{name}: no such service");
-            tokio::time::timeout(DISCOVERY, available).await.map_err(absent)?.map_err(wrong)?;
+            dragoman_time::timeout(DISCOVERY, available).await.map_err(absent)?.map_err(wrong)?;
             let answer = client.request(&request).map_err(wrong)?;
             outcome(answer.await.map_err(|error| format!("{name}: {error}"))?)
         }

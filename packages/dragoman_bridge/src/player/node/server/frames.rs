@@ -1,6 +1,6 @@
 //! Poses of frames on the plane, from transforms.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dragoman_geometry::{Pose, compose, yaw};
@@ -9,7 +9,7 @@ use dragoman_ros::{QosProfile, builtin_interfaces, geometry_msgs, tf2_msgs};
 
 /// The last transform to each frame, with the frame that it is from, on the plane.
 #[derive(Default)]
-pub(super) struct Frames(HashMap<String, (String, Pose, builtin_interfaces::msg::Time)>);
+pub(super) struct Frames(BTreeMap<String, (String, Pose, builtin_interfaces::msg::Time)>);
 
 impl Frames {
     /// Pose of `frame` in `root`, and when it was measured.

@@ -60,7 +60,7 @@ impl JointCommand {
         }
         waiting.position = Some(position);
         if !std::mem::replace(&mut waiting.has_task, true) {
-            tokio::spawn(Arc::clone(&self.0).deliver());
+            dragoman_time::spawn(Arc::clone(&self.0).deliver());
         }
     }
 
@@ -102,11 +102,11 @@ impl Inner {
     async fn ready(&self) -> Outcome {
         let listened = async {
             while !self.publisher.is_listened() {
-                tokio::time::sleep(LOOK).await;
+                dragoman_time::sleep(LOOK).await;
             }
         };
         let absent = |_late| format!("{} has no subscriber", self.topic);
-        tokio::time::timeout(DISCOVERY, listened).await.map_err(absent)?;
+        dragoman_time::timeout(DISCOVERY, listened).await.map_err(absent)?;
         match &self.pipeline {
             Some(pipeline) => pipeline.switch_off().await,
             None => Ok(Vec::new()),
@@ -150,10 +150,10 @@ impl Pipeline {
     async fn switch_off(&self) -> Outcome {
         let known = async {
             while self.mode().is_none() {
-                tokio::time::sleep(LOOK).await;
+                dragoman_time::sleep(LOOK).await;
             }
         };
-        let is_there = tokio::time::timeout(DISCOVERY, known).await.is_ok();
+        let is_there = dragoman_time::timeout(DISCOVERY, known).await.is_ok();
         if !is_there || self.is_off() {
             return Ok(Vec::new());
         }

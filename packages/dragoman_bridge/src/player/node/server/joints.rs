@@ -169,7 +169,7 @@ pub(super) fn joint_state([position, speed]: [f64; 2]) -> actarray::Joint {
 impl Joint {
     fn move_to(&self, position: f32) {
         let mut last = lock(&self.last);
-        (last.goal, last.speed) = (Some((position, Instant::now())), None);
+        (last.goal, last.speed) = (Some((position, dragoman_time::now())), None);
         self.publish(position);
     }
 
@@ -185,7 +185,7 @@ impl Joint {
         let mut last = lock(&self.last);
         last.speed = Some(speed);
         if !std::mem::replace(&mut last.is_asking, true) {
-            tokio::spawn(Arc::clone(self).take_speed(speed));
+            dragoman_time::spawn(Arc::clone(self).take_speed(speed));
         }
     }
 
@@ -201,7 +201,7 @@ impl Joint {
             if let Some(newest) = newest.filter(|newest| newest.signum() == wanted.signum()) {
                 let [min, max] = self.limits;
                 let goal = (if newest > 0.0 { max } else { min }) as f32;
-                last.goal = Some((goal, Instant::now()));
+                last.goal = Some((goal, dragoman_time::now()));
                 self.publish(goal);
             }
             match newest {
@@ -224,7 +224,7 @@ impl Joint {
             // Somebody else moves the arm now.
             return;
         }
-        let may_move = f64::from(measured.speed).abs() > MOVING || since.elapsed() < SETS_OFF;
+        let may_move = f64::from(measured.speed).abs() > MOVING || dragoman_time::since(since) < SETS_OFF;
         if may_move && (goal - measured.position).abs() > REACHED {
             self.publish(measured.position);
         }

@@ -4,13 +4,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, std_srvs};
+use dragoman_time::Task;
 use futures::future::FutureExt;
 use nalgebra::{UnitQuaternion, Vector3};
 use serde::Deserialize;
-use tokio::task::JoinHandle;
 
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out, done};
 use crate::BridgeError;
@@ -126,7 +126,7 @@ enum Goal {
 /// cannot, and the order of two services is only certain when the first one has answered.
 struct Running {
     is_withdrawn: Arc<AtomicBool>,
-    end: JoinHandle<()>,
+    end: Task<()>,
 }
 
 impl Running {
@@ -262,7 +262,7 @@ async fn halt(measured: &Mutex<Measured>, services: &Services, last: Option<Runn
     }
     let Some(last) = last.filter(|last| !last.end.is_finished()) else { return Ok(Vec::new()) };
     // It may just be asking the arm to begin.
-    let _ = tokio::time::timeout(WITHDRAWAL_LIMIT, last.end).await;
+    let _ = dragoman_time::timeout(WITHDRAWAL_LIMIT, last.end).await;
     if lock(measured).is_active() {
         services.stop.trigger().await?;
     }
@@ -273,11 +273,11 @@ async fn halt(measured: &Mutex<Measured>, services: &Services, last: Option<Runn
 async fn still(measured: &Mutex<Measured>) -> Outcome {
     let still = async {
         while lock(measured).is_moving {
-            tokio::time::sleep(LOOK).await;
+            dragoman_time::sleep(LOOK).await;
         }
     };
     let late = |_| "the arm does not stop".to_owned();
-    tokio::time::timeout(HALT_LIMIT, still).await.map_err(late)?;
+    dragoman_time::timeout(HALT_LIMIT, still).await.map_err(late)?;
     let mut measured = lock(measured);
     (measured.is_begun, measured.is_seen) = (false, false);
     Ok(Vec::new())
@@ -311,18 +311,18 @@ async fn give_mode_back(measured: &Mutex<Measured>, services: &Services) -> Outc
 
 /// Waits until the motion that a command has begun is over, or the command was taken back.
 async fn ended(measured: &Mutex<Measured>, is_withdrawn: &AtomicBool) {
-    let begun = Instant::now();
+    let begun = dragoman_time::now();
     while !is_withdrawn.load(Ordering::Relaxed) {
         {
             let mut measured = lock(measured);
-            if !measured.is_moving && !measured.is_seen && begun.elapsed() > SETS_OFF {
+            if !measured.is_moving && !measured.is_seen && dragoman_time::since(begun) > SETS_OFF {
                 measured.is_begun = false;
             }
             if !measured.is_active() {
                 return;
             }
         }
-        tokio::time::sleep(LOOK).await;
+        dragoman_time::sleep(LOOK).await;
     }
 }
 
@@ -383,7 +383,7 @@ impl Driver for Limb {
         let is_withdrawn = Arc::new(AtomicBool::new(false));
         let (measured, services) = (Arc::clone(&self.measured), Arc::clone(&self.services));
         let withdrawn = Arc::clone(&is_withdrawn);
-        let end = tokio::spawn(async move {
+        let end = dragoman_time::spawn(async move {
             let (arm, asked) = (Arc::clone(&measured), Arc::clone(&services));
             let command = carry_out(goal, arm, asked, last, Arc::clone(&withdrawn));
             if carried_out(command.boxed()).await {
@@ -432,7 +432,7 @@ impl Driver for Limb {
                 still(&measured).await?;
                 give_mode_back(&measured, &services).await
             };
-            tokio::spawn(carried_out(halted.boxed()));
+            dragoman_time::spawn(carried_out(halted.boxed()));
         }
     }
 

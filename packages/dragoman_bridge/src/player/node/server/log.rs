@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::{QosProfile, dragoman_msgs, std_srvs};
 use futures::future::FutureExt;
@@ -146,13 +146,13 @@ impl Log {
                 tracing::debug!(reason, "the playback has ended before it was rewound");
             }
             // The recorder answers before the playback has ended, and plays one at a time.
-            let limit = Instant::now() + REWIND_LIMIT;
+            let limit = dragoman_time::now() + REWIND_LIMIT;
             loop {
                 let played = play().await;
-                if played.is_ok() || Instant::now() > limit {
+                if played.is_ok() || dragoman_time::now() > limit {
                     return played;
                 }
-                tokio::time::sleep(PAUSE).await;
+                dragoman_time::sleep(PAUSE).await;
             }
         }
         .boxed()

@@ -166,7 +166,7 @@ impl Navigator {
             Err(_closed) => return Ok(false),
         }
         let available = Node::is_available(&self.client).map_err(wrong)?;
-        tokio::time::timeout(LIMIT, available).await.map_err(late)?.map_err(wrong)?;
+        dragoman_time::timeout(LIMIT, available).await.map_err(late)?.map_err(wrong)?;
         let mut pose = geometry_msgs::msg::PoseStamped::default();
         self.map.clone_into(&mut pose.header.frame_id);
         (pose.pose.position.x, pose.pose.position.y) = (goal.x, goal.y);
@@ -175,9 +175,11 @@ impl Navigator {
         let request = NavigateToPose::Goal { pose, ..Default::default() };
         let sent = self.client.send_goal_request(request).map_err(wrong)?;
         let (handle, result, _feedback) =
-            tokio::time::timeout(LIMIT, sent).await.map_err(late)?.map_err(wrong)?;
+            dragoman_time::timeout(LIMIT, sent).await.map_err(late)?.map_err(wrong)?;
         lock(&self.progress).valid = true;
         tokio::select! {
+            biased;
+            // First: a goal that has ended need not be cancelled for another order.
             result = result => match result.map_err(wrong)? {
                 (GoalStatus::Succeeded, _) => {
                     lock(&self.progress).done = true;
@@ -187,7 +189,7 @@ impl Navigator {
             },
             changed = orders.changed() => {
                 let cancelled = handle.cancel().map_err(wrong)?;
-                tokio::time::timeout(LIMIT, cancelled).await.map_err(late)?.map_err(wrong)?;
+                dragoman_time::timeout(LIMIT, cancelled).await.map_err(late)?.map_err(wrong)?;
                 // Without a server nobody waits.
                 Ok(changed.is_ok())
             }

@@ -1,6 +1,6 @@
 //! A platform that obeys in one of its motion modes only (PlatformCtrl guide, chapter 4).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{dragoman_msgs, std_srvs};
@@ -47,7 +47,7 @@ impl Platform {
     /// # Errors
     /// It refuses, or does not answer in time.
     pub(super) async fn prepare(&self, mode: Mode) -> Result<(), String> {
-        let end = Instant::now() + LIMIT;
+        let end = dragoman_time::now() + LIMIT;
         loop {
             let mut prepared = self.enter(mode).await;
             if prepared.is_err() {
@@ -62,8 +62,8 @@ impl Platform {
             }
             match prepared {
                 Ok(()) => return Ok(()),
-                Err(reason) if Instant::now() > end => return Err(reason),
-                Err(_early) => tokio::time::sleep(PERIOD).await,
+                Err(reason) if dragoman_time::now() > end => return Err(reason),
+                Err(_early) => dragoman_time::sleep(PERIOD).await,
             }
         }
     }

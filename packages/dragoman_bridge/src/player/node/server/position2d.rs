@@ -88,7 +88,7 @@ struct Drive {
 
 impl Drive {
     fn begin(&mut self, motion: Motion) {
-        self.commanded = Instant::now();
+        self.commanded = dragoman_time::now();
         let is_moving = self.motion != Motion::Idle || motion != Motion::Idle;
         self.motion = motion;
         if is_moving {
@@ -98,7 +98,8 @@ impl Drive {
 
     /// Publishes the velocity of the motion; with `ends`, also the zero of a motion that has ended.
     fn cycle(&mut self, ends: bool) {
-        if self.timeout.is_some_and(|timeout| self.commanded.elapsed() > timeout) && self.motion.is_endless()
+        if self.timeout.is_some_and(|timeout| dragoman_time::since(self.commanded) > timeout)
+            && self.motion.is_endless()
         {
             tracing::warn!("no command within its time limit: the base is stopped");
             return self.begin(Motion::Idle);
@@ -170,7 +171,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         motion: Motion::Idle,
         gains: Gains::default(),
         pose: None,
-        commanded: Instant::now(),
+        commanded: dragoman_time::now(),
         velocity,
         timeout: setup.command_timeout,
         limits: [names.max_speed, names.max_turn_rate].map(|limit| limit.unwrap_or(f64::MAX)),
@@ -230,7 +231,7 @@ impl Driver for Base {
             && let Some(platform) = &self.platform
             && lock(&self.drive).motion == Motion::Idle
         {
-            tokio::spawn(prepare_for_velocities(Arc::clone(platform)));
+            dragoman_time::spawn(prepare_for_velocities(Arc::clone(platform)));
         }
         lock(&self.drive).begin(motion);
         Ok(())

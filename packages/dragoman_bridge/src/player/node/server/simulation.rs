@@ -156,7 +156,7 @@ async fn follow(
     is_running: &mut watch::Receiver<Option<bool>>,
     is_wanted: impl FnMut(&Option<bool>) -> bool,
 ) -> bool {
-    tokio::time::timeout(STATE_LIMIT, is_running.wait_for(is_wanted)).await.is_ok_and(|state| state.is_ok())
+    dragoman_time::timeout(STATE_LIMIT, is_running.wait_for(is_wanted)).await.is_ok_and(|state| state.is_ok())
 }
 
 impl World {
@@ -221,7 +221,7 @@ impl Driver for World {
             }
             subtype if subtype == GET_POSE3D.subtype => {
                 let NamedPose3d { name, .. } = GET_POSE3D.question(body)?;
-                let time = super::now().as_secs_f64() * 1e6;
+                let time = dragoman_time::wall_time().as_secs_f64() * 1e6;
                 self.ask(name, move |name, pose| NamedPose3d { name, pose, time }.to_bytes())
             }
             subtype if subtype == SET_POSE2D.subtype => {
