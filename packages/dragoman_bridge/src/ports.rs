@@ -1,9 +1,9 @@
 //! The ports of the server sides.
 
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 
+use dragoman_io::net::{TcpListener, UdpSocket};
 use dragoman_ros::parameters::{Declaration, Parameters};
-use nix::sys::socket::Backlog;
 
 use crate::error::BridgeError;
 
@@ -27,12 +27,12 @@ pub(crate) fn tcp(
     port: i64,
 ) -> Result<TcpListener, BridgeError> {
     let address = address(parameters, port)?;
-    let opened = TcpListener::bind(address).and_then(|listener| {
-        nix::sys::socket::listen(&listener, Backlog::new(BACKLOG)?)?;
-        listener.set_nonblocking(true)?;
-        Ok(listener)
-    });
-    opened.map_err(|source| BridgeError::Bind { transport: "TCP", protocol, address, source })
+    TcpListener::bind(address, BACKLOG).map_err(|source| BridgeError::Bind {
+        transport: "TCP",
+        protocol,
+        address,
+        source,
+    })
 }
 
 /// As [`tcp`], for UDP.
@@ -46,8 +46,12 @@ pub(crate) fn udp(
 
 /// Opens a UDP socket.
 pub(crate) fn open_udp(protocol: &'static str, address: SocketAddr) -> Result<UdpSocket, BridgeError> {
-    let opened = UdpSocket::bind(address).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
-    opened.map_err(|source| BridgeError::Bind { transport: "UDP", protocol, address, source })
+    UdpSocket::bind(address).map_err(|source| BridgeError::Bind {
+        transport: "UDP",
+        protocol,
+        address,
+        source,
+    })
 }
 
 fn address(parameters: &Parameters, port: i64) -> Result<SocketAddr, BridgeError> {

@@ -21,3 +21,6 @@ pub use keepalive::Keepalive;
 pub use listener::TcpListener;
 pub use network::{Conditions, set_conditions};
 pub use stream::TcpStream;
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::watch;
+use dragoman_time::watch;
 
 /// A time that begins at zero. Clones share it.
 #[derive(Debug, Clone)]

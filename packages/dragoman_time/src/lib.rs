@@ -18,6 +18,7 @@
 //! | `sleep` | [`sleep()`], [`sleep_until`], [`timeout`], [`Interval`] |
 //! | `task` | [`spawn`], [`Task`], [`Tasks`] |
 //! | `thread` | [`spawn_thread`]: a task with a thread of its own in real time |
+//! | [`watch`] | a value whose changes can be awaited |
 //! | `work` | [`off_thread`]: long computations; the table of what they cost in virtual time |
 //! | `chance` | [`random`], [`random_bytes`] |
 //! | `surroundings` | arguments, environment, standard output, [`own`]: what belongs to a lab |
@@ -34,6 +35,7 @@ mod sleep;
 mod surroundings;
 mod task;
 mod thread;
+pub mod watch;
 mod work;
 
 pub use chance::{random, random_bytes, random_unit};

@@ -299,3 +299,41 @@ fn events_can_be_observed() {
         [r#"Event { time: 1s, kind: "frame", name: "can0", content: [1, 2] }"#]
     );
 }
+
+#[test]
+fn a_watched_value_wakes_its_receivers_in_order() {
+    use dragoman_time::watch;
+    Simulation::new(1).block_on(async {
+        let (sender, receiver) = watch::channel(0);
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut tasks = Tasks::new();
+        for number in 0..20 {
+            let (mut receiver, order) = (receiver.clone(), Arc::clone(&order));
+            tasks.spawn(async move {
+                assert_eq!(*receiver.wait_for(|value| *value == 2).await.unwrap(), 2);
+                order.lock().unwrap().push(number);
+                receiver.changed().await.unwrap();
+                assert_eq!(receiver.changed().await, Err(watch::Closed));
+            });
+        }
+        drop(receiver);
+        yield_now().await;
+        assert_eq!(sender.receiver_count(), 20);
+        sender.send(1).unwrap();
+        yield_now().await;
+        assert_eq!(sender.send_replace(2), 1);
+        yield_now().await;
+        assert_eq!(*order.lock().unwrap(), (0..20).collect::<Vec<_>>());
+        let mut late = sender.subscribe();
+        assert_eq!((late.has_changed(), *late.borrow()), (Ok(false), 2));
+        assert!(!sender.send_if_modified(|_| false));
+        sender.send_modify(|value| *value += 1);
+        assert_eq!((late.has_changed(), *late.borrow_and_update()), (Ok(true), 3));
+        assert_eq!(late.has_changed(), Ok(false));
+        drop(sender);
+        while let Some(ended) = tasks.join_next().await {
+            ended.unwrap();
+        }
+        assert_eq!(late.changed().await, Err(watch::Closed));
+    });
+}

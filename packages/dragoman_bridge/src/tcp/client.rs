@@ -4,10 +4,10 @@ use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use dragoman_io::net::TcpStream;
 use futures::future::{BoxFuture, FutureExt};
-use tokio::net::TcpStream;
 
-use super::{acknowledge_quickly, send};
+use super::send;
 
 /// Time limit of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -125,7 +125,7 @@ async fn connect(server: SocketAddr) -> Result<TcpStream> {
     let connected = dragoman_time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await;
     let stream = connected.map_err(|_late| ErrorKind::TimedOut)??;
     stream.set_nodelay(true)?;
-    acknowledge_quickly(&stream);
+    stream.acknowledge_quickly();
     Ok(stream)
 }
 
@@ -137,7 +137,7 @@ async fn change(stream: &TcpStream, buffer: &mut [u8], has_unsent: bool) -> Resu
         read = super::read(stream, buffer) => match read? {
             0 => Err(ErrorKind::UnexpectedEof.into()),
             len => {
-                acknowledge_quickly(stream);
+                stream.acknowledge_quickly();
                 Ok(LinkEvent::Received(len))
             }
         },

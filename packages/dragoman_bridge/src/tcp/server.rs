@@ -2,18 +2,18 @@
 
 use std::fmt::Display;
 use std::io::Result;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dragoman_io::net::{Keepalive, TcpListener, TcpStream};
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_time::{TaskError, Tasks};
 use futures::future::BoxFuture;
-use tokio::net::TcpStream;
 
-use super::{Keepalive, TimeLimit, acknowledge_quickly, read, send};
+use super::{TimeLimit, read, send};
 use crate::clock;
 use crate::session::{ServerSession, Statistics};
 
@@ -152,7 +152,6 @@ impl<S: Serve> Ports<S> {
     }
 
     async fn accept(&self, listener: TcpListener, report: Arc<Report<S::Statistics>>) -> Result<()> {
-        let listener = tokio::net::TcpListener::from_std(listener)?;
         let mut connections = Tasks::new();
         let leaving = Leaving::default();
         let note_end = |ended: std::result::Result<(), TaskError>| {
@@ -273,8 +272,8 @@ async fn run<S: Services>(
     leaving: &Leaving,
 ) -> Result<()> {
     stream.set_nodelay(true)?;
-    acknowledge_quickly(stream);
-    keepalive.apply(stream)?;
+    stream.acknowledge_quickly();
+    stream.set_keepalive(&keepalive)?;
     let mut buffer = vec![0; S::READ_LEN];
     // When the client has closed its direction. Requests received before that are carried out.
     let mut left = None;
@@ -306,7 +305,7 @@ async fn run<S: Services>(
                 0 => left = Some(leaving.begin()),
                 len => {
                     session.handle_bytes(clock::now(), buffer.get(..len).unwrap_or_default());
-                    acknowledge_quickly(stream);
+                    stream.acknowledge_quickly();
                 }
             },
         }

@@ -236,6 +236,12 @@ impl TcpStream {
     }
 }
 
+impl From<tokio::net::TcpStream> for TcpStream {
+    fn from(stream: tokio::net::TcpStream) -> Self {
+        Self(Kind::System(stream))
+    }
+}
+
 impl std::fmt::Debug for TcpStream {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("TcpStream").field("peer", &self.peer_addr().ok()).finish_non_exhaustive()

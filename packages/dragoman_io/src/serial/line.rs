@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use dragoman_time::watch;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
 use super::driver::SerialDriver;
 use crate::Timeline;

@@ -13,8 +13,8 @@ use crate::BridgeError;
 use crate::apolo::ServerConfig;
 use crate::apolo::wire::{DEFAULT_PORT, SizeBase};
 use crate::ports;
-use crate::tcp::Keepalive;
 use crate::tcp::server::{Ports, Services};
+use dragoman_io::net::Keepalive;
 
 /// Detects a vanished client after two minutes, also while answers to it are unsent.
 const KEEPALIVE: Keepalive = Keepalive { idle_s: 60, interval_s: 10, probes: 6 };

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use dragoman_io::net::UdpSocket;
 use dragoman_kinematics::node::serve_solver;
 use dragoman_kinematics::{FreeRotation, Robot};
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
@@ -11,7 +12,6 @@ use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile, Result, std_msgs};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
-use tokio::net::UdpSocket;
 
 use super::PROTOCOL;
 use super::topics::Topics;
@@ -174,11 +174,10 @@ const STATUS_PERIOD: Duration = Duration::from_secs(1);
 
 async fn serve(
     mut client: Client,
-    socket: std::net::UdpSocket,
+    socket: UdpSocket,
     mut requests: SelectAll<BoxStream<'static, Asked<Arm31>>>,
     mut topics: Topics,
 ) -> std::io::Result<()> {
-    let socket = UdpSocket::from_std(socket)?;
     let mut open: OpenCalls<(ArmCall, Respond<Arm31>)> = OpenCalls::new();
     let mut status = dragoman_time::interval(STATUS_PERIOD);
     let mut datagram = [0; RECEIVE_BUFFER_LEN];

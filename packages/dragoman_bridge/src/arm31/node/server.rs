@@ -1,9 +1,10 @@
 //! Server side: a UDP port in front of the arm's services and topics.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use dragoman_io::net::UdpSocket;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
@@ -183,7 +184,6 @@ async fn serve(
     first_measured: oneshot::Sender<()>,
 ) -> std::io::Result<()> {
     let mut first_measured = Some(first_measured);
-    let socket = tokio::net::UdpSocket::from_std(socket)?;
     let mut results = FuturesUnordered::new();
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     let mut chain = Chain::default();

@@ -1,9 +1,10 @@
 //! Server side: TCP ports in front of a platform's services, one client each.
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use dragoman_io::net::{Keepalive, TcpListener};
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, Result};
@@ -12,7 +13,6 @@ use super::clients::PlatformClients;
 use crate::BridgeError;
 use crate::neobotix::wire::DEFAULT_PORTS;
 use crate::ports;
-use crate::tcp::Keepalive;
 use crate::tcp::server::{Ports, Services};
 
 /// Grace period for noticing that a client has disconnected when the next one is already waiting.

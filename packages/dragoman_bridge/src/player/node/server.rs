@@ -37,6 +37,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dragoman_io::net::{Keepalive, TcpStream};
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
@@ -44,13 +45,12 @@ use dragoman_time::wall_time;
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
-use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use crate::player::server::{Call, ClientId, Outcome, Server, ServerConfig, ServerStatistics};
 use crate::player::wire::{DEFAULT_PORT, Device};
 use crate::tcp::server::{Leaving, Ports, Report, Serve};
-use crate::tcp::{Keepalive, acknowledge_quickly, has_ended, read, send};
+use crate::tcp::{read, send};
 use crate::{BridgeError, ports};
 use driver::{Feed, Opened, Setup};
 pub use table::{BaseParameters, Configured, Table, TableError, base_parameters};
@@ -226,8 +226,8 @@ impl Connection {
         report: &Report<ServerStatistics>,
     ) -> std::io::Result<()> {
         stream.set_nodelay(true)?;
-        acknowledge_quickly(stream);
-        keepalive.apply(stream)?;
+        stream.acknowledge_quickly();
+        stream.set_keepalive(&keepalive)?;
         let mut is_limited = true;
         let mut buffer = vec![0; READ_LEN];
         let (mut unsent, mut sent) = (Vec::new(), 0);
@@ -256,12 +256,12 @@ impl Connection {
                 // A client that does not read loses data, but not its connection, unless a robot obeys it.
                 let commands = self.hub.server().is_commander(self.client);
                 if std::mem::replace(&mut is_limited, commands) != commands {
-                    keepalive.limit_unread(stream, commands)?;
+                    stream.limit_unread(&keepalive, commands)?;
                 }
             }
             tokio::select! {
                 biased;
-                () = dragoman_time::sleep(LOOK), if !wants_input => if has_ended(stream) {
+                () = dragoman_time::sleep(LOOK), if !wants_input => if stream.has_ended() {
                     return Ok(());
                 },
                 () = notify.notified() => {}
@@ -272,7 +272,7 @@ impl Connection {
                     len => {
                         let bytes = buffer.get(..len).unwrap_or_default();
                         self.hub.with(|server| server.handle_bytes(wall_time(), self.client, bytes));
-                        acknowledge_quickly(stream);
+                        stream.acknowledge_quickly();
                     }
                 },
             }

@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream as Client};
+use std::net::SocketAddr;
 use std::ops::AddAssign;
-use std::thread;
 
-use tokio::runtime::{Builder, Runtime};
+use dragoman_time::Simulation;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::*;
 
@@ -112,7 +111,7 @@ impl Services for Calls {
     fn call(self: &Arc<Self>, call: u8) -> BoxFuture<'static, u8> {
         let calls = Arc::clone(self);
         Box::pin(async move {
-            tokio::time::sleep(Duration::from_millis(400)).await;
+            dragoman_time::sleep(Duration::from_millis(400)).await;
             calls.0.lock().unwrap().push(call);
             call
         })
@@ -124,10 +123,8 @@ impl Services for Calls {
 }
 
 /// A server of one port with one client.
-fn serve_one() -> (Runtime, Arc<Calls>, SocketAddr) {
-    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
+fn serve_one() -> (Arc<Calls>, SocketAddr) {
+    let listener = TcpListener::bind(([127, 0, 0, 1], 0).into(), 10).unwrap();
     let address = listener.local_addr().unwrap();
     let services = Arc::new(Calls::default());
     let ports = Ports {
@@ -137,47 +134,50 @@ fn serve_one() -> (Runtime, Arc<Calls>, SocketAddr) {
         farewell: Duration::from_millis(20),
         full: "full",
     };
-    runtime.spawn(async move { ports.accept(listener, Arc::default()).await });
-    (runtime, services, address)
+    dragoman_time::spawn(async move { ports.accept(listener, Arc::default()).await });
+    (services, address)
 }
 
 /// Connects, and sends this.
-fn connect(address: SocketAddr, bytes: &[u8]) -> Client {
-    let mut client = Client::connect(address).unwrap();
-    client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    client.write_all(bytes).unwrap();
+async fn connect(address: SocketAddr, bytes: &[u8]) -> TcpStream {
+    let mut client = TcpStream::connect(address).await.unwrap();
+    client.write_all(bytes).await.unwrap();
     client
 }
 
 /// What the server answers until it closes.
-fn answers(mut client: &Client) -> Vec<u8> {
+async fn answers(client: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     // A refused connection may also be reset.
-    let _ = client.read_to_end(&mut bytes);
+    let _ = client.read_to_end(&mut bytes).await;
     bytes
 }
 
 #[test]
 fn a_client_waits_for_one_that_has_closed() {
-    let (_runtime, services, address) = serve_one();
-    // The calls of the first one last much longer than the farewell.
-    drop(connect(address, b"ab"));
-    thread::sleep(Duration::from_millis(100));
-    let second = connect(address, b"c");
-    second.shutdown(Shutdown::Write).unwrap();
-    assert_eq!(answers(&second), b"c");
-    assert_eq!(*services.0.lock().unwrap(), b"abc");
+    Simulation::new(1).block_on(async {
+        let (services, address) = serve_one();
+        // The calls of the first one last much longer than the farewell.
+        drop(connect(address, b"ab").await);
+        dragoman_time::sleep(Duration::from_millis(100)).await;
+        let mut second = connect(address, b"c").await;
+        second.shutdown().await.unwrap();
+        assert_eq!(answers(&mut second).await, b"c");
+        assert_eq!(*services.0.lock().unwrap(), b"abc");
+    });
 }
 
 #[test]
 fn a_client_that_stays_keeps_its_port() {
-    let (_runtime, services, address) = serve_one();
-    let first = connect(address, b"a");
-    thread::sleep(Duration::from_millis(100));
-    assert_eq!(answers(&connect(address, b"b")), b"");
-    first.shutdown(Shutdown::Write).unwrap();
-    assert_eq!(answers(&first), b"a");
-    assert_eq!(*services.0.lock().unwrap(), b"a");
+    Simulation::new(1).block_on(async {
+        let (services, address) = serve_one();
+        let mut first = connect(address, b"a").await;
+        dragoman_time::sleep(Duration::from_millis(100)).await;
+        assert_eq!(answers(&mut connect(address, b"b").await).await, b"");
+        first.shutdown().await.unwrap();
+        assert_eq!(answers(&mut first).await, b"a");
+        assert_eq!(*services.0.lock().unwrap(), b"a");
+    });
 }
 
 #[test]

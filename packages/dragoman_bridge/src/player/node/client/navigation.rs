@@ -13,7 +13,7 @@ use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tasks::{Goal, Outcome};
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
-use tokio::sync::watch;
+use dragoman_time::watch;
 
 use super::line::Line;
 use super::messages::{self, latched, planar, report, uncertain};

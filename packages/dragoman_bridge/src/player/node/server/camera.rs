@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dragoman_ros::{QosProfile, sensor_msgs};
 use dragoman_time::Work;
+use dragoman_time::watch;
 use serde::Deserialize;
-use tokio::sync::watch;
 
 use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged, later};
 use crate::BridgeError;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use dragoman_kinematics::Model;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, std_msgs};
+use dragoman_time::watch;
 use nalgebra::Isometry3;
 use serde::Deserialize;
-use tokio::sync::watch;
 
 use super::driver::DISCOVERY;
 use crate::player::wire::common::{Orientation3d, Point3d, Pose3d};

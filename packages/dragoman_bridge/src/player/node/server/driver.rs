@@ -8,10 +8,10 @@ use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{
     Client, Context, Node, QosProfile, WrappedServiceTypeSupport, builtin_interfaces, std_srvs,
 };
+use dragoman_time::watch;
 use dragoman_time::{AbortHandle, wall_time};
 use futures::future::{BoxFuture, FutureExt, ready};
 use serde::Deserialize;
-use tokio::sync::watch;
 
 use super::Hub;
 use crate::player::server::Outcome;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dragoman_geometry::yaw;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, nav_msgs};
+use dragoman_time::watch;
 use serde::Deserialize;
-use tokio::sync::watch;
 
 use super::driver::{Answer, Driver, Feed, Opened, Setup, later};
 use crate::BridgeError;

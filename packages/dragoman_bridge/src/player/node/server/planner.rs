@@ -6,8 +6,8 @@ use std::time::Duration;
 use dragoman_geometry::{Pose, rotation_about_z, yaw};
 use dragoman_ros::nav2_msgs::action::NavigateToPose;
 use dragoman_ros::{ActionClient, GoalStatus, Node, QosProfile, builtin_interfaces, geometry_msgs, nav_msgs};
+use dragoman_time::watch;
 use serde::Deserialize;
-use tokio::sync::watch;
 
 use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged};
 use super::frames;

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, builtin_interfaces, sensor_msgs};
+use dragoman_time::watch;
 use serde::Deserialize;
-use tokio::sync::watch;
 
 use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later};
 use super::scan::{intensities, power};

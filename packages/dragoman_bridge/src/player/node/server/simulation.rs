@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, std_msgs, std_srvs};
+use dragoman_time::watch;
 use serde::Deserialize;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, below, carried_out, done};
 use crate::BridgeError;
