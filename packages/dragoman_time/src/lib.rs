@@ -18,7 +18,7 @@
 //! | `sleep` | [`sleep()`], [`sleep_until`], [`timeout`], [`Interval`] |
 //! | `task` | [`spawn`], [`Task`], [`Tasks`] |
 //! | `thread` | [`spawn_thread`]: a task with a thread of its own in real time |
-//! | `work` | [`off_thread`]: long computations; the table of what they cost in virtual time |
+//! | `work` | [`off_thread`]: long computations; [`yield_now`] between them; the table of what they cost in virtual time |
 //! | `chance` | [`random`], [`random_bytes`] |
 //! | `surroundings` | arguments, environment, standard output, [`own`]: what belongs to a lab |
 //! | `history` | [`note`], [`Fingerprint`]: whether two histories are the same |
@@ -49,4 +49,4 @@ pub use surroundings::{
 };
 pub use task::{AbortHandle, Task, TaskError, Tasks, spawn};
 pub use thread::{Thread, spawn_thread};
-pub use work::{Work, WorkClock, off_thread};
+pub use work::{Work, WorkClock, off_thread, yield_now};
