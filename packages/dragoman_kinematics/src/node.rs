@@ -10,7 +10,7 @@
 //! | `surroundings.rs` | the scene |
 //! | `planner.rs` | `plan_to_pose` |
 //! | `moveit.rs` | `plan_kinematic_path` |
-//! | `work.rs` | threads for long work |
+//! | `work.rs` | long work beside the node's task |
 //! | `links.rs` | transforms of its links |
 //! | `settings.rs` | parameters |
 //! | [`state`] | a separate node: description, transforms and joints of a whole robot |
@@ -35,6 +35,7 @@ use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
     sensor_msgs, std_msgs,
 };
+use dragoman_time::{now, since};
 use futures::StreamExt;
 use futures::channel::oneshot;
 use nalgebra::{Isometry3, Vector3};
@@ -227,7 +228,7 @@ impl Mover {
             tip_frame: robot.model().tip_link().to_owned(),
             pipeline: Pipeline::new(robot, config.clone())?,
             config,
-            started: Instant::now(),
+            started: now(),
             clock: node.get_ros_clock(),
             drives: None,
             last_cycle: None,
@@ -247,7 +248,7 @@ impl Mover {
     /// A switch of the drives takes effect at once: the next request may already be a command.
     fn note_drives(&mut self, enabled: bool) {
         let switched = self.drives.is_none_or(|(before, _)| before != enabled);
-        self.drives = Some((enabled, Instant::now()));
+        self.drives = Some((enabled, now()));
         self.watch_measurement();
         if switched
             && self.pipeline.is_measured()
@@ -260,7 +261,7 @@ impl Mover {
 
     /// Without joint states no cycle would notice the timeout.
     fn watch_measurement(&mut self) {
-        if let Some(event) = self.pipeline.check_measurement(self.started.elapsed()) {
+        if let Some(event) = self.pipeline.check_measurement(since(self.started)) {
             let header = std_msgs::msg::Header { stamp: self.stamp(), frame_id: self.base_frame.clone() };
             self.publish_event(&event, &header);
             let status = self.pipeline.status();
@@ -279,15 +280,15 @@ impl Mover {
     /// `is_new`: it has just arrived, and its poses must be published.
     fn advance(&mut self, state: &sensor_msgs::msg::JointState, is_new: bool) {
         let measured = self.in_order(state);
-        let enabled = self.drives.is_some_and(|(enabled, at)| enabled && at.elapsed() < DRIVE_STATUS_TIMEOUT);
+        let enabled = self.drives.is_some_and(|(enabled, at)| enabled && since(at) < DRIVE_STATUS_TIMEOUT);
         let stamp = self.stamp();
-        let now = self.started.elapsed();
-        self.last_cycle = Some(Instant::now());
+        let passed = since(self.started);
+        self.last_cycle = Some(now());
         let valid = measured.len() == self.joint_names.len() && measured.iter().all(|q| q.is_finite());
         if valid {
             self.last_state = Some(state.clone());
         }
-        let step = self.pipeline.step(now, &measured, enabled);
+        let step = self.pipeline.step(passed, &measured, enabled);
         let Step { pose, setpoint, events, status, command } = step;
         let command = command.map(<[f64]>::to_vec);
         let header = std_msgs::msg::Header { stamp, frame_id: self.base_frame.clone() };
@@ -381,8 +382,8 @@ impl Mover {
     }
 
     fn refuse_twist(&mut self, reason: String) {
-        if self.last_twist_warning.is_none_or(|at| at.elapsed() > WARNING_PERIOD) {
-            self.last_twist_warning = Some(Instant::now());
+        if self.last_twist_warning.is_none_or(|at| since(at) > WARNING_PERIOD) {
+            self.last_twist_warning = Some(now());
             tracing::warn!(reason, "delta_twist_cmds refused");
         }
         self.trouble = Some(format!("delta_twist_cmds: {reason}"));
@@ -439,7 +440,7 @@ impl Mover {
         };
         let moving = self.status.is_some_and(|status| status.moving).to_string();
         let values = [("command mode", mode.to_owned()), ("moving", moving)];
-        let silent = self.last_cycle.is_none_or(|at| at.elapsed() > STATUS_PERIOD);
+        let silent = self.last_cycle.is_none_or(|at| since(at) > STATUS_PERIOD);
         match self.trouble.take() {
             _ if silent => diagnostics.publish(Severity::Stale, "no joint_states", &values),
             Some(trouble) => diagnostics.publish(Severity::Warn, &trouble, &values),

@@ -201,8 +201,8 @@ fn check_names<'a>(
     what: &'static str,
     names: impl Iterator<Item = (&'a str, Position)>,
     errors: &mut Vec<DocumentError>,
-) -> std::collections::HashSet<&'a str> {
-    let mut seen = std::collections::HashSet::new();
+) -> std::collections::BTreeSet<&'a str> {
+    let mut seen = std::collections::BTreeSet::new();
     for (name, position) in names {
         if name.is_empty() {
             report(errors, position, Problem::Nameless { what });

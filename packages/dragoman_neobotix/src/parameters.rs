@@ -237,7 +237,7 @@ impl Parameters {
     /// A parameter occurs twice, or has an invalid value. Nothing has changed then.
     pub fn read_ini(&mut self, file: &IniFile) -> Result<(), IniError> {
         let mut new = self.clone();
-        let mut seen = std::collections::HashMap::new();
+        let mut seen = std::collections::BTreeMap::new();
         for &IniEntry { line, ref key, ref value, .. } in file.entries() {
             let Some(declaration) = declaration(key) else { continue };
             if let Some(first) = seen.insert(declaration.key, line) {

@@ -25,7 +25,7 @@ pub mod remote;
 #[cfg(test)]
 mod same_programs;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
@@ -283,7 +283,7 @@ impl Program {
         if self.tasks.len() > MAX_TASKS || length > MAX_INSTRUCTIONS {
             return Err(ProgramError::TooLong);
         }
-        let mut names = HashSet::new();
+        let mut names = BTreeSet::new();
         if let Some(task) = self.tasks.iter().find(|task| !names.insert(task.name.as_str())) {
             return Err(ProgramError::TwoTasks(task.name.clone()));
         }
@@ -301,7 +301,7 @@ impl Program {
 impl Task {
     fn check(&self) -> Result<(), ProgramError> {
         let task = || self.name.clone();
-        let mut labels = HashSet::new();
+        let mut labels = BTreeSet::new();
         for instruction in &self.instructions {
             if let Instruction::Label(label) = instruction
                 && !labels.insert(label.as_str())

@@ -19,7 +19,7 @@
 //! | `task` | [`spawn`], [`Task`], [`Tasks`] |
 //! | `thread` | [`spawn_thread`]: a task with a thread of its own in real time |
 //! | [`watch`] | a value whose changes can be awaited |
-//! | `work` | [`off_thread`]: long computations; the table of what they cost in virtual time |
+//! | `work` | [`off_thread`], [`yield_after`]: long computations; the table of what they cost in virtual time |
 //! | `chance` | [`random`], [`random_bytes`] |
 //! | `surroundings` | arguments, environment, standard output, [`own`]: what belongs to a lab |
 //! | `history` | [`note`], [`Fingerprint`]: whether two histories are the same |
@@ -51,4 +51,4 @@ pub use surroundings::{
 };
 pub use task::{AbortHandle, Task, TaskError, Tasks, spawn, yield_now};
 pub use thread::{Thread, spawn_thread};
-pub use work::{Work, WorkClock, off_thread};
+pub use work::{Work, WorkClock, off_thread, yield_after};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::clock::{is_virtual, now};
 use crate::executor;
-use crate::sleep::sleep_until;
+use crate::sleep::{sleep, sleep_until};
 use crate::task::TaskError;
 
 /// A kind of work, and what it costs on virtual time.
@@ -32,8 +32,10 @@ impl Work {
     pub const PATH: Self = work("path", 1_000, 1);
     /// Plans a motion of an arm; an iteration checks one motion for collisions.
     pub const MOTION: Self = work("motion", 1_000, 20);
-    /// Solves inverse kinematics; an iteration is one of the solver.
-    pub const INVERSE_KINEMATICS: Self = work("inverse kinematics", 50, 5);
+    /// Solves inverse kinematics; an iteration is one of the solver. Requests count a million of them as a second.
+    pub const INVERSE_KINEMATICS: Self = work("inverse kinematics", 50, 1);
+    /// Advances simulated worlds to their next event.
+    pub const WORLDS: Self = work("worlds", 100, 0);
     /// Reads a description or a recording.
     pub const READ: Self = work("read", 10_000, 0);
 
@@ -61,8 +63,13 @@ impl WorkClock {
 
     /// Counts an iteration.
     pub fn step(&self) {
+        self.steps(1);
+    }
+
+    /// Counts iterations of work that counts them itself.
+    pub fn steps(&self, count: u32) {
         if let Some(spent) = &self.spent {
-            spent.set(spent.get() + self.step);
+            spent.set(spent.get() + self.step * count);
         }
     }
 
@@ -77,6 +84,16 @@ impl WorkClock {
     /// The time since its start.
     pub fn elapsed(&self) -> Duration {
         self.now().saturating_duration_since(self.began)
+    }
+}
+
+/// Lets other tasks run between two pieces of work, for a task that never waits. On virtual time the cost of `work`
+/// passes.
+pub async fn yield_after(work: Work) {
+    if executor::with_lab(|_, _| ()).is_some() {
+        sleep(work.start).await;
+    } else {
+        tokio::task::yield_now().await;
     }
 }
 
@@ -108,4 +125,24 @@ pub async fn off_thread<T: Send + 'static>(
     });
     started.map_err(|error| TaskError::Panicked(Box::new(error.to_string())))?;
     done.await.map_err(|_| TaskError::Aborted)?.map_err(TaskError::Panicked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Simulation;
+
+    #[test]
+    fn on_virtual_time_work_takes_what_the_table_says() {
+        let simulation = Simulation::new(1);
+        let spent = simulation.block_on(off_thread(Work::MOTION, |clock| {
+            clock.step();
+            clock.steps(9);
+            clock.elapsed()
+        }));
+        assert_eq!(spent.unwrap(), Work::MOTION.start + 10 * Work::MOTION.step);
+        assert_eq!(simulation.elapsed(), Work::MOTION.start + 10 * Work::MOTION.step);
+        simulation.block_on(yield_after(Work::WORLDS));
+        assert_eq!(simulation.elapsed(), Work::MOTION.start + 10 * Work::MOTION.step + Work::WORLDS.start);
+    }
 }

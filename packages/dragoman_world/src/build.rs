@@ -2,7 +2,7 @@
 
 mod sensors;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         surfaces: Vec::new(),
         landmarks: Vec::new(),
         chargers: entry.chargers.into_iter().map(charger).collect(),
-        names: HashMap::new(),
+        names: BTreeMap::new(),
         revision: 1,
         updates: 0,
         as_original: true,

@@ -19,7 +19,7 @@ mod tree;
 mod values;
 mod write;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::Files;
@@ -92,7 +92,7 @@ pub enum ImportError {
 pub fn world(text: &[u8], files: Files<'_>, mesh_folder: &str) -> Result<Import, ImportError> {
     let text = decode(text);
     let root = tree::parse(&text)?;
-    let mut importer = Importer { files, mesh_folder, notes: Vec::new(), names: HashSet::new() };
+    let mut importer = Importer { files, mesh_folder, notes: Vec::new(), names: BTreeSet::new() };
     // `map` is the frame of the world in ROS.
     importer.names.insert("map".to_owned());
     let scene = importer.scene(&root).ok_or(ImportError::NoWorld)?;
@@ -113,7 +113,7 @@ struct Importer<'a> {
     mesh_folder: &'a str,
     notes: Vec<Note>,
     /// Used names, as far as they differ in topics and frames of ROS.
-    names: HashSet<String>,
+    names: BTreeSet<String>,
 }
 
 impl Importer<'_> {

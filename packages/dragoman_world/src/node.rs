@@ -12,7 +12,7 @@
 //! | `driven` | robots with drivers of their own: coupling of devices and worlds |
 //! | `descriptions` | the URDFs of robots, and the poses of their links |
 //! | `lasers` | scans |
-//! | `cameras`, `pictures` | pictures, from one thread per camera; their messages |
+//! | `cameras`, `pictures` | pictures, from one task per camera, in a thread of its own; their messages |
 //! | `markers`, `frames` | the world as markers, and as transforms |
 //! | `scenes` | what is near an arm, for its planner |
 //! | `report` | `/diagnostics` |
@@ -236,7 +236,7 @@ impl Live {
         // While the worlds' time only advances by requests, devices live in real time.
         timeline.set_factor(pace.factor().filter(|factor| *factor > 0.0).unwrap_or(1.0));
         let state = State { pace, control, driven, requests: 0, refused: 0, refusal: None };
-        Self { start: Instant::now(), timeline, state: Arc::new(Mutex::new(state)) }
+        Self { start: dragoman_time::now(), timeline, state: Arc::new(Mutex::new(state)) }
     }
 
     /// The time of simulated devices of robots in the worlds, and of their drivers.
@@ -247,7 +247,7 @@ impl Live {
     /// Runs an action with the worlds at the current time.
     fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.start.elapsed();
+        let now = dragoman_time::since(self.start);
         state.pace.advance_to(now);
         state.exchange(now);
         action(&mut state)

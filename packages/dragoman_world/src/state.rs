@@ -1,6 +1,6 @@
 //! One world: its objects and their poses.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,7 +177,7 @@ pub struct World {
     pub(crate) surfaces: Vec<Vec<Arc<Surface>>>,
     pub(crate) landmarks: Vec<Landmark>,
     pub(crate) chargers: Vec<Charger>,
-    pub(crate) names: HashMap<String, Named>,
+    pub(crate) names: BTreeMap<String, Named>,
     pub(crate) revision: u64,
     pub(crate) updates: u64,
     /// As the original Apolo; see [`super::Worlds::set_as_original`].

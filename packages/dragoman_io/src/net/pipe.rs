@@ -36,12 +36,17 @@ struct State {
     is_reset: bool,
     /// The path was cut at this time: nothing arrives any more.
     cut: Option<Instant>,
-    /// Time after the cut after which the sender or reader notices it.
+    /// Time after the cut after which it is noticed.
     keepalive: Option<Duration>,
+    /// Time for which the reader may take nothing while the pipe is full.
+    unread_limit: Option<Duration>,
+    full_since: Option<Instant>,
     reader: Option<Waker>,
     writer: Option<Waker>,
     /// Wakes the reader at the next arrival.
     timer: Option<Sleep>,
+    /// Wakes the writer when the reader is lost.
+    writer_timer: Option<Sleep>,
 }
 
 impl State {
@@ -51,9 +56,11 @@ impl State {
         }
     }
 
-    /// When a cut path is noticed.
+    /// When a cut path, or a reader that takes nothing, is noticed.
     fn loss(&self) -> Option<Instant> {
-        Some(self.cut? + self.keepalive?)
+        let cut = self.cut.zip(self.keepalive);
+        let full = self.full_since.zip(self.unread_limit);
+        [cut, full].into_iter().flatten().map(|(since, limit)| since + limit).min()
     }
 
     fn is_lost(&self, now: Instant) -> bool {
@@ -90,7 +97,11 @@ impl Pipe {
         }
         let taken = bytes.get(..bytes.len().min(CAPACITY - state.bytes.min(CAPACITY))).unwrap_or_default();
         if taken.is_empty() {
-            return if bytes.is_empty() { Ok(0) } else { Err(ErrorKind::WouldBlock.into()) };
+            if bytes.is_empty() {
+                return Ok(0);
+            }
+            state.full_since.get_or_insert_with(dragoman_time::now);
+            return Err(ErrorKind::WouldBlock.into());
         }
         if happens(conditions.reset) {
             state.is_reset = true;
@@ -139,6 +150,7 @@ impl Pipe {
         }
         state.bytes -= count.min(state.bytes);
         if count > 0 {
+            state.full_since = None;
             if let Some(writer) = state.writer.take() {
                 writer.wake();
             }
@@ -177,11 +189,18 @@ impl Pipe {
     }
 
     pub(super) fn poll_writable(&self, task: &mut Context<'_>) -> Poll<()> {
+        let now = dragoman_time::now();
         let mut state = self.state();
-        if state.is_reset || state.end.is_some() || state.bytes < CAPACITY {
+        if state.is_reset || state.end.is_some() || state.is_lost(now) || state.bytes < CAPACITY {
             return Poll::Ready(());
         }
+        state.full_since.get_or_insert(now);
         state.writer = Some(task.waker().clone());
+        state.writer_timer = state.loss().map(dragoman_time::precise_sleep_until);
+        if let Some(timer) = &mut state.writer_timer {
+            // It has not expired: that was checked.
+            let _ = Pin::new(timer).poll(task);
+        }
         Poll::Pending
     }
 
@@ -218,8 +237,17 @@ impl Pipe {
         self.state().bytes
     }
 
-    pub(super) fn set_keepalive(&self, limit: Option<Duration>) {
-        self.state().keepalive = limit;
+    pub(super) fn set_keepalive(&self, limit: Duration) {
+        self.state().keepalive = Some(limit);
+    }
+
+    /// Sets for how long the reader may take nothing.
+    pub(super) fn limit_unread(&self, limit: Option<Duration>) {
+        let mut state = self.state();
+        state.unread_limit = limit;
+        if let Some(writer) = state.writer.take() {
+            writer.wake();
+        }
     }
 }
 

@@ -200,7 +200,10 @@ impl TcpStream {
                 setsockopt(stream, sockopt::TcpKeepInterval, &keepalive.interval_s)?;
                 setsockopt(stream, sockopt::TcpKeepCount, &keepalive.probes)?;
             }
-            Kind::Lab(end) => end.incoming.set_keepalive(Some(keepalive.total())),
+            Kind::Lab(end) => {
+                end.incoming.set_keepalive(keepalive.total());
+                end.outgoing.set_keepalive(keepalive.total());
+            }
         }
         self.limit_unread(keepalive, true)
     }
@@ -222,7 +225,7 @@ impl TcpStream {
                 #[cfg(not(any(target_os = "linux", target_os = "android")))]
                 let _ = stream;
             }
-            Kind::Lab(end) => end.outgoing.set_keepalive(is_limited.then(|| keepalive.total())),
+            Kind::Lab(end) => end.outgoing.limit_unread(is_limited.then(|| keepalive.total())),
         }
         Ok(())
     }

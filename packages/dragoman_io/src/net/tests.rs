@@ -128,6 +128,20 @@ fn a_peer_behind_a_cut_cable_is_lost_after_the_keepalive() {
 }
 
 #[test]
+fn a_peer_that_takes_nothing_is_lost_after_the_same_time() {
+    Simulation::new(1).block_on(async {
+        let [client, server] = pair().await;
+        server.set_keepalive(&KEEPALIVE).unwrap();
+        while server.try_write(&[7; 65_536]).is_ok() {}
+        let begin = now();
+        server.writable().await.unwrap();
+        assert_eq!(since(begin), KEEPALIVE.total());
+        assert_eq!(server.try_write(&[7]).unwrap_err().kind(), ErrorKind::TimedOut);
+        drop(client);
+    });
+}
+
+#[test]
 fn a_reset_connection_ends_for_both() {
     Simulation::new(1).block_on(async {
         let [client, server] = pair().await;

@@ -13,7 +13,7 @@ pub use error::ModelError;
 pub use settings::{Calibration, Origin, RobotSettings};
 
 use nalgebra::{Isometry3, Unit, Vector3};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 /// Most movable joints a model may have; the solvers are compiled for every size up to this.
 pub const MAX_JOINTS: usize = 12;
@@ -127,7 +127,7 @@ impl Model {
         if parts.len() > MAX_JOINTS {
             return Err(ModelError::TooManyJoints { count: parts.len(), most: MAX_JOINTS });
         }
-        let mut names = HashSet::new();
+        let mut names = BTreeSet::new();
         for (joint, placement) in &parts {
             check_joint(joint)?;
             check_isometry(&joint.name, &placement.origin)?;

@@ -3,7 +3,7 @@
 use super::settings::Origin;
 use super::{Joint, JointKind, Link, Model, ModelError, Placement, check_finite};
 use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use urdf_rs::JointType;
 
 /// Most links of a description. `k` frees a tree by recursion: 30,000 links in a row overflow a stack of 2 MiB.
@@ -133,8 +133,8 @@ fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
     }
     unique(robot.links.iter().map(|link| link.name.as_str()))?;
     unique(robot.joints.iter().map(|joint| joint.name.as_str()))?;
-    let mut children: HashMap<&str, Vec<&str>> = HashMap::new();
-    let mut has_parent = HashSet::new();
+    let mut children: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut has_parent = BTreeSet::new();
     for joint in &robot.joints {
         let parent = known_link(robot, &joint.parent.link, &joint.name)?;
         let child = known_link(robot, &joint.child.link, &joint.name)?;
@@ -165,7 +165,7 @@ fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
     if let Some(second) = roots.next() {
         return Err(ModelError::NotATree { link: second.to_owned(), reason: "a second root" });
     }
-    let mut reached = HashSet::from([root]);
+    let mut reached = BTreeSet::from([root]);
     let mut open = vec![root];
     while let Some(link) = open.pop() {
         let below = children.get(link).map(Vec::as_slice).unwrap_or_default();
@@ -179,7 +179,7 @@ fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
 }
 
 fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), ModelError> {
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name) {
             return Err(ModelError::DuplicateName { name: name.to_owned() });
@@ -196,7 +196,7 @@ fn known_link<'a>(robot: &'a urdf_rs::Robot, name: &str, referrer: &str) -> Resu
 
 /// The only leaf that a joint moves; fixed parts and frames, such as the body of the root, do not count.
 fn only_moving_leaf(robot: &urdf_rs::Robot) -> Result<&str, ModelError> {
-    let parents: HashSet<&str> = robot.joints.iter().map(|joint| joint.parent.link.as_str()).collect();
+    let parents: BTreeSet<&str> = robot.joints.iter().map(|joint| joint.parent.link.as_str()).collect();
     let mut leaves = robot
         .links
         .iter()

@@ -12,12 +12,13 @@ use dragoman_ros::moveit_msgs::srv::{GetPositionFK, GetPositionIK};
 use dragoman_ros::reasons::moveit_error;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Result, builtin_interfaces, geometry_msgs, sensor_msgs};
+use dragoman_time::{Work, WorkClock};
 use nalgebra::{Isometry3, Vector3};
 
 use super::pose_message;
 use super::services::raw_pose;
 use super::surroundings::Surroundings;
-use super::work::on_thread;
+use super::work::beside;
 use crate::{FreeRotation, GoalMask, IkOptions, Link, Robot};
 
 /// The constant as the field's type; r2r gives every constant its own enum type.
@@ -75,8 +76,9 @@ where
             if is_short {
                 return inverse.compute_ik(&request, measured.as_deref(), free);
             }
-            let answer =
-                on_thread("compute_ik", move |_| inverse.compute_ik(&request, measured.as_deref(), free));
+            let answer = beside(Work::INVERSE_KINEMATICS, "compute_ik", move |clock, _| {
+                inverse.compute_ik_by(clock, &request, measured.as_deref(), free)
+            });
             answer.await.unwrap_or_else(|reason| GetPositionIK::Response {
                 error_code: moveit_error(MoveItErrorCodes::FAILURE as i32, reason),
                 ..Default::default()
@@ -162,9 +164,22 @@ impl Solver {
         measured: Option<&[f64]>,
         free: FreeRotation,
     ) -> GetPositionIK::Response {
+        self.compute_ik_by(&WorkClock::start(Work::INVERSE_KINEMATICS), request, measured, free)
+    }
+
+    /// The search's limits are counted: `clock` only gets its iterations.
+    fn compute_ik_by(
+        &self,
+        clock: &WorkClock,
+        request: &GetPositionIK::Request,
+        measured: Option<&[f64]>,
+        free: FreeRotation,
+    ) -> GetPositionIK::Response {
         let mut response = GetPositionIK::Response::default();
         let mut spent = 0;
-        match self.solution(request, measured, free, &mut spent) {
+        let solution = self.solution(request, measured, free, &mut spent);
+        clock.steps(spent);
+        match solution {
             Ok(position) => {
                 response.solution.joint_state.name.clone_from(&self.names);
                 response.solution.joint_state.position = position;

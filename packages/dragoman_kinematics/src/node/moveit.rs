@@ -3,7 +3,7 @@
 #![allow(clippy::unnecessary_cast)] // Constants are `i32` with the embedded implementation already.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::moveit_msgs::msg::{Constraints, MotionPlanRequest, MotionPlanResponse, MoveItErrorCodes};
 use dragoman_ros::moveit_msgs::srv::GetMotionPlan;
@@ -32,11 +32,11 @@ pub(super) fn serve(
         let (planner, solver, longest) = (Arc::clone(&planner), Arc::clone(&solver), longest());
         let request = request.motion_plan_request;
         async move {
-            let begin = Instant::now();
+            let begin = dragoman_time::now();
             let mut response =
                 MotionPlanResponse { group_name: request.group_name.clone(), ..Default::default() };
             let answer = planner.answer(|_, measured, _| ask(&solver, &request, measured, longest)).await;
-            response.planning_time = begin.elapsed().as_secs_f64();
+            response.planning_time = dragoman_time::since(begin).as_secs_f64();
             match answer {
                 Ok(trajectory) => {
                     let start = &mut response.trajectory_start.joint_state;

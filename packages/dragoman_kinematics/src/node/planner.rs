@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces;
 use dragoman_ros::dragoman_msgs::srv::PlanToPose;
@@ -17,11 +17,12 @@ use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
 use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
+use dragoman_time::Work;
 use nalgebra::Isometry3;
 
 use super::ik_services::{Failure, bad_constraint};
 use super::surroundings::{Surroundings, isometry};
-use super::work::on_thread;
+use super::work::beside;
 use super::{Mover, latched, lock, moveit, pose_message, report};
 use crate::motion::MotionConfig;
 use crate::planning::{Checker, PlanOptions, PlanningError, Trajectory, line, plan_while, time};
@@ -86,41 +87,50 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    /// Plans on a thread of its own. `ask` makes the question from the measured positions.
+    /// Plans beside the node's task. `ask` makes the question from the measured positions.
     pub(super) async fn answer(
         self: Arc<Self>,
         ask: impl FnOnce(&Self, Option<Vec<f64>>, &MotionConfig) -> Result<Ask, Failure>,
     ) -> Result<JointTrajectory, Failure> {
-        let begin = Instant::now();
+        let begin = dragoman_time::now();
         let (measured, config, stamp) = {
             let mover = lock(&self.mover);
             (mover.measured(), mover.config.clone(), mover.stamp())
         };
         let ask = ask(&self, measured, &config)?;
-        let known = self.cancelled.load(Ordering::Relaxed);
-        let answer = on_thread("planning", move |is_wanted| {
-            let is_cancelled = || self.cancelled.load(Ordering::Relaxed) != known;
-            let goes_on = || begin.elapsed() < ask.longest && !is_cancelled() && is_wanted();
-            let planned = self.planned(&config, &ask, goes_on).map_err(|failure| match failure {
-                Failure(TIMED_OUT, reason) if is_cancelled() => {
-                    Failure(MoveItErrorCodes::PREEMPTED as i32, format!("cancelled: {reason}"))
-                }
-                Failure(TIMED_OUT, reason) => {
-                    Failure(TIMED_OUT, format!("{} s have passed: {reason}", ask.longest.as_secs_f64()))
-                }
-                failure => failure,
-            });
-            if let Ok(trajectory) = &planned {
-                let path = path(&self.robot, trajectory, stamp);
-                report(self.markers.publish(&markers(&path)), "planned_path_markers");
-                report(self.path.publish(&path), "planned_path");
-            }
-            planned
+        let (longest, known) = (ask.longest, self.cancelled.load(Ordering::Relaxed));
+        let planner = Arc::clone(&self);
+        let answer = beside(Work::MOTION, "planning", move |clock, is_wanted| {
+            let goes_on = || {
+                clock.step();
+                let passed = clock.now().saturating_duration_since(begin);
+                passed < longest && !planner.is_cancelled(known) && is_wanted()
+            };
+            let trajectory = planner.planned(&config, &ask, goes_on)?;
+            let path = path(&planner.robot, &trajectory, stamp);
+            Ok((markers(&path), path, trajectory))
         });
         let planned = answer.await.map_err(|reason| Failure(MoveItErrorCodes::FAILURE as i32, reason));
-        planned.and_then(|planned| planned).inspect_err(|Failure(code, reason)| {
+        let planned = planned.and_then(|planned| planned).map_err(|failure| match failure {
+            Failure(TIMED_OUT, reason) if self.is_cancelled(known) => {
+                Failure(MoveItErrorCodes::PREEMPTED as i32, format!("cancelled: {reason}"))
+            }
+            Failure(TIMED_OUT, reason) => {
+                Failure(TIMED_OUT, format!("{} s have passed: {reason}", longest.as_secs_f64()))
+            }
+            failure => failure,
+        });
+        let (markers, path, trajectory) = planned.inspect_err(|Failure(code, reason)| {
             tracing::info!(code, reason, "no motion was planned");
-        })
+        })?;
+        report(self.markers.publish(&markers), "planned_path_markers");
+        report(self.path.publish(&path), "planned_path");
+        Ok(trajectory)
+    }
+
+    /// Whether `cancel_planning` was called since the number of its calls was `known`.
+    fn is_cancelled(&self, known: u64) -> bool {
+        self.cancelled.load(Ordering::Relaxed) != known
     }
 
     fn planned(

@@ -17,6 +17,7 @@ use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, std_msgs};
+use dragoman_time::{now, since};
 
 use super::{PUBLISH_TF, WARNING_PERIOD, latched};
 use crate::ModelError;
@@ -232,7 +233,7 @@ impl Robot {
         Ok(Self {
             tree,
             merge: Merge::new(sources, period, seconds("source_timeout")),
-            start: Instant::now(),
+            start: now(),
             joints,
             transforms,
             _fixed: fixed,
@@ -253,12 +254,12 @@ impl Robot {
             velocities: &state.velocity,
             efforts: &state.effort,
         };
-        match self.merge.handle_readings(self.start.elapsed(), source, readings) {
+        match self.merge.handle_readings(since(self.start), source, readings) {
             Ok(merged) => self.publish(merged),
             Err(refusal) => {
                 self.refused += 1;
-                if self.last_warning.is_none_or(|at| at.elapsed() > WARNING_PERIOD) {
-                    self.last_warning = Some(Instant::now());
+                if self.last_warning.is_none_or(|at| since(at) > WARNING_PERIOD) {
+                    self.last_warning = Some(now());
                     tracing::warn!(%refusal, "joint states refused");
                 }
                 self.refusal = Some(refusal.to_string());
@@ -267,7 +268,7 @@ impl Robot {
     }
 
     fn poll(&mut self) {
-        let merged = self.merge.poll_state(self.start.elapsed());
+        let merged = self.merge.poll_state(since(self.start));
         self.publish(merged);
     }
 
@@ -309,7 +310,7 @@ impl Robot {
     }
 
     fn report(&mut self, diagnostics: &mut Diagnostics, sources: &[String]) {
-        let active = self.merge.active(self.start.elapsed());
+        let active = self.merge.active(since(self.start));
         let silent: Vec<&str> = sources
             .iter()
             .zip(active)

@@ -1,6 +1,6 @@
 //! The collision shapes of an arm's links.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use nalgebra::Isometry3;
 
@@ -84,7 +84,7 @@ impl ArmBodies {
 
     /// The pairs of links that are checked against each other.
     pub fn checked_links(&self) -> impl Iterator<Item = (&str, &str)> {
-        let mut known = HashSet::new();
+        let mut known = BTreeSet::new();
         let names =
             self.pairs.iter().map(|(a, b)| (self.parts[*a].link.as_str(), self.parts[*b].link.as_str()));
         names.filter(move |pair| known.insert(*pair))

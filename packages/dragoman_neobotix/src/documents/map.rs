@@ -183,7 +183,7 @@ impl Document for Map {
 
     fn check(&self) -> Vec<DocumentError> {
         let mut errors = Vec::new();
-        let mut indices = std::collections::HashSet::new();
+        let mut indices = std::collections::BTreeSet::new();
         for layer in &self.layers {
             if let Some(index) = layer.index
                 && !indices.insert(index)

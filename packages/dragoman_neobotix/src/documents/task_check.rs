@@ -1,6 +1,6 @@
 //! Checks of a program.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::map::COORDINATE_LIMIT;
 use super::{
@@ -29,7 +29,7 @@ impl Program {
     /// Stations of the program's targets that the roadmap does not have.
     pub fn check_stations(&self, roadmap: &Roadmap) -> Vec<DocumentError> {
         let mut errors = Vec::new();
-        let stations: HashSet<&str> =
+        let stations: BTreeSet<&str> =
             roadmap.stations.stations.iter().map(|station| station.name.as_str()).collect();
         for step in self.tasks.iter().flat_map(|task| &task.steps) {
             if let Step::Motion(Motion { action: Some(MotionAction::SetTarget(target)), .. }) = step
@@ -44,7 +44,7 @@ impl Program {
     }
 }
 
-fn check_task(task: &Task, tasks: &HashSet<&str>, errors: &mut Vec<DocumentError>) {
+fn check_task(task: &Task, tasks: &BTreeSet<&str>, errors: &mut Vec<DocumentError>) {
     let labels = task.steps.iter().filter_map(|step| match step {
         Step::Label(label) => Some((label.name.as_str(), label.position)),
         _ => None,
@@ -121,7 +121,7 @@ fn needs_action(
     }
 }
 
-fn check_motion(motion: &Motion, tasks: &HashSet<&str>, errors: &mut Vec<DocumentError>) {
+fn check_motion(motion: &Motion, tasks: &BTreeSet<&str>, errors: &mut Vec<DocumentError>) {
     match &motion.action {
         Some(MotionAction::SetTarget(SetTarget { place: None, extra, position })) => {
             needs_action("settarget", "coord or station", extra, *position, errors);

@@ -1,6 +1,6 @@
 //! Runs a program: takes conditions, returns actions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
@@ -70,7 +70,7 @@ pub enum Action {
 #[derive(Debug)]
 struct Running {
     task: Task,
-    labels: HashMap<String, usize>,
+    labels: BTreeMap<String, usize>,
     /// Index of the next instruction; `None`: ended, or not started.
     next: Option<usize>,
     waiting: Option<Waiting>,
@@ -120,7 +120,7 @@ impl Interpreter {
     /// The program is invalid.
     pub fn new(program: Program, seed: u64) -> Result<Self, ProgramError> {
         program.check()?;
-        let named: HashSet<String> =
+        let named: BTreeSet<String> =
             program.tasks.iter().flat_map(|task| task.error_tasks().map(str::to_owned)).collect();
         let mut tasks: Vec<Running> =
             program.tasks.into_iter().map(|task| Running::new(task, &named)).collect();
@@ -331,7 +331,7 @@ impl Interpreter {
 }
 
 impl Running {
-    fn new(task: Task, only_on_error: &HashSet<String>) -> Self {
+    fn new(task: Task, only_on_error: &BTreeSet<String>) -> Self {
         let instructions = task.instructions.iter().enumerate();
         let labels = instructions
             .filter_map(|(index, instruction)| match instruction {

@@ -146,7 +146,7 @@ impl Platform {
         }
     }
 
-    /// From now on the caller of [`Platform::poll_plan`] makes the plans, in another thread: in a large map planning
+    /// From now on the caller of [`Platform::poll_plan`] makes the plans, beside the cycle: in a large map planning
     /// takes longer than a cycle. A goal that cannot be reached is then cancelled later instead of refused.
     pub fn plan_beside(&mut self) {
         self.automatic.plan_beside();

@@ -1,6 +1,6 @@
 //! The map's lines with a spatial index.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use dragoman_geometry::{Point, Segment};
 
@@ -14,7 +14,7 @@ const MAX_SQUARES: f64 = 200_000.0;
 pub(crate) struct Lines {
     lines: Vec<Segment>,
     side: f64,
-    squares: HashMap<[i32; 2], Vec<u32>>,
+    squares: BTreeMap<[i32; 2], Vec<u32>>,
 }
 
 impl Lines {
@@ -23,7 +23,7 @@ impl Lines {
         let lines: Vec<Segment> = lines.iter().filter(|line| line.length() > 1e-3).copied().collect();
         let length: f64 = lines.iter().map(Segment::length).sum();
         let side = (length / MAX_SQUARES).max(1.0);
-        let mut squares: HashMap<[i32; 2], Vec<u32>> = HashMap::new();
+        let mut squares: BTreeMap<[i32; 2], Vec<u32>> = BTreeMap::new();
         for (index, line) in lines.iter().enumerate() {
             let count = (line.length() / side * 2.0).ceil().max(1.0);
             for part in 0..=count as usize {

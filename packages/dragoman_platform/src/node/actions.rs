@@ -1,7 +1,7 @@
 //! Nav2's actions `navigate_to_pose` and `follow_path`, for ROS users without Nav2: goals have the effect of `move_abs`
 //! and `move_path`.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_geometry::{Point, Pose, Segment, compose, position, relative};
 use dragoman_neobotix::messages::{heading, quaternion};
@@ -54,11 +54,11 @@ fn check(shared: &Shared, target: impl FnOnce(&State) -> Result<Target, Refused>
 
 async fn navigate(shared: Shared, goal: Goal<NavigateToPose::Action>) -> Outcome<NavigateToPose::Result> {
     let begun = shared.ask(|state| begin(state, pose_target(state, goal.goal())?));
-    let start = Instant::now();
+    let start = dragoman_time::now();
     let ended = pursue(&shared, &goal, begun, |journey| {
         let speed = journey.cruise.max(STANDING);
         let mut feedback = NavigateToPose::Feedback {
-            navigation_time: duration(start.elapsed()),
+            navigation_time: duration(dragoman_time::since(start)),
             estimated_time_remaining: duration(Duration::from_secs_f64(journey.remaining / speed)),
             number_of_recoveries: i16::try_from(journey.replans).unwrap_or(i16::MAX),
             distance_remaining: journey.remaining as f32,
@@ -172,10 +172,10 @@ async fn pursue<A: dragoman_ros::WrappedActionTypeSupport + 'static>(
             None => feedback(journey),
         }
         if is_cancelled {
-            tokio::time::sleep(FEEDBACK_PERIOD).await;
+            dragoman_time::sleep(FEEDBACK_PERIOD).await;
             continue;
         }
-        let tick = std::pin::pin!(tokio::time::sleep(FEEDBACK_PERIOD).fuse());
+        let tick = std::pin::pin!(dragoman_time::sleep(FEEDBACK_PERIOD).fuse());
         if let futures::future::Either::Left(_) = futures::future::select(&mut cancelled, tick).await {
             is_cancelled = true;
             shared.with(|state| state.platform.give_up(number));

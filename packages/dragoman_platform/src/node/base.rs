@@ -1,7 +1,7 @@
 //! The base of the platform: receives odometry, laser, battery and other data, publishes velocities.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_geometry::{Point, Pose, Twist, compose, transform};
 use dragoman_neobotix::messages;
@@ -14,6 +14,7 @@ use dragoman_ros::std_msgs::msg::Bool;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Context, Publisher, QosProfile, WrappedTypesupport};
+use dragoman_time::{Work, off_thread};
 
 use super::laser::Laser;
 use super::state::Shared;
@@ -57,7 +58,7 @@ pub(super) fn serve(
             own
         });
         shared_state.with(|state| {
-            let now = Instant::now();
+            let now = dragoman_time::now();
             state.wheels.roll(now, planar_twist(&message.twist.twist), state.platform.settings());
             state.inputs.pose = pose;
             state.inputs.odometry = Some((now, message));
@@ -94,8 +95,9 @@ pub(super) fn serve(
         // Planning takes longer than a cycle, and an emergency stop has to take effect meanwhile.
         if let Some(job) = driven.with(|state| state.platform.poll_plan()) {
             let shared = driven.clone();
-            tokio::task::spawn_blocking(move || {
-                let planned = job.solve();
+            dragoman_time::spawn(async move {
+                // The hook for panics has reported a panic.
+                let Ok(planned) = off_thread(Work::PATH, |_| job.solve()).await else { return };
                 shared.with(|state| state.platform.handle_planned(planned));
             });
         }
@@ -129,7 +131,7 @@ fn serve_extras(
                 lateral: axis(lateral) * limits.linear.velocity,
                 angular: axis(angular) * limits.angular.velocity,
             };
-            state.inputs.joystick = Some((Instant::now(), twist));
+            state.inputs.joystick = Some((dragoman_time::now(), twist));
             state.inputs.joystick_buttons = joy.buttons.iter().map(|&button| button != 0).collect();
         });
     })?;

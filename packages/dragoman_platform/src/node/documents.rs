@@ -131,12 +131,13 @@ pub(super) fn data_folder(named: &str) -> PathBuf {
     if !named.is_empty() {
         return PathBuf::from(named);
     }
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable =
+        |name| dragoman_time::variable_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let user = variable("XDG_DATA_HOME")
         .filter(|folder| folder.is_absolute())
         .or_else(|| variable("HOME").map(|home| home.join(".local/share")))
         .or_else(|| variable("APPDATA"));
-    user.unwrap_or_else(std::env::temp_dir).join("dragoman/neobotix")
+    user.unwrap_or_else(dragoman_time::temporary_folder).join("dragoman/neobotix")
 }
 
 /// A document that was parsed and checked. Adopting it takes no time.

@@ -6,16 +6,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use dragoman_time::{Work, off_thread, own, spawn};
+
 use super::documents::DocumentFileError;
 use super::state::Refused;
 
-/// Runs work in a separate thread, without blocking the node.
+/// Runs work beside the node's task, without blocking it.
 pub(super) async fn beside<R, E>(work: impl FnOnce() -> Result<R, E> + Send + 'static) -> Result<R, Refused>
 where
     R: Send + 'static,
     E: Into<Refused> + Send + 'static,
 {
-    match tokio::task::spawn_blocking(work).await {
+    match off_thread(Work::FILE, |_| work()).await {
         Ok(result) => result.map_err(Into::into),
         Err(error) => Err(error.into()),
     }
@@ -23,8 +25,9 @@ where
 
 /// As [`write`], without waiting: an error is logged.
 pub(super) fn write_beside(path: PathBuf, bytes: impl FnOnce() -> Vec<u8> + Send + 'static) {
-    tokio::task::spawn_blocking(move || {
-        if let Err(error) = write(&path, &bytes()) {
+    spawn(async move {
+        // The hook for panics has reported a panic.
+        if let Ok(Err(error)) = off_thread(Work::FILE, move |_| write(&path, &bytes())).await {
             tracing::warn!(%error, "writing a file failed");
         }
     });
@@ -42,15 +45,19 @@ pub(super) fn read(path: &Path, max_len: usize) -> Result<String, DocumentFileEr
     std::fs::read_to_string(path).map_err(failed)
 }
 
+/// Held while a file is written.
+#[derive(Default)]
+struct OneAtATime(Mutex<()>);
+
 /// Writes a file of the data folder, which is created if necessary. After a power cut, either the new or the old file
 /// is complete.
 ///
 /// # Errors
 /// The system's error; then no part of the new file is left.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> {
-    // Saves run in separate threads, and two saves of the same file would share the temporary file.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    // Saves run beside each other, and two saves of the same file would share the temporary file.
+    let one_at_a_time = own::<OneAtATime>();
+    let _guard = one_at_a_time.0.lock().unwrap_or_else(PoisonError::into_inner);
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let unfinished = PathBuf::from(name);

@@ -36,16 +36,17 @@ impl Laser {
     pub(super) async fn follow(self) {
         loop {
             while !self.is_wanted() {
-                tokio::time::sleep(PERIOD).await;
+                dragoman_time::sleep(PERIOD).await;
             }
             match self.listen() {
                 Ok(node) => tokio::select! {
+                    biased;
+                    () = async { while self.is_wanted() { dragoman_time::sleep(PERIOD).await } } => {}
                     () = node => {}
-                    () = async { while self.is_wanted() { tokio::time::sleep(PERIOD).await } } => {}
                 },
                 Err(error) => {
                     tracing::warn!(%error, "subscribing to the laser failed");
-                    tokio::time::sleep(PERIOD * 10).await;
+                    dragoman_time::sleep(PERIOD * 10).await;
                 }
             }
         }

@@ -59,7 +59,7 @@ impl Nav2 {
                 Some((number, target.clone(), state.platform.status().pose))
             });
             let Some((number, target, pose)) = wanted else {
-                tokio::time::sleep(PERIOD).await;
+                dragoman_time::sleep(PERIOD).await;
                 continue;
             };
             let target = if before == Some(number) { rest(target, pose) } else { target };
@@ -109,13 +109,13 @@ impl Nav2 {
         goal: A::Goal,
     ) -> End {
         let there = async { Node::is_available(client)?.await };
-        match tokio::time::timeout(TIME_LIMIT, there).await {
+        match dragoman_time::timeout(TIME_LIMIT, there).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return End::Failed(error.to_string()),
             Err(_) => return End::Failed("its action is not available".to_owned()),
         }
         let sent = match client.send_goal_request(goal) {
-            Ok(sent) => tokio::time::timeout(TIME_LIMIT, sent).await,
+            Ok(sent) => dragoman_time::timeout(TIME_LIMIT, sent).await,
             Err(error) => return End::Failed(error.to_string()),
         };
         let (goal, result, _feedback) = match sent {
@@ -133,7 +133,7 @@ impl Nav2 {
                     goal.cancel()?.await?;
                     result.await
                 };
-                if !matches!(tokio::time::timeout(TIME_LIMIT, cancelled).await, Ok(Ok(_))) {
+                if !matches!(dragoman_time::timeout(TIME_LIMIT, cancelled).await, Ok(Ok(_))) {
                     self.shared.with(|state| state.refuse("Nav2 does not cancel its goal"));
                 }
                 End::Withdrawn
@@ -146,7 +146,7 @@ impl Nav2 {
         let is_wanted =
             |state: &mut State| state.platform.delegated().is_some_and(|(wanted, _)| wanted == number);
         while self.shared.with(is_wanted) {
-            tokio::time::sleep(PERIOD).await;
+            dragoman_time::sleep(PERIOD).await;
         }
     }
 }

@@ -162,8 +162,9 @@ async fn listen<T: WrappedTypesupport + Send + 'static>(
         }
     })?;
     let node = tasks.start()?;
-    let received = tokio::time::timeout(TIME_LIMIT, async {
+    let received = dragoman_time::timeout(TIME_LIMIT, async {
         tokio::select! {
+            biased;
             message = receiver => message.ok(),
             () = node => None,
         }

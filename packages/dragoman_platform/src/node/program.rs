@@ -99,7 +99,7 @@ impl ProgramLog {
 
 /// The current date and time, UTC.
 pub(super) fn now() -> Date {
-    date(&Utc::now())
+    date(&(DateTime::UNIX_EPOCH + dragoman_time::wall_time()))
 }
 
 fn date(time: &DateTime<Utc>) -> Date {

@@ -81,11 +81,11 @@ impl<T> Default for Timed<T> {
 
 impl<T> Timed<T> {
     fn set(&mut self, value: T) {
-        self.0 = Some((Instant::now(), value));
+        self.0 = Some((dragoman_time::now(), value));
     }
 
     fn get(&self) -> Option<&T> {
-        self.0.as_ref().filter(|(when, _)| when.elapsed() <= TIMEOUT).map(|(_, value)| value)
+        self.0.as_ref().filter(|(when, _)| dragoman_time::since(*when) <= TIMEOUT).map(|(_, value)| value)
     }
 }
 

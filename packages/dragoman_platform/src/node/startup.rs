@@ -3,9 +3,10 @@
 //! have files of their own, e.g. `StartupPosition_second.dat`.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_geometry::{Pose, position, wrap_angle};
+use dragoman_time::{now, since, sleep};
 
 use super::documents::{Kind, NamedDocument, load_saved, set};
 use super::files::{beside, read, write};
@@ -131,9 +132,9 @@ pub(super) fn remember(files: &Files, kind: Kind, name: &str) -> Result<(), Refu
 
 /// Writes the pose whenever it has changed and the platform stands; while it moves, every five seconds.
 pub(super) async fn keep_pose(shared: Shared) {
-    let (mut written, mut when) = (None::<Pose>, Instant::now());
+    let (mut written, mut when) = (None::<Pose>, now());
     loop {
-        tokio::time::sleep(PERIOD).await;
+        sleep(PERIOD).await;
         let known = shared.with(|state| {
             let status = state.platform.status();
             let known = state.is_placed() && !status.localization_lost;
@@ -150,14 +151,14 @@ pub(super) async fn keep_pose(shared: Shared) {
             let turn = wrap_angle(pose.heading - written.heading);
             (position(pose) - position(written)).norm() > CHANGE || turn.abs() > CHANGE
         });
-        if !is_new || !(stands || when.elapsed() >= WHILE_MOVING) {
+        if !is_new || !(stands || since(when) >= WHILE_MOVING) {
             continue;
         }
         let text = StartPosition(pose).to_string();
         if let Err(Refused(reason)) = beside(move || write(&file, text.as_bytes())).await {
             shared.with(|state| state.refuse(&reason));
         }
-        (written, when) = (Some(pose), Instant::now());
+        (written, when) = (Some(pose), now());
     }
 }
 

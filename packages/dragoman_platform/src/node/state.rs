@@ -10,6 +10,7 @@ use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::{Clock, Node};
+use dragoman_time::{now, since};
 use futures::channel::mpsc::Sender;
 
 use super::can::Can;
@@ -142,7 +143,7 @@ impl Shared {
             base_timeout: Duration::from_secs_f64(values.value("base_timeout")),
             values,
             kept: parameters::Kept::new(),
-            start: Instant::now(),
+            start: now(),
             ticks: 0,
             requests: 0,
             refused: 0,
@@ -197,7 +198,7 @@ impl State {
 
     /// Time since the start.
     pub(super) fn time(&self) -> Duration {
-        self.start.elapsed()
+        since(self.start)
     }
 
     /// Whether the pose is that of the base: odometry has been received, and the platform was initialized.
@@ -207,7 +208,7 @@ impl State {
 
     /// Whether the connection to the base is alive.
     pub(super) fn base_alive(&self) -> bool {
-        self.inputs.odometry.as_ref().is_some_and(|(when, _)| when.elapsed() <= self.base_timeout)
+        self.inputs.odometry.as_ref().is_some_and(|(when, _)| since(*when) <= self.base_timeout)
     }
 
     /// One cycle of the controller: the velocity of the base. `None`: the platform is inactive, and others may drive
@@ -243,7 +244,7 @@ impl State {
         let inputs = &mut self.inputs;
         let scan = std::mem::take(&mut inputs.is_new)
             .then_some(Scan { origin: inputs.laser, points: &inputs.points });
-        let joystick = inputs.joystick.filter(|(when, _)| when.elapsed() <= JOYSTICK_TIMEOUT);
+        let joystick = inputs.joystick.filter(|(when, _)| since(*when) <= JOYSTICK_TIMEOUT);
         let input = Input {
             scan,
             ultrasonics: &ultrasonics,

@@ -16,6 +16,7 @@ use dragoman_ros::std_msgs::msg::{Bool, Header, UInt16};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Publisher, QosProfile, Result};
+use dragoman_time::{Task, Work, off_thread, spawn};
 
 use super::state::{Shared, State};
 use super::status;
@@ -79,7 +80,7 @@ struct Topics {
     flash_light: Switch,
     map: SharedPublisher<OccupancyGrid>,
     /// The task that draws and publishes the map.
-    drawing: Option<tokio::task::JoinHandle<()>>,
+    drawing: Option<Task<()>>,
     tf: Option<Publisher<TFMessage>>,
     /// The frames of the ultrasonic sensors.
     sensors: Option<Publisher<TFMessage>>,
@@ -221,12 +222,16 @@ impl Topics {
         let (publisher, resolution, frame) = (self.map.clone(), self.resolution, self.map_frame.clone());
         self.shown_map = Some(map.clone());
         // Millions of cells take time.
-        self.drawing = Some(tokio::task::spawn_blocking(move || {
+        let draw = off_thread(Work::PICTURE, move |_| {
             let mut message = messages::grid(&map, resolution);
             message.header.frame_id = frame;
             message.info.map_load_time = stamp.clone();
             message.header.stamp = stamp;
             report(publisher.publish(&message));
+        });
+        self.drawing = Some(spawn(async move {
+            // The hook for panics has reported a panic.
+            let _ = draw.await;
         }));
     }
 

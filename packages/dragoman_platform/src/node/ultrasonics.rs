@@ -6,6 +6,7 @@ use dragoman_neobotix::codes::ULTRASONIC_IDLE;
 use dragoman_ros::sensor_msgs::msg::Range;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile};
+use dragoman_time::{now, since, sleep};
 
 use super::base::MAX_ULTRASONICS;
 use super::state::{Shared, State};
@@ -59,7 +60,7 @@ impl Echo {
 
 impl Echoes {
     fn fresh(&self) -> impl Iterator<Item = Option<Echo>> + '_ {
-        self.0.iter().map(|echo| echo.filter(|(when, _)| when.elapsed() <= TIMEOUT).map(|(_, echo)| echo))
+        self.0.iter().map(|echo| echo.filter(|(when, _)| since(*when) <= TIMEOUT).map(|(_, echo)| echo))
     }
 
     /// Ranges by number, m; infinite if nothing is near, NaN if absent.
@@ -84,16 +85,17 @@ impl Ultrasonics {
         self.shared.with(|state| state.inputs.ultrasonics = Echoes(vec![None; self.topics.len()]));
         loop {
             while !self.are_wanted() {
-                tokio::time::sleep(PERIOD).await;
+                sleep(PERIOD).await;
             }
             match self.listen() {
                 Ok(node) => tokio::select! {
+                    biased;
+                    () = async { while self.are_wanted() { sleep(PERIOD).await } } => {}
                     () = node => {}
-                    () = async { while self.are_wanted() { tokio::time::sleep(PERIOD).await } } => {}
                 },
                 Err(error) => {
                     tracing::warn!(%error, "subscribing to the ultrasonic sensors failed");
-                    tokio::time::sleep(PERIOD * 10).await;
+                    sleep(PERIOD * 10).await;
                 }
             }
         }
@@ -118,7 +120,7 @@ impl Ultrasonics {
 impl State {
     fn hear(&mut self, sensor: usize, range: &Range) {
         if let Some(place) = self.inputs.ultrasonics.0.get_mut(sensor) {
-            *place = Echo::new(range).map(|echo| (Instant::now(), echo));
+            *place = Echo::new(range).map(|echo| (now(), echo));
         }
     }
 }
@@ -131,7 +133,7 @@ mod tests {
     fn a_sensor_that_hears_nothing_shows_its_maximum_range_and_never_contact() {
         let message = |range| Range { range, min_range: 0.05, max_range: 3.0, ..Default::default() };
         let echoes = |ranges: &[f32]| {
-            let echo = |&range| Echo::new(&message(range)).map(|echo| (Instant::now(), echo));
+            let echo = |&range| Echo::new(&message(range)).map(|echo| (now(), echo));
             Echoes(ranges.iter().map(echo).collect())
         };
         let (infinite, nan) = (f32::INFINITY, f32::NAN);
@@ -146,7 +148,7 @@ mod tests {
         assert_eq!(ranges[..5], [1.5, f64::INFINITY, f64::INFINITY, least, least]);
         assert!(ranges[5].is_nan());
         // Silent for too long.
-        let old = Instant::now().checked_sub(TIMEOUT * 2).map(|when| Some((when, Echo { range: 1.0, most })));
+        let old = now().checked_sub(TIMEOUT * 2).map(|when| Some((when, Echo { range: 1.0, most })));
         assert_eq!(Echoes(vec![old.unwrap()]).distances(1)[0], ULTRASONIC_IDLE);
         assert_eq!(Echo::new(&Range { range: 1.0, ..Default::default() }), None);
     }

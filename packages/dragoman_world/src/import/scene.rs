@@ -1,6 +1,6 @@
 //! Bodies, robots, sensors and landmarks, and what is linked to what.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use nalgebra::Isometry3;
 
@@ -116,7 +116,7 @@ impl Importer<'_> {
         let mut placed: Vec<Option<Placed>> = vec![None; elements.len()];
         // An element after the one to which it is linked.
         let mut waiting: Vec<usize> = (0..elements.len()).collect();
-        let mut settled: HashSet<usize> = HashSet::new();
+        let mut settled: BTreeSet<usize> = BTreeSet::new();
         for _ in 0..MAX_LINKS {
             let mut later = Vec::new();
             for at in waiting {

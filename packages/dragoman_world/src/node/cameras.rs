@@ -1,16 +1,18 @@
-//! The pictures of cameras: drawn, encoded and published in one thread per camera, only for topics with subscribers.
+//! The pictures of cameras: drawn, encoded and published by one task per camera, in a thread of its own, only for topics
+//! with subscribers.
 //!
 //! The worlds are locked while poses are copied; drawing and sending blocks nothing. Every picture is drawn once, for
 //! all topics that show it, and only if something has moved or depths have noise.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::sensor_msgs::msg::{CameraInfo, CompressedImage, Image};
 use dragoman_ros::tasks::{NodeError, NodeTasks};
 use dragoman_ros::{Node, Publisher, QosProfile, Result};
+use dragoman_time::{Thread, now, sleep_until, spawn_thread};
+use futures::channel::oneshot;
+use futures::future::{Either, select};
 
 use super::pictures::{self, Encoding};
 use super::sensors::{Kind, Sensor};
@@ -22,7 +24,8 @@ const RATE: f64 = 30.0;
 /// Period of checking for subscribers while there are none.
 const IDLE_PERIOD: Duration = Duration::from_millis(100);
 
-/// Creates the topics, `depth/image` with grey values if `is_grey`, and starts a thread for each camera that ends with the node.
+/// Creates the topics, `depth/image` with grey values if `is_grey`, and starts a task for each camera, in a thread of its
+/// own, that ends with the node.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     live: &Live,
@@ -33,9 +36,9 @@ pub(super) fn serve(
     for sensor in sensors {
         let Kind::Camera(figures, _) = sensor.kind else { continue };
         let mut feed = Feed::new(tasks.node(), live, stamps, sensor, figures, is_grey)?;
-        let (end, ended) = channel();
+        let (end, ended) = oneshot::channel();
         let name = format!("camera {}", sensor.name.chars().take(8).collect::<String>());
-        let thread = std::thread::Builder::new().name(name).spawn(move || feed.run(&ended))?;
+        let thread = spawn_thread(&name, async move { feed.run(ended).await })?;
         let running = Running { end: Some(end), thread: Some(thread) };
         tasks.spawn(async move {
             let _running = running;
@@ -45,17 +48,17 @@ pub(super) fn serve(
     Ok(())
 }
 
-/// A thread that ends when this is dropped.
+/// A task that ends when this is dropped.
 struct Running {
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<Thread>,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         self.end.take();
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            thread.join();
         }
     }
 }
@@ -193,13 +196,12 @@ impl Feed {
     }
 
     /// Publishes until the sender of `ended` is dropped.
-    fn run(&mut self, ended: &Receiver<()>) {
-        let mut due = Instant::now();
+    async fn run(&mut self, mut ended: oneshot::Receiver<()>) {
+        let mut due = now();
         loop {
-            let now = Instant::now();
-            due = if self.publish() { (due + self.period).max(now) } else { now + IDLE_PERIOD };
-            let wait = due.saturating_duration_since(Instant::now());
-            if ended.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
+            let begin = now();
+            due = if self.publish() { (due + self.period).max(begin) } else { begin + IDLE_PERIOD };
+            if let Either::Left(_) = select(&mut ended, sleep_until(due)).await {
                 return;
             }
         }

@@ -1,6 +1,6 @@
 //! Names and transforms of the world.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{Pose, Transform, TransformStamped};
@@ -32,7 +32,7 @@ pub(super) fn part_frame(name: &str) -> String {
 
 /// A frame shared by two objects, and their names in the world file.
 pub(super) fn shared(worlds: &Worlds) -> Option<(String, [String; 2])> {
-    let mut frames = HashMap::new();
+    let mut frames = BTreeMap::new();
     for (at, world) in worlds.worlds().iter().enumerate() {
         let of_world = (world_frame(at, world), world.name().to_owned());
         let of_things = world.objects().iter().flat_map(|object| {

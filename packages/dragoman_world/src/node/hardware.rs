@@ -9,7 +9,7 @@
 mod battery;
 mod surroundings;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::sensor_msgs::msg::Range;
 use dragoman_ros::std_msgs::msg::Bool;
@@ -87,13 +87,13 @@ pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNod
     let publisher = tasks.node().create_publisher("battery_state", QosProfile::default())?;
     let docking = tasks.node().create_publisher("docked", QosProfile::default())?;
     let mut battery = Battery::new();
-    let (mut before, mut looked) = (None::<nalgebra::Vector3<f64>>, Instant::now());
+    let (mut before, mut looked) = (None::<nalgebra::Vector3<f64>>, dragoman_time::now());
     tasks.every(BATTERY_PERIOD, move || {
         let place = worlds.pose(&robot).ok().map(|(_, pose)| pose.translation.vector);
         let moved = before.zip(place).is_some_and(|(before, place)| (place - before).norm() > 1e-3);
         before = place;
         let is_docked = surroundings::is_docked(&worlds, &robot);
-        let now = Instant::now();
+        let now = dragoman_time::now();
         if is_docked {
             battery.charge(now - looked);
         } else {

@@ -1,13 +1,14 @@
-//! The worlds as markers for rviz2, sent from a separate thread: meshes are large, and must not delay requests.
-
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
+//! The worlds as markers for rviz2, sent by a task in a thread of its own: meshes are large, and must not delay
+//! requests.
 
 use dragoman_ros::Publisher;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
 use dragoman_ros::std_msgs::msg::ColorRGBA;
 use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
+use dragoman_time::{Thread, spawn_thread};
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::{FutureExt, StreamExt};
 use nalgebra::{Isometry3, Translation3};
 
 use super::frames::{pose_message, world_frame};
@@ -32,10 +33,10 @@ impl Places {
     }
 }
 
-/// Sends the markers; its thread ends when it is dropped.
+/// Sends the markers; its task ends when it is dropped.
 pub(super) struct Board {
-    places: Option<Sender<Places>>,
-    thread: Option<JoinHandle<()>>,
+    places: Option<UnboundedSender<Places>>,
+    thread: Option<Thread>,
 }
 
 impl Board {
@@ -43,23 +44,23 @@ impl Board {
     /// The system cannot create a thread.
     pub(super) fn new(worlds: &Worlds, publisher: Publisher<MarkerArray>) -> std::io::Result<Self> {
         let mut markers = Markers::new(worlds);
-        let (places, moved) = channel();
-        let send = move || {
-            while let Some(places) = newest(&moved) {
+        let (places, mut moved) = unbounded();
+        let send = async move {
+            while let Some(places) = newest(&mut moved).await {
                 if let Err(error) = publisher.publish(markers.at(&places)) {
                     tracing::warn!(%error, "publishing markers failed");
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("markers".into()).spawn(send)?;
+        let thread = spawn_thread("markers", send)?;
         Ok(Self { places: Some(places), thread: Some(thread) })
     }
 
     /// Shows the markers at these poses, as soon as the previous ones have been sent.
     pub(super) fn show(&self, places: Places) {
         if let Some(board) = &self.places {
-            // The thread lives as long as this.
-            let _ = board.send(places);
+            // The task lives as long as this.
+            let _ = board.unbounded_send(places);
         }
     }
 }
@@ -68,15 +69,18 @@ impl Drop for Board {
     fn drop(&mut self) {
         self.places.take();
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            thread.join();
         }
     }
 }
 
 /// Waits for the next poses, and skips outdated ones; `None` at the end.
-fn newest(moved: &Receiver<Places>) -> Option<Places> {
-    let first = moved.recv().ok()?;
-    Some(moved.try_iter().last().unwrap_or(first))
+async fn newest(moved: &mut UnboundedReceiver<Places>) -> Option<Places> {
+    let mut newest = moved.next().await?;
+    while let Some(Some(places)) = moved.next().now_or_never() {
+        newest = places;
+    }
+    Some(newest)
 }
 
 /// A marker for each shape of each part, in the part's namespace, and one for each landmark. The first message begins
@@ -215,12 +219,13 @@ mod tests {
 
     #[test]
     fn only_the_newest_places_are_shown() {
-        let (worlds, (sender, receiver)) = (worlds(), channel());
+        let (worlds, (sender, mut receiver)) = (worlds(), unbounded());
         for sec in 1..=3 {
-            sender.send(Places::of(&worlds, &Time { sec, nanosec: 0 })).unwrap();
+            sender.unbounded_send(Places::of(&worlds, &Time { sec, nanosec: 0 })).unwrap();
         }
-        assert_eq!(newest(&receiver).map(|places| places.stamp.sec), Some(3));
+        let shown = newest(&mut receiver).now_or_never().unwrap();
+        assert_eq!(shown.map(|places| places.stamp.sec), Some(3));
         drop(sender);
-        assert!(newest(&receiver).is_none());
+        assert!(newest(&mut receiver).now_or_never().unwrap().is_none());
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use dragoman_ros::Result;
 use dragoman_ros::tasks::NodeTasks;
+use dragoman_time::Work;
 
 use super::Live;
 
@@ -47,7 +48,7 @@ impl Rhythm {
         tasks.spawn(async move {
             while next(&mut turns, &live) {
                 // Requests are handled in between.
-                tokio::task::yield_now().await;
+                dragoman_time::yield_after(Work::WORLDS).await;
             }
         });
     }

@@ -318,7 +318,7 @@ fn serve_base(tasks: &mut NodeTasks, base: RealTime<Kobuki>) -> Result<()> {
     ]
     .map(|publisher| (publisher, None));
     tasks.every(HAND_PERIOD, move || {
-        let now = Instant::now();
+        let now = dragoman_time::now();
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
         let leds = base.with(|kobuki| {
             for (until, button) in held.iter_mut().zip(&mut kobuki.inputs.buttons) {
@@ -351,7 +351,7 @@ fn press(
     if !(duration > 0.0 && duration <= LONGEST_PRESS) {
         return Err(format!("a duration of {duration} s is not within 0 to {LONGEST_PRESS} s"));
     }
-    let end = Instant::now() + Duration::from_secs_f64(duration);
+    let end = dragoman_time::now() + Duration::from_secs_f64(duration);
     *until = Some(until.map_or(end, |before| before.max(end)));
     base.with(|kobuki| {
         if let Some(input) = kobuki.inputs.buttons.get_mut(usize::from(button)) {
