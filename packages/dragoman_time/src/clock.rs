@@ -18,6 +18,11 @@ pub fn since(earlier: Instant) -> Duration {
     now().saturating_duration_since(earlier)
 }
 
+/// Whether time is virtual. For the little that has no place in a simulation, such as priorities of threads.
+pub fn is_virtual() -> bool {
+    executor::with_lab(|_, _| ()).is_some()
+}
+
 /// Time since 1970, of the system's clock.
 pub fn wall_time() -> Duration {
     executor::with_lab(|executor, lab| lab.wall_start + executor.passed())

@@ -14,7 +14,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `clock` | [`now`], [`since`], [`wall_time`] |
+//! | `clock` | [`now`], [`since`], [`wall_time`], [`is_virtual`] |
 //! | `sleep` | [`sleep()`], [`sleep_until`], [`timeout`], [`Interval`] |
 //! | `task` | [`spawn`], [`Task`], [`Tasks`] |
 //! | `thread` | [`spawn_thread`]: a task with a thread of its own in real time |
@@ -37,7 +37,7 @@ mod thread;
 mod work;
 
 pub use chance::{random, random_bytes, random_unit};
-pub use clock::{now, since, wall_time};
+pub use clock::{is_virtual, now, since, wall_time};
 pub use history::{Event, Fingerprint, note};
 pub use simulation::Simulation;
 pub use sleep::{
@@ -47,6 +47,6 @@ pub use sleep::{
 pub use surroundings::{
     Surroundings, arguments, own, print, process_id, temporary_folder, variable, variable_os,
 };
-pub use task::{AbortHandle, Task, TaskError, Tasks, spawn};
+pub use task::{AbortHandle, Task, TaskError, Tasks, can_spawn, spawn};
 pub use thread::{Thread, spawn_thread};
 pub use work::{Work, WorkClock, off_thread};
