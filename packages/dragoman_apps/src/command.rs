@@ -13,7 +13,7 @@ use crate::program::{Program, Status};
 
 /// Parses the command line without the arguments of ROS.
 pub fn parse<T: Parser>() -> T {
-    let (own, _) = command_line::split(std::env::args());
+    let (own, _) = command_line::split(dragoman_time::arguments());
     T::parse_from(own)
 }
 

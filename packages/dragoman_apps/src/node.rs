@@ -3,7 +3,7 @@
 
 mod image;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -79,7 +79,7 @@ struct Shared {
 
 impl Shared {
     fn now(&self) -> Duration {
-        self.began.elapsed()
+        dragoman_time::since(self.began)
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
@@ -103,14 +103,16 @@ pub async fn run(
     let mut tasks = NodeTasks::new(Node::create(context.clone(), name, "")?);
     let (_, server) = parameters::declare(tasks.node(), Vec::new())?;
     tasks.spawn(server);
-    let shared = Arc::new(Shared { began: Instant::now(), inbox: Mutex::default(), came: Notify::new() });
+    let shared =
+        Arc::new(Shared { began: dragoman_time::now(), inbox: Mutex::default(), came: Notify::new() });
     subscribe(&mut tasks, &shared)?;
     let (robot, velocity) = Robot::new(tasks.node(), name)?;
     supervisor.on_stop(Box::pin(stop_base(velocity)));
     supervisor.spawn_node(tasks.start()?);
     tokio::select! {
-        end = drive(&robot, &shared, &mut program, &mut print) => end,
+        biased;
         () = stop => Ok(End::Stopped),
+        end = drive(&robot, &shared, &mut program, &mut print) => end,
     }
 }
 
@@ -171,12 +173,12 @@ async fn drive(
         if shared.now() > START_TIMEOUT {
             return Err(AppError::NoRobot { topics: missing.join(", ") });
         }
-        tokio::time::sleep(LONGEST_WAIT).await;
+        dragoman_time::sleep(LONGEST_WAIT).await;
     }
     let (mut actions, mut refusal) = (Vec::new(), None::<String>);
     loop {
         // Call the program even without messages, so that it notices their absence.
-        let _ = tokio::time::timeout(LONGEST_WAIT, shared.came.notified()).await;
+        let _ = dragoman_time::timeout(LONGEST_WAIT, shared.came.notified()).await;
         let (odometry, contacts, depth) = {
             let inbox = shared.inbox();
             (inbox.odometry, inbox.contacts, inbox.depth.clone())
@@ -203,7 +205,7 @@ async fn drive(
 /// Executes the program's actions.
 struct Robot {
     velocity: SharedPublisher<Velocity>,
-    joints: HashMap<Joint, JointHandles>,
+    joints: BTreeMap<Joint, JointHandles>,
     console: Publisher<Text>,
 }
 
@@ -217,7 +219,7 @@ impl Robot {
     /// Also returns the publisher that stops the base.
     fn new(node: &mut Node, name: &str) -> Result<(Self, SharedPublisher<Velocity>), AppError> {
         let services = QosProfile::services_default;
-        let mut joints = HashMap::new();
+        let mut joints = BTreeMap::new();
         for joint in Joint::ALL {
             let name = joint.name();
             let handles = JointHandles {
@@ -272,7 +274,7 @@ async fn stop_base(velocity: SharedPublisher<Velocity>) {
         if let Err(error) = velocity.publish(&Velocity::default()) {
             tracing::error!(%error, "the base cannot be stopped");
         }
-        tokio::time::sleep(STOP_PERIOD).await;
+        dragoman_time::sleep(STOP_PERIOD).await;
     }
 }
 
@@ -285,7 +287,7 @@ async fn call<S: WrappedServiceTypeSupport + 'static>(
         Node::is_available(client)?.await?;
         client.request(request)?.await.map(|_| ())
     };
-    match tokio::time::timeout(CALL_TIMEOUT, answered).await {
+    match dragoman_time::timeout(CALL_TIMEOUT, answered).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(format!("{name}: {error}")),
         Err(_) => Err(format!("{name} does not answer")),

@@ -7,7 +7,7 @@ use dragoman_geometry::{Pose, Twist};
 use crate::depth::DepthImage;
 
 /// A joint of the WidowX, with the names of the TurtleBot thesis, 3.6.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Joint {
     /// `arm_1_joint`: the arm's base turns about the vertical.
     Arm,

@@ -45,7 +45,7 @@ pub(crate) async fn start(supervisor: &Supervisor, machine: Machine) {
     supervisor.on_stop(stop);
     outln!("{name} at {place} appears as {}", node.name());
     supervisor.spawn_node(node);
-    if tokio::time::timeout(RESPONSE_TIMEOUT, measured).await.is_err() {
+    if dragoman_time::timeout(RESPONSE_TIMEOUT, measured).await.is_err() {
         outln!("{no_data}; see /diagnostics");
     }
 }

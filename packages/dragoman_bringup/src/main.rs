@@ -165,7 +165,7 @@ trait Server {
 }
 
 fn main() -> ExitCode {
-    let (own, _) = command_line::split(std::env::args());
+    let (own, _) = command_line::split(dragoman_time::arguments());
     let cli = Cli::parse_from(own);
     let ended = match cli.command.unwrap_or(Command::Up(cli.up)) {
         Command::Up(up) => serve("up", &up),

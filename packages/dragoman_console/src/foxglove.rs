@@ -16,7 +16,7 @@ mod wire;
 pub use session::Session;
 pub use wire::Parameter;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::schema::{SchemaError, Types};
@@ -79,10 +79,10 @@ pub struct Offered {
 #[derive(Debug, Default)]
 pub struct Catalogue {
     last_id: u32,
-    channels: HashMap<(String, String), Arc<Channel>>,
-    services: HashMap<(String, String), Arc<Service>>,
+    channels: BTreeMap<(String, String), Arc<Channel>>,
+    services: BTreeMap<(String, String), Arc<Service>>,
     /// `None` for types without a valid definition.
-    schemas: HashMap<String, Option<Arc<str>>>,
+    schemas: BTreeMap<String, Option<Arc<str>>>,
     errors: Vec<SchemaError>,
     offered: Arc<Offered>,
 }
@@ -108,7 +108,7 @@ impl Catalogue {
         if self.schemas.len() > MOST_SCHEMAS {
             self.schemas.clear();
         }
-        let (mut channels, mut known) = (HashMap::new(), std::mem::take(&mut self.channels));
+        let (mut channels, mut known) = (BTreeMap::new(), std::mem::take(&mut self.channels));
         for (topic, type_name) in topics.iter().filter(|(name, _)| !is_hidden(name)) {
             let key = ((*topic).to_owned(), (*type_name).to_owned());
             let channel = known.remove(&key).or_else(|| {
@@ -119,7 +119,7 @@ impl Catalogue {
             channels.extend(channel.map(|channel| (key, channel)));
         }
         self.channels = channels;
-        let (mut found, mut known) = (HashMap::new(), std::mem::take(&mut self.services));
+        let (mut found, mut known) = (BTreeMap::new(), std::mem::take(&mut self.services));
         for (name, type_name) in services.iter().filter(|(name, _)| !is_hidden(name)) {
             let key = ((*name).to_owned(), (*type_name).to_owned());
             let service = known.remove(&key).or_else(|| {

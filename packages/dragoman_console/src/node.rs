@@ -56,7 +56,7 @@ use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile};
 use futures::future::BoxFuture;
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
 use crate::schema::{Builtin, Installed, Source, Types};
 use hub::Hub;
@@ -192,18 +192,24 @@ pub fn start(context: &Context, settings: &Settings) -> Result<Console, ConsoleE
         .map_err(ConsoleError::node)?;
     let running = tasks.start().map_err(ConsoleError::node)?;
     let (refused, started, origins) =
-        (Arc::default(), Uuid::new_v4().to_string().into(), settings.origins.clone().into());
+        (Arc::default(), random_uuid("console start").to_string().into(), settings.origins.clone().into());
     let server = Server { hub, lab, recordings, token: settings.token.clone(), refused, started, origins };
     let server = server.start(listener, foxglove).map_err(ConsoleError::node)?;
     let node = Box::pin(async move {
         // Ended in this order: the server, then the thread of ROS.
         let _thread = thread;
         tokio::select! {
+            biased;
             () = server => {}
             () = running => {}
         }
     });
     Ok(Console { address, foxglove: foxglove_address, node })
+}
+
+/// A random identifier for this use.
+fn random_uuid(name: &str) -> Uuid {
+    Builder::from_random_bytes(dragoman_time::random_bytes(name)).into_uuid()
 }
 
 /// Gives the calling thread the processor after those of the robots. Threads have priorities of their own on Linux only.
@@ -214,21 +220,29 @@ fn lower_priority() {
     }
 }
 
-fn listen(settings: &Settings, address: SocketAddr) -> Result<(TcpListener, SocketAddr), ConsoleError> {
+/// A socket, and its address. On virtual time there is no socket: the console then works in ROS only.
+fn listen(
+    settings: &Settings,
+    address: SocketAddr,
+) -> Result<(Option<TcpListener>, SocketAddr), ConsoleError> {
     if settings.token.is_none() && !address.ip().is_loopback() {
         return Err(ConsoleError::NoToken(address));
+    }
+    if dragoman_time::is_virtual() {
+        return Ok((None, address));
     }
     let error = |error| ConsoleError::Bind { address, error };
     let listener = TcpListener::bind(address).map_err(error)?;
     listener.set_nonblocking(true).map_err(error)?;
     let address = listener.local_addr().map_err(error)?;
-    Ok((listener, address))
+    Ok((Some(listener), address))
 }
 
 /// The types of this process.
 fn types() -> Types {
-    let builtin = Builtin { humble: std::env::var("ROS_DISTRO").is_ok_and(|name| name == "humble") };
-    let installed = Installed::from_environment();
+    let builtin =
+        Builtin { humble: dragoman_time::variable("ROS_DISTRO").is_some_and(|name| name == "humble") };
+    let installed = Installed::below(&dragoman_time::variable_os("AMENT_PREFIX_PATH").unwrap_or_default());
     // With rcl the installed definitions are the program's; without, the built-in ones are.
     let sources: Vec<Box<dyn Source>> = if dragoman_ros::raw::CALLS_ARE_JSON {
         vec![Box::new(installed), Box::new(builtin)]

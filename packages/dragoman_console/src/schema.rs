@@ -12,7 +12,7 @@ mod sources;
 pub use definition::{Constant, Definition, DefinitionError, FieldDefinition, parse};
 pub use sources::{Builtin, Installed, Source};
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
@@ -181,7 +181,7 @@ pub struct Types {
 
 struct Shared {
     sources: Vec<Box<dyn Source>>,
-    known: Mutex<HashMap<String, Arc<Structure>>>,
+    known: Mutex<BTreeMap<String, Arc<Structure>>>,
 }
 
 impl Types {
@@ -302,7 +302,7 @@ impl Types {
         definition::section(&text, section).map(str::to_owned).ok_or_else(unknown)
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Structure>>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Structure>>> {
         self.shared.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

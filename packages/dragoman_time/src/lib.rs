@@ -14,7 +14,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `clock` | [`now`], [`since`], [`wall_time`] |
+//! | `clock` | [`now`], [`since`], [`wall_time`], [`is_virtual`] |
 //! | `sleep` | [`sleep()`], [`sleep_until`], [`timeout`], [`Interval`] |
 //! | `task` | [`spawn`], [`Task`], [`Tasks`] |
 //! | `thread` | [`spawn_thread`]: a task with a thread of its own in real time |
@@ -49,6 +49,6 @@ pub use sleep::{
 pub use surroundings::{
     Surroundings, arguments, own, print, process_id, temporary_folder, thread_name, variable, variable_os,
 };
-pub use task::{AbortHandle, Task, TaskError, Tasks, spawn, yield_now};
+pub use task::{AbortHandle, Task, TaskError, Tasks, can_spawn, spawn, yield_now};
 pub use thread::{Thread, spawn_thread};
 pub use work::{Work, WorkClock, off_thread, yield_after};

@@ -12,10 +12,15 @@ use futures::stream::{FuturesUnordered, StreamExt};
 
 use crate::executor::{self, lock};
 
+/// Whether [`spawn`] can be called: not in real time outside tokio, as at the end of a process.
+pub fn can_spawn() -> bool {
+    executor::current().is_some() || tokio::runtime::Handle::try_current().is_ok()
+}
+
 /// Runs `future` until it ends, or is aborted.
 ///
 /// # Panics
-/// In real time outside tokio.
+/// In real time outside tokio: see [`can_spawn`].
 #[track_caller]
 pub fn spawn<F>(future: F) -> Task<F::Output>
 where

@@ -15,7 +15,7 @@ mod settings;
 
 pub use measure::{MeasureCommand, measure};
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -257,7 +257,7 @@ pub fn arcs(command: &ArcsCommand, arm: &Arm) -> Result<()> {
         check_free(path, command.force)?;
     }
     let shown = command.arcs.display();
-    let joints: HashMap<&str, f64> = arm
+    let joints: BTreeMap<&str, f64> = arm
         .model
         .joints()
         .iter()

@@ -12,7 +12,7 @@ use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use dragoman_io::can::candump::{self, LogLine, ReadError};
 use dragoman_io::can::{Bus, Received, ReplayBus};
@@ -81,8 +81,9 @@ pub fn run(command: CanCommand) -> Result<()> {
             move || watch(&options, &stopped)
         });
         tokio::select! {
-            ended = &mut watching => return ended?,
+            biased;
             () = signal => stopped.store(true, Ordering::Relaxed),
+            ended = &mut watching => return ended?,
         }
         watching.await?
     })
@@ -113,26 +114,26 @@ fn live(options: &MonitorOptions, mut monitor: Monitor<impl Write>, stopped: &At
     let interface = options.can.as_deref().unwrap_or_default();
     let mut bus = dragoman_io::can::SocketCanBus::open(interface, &[])?;
     let mut log = options.log.as_deref().map(Log::create).transpose()?;
-    let began = std::time::Instant::now();
+    let began = dragoman_time::now();
     while !stopped.load(Ordering::Relaxed) {
-        bus.wait(POLL_PERIOD.min(monitor.due().saturating_sub(began.elapsed())));
+        bus.wait(POLL_PERIOD.min(monitor.due().saturating_sub(dragoman_time::since(began))));
         while let Some(received) = bus.receive() {
             if let (Some(log), Received::Frame(frame)) = (&mut log, &received) {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                let now = dragoman_time::wall_time();
                 log.write(&candump::line(now, interface, frame))?;
             }
-            monitor.show(began.elapsed(), &received)?;
+            monitor.show(dragoman_time::since(began), &received)?;
             if stopped.load(Ordering::Relaxed) {
                 break;
             }
         }
-        if monitor.advance(began.elapsed())? {
+        if monitor.advance(dragoman_time::since(began))? {
             log.as_mut().map(Log::flush).transpose()?;
         }
         monitor.flush()?;
     }
     log.as_mut().map(Log::flush).transpose()?;
-    monitor.finish(began.elapsed())?;
+    monitor.finish(dragoman_time::since(began))?;
     Ok(())
 }
 

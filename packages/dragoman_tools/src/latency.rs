@@ -14,16 +14,16 @@ mod statistics;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use dragoman_ros::dragoman_msgs::srv::GetGeometry;
 use dragoman_ros::qos::ReliabilityPolicy;
 use dragoman_ros::std_msgs::msg::String as Text;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile, out, raw};
+use dragoman_time::{sleep, timeout};
 use futures::StreamExt;
 use futures::channel::mpsc;
-use tokio::time::timeout;
 
 use crate::relay::{Table, To};
 use plot::Samples;
@@ -93,8 +93,9 @@ pub async fn run(
         Ok::<_, Box<dyn Error>>(())
     };
     tokio::select! {
-        result = measured => result?,
+        biased;
         () = stop => eprintln!("stopped; results so far:"),
+        result = measured => result?,
     }
     out!("{}", table(&rows));
     if let Some(path) = &options.plot {
@@ -146,7 +147,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
             row.remark = if seen == 0 { "silent".to_owned() } else { "no more messages".to_owned() };
             return Ok(row);
         };
-        let (at, now) = (Instant::now(), since_1970());
+        let (at, now) = (dragoman_time::now(), dragoman_time::wall_time());
         seen += 1;
         if seen <= FIRST {
             first = Some(at);
@@ -172,7 +173,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
 
 /// Type of a topic, and whether all its publishers are reliable.
 async fn found(node: &mut Node, topic: &str) -> Result<Option<(String, bool)>, Box<dyn Error>> {
-    let start = Instant::now();
+    let start = dragoman_time::now();
     loop {
         let publishers = node.get_publishers_info_by_topic(topic, false)?;
         if let Some(publisher) = publishers.first() {
@@ -182,10 +183,10 @@ async fn found(node: &mut Node, topic: &str) -> Result<Option<(String, bool)>, B
                 !publishers.iter().any(|publisher| best_effort(&publisher.qos_profile.reliability));
             return Ok(Some((publisher.topic_type.clone(), is_reliable)));
         }
-        if start.elapsed() > SEARCH_TIME {
+        if dragoman_time::since(start) > SEARCH_TIME {
             return Ok(None);
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        sleep(Duration::from_millis(50)).await;
     }
 }
 
@@ -198,15 +199,15 @@ async fn measure_service(mut tasks: NodeTasks, name: String, samples: usize) -> 
         return Ok(row);
     }
     for sample in 0..samples + FIRST {
-        let start = Instant::now();
+        let start = dragoman_time::now();
         if timeout(MESSAGE_TIMEOUT, client.request(&GetGeometry::Request::default())?).await.is_err() {
             row.remark = "no answer".to_owned();
             return Ok(row);
         }
         if sample >= FIRST {
-            row.times.push(start.elapsed());
+            row.times.push(dragoman_time::since(start));
         }
-        tokio::time::sleep(PAUSE).await;
+        sleep(PAUSE).await;
     }
     Ok(row)
 }
@@ -221,18 +222,19 @@ async fn measure_echo(
     let (sender, mut echoes) = mpsc::unbounded();
     tasks.subscribe(echo, QosProfile::default(), move |text: Text| {
         // The receiver is gone after the last sample.
-        let _ = sender.unbounded_send((text.data, Instant::now()));
+        let _ = sender.unbounded_send((text.data, dragoman_time::now()));
     })?;
-    let running = tokio::spawn(tasks.start()?);
+    let running = dragoman_time::spawn(tasks.start()?);
     let mut row = Row { name, measure: "request", ..Row::default() };
-    let start = Instant::now();
-    while publisher.get_inter_process_subscription_count()? == 0 && start.elapsed() < SEARCH_TIME {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    let start = dragoman_time::now();
+    while publisher.get_inter_process_subscription_count()? == 0 && dragoman_time::since(start) < SEARCH_TIME
+    {
+        sleep(Duration::from_millis(20)).await;
     }
-    tokio::time::sleep(SETTLE_TIME).await;
+    sleep(SETTLE_TIME).await;
     for sample in 0..samples + FIRST {
         let mark = format!("latency {sample}");
-        let start = Instant::now();
+        let start = dragoman_time::now();
         publisher.publish(&Text { data: mark.clone() })?;
         let received = timeout(MESSAGE_TIMEOUT, async {
             while let Some((text, at)) = echoes.next().await {
@@ -249,14 +251,10 @@ async fn measure_echo(
         if sample >= FIRST {
             row.times.push(at - start);
         }
-        tokio::time::sleep(PAUSE).await;
+        sleep(PAUSE).await;
     }
     running.abort();
     Ok(row)
-}
-
-fn since_1970() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// The results, in milliseconds.

@@ -13,7 +13,7 @@
 //! | [`station`] | `dragoman station`: the command station of an arm, on a terminal |
 //! | [`task`] | `dragoman task`: programs of a platform, checked, converted, run |
 //! | [`teleop`] | `dragoman teleop`: a base driven from the keyboard |
-//! | `worker` | threads that end when their owner drops them |
+//! | `worker` | tasks with a thread of their own that end when their owner drops them |
 
 // The reader of the output may go away: see `dragoman_ros::output`.
 #![deny(clippy::print_stdout)]

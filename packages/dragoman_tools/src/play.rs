@@ -9,15 +9,15 @@
 mod file;
 pub(crate) mod node;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::rosgraph_msgs::msg::Clock;
 use dragoman_ros::{Context, Node, QosProfile, raw};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
+use dragoman_time::{MissedTicks, interval, sleep, sleep_until};
 
 use crate::record::selection::{Pattern, Selection};
 use file::{Contents, Message, follow};
@@ -170,7 +170,7 @@ impl Session {
     ) -> Result<Played, PlayError> {
         let Self { options, contents } = self;
         let mut node = Node::create(context, "dragoman_play", "")?;
-        let mut publishers = HashMap::new();
+        let mut publishers = BTreeMap::new();
         for (id, channel) in &contents.channels {
             let topic = below(&options.prefix, &channel.topic);
             match raw::create_publisher(&mut node, &topic, &channel.type_name, channel.qos()) {
@@ -202,21 +202,18 @@ impl Session {
         let playing = async move {
             sleep(options.delay).await;
             loop {
-                let pace = Pace { begin: Instant::now(), first, rate: options.rate };
+                let pace = Pace { begin: dragoman_time::now(), first, rate: options.rate };
                 let mut messages = follow(&options.file)?;
-                let mut ticks = interval(CLOCK_PERIOD);
-                ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                let mut ticks = interval(CLOCK_PERIOD).with_missed(MissedTicks::Delay);
                 let mut next: Option<Message> = None;
                 loop {
                     tokio::select! {
-                        message = messages.recv(), if next.is_none() => match message {
-                            None => break,
-                            Some(message) => {
-                                let message = message?;
-                                let is_played = message.time >= first && publishers.contains_key(&message.channel);
-                                next = Some(message).filter(|_| is_played);
+                        biased;
+                        () = ticks.tick(), if clock.is_some() => {
+                            if let Some(clock) = &clock {
+                                clock.publish(&Clock { clock: pace.recorded(dragoman_time::now()) })?;
                             }
-                        },
+                        }
                         () = sleep_until(pace.due(next.as_ref())), if next.is_some() => {
                             let Some(message) = next.take() else { continue };
                             let Some(publisher) = publishers.get(&message.channel) else { continue };
@@ -230,11 +227,14 @@ impl Session {
                                 }
                             }
                         }
-                        now = ticks.tick(), if clock.is_some() => {
-                            if let Some(clock) = &clock {
-                                clock.publish(&Clock { clock: pace.recorded(now) })?;
+                        message = messages.recv(), if next.is_none() => match message {
+                            None => break,
+                            Some(message) => {
+                                let message = message?;
+                                let is_played = message.time >= first && publishers.contains_key(&message.channel);
+                                next = Some(message).filter(|_| is_played);
                             }
-                        }
+                        },
                     }
                 }
                 if !options.repeats {
@@ -245,8 +245,9 @@ impl Session {
             }
         };
         tokio::select! {
-            ended = playing => ended.map(|()| played),
+            biased;
             () = stop => Ok(played),
+            ended = playing => ended.map(|()| played),
         }
     }
 }

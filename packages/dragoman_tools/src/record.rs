@@ -23,7 +23,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use chrono::DateTime;
 use dragoman_ros::raw::SerializedMessage;
@@ -167,13 +167,14 @@ impl Session {
         let mut stop = std::pin::pin!(stop);
         loop {
             tokio::select! {
+                biased;
                 () = &mut stop => break,
+                error = recording.failed() => return Err(error),
+                Some(error) = &mut thesis_logs => return Err(error),
                 Some(found) = incoming.next() => topics.add(found),
                 Some((index, message)) = topics.messages.next(), if !topics.messages.is_empty() => {
                     topics.record(index, message, &recording, &dropped);
                 }
-                error = recording.failed() => return Err(error),
-                Some(error) = &mut thesis_logs => return Err(error),
             }
         }
         drop(watch);
@@ -287,8 +288,7 @@ impl fmt::Display for Summary {
 
 /// Nanoseconds since 1970.
 fn nanoseconds_now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    u64::try_from(dragoman_time::wall_time().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// `dragoman_2026-03-01T10-20-30Z.mcap`: without colons, which not all file systems allow.

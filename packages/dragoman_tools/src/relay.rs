@@ -131,10 +131,20 @@ pub fn start(
     let mut diagnostics = Diagnostics::new(tasks.node(), "relay", &robots.join(", "))?;
     tasks.every(REPORT_PERIOD, move || report(&mut diagnostics, &robots, &listeners, &counts, &reports))?;
     let node = tasks.start()?;
-    let attendant = on_demand.start(demand_node, tokio::runtime::Handle::current())?;
+    let (attendant, mut beginning) = on_demand.start(demand_node)?;
     Ok(Box::pin(async move {
         let _attendant = attendant;
-        node.await;
+        let forward = async {
+            while let Some(forwarding) = beginning.recv().await {
+                dragoman_time::spawn(forwarding);
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            () = node => {}
+            () = forward => {}
+        }
     }))
 }
 

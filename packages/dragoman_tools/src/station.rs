@@ -29,9 +29,9 @@ use crossterm::event::{Event, EventStream};
 use dragoman_ros::logging::{self, Severity};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, signals};
+use dragoman_time::MissedTicks;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
-use tokio::time::MissedTickBehavior;
 
 use self::core::{Action, Level, Setup, Station, TICK, Update};
 use self::joystick::{Joystick, Mapping};
@@ -173,11 +173,11 @@ async fn serve(
             turn: options.turn_button,
         },
     });
-    let start = Instant::now();
+    let start = dragoman_time::now();
+    let now = || dragoman_time::since(start);
     let mut joystick = joystick.map(read_joystick).transpose()?;
     let mut keys = EventStream::new();
-    let mut ticks = tokio::time::interval(TICK);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut ticks = dragoman_time::interval(TICK).with_missed(MissedTicks::Delay);
     let mut stop = pin!(stop);
     let ended = loop {
         if let Err(error) = link.act(&mut station) {
@@ -193,34 +193,35 @@ async fn serve(
             }
         };
         tokio::select! {
+            biased;
             () = &mut stop => break Ok(()),
+            () = ticks.tick() => {
+                station.handle_tick(now());
+                // An error here is a terminal that is gone.
+                if let Err(error) = screen.draw(|frame| draw::draw(&station, frame)) {
+                    break Err(format!("the terminal cannot be written: {error}").into());
+                }
+            }
             event = keys.next() => match event {
-                Some(Ok(Event::Key(key))) => station.handle_key(start.elapsed(), key),
+                Some(Ok(Event::Key(key))) => station.handle_key(now(), key),
                 Some(Ok(_)) => {}
                 Some(Err(error)) => break Err(format!("the keyboard cannot be read: {error}").into()),
                 None => break Ok(()),
             },
-            incoming = link.next() => handle_incoming(&mut station, start.elapsed(), incoming),
+            state = deflected => match state {
+                Some(Ok(state)) => station.handle_joystick(now(), &state.axes, &state.buttons),
+                Some(Err(reason)) => station.handle_joystick_lost(now(), reason),
+                None => joystick = None,
+            },
             Some(entry) = entries.next() => {
                 let level = match entry.severity {
                     Severity::Error => Level::Error,
                     Severity::Warn => Level::Warning,
                     Severity::Info => Level::Info,
                 };
-                station.handle_update(start.elapsed(), Update::Event(level, entry.text));
+                station.handle_update(now(), Update::Event(level, entry.text));
             }
-            state = deflected => match state {
-                Some(Ok(state)) => station.handle_joystick(start.elapsed(), &state.axes, &state.buttons),
-                Some(Err(reason)) => station.handle_joystick_lost(start.elapsed(), reason),
-                None => joystick = None,
-            },
-            _ = ticks.tick() => {
-                station.handle_tick(start.elapsed());
-                // An error here is a terminal that is gone.
-                if let Err(error) = screen.draw(|frame| draw::draw(&station, frame)) {
-                    break Err(format!("the terminal cannot be written: {error}").into());
-                }
-            }
+            incoming = link.next() => handle_incoming(&mut station, now(), incoming),
         }
     };
     let stopped = end(&mut station, &mut link, start).await;
@@ -234,19 +235,19 @@ async fn serve(
 
 /// Stops what the station has set in motion.
 async fn end(station: &mut Station, link: &mut Link, start: Instant) -> Result<()> {
-    if station.handle_end(start.elapsed()) {
+    if station.handle_end(dragoman_time::since(start)) {
         let stopped = async {
             link.act(station)?;
             while station.is_stopping() {
                 let incoming = link.next().await;
-                handle_incoming(station, start.elapsed(), incoming);
+                handle_incoming(station, dragoman_time::since(start), incoming);
                 link.act(station)?;
             }
             Ok(())
         };
         // Without an answer nothing else can be done from here.
         let silent = || Err("the arm has not confirmed the stop".into());
-        return tokio::time::timeout(END_TIME, stopped).await.unwrap_or_else(|_| silent());
+        return dragoman_time::timeout(END_TIME, stopped).await.unwrap_or_else(|_| silent());
     }
     link.act(station)
 }
@@ -273,12 +274,13 @@ fn read_joystick(device: File) -> std::io::Result<mpsc::Receiver<std::result::Re
             let _ = failed.blocking_send(Err(format!("the joystick cannot be read: {error}")));
         }
     })?;
-    tokio::spawn(async move {
-        let mut ticks = tokio::time::interval(TICK);
+    dragoman_time::spawn(async move {
+        let mut ticks = dragoman_time::interval(TICK);
         loop {
             tokio::select! {
+                biased;
+                () = ticks.tick() => {}
                 changed = states.changed() => if changed.is_err() { return },
-                _ = ticks.tick() => {}
             }
             let state = states.borrow_and_update().clone();
             if sender.send(Ok(state)).await.is_err() {

@@ -233,6 +233,7 @@ async fn remotely(
     let node = tasks.start()?;
     let mut node = std::pin::pin!(node);
     tokio::select! {
+        biased;
         ended = remote::run(prepared, options, port, battery, is_stepped, stop) => ended,
         () = &mut node, if has_tasks => Err("the node has ended".into()),
     }
@@ -317,12 +318,12 @@ async fn make_ready(port: &mut PlatformPort, options: &TaskOptions, mode: Motion
         if !options.init {
             return Err("the platform is not initialized: use --init".into());
         }
-        let end = tokio::time::Instant::now() + SEARCH_TIME;
+        let end = dragoman_time::now() + SEARCH_TIME;
         while let Err(error) = order(port, Command::ConnectToPltf).await {
-            if tokio::time::Instant::now() > end {
+            if dragoman_time::now() > end {
                 return Err(error);
             }
-            tokio::time::sleep(PERIOD).await;
+            dragoman_time::sleep(PERIOD).await;
         }
         order(port, Command::InitPltf).await?;
         before = status(port).await?;

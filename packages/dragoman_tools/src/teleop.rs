@@ -74,20 +74,21 @@ pub async fn run(
     outln!("{}", output.description);
     let _raw = RawTerminal::enter()?;
     let mut keys = EventStream::new();
-    let mut ticks = tokio::time::interval(PERIOD);
+    let mut ticks = dragoman_time::interval(PERIOD);
     let mut stop = std::pin::pin!(stop);
     keyboard.show(None)?;
     let mut switching = FuturesUnordered::new();
     loop {
         let action = tokio::select! {
+            biased;
             () = &mut stop => Action::Leave,
+            () = ticks.tick() => {
+                output.repeat(keyboard.linear, keyboard.angular)?;
+                continue;
+            }
             Some(answer) = switching.next() => {
                 let answer: String = answer;
                 keyboard.show(Some(&answer))?;
-                continue;
-            }
-            _ = ticks.tick() => {
-                output.repeat(keyboard.linear, keyboard.angular)?;
                 continue;
             }
             event = keys.next() => match event {
@@ -251,7 +252,7 @@ impl Output {
     fn switch_motors(&self, on: bool) -> dragoman_ros::Result<impl Future<Output = String> + use<>> {
         let answer = self.power.request(&SetBool::Request { data: on })?;
         Ok(async move {
-            match tokio::time::timeout(POWER_TIME, answer).await {
+            match dragoman_time::timeout(POWER_TIME, answer).await {
                 Ok(Ok(answer)) => answer.message,
                 Ok(Err(error)) => format!("motors: {error}"),
                 Err(_) => "motors: no answer".to_owned(),

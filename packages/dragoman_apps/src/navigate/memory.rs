@@ -1,7 +1,7 @@
 //! Recently seen obstacles, in the frame of the odometry: the camera sees only ahead, 57 degrees wide and not nearer
 //! than 0.4 m, so an obstacle leaves its view just when the robot passes it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
@@ -18,7 +18,7 @@ const SEEN_THROUGH: f64 = 0.15;
 /// Occupied cells of the plane.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memory {
-    cells: HashMap<(i32, i32), Duration>,
+    cells: BTreeMap<(i32, i32), Duration>,
 }
 
 /// A direction of view from the camera, and its free length, m.
@@ -61,7 +61,7 @@ impl Memory {
             [x * cos + y * sin, y * cos - x * sin]
         });
         let mut places: Vec<[f64; 2]> = places.collect();
-        // The order in a hash table differs between runs.
+        // From behind the robot to ahead of it.
         places.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
         places
     }

@@ -129,7 +129,7 @@ impl Arm {
             return Ok(());
         }
         let served = async { tokio::join!(measured, self.drives_on) };
-        match tokio::time::timeout(START_TIMEOUT, served).await {
+        match dragoman_time::timeout(START_TIMEOUT, served).await {
             Ok(_) => Ok(()),
             Err(_) => Err("the simulated arm does not start".to_owned()),
         }
@@ -139,11 +139,11 @@ impl Arm {
     async fn start_up(&self) -> String {
         let there = async {
             while self.drives.with(|_, group| group.state()) == State::Unconfigured {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                dragoman_time::sleep(Duration::from_millis(5)).await;
             }
         };
         // The group's state is valid with or without a timeout.
-        let _ = tokio::time::timeout(RESPONSE_TIMEOUT, there).await;
+        let _ = dragoman_time::timeout(RESPONSE_TIMEOUT, there).await;
         self.drives.with(|_, group| match group.state() {
             State::Unconfigured => {
                 let reason = group.fault().map_or("no answer yet".to_owned(), ToString::to_string);

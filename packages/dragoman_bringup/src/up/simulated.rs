@@ -30,7 +30,7 @@ pub(super) fn line_to<D: SerialDevice + 'static>(device: &RealTime<D>) -> Simula
     let open = move || {
         let (near, far) = tokio::io::duplex(LINE_CAPACITY);
         let device = device.clone();
-        tokio::spawn(async move {
+        dragoman_time::spawn(async move {
             // When it ends, the line ends and the driver opens it again.
             let _ = device.run(far, |_| {}).await;
         });

@@ -76,7 +76,7 @@ impl Device {
 
     /// Waits until a simulated device works; a real one may respond later.
     async fn ready(self) -> Result<(), String> {
-        if self.is_simulated() && tokio::time::timeout(START_TIMEOUT, self.measured).await.is_err() {
+        if self.is_simulated() && dragoman_time::timeout(START_TIMEOUT, self.measured).await.is_err() {
             return Err(format!("the simulated {} does not start", self.name));
         }
         Ok(())

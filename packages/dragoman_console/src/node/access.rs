@@ -5,7 +5,6 @@ use std::hint::black_box;
 use std::net::IpAddr;
 
 use axum::http::{HeaderMap, header};
-use uuid::Uuid;
 
 /// What clients must show on an address that others can reach.
 #[derive(Clone, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub enum TokenError {
 impl Token {
     /// A new random token.
     pub fn random() -> Self {
-        Self(Uuid::new_v4().simple().to_string())
+        Self(super::random_uuid("console token").simple().to_string())
     }
 
     /// The token in a file that only its owner may read.

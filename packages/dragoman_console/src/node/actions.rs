@@ -1,6 +1,6 @@
 //! Actions of ROS for clients: three services and a topic of each action (ROS 2's design article "Actions").
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,7 +27,7 @@ const UNKNOWN: i8 = 0;
 /// The goals of clients that have not ended.
 #[derive(Default)]
 pub(crate) struct Goals {
-    goals: Mutex<HashMap<GoalKey, Goal>>,
+    goals: Mutex<BTreeMap<GoalKey, Goal>>,
 }
 
 /// A client, and its name for a goal as JSON.
@@ -52,7 +52,7 @@ impl Goals {
         self.goals().retain(|(owner, _), _| *owner != client.id);
     }
 
-    fn goals(&self) -> MutexGuard<'_, HashMap<GoalKey, Goal>> {
+    fn goals(&self) -> MutexGuard<'_, BTreeMap<GoalKey, Goal>> {
         self.goals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -88,7 +88,7 @@ impl Hub {
             client.calls.fetch_sub(1, Ordering::Relaxed);
             return refuse("too many goals and calls wait for their results");
         }
-        let uuid = Uuid::new_v4();
+        let uuid = super::random_uuid("console goal");
         let (hub, owner, name) = (Arc::clone(self), Arc::clone(client), action.clone());
         let own_key = key.clone();
         let (waiting, handle) = abortable(async move {
@@ -107,7 +107,7 @@ impl Hub {
         goals.insert(key, Goal { action, uuid, waiting: handle });
         drop(goals);
         let client = Arc::clone(client);
-        tokio::spawn(async move {
+        dragoman_time::spawn(async move {
             let _ = waiting.await;
             client.calls.fetch_sub(1, Ordering::Relaxed);
         });
@@ -128,7 +128,7 @@ impl Hub {
         };
         let (hub, client, action, id) =
             (Arc::clone(self), Arc::clone(client), action.to_owned(), id.cloned());
-        tokio::spawn(async move {
+        dragoman_time::spawn(async move {
             let args = json!({ "goal_info": { "goal_id": { "uuid": uuid.as_bytes() } } });
             let service = format!("{action}/_action/cancel_goal");
             if let Err(reason) = hub.call(&service, Some("action_msgs/srv/CancelGoal"), &args, None).await {
@@ -220,7 +220,7 @@ impl Hub {
                 }
             }
         });
-        tokio::spawn(forwarding);
+        dragoman_time::spawn(forwarding);
         Ok(Forwarding(handle))
     }
 }

@@ -16,7 +16,7 @@ const ENDINGS: [&str; 16] = [
 
 /// The asset at `uri`, of at most `most` bytes.
 pub(crate) fn asset(uri: &str, most: usize) -> Result<Vec<u8>, String> {
-    asset_below(uri, most, &std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default())
+    asset_below(uri, most, &dragoman_time::variable_os("AMENT_PREFIX_PATH").unwrap_or_default())
 }
 
 fn asset_below(uri: &str, most: usize, prefixes: &std::ffi::OsStr) -> Result<Vec<u8>, String> {

@@ -1,6 +1,6 @@
 //! Services: those of ROS for clients, and those of clients for ROS.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const MOST_PENDING: usize = 256;
 /// Time for a client's response.
 const PENDING_TIME: Duration = Duration::from_secs(60);
 
-type Known = HashMap<(String, String), (Arc<Mutex<raw::Client>>, Instant)>;
+type Known = BTreeMap<(String, String), (Arc<Mutex<raw::Client>>, Instant)>;
 
 /// What clients have in services.
 pub(crate) struct Calls {
@@ -34,7 +34,7 @@ pub(crate) struct Calls {
     /// Clients of ROS services by service and type, with the time of the last use.
     known: Mutex<Known>,
     /// Services of clients by name.
-    offered: Mutex<HashMap<String, Offered>>,
+    offered: Mutex<BTreeMap<String, Offered>>,
     last_request: AtomicU64,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Calls {
 struct Offered {
     client: u64,
     response: Arc<Structure>,
-    pending: HashMap<String, (raw::Request, Instant)>,
+    pending: BTreeMap<String, (raw::Request, Instant)>,
     receiving: AbortHandle,
 }
 
@@ -98,7 +98,7 @@ impl Calls {
         request.respond(&data).map_err(|error| error.to_string())
     }
 
-    fn offered(&self) -> MutexGuard<'_, HashMap<String, Offered>> {
+    fn offered(&self) -> MutexGuard<'_, BTreeMap<String, Offered>> {
         self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -166,11 +166,11 @@ impl Hub {
         let body = if raw::CALLS_ARE_JSON { Body::Json(plain(request, &data)?) } else { Body::Cdr(data) };
         let lock = || caller.lock().unwrap_or_else(PoisonError::into_inner);
         let available = lock().available().map_err(|error| error.to_string())?;
-        if !matches!(tokio::time::timeout(SEARCH_TIME, available).await, Ok(Ok(()))) {
+        if !matches!(dragoman_time::timeout(SEARCH_TIME, available).await, Ok(Ok(()))) {
             return Err(format!("service {service} is not available"));
         }
         let answer = lock().request(body).map_err(|error| error.to_string())?;
-        let answer = tokio::time::timeout(timeout, answer).await;
+        let answer = dragoman_time::timeout(timeout, answer).await;
         let answer = answer.map_err(|_| format!("service {service} did not answer within {timeout:?}"))?;
         let data = match answer.map_err(|error| error.to_string())? {
             Body::Cdr(data) => data,
@@ -185,7 +185,7 @@ impl Hub {
     async fn caller(&self, service: &str, type_name: &str) -> Result<Arc<Mutex<raw::Client>>, String> {
         let key = (service.to_owned(), type_name.to_owned());
         if let Some((known, used)) = self.calls.known().get_mut(&key) {
-            *used = Instant::now();
+            *used = dragoman_time::now();
             return Ok(Arc::clone(known));
         }
         let (name, type_name) = key.clone();
@@ -197,7 +197,7 @@ impl Hub {
             let oldest = known.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
             oldest.map(|oldest| known.remove(&oldest));
         }
-        let (caller, _) = known.entry(key).or_insert((caller, Instant::now()));
+        let (caller, _) = known.entry(key).or_insert((caller, dragoman_time::now()));
         Ok(Arc::clone(caller))
     }
 
@@ -250,8 +250,8 @@ impl Hub {
                 hub.ask_client(&client, &name, &request, call);
             }
         });
-        tokio::spawn(receiving);
-        let offered = Offered { client: client.id, response, pending: HashMap::new(), receiving: handle };
+        dragoman_time::spawn(receiving);
+        let offered = Offered { client: client.id, response, pending: BTreeMap::new(), receiving: handle };
         self.calls.offered().insert(service.to_owned(), offered);
         Ok(())
     }
@@ -266,12 +266,12 @@ impl Hub {
             let Some(offered) = all.get_mut(service).filter(|offered| offered.client == client.id) else {
                 return;
             };
-            offered.pending.retain(|_, (_, since)| since.elapsed() < PENDING_TIME);
+            offered.pending.retain(|_, (_, since)| dragoman_time::since(*since) < PENDING_TIME);
             if offered.pending.len() >= MOST_PENDING {
                 tracing::warn!(service, "a client does not answer: a request is dropped");
                 return;
             }
-            offered.pending.insert(id.clone(), (call, Instant::now()));
+            offered.pending.insert(id.clone(), (call, dragoman_time::now()));
         }
         client.with(|session| session.call_service(&id, service, (structure, &data)));
     }

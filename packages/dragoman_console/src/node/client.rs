@@ -128,7 +128,7 @@ impl Client {
         Self {
             id,
             address,
-            since: Instant::now(),
+            since: dragoman_time::now(),
             protocol: Mutex::new(protocol),
             outbox: Outbox { most: most_queued, ..Outbox::default() },
             calls: AtomicUsize::new(0),
@@ -202,7 +202,7 @@ impl Client {
             return Err(format!("more than {MOST_CALLS} calls wait for their responses"));
         }
         let client = Arc::clone(self);
-        tokio::spawn(async move {
+        dragoman_time::spawn(async move {
             work.await;
             client.calls.fetch_sub(1, Ordering::Relaxed);
         });
@@ -215,7 +215,7 @@ impl Client {
     }
 
     fn now(&self) -> Duration {
-        self.since.elapsed()
+        dragoman_time::since(self.since)
     }
 
     /// Serves the client until it is gone.
@@ -223,14 +223,16 @@ impl Client {
         let (sink, stream) = socket.split();
         let mut executing = std::pin::pin!(self.execute_all(hub));
         tokio::select! {
-            () = self.send_all(sink) => {}
-            () = self.receive_all(stream, hub) => {}
+            biased;
             () = &mut executing => {}
+            () = self.receive_all(stream, hub) => {}
+            // Last, because topics may give it something to send all the time.
+            () = self.send_all(sink) => {}
         }
         hub.stop_driving(self, "the client that drives has left");
         self.has_left.store(true, Ordering::Relaxed);
         self.ordered.notify_one();
-        if tokio::time::timeout(LAST_ORDERS_TIME, executing).await.is_err() {
+        if dragoman_time::timeout(LAST_ORDERS_TIME, executing).await.is_err() {
             tracing::warn!(client = %self.address, "the last orders of a client are not executed: ROS is busy");
         }
     }
@@ -293,17 +295,23 @@ impl Client {
     ) {
         // A browser answers pings though its page hangs, so a pong does not show that the page still wants to drive.
         let silence = if self.is_foxglove() { FOXGLOVE_SILENCE } else { hub.heartbeat_timeout() };
-        let (mut heard, mut spoke, mut pinged) = (Instant::now(), Instant::now(), Instant::now());
+        let (mut heard, mut spoke, mut pinged) =
+            (dragoman_time::now(), dragoman_time::now(), dragoman_time::now());
         loop {
             let is_driving = self.is_driving.load(Ordering::Relaxed);
             let ping_period = if is_driving { hub.heartbeat_timeout() / 3 } else { PING_PERIOD };
             let timeout = self.act(|session| session.poll_timeout());
             let timeout = timeout.map_or(ping_period, |timeout| timeout.saturating_sub(self.now()));
-            let pause = timeout.min(ping_period.saturating_sub(pinged.elapsed()));
+            let pause = timeout.min(ping_period.saturating_sub(dragoman_time::since(pinged)));
             let may_read = self.unexecuted.load(Ordering::Relaxed) < MOST_UNEXECUTED;
             tokio::select! {
+                biased;
+                () = dragoman_time::sleep(pause) => {
+                    self.act(|session| session.handle_timeout(self.now()));
+                }
+                () = self.changed.notified() => {}
                 message = stream.next(), if may_read => {
-                    heard = Instant::now();
+                    heard = dragoman_time::now();
                     let length = match message {
                         Some(Ok(Message::Text(text))) => {
                             self.act(|session| session.handle_text(self.now(), &text));
@@ -324,20 +332,17 @@ impl Client {
                         self.ordered.notify_one();
                     }
                 }
-                () = self.changed.notified() => {}
-                () = tokio::time::sleep(pause) => {
-                    self.act(|session| session.handle_timeout(self.now()));
-                }
             }
-            if pinged.elapsed() >= ping_period {
-                pinged = Instant::now();
+            if dragoman_time::since(pinged) >= ping_period {
+                pinged = dragoman_time::now();
                 self.outbox.ping();
             }
-            let is_silent = heard.elapsed() >= hub.heartbeat_timeout() || spoke.elapsed() >= silence;
+            let is_silent = dragoman_time::since(heard) >= hub.heartbeat_timeout()
+                || dragoman_time::since(spoke) >= silence;
             if self.is_driving.load(Ordering::Relaxed) && is_silent {
                 hub.stop_driving(self, "no sign of the client that drives");
             }
-            if may_read && heard.elapsed() >= LOST_AFTER {
+            if may_read && dragoman_time::since(heard) >= LOST_AFTER {
                 tracing::warn!(client = %self.address, "no sign of a client: disconnected");
                 return;
             }

@@ -1,10 +1,10 @@
 //! Who drives. A client that publishes velocity commands drives their topic, until another does. When it leaves, or gives
 //! no sign for a moment, one zero is published, so that a robot does not follow the last command of a page that is gone.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub(crate) fn is_velocity(structure: &Structure) -> bool {
 /// The drivers by topic.
 #[derive(Default)]
 pub(crate) struct Driving {
-    drivers: Mutex<HashMap<String, Driver>>,
+    drivers: Mutex<BTreeMap<String, Driver>>,
 }
 
 struct Driver {
@@ -49,15 +49,16 @@ impl Driving {
         publication: &Arc<Publication>,
         message: &Value,
     ) {
-        let now = Instant::now();
+        let now = dragoman_time::now();
         let mut drivers = self.drivers();
         let is_moving = is_moving(message);
         let before = drivers.remove(topic);
         if let Some(before) = before.as_ref().filter(|before| before.client.id != client.id) {
             tracing::info!(topic, driver = %client.address, before = %before.client.address, "another client drives");
         }
-        let same =
-            before.filter(|before| before.client.id == client.id && before.last.elapsed() < DRIVER_TIME);
+        let same = before.filter(|before| {
+            before.client.id == client.id && dragoman_time::since(before.last) < DRIVER_TIME
+        });
         let driver = Driver {
             client: Arc::clone(client),
             publication: Arc::clone(publication),
@@ -92,7 +93,7 @@ impl Driving {
     pub(crate) fn list(&self) -> Value {
         let drivers = self.drivers();
         let mut list: Vec<_> =
-            drivers.iter().filter(|(_, driver)| driver.last.elapsed() < DRIVER_TIME).collect();
+            drivers.iter().filter(|(_, driver)| dragoman_time::since(driver.last) < DRIVER_TIME).collect();
         list.sort_by_key(|(topic, _)| topic.as_str());
         let driver = |(topic, driver): (&String, &Driver)| {
             json!({
@@ -100,7 +101,7 @@ impl Driving {
                 "client": driver.client.id,
                 "address": driver.client.address.to_string(),
                 "moving": driver.is_moving,
-                "seconds": driver.since.elapsed().as_secs_f64(),
+                "seconds": dragoman_time::since(driver.since).as_secs_f64(),
             })
         };
         list.into_iter().map(driver).collect()
@@ -109,14 +110,14 @@ impl Driving {
     /// The drivers in one line.
     pub(crate) fn summary(&self) -> String {
         let drivers = self.drivers();
-        let active = drivers.iter().filter(|(_, driver)| driver.last.elapsed() < DRIVER_TIME);
+        let active = drivers.iter().filter(|(_, driver)| dragoman_time::since(driver.last) < DRIVER_TIME);
         let mut list: Vec<String> =
             active.map(|(topic, driver)| format!("{topic} by {}", driver.client.address)).collect();
         list.sort();
         list.join(", ")
     }
 
-    fn drivers(&self) -> MutexGuard<'_, HashMap<String, Driver>> {
+    fn drivers(&self) -> MutexGuard<'_, BTreeMap<String, Driver>> {
         self.drivers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -139,7 +140,7 @@ impl Hub {
 }
 
 fn publish_zero(topic: &str, publication: &Publication) {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now = dragoman_time::wall_time();
     let zero = if publication.structure.name == TWIST_STAMPED {
         json!({ "header": { "stamp": { "sec": now.as_secs(), "nanosec": now.subsec_nanos() } } })
     } else {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use dragoman_ros::introspection::{Endpoint, Graph};
 use dragoman_ros::rcl_interfaces::msg::ParameterEvent;
+use dragoman_time::{Work, off_thread};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ pub(crate) struct Foxglove {
 /// Tells clients what is new in the graph, until the hub is gone.
 pub(crate) async fn follow(hub: Weak<Hub>) {
     loop {
-        tokio::time::sleep(REVIEW_PERIOD).await;
+        dragoman_time::sleep(REVIEW_PERIOD).await;
         let Some(hub) = hub.upgrade() else { return };
         let clients = hub.foxglove_clients();
         if clients.is_empty() {
@@ -46,7 +47,7 @@ pub(crate) async fn follow(hub: Weak<Hub>) {
 impl Hub {
     /// A session that knows what is offered.
     pub(crate) async fn greet_foxglove(&self, id: &str) -> Result<Protocol, String> {
-        let distribution = std::env::var("ROS_DISTRO").unwrap_or_else(|_| "jazzy".to_owned());
+        let distribution = dragoman_time::variable("ROS_DISTRO").unwrap_or_else(|| "jazzy".to_owned());
         let mut session = Session::new(&distribution, id);
         session.handle_offered(&self.look().await?);
         Ok(Protocol::Foxglove(session))
@@ -147,7 +148,7 @@ impl Hub {
             Order::FetchAsset { uri, request } => {
                 let begun = client.in_background(async move {
                     let most = hub.most_queued();
-                    let read = tokio::task::spawn_blocking(move || assets::asset(&uri, most)).await;
+                    let read = off_thread(Work::READ, move |_| assets::asset(&uri, most)).await;
                     let asset = read.unwrap_or_else(|error| Err(error.to_string()));
                     let asset = asset.as_deref().map_err(String::as_str);
                     asking.with_foxglove(|session| session.asset(request, asset));

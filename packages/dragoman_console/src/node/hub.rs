@@ -1,6 +1,6 @@
 //! What clients share, and the execution of their orders.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,7 +32,7 @@ pub(crate) struct Hub {
     pub(crate) goals: Goals,
     pub(crate) offered_actions: OfferedActions,
     pub(crate) foxglove: Foxglove,
-    clients: Mutex<HashMap<u64, Arc<Client>>>,
+    clients: Mutex<BTreeMap<u64, Arc<Client>>>,
     last_id: AtomicU64,
     limits: Limits,
 }
@@ -115,7 +115,7 @@ impl Hub {
         clients
     }
 
-    fn clients(&self) -> MutexGuard<'_, HashMap<u64, Arc<Client>>> {
+    fn clients(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Client>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -34,8 +34,13 @@ struct Load {
 
 impl Lab {
     pub(crate) fn new(supervisor: Option<Supervisor>) -> Self {
-        let load = Load { looked: Instant::now(), used: processor_time(), share: 0.0 };
-        Self { supervisor, started: Instant::now(), diagnostics: Mutex::default(), load: Mutex::new(load) }
+        let load = Load { looked: dragoman_time::now(), used: processor_time(), share: 0.0 };
+        Self {
+            supervisor,
+            started: dragoman_time::now(),
+            diagnostics: Mutex::default(),
+            load: Mutex::new(load),
+        }
     }
 
     /// Takes a message of `/diagnostics`.
@@ -43,7 +48,7 @@ impl Lab {
         let mut known = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
         for status in message.status {
             if known.len() < MOST_SUBJECTS || known.contains_key(&status.name) {
-                known.insert(status.name.clone(), (status, Instant::now()));
+                known.insert(status.name.clone(), (status, dragoman_time::now()));
             }
         }
     }
@@ -63,15 +68,15 @@ impl Lab {
                 json!({
                     "id": client.id,
                     "address": client.address.to_string(),
-                    "seconds": client.since.elapsed().as_secs_f64(),
+                    "seconds": dragoman_time::since(client.since).as_secs_f64(),
                     "lost_messages": client.lost(),
                 })
             })
             .collect();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "distribution": std::env::var("ROS_DISTRO").ok(),
-            "seconds": self.started.elapsed().as_secs_f64(),
+            "distribution": dragoman_time::variable("ROS_DISTRO"),
+            "seconds": dragoman_time::since(self.started).as_secs_f64(),
             "level": severity as u8,
             "message": message,
             "parts": parts,
@@ -92,14 +97,14 @@ impl Lab {
         let subject = |(status, received): &(DiagnosticStatus, Instant)| {
             let values =
                 status.values.iter().map(|value| (value.key.clone(), Value::from(value.value.clone())));
-            let is_stale = received.elapsed() > STALE_AFTER;
+            let is_stale = dragoman_time::since(*received) > STALE_AFTER;
             json!({
                 "name": status.name,
                 "level": if is_stale { Severity::Stale as u8 } else { status.level },
                 "message": status.message,
                 "hardware_id": status.hardware_id,
                 "values": values.collect::<Map<_, _>>(),
-                "age": received.elapsed().as_secs_f64(),
+                "age": dragoman_time::since(*received).as_secs_f64(),
             })
         };
         known.values().map(subject).collect()
@@ -108,11 +113,11 @@ impl Lab {
     /// Processors in use by this process, measured over at least half a second.
     fn load(&self) -> f64 {
         let mut load: MutexGuard<'_, Load> = self.load.lock().unwrap_or_else(PoisonError::into_inner);
-        let elapsed = load.looked.elapsed();
+        let elapsed = dragoman_time::since(load.looked);
         if elapsed >= Duration::from_millis(500) {
             let used = processor_time();
             load.share = used.saturating_sub(load.used).as_secs_f64() / elapsed.as_secs_f64();
-            (load.looked, load.used) = (Instant::now(), used);
+            (load.looked, load.used) = (dragoman_time::now(), used);
         }
         load.share
     }

@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
+use dragoman_time::Sleep;
+use futures::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use tokio::time::{Instant, Sleep};
 
 /// Pause after an error of the system, such as too many open files.
 const ERROR_PAUSE: Duration = Duration::from_millis(500);
@@ -69,7 +70,7 @@ pub(crate) struct Connection {
     number: u64,
     peer: Peer,
     /// End of the time for a request.
-    deadline: Pin<Box<Sleep>>,
+    deadline: Sleep,
     request_time: Duration,
     evicted: oneshot::Receiver<()>,
     is_evicted: bool,
@@ -89,13 +90,13 @@ impl Connection {
         if self.is_evicted {
             return Some(io::Error::other("the place is needed"));
         }
-        let is_late = self.deadline.as_mut().poll(task).is_ready();
+        let is_late = self.deadline.poll_unpin(task).is_ready();
         is_late.then(|| io::Error::new(io::ErrorKind::TimedOut, "no request in time"))
     }
 
     /// After a part of a response.
     fn extend(&mut self) {
-        self.deadline.as_mut().reset(Instant::now() + self.request_time);
+        self.deadline.reset(dragoman_time::now() + self.request_time);
     }
 }
 
@@ -144,7 +145,7 @@ impl Listener for Limited {
                         stream,
                         number: self.last,
                         peer: Peer { address, is_upgraded: Arc::default() },
-                        deadline: Box::pin(tokio::time::sleep(self.request_time)),
+                        deadline: dragoman_time::sleep(self.request_time),
                         request_time: self.request_time,
                         evicted,
                         is_evicted: false,
@@ -155,7 +156,7 @@ impl Listener for Limited {
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(ERROR_PAUSE).await;
+                    dragoman_time::sleep(ERROR_PAUSE).await;
                 }
             }
         }

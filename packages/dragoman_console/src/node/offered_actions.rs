@@ -1,9 +1,8 @@
 //! Actions of clients for ROS: a client executes the goals; their states, results and requests to cancel are kept here.
 //! As in rosbridge every goal is accepted.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use dragoman_ros::{QosProfile, raw};
 use futures::StreamExt;
@@ -36,7 +35,7 @@ const CANCEL_TERMINATED: i8 = 3;
 /// Actions of clients by name.
 #[derive(Default)]
 pub(crate) struct OfferedActions {
-    actions: Mutex<HashMap<String, Offered>>,
+    actions: Mutex<BTreeMap<String, Offered>>,
 }
 
 struct Offered {
@@ -44,7 +43,7 @@ struct Offered {
     types: Types,
     feedback: raw::Publisher,
     status: raw::Publisher,
-    goals: HashMap<Uuid, Goal>,
+    goals: BTreeMap<Uuid, Goal>,
     /// Ended goals, oldest first.
     ended: VecDeque<Uuid>,
     receiving: Vec<AbortHandle>,
@@ -157,14 +156,14 @@ impl OfferedActions {
         offered.end(uuid, status, &values)
     }
 
-    fn actions(&self) -> MutexGuard<'_, HashMap<String, Offered>> {
+    fn actions(&self) -> MutexGuard<'_, BTreeMap<String, Offered>> {
         self.actions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The open goal of this id of a client.
 fn own<'a>(
-    actions: &'a HashMap<String, Offered>,
+    actions: &'a BTreeMap<String, Offered>,
     client: &Client,
     id: &str,
     action: &str,
@@ -221,7 +220,7 @@ impl Offered {
             self.goals.remove(&oldest);
         }
         let accepted = self.goals.len() < MOST_GOALS && !self.goals.contains_key(&uuid);
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now = dragoman_time::wall_time();
         let stamp = json!({ "sec": now.as_secs(), "nanosec": now.subsec_nanos() });
         let response = json!({ "accepted": accepted, "stamp": stamp });
         let data = to_cdr(&self.types.send_response, &response).map_err(|error| error.to_string())?;
@@ -355,7 +354,7 @@ impl Hub {
                     }
                 }
             });
-            tokio::spawn(receiving);
+            dragoman_time::spawn(receiving);
             handle
         });
         let offered = Offered {
@@ -363,7 +362,7 @@ impl Hub {
             types,
             feedback,
             status,
-            goals: HashMap::new(),
+            goals: BTreeMap::new(),
             ended: VecDeque::new(),
             receiving: receiving.collect(),
         };

@@ -27,7 +27,7 @@ pub(crate) fn file(path: &str) -> Option<File> {
         name => name,
     };
     let content_type = content_type(name);
-    if let Some(folder) = std::env::var_os(FOLDER_VARIABLE) {
+    if let Some(folder) = dragoman_time::variable_os(FOLDER_VARIABLE) {
         let is_safe = name.split('/').all(|part| !part.is_empty() && part != ".." && !part.contains('\\'));
         let path = PathBuf::from(folder).join(name);
         let contents = is_safe.then(|| std::fs::read(path).ok()).flatten()?;

@@ -9,6 +9,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
+use dragoman_time::{Work, off_thread};
 use futures::stream;
 
 /// The first bytes of an MCAP file (MCAP specification, "Magic").
@@ -36,7 +37,7 @@ impl Recordings {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let path = last.filter(|path| path.file_name().is_some_and(|known| known == name));
         let opened = match path {
-            Some(path) => tokio::task::spawn_blocking(move || open(&path)).await.ok().flatten(),
+            Some(path) => off_thread(Work::FILE, move |_| open(&path)).await.ok().flatten(),
             None => None,
         };
         let Some((file, length)) = opened else {
@@ -67,11 +68,11 @@ async fn next((mut file, left): (File, u64)) -> std::io::Result<Option<(Bytes, (
     if left == 0 {
         return Ok(None);
     }
-    let read = tokio::task::spawn_blocking(move || {
+    let read = off_thread(Work::FILE, move |_| {
         let mut piece = vec![0; usize::try_from(left).unwrap_or(PIECE).min(PIECE)];
         file.read_exact(&mut piece).map(|()| (Bytes::from(piece), file))
     });
-    let (piece, file) = read.await.map_err(std::io::Error::other)??;
+    let (piece, file) = read.await.map_err(|error| std::io::Error::other(error.to_string()))??;
     let left = left.saturating_sub(piece.len() as u64);
     Ok(Some((piece, (file, left))))
 }

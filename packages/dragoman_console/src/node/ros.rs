@@ -1,21 +1,17 @@
-//! The thread that owns the ROS node. With r2r only the thread that spins a node may change it.
+//! The thread that owns the ROS node; on virtual time a task. With r2r only the thread that spins a node may change it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dragoman_ros::introspection::{Graph, Introspection};
 use dragoman_ros::{Node, raw};
-use tokio::sync::oneshot;
+use dragoman_time::Thread;
+use tokio::sync::mpsc::error::{TryRecvError, TrySendError};
+use tokio::sync::{mpsc, oneshot};
 
 /// Jobs that wait; more are refused.
 const QUEUE_LENGTH: usize = 1024;
 /// Longest wait for messages with r2r, which delays jobs.
 const SPIN_TIME: Duration = Duration::from_millis(10);
-/// Interval of looking whether to end.
-const IDLE_TIME: Duration = Duration::from_millis(100);
 
 type Job = Box<dyn FnOnce(&mut Inside) + Send>;
 
@@ -38,13 +34,13 @@ impl Inside {
 /// Gives jobs to the thread.
 #[derive(Clone)]
 pub(crate) struct Ros {
-    jobs: SyncSender<Job>,
+    jobs: mpsc::Sender<Job>,
 }
 
 /// Ends the thread when it is dropped.
 pub(crate) struct RosThread {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<Thread>,
 }
 
 /// The thread is busy or has ended.
@@ -79,23 +75,28 @@ impl Ros {
 /// Starts the thread with `node`.
 pub(crate) fn start(mut node: Node) -> Result<(Ros, RosThread), dragoman_ros::tasks::NodeError> {
     let introspection = Introspection::new(&mut node)?;
-    let (jobs, incoming) = sync_channel(QUEUE_LENGTH);
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    let thread = std::thread::Builder::new().name("console ros".into()).spawn(move || {
-        super::lower_priority();
-        work(Inside { node, introspection }, &incoming, &stopped);
+    let (jobs, incoming) = mpsc::channel(QUEUE_LENGTH);
+    let (stop, stopped) = oneshot::channel();
+    let thread = dragoman_time::spawn_thread("console ros", async move {
+        if !dragoman_time::is_virtual() {
+            super::lower_priority();
+        }
+        work(Inside { node, introspection }, incoming, stopped).await;
     })?;
-    Ok((Ros { jobs }, RosThread { stop, thread: Some(thread) }))
+    Ok((Ros { jobs }, RosThread { stop: Some(stop), thread: Some(thread) }))
 }
 
-fn work(mut inside: Inside, jobs: &Receiver<Job>, stopped: &AtomicBool) {
-    while !stopped.load(Ordering::Relaxed) {
+async fn work(mut inside: Inside, mut jobs: mpsc::Receiver<Job>, mut stopped: oneshot::Receiver<()>) {
+    loop {
         if !raw::MUST_SPIN {
-            match jobs.recv_timeout(IDLE_TIME) {
-                Ok(job) => job(&mut inside),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+            let job = tokio::select! {
+                biased;
+                _ = &mut stopped => return,
+                job = jobs.recv() => job,
+            };
+            match job {
+                Some(job) => job(&mut inside),
+                None => return,
             }
             continue;
         }
@@ -107,14 +108,17 @@ fn work(mut inside: Inside, jobs: &Receiver<Job>, stopped: &AtomicBool) {
             }
         }
         inside.node.spin_once(SPIN_TIME);
+        if !matches!(stopped.try_recv(), Err(oneshot::error::TryRecvError::Empty)) {
+            return;
+        }
     }
 }
 
 impl Drop for RosThread {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            thread.join();
         }
     }
 }

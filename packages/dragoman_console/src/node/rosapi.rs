@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use dragoman_ros::introspection::{Endpoint, Graph};
 use dragoman_ros::raw;
@@ -73,11 +73,12 @@ impl Hub {
         let text = |key: &str| args.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         match name {
             "get_time" => {
-                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                let now = dragoman_time::wall_time();
                 return Ok(json!({ "time": { "sec": now.as_secs(), "nanosec": now.subsec_nanos() } }));
             }
             "get_ros_version" => {
-                let distribution = std::env::var("ROS_DISTRO").unwrap_or_else(|_| "jazzy".to_owned());
+                let distribution =
+                    dragoman_time::variable("ROS_DISTRO").unwrap_or_else(|| "jazzy".to_owned());
                 return Ok(json!({ "version": 2, "distro": distribution }));
             }
             "message_details" => return self.details(&full(&text("type"), "msg")?),
@@ -218,7 +219,7 @@ impl Hub {
                 Err(_ended) => return,
             };
             let hub = Arc::downgrade(self);
-            tokio::spawn(async move {
+            dragoman_time::spawn(async move {
                 while let Some(call) = requests.next().await {
                     let Some(hub) = hub.upgrade() else { return };
                     let args = from_cdr(&request, &call.data).unwrap_or_default();

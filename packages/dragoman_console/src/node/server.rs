@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use super::access::{self, COOKIE, Refusal, Token};
@@ -73,12 +74,21 @@ impl Server {
         }
     }
 
-    /// Starts it on a thread of its own; the future runs until it has ended.
+    /// Starts it on a thread of its own; the future runs until it has ended. Without a listener, which is on virtual time,
+    /// it serves nobody, but does its work in ROS. `foxglove`: that of Foxglove's protocol, if it is served.
     pub(crate) fn start(
         self,
-        listener: TcpListener,
-        foxglove: Option<TcpListener>,
-    ) -> std::io::Result<impl Future<Output = ()> + Send + use<>> {
+        listener: Option<TcpListener>,
+        foxglove: Option<Option<TcpListener>>,
+    ) -> std::io::Result<BoxFuture<'static, ()>> {
+        let Some(listener) = listener else {
+            work_in_ros(&self.hub, foxglove.is_some());
+            return Ok(Box::pin(async move {
+                let _server = self;
+                std::future::pending().await
+            }));
+        };
+        let foxglove = foxglove.flatten();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel::<()>();
         let (ended, end) = oneshot::channel::<()>();
@@ -86,36 +96,44 @@ impl Server {
             super::lower_priority();
             runtime.block_on(async move {
                 tokio::select! {
+                    biased;
+                    _ = stopped => {}
                     result = serve(listener, foxglove, self) => if let Err(error) = result {
                         tracing::error!(%error, "the console's server has ended");
                     },
-                    _ = stopped => {}
                 }
             });
             drop(runtime);
             let _ = ended.send(());
         })?;
-        Ok(async move {
+        Ok(Box::pin(async move {
             // Dropped with the future, which ends the thread.
             let _stop = stop;
             let _ = end.await;
-        })
+        }))
+    }
+}
+
+/// Starts what does not wait for clients.
+fn work_in_ros(hub: &Arc<Hub>, has_foxglove: bool) {
+    dragoman_time::spawn(topics::review(Arc::downgrade(hub)));
+    let serving = Arc::clone(hub);
+    dragoman_time::spawn(async move { serving.serve_rosapi().await });
+    if has_foxglove {
+        dragoman_time::spawn(foxglove::follow(Arc::downgrade(hub)));
     }
 }
 
 async fn serve(listener: TcpListener, foxglove: Option<TcpListener>, server: Server) -> std::io::Result<()> {
     let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?, MOST_CONNECTIONS);
-    tokio::spawn(topics::review(Arc::downgrade(&server.hub)));
-    let hub = Arc::clone(&server.hub);
-    tokio::spawn(async move { hub.serve_rosapi().await });
+    work_in_ros(&server.hub, foxglove.is_some());
     if let Some(listener) = foxglove {
-        tokio::spawn(foxglove::follow(Arc::downgrade(&server.hub)));
         let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?, MOST_CONNECTIONS);
         let router = Router::new()
             .fallback(foxglove_client)
             .layer(from_fn_with_state(server.clone(), guard))
             .with_state(server.clone());
-        tokio::spawn(async move {
+        dragoman_time::spawn(async move {
             let router = router.into_make_service_with_connect_info::<Peer>();
             if let Err(error) = axum::serve(listener, router).await {
                 tracing::error!(%error, "the server of Foxglove's protocol has ended");

@@ -1,8 +1,8 @@
 //! Topics: one subscription for all clients, publishers for each client.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use dragoman_ros::raw::{self, SerializedMessage, Strictest};
 use dragoman_ros::{Node, QosProfile};
@@ -34,10 +34,10 @@ const MOST_KEPT_BYTES: usize = 16 << 20;
 /// What clients have in topics.
 #[derive(Default)]
 pub(crate) struct Topics {
-    subscribed: Mutex<HashMap<String, Subscribed>>,
-    publications: Mutex<HashMap<(u64, String), Arc<Publication>>>,
+    subscribed: Mutex<BTreeMap<String, Subscribed>>,
+    publications: Mutex<BTreeMap<(u64, String), Arc<Publication>>>,
     /// Publishers by topic and type that all clients share: every page prepares those of the emergency stop.
-    writers: Mutex<HashMap<(String, String), Weak<Writer>>>,
+    writers: Mutex<BTreeMap<(String, String), Weak<Writer>>>,
     /// Held while a topic is being subscribed to, so that it is subscribed to once.
     subscribing: tokio::sync::Mutex<()>,
 }
@@ -322,15 +322,15 @@ impl Topics {
         }
     }
 
-    fn subscribed(&self) -> MutexGuard<'_, HashMap<String, Subscribed>> {
+    fn subscribed(&self) -> MutexGuard<'_, BTreeMap<String, Subscribed>> {
         self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn writers(&self) -> MutexGuard<'_, HashMap<(String, String), Weak<Writer>>> {
+    fn writers(&self) -> MutexGuard<'_, BTreeMap<(String, String), Weak<Writer>>> {
         self.writers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn publications(&self) -> MutexGuard<'_, HashMap<(u64, String), Arc<Publication>>> {
+    fn publications(&self) -> MutexGuard<'_, BTreeMap<(u64, String), Arc<Publication>>> {
         self.publications.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -349,9 +349,9 @@ impl Subscribed {
 
 /// Compares subscriptions with what publishers offer, until the hub is gone.
 pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
-    let mut changed: HashMap<String, Instant> = HashMap::new();
+    let mut changed: BTreeMap<String, Instant> = BTreeMap::new();
     loop {
-        tokio::time::sleep(REVIEW_PERIOD).await;
+        dragoman_time::sleep(REVIEW_PERIOD).await;
         let Some(hub) = hub.upgrade() else { return };
         let topics: Vec<(String, String)> = hub
             .topics
@@ -382,11 +382,11 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
                 continue;
             }
             // Publishers that come and go do not make subscriptions follow at once.
-            if changed.get(&topic).is_some_and(|last| last.elapsed() < 4 * REVIEW_PERIOD) {
+            if changed.get(&topic).is_some_and(|last| dragoman_time::since(*last) < 4 * REVIEW_PERIOD) {
                 continue;
             }
-            changed.retain(|_, last| last.elapsed() < 4 * REVIEW_PERIOD);
-            changed.insert(topic.clone(), Instant::now());
+            changed.retain(|_, last| dragoman_time::since(*last) < 4 * REVIEW_PERIOD);
+            changed.insert(topic.clone(), dragoman_time::now());
             let name = topic.clone();
             let made =
                 hub.ros.run(move |inside| subscribe(&mut inside.node, &name, &type_name, request)).await;
@@ -424,14 +424,14 @@ fn receive(hub: &Arc<Hub>, topic: &str, structure: &Arc<Structure>, mut messages
     let (receiving, handle) = abortable(async move {
         while let Some(message) = messages.next().await {
             let Some(hub) = hub.upgrade() else { return };
-            let received = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let received = dragoman_time::wall_time();
             let sample = Sample::new(Arc::clone(&topic), Arc::clone(&structure), message.data, received);
             hub.topics.deliver(&topic, Arc::new(sample));
             // Other clients and topics get their turn.
             tokio::task::yield_now().await;
         }
     });
-    tokio::spawn(receiving);
+    dragoman_time::spawn(receiving);
     handle
 }
 
@@ -448,12 +448,10 @@ async fn type_in_graph(hub: &Hub, topic: &str) -> Result<String, String> {
 /// Ends a publisher. That of velocities stays for a while: the last one is a zero, which a robot may not have
 /// acknowledged yet, and it is not repeated after the end.
 fn linger(publication: Arc<Publication>) {
-    // Without a runtime the process ends, and waits for nothing.
-    if let Ok(runtime) = tokio::runtime::Handle::try_current()
-        && publication.is_velocity
-    {
-        runtime.spawn(async move {
-            tokio::time::sleep(LINGER_TIME).await;
+    // Where nothing can be spawned the process ends, and waits for nothing.
+    if publication.is_velocity && dragoman_time::can_spawn() {
+        dragoman_time::spawn(async move {
+            dragoman_time::sleep(LINGER_TIME).await;
             drop(publication);
         });
     }

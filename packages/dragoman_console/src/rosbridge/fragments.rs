@@ -1,6 +1,6 @@
 //! Frames in several parts (rosbridge v2.1, 3.2.1).
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Frames of which parts are missing.
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
-    open: HashMap<String, Open>,
+    open: BTreeMap<String, Open>,
     bytes: usize,
 }
 

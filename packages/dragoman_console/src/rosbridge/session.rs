@@ -1,6 +1,6 @@
 //! The session of one client.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const MOST_WRAPPED: usize = 3;
 #[derive(Debug)]
 pub struct Session {
     level: Level,
-    subscriptions: HashMap<String, Subscription>,
+    subscriptions: BTreeMap<String, Subscription>,
     fragments: Fragments,
     frames: VecDeque<Outgoing>,
     orders: VecDeque<Order>,
@@ -36,7 +36,7 @@ impl Default for Session {
     fn default() -> Self {
         Self {
             level: Level::Error,
-            subscriptions: HashMap::new(),
+            subscriptions: BTreeMap::new(),
             fragments: Fragments::default(),
             frames: VecDeque::new(),
             orders: VecDeque::new(),

@@ -1,6 +1,7 @@
 //! Where definitions come from.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
@@ -47,10 +48,9 @@ pub struct Installed {
 const MAX_LENGTH: u64 = 1 << 20;
 
 impl Installed {
-    /// Those below `AMENT_PREFIX_PATH`.
-    pub fn from_environment() -> Self {
-        let paths = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
-        Self { prefixes: std::env::split_paths(&paths).filter(|path| path.is_absolute()).collect() }
+    /// Those below `paths`, as `AMENT_PREFIX_PATH` has them.
+    pub fn below(paths: &OsStr) -> Self {
+        Self { prefixes: std::env::split_paths(paths).filter(|path| path.is_absolute()).collect() }
     }
 }
 

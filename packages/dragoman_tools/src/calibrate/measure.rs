@@ -18,10 +18,10 @@ use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
 use dragoman_ros::{ActionClient, Context, GoalStatus, Node, QosProfile, outln};
+use dragoman_time::{sleep, timeout};
 use futures::StreamExt;
 use futures::channel::mpsc;
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
 
 use super::{Arm, Result, Space, check_pose, files, positive};
 
@@ -155,8 +155,9 @@ pub(crate) async fn measure_poses(
         Ok::<(), Box<dyn Error>>(())
     };
     let ended = tokio::select! {
-        result = measured => result,
+        biased;
         () = stop => Ok(()),
+        result = measured => result,
     };
     bench.cancel().await;
     if !file.measured.is_empty() {
@@ -219,7 +220,7 @@ pub(crate) struct Bench {
     client: ActionClient<FollowJointTrajectory::Action>,
     goal: Option<dragoman_ros::ActionClientGoal<FollowJointTrajectory::Action>>,
     lines: Option<mpsc::UnboundedReceiver<String>>,
-    _running: tokio::task::JoinHandle<()>,
+    _running: dragoman_time::Task<()>,
 }
 
 impl Bench {
@@ -239,7 +240,7 @@ impl Bench {
                 state.position.get(index).copied().filter(|position| position.is_finite())
             };
             if let Some(positions) = wanted.iter().map(position).collect::<Option<Vec<f64>>>() {
-                sender.send_replace(Some((Instant::now(), positions)));
+                sender.send_replace(Some((dragoman_time::now(), positions)));
             }
         })?;
         let client = tasks.node().create_action_client("follow_joint_trajectory")?;
@@ -266,7 +267,7 @@ impl Bench {
             }
         }
         let running = tasks.start()?;
-        let running = tokio::spawn(async move {
+        let running = dragoman_time::spawn(async move {
             running.await;
         });
         Ok(Self { names, states, readings, client, goal: None, lines, _running: running })
@@ -294,7 +295,7 @@ impl Bench {
     /// The newest positions, and when they came.
     fn state(&self) -> Result<(Instant, Vec<f64>)> {
         match &*self.states.borrow() {
-            Some(state) if state.0.elapsed() < STALE => Ok(state.clone()),
+            Some(state) if dragoman_time::since(state.0) < STALE => Ok(state.clone()),
             _ => Err("the arm's joint_states are missing: it has stopped, or the connection is lost".into()),
         }
     }
@@ -341,11 +342,11 @@ impl Bench {
     /// The joint positions once the arm stands.
     pub(crate) async fn settled(&mut self) -> Result<Vec<f64>> {
         let (duration, size) = STILL;
-        let deadline = Instant::now() + SETTLE_TIME;
+        let deadline = dragoman_time::now() + SETTLE_TIME;
         // Only states from now on count: those of before may be of the motion.
-        let begin = Instant::now();
+        let begin = dragoman_time::now();
         let mut reference: Option<(Instant, Vec<f64>)> = None;
-        while Instant::now() < deadline {
+        while dragoman_time::now() < deadline {
             let (at, now) = self.state()?;
             let is_still = |(_, before): &&(Instant, Vec<f64>)| {
                 now.iter().zip(before).all(|(a, b)| (a - b).abs() <= size)
@@ -389,9 +390,9 @@ impl Bench {
         // Readings from before the arm stood.
         while let Some(Some(_)) = futures::FutureExt::now_or_never(readings.next()) {}
         let mut points: Vec<Vector3<f64>> = Vec::new();
-        let deadline = Instant::now() + READING_TIME;
+        let deadline = dragoman_time::now() + READING_TIME;
         while points.len() < command.samples as usize {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(dragoman_time::now());
             let message =
                 timeout(left, readings.next()).await.map_err(|_| "the measuring device is silent")?;
             let point = message.ok_or("the measuring device is gone")?.point;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use chrono::Utc;
+use chrono::DateTime;
 use dragoman_kinematics::calibration::Fit;
 use dragoman_kinematics::model::Calibration;
 
@@ -18,7 +18,7 @@ pub(super) fn fitted(arm: &Arm, fit: &Fit, path: &Path, measurements: &Path) -> 
     let [before, after] = fit.errors();
     let note = format!(
         "{MARK} fit on {} from {}: {} poses, mean error {:.2} mm before, {:.2} mm after.\n",
-        Utc::now().format("%Y-%m-%d"),
+        today(),
         measurements.display(),
         fit.poses,
         before.mean * 1e3,
@@ -44,8 +44,13 @@ pub(super) fn with_counts(
         arm.settings.as_ref().ok_or("a Denavit-Hartenberg table has no drives: use a settings file")?;
     let mut calibration = settings.calibration.clone();
     calibration.counts_per_unit.extend(counts);
-    let note = format!("{MARK} arcs on {} from {}.\n", Utc::now().format("%Y-%m-%d"), arcs.display());
+    let note = format!("{MARK} arcs on {} from {}.\n", today(), arcs.display());
     with_section(arm, &calibration, path, &note)
+}
+
+/// The date, UTC.
+fn today() -> impl std::fmt::Display {
+    (DateTime::UNIX_EPOCH + dragoman_time::wall_time()).format("%Y-%m-%d")
 }
 
 fn with_section(arm: &Arm, calibration: &Calibration, path: &Path, note: &str) -> Result<String> {

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use dragoman_time::{Sleep, sleep};
+use futures::FutureExt;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -17,7 +19,6 @@ use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{FlushArg, SetArg, cfmakeraw, tcflush, tcgetattr, tcsetattr};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep};
 
 /// Polling interval: the system does not report when a client opens the other end.
 const LOOK_PERIOD: Duration = Duration::from_millis(50);
@@ -29,7 +30,7 @@ pub(super) struct Pty {
     /// `None` without a client: the system would report that again and again.
     ready: Option<AsyncFd<Arc<PtyMaster>>>,
     /// Time of the next check for a client.
-    look: Pin<Box<Sleep>>,
+    look: Sleep,
     path: PathBuf,
 }
 
@@ -41,7 +42,7 @@ impl Pty {
         grantpt(&master)?;
         unlockpt(&master)?;
         let path = PathBuf::from(ptsname_r(&master)?);
-        let pty = Self { master: Arc::new(master), ready: None, look: Box::pin(sleep(Duration::ZERO)), path };
+        let pty = Self { master: Arc::new(master), ready: None, look: sleep(Duration::ZERO), path };
         // The system reports a missing client only after the other end was open once.
         pty.clean()?;
         Ok(pty)
@@ -91,8 +92,8 @@ impl AsyncRead for Pty {
     ) -> Poll<io::Result<()>> {
         loop {
             let Some(ready) = &self.ready else {
-                std::task::ready!(self.look.as_mut().poll(context));
-                self.look.as_mut().reset(Instant::now() + LOOK_PERIOD);
+                std::task::ready!(self.look.poll_unpin(context));
+                self.look.reset(dragoman_time::now() + LOOK_PERIOD);
                 if self.has_client() {
                     self.watch()?;
                 }

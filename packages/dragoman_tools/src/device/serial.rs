@@ -3,14 +3,13 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use dragoman_ros::outln;
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::serial::edge::RealTime;
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 
 use super::pty::{Link, Pty};
 use super::{Result, after};
@@ -105,7 +104,8 @@ pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine:
         let device = RealTime::new(machine);
         let (cut, cuts) = mpsc::channel(1);
         let (report, mut reports) = mpsc::channel(MAX_LINES);
-        let mut running = tokio::spawn(serve(device.clone(), line, options.pty.clone(), cuts, report));
+        let mut running =
+            dragoman_time::spawn(serve(device.clone(), line, options.pty.clone(), cuts, report));
         let mut typed = standard_input();
         let mut faults = options.fault.clone();
         faults.sort_by_key(|scheduled| scheduled.after);
@@ -115,17 +115,18 @@ pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine:
         loop {
             let due = faults.last().map(|fault| fault.after.saturating_sub(device.now()));
             let command = tokio::select! {
-                ended = &mut running => return ended?,
+                biased;
                 () = &mut signal => break,
-                Some(line) = reports.recv() => {
-                    print(&line);
-                    continue;
-                }
-                Some(line) = typed.recv() => parse::<M>(&line),
-                () = tokio::time::sleep(due.unwrap_or_default()), if due.is_some() => {
+                ended = &mut running => return ended.map_err(|error| error.to_string())?,
+                () = dragoman_time::sleep(due.unwrap_or_default()), if due.is_some() => {
                     let Some(fault) = faults.pop() else { continue };
                     print(&fault.command);
                     parse::<M>(&fault.command)
+                }
+                Some(line) = typed.recv() => parse::<M>(&line),
+                Some(line) = reports.recv() => {
+                    print(&line);
+                    continue;
                 }
             };
             match command {
@@ -182,19 +183,20 @@ async fn serve<M: Machine>(
                     Line::Event(line) => drop(report.try_send(line)),
                 }
             }
-            if speed_printed.is_none_or(|printed| printed.elapsed() >= SPEED_PERIOD)
+            if speed_printed.is_none_or(|printed| dragoman_time::since(printed) >= SPEED_PERIOD)
                 && let Some(line) = speed.take()
             {
-                speed_printed = Some(Instant::now());
+                speed_printed = Some(dragoman_time::now());
                 drop(report.try_send(line));
             }
         };
         let pause = tokio::select! {
-            ended = device.run(pty, after) => return Ok(ended?),
+            biased;
             Some(pause) = cuts.recv() => pause,
+            ended = device.run(pty, after) => return Ok(ended?),
         };
         drop(link);
-        tokio::time::sleep(pause).await;
+        dragoman_time::sleep(pause).await;
         line = open(&path)?;
     }
 }

@@ -94,8 +94,9 @@ fn simulate<A: Application + 'static>(
         outln!("{} drives, nodes {}, on {}", options.kind, options.nodes, options.can);
         outln!("ready");
         tokio::select! {
-            ended = &mut running => return Ok(ended?),
+            biased;
             () = signal => {}
+            ended = &mut running => return Ok(ended?),
             never = inject(&rack, &options.fault) => match never {},
         }
         outln!("stopping");
@@ -109,7 +110,7 @@ async fn inject<A: Application>(rack: &Rack<A>, faults: &[ScheduledFault]) -> st
     let mut faults = faults.to_vec();
     faults.sort_by_key(|scheduled| scheduled.after);
     for scheduled in faults {
-        tokio::time::sleep(scheduled.after.saturating_sub(rack.now())).await;
+        dragoman_time::sleep(scheduled.after.saturating_sub(rack.now())).await;
         for drive in rack.drives().iter_mut().filter(|drive| scheduled.hits(drive.node())) {
             outln!("node {}: {:?}", drive.node().raw(), scheduled.fault);
             drive.inject(rack.now(), scheduled.fault);

@@ -20,9 +20,9 @@ use dragoman_ros::geometry_msgs::msg::{PointStamped, Pose, PoseStamped, Quaterni
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Client, Context, Node, QosProfile, WrappedServiceTypeSupport, outln};
+use dragoman_time::{sleep, timeout};
 use futures::FutureExt;
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
 
 use super::{ReportCommand, name, report, tables};
 use crate::calibrate::measure::{Bench, MeasureCommand, Reading, SEARCH_TIME, TRACKER, measure_poses};
@@ -330,7 +330,7 @@ impl Record {
             && [x, y, z].iter().all(|value| value.is_finite())
         {
             inner.0.push(Sample { time, point: Point3::new(x, y, z) });
-            inner.1 = Some(Instant::now());
+            inner.1 = Some(dragoman_time::now());
         }
     }
 
@@ -349,7 +349,11 @@ impl Record {
     }
 
     fn is_stale(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.is_none_or(|at| at.elapsed() > STALE)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .1
+            .is_none_or(|at| dragoman_time::since(at) > STALE)
     }
 }
 
@@ -367,7 +371,7 @@ struct Rig {
     end: Client<Trigger::Service>,
     stop: Client<Trigger::Service>,
     attitude: UnitQuaternion<f64>,
-    _running: tokio::task::JoinHandle<()>,
+    _running: dragoman_time::Task<()>,
 }
 
 impl Rig {
@@ -401,7 +405,7 @@ impl Rig {
             (node.create_client("execute_via_points", qos())?, node.create_client("end_shape", qos())?);
         let stop = node.create_client("stop", qos())?;
         let running = tasks.start()?;
-        let running = tokio::spawn(async move {
+        let running = dragoman_time::spawn(async move {
             running.await;
         });
         Ok(Self {
@@ -430,9 +434,9 @@ impl Rig {
         }
         let status = self.status.wait_for(Option::is_some);
         timeout(SEARCH_TIME, status).await.map_err(|_| missing("no motion_status"))??;
-        let begun = Instant::now();
+        let begun = dragoman_time::now();
         while self.measured.span().is_none() {
-            if begun.elapsed() > SEARCH_TIME {
+            if dragoman_time::since(begun) > SEARCH_TIME {
                 return Err(missing("no readings of the measuring device (see --topic)").into());
             }
             sleep(LOOK).await;
@@ -502,7 +506,7 @@ impl Rig {
 
     /// Begins a circle or a sinusoid; an arm that has just changed its mode refuses for two cycles.
     async fn begin(&self, path: Path) -> Result<()> {
-        let begun = Instant::now();
+        let begun = dragoman_time::now();
         loop {
             let (success, message) = match path {
                 Path::Rectangle => return Ok(()),
@@ -522,7 +526,7 @@ impl Rig {
             if success {
                 return Ok(());
             }
-            if begun.elapsed() > STALE {
+            if dragoman_time::since(begun) > STALE {
                 return Err(format!("{}: the arm refuses: {message}", name(path)).into());
             }
             sleep(LOOK).await;
@@ -557,11 +561,11 @@ impl Rig {
         let status = self.status.clone();
         let mut was_moving = false;
         let stopped = Mutex::new(false);
-        let begun = Instant::now();
+        let begun = dragoman_time::now();
         self.record_until(|span, _| {
             let is_moving = status.borrow().as_ref().is_some_and(|status| status.moving);
             was_moving |= is_moving;
-            let has_stopped = !is_moving && (was_moving || begun.elapsed() > STALE);
+            let has_stopped = !is_moving && (was_moving || dragoman_time::since(begun) > STALE);
             *stopped.lock().unwrap_or_else(PoisonError::into_inner) = has_stopped;
             has_stopped || is_done(span)
         })
@@ -588,14 +592,14 @@ async fn record_until(
     [commanded, measured]: [&Record; 2],
     mut is_done: impl FnMut([f64; 2], [f64; 2]) -> bool,
 ) -> Result<()> {
-    let begun = Instant::now();
+    let begun = dragoman_time::now();
     loop {
         if let (Some(commanded), Some(measured)) = (commanded.span(), measured.span())
             && is_done(commanded, measured)
         {
             return Ok(());
         }
-        if begun.elapsed() > STALE {
+        if dragoman_time::since(begun) > STALE {
             if commanded.is_stale() {
                 return Err("the arm has stopped: its setpoint is missing; see its log".into());
             }

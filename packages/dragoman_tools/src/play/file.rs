@@ -94,25 +94,22 @@ impl Contents {
         }
         let mut schemas = BTreeMap::new();
         let mut contents = Self { first: u64::MAX, ..Self::default() };
-        reader.read(|record| {
-            match record {
-                Record::Schema { header, .. } => {
-                    schemas.insert(header.id, header.name);
-                }
-                Record::Channel(channel) if channel.message_encoding == "cdr" => {
-                    let type_name = schemas.get(&channel.schema_id).cloned().unwrap_or_default();
-                    let known = Channel::new(channel.topic, type_name, &channel.metadata);
-                    if wants(&known) {
-                        contents.channels.insert(channel.id, known);
-                    }
-                }
-                Record::Message { header, .. } => {
-                    contents.first = contents.first.min(header.log_time);
-                    contents.last = contents.last.max(header.log_time);
-                }
-                _ => {}
+        reader.read(|record| match record {
+            Record::Schema { header, .. } => {
+                schemas.insert(header.id, header.name);
             }
-            true
+            Record::Channel(channel) if channel.message_encoding == "cdr" => {
+                let type_name = schemas.get(&channel.schema_id).cloned().unwrap_or_default();
+                let known = Channel::new(channel.topic, type_name, &channel.metadata);
+                if wants(&known) {
+                    contents.channels.insert(channel.id, known);
+                }
+            }
+            Record::Message { header, .. } => {
+                contents.first = contents.first.min(header.log_time);
+                contents.last = contents.last.max(header.log_time);
+            }
+            _ => {}
         })?;
         contents.first = contents.first.min(contents.last);
         Ok(contents)
@@ -141,23 +138,36 @@ pub(super) struct Message {
     pub(super) data: Vec<u8>,
 }
 
-/// The messages of a file, in its order; it is read as they are taken.
+/// The messages of a file, in its order; it is read as they are taken, a chunk at a time.
 pub(super) fn follow(path: &Path) -> Result<mpsc::Receiver<Result<Message, PlayError>>, PlayError> {
     let mut reader = Reader::open(path)?;
     let (sender, receiver) = mpsc::channel(AHEAD);
-    let work = move || {
-        let ended = reader.read(|record| {
-            let Record::Message { header, data } = record else { return true };
-            let message =
-                Message { channel: header.channel_id, time: header.log_time, data: data.into_owned() };
-            sender.blocking_send(Ok(message)).is_ok()
-        });
-        if let Err(error) = ended {
-            // Nobody waits for it any more when the playback has been stopped.
-            let _ = sender.blocking_send(Err(error));
+    let work = async move {
+        let mut records = Records::new();
+        loop {
+            let mut messages = Vec::new();
+            let read = reader.read_some(&mut records, |record| {
+                if let Record::Message { header, data } = record {
+                    let (channel, time) = (header.channel_id, header.log_time);
+                    messages.push(Message { channel, time, data: data.into_owned() });
+                }
+            });
+            let (goes_on, error) = match read {
+                Ok(goes_on) => (goes_on, None),
+                Err(error) => (false, Some(error)),
+            };
+            for message in messages.into_iter().map(Ok).chain(error.map(Err)) {
+                // Nobody waits for it any more when the playback has been stopped.
+                if sender.send(message).await.is_err() {
+                    return;
+                }
+            }
+            if !goes_on {
+                return;
+            }
         }
     };
-    std::thread::Builder::new().name("play file".into()).spawn(work).map_err(PlayError::Thread)?;
+    dragoman_time::spawn_thread("play file", work).map_err(PlayError::Thread)?;
     Ok(receiver)
 }
 
@@ -173,10 +183,16 @@ impl Reader {
         Ok(Self { file, path: path.to_owned() })
     }
 
-    /// Gives all records to `take`, until it returns `false`. Where the file was cut off, for example because the
-    /// recorder was killed, it ends.
-    fn read(&mut self, take: impl FnMut(Record<'_>) -> bool) -> Result<(), PlayError> {
-        read(&mut self.file, take).map_err(|error| self.error(error))
+    /// Gives all records to `take`. Where the file was cut off, for example because the recorder was killed, it ends.
+    fn read(&mut self, mut take: impl FnMut(Record<'_>)) -> Result<(), PlayError> {
+        let mut records = Records::new();
+        while self.read_some(&mut records, &mut take)? {}
+        Ok(())
+    }
+
+    /// Gives the next records to `take`; returns whether there may be more.
+    fn read_some(&mut self, records: &mut Records, take: impl FnMut(Record<'_>)) -> Result<bool, PlayError> {
+        records.read_some(&mut self.file, take).map_err(|error| self.error(error))
     }
 
     /// What the end of the file says about it, where it is complete; the next reading starts at the beginning.
@@ -222,52 +238,63 @@ fn summary(input: &mut (impl Read + Seek)) -> Option<Summary> {
     reader.finish()
 }
 
-fn read(input: &mut impl Read, mut take: impl FnMut(Record<'_>) -> bool) -> Result<(), McapError> {
-    // The records of a chunk are separated here: the library's reader of chunks relies on their lengths.
-    let options =
-        LinearReaderOptions::default().with_record_length_limit(MAX_RECORD_LEN).with_emit_chunks(true);
-    let mut reader = LinearReader::new_with_options(options);
-    let mut is_begun = false;
-    while let Some(event) = reader.next_event() {
-        match event {
-            Ok(LinearReadEvent::ReadRequest(length)) => {
-                let read = input.read(reader.insert(length)).map_err(McapError::Io)?;
-                reader.notify_read(read);
-            }
-            Ok(LinearReadEvent::Record { data, opcode }) => {
-                is_begun = true;
-                let goes_on = match mcap::parse_record(opcode, data)? {
-                    Record::Chunk { header, data } if header.compression.is_empty() => {
-                        read_chunk(&data, &mut take)?
-                    }
-                    Record::Chunk { header, .. } => {
-                        return Err(McapError::UnsupportedCompression(header.compression));
-                    }
-                    record => take(record),
-                };
-                if !goes_on {
-                    return Ok(());
-                }
-            }
-            Err(McapError::UnexpectedEof) if is_begun => return Ok(()),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+/// The records of a file, from its beginning.
+struct Records {
+    reader: LinearReader,
+    is_begun: bool,
 }
 
-/// Gives the records of a chunk to `take`; returns what it said last.
-fn read_chunk(mut rest: &[u8], take: &mut impl FnMut(Record<'_>) -> bool) -> Result<bool, McapError> {
+impl Records {
+    fn new() -> Self {
+        // The records of a chunk are separated here: the library's reader of chunks relies on their lengths.
+        let options =
+            LinearReaderOptions::default().with_record_length_limit(MAX_RECORD_LEN).with_emit_chunks(true);
+        Self { reader: LinearReader::new_with_options(options), is_begun: false }
+    }
+
+    /// Gives the next record, or those of the next chunk, to `take`; returns whether there may be more.
+    fn read_some(
+        &mut self,
+        input: &mut impl Read,
+        mut take: impl FnMut(Record<'_>),
+    ) -> Result<bool, McapError> {
+        while let Some(event) = self.reader.next_event() {
+            match event {
+                Ok(LinearReadEvent::ReadRequest(length)) => {
+                    let read = input.read(self.reader.insert(length)).map_err(McapError::Io)?;
+                    self.reader.notify_read(read);
+                }
+                Ok(LinearReadEvent::Record { data, opcode }) => {
+                    self.is_begun = true;
+                    match mcap::parse_record(opcode, data)? {
+                        Record::Chunk { header, data } if header.compression.is_empty() => {
+                            read_chunk(&data, &mut take)?;
+                        }
+                        Record::Chunk { header, .. } => {
+                            return Err(McapError::UnsupportedCompression(header.compression));
+                        }
+                        record => take(record),
+                    }
+                    return Ok(true);
+                }
+                Err(McapError::UnexpectedEof) if self.is_begun => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Gives the records of a chunk to `take`.
+fn read_chunk(mut rest: &[u8], take: &mut impl FnMut(Record<'_>)) -> Result<(), McapError> {
     while let Some((&opcode, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk().ok_or(McapError::UnexpectedEof)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
         let (body, after) = after.split_at_checked(length).ok_or(McapError::UnexpectedEof)?;
         rest = after;
-        if !take(mcap::parse_record(opcode, body)?) {
-            return Ok(false);
-        }
+        take(mcap::parse_record(opcode, body)?);
     }
-    Ok(true)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -300,10 +327,9 @@ mod tests {
 
     fn count(mut bytes: &[u8]) -> Result<usize, McapError> {
         let mut messages = 0;
-        read(&mut bytes, |record| {
-            messages += usize::from(matches!(record, Record::Message { .. }));
-            true
-        })?;
+        let mut records = Records::new();
+        let mut take = |record: Record<'_>| messages += usize::from(matches!(record, Record::Message { .. }));
+        while records.read_some(&mut bytes, &mut take)? {}
         Ok(messages)
     }
 

@@ -9,6 +9,7 @@ use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Clock, ClockType, Context, QosProfile};
+use dragoman_time::{Work, off_thread};
 use futures::FutureExt;
 use tokio::sync::oneshot;
 
@@ -95,7 +96,7 @@ async fn start(
         std::mem::replace(&mut state.last, status)
     };
     // Long files take a while.
-    let opened = tokio::task::spawn_blocking(move || Session::open(options)).await;
+    let opened = off_thread(Work::READ, move |_| Session::open(options)).await;
     let opened = opened.map_err(|error| error.to_string());
     let opened = opened.and_then(|opened| opened.map_err(|error| error.to_string()));
     let session = opened.inspect_err(|_| lock(&state).last = before)?;
@@ -105,7 +106,7 @@ async fn start(
         state.stop = Some(stop);
         state.publish();
     }
-    tokio::spawn(async move {
+    dragoman_time::spawn(async move {
         let ended = session.run(context, stopped.map(drop)).await;
         let mut state = lock(&state);
         state.stop = None;

@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use mcap::records::{MessageHeader, Metadata};
 use mcap::write::NoSeek;
 use mcap::{McapError, WriteOptions, Writer};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use super::RecordError;
@@ -56,7 +56,7 @@ pub(super) struct Progress {
 
 /// A file being written.
 pub(super) struct Recording {
-    queue: SyncSender<Entry>,
+    queue: Sender<Entry>,
     waiting: Arc<AtomicUsize>,
     ended: oneshot::Receiver<Result<Written, RecordError>>,
     progress: Arc<Progress>,
@@ -75,21 +75,19 @@ impl Recording {
     }
 
     fn to(sink: impl Sink, path: &Path) -> Result<Self, RecordError> {
-        let (queue, entries) = sync_channel(QUEUE_MESSAGES);
+        let (queue, mut entries) = channel(QUEUE_MESSAGES);
         let waiting = Arc::new(AtomicUsize::new(0));
         let (report, ended) = oneshot::channel();
         let (waiting_there, path_there) = (Arc::clone(&waiting), path.to_owned());
         let progress = Arc::new(Progress::default());
         let progress_there = Arc::clone(&progress);
-        std::thread::Builder::new()
-            .name("record file".into())
-            .spawn(move || {
-                let written = write(sink, &entries, &waiting_there, &progress_there);
-                let written = written.map_err(|error| of(error, path_there));
-                // The receiver is gone when the recording was abandoned.
-                let _ = report.send(written);
-            })
-            .map_err(RecordError::Thread)?;
+        let work = async move {
+            let written = write(sink, &mut entries, &waiting_there, &progress_there).await;
+            let written = written.map_err(|error| of(error, path_there));
+            // The receiver is gone when the recording was abandoned.
+            let _ = report.send(written);
+        };
+        dragoman_time::spawn_thread("record file", work).map_err(RecordError::Thread)?;
         Ok(Self { queue, waiting, ended, progress, path: path.to_owned() })
     }
 
@@ -170,10 +168,10 @@ impl<S: Sink> Write for Counted<S> {
     }
 }
 
-/// The work of the thread.
-fn write(
+/// The work of the thread. Writing to the disk blocks it.
+async fn write(
     sink: impl Sink,
-    entries: &Receiver<Entry>,
+    entries: &mut Receiver<Entry>,
     waiting: &AtomicUsize,
     progress: &Arc<Progress>,
 ) -> Result<Written, McapError> {
@@ -184,7 +182,7 @@ fn write(
         WriteOptions::new().profile("ros2").library("dragoman").compression(None).disable_seeking(true);
     let mut writer = options.create(NoSeek::new(BufWriter::new(sink)))?;
     let mut distribution = std::collections::BTreeMap::new();
-    if let Ok(name) = std::env::var("ROS_DISTRO") {
+    if let Some(name) = dragoman_time::variable("ROS_DISTRO") {
         distribution.insert("ROS_DISTRO".to_owned(), name);
     }
     writer.write_metadata(&Metadata { name: ROSBAG2.into(), metadata: distribution })?;
@@ -193,21 +191,24 @@ fn write(
     let mut channels = Channels::default();
     let mut open_since: Option<Instant> = None;
     loop {
-        let wait = open_since.map_or(Duration::MAX, |since| CHUNK_AGE.saturating_sub(since.elapsed()));
-        match entries.recv_timeout(wait) {
-            Ok(entry) => {
+        let next = match open_since {
+            Some(since) => dragoman_time::timeout_at(since + CHUNK_AGE, entries.recv()).await,
+            None => Ok(entries.recv().await),
+        };
+        match next {
+            Ok(Some(entry)) => {
                 let length = entry.data.len();
                 if channels.write(&mut writer, &entry)? == 1 {
                     progress.topics.fetch_add(1, Ordering::Relaxed);
                 }
                 progress.messages.fetch_add(1, Ordering::Relaxed);
                 waiting.fetch_sub(length, Ordering::Relaxed);
-                open_since.get_or_insert_with(Instant::now);
+                open_since.get_or_insert_with(dragoman_time::now);
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
+            Ok(None) => break,
+            Err(dragoman_time::Elapsed) => {}
         }
-        if open_since.is_some_and(|since| since.elapsed() >= CHUNK_AGE) {
+        if open_since.is_some_and(|since| dragoman_time::since(since) >= CHUNK_AGE) {
             writer.flush()?;
             open_since = None;
         }

@@ -1,8 +1,7 @@
 //! Finds topics as they appear and subscribes to them.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use dragoman_ros::raw::{self, SerializedMessage, Strictest};
 use dragoman_ros::{Node, QosProfile};
@@ -29,19 +28,22 @@ pub(super) struct Found {
     pub(super) messages: BoxStream<'static, SerializedMessage>,
 }
 
-/// Starts the polling thread. r2r needs one for `spin_once` anyway, and allows only the spinning thread to subscribe.
+/// Starts the polling, with a thread of its own. r2r needs one for `spin_once` anyway, and allows only the spinning thread
+/// to subscribe.
 pub(super) fn watch(
     mut node: Node,
     selection: Selection,
     found: UnboundedSender<Found>,
 ) -> std::io::Result<Worker> {
-    Worker::start("record graph", move |stopped| {
+    Worker::start("record graph", |mut stop| async move {
         let mut subscriptions = Subscriptions::default();
-        while !stopped.load(Ordering::Relaxed) {
+        loop {
             subscriptions.update(&mut node, &selection, &found);
-            let looked = Instant::now();
-            while looked.elapsed() < PERIOD && !stopped.load(Ordering::Relaxed) {
-                node.spin_once(SPIN_TIMEOUT);
+            let looked = dragoman_time::now();
+            while dragoman_time::since(looked) < PERIOD {
+                if stop.spin(&mut node, SPIN_TIMEOUT).await {
+                    return;
+                }
             }
         }
     })
@@ -50,8 +52,8 @@ pub(super) fn watch(
 #[derive(Default)]
 struct Subscriptions {
     /// By topic and type; `None` if subscribing failed, which is not retried.
-    made: HashMap<(String, String), Option<Strictest>>,
-    undefined: HashSet<String>,
+    made: BTreeMap<(String, String), Option<Strictest>>,
+    undefined: BTreeSet<String>,
 }
 
 impl Subscriptions {

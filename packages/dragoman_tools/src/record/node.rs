@@ -111,7 +111,7 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
     let stop = async move {
         let ended = lock(&last).stop();
         if let Some(ended) = ended
-            && tokio::time::timeout(FAREWELL, ended).await.is_err()
+            && dragoman_time::timeout(FAREWELL, ended).await.is_err()
         {
             tracing::warn!("the file of the recording was not completed in time");
         }
@@ -161,7 +161,7 @@ impl State {
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = oneshot::channel();
         let current = Current {
-            started: Instant::now(),
+            started: dragoman_time::now(),
             progress: session.recording.progress(),
             dropped: Arc::clone(&session.dropped),
             stop: Some(stop),
@@ -204,7 +204,7 @@ impl State {
             self.last.topics = current.progress.topics.load(Ordering::Relaxed);
             self.last.messages = current.progress.messages.load(Ordering::Relaxed);
             self.last.dropped = current.dropped.load(Ordering::Relaxed);
-            self.last.duration = current.started.elapsed().as_secs_f64();
+            self.last.duration = dragoman_time::since(current.started).as_secs_f64();
         }
     }
 }

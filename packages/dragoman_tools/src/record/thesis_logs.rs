@@ -15,7 +15,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, geometry_msgs, sensor_msgs, std_msgs};
@@ -114,17 +114,19 @@ impl ThesisLogs {
         let tasks = subscribe(context, namespace, sender);
         match tasks.and_then(|tasks| tasks.start().map_err(RecordError::Thread)) {
             // It ends with the process.
-            Ok(node) => tokio::spawn(node),
+            Ok(node) => dragoman_time::spawn(node),
             Err(error) => return error,
         };
-        let (mut log, start) = (Log::default(), Instant::now());
-        let mut cycle = tokio::time::interval(PERIOD);
+        let (mut log, start) = (Log::default(), dragoman_time::now());
+        let mut cycle = dragoman_time::interval(PERIOD);
         loop {
+            let now = || dragoman_time::since(start);
             let written = tokio::select! {
+                biased;
+                () = cycle.tick() => self.append(log.lines(now())).and_then(|()| self.flush()),
                 Some(input) = inputs.next() => {
-                    log.handle_input(start.elapsed(), input).map_or(Ok(()), |line| self.append([line]))
+                    log.handle_input(now(), input).map_or(Ok(()), |line| self.append([line]))
                 }
-                _ = cycle.tick() => self.append(log.lines(start.elapsed())).and_then(|()| self.flush()),
             };
             if let Err(error) = written {
                 return error;

@@ -2,12 +2,12 @@
 //! that responded; the response of each robot is reported.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::dragoman_msgs::msg::RelayReport;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Client, Clock, Node, QosProfile, Result, WrappedServiceTypeSupport};
+use dragoman_ros::{Client, Clock, Node, QosProfile, Result, ServiceRequest, WrappedServiceTypeSupport};
 use futures::StreamExt;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
@@ -118,13 +118,9 @@ where
         let mut under_way = FuturesUnordered::new();
         loop {
             tokio::select! {
-                request = requests.next(), if under_way.len() < MAX_UNDER_WAY => {
-                    let Some(request) = request else { return };
-                    let asked = clients.iter().map(|(_, client)| ask(Arc::clone(client), request.message.clone(), timeout));
-                    let answers = join_all(asked.collect::<Vec<_>>());
-                    under_way.push(async move { (request, answers.await) });
-                }
+                biased;
                 Some((request, answers)) = under_way.next(), if !under_way.is_empty() => {
+                    let request: ServiceRequest<S> = request;
                     let mut report = RelayReport {
                         service: name.clone(),
                         type_: type_name.clone(),
@@ -141,6 +137,12 @@ where
                     }
                     reports.publish(report);
                 }
+                request = requests.next(), if under_way.len() < MAX_UNDER_WAY => {
+                    let Some(request) = request else { return };
+                    let asked = clients.iter().map(|(_, client)| ask(Arc::clone(client), request.message.clone(), timeout));
+                    let answers = join_all(asked.collect::<Vec<_>>());
+                    under_way.push(async move { (request, answers.await) });
+                }
             }
         }
     });
@@ -153,13 +155,13 @@ async fn ask<S: WrappedServiceTypeSupport + 'static>(
     timeout: Duration,
 ) -> Answer<S::Response> {
     let Ok(available) = Node::is_available(&*client) else { return Answer::Missing };
-    if !matches!(tokio::time::timeout(SEARCH_TIME, available).await, Ok(Ok(()))) {
+    if !matches!(dragoman_time::timeout(SEARCH_TIME, available).await, Ok(Ok(()))) {
         return Answer::Missing;
     }
-    let start = Instant::now();
+    let start = dragoman_time::now();
     let Ok(answer) = client.request(&request) else { return Answer::Missing };
-    match tokio::time::timeout(timeout, answer).await {
-        Ok(Ok(response)) => Answer::Given { response, after: start.elapsed() },
+    match dragoman_time::timeout(timeout, answer).await {
+        Ok(Ok(response)) => Answer::Given { response, after: dragoman_time::since(start) },
         Ok(Err(_)) | Err(_) => Answer::TimedOut,
     }
 }

@@ -1,6 +1,6 @@
 //! Configuration of a relay: names, types and directions. No ROS.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
@@ -95,8 +95,8 @@ impl Table {
     pub fn from_yaml(text: &str) -> Result<Self, TableError> {
         let table: Self =
             serde_norway::from_str(text).map_err(|error| TableError::Yaml { reason: error.to_string() })?;
-        let mut topics = HashSet::new();
-        let mut services = HashSet::new();
+        let mut topics = BTreeSet::new();
+        let mut services = BTreeSet::new();
         let named = table.topics.iter().map(|topic| (&topic.name, true));
         for (name, is_topic) in named.chain(table.services.iter().map(|service| (&service.name, false))) {
             let is_token = |token: &str| {
@@ -120,7 +120,7 @@ impl Table {
             return Err(TableError::NoRobot);
         }
         let robots = |name: &str| namespaces.all_of_robots(name);
-        let (mut taken, mut given) = (HashSet::new(), Vec::new());
+        let (mut taken, mut given) = (BTreeSet::new(), Vec::new());
         for topic in &self.topics {
             match topic.to {
                 To::Robots => {
@@ -134,14 +134,14 @@ impl Table {
             }
         }
         let looped = given.into_iter().find(|name| taken.contains(name));
-        let served: HashSet<String> =
+        let served: BTreeSet<String> =
             self.services.iter().map(|service| namespaces.of_programs(&service.name)).collect();
         let called = self.services.iter().flat_map(|service| robots(&service.name));
         let looped = looped.or_else(|| called.into_iter().find(|name| served.contains(name)));
         if let Some(name) = looped {
             return Err(TableError::Loop { name });
         }
-        let mut known = HashSet::new();
+        let mut known = BTreeSet::new();
         match namespaces.robots.iter().find(|robot| !known.insert(*robot)) {
             Some(robot) => Err(TableError::Twice { name: robot.clone() }),
             None => Ok(()),

@@ -10,7 +10,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Node, QosProfile, Result, WrappedTypesupport};
 use futures::future::{AbortHandle, BoxFuture, abortable};
 use futures::{FutureExt, StreamExt};
-use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::table::Topic;
 use crate::worker::Worker;
@@ -91,7 +91,8 @@ fn count(passed: &AtomicU64, counts: &Counts, result: Result<()>) {
 }
 
 /// Topics that the relay subscribes to only while they have subscribers, so that no camera renders in vain. They have
-/// their own node and thread: with r2r only the thread that spins a node may subscribe.
+/// their own node and thread: with r2r only the thread that spins a node may subscribe. It only subscribes; a task forwards
+/// the messages.
 #[derive(Default)]
 pub(crate) struct OnDemand {
     lanes: Vec<Lane>,
@@ -106,16 +107,20 @@ struct Lane {
     subscribed: Option<AbortHandle>,
 }
 
-type Forward = dyn Fn(&mut Node) -> Result<BoxFuture<'static, ()>> + Send;
+/// Forwards the messages of a topic.
+pub(crate) type Forwarding = BoxFuture<'static, ()>;
+
+type Forward = dyn Fn(&mut Node) -> Result<Forwarding> + Send;
 
 impl Lane {
     /// Starts or ends the subscription.
-    fn review(&mut self, node: &mut Node, runtime: &Handle) -> Result<()> {
+    fn review(&mut self, node: &mut Node, begun: &UnboundedSender<Forwarding>) -> Result<()> {
         let is_wanted = (self.subscribers)()? > 0;
         match (&self.subscribed, is_wanted) {
             (None, true) => {
                 let (passing, handle) = abortable((self.forward)(node)?);
-                runtime.spawn(passing);
+                // Fails only when the relay ends.
+                let _ = begun.send(passing.map(drop).boxed());
                 self.subscribed = Some(handle);
             }
             (Some(subscribed), false) => {
@@ -167,17 +172,27 @@ impl OnDemand {
         Ok(())
     }
 
-    /// Serves the topics until it is dropped.
-    pub(crate) fn start(mut self, mut node: Node, runtime: Handle) -> std::io::Result<Worker> {
-        Worker::start("relay demand", move |stopped| {
-            while !stopped.load(Ordering::Relaxed) {
+    /// Serves the topics until the worker is dropped. Also returns the subscriptions, as they begin.
+    ///
+    /// # Errors
+    /// The system refused another thread.
+    pub(crate) fn start(
+        mut self,
+        mut node: Node,
+    ) -> std::io::Result<(Worker, UnboundedReceiver<Forwarding>)> {
+        let (begun, beginning) = unbounded_channel();
+        let worker = Worker::start("relay demand", |mut stop| async move {
+            loop {
                 for lane in &mut self.lanes {
-                    if let Err(error) = lane.review(&mut node, &runtime) {
+                    if let Err(error) = lane.review(&mut node, &begun) {
                         tracing::warn!(%error, "a topic cannot be relayed");
                     }
                 }
-                node.spin_once(DEMAND_PERIOD);
+                if stop.spin(&mut node, DEMAND_PERIOD).await {
+                    return;
+                }
             }
-        })
+        })?;
+        Ok((worker, beginning))
     }
 }

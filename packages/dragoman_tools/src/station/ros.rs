@@ -76,8 +76,9 @@ impl RosLink {
         let mut last = None;
         let rare = events.filter(move |message: &MotionEvent| {
             let clamped = i64::from(message.kind) == MotionEvent::JOINT_LIMIT as i64;
-            let often = clamped && last.is_some_and(|last: Instant| last.elapsed() < CLAMP_PERIOD);
-            last = if clamped && !often { Some(Instant::now()) } else { last };
+            let often =
+                clamped && last.is_some_and(|last: Instant| dragoman_time::since(last) < CLAMP_PERIOD);
+            last = if clamped && !often { Some(dragoman_time::now()) } else { last };
             ready(!often)
         });
         messages.push(rare.map(event_update).map(other).boxed());
@@ -119,7 +120,7 @@ impl RosLink {
         self.answers.push(
             async move {
                 let answer = match asked {
-                    Ok(answer) => tokio::time::timeout(CALL_TIMEOUT, answer)
+                    Ok(answer) => dragoman_time::timeout(CALL_TIMEOUT, answer)
                         .await
                         .unwrap_or_else(|_| Err("no answer".to_owned())),
                     Err(reason) => Err(reason),
@@ -183,6 +184,7 @@ impl RosLink {
     pub(super) async fn next(&mut self) -> Incoming {
         loop {
             let message = tokio::select! {
+                biased;
                 Some(answer) = self.answers.next() => return answer,
                 Some(message) = self.messages.next() => message,
             };

@@ -1,6 +1,6 @@
 //! The link over the 31-byte protocol, to any controller.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -26,21 +26,21 @@ pub(super) struct UdpLink {
     socket: UdpSocket,
     client: Client,
     state: ArmState,
-    calls: HashMap<u64, (ArmCall, Command)>,
+    calls: BTreeMap<u64, (ArmCall, Command)>,
     updates: std::collections::VecDeque<Update>,
     buffer: Box<[u8; RECEIVE_BUFFER_LEN]>,
 }
 
 impl UdpLink {
     pub(super) async fn new(controller: SocketAddr) -> std::io::Result<Self> {
-        let start = Instant::now();
+        let start = dragoman_time::now();
         let config = ClientConfig { controller, ..ClientConfig::default() };
         Ok(Self {
             start,
             socket: UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).await?,
             client: Client::new(Duration::ZERO, config),
             state: ArmState::new(TOLERANCES),
-            calls: HashMap::new(),
+            calls: BTreeMap::new(),
             updates: std::collections::VecDeque::new(),
             buffer: Box::new([0; RECEIVE_BUFFER_LEN]),
         })
@@ -51,7 +51,7 @@ impl UdpLink {
         match call(order) {
             Ok(call) => {
                 self.calls.insert(id, (call, order.command));
-                self.client.handle_call(self.start.elapsed(), CallId(id), call);
+                self.client.handle_call(dragoman_time::since(self.start), CallId(id), call);
                 self.transmit();
             }
             Err(reason) => self.updates.push_back(Update::Answer { id, answer: Err(reason) }),
@@ -71,19 +71,20 @@ impl UdpLink {
             let due = self.client.poll_timeout().and_then(|due| self.start.checked_add(due));
             let timeout = async {
                 match due {
-                    Some(due) => tokio::time::sleep_until(due.into()).await,
+                    Some(due) => dragoman_time::sleep_until(due).await,
                     None => std::future::pending().await,
                 }
             };
             tokio::select! {
+                biased;
+                () = timeout => self.client.handle_timeout(dragoman_time::since(self.start)),
                 received = self.socket.recv_from(self.buffer.as_mut_slice()) => match received {
                     Ok((length, source)) => {
                         let bytes = self.buffer.get(..length).unwrap_or_default();
-                        self.client.handle_datagram(self.start.elapsed(), source, bytes);
+                        self.client.handle_datagram(dragoman_time::since(self.start), source, bytes);
                     }
-                    Err(_) => tokio::time::sleep(ERROR_PAUSE).await,
+                    Err(_) => dragoman_time::sleep(ERROR_PAUSE).await,
                 },
-                () = timeout => self.client.handle_timeout(self.start.elapsed()),
             }
         }
     }
@@ -96,7 +97,7 @@ impl UdpLink {
     }
 
     fn note(&mut self, event: ClientEvent) {
-        let now = self.start.elapsed();
+        let now = dragoman_time::since(self.start);
         let update = match event {
             ClientEvent::Result { id, outcome } => {
                 let Some((call, command)) = self.calls.remove(&id.0) else { return };

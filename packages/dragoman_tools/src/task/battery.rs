@@ -45,19 +45,19 @@ impl Battery {
         let charge = Charge(Arc::default());
         let received = charge.clone();
         tasks.subscribe(TOPIC, QosProfile::default().keep_last(1), move |message: BatteryState| {
-            received.set(Instant::now(), &message);
+            received.set(dragoman_time::now(), &message);
         })?;
-        Ok(Self { charge, unknown_since: Some(Instant::now()), is_known: false })
+        Ok(Self { charge, unknown_since: Some(dragoman_time::now()), is_known: false })
     }
 
     /// The charge, 0 to 1; `None`: unknown.
     pub(super) fn charge(&self) -> Option<f64> {
-        self.charge.at(Instant::now())
+        self.charge.at(dragoman_time::now())
     }
 
     /// A message for the user when the charge becomes or stays unknown: a wait for it would not end.
     pub(super) fn notice(&mut self) -> Option<String> {
-        self.notice_at(Instant::now())
+        self.notice_at(dragoman_time::now())
     }
 
     fn notice_at(&mut self, now: Instant) -> Option<String> {

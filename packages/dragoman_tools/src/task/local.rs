@@ -31,7 +31,7 @@ pub(super) async fn run(
         let _ = sender.send(state);
     })?;
     let node = tasks.start()?;
-    let node = tokio::spawn(async move {
+    let node = dragoman_time::spawn(async move {
         node.await;
     });
     let mut view = View::new(&source);
@@ -41,7 +41,7 @@ pub(super) async fn run(
         biased;
         () = &mut stop => Err("stopped before the end of the program".into()),
         ended = async {
-            let before = tokio::time::timeout(SEARCH_TIME, states.recv()).await.ok().flatten().ok_or_else(|| {
+            let before = dragoman_time::timeout(SEARCH_TIME, states.recv()).await.ok().flatten().ok_or_else(|| {
                 format!("no platform publishes {}/program_state; --remote needs none", options.namespace)
             })?;
             super::make_ready(&mut port, options, MotionMode::Program).await?;
@@ -72,11 +72,11 @@ async fn watch(
 ) -> Result<()> {
     let mut refusal = String::new();
     let mut is_paused = false;
-    let mut looks = tokio::time::interval(STATUS_PERIOD);
+    let mut looks = dragoman_time::interval(STATUS_PERIOD);
     loop {
         let state = tokio::select! {
-            state = states.recv() => state.ok_or("the node has ended")?,
-            _ = looks.tick() => {
+            biased;
+            () = looks.tick() => {
                 let status = super::status(port).await?;
                 if status.emergency_state.known() != Some(Emergency::Inactive) {
                     return Err(format!("emergency stop: {:?}", status.emergency_state).into());
@@ -87,6 +87,7 @@ async fn watch(
                 }
                 continue;
             }
+            state = states.recv() => state.ok_or("the node has ended")?,
         };
         if state.run == before {
             continue;

@@ -1,10 +1,10 @@
 //! Remote mode: this computer executes the program, and sends the platform commands.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::BufRead as _;
 
-use chrono::{Datelike, Timelike, Utc};
+use chrono::{DateTime, Datelike, Timelike};
 use dragoman_bridge::neobotix::documents::ProgramSource;
 use dragoman_bridge::neobotix::file_name::plain_file_name;
 use dragoman_bridge::neobotix::node::PlatformPort;
@@ -26,7 +26,7 @@ pub(super) struct Prepared {
     source: ProgramSource,
     program: Program,
     /// Text of each map and roadmap, by the name in the program.
-    files: HashMap<String, String>,
+    files: BTreeMap<String, String>,
     equipment: Equipment,
 }
 
@@ -52,7 +52,7 @@ impl Prepared {
         if !lacking.is_empty() {
             return Err(format!("{}: not possible in the remote mode", options.file.display()).into());
         }
-        let mut files = HashMap::new();
+        let mut files = BTreeMap::new();
         for instruction in program.tasks.iter().flat_map(|task| &task.instructions) {
             match instruction {
                 Instruction::Do(Effect::Load { map, roadmap }) => {
@@ -184,6 +184,8 @@ async fn drive(
             return Ok(());
         }
         tokio::select! {
+            biased;
+            () = dragoman_time::sleep(PERIOD) => {}
             line = lines.recv(), if is_open => match line {
                 Some(line) => {
                     view.typed();
@@ -195,7 +197,6 @@ async fn drive(
                 None if is_stepped => return Err("standard input has ended before the program".into()),
                 None => is_open = false,
             },
-            () = tokio::time::sleep(PERIOD) => {}
         }
     }
 }
@@ -217,7 +218,7 @@ async fn carry_out(
     remote: &mut Remote,
     view: &mut View,
     status: &Status,
-    files: &HashMap<String, String>,
+    files: &BTreeMap<String, String>,
     options: &TaskOptions,
 ) -> Result<()> {
     match order {
@@ -275,7 +276,7 @@ async fn parameter(port: &mut PlatformPort, key: &str) -> Result<String> {
 
 /// The current date and time, UTC.
 fn now() -> Date {
-    let now = Utc::now();
+    let now = DateTime::UNIX_EPOCH + dragoman_time::wall_time();
     Date {
         year: u32::try_from(now.year()).ok(),
         month: Some(now.month()),

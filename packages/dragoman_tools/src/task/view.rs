@@ -1,12 +1,12 @@
 //! What the user sees of a running program: a block that is drawn again in a terminal; lines of what changes elsewhere.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write as _};
+use std::time::{Duration, Instant};
 
 use crossterm::{cursor, queue, style, terminal};
 use dragoman_bridge::neobotix::documents::ProgramSource;
 use dragoman_ros::outln;
-use tokio::time::Instant;
 
 /// A task that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) struct Shown {
 
 pub(super) struct View {
     /// Text of each step of each task.
-    steps: HashMap<String, Vec<String>>,
+    steps: BTreeMap<String, Vec<String>>,
     start: Instant,
     is_terminal: bool,
     /// The tasks as they were shown.
@@ -33,7 +33,7 @@ impl View {
     pub(super) fn new(source: &ProgramSource) -> Self {
         Self {
             steps: source.step_lines().into_iter().collect(),
-            start: Instant::now(),
+            start: dragoman_time::now(),
             is_terminal: io::stdout().is_terminal(),
             lines: Vec::new(),
             drawn: 0,
@@ -41,8 +41,8 @@ impl View {
     }
 
     /// Time since the start.
-    pub(super) fn elapsed(&self) -> std::time::Duration {
-        self.start.elapsed()
+    pub(super) fn elapsed(&self) -> Duration {
+        dragoman_time::since(self.start)
     }
 
     /// Shows the tasks that have not ended; `moving` is the one whose motion is under way.
@@ -76,7 +76,7 @@ impl View {
     }
 
     fn time(&self) -> String {
-        format!("{:7.1} s", self.start.elapsed().as_secs_f64())
+        format!("{:7.1} s", dragoman_time::since(self.start).as_secs_f64())
     }
 
     fn line(&self, task: &Shown, moving: Option<&str>) -> String {

@@ -159,6 +159,28 @@ fn what_was_written_before_a_sudden_end_can_be_read() {
 }
 
 #[test]
+fn on_virtual_time_the_same_recording_gives_the_same_file() {
+    let record = || {
+        let simulation = dragoman_time::Simulation::new(1);
+        let memory = Memory::default();
+        simulation.block_on(async {
+            let recording = Recording::to(memory.clone(), Path::new("test.mcap")).unwrap();
+            let lamp = channel(0, "/lamp", Some("bool data"));
+            for number in 0..30 {
+                assert!(recording.offer(entry(&lamp, number, 100)));
+                dragoman_time::sleep(CHUNK_AGE / 8).await;
+            }
+            assert_eq!(recording.finish().await.unwrap().messages, [30]);
+        });
+        memory.bytes.lock().unwrap().clone()
+    };
+    let bytes = record();
+    assert!(bytes == record());
+    // A chunk is written when its first message is old enough.
+    assert_eq!(mcap::Summary::read(&bytes).unwrap().unwrap().chunk_indexes.len(), 4);
+}
+
+#[test]
 fn files_are_never_overwritten_and_errors_have_reasons() {
     let path = std::env::temp_dir().join(format!("dragoman_record_{}.mcap", std::process::id()));
     let recording = Recording::create(&path).unwrap();
