@@ -36,6 +36,13 @@ pub struct CommonOptions {
     fault: Vec<Fault>,
 }
 
+impl CommonOptions {
+    /// The level of the log.
+    pub fn log(&self) -> &str {
+        &self.log
+    }
+}
+
 /// A running program.
 pub struct Process {
     /// The participant of its nodes.
