@@ -3,6 +3,11 @@
 mod apolo;
 #[cfg(feature = "node")]
 mod apolo_node;
+/// What the clients of these tests use: see `dragoman_bringup/tests/common/host.rs`.
+#[cfg(feature = "node")]
+mod host {
+    pub(crate) use std::net::TcpStream;
+}
 mod arm31;
 mod neobotix;
 mod neobotix_client;

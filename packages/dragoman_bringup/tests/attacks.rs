@@ -11,6 +11,8 @@ mod peer;
 mod wire;
 
 mod common;
+#[path = "common/host.rs"]
+mod host;
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Command;

@@ -2,6 +2,8 @@
 //! delay small messages.
 
 mod common;
+#[path = "common/host.rs"]
+mod host;
 
 use std::process::Command;
 use std::time::{Duration, Instant};

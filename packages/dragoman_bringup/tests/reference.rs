@@ -8,6 +8,8 @@
 //! services. So their names are written by hand, and the numbers of a node's readers and writers must match.
 
 mod common;
+#[path = "common/host.rs"]
+mod host;
 #[path = "reference/house.rs"]
 mod house;
 

@@ -15,6 +15,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{Targets, dynamic_filter_fn};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
+use tracing_subscriber::fmt::{MakeWriter, TestWriter};
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
@@ -76,29 +77,33 @@ fn ros_arguments(arguments: impl IntoIterator<Item = String>) -> (Option<String>
 pub fn init(level: &str) -> Result<(), String> {
     let subscriber = tracing_subscriber::registry()
         .with(requested_filter(level)?)
-        .with(terminal(std::io::stderr().is_terminal()))
+        .with(terminal(std::io::stderr, std::io::stderr().is_terminal()))
         .with(RosoutLayer);
     tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
 }
 
 /// The log of a lab on virtual time, for the thread that runs it: as [`init`], and every line is a part of the lab's
-/// history. Nothing is written to standard error unless `is_shown`.
+/// history. It is written to standard error if `is_shown`, with `eprint!`, which tests capture.
 ///
 /// # Errors
 /// Invalid level.
 pub fn of_lab(level: &str, is_shown: bool) -> Result<tracing::Dispatch, String> {
     let subscriber = tracing_subscriber::registry()
         .with(requested_filter(level)?)
-        .with(is_shown.then(|| terminal(false)))
+        .with(is_shown.then(|| terminal(TestWriter::with_stderr, false)))
         .with(RosoutLayer)
         .with(HistoryLayer);
     Ok(subscriber.into())
 }
 
 /// The log on the terminal, unless it is diverted.
-fn terminal<S: Subscriber + for<'a> LookupSpan<'a>>(is_coloured: bool) -> impl Layer<S> {
+fn terminal<S, W>(writer: W, is_coloured: bool) -> impl Layer<S>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
     tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(writer)
         .with_ansi(is_coloured)
         .with_target(false)
         .with_timer(WallTime)

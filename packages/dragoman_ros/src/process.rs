@@ -96,7 +96,7 @@ pub async fn simulate(
     stop: impl AsyncFnMut(),
     body: impl AsyncFnOnce(&Process, LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
-    let context = || startup::context_in_memory(&options.config, preset);
+    let context = || startup::context_in_memory(options.domain, &options.config, preset);
     supervised(name, options, context, stop, body).await
 }
 

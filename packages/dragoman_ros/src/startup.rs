@@ -46,13 +46,14 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate
     Context::with_options(&discovery, arguments(files, preset)?)
 }
 
-/// As [`context`], without network: its nodes reach only each other.
+/// As [`context`], without network: see [`Context::in_memory`].
 ///
 /// # Errors
 /// An invalid file or argument.
 #[cfg(not(feature = "r2r"))]
-pub fn context_in_memory(files: &[PathBuf], preset: &Preset) -> crate::Result<Context> {
-    Context::in_memory(arguments(files, preset)?)
+pub fn context_in_memory(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate::Result<Context> {
+    let of_environment = crate::Discovery::from_variables(dragoman_time::variable)?.domain_id;
+    Context::in_memory(domain.unwrap_or(of_environment), arguments(files, preset)?)
 }
 
 #[cfg(not(feature = "r2r"))]

@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use crate::program::Program;
 use crate::simulation::Lab;
 
 type Body = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -47,6 +48,8 @@ struct Running {
     /// `None` while it is polled.
     body: Option<Body>,
     wakeup: Arc<Wakeup>,
+    /// The program that has spawned it.
+    program: Option<Program>,
 }
 
 #[derive(Default)]
@@ -83,15 +86,28 @@ impl Wake for Wakeup {
     }
 }
 
+/// What a thread runs in.
+#[derive(Clone)]
+struct Current {
+    executor: Arc<Executor>,
+    /// `None` in real time.
+    program: Option<Program>,
+}
+
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<Executor>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
     /// Whether this thread is in `block_on`.
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The executor of this thread.
 pub(crate) fn current() -> Option<Arc<Executor>> {
-    CURRENT.with_borrow(Clone::clone)
+    CURRENT.with_borrow(|current| current.as_ref().map(|current| Arc::clone(&current.executor)))
+}
+
+/// The program that this thread runs on virtual time.
+pub(crate) fn current_program() -> Option<Program> {
+    CURRENT.with_borrow(|current| current.as_ref().and_then(|current| current.program.clone()))
 }
 
 /// Calls `ask` with the lab whose virtual time this thread runs in.
@@ -100,8 +116,8 @@ pub(crate) fn with_lab<R>(ask: impl FnOnce(&Executor, &Lab) -> R) -> Option<R> {
     executor.lab.as_ref().map(|lab| ask(&executor, lab))
 }
 
-/// Restores a thread's executor.
-pub(crate) struct Entered(Option<Arc<Executor>>);
+/// Restores what a thread was in, when it is dropped.
+pub(crate) struct Entered(Option<Current>);
 
 impl Drop for Entered {
     fn drop(&mut self) {
@@ -133,7 +149,11 @@ impl Executor {
     }
 
     pub(crate) fn enter(self: &Arc<Self>) -> Entered {
-        Entered(CURRENT.replace(Some(Arc::clone(self))))
+        self.enter_program(self.lab.as_ref().map(|lab| lab.program.clone()))
+    }
+
+    pub(crate) fn enter_program(self: &Arc<Self>, program: Option<Program>) -> Entered {
+        Entered(CURRENT.replace(Some(Current { executor: Arc::clone(self), program })))
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -163,7 +183,8 @@ impl Executor {
             is_queued: AtomicBool::new(false),
             executor: Arc::downgrade(self),
         });
-        let running = Running { body: Some(Box::pin(body)), wakeup: Arc::clone(&wakeup) };
+        let running =
+            Running { body: Some(Box::pin(body)), wakeup: Arc::clone(&wakeup), program: current_program() };
         tasks.running.insert(task, running);
         drop(tasks);
         wakeup.wake();
@@ -180,6 +201,7 @@ impl Executor {
         loop {
             // Dropped without the lock: a task may spawn or wake others when it ends.
             let Some((_, task)) = lock(&self.tasks).running.pop_last() else { return };
+            let _entered = self.enter_program(task.program.clone());
             drop(task);
         }
     }
@@ -248,12 +270,13 @@ impl Executor {
         lock(&self.ready).retain(|task| *task != ROOT);
     }
 
-    fn poll_task(&self, task: u64) {
+    fn poll_task(self: &Arc<Self>, task: u64) {
         let taken = lock(&self.tasks).running.get_mut(&task).and_then(|running| {
             running.wakeup.is_queued.store(false, Ordering::Release);
-            Some((running.body.take()?, Arc::clone(&running.wakeup)))
+            Some((running.body.take()?, Arc::clone(&running.wakeup), running.program.clone()))
         });
-        let Some((mut body, wakeup)) = taken else { return };
+        let Some((mut body, wakeup, program)) = taken else { return };
+        let _entered = self.enter_program(program);
         let place = wakeup.place;
         let waker = Waker::from(wakeup);
         let polled = self.watched(place, || body.as_mut().poll(&mut Context::from_waker(&waker)));

@@ -24,12 +24,14 @@
 //! | `surroundings` | arguments, environment, standard output, [`own`]: what belongs to a lab |
 //! | `history` | [`note`], [`Fingerprint`]: whether two histories are the same |
 //! | `simulation` | [`Simulation`] |
+//! | `program` | [`Program`]: one of several programs in a simulation |
 //! | `executor` | the executor of a simulation, and of threads with a task of their own |
 
 mod chance;
 mod clock;
 mod executor;
 mod history;
+mod program;
 mod simulation;
 mod sleep;
 mod surroundings;
@@ -41,13 +43,15 @@ mod work;
 pub use chance::{random, random_bytes, random_unit};
 pub use clock::{is_virtual, now, since, wall_time};
 pub use history::{Event, Fingerprint, note};
-pub use simulation::Simulation;
+pub use program::{Program, Run};
+pub use simulation::{Simulation, SimulationGuard};
 pub use sleep::{
     Elapsed, Interval, MissedTicks, Sleep, interval, precise_sleep, precise_sleep_until, sleep, sleep_until,
     timeout, timeout_at,
 };
 pub use surroundings::{
-    Surroundings, arguments, own, print, process_id, temporary_folder, thread_name, variable, variable_os,
+    Surroundings, arguments, own, print, process_id, shared, temporary_folder, thread_name, variable,
+    variable_os,
 };
 pub use task::{AbortHandle, Task, TaskError, Tasks, can_spawn, spawn, yield_now};
 pub use thread::{Thread, spawn_thread};

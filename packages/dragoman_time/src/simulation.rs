@@ -1,15 +1,16 @@
 //! A lab on virtual time, in one thread.
 
-use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::chance::Streams;
-use crate::executor::{Executor, lock};
+use crate::executor::{Entered, Executor, lock};
 use crate::history::{Event, Fingerprint, History};
+use crate::program::{Program, Values};
 use crate::surroundings::Surroundings;
 
 /// Runs tasks on virtual time, in the thread that calls [`Simulation::block_on`]. Several of them, each in its thread, do
@@ -20,11 +21,12 @@ pub struct Simulation {
 
 /// What belongs to a lab on virtual time.
 pub(crate) struct Lab {
-    pub(crate) surroundings: Surroundings,
+    /// The program of tasks that belong to no other.
+    pub(crate) program: Program,
     pub(crate) wall_start: Duration,
     pub(crate) streams: Mutex<Streams>,
-    pub(crate) output: Mutex<String>,
-    pub(crate) own: Mutex<BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    /// Values that all programs share.
+    pub(crate) shared: Values,
     pub(crate) history: Mutex<History>,
     pub(crate) watchdog: Arc<Watchdog>,
 }
@@ -35,14 +37,13 @@ impl Simulation {
         Self::with_surroundings(seed, Surroundings::default())
     }
 
-    /// As [`Simulation::new`], in these surroundings.
+    /// As [`Simulation::new`], in these surroundings. Further [`Program`]s have their own.
     pub fn with_surroundings(seed: u64, surroundings: Surroundings) -> Self {
         let lab = Lab {
             wall_start: surroundings.wall_time,
-            surroundings,
+            program: Program::new(surroundings),
             streams: Mutex::new(Streams { seed, by_name: BTreeMap::new() }),
-            output: Mutex::default(),
-            own: Mutex::default(),
+            shared: Mutex::default(),
             history: Mutex::default(),
             watchdog: Watchdog::start(),
         };
@@ -75,6 +76,12 @@ impl Simulation {
         act()
     }
 
+    /// As [`enter`](Self::enter), until the result is dropped.
+    #[must_use]
+    pub fn guard(&self) -> SimulationGuard {
+        SimulationGuard { _entered: self.executor.enter(), _of_thread: PhantomData }
+    }
+
     /// The virtual time since the start.
     pub fn elapsed(&self) -> Duration {
         self.executor.passed()
@@ -87,7 +94,7 @@ impl Simulation {
 
     /// What was printed on standard output since the last call.
     pub fn take_output(&self) -> String {
-        self.lab().map(|lab| std::mem::take(&mut *lock(&lab.output))).unwrap_or_default()
+        self.lab().map(|lab| lab.program.take_output()).unwrap_or_default()
     }
 
     /// The history up to now, as a number.
@@ -103,13 +110,27 @@ impl Simulation {
     }
 }
 
+/// A thread is in a simulation while this exists. See [`Simulation::guard`].
+pub struct SimulationGuard {
+    _entered: Entered,
+    _of_thread: PhantomData<*const ()>,
+}
+
+impl std::fmt::Debug for SimulationGuard {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("SimulationGuard").finish_non_exhaustive()
+    }
+}
+
 impl Drop for Simulation {
     fn drop(&mut self) {
         self.executor.clear();
         if let Some(lab) = self.lab() {
             let _entered = self.executor.enter();
-            let own = std::mem::take(&mut *lock(&lab.own));
-            drop(own);
+            for values in [&lab.program.0.own, &lab.shared] {
+                let values = std::mem::take(&mut *lock(values));
+                drop(values);
+            }
             lock(&lab.history).observer = None;
         }
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::executor::{self, lock};
+use crate::program::Values;
 
 /// The surroundings of a lab on virtual time. A lab sees nothing of the process's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Default for Surroundings {
 }
 
 fn of_lab<R>(ask: impl FnOnce(&Surroundings) -> R) -> Option<R> {
-    executor::with_lab(|_, lab| ask(&lab.surroundings))
+    executor::current_program().map(|program| ask(&program.0.surroundings))
 }
 
 /// The command line, with the name of the program, as `std::env::args`.
@@ -74,28 +75,35 @@ pub fn temporary_folder() -> PathBuf {
 /// Takes `text` as a part of a lab's standard output. Returns whether this thread runs a lab; in real time it does
 /// nothing.
 pub fn print(text: fmt::Arguments<'_>) -> bool {
-    executor::with_lab(|_, lab| {
-        let text = text.to_string();
-        crate::history::note("output", "", text.as_bytes());
-        lock(&lab.output).push_str(&text);
-    })
-    .is_some()
+    let Some(program) = executor::current_program() else { return false };
+    let text = text.to_string();
+    crate::history::note("output", "", text.as_bytes());
+    lock(&program.0.output).push_str(&text);
+    true
 }
 
-type Values = Mutex<BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>>;
+/// The values of this process in real time.
+static OF_PROCESS: Values = Mutex::new(BTreeMap::new());
 
-/// The one value of this type of the lab; in real time, of the process. In place of a `static`.
+/// The one value of this type of the program; in real time, of the process. In place of a `static`.
 pub fn own<T: Any + Send + Sync + Default>() -> Arc<T> {
-    static OF_PROCESS: Values = Mutex::new(BTreeMap::new());
-    let find = |values: &Values| {
-        if let Some(found) = lock(values).get(&TypeId::of::<T>()) {
-            return Arc::clone(found).downcast::<T>().ok();
-        }
-        // Made without the lock: it may have others of its own.
-        let made: Arc<dyn Any + Send + Sync> = Arc::new(T::default());
-        Arc::clone(lock(values).entry(TypeId::of::<T>()).or_insert(made)).downcast::<T>().ok()
-    };
-    let found = executor::with_lab(|_, lab| find(&lab.own)).unwrap_or_else(|| find(&OF_PROCESS));
-    // It is stored under its type.
-    found.unwrap_or_default()
+    match executor::current_program() {
+        Some(program) => find(&program.0.own),
+        None => find(&OF_PROCESS),
+    }
+}
+
+/// The one value of this type of the simulation, which all its programs share; in real time, of the process.
+pub fn shared<T: Any + Send + Sync + Default>() -> Arc<T> {
+    executor::with_lab(|_, lab| find(&lab.shared)).unwrap_or_else(|| find(&OF_PROCESS))
+}
+
+fn find<T: Any + Send + Sync + Default>(values: &Values) -> Arc<T> {
+    if let Some(found) = lock(values).get(&TypeId::of::<T>()) {
+        // It is stored under its type.
+        return Arc::clone(found).downcast::<T>().unwrap_or_default();
+    }
+    // Made without the lock: it may have others of its own.
+    let made: Arc<dyn Any + Send + Sync> = Arc::new(T::default());
+    Arc::clone(lock(values).entry(TypeId::of::<T>()).or_insert(made)).downcast::<T>().unwrap_or_default()
 }

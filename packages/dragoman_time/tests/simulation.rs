@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_time::{
-    Elapsed, Fingerprint, MissedTicks, Simulation, Surroundings, TaskError, Tasks, Work, interval, note, now,
-    off_thread, own, random, random_bytes, random_unit, since, sleep, sleep_until, spawn, spawn_thread,
-    timeout, wall_time, yield_now,
+    Elapsed, Fingerprint, MissedTicks, Program, Simulation, Surroundings, TaskError, Tasks, Work, interval,
+    note, now, off_thread, own, random, random_bytes, random_unit, shared, since, sleep, sleep_until, spawn,
+    spawn_thread, timeout, wall_time, yield_now,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -336,4 +336,28 @@ fn a_watched_value_wakes_its_receivers_in_order() {
         }
         assert_eq!(late.changed().await, Err(watch::Closed));
     });
+}
+
+#[test]
+fn programs_of_a_simulation_have_their_own_surroundings_and_share_the_rest() {
+    let simulation = Simulation::new(1);
+    let of = |name: &str| {
+        Program::new(Surroundings { arguments: vec![name.to_owned()], ..Surroundings::default() })
+    };
+    let (first, second) = (of("first"), of("second"));
+    let work = async || {
+        // Tasks belong to the program that has spawned them.
+        let counts = spawn(async {
+            yield_now().await;
+            let counted: [Arc<AtomicUsize>; 2] = [own(), shared()];
+            counted.map(|count| count.fetch_add(1, Ordering::Relaxed))
+        });
+        dragoman_time::print(format_args!("{}", dragoman_time::arguments()[0]));
+        counts.await.unwrap()
+    };
+    let counts = simulation
+        .block_on(async { futures::join!(first.run(work()), second.run(work()), first.run(work()), work()) });
+    assert_eq!(counts, ([0, 0], [0, 1], [1, 2], [0, 3]));
+    assert_eq!([first.take_output(), second.take_output()], ["firstfirst", "second"]);
+    assert_eq!(simulation.take_output(), "dragoman");
 }

@@ -2,8 +2,10 @@
 //! in `dragoman_bringup` use it as well.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
+
+use crate::host::TcpStream;
 
 pub(crate) const TRUE: &[u8] = b"aa\x05\0T";
 pub(crate) const FALSE: &[u8] = b"aa\x05\0F";

@@ -1,8 +1,10 @@
 //! A raw client of PlatformCtrl's protocol, with messages built byte by byte (PlatformCtrl guide, chapter 6).
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::host::{TcpStream, now, sleep};
 
 /// Header that real clients send before the length.
 pub const HEADER: [u8; 4] = [0xff, 0x01, 0xfe, 0x02];
@@ -43,15 +45,15 @@ impl NeobotixClient {
     /// A client of a port that another client has just left.
     #[track_caller]
     pub fn next(server: SocketAddr) -> Self {
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = now() + Duration::from_secs(20);
         loop {
             let mut client = Self::new(server);
             client.send(&message(&HEADER, &[GET_POSITION]));
             if client.read(HEADER.len() + 4 + 33).is_some() {
                 return client;
             }
-            assert!(Instant::now() < end, "the port does not become free");
-            std::thread::sleep(Duration::from_millis(20));
+            assert!(now() < end, "the port does not become free");
+            sleep(Duration::from_millis(20));
         }
     }
 
@@ -123,14 +125,14 @@ impl NeobotixClient {
     /// Waits until the status fulfils the condition.
     #[track_caller]
     pub fn until(&mut self, what: &str, mut holds: impl FnMut(&Status) -> bool) -> Status {
-        let end = Instant::now() + Duration::from_secs(150);
+        let end = now() + Duration::from_secs(150);
         loop {
             let status = self.status();
             if holds(&status) {
                 return status;
             }
-            assert!(Instant::now() < end, "{what}: {status:?}");
-            std::thread::sleep(Duration::from_millis(50));
+            assert!(now() < end, "{what}: {status:?}");
+            sleep(Duration::from_millis(50));
         }
     }
 }

@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/host.rs"]
+mod host;
 
 mod actions;
 mod apolo;
@@ -33,7 +35,6 @@ mod platform_lab;
 mod platform_original;
 mod player;
 mod player_client;
-mod position2d;
 mod printed;
 mod record;
 mod relay;

@@ -81,7 +81,7 @@ const FIRST_DYNAMIC: u16 = 49152;
 
 impl Network {
     pub(super) fn of_lab() -> Arc<Self> {
-        dragoman_time::own()
+        dragoman_time::shared()
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {

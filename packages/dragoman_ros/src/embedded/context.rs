@@ -50,13 +50,14 @@ impl Context {
         Self::of(participant, arguments, background)
     }
 
-    /// A context without network: its nodes reach only each other. Not in r2r.
+    /// A context without network: its nodes, and those of such contexts of the same domain in this process, reach each
+    /// other. Not in r2r.
     ///
     /// # Errors
     /// The system refused a thread.
-    pub fn in_memory(arguments: Arguments) -> Result<Self> {
+    pub fn in_memory(domain_id: u16, arguments: Arguments) -> Result<Self> {
         let background = Background::start()?;
-        Self::of(Participant::in_memory(&background), arguments, background)
+        Self::of(Participant::in_memory(domain_id, &background), arguments, background)
     }
 
     fn of(participant: Participant, arguments: Arguments, background: Background) -> Result<Self> {

@@ -1,6 +1,6 @@
 //! The interface to the DDS library: a participant, raw CDR writers and raw CDR readers.
 //!
-//! The network is optional: a participant in memory delivers to its own readers only, through [`local`](super::local).
+//! The network is optional: participants in memory reach each other through [`local`](super::local).
 //!
 //! In this crate only this file and those below `dds/` use `rustdds`. Workarounds for its behaviour towards Cyclone DDS
 //! and Fast DDS are explained in place.
@@ -157,14 +157,14 @@ impl Participant {
         })
     }
 
-    /// A participant that reaches only its own endpoints.
-    pub(crate) fn in_memory(background: &Background) -> Self {
+    /// A participant without network: it reaches the others of its domain that have none either.
+    pub(crate) fn in_memory(domain: u16, background: &Background) -> Self {
         let mut guid: Guid = dragoman_time::random_bytes("participant");
         // The id of participants (RTPS 2.5, 9.3.1.3).
         guid[12..].copy_from_slice(&[0, 0, 1, 0xC1]);
         Self {
             guid,
-            local: Arc::default(),
+            local: super::local::domain(domain),
             spawner: background.spawner(),
             network: None,
             endpoints: AtomicU32::new(0),
@@ -197,7 +197,14 @@ impl Participant {
 
     /// Topic, type and id of the readers discovered in other participants.
     pub(crate) fn readers_elsewhere(&self) -> Vec<(String, String, Guid)> {
-        self.network.as_ref().map(Network::readers_elsewhere).unwrap_or_default()
+        match &self.network {
+            Some(network) => network.readers_elsewhere(),
+            None => {
+                let mut readers = self.local.readers();
+                readers.retain(|(_, _, reader)| reader[..12] != self.guid[..12]);
+                readers
+            }
+        }
     }
 }
 

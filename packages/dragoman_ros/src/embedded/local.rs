@@ -1,4 +1,5 @@
-//! Delivers messages between writers and readers of one context through memory instead of the network.
+//! Delivers messages between writers and readers through memory instead of the network: those of one context, or without
+//! network those of all contexts of a domain.
 //!
 //! The DDS library would send a participant's samples to itself by UDP, and discovers itself by multicast only, which a
 //! loopback interface does not have. All nodes of a process share one participant, so most messages go this way.
@@ -14,7 +15,7 @@ use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy}
 /// Most samples by which a reader that keeps all may lag.
 const KEEP_ALL_LIMIT: usize = 200_000;
 
-/// All writers and readers of a context, by DDS topic.
+/// All writers and readers of a context, or of a domain in memory, by DDS topic.
 #[derive(Default)]
 pub(crate) struct Local {
     topics: Mutex<BTreeMap<String, LocalTopic>>,
@@ -46,6 +47,8 @@ struct OutletState {
 /// The local side of a reader: its queue.
 pub(crate) struct Inbox {
     offer: Offer,
+    /// Empty until the reader is complete.
+    guid: OnceLock<Guid>,
     queue: Mutex<Queue>,
     /// Takes samples on the writer's thread, in place of the queue.
     sink: OnceLock<Sink>,
@@ -105,6 +108,7 @@ impl Local {
     pub(crate) fn reader(&self, topic: &str, type_name: &str, qos: &QosProfile) -> Arc<Inbox> {
         let inbox = Arc::new(Inbox {
             offer: Offer::new(type_name, qos),
+            guid: OnceLock::new(),
             queue: Mutex::default(),
             sink: OnceLock::new(),
         });
@@ -143,7 +147,19 @@ impl Local {
         .collect()
     }
 
-    /// Number of endpoints of this context matched with a reader.
+    /// Topic, type and id of all readers.
+    pub(crate) fn readers(&self) -> Vec<(String, String, Guid)> {
+        let topics = lock(&self.topics);
+        let live = topics.iter().flat_map(|(topic, entry)| {
+            entry.readers.iter().filter_map(Weak::upgrade).map(move |reader| (topic, reader))
+        });
+        live.filter_map(|(topic, reader)| {
+            Some((topic.clone(), reader.offer.type_name.clone(), *reader.guid.get()?))
+        })
+        .collect()
+    }
+
+    /// Number of writers matched with a reader.
     pub(crate) fn writers_of(&self, topic: &str, inbox: &Inbox) -> usize {
         let topics = lock(&self.topics);
         let writers = topics.get(topic).map(|entry| entry.writers.iter().filter_map(Weak::upgrade));
@@ -185,7 +201,30 @@ impl Outlet {
     }
 }
 
+/// The domains in memory: contexts of one domain reach each other.
+#[derive(Default)]
+struct Domains(Mutex<BTreeMap<u16, Weak<Local>>>);
+
+/// The writers and readers of a domain in memory.
+pub(crate) fn domain(id: u16) -> Arc<Local> {
+    let domains = dragoman_time::shared::<Domains>();
+    let mut domains = lock(&domains.0);
+    domains.retain(|_, domain| domain.strong_count() > 0);
+    if let Some(domain) = domains.get(&id).and_then(Weak::upgrade) {
+        return domain;
+    }
+    let domain = Arc::<Local>::default();
+    domains.insert(id, Arc::downgrade(&domain));
+    domain
+}
+
 impl Inbox {
+    /// Sets the network identity of the reader.
+    pub(crate) fn identify(&self, guid: Guid) {
+        // One reader has one identity.
+        let _ = self.guid.set(guid);
+    }
+
     /// Delivers future samples to `sink`, on the writer's thread, which saves waking a queue's reader. It must neither
     /// block nor write to the topic of the sample.
     pub(crate) fn hand_to(&self, sink: impl Fn(Sample) + Send + Sync + 'static) {

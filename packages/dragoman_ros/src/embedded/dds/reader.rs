@@ -27,9 +27,11 @@ impl Participant {
             None => None,
         };
         let guid = network.as_ref().map_or_else(|| self.next_guid(READER), |reader| reader.guid());
+        let inbox = self.local.reader(endpoint.topic, endpoint.type_name, endpoint.qos);
+        inbox.identify(guid);
         Ok(Reader {
             guid,
-            inbox: self.local.reader(endpoint.topic, endpoint.type_name, endpoint.qos),
+            inbox,
             topic: endpoint.topic.to_owned(),
             type_name: endpoint.type_name.to_owned(),
             local: Arc::clone(&self.local),

@@ -1,9 +1,8 @@
 //! Player's position2d on every base of the lab (RoMAA page): geometry, motor power, reset and set odometry.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::common::{Lab, until};
-use crate::simulation::{Log, Program, call, last};
+use crate::common::{Lab, Log, Program, call, last, sleep, until};
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, PlatformSetMode, SetOdometry};
 use dragoman_ros::geometry_msgs::msg::{Pose2D, Twist};
 use dragoman_ros::nav_msgs::msg::Odometry;
@@ -59,15 +58,15 @@ impl Base {
     /// Commands a turn for a second; returns how far it has turned.
     fn turn(&self) -> f64 {
         let before = self.pose()[2];
-        let began = Instant::now();
-        while began.elapsed() < Duration::from_secs(1) {
+        let began = dragoman_time::now();
+        while dragoman_time::since(began) < Duration::from_secs(1) {
             let mut twist = Twist::default();
             twist.angular.z = 0.4;
             self.velocity.publish(&twist).unwrap();
-            std::thread::sleep(Duration::from_millis(50));
+            sleep(Duration::from_millis(50));
         }
         self.velocity.publish(&Twist::default()).unwrap();
-        std::thread::sleep(Duration::from_millis(300));
+        sleep(Duration::from_millis(300));
         self.pose()[2] - before
     }
 
@@ -89,7 +88,7 @@ fn every_base_has_geometry_motor_power_and_odometry_to_set() {
     let [connect, initialize, start] = &orders;
     for order in [connect, initialize] {
         until("the platform", || call(order, &Trigger::Request::default()).success);
-        std::thread::sleep(Duration::from_millis(500));
+        sleep(Duration::from_millis(500));
     }
     until("velocity mode", || call(&mode, &PlatformSetMode::Request { mode: 3 }).success);
     until("the platform starts", || call(start, &Trigger::Request::default()).success);
