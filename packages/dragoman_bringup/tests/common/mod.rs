@@ -1,6 +1,6 @@
 //! A lab in another process, and a client of the 31-byte protocol.
 
-#![allow(dead_code, unreachable_pub)] // Every test target uses its part.
+#![allow(dead_code, unreachable_pub, unused_imports)] // Every test target uses its part.
 
 #[path = "../../../dragoman_bridge/tests/apolo_node/client.rs"]
 pub mod apolo;
