@@ -29,6 +29,7 @@ pub struct Lab {
     stop: Arc<Notify>,
     /// What was printed up to `ready`.
     banner: String,
+    domain: u16,
     context: Context,
 }
 
@@ -81,7 +82,8 @@ impl Lab {
             }
         };
         let banner = program.take_output();
-        Ok(Self { process: Some(process), program, stop, banner, context })
+        let domain = context.domain_id();
+        Ok(Self { process: Some(process), program, stop, banner, domain, context })
     }
 
     /// The lines that were printed up to `ready`.
@@ -92,6 +94,11 @@ impl Lab {
     /// The program, with its later output.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The domain of its nodes.
+    pub fn domain(&self) -> u16 {
+        self.domain
     }
 
     /// The context of its nodes.

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `lib.rs` | the command line; the tools are those of `dragoman_tools` |
 //! | [`lab`] | a lab on virtual time, in one thread: for tests and `dragoman up --fast` |
+//! | `fast.rs`, `fast/` | `dragoman up --fast`: the lab on virtual time |
 //! | `up.rs`, `up/` | `dragoman up`: the lab in one process, a list of parts |
 //! | `apolo.rs` | `dragoman apolo`: a real Apolo in ROS |
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
@@ -34,6 +35,8 @@ mod base;
 mod calibrate;
 mod console;
 mod evaluate;
+#[cfg(not(feature = "r2r"))]
+mod fast;
 #[cfg(not(feature = "r2r"))]
 pub mod lab;
 mod machine;
@@ -172,6 +175,8 @@ pub fn main() -> ExitCode {
     let (own, _) = command_line::split(dragoman_time::arguments());
     let cli = Cli::parse_from(own);
     let ended = match cli.command.unwrap_or(Command::Up(cli.up)) {
+        #[cfg(not(feature = "r2r"))]
+        Command::Up(up) if up.options.fast.is_fast() => fast::run(&up.options.fast, up.common.log()),
         Command::Up(up) => serve("up", &up),
         Command::Arm31(arm31) => serve("arm31", &arm31),
         Command::Apolo(apolo) => serve("apolo", &apolo),

@@ -81,6 +81,9 @@ pub(crate) struct UpOptions {
     player: player::PlayerOptions,
     #[command(flatten)]
     console: console::ConsoleOptions,
+    #[cfg(not(feature = "r2r"))]
+    #[command(flatten)]
+    pub(crate) fast: crate::fast::FastOptions,
 }
 
 fn part_names() -> PossibleValuesParser {

@@ -116,6 +116,11 @@ pub(crate) fn with_lab<R>(ask: impl FnOnce(&Executor, &Lab) -> R) -> Option<R> {
     executor.lab.as_ref().map(|lab| ask(&executor, lab))
 }
 
+/// Takes this thread out of its executor until the result is dropped.
+pub(crate) fn leave() -> Entered {
+    Entered(CURRENT.replace(None))
+}
+
 /// Restores what a thread was in, when it is dropped.
 pub(crate) struct Entered(Option<Current>);
 

@@ -82,6 +82,12 @@ pub fn print(text: fmt::Arguments<'_>) -> bool {
     true
 }
 
+/// Calls `act` as if in no simulation: with the clock and the surroundings of the process.
+pub fn outside<R>(act: impl FnOnce() -> R) -> R {
+    let _left = executor::leave();
+    act()
+}
+
 /// The values of this process in real time.
 static OF_PROCESS: Values = Mutex::new(BTreeMap::new());
 

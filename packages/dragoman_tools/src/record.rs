@@ -20,7 +20,7 @@ pub(crate) mod selection;
 mod thesis_logs;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -57,6 +57,17 @@ pub struct RecordOptions {
     /// Topics to record; NAME/ stands for all topics below it. Default: all.
     #[arg(value_name = "TOPICS")]
     pub(crate) topics: Vec<Pattern>,
+    /// Whether topics of pictures are left out.
+    #[arg(skip)]
+    pub(crate) is_without_pictures: bool,
+}
+
+impl RecordOptions {
+    /// All topics in `output`, with or without pictures.
+    pub fn of_lab(output: &Path, has_pictures: bool) -> Self {
+        let output = Some(output.to_owned());
+        Self { output, is_without_pictures: !has_pictures, ..Self::default() }
+    }
 }
 
 /// Error of a recording, which may be incomplete.
@@ -150,7 +161,8 @@ impl Session {
         let path = options.output.unwrap_or_else(|| default_name(nanoseconds_now()).into());
         let recording = Recording::create(&path)?;
         let thesis_logs = options.thesis_logs.as_deref().map(ThesisLogs::create).transpose()?;
-        let selection = Selection::new(options.topics, options.exclude);
+        let selection =
+            Selection::new(options.topics, options.exclude).without_pictures(options.is_without_pictures);
         Ok(Self { path, recording, selection, thesis_logs, arm: options.arm, dropped: Arc::default() })
     }
 
@@ -258,16 +270,18 @@ impl Topics {
     }
 }
 
+impl Summary {
+    /// One line: file, duration, number of messages, size.
+    pub fn in_short(&self) -> String {
+        let messages: u64 = self.topics.iter().map(|topic| topic.messages).sum();
+        let (seconds, megabytes) = (self.duration.as_secs_f64(), self.bytes as f64 * 1e-6);
+        format!("{}: {seconds:.1} s, {messages} messages, {megabytes:.2} MB", self.path.display())
+    }
+}
+
 impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let messages: u64 = self.topics.iter().map(|topic| topic.messages).sum();
-        let seconds = self.duration.as_secs_f64();
-        let megabytes = self.bytes as f64 * 1e-6;
-        writeln!(
-            formatter,
-            "{}: {seconds:.1} s, {messages} messages, {megabytes:.2} MB",
-            self.path.display()
-        )?;
+        writeln!(formatter, "{}", self.in_short())?;
         let width = |of: fn(&TopicSummary) -> &str, title: &str| {
             self.topics.iter().map(|topic| of(topic).len()).max().unwrap_or_default().max(title.len())
         };

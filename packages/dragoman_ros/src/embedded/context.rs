@@ -18,6 +18,7 @@ pub struct Context {
 }
 
 struct Inner {
+    domain_id: u16,
     // Dropped first: its tasks hold the participant.
     background: Background,
     graph: Arc<Graph>,
@@ -47,7 +48,7 @@ impl Context {
         let background = Background::start()?;
         let participant = Participant::new(discovery, arguments.enclave(), &background)?;
         super::static_peers::announce_to(discovery, &participant, &background)?;
-        Self::of(participant, arguments, background)
+        Self::of(discovery.domain_id, participant, arguments, background)
     }
 
     /// A context without network: its nodes, and those of such contexts of the same domain in this process, reach each
@@ -57,13 +58,23 @@ impl Context {
     /// The system refused a thread.
     pub fn in_memory(domain_id: u16, arguments: Arguments) -> Result<Self> {
         let background = Background::start()?;
-        Self::of(Participant::in_memory(domain_id, &background), arguments, background)
+        Self::of(domain_id, Participant::in_memory(domain_id, &background), arguments, background)
     }
 
-    fn of(participant: Participant, arguments: Arguments, background: Background) -> Result<Self> {
+    fn of(
+        domain_id: u16,
+        participant: Participant,
+        arguments: Arguments,
+        background: Background,
+    ) -> Result<Self> {
         let graph = Arc::new(Graph::default());
         graph::announce(&graph, &participant, &background)?;
-        Ok(Self { inner: Arc::new(Inner { background, graph, participant, arguments }) })
+        Ok(Self { inner: Arc::new(Inner { domain_id, background, graph, participant, arguments }) })
+    }
+
+    /// Its ROS domain. Not in r2r.
+    pub fn domain_id(&self) -> u16 {
+        self.inner.domain_id
     }
 
     /// Whether the context is valid: always, until it is dropped.

@@ -62,7 +62,10 @@ impl Subscriptions {
             Ok(topics) => topics,
             Err(error) => return tracing::warn!(%error, "the topics could not be listed"),
         };
-        for (topic, types) in topics.into_iter().filter(|(topic, _)| selection.wants(topic)) {
+        // Sorted: subscriptions are made in the same order in every run.
+        let topics: BTreeMap<String, Vec<String>> =
+            topics.into_iter().filter(|(topic, _)| selection.wants(topic)).collect();
+        for (topic, types) in topics {
             let publishers = match node.get_publishers_info_by_topic(&topic, false) {
                 Ok(publishers) => publishers,
                 Err(error) => {
@@ -70,7 +73,7 @@ impl Subscriptions {
                     continue;
                 }
             };
-            for type_name in types {
+            for type_name in types.into_iter().filter(|name| selection.wants_type(name)) {
                 let of_type = publishers.iter().filter(|publisher| publisher.topic_type == type_name);
                 let offered: Vec<_> = of_type.map(|publisher| publisher.qos_profile.clone()).collect();
                 if let Some(subscribed) = self.subscribe(node, &topic, type_name, offered) {

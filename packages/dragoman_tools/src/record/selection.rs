@@ -54,12 +54,27 @@ impl Pattern {
 pub(crate) struct Selection {
     include: Vec<Pattern>,
     exclude: Vec<Pattern>,
+    is_without_pictures: bool,
 }
+
+/// The types of pictures.
+const PICTURES: [&str; 2] = ["sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"];
 
 impl Selection {
     /// All topics of `include`, or all when it is empty, without those of `exclude`.
     pub(crate) fn new(include: Vec<Pattern>, exclude: Vec<Pattern>) -> Self {
-        Self { include, exclude }
+        Self { include, exclude, is_without_pictures: false }
+    }
+
+    /// The same, without topics of pictures if `is_set`.
+    #[must_use]
+    pub(crate) fn without_pictures(self, is_set: bool) -> Self {
+        Self { is_without_pictures: is_set, ..self }
+    }
+
+    /// Whether messages of this type are wanted.
+    pub(crate) fn wants_type(&self, type_name: &str) -> bool {
+        !(self.is_without_pictures && PICTURES.contains(&type_name))
     }
 
     pub(crate) fn wants(&self, topic: &str) -> bool {

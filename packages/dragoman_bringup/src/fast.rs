@@ -1,0 +1,248 @@
+//! `dragoman up --fast`: the lab on virtual time, as fast as it goes, driven by a script.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `fast.rs` | the options, the run |
+//! | `fast/script.rs` | what a script is |
+//! | `fast/player.rs` | clients that carry it out |
+//! | `fast/summary.rs` | what has happened |
+//! | `fast/tour.yaml` | the script for those without one |
+
+mod player;
+mod script;
+mod summary;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use dragoman_ros::{Context, logging, outln};
+use dragoman_time::{Program, Simulation, Surroundings};
+use dragoman_tools::record::{self, RecordOptions};
+use futures::channel::oneshot;
+use tracing::instrument::WithSubscriber;
+
+use crate::lab::{Lab, LabOptions, run_until};
+use script::Script;
+use summary::Summary;
+
+/// Options of `up` for virtual time.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "On virtual time")]
+pub(crate) struct FastOptions {
+    /// Run on virtual time, as fast as the machine can, in one thread and without network; the same seed gives the same
+    /// history.
+    #[arg(long)]
+    fast: bool,
+    /// How long to run, of the lab's time: 90s, 5m, 1h.
+    #[arg(long = "for", value_name = "TIME", default_value = "1m", value_parser = duration, requires = "fast")]
+    time: Duration,
+    /// Seed of all chance.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "fast")]
+    seed: u64,
+    /// Record all topics without pictures to this MCAP file, which must not exist.
+    #[arg(short, long, value_name = "FILE", requires = "fast")]
+    output: Option<PathBuf>,
+    /// Record pictures as well: they cost most of the time.
+    #[arg(long, requires = "output")]
+    pictures: bool,
+    /// What clients do (docs/virtual-time.md); by default a short tour drives every robot, again and again.
+    #[arg(long, value_name = "FILE", requires = "fast")]
+    script: Option<PathBuf>,
+}
+
+impl FastOptions {
+    pub(crate) fn is_fast(&self) -> bool {
+        self.fast
+    }
+}
+
+/// A time with a unit: s, m or h.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let factor = match unit {
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("a time has the unit s, m or h, for example 90s, 5m or 1h".to_owned()),
+    };
+    let seconds = number.parse::<f64>().map(|number| number * factor);
+    seconds
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| format!("'{number}' is not a number of {unit} above zero"))
+}
+
+/// Runs the lab of this command line for its time.
+pub(crate) fn run(options: &FastOptions, log: &str) -> Result<(), Box<dyn Error>> {
+    let script = match &options.script {
+        Some(path) => Script::read(path)?,
+        None => Script::tour(),
+    };
+    let simulation = Simulation::new(options.seed);
+    let _guard = simulation.guard();
+    let folder = Folder::new()?;
+    // The lab sees nothing else of the environment: it would not repeat elsewhere.
+    let kept = ["RUST_LOG", "ROS_DISTRO"];
+    let variables: BTreeMap<String, String> =
+        kept.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?))).collect();
+    let level = if std::env::var_os("RUST_LOG").is_some() { log } else { "warn" };
+    let dispatch = logging::of_lab(log, level != "warn")?;
+    let _log = tracing::dispatcher::set_default(&dispatch);
+
+    let began = std::time::Instant::now();
+    let arguments = std::env::args().skip(1).collect();
+    let lab = Lab::start(&simulation, LabOptions { arguments, variables, folder: folder.0.clone() })?;
+    outln_outside(lab.banner());
+    let domain = lab.domain();
+    let mut labs = [lab];
+
+    let observer = Program::new(Surroundings::default());
+    let recorder = Program::new(Surroundings::default());
+    let (stop_recorder, stopped) = oneshot::channel::<()>();
+    let recording = async {
+        let stopped = async {
+            // The sender ends with the run.
+            let _ = stopped.await;
+        };
+        let Some(path) = &options.output else {
+            stopped.await;
+            return Ok(None);
+        };
+        let record = RecordOptions::of_lab(path, options.pictures);
+        // Its log names the file, which is not a part of the history.
+        let recorded = record::run(context(domain)?, record, stopped)
+            .with_subscriber(tracing::subscriber::NoSubscriber::default());
+        Ok::<_, Box<dyn Error>>(Some(recorded.await?))
+    };
+    let mut recording = Box::pin(recorder.run(recording));
+    let mut summary = Summary::default();
+    let driving = observer.run(player::play(domain, &script, &summary));
+    let mut driving = Box::pin(driving);
+
+    let mut progress = Progress::new(options.time);
+    let start = simulation.elapsed();
+    let ended = loop {
+        let passed = simulation.elapsed() - start;
+        progress.show(passed, began.elapsed());
+        let Some(rest) = options.time.checked_sub(passed).filter(|rest| !rest.is_zero()) else {
+            break Ok(());
+        };
+        let slice = rest.min(Duration::from_secs(1));
+        let run = run_until(&mut labs, async {
+            tokio::select! {
+                biased;
+                failed = &mut recording => failed.map(|_| ()),
+                failed = &mut driving => failed,
+                () = dragoman_time::sleep(slice) => Ok(()),
+            }
+        });
+        match simulation.block_on(run) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => break Err(error),
+            Err((_, ended)) => {
+                break Err(ended.err().unwrap_or_else(|| "the lab has ended".to_owned()).into());
+            }
+        }
+    };
+    progress.clear();
+    ended?;
+    drop(driving);
+    let _ = stop_recorder.send(());
+    let recorded = simulation.block_on(run_until(&mut labs, recording));
+    let recorded = recorded.map_err(|(_, ended)| ended.err().unwrap_or_default())??;
+    summary.finish(&simulation, began.elapsed(), options.seed);
+    outln_outside(&summary.to_string());
+    if let Some(recorded) = recorded {
+        outln_outside(&format!("recorded {}", recorded.in_short()));
+        if !options.pictures {
+            outln_outside("pictures of cameras are left out; --pictures records them");
+        }
+    }
+    Ok(())
+}
+
+/// The context of another program of the lab's domain.
+fn context(domain: u16) -> dragoman_ros::Result<Context> {
+    Context::in_memory(domain, dragoman_ros::Arguments::default())
+}
+
+/// Prints a line of this program: in the simulation it would be one of the lab.
+fn outln_outside(text: &str) {
+    dragoman_time::outside(|| outln!("{}", text.trim_end()));
+}
+
+/// One line on the terminal about how far the run is.
+struct Progress {
+    time: Duration,
+    is_shown: bool,
+    shown: Duration,
+}
+
+impl Progress {
+    fn new(time: Duration) -> Self {
+        Self { time, is_shown: std::io::stderr().is_terminal(), shown: Duration::ZERO }
+    }
+
+    fn show(&mut self, passed: Duration, real: Duration) {
+        if !self.is_shown || real < self.shown + Duration::from_millis(500) {
+            return;
+        }
+        self.shown = real;
+        let factor = passed.as_secs_f64() / real.as_secs_f64();
+        eprint!(
+            "\r{:.0} s of {:.0} s, {factor:.0} times as fast   ",
+            passed.as_secs_f64(),
+            self.time.as_secs_f64()
+        );
+    }
+
+    fn clear(&self) {
+        if self.is_shown {
+            eprint!("\r{:60}\r", "");
+        }
+    }
+}
+
+/// The folder of the lab's files, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> std::io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("dragoman_fast_{}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        remove(&self.0);
+    }
+}
+
+fn remove(folder: &Path) {
+    if let Err(error) = std::fs::remove_dir_all(folder) {
+        eprintln!("cannot remove {}: {error}", folder.display());
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        for (text, seconds) in [("90s", 90.0), ("5m", 300.0), ("1.5h", 5400.0), ("2min", 120.0)] {
+            assert_eq!(duration(text).unwrap().as_secs_f64(), seconds, "{text}");
+        }
+        for wrong in ["", "5", "h", "-1s", "0s", "1d", "nans", "1e30h"] {
+            duration(wrong).unwrap_err();
+        }
+    }
+}
