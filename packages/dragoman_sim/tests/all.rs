@@ -4,5 +4,6 @@ mod driver;
 mod driver_in_process;
 mod host;
 mod kobuki;
+mod pauses;
 mod rack;
 mod widowx;

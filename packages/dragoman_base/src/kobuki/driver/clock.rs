@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Allowed difference of the two clocks, ms.
 const TOLERANCE_MS: i16 = 500;
+/// Upper bound of the time that a frame waits for a stalled process.
+const WAIT: Duration = Duration::from_secs(2);
 /// After this time the base's clock may have wrapped more than once, so that the distance rolled is unknown.
 const RANGE: Duration = Duration::from_secs(60);
 /// Upper bound of a crystal's error: 1 in 1000.
@@ -27,6 +29,9 @@ pub(super) struct Step {
 
 /// Compares each frame with the least delayed one so far. Frames buffered while this process stalled are late by that
 /// time, and those after them are not; after a restart all frames are early or late.
+///
+/// If a buffer overflows during a stall, its frames are lost, the newest or the oldest. In the second case the next
+/// frame is neither the next one nor in time. It is not a restart as long as it may be younger than the last frame.
 #[derive(Debug, Default)]
 pub(super) struct DeviceClock {
     last: Option<Arrival>,
@@ -52,7 +57,14 @@ impl DeviceClock {
         // A buffered frame follows the previous one directly. Its delay modulo 65 s may have any value.
         let is_next = !after_silence && i32::from(there_ms) <= i32::from(TOLERANCE_MS);
         let in_time = (-TOLERANCE_MS..=TOLERANCE_MS).contains(&late_ms);
-        let restarted = !is_next && (!in_time || now.saturating_sub(self.fresh) > RANGE);
+        // Sent after the last frame, which may be late itself.
+        let milliseconds = |count: i16| Duration::from_millis(u64::try_from(count).unwrap_or(0));
+        let longest_wait = (here.min(WAIT) + milliseconds(last.late_ms(anchor))).min(WAIT);
+        let has_waited = !after_silence
+            && late_ms >= 0
+            && milliseconds(late_ms) <= longest_wait + milliseconds(TOLERANCE_MS);
+        let is_known = is_next || in_time || has_waited;
+        let restarted = !is_known || (!is_next && now.saturating_sub(self.fresh) > RANGE);
         if restarted || in_time {
             self.fresh = now;
         }
@@ -135,6 +147,36 @@ mod tests {
             assert!(!restarted(&mut clock, 20, there_ms + 20), "{stall}");
             assert!(restarted(&mut clock, 40, 200), "{stall}: a restart is still seen");
             assert!(!restarted(&mut clock, 60, 220), "{stall}");
+        }
+    }
+
+    /// The frames of the first part of a stall are lost, those of its last `kept` ms have waited.
+    #[test]
+    fn frames_that_waited_after_lost_ones_are_no_restart() {
+        for (stall, kept) in [(1200, 600), (1500, 900), (2500, 1900), (30_000, 900)] {
+            let mut clock = running();
+            let now = milliseconds(10_000 + stall);
+            let first = 65_000 + stall - kept;
+            let step = clock.step(now, first as u16, false);
+            assert_eq!(
+                step,
+                Step { interval: milliseconds(stall - kept), restarted: false },
+                "{stall} {kept}"
+            );
+            for later in 1..=kept / 20 {
+                assert!(!clock.step(now, (first + 20 * later) as u16, false).restarted, "{stall} {kept}");
+            }
+            let fresh =
+                |clock: &mut DeviceClock, there_ms| clock.step(now + milliseconds(20), there_ms, false);
+            assert!(!fresh(&mut clock, (65_000 + stall + 20) as u16).restarted);
+            assert!(fresh(&mut clock, 33_000).restarted, "{stall} {kept}: a restart is still seen");
+        }
+        // A frame has not waited for longer than the pause or the bound, and not after silence: then nothing was unread.
+        for (stall, there_ms, after_silence) in
+            [(1000, 64_000, false), (5000, 1500, false), (1500, 65_900_u32 as u16, true)]
+        {
+            let step = running().step(milliseconds(10_000 + stall), there_ms, after_silence);
+            assert!(step.restarted, "{stall} {there_ms}");
         }
     }
 
