@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser};
 use dragoman_ros::process::CommonOptions;
-use dragoman_ros::{Context, Node, command_line, process};
-use dragoman_time::{Program, Run, Simulation, Surroundings};
+use dragoman_ros::{command_line, process};
+use dragoman_time::{LAB_FOLDER, Program, Run, Simulation, Surroundings};
 use futures::channel::oneshot;
 use tokio::sync::Notify;
 
@@ -30,7 +30,6 @@ pub struct Lab {
     /// What was printed up to `ready`.
     banner: String,
     domain: u16,
-    context: Context,
 }
 
 type Running = Pin<Box<dyn Future<Output = Result<(), String>>>>;
@@ -42,7 +41,8 @@ pub struct LabOptions {
     pub arguments: Vec<String>,
     /// The environment.
     pub variables: BTreeMap<String, String>,
-    /// The existing folder for its files. `HOME` and `TMPDIR` are there unless the environment has others.
+    /// The existing folder for its files, which it sees as `/lab`. `HOME` and `TMPDIR` are there unless the environment has
+    /// others.
     pub folder: PathBuf,
 }
 
@@ -54,12 +54,11 @@ impl Lab {
     pub fn start(simulation: &Simulation, options: LabOptions) -> Result<Self, Box<dyn Error>> {
         let LabOptions { arguments, mut variables, folder } = options;
         let arguments: Vec<String> = std::iter::once("dragoman".to_owned()).chain(arguments).collect();
-        let folder = folder.into_os_string().into_string();
-        let folder = folder.map_err(|path| format!("the path {} is not valid UTF-8", path.display()))?;
         for name in ["HOME", "TMPDIR"] {
-            variables.entry(name.to_owned()).or_insert_with(|| folder.clone());
+            variables.entry(name.to_owned()).or_insert_with(|| LAB_FOLDER.to_owned());
         }
-        let program = Program::new(Surroundings { arguments, variables, ..Surroundings::default() });
+        let folder = Some(folder);
+        let program = Program::new(Surroundings { arguments, variables, folder, ..Surroundings::default() });
         let stop = Arc::new(Notify::new());
         let (ready, is_ready) = oneshot::channel();
         let process = simulation.enter(|| program.enter(|| command(Arc::clone(&stop), ready)))?;
@@ -74,16 +73,15 @@ impl Lab {
             })
             .await
         });
-        let context = match started {
-            Ok(context) => context,
+        let domain = match started {
+            Ok(domain) => domain,
             Err(reason) => {
                 simulation.enter(|| drop(process));
                 return Err(reason.into());
             }
         };
         let banner = program.take_output();
-        let domain = context.domain_id();
-        Ok(Self { process: Some(process), program, stop, banner, domain, context })
+        Ok(Self { process: Some(process), program, stop, banner, domain })
     }
 
     /// The lines that were printed up to `ready`.
@@ -99,19 +97,6 @@ impl Lab {
     /// The domain of its nodes.
     pub fn domain(&self) -> u16 {
         self.domain
-    }
-
-    /// The context of its nodes.
-    pub fn context(&self) -> &Context {
-        &self.context
-    }
-
-    /// A node of its own in the graph, in the namespace `/`. To be called in the simulation.
-    ///
-    /// # Errors
-    /// An invalid name.
-    pub fn node(&self, name: &str) -> dragoman_ros::Result<Node> {
-        Node::create(self.context.clone(), name, "")
     }
 
     /// Whether it is running.
@@ -171,7 +156,7 @@ pub async fn run_for(labs: &mut [Lab], time: Duration) -> Result<(), (usize, Res
 }
 
 /// The server of the present program's command line.
-fn command(stop: Arc<Notify>, ready: oneshot::Sender<Context>) -> Result<Running, Box<dyn Error>> {
+fn command(stop: Arc<Notify>, ready: oneshot::Sender<u16>) -> Result<Running, Box<dyn Error>> {
     let (own, _) = command_line::split(dragoman_time::arguments());
     let cli = Cli::try_parse_from(own)?;
     Ok(match cli.command.unwrap_or(Command::Up(cli.up)) {
@@ -193,7 +178,7 @@ fn serve<T: Server + Args + 'static>(
     name: &str,
     command: WithCommon<T>,
     stop: Arc<Notify>,
-    ready: oneshot::Sender<Context>,
+    ready: oneshot::Sender<u16>,
 ) -> Running {
     let name = format!("dragoman {name}");
     Box::pin(async move {
@@ -207,15 +192,14 @@ async fn simulate<T: Server>(
     common: &CommonOptions,
     options: &T,
     stop: &Notify,
-    ready: oneshot::Sender<Context>,
+    ready: oneshot::Sender<u16>,
 ) -> Result<(), Box<dyn Error>> {
     let preset = options.preset()?;
     let signal = async || stop.notified().await;
     process::simulate(name, common, &preset, signal, async |process, stop| {
-        let context = process.context.clone();
         serve_until(stop, process, options, || {
             // Who waits for it may have given up.
-            let _ = ready.send(context);
+            let _ = ready.send(process.context.domain_id());
         })
         .await
     })

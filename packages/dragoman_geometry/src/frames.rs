@@ -24,10 +24,31 @@ pub fn heading(from: Point, to: Point) -> f64 {
     way.y.atan2(way.x)
 }
 
+/// A frame whose sine and cosine are computed, for many points.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    origin: Point,
+    sin: f64,
+    cos: f64,
+}
+
+impl Frame {
+    /// The frame at `pose` in its parent frame.
+    pub fn at(pose: Pose) -> Self {
+        let (sin, cos) = pose.heading.sin_cos();
+        Self { origin: position(pose), sin, cos }
+    }
+
+    /// As the function [`transform`].
+    pub fn transform(&self, point: Point) -> Point {
+        let Self { origin, sin, cos } = self;
+        Point::new(origin.x + cos * point.x - sin * point.y, origin.y + sin * point.x + cos * point.y)
+    }
+}
+
 /// Transforms a point of the frame `frame` into the parent frame, in which `frame` is given.
 pub fn transform(frame: Pose, point: Point) -> Point {
-    let (sin, cos) = frame.heading.sin_cos();
-    Point::new(frame.x + cos * point.x - sin * point.y, frame.y + sin * point.x + cos * point.y)
+    Frame::at(frame).transform(point)
 }
 
 /// The reverse of [`transform`]: a point of the parent frame in `frame`.

@@ -16,7 +16,7 @@ mod shapes;
 pub mod wheels;
 
 pub use frames::{
-    Point, Vector, compose, direction, heading, inverse_transform, position, relative, transform,
+    Frame, Point, Vector, compose, direction, heading, inverse_transform, position, relative, transform,
 };
 pub use pose::{Pose, Twist, rotation_about_z, wrap_angle, yaw};
 pub use shapes::{Footprint, Polygon, PolygonError, Segment, is_finite};

@@ -195,9 +195,13 @@ impl Executor {
         wakeup.wake();
     }
 
-    /// Number of tasks that have not ended.
-    pub(crate) fn task_count(&self) -> usize {
-        lock(&self.tasks).running.len()
+    /// Numbers of tasks that have not ended, by the places where they were spawned.
+    pub(crate) fn tasks(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for running in lock(&self.tasks).running.values() {
+            *counts.entry(running.wakeup.place.to_string()).or_default() += 1;
+        }
+        counts
     }
 
     /// Drops all tasks, the newest first.

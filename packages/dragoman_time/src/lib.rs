@@ -50,8 +50,8 @@ pub use sleep::{
     timeout, timeout_at,
 };
 pub use surroundings::{
-    Surroundings, arguments, outside, own, print, process_id, shared, temporary_folder, thread_name,
-    variable, variable_os,
+    LAB_FOLDER, Surroundings, arguments, on_disk, outside, own, print, process_id, shared, temporary_folder,
+    thread_name, variable, variable_os,
 };
 pub use task::{AbortHandle, Task, TaskError, Tasks, can_spawn, spawn, yield_now};
 pub use thread::{Thread, spawn_thread};

@@ -87,9 +87,9 @@ impl Simulation {
         self.executor.passed()
     }
 
-    /// Number of tasks that have not ended.
-    pub fn task_count(&self) -> usize {
-        self.executor.task_count()
+    /// Numbers of tasks that have not ended, by the places in the source where they were spawned.
+    pub fn tasks(&self) -> BTreeMap<String, usize> {
+        self.executor.tasks()
     }
 
     /// What was printed on standard output since the last call.

@@ -4,7 +4,7 @@ use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ pub struct Surroundings {
     pub arguments: Vec<String>,
     /// The environment.
     pub variables: BTreeMap<String, String>,
+    /// The existing folder that the program sees as `/lab`, whatever its place on the disk.
+    pub folder: Option<PathBuf>,
     /// The process id.
     pub process_id: u32,
     /// Time since 1970 at the start.
@@ -30,6 +32,7 @@ impl Default for Surroundings {
         Self {
             arguments: vec!["dragoman".to_owned()],
             variables: BTreeMap::new(),
+            folder: None,
             process_id: 1000,
             wall_time: Duration::from_secs(1_767_225_600),
         }
@@ -58,6 +61,20 @@ pub fn variable_os(name: &str) -> Option<OsString> {
 /// The process id.
 pub fn process_id() -> u32 {
     of_lab(|own| own.process_id).unwrap_or_else(std::process::id)
+}
+
+/// The folder of a lab's files, as the lab sees it.
+pub const LAB_FOLDER: &str = "/lab";
+
+/// Where a file of this name is on the disk: for every access to a file. In messages, logs and errors the name stays, so
+/// that a history does not depend on the place of the lab's folder.
+pub fn on_disk(path: &Path) -> PathBuf {
+    let inside = path.strip_prefix(LAB_FOLDER);
+    let folder = of_lab(|own| own.folder.clone()).flatten();
+    match (folder, inside) {
+        (Some(folder), Ok(inside)) => folder.join(inside),
+        _ => path.to_owned(),
+    }
 }
 
 /// The name of this thread; a lab has one name whatever thread runs it.

@@ -139,7 +139,7 @@ fn tasks_end_with_their_owner_and_with_the_simulation() {
         drop(owned);
         yield_now().await;
     });
-    assert_eq!((ended.load(Ordering::Relaxed), simulation.task_count()), (1, 1));
+    assert_eq!((ended.load(Ordering::Relaxed), simulation.tasks().values().sum::<usize>()), (1, 1));
     drop(simulation);
     assert_eq!(ended.load(Ordering::Relaxed), 2);
 }

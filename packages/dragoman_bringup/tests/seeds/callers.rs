@@ -23,8 +23,8 @@ const ANSWER_TIME: Duration = Duration::from_secs(120);
 /// Programs that call at the same time.
 const CALLERS: usize = 8;
 
-/// Services that are none of a machine, or end the client side's connection for good.
-const LEFT_OUT: [&str; 12] = [
+/// Services that are none of a machine, stop its time, or write files of any name.
+const LEFT_OUT: [&str; 16] = [
     "/get_parameters",
     "/get_parameter_types",
     "/set_parameters",
@@ -37,6 +37,10 @@ const LEFT_OUT: [&str; 12] = [
     "/get_available_transitions",
     "/get_transition_graph",
     "/exit",
+    "/simulation/pause",
+    "/simulation/save",
+    "/start_playback",
+    "/start_recording",
 ];
 
 /// Names that the lab knows, and some that it does not.
@@ -55,7 +59,7 @@ const NAMES: [&str; 16] = [
     "north",
     "turtlebot2_widowx",
     "nobody",
-    "a\nb\u{1b}[31m\0c",
+    "a\nb\u{1b}[31mc",
     "\u{202e}\u{1f980}",
 ];
 

@@ -59,7 +59,7 @@ fn run(seed: u64, rounds: u32) -> Run {
     let mut motion = Motion::observe(&lab);
     sleep(Duration::from_secs(2));
     motion.nothing_moves("before the first command");
-    let at_rest = lab.simulation().task_count();
+    let at_rest = lab.simulation().tasks();
 
     let address = |address: std::net::SocketAddr| address.to_string();
     let clients = [
@@ -93,8 +93,7 @@ fn run(seed: u64, rounds: u32) -> Run {
     sleep(Duration::from_secs(180));
     motion.nothing_moves("after the last client has left");
     motion.all_parts_run();
-    let left = lab.simulation().task_count();
-    assert!(left <= at_rest, "{left} tasks are left, {at_rest} were there at rest");
+    assert_eq!(lab.simulation().tasks(), at_rest, "tasks are left");
     Run { answered, refused, fingerprint: lab.simulation().fingerprint() }
 }
 

@@ -1,7 +1,7 @@
 //! The pose that best fits a scan to lines, given a prior: Gauss-Newton on the points' distances from their lines, with
 //! Cauchy weights, which reduce the influence of points on no line.
 
-use dragoman_geometry::{Point, Pose, transform, wrap_angle};
+use dragoman_geometry::{Frame, Point, Pose, wrap_angle};
 use nalgebra::{Matrix3, Vector3};
 
 use super::lines::{GATE, Lines};
@@ -45,8 +45,9 @@ pub(super) fn fit(
         let (mut matched, mut near) = (0.0, 0.0);
         let (mut normal, mut gradient) = (Matrix3::zeros(), Vector3::zeros());
         let (sin, cos) = pose.heading.sin_cos();
+        let frame = Frame::at(pose);
         for point in points {
-            let place = transform(pose, *point);
+            let place = frame.transform(*point);
             let Some((line, distance)) = lines.nearest(place) else {
                 continue;
             };

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use dragoman_geometry::{Point, Pose, compose, position, transform, wrap_angle};
+use dragoman_geometry::{Frame, Point, Pose, compose, position, wrap_angle};
 use nalgebra::Matrix3;
 
 use crate::planning::field::DistanceField;
@@ -140,8 +140,9 @@ impl Search {
         let worst =
             if self.best.len() < KEPT { 0.0 } else { self.best.last().map_or(0.0, |(quality, _)| *quality) };
         let mut quality = 0.0;
+        let frame = Frame::at(pose);
         for (index, point) in self.points.iter().enumerate() {
-            let distance = field.distance(transform(pose, *point));
+            let distance = field.distance(frame.transform(*point));
             if distance < REACH {
                 quality += 1.0 - distance / REACH;
             }

@@ -39,10 +39,11 @@ pub(super) fn write_beside(path: PathBuf, bytes: impl FnOnce() -> Vec<u8> + Send
 /// The system's error; the file is longer, or not UTF-8.
 pub(super) fn read(path: &Path, max_len: usize) -> Result<String, DocumentFileError> {
     let failed = |source| DocumentFileError::File { path: path.to_owned(), source };
-    if std::fs::metadata(path).map_err(failed)?.len() > max_len as u64 {
+    let place = dragoman_time::on_disk(path);
+    if std::fs::metadata(&place).map_err(failed)?.len() > max_len as u64 {
         return Err(DocumentFileError::TooLong { path: path.to_owned(), max_len });
     }
-    std::fs::read_to_string(path).map_err(failed)
+    std::fs::read_to_string(place).map_err(failed)
 }
 
 /// Held while a file is written.
@@ -58,10 +59,11 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> 
     // Saves run beside each other, and two saves of the same file would share the temporary file.
     let one_at_a_time = own::<OneAtATime>();
     let _guard = one_at_a_time.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut name = path.as_os_str().to_owned();
+    let place = dragoman_time::on_disk(path);
+    let mut name = place.as_os_str().to_owned();
     name.push(".new");
     let unfinished = PathBuf::from(name);
-    replace(path, &unfinished, bytes).map_err(|source| {
+    replace(&place, &unfinished, bytes).map_err(|source| {
         // It may not exist.
         let _ = std::fs::remove_file(&unfinished);
         DocumentFileError::File { path: path.to_owned(), source }

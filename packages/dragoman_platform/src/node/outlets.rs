@@ -57,7 +57,7 @@ impl State {
     /// Publishes the path of a sound file of the data folder.
     pub(super) fn play(&self, name: &str) -> Result<(), Refused> {
         let path = self.data_folder.join("sounds").join(plain_file_name(name)?);
-        if !path.is_file() {
+        if !dragoman_time::on_disk(&path).is_file() {
             return Err(Refused(format!("there is no sound file {}", path.display())));
         }
         send(&self.outlets.sound, &Text { data: path.to_string_lossy().into_owned() }, "sound")

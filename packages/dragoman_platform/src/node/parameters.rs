@@ -237,7 +237,11 @@ pub(super) type Kept = BTreeMap<String, table::IniEntry>;
 pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNodeError> {
     let path = Path::new(path);
     let files: Vec<PathBuf> = if path.is_dir() {
-        FILES.iter().map(|name| path.join(name)).filter(|file| file.is_file()).collect()
+        FILES
+            .iter()
+            .map(|name| path.join(name))
+            .filter(|file| dragoman_time::on_disk(file).is_file())
+            .collect()
     } else {
         vec![path.to_owned()]
     };
@@ -249,11 +253,13 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNode
     for file in files {
         let wrong = |source| PlatformNodeError::Ini { path: file.clone(), source };
         let failed = |source| PlatformNodeError::ParameterFile { path: file.clone(), source };
-        let len = std::fs::metadata(&file).map_err(failed)?.len();
+        let len = std::fs::metadata(dragoman_time::on_disk(&file)).map_err(failed)?.len();
         if len > table::MAX_INI_LEN as u64 {
             return Err(wrong(table::IniError::TooLong { len: usize::try_from(len).unwrap_or(usize::MAX) }));
         }
-        let ini = table::IniFile::parse(&std::fs::read_to_string(&file).map_err(failed)?).map_err(wrong)?;
+        let ini =
+            table::IniFile::parse(&std::fs::read_to_string(dragoman_time::on_disk(&file)).map_err(failed)?)
+                .map_err(wrong)?;
         read.read_ini(&ini).map_err(wrong)?;
         let file = file.display();
         for found in ini.watchdogs() {

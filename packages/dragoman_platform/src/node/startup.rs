@@ -52,7 +52,7 @@ pub(super) fn restore_pose(state: &mut State, setup: &Setup) -> Result<(), Platf
     let initial = parameters::pose(&state.values, "initial_pose")?;
     let keeps: bool = state.values.value("keep_pose");
     let file = state.startup.position.clone();
-    if keeps && initial == setup.initial_pose && file.is_file() {
+    if keeps && initial == setup.initial_pose && dragoman_time::on_disk(&file).is_file() {
         let text = read(&file, MAX_LEN).map_err(|error| error.to_string());
         match text.and_then(|text| StartPosition::parse(&text).map_err(|error| error.to_string())) {
             Ok(StartPosition(Pose { x, y, heading })) => {
@@ -100,7 +100,7 @@ pub(super) fn load_documents(state: &mut State, setup: &Setup) -> Result<(), Pla
 }
 
 fn saved_names(files: &Files) -> SavedNames {
-    if !files.documents.is_file() {
+    if !dragoman_time::on_disk(&files.documents).is_file() {
         return SavedNames::default();
     }
     match read(&files.documents, MAX_LEN) {

@@ -179,7 +179,8 @@ struct Reader {
 
 impl Reader {
     fn open(path: &Path) -> Result<Self, PlayError> {
-        let file = File::open(path).map_err(|source| PlayError::Read { path: path.to_owned(), source })?;
+        let file = File::open(dragoman_time::on_disk(path))
+            .map_err(|source| PlayError::Read { path: path.to_owned(), source })?;
         Ok(Self { file, path: path.to_owned() })
     }
 

@@ -69,7 +69,7 @@ impl Recording {
         let file = OpenOptions::new()
             .write(true)
             .create_new(true)
-            .open(path)
+            .open(dragoman_time::on_disk(path))
             .map_err(|source| RecordError::Create { path: path.to_owned(), source })?;
         Self::to(file, path)
     }

@@ -153,7 +153,7 @@ impl State {
         }
         let (topics, exclude) = (patterns(&request.topics)?, patterns(&request.exclude)?);
         let path = self.folder.join(file_name(&request.name)?);
-        std::fs::create_dir_all(&self.folder)
+        std::fs::create_dir_all(dragoman_time::on_disk(&self.folder))
             .map_err(|error| format!("cannot make folder {}: {error}", self.folder.display()))?;
         let options =
             RecordOptions { output: Some(path.clone()), topics, exclude, ..RecordOptions::default() };

@@ -99,10 +99,10 @@ impl ThesisLogs {
     /// Creates `log1.dat` to `log6.dat` in `folder`, which is made if it is missing; the files must not exist.
     pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
         let failed = |path: &Path, source| RecordError::Create { path: path.to_owned(), source };
-        std::fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
+        std::fs::create_dir_all(dragoman_time::on_disk(folder)).map_err(|source| failed(folder, source))?;
         let paths = (1..=6).map(|number| folder.join(format!("log{number}.dat")));
         let files = paths.map(|path| {
-            let file = OpenOptions::new().write(true).create_new(true).open(&path);
+            let file = OpenOptions::new().write(true).create_new(true).open(dragoman_time::on_disk(&path));
             file.map_err(|source| failed(&path, source)).map(|file| (path, BufWriter::new(file)))
         });
         Ok(Self { files: files.collect::<Result<_, _>>()? })
