@@ -112,6 +112,8 @@ impl Pipe {
         }
         if state.cut.is_none() && happens(conditions.cut) {
             state.cut = Some(dragoman_time::now());
+            // Who waits has to set the timer of the keepalive.
+            state.wake();
             dragoman_time::note("cut", &self.name, &[]);
         }
         dragoman_time::note("stream", &self.name, taken);

@@ -118,9 +118,13 @@ fn a_peer_behind_a_cut_cable_is_lost_after_the_keepalive() {
         server.set_keepalive(&KEEPALIVE).unwrap();
         set_conditions(Conditions { cut: 1.0, ..Conditions::default() });
         let begin = now();
-        assert_eq!(client.try_write(b"lost").unwrap(), 4);
-        drop(client);
-        server.readable().await.unwrap();
+        // It waits already when the cable is cut.
+        let cut = async {
+            assert_eq!(client.try_write(b"lost").unwrap(), 4);
+            drop(client);
+        };
+        let (readable, ()) = futures::join!(server.readable(), cut);
+        readable.unwrap();
         assert_eq!(since(begin), KEEPALIVE.total());
         assert!(server.has_ended());
         assert_eq!(server.try_read(&mut [0; 4]).unwrap_err().kind(), ErrorKind::TimedOut);
