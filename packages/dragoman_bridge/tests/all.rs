@@ -3,12 +3,14 @@
 mod apolo;
 #[cfg(feature = "node")]
 mod apolo_node;
-/// What the clients of these tests use: see `dragoman_bringup/tests/common/host.rs`.
-#[cfg(feature = "node")]
-mod host {
-    pub(crate) use std::net::TcpStream;
-}
 mod arm31;
+#[cfg(feature = "node")]
+mod common;
+/// What the clients of these tests use.
+#[cfg(feature = "node")]
+#[allow(dead_code, unused_imports, reason = "the tests of dragoman_bringup use more of it")]
+#[path = "../../dragoman_bringup/tests/virtual_time/host.rs"]
+mod host;
 mod neobotix;
 mod neobotix_client;
 mod player;

@@ -20,6 +20,8 @@ mod lab;
 mod manual;
 #[path = "apolo_node/octave.rs"]
 mod octave;
+#[path = "apolo_node/real.rs"]
+mod real;
 #[path = "apolo_node/robots.rs"]
 mod robots;
 #[path = "apolo_node/run_octave.rs"]

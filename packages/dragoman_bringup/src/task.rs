@@ -38,13 +38,13 @@ pub(crate) fn run(command: &TaskCommand) -> Result<(), Box<dyn Error>> {
         TaskCommand::Run(WithCommon { options, common }) => match options.server()? {
             Some(server) => task::over_socket(&options.options, resolve(server)?, false),
             None => process::run("dragoman task run", common, &Preset::default(), async |process, stop| {
-                task::run(&process.context, options, stop).await
+                task::run(&process.context, options, task::stdin_lines, stop).await
             }),
         },
         TaskCommand::Step(WithCommon { options, common }) => match &options.options.server {
             Some(server) => task::over_socket(&options.options, resolve(server)?, true),
             None => process::run("dragoman task step", common, &Preset::default(), async |process, stop| {
-                task::step(&process.context, options, stop).await
+                task::step(&process.context, options, task::stdin_lines, stop).await
             }),
         },
     }

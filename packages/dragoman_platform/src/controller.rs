@@ -204,6 +204,11 @@ impl Platform {
         })
     }
 
+    /// The base has sent nothing yet: until an input says otherwise, it counts as silent, and cannot be connected to.
+    pub fn await_base(&mut self) {
+        self.base_alive = false;
+    }
+
     /// One cycle, every 20 to 50 ms. Measurements that are not finite are ignored.
     pub fn cycle(&mut self, input: &Input<'_>) -> Output {
         let step = input.now.saturating_sub(self.now).min(MAX_STEP);

@@ -15,7 +15,7 @@ mod view;
 
 use std::error::Error;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,6 +31,7 @@ use dragoman_bridge::neobotix::wire::{Command, Reply, SetMode, Status};
 use dragoman_bridge::neobotix::{Outcome, Refusal};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, out, outln};
+use tokio::sync::mpsc;
 
 use battery::Battery;
 
@@ -190,22 +191,57 @@ pub fn over_socket(options: &TaskOptions, server: SocketAddr, is_stepped: bool) 
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let result = runtime.block_on(async {
         let stop = dragoman_ros::signals::first()?;
-        let prepared = remote::Prepared::new(options, ChargeSource::Unknown)?;
-        let port = PlatformPort::connect(server).await?;
-        remote::run(prepared, options, port, None, is_stepped, stop).await
+        on_socket(options, server, is_stepped, stdin_lines, stop).await
     });
     // A thread may wait for standard input.
     runtime.shutdown_background();
     result
 }
 
-/// Executes a program on a platform in ROS.
+/// As [`over_socket`], until `stop`. `input` opens what the user types.
+///
+/// # Errors
+/// As [`over_socket`].
+pub async fn on_socket(
+    options: &TaskOptions,
+    server: SocketAddr,
+    is_stepped: bool,
+    input: impl FnOnce() -> Lines,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    let prepared = remote::Prepared::new(options, ChargeSource::Unknown)?;
+    let port = PlatformPort::connect(server).await?;
+    remote::run(prepared, options, port, None, is_stepped, input, stop).await
+}
+
+/// Lines that the user types.
+pub type Lines = mpsc::UnboundedReceiver<String>;
+
+/// Lines of standard input; a thread of its own reads them, because reading cannot be interrupted.
+pub fn stdin_lines() -> Lines {
+    let (sender, lines) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(std::result::Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+/// Executes a program on a platform in ROS. `input` opens what the user types, in the remote mode.
 ///
 /// # Errors
 /// An invalid program; then nothing is sent. The program did not come to its end.
-pub async fn run(context: &Context, command: &RunCommand, stop: impl Future<Output = ()>) -> Result<()> {
+pub async fn run(
+    context: &Context,
+    command: &RunCommand,
+    input: impl FnOnce() -> Lines,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
     if command.is_remote() {
-        return remotely(context, &command.options, false, stop).await;
+        return remotely(context, &command.options, false, input, stop).await;
     }
     local::run(context, &command.options, stop).await
 }
@@ -214,14 +250,20 @@ pub async fn run(context: &Context, command: &RunCommand, stop: impl Future<Outp
 ///
 /// # Errors
 /// As [`run`].
-pub async fn step(context: &Context, command: &StepCommand, stop: impl Future<Output = ()>) -> Result<()> {
-    remotely(context, &command.options, true, stop).await
+pub async fn step(
+    context: &Context,
+    command: &StepCommand,
+    input: impl FnOnce() -> Lines,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    remotely(context, &command.options, true, input, stop).await
 }
 
 async fn remotely(
     context: &Context,
     options: &TaskOptions,
     is_stepped: bool,
+    input: impl FnOnce() -> Lines,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let prepared = remote::Prepared::new(options, ChargeSource::Observed)?;
@@ -234,7 +276,7 @@ async fn remotely(
     let mut node = std::pin::pin!(node);
     tokio::select! {
         biased;
-        ended = remote::run(prepared, options, port, battery, is_stepped, stop) => ended,
+        ended = remote::run(prepared, options, port, battery, is_stepped, input, stop) => ended,
         () = &mut node, if has_tasks => Err("the node has ended".into()),
     }
 }

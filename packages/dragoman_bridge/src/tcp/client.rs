@@ -33,7 +33,8 @@ impl Reminder {
 /// Why a connection was lost, in words.
 pub(crate) fn loss(error: &Error) -> String {
     match error.kind() {
-        ErrorKind::UnexpectedEof => "it closed the connection".to_owned(),
+        // A write finds out before a read does.
+        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe => "it closed the connection".to_owned(),
         _ => error.to_string(),
     }
 }

@@ -1,7 +1,8 @@
 //! Client, server side, ROS, client side, second server: the answers are those of the second server alone.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::time::{Duration, Instant};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::rc::Rc;
+use std::time::Duration;
 
 use dragoman_bridge::apolo::node::{start_client, start_server};
 use dragoman_ros::dragoman_msgs::srv::{GetLocation, Place, PlaceXyz};
@@ -9,23 +10,23 @@ use dragoman_ros::{Context, Node, QosProfile, WrappedServiceTypeSupport, geometr
 
 use crate::apolo_node::client::{ApoloClient, FALSE, request};
 use crate::apolo_node::lab::{Lab, TIME_LIMIT, context, until};
+use crate::common::{Simulated, block_on};
 
 /// A client side connected to `server`, and a node that calls its services.
 struct Ros {
-    runtime: tokio::runtime::Runtime,
     context: Context,
     node: Node,
+    // The last, since the others end in it.
+    _simulated: Rc<Simulated>,
 }
 
 impl Ros {
     fn start(server: SocketAddr, parameters: &[&str]) -> Self {
+        let simulated = Simulated::present();
         let context = context(parameters);
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let client = runtime.block_on(async { start_client(&context, "/apolo", server) }).unwrap();
-        runtime.spawn(client);
+        dragoman_time::spawn(start_client(&context, "/apolo", server).unwrap());
         let node = Node::create(context.clone(), "user", "").unwrap();
-        Self { runtime, context, node }
+        Self { context, node, _simulated: simulated }
     }
 
     fn ask<S: WrappedServiceTypeSupport + 'static>(
@@ -37,8 +38,8 @@ impl Ros {
             .node
             .create_client::<S>(&format!("/apolo/{service}"), QosProfile::services_default())
             .unwrap();
-        self.runtime.block_on(async {
-            tokio::time::timeout(TIME_LIMIT, client.request(request).unwrap())
+        block_on(async {
+            dragoman_time::timeout(TIME_LIMIT, client.request(request).unwrap())
                 .await
                 .expect("an answer")
                 .unwrap()
@@ -54,10 +55,10 @@ impl Ros {
 #[test]
 fn a_chain_answers_as_the_server_alone() {
     let lab = Lab::start(&[]);
-    let ros = Ros::start(lab.address, &["port:=0"]);
+    let ros = Ros::start(lab.address, &["port:=12001"]);
     let server = start_server(&ros.context, "/apolo", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
     let address = server.address;
-    ros.runtime.spawn(server.node);
+    dragoman_time::spawn(server.node);
     let mut chain = ApoloClient::new(address);
     let mut alone = lab.client();
     let requests = [
@@ -140,27 +141,23 @@ fn a_silent_server_costs_a_second_and_no_wrong_answer() {
     let lab = Lab::start(&["silent_on_unknown:=true"]);
     let mut ros = Ros::start(lab.address, &[]);
     until("the client side connects", || ros.location("pieza").success);
-    let start = Instant::now();
+    let start = dragoman_time::now();
     let silent = ros.location("nobody");
-    let took = start.elapsed();
+    assert_eq!(dragoman_time::since(start), Duration::from_secs(1));
     assert!(!silent.success && silent.message.starts_with("no answer in time"), "{}", silent.message);
-    assert!(took >= Duration::from_millis(950), "{took:?}");
     assert!(ros.location("pieza").success, "it has reconnected");
 }
 
 #[test]
 fn without_a_server_the_services_say_so_and_it_comes_back() {
-    // A port without a listener.
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    let address = SocketAddr::from(([127, 0, 0, 1], 12000));
     let mut ros = Ros::start(address, &[]);
     for _ in 0..3 {
         let refused = ros.location("pieza");
         assert_eq!((refused.success, refused.message.as_str()), (false, "not connected to the server"));
     }
     for _ in 0..2 {
-        let lab = Lab::start(&[&format!("port:={}", address.port())]);
+        let lab = Lab::start(&[]);
         until("the client side connects", || ros.location("pieza").success);
         drop(lab);
         until("the client side notices", || !ros.location("pieza").success);

@@ -7,19 +7,18 @@ use futures::stream::{BoxStream, StreamExt};
 
 use crate::apolo_node::client::request;
 use crate::apolo_node::lab::{Lab, TIME_LIMIT, client_context};
+use crate::common::{Simulated, block_on};
 
 struct Watch {
-    runtime: tokio::runtime::Runtime,
     arrays: BoxStream<'static, DiagnosticArray>,
     _node: Node,
 }
 
 impl Watch {
     fn new(context: &Context) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut node = Node::create(context.clone(), "watch", "").unwrap();
         let arrays = node.subscribe("/diagnostics", QosProfile::default()).unwrap().boxed();
-        Self { runtime, arrays, _node: node }
+        Self { arrays, _node: node }
     }
 
     /// The first status for which `holds` is true.
@@ -33,8 +32,7 @@ impl Watch {
                 }
             }
         };
-        self.runtime
-            .block_on(async { tokio::time::timeout(TIME_LIMIT, found).await })
+        block_on(async { dragoman_time::timeout(TIME_LIMIT, found).await })
             .expect("such a status is published")
     }
 }
@@ -64,24 +62,18 @@ fn the_client_side_reports_its_connection() {
     let lab = Lab::start(&[]);
     let context = client_context(&["robots:=[nobody]"]);
     let mut watch = Watch::new(&context);
-    lab.runtime.spawn(async move {
-        start_client(&context, "/apolo", lab.address).unwrap().await;
-    });
+    dragoman_time::spawn(start_client(&context, "/apolo", lab.address).unwrap());
     let refused = watch.until(|status| status.level == 1);
     assert_eq!(refused.name, "apolo/apolo_client: Apolo");
     assert!(refused.message.starts_with("robot nobody: the server answered F"), "{}", refused.message);
-    lab.runtime.shutdown_background();
 }
 
 #[test]
 fn the_client_side_reports_a_missing_connection() {
+    let _simulated = Simulated::present();
     let context = client_context(&[]);
     let mut watch = Watch::new(&context);
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    runtime.spawn(async move { start_client(&context, "/apolo", address).unwrap().await });
+    dragoman_time::spawn(start_client(&context, "/apolo", ([127, 0, 0, 1], 12000).into()).unwrap());
     let status = watch.until(|status| status.level == 2);
     assert_eq!(status.message, "not connected");
 }

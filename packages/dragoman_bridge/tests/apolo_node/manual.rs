@@ -147,7 +147,7 @@ fn as_the_original_and_its_first_clients_have_it() {
 #[test]
 fn a_port_that_is_taken_is_an_error_that_says_so() {
     let lab = Lab::start(&[]);
-    let context = context(&[&format!("port:={}", lab.address.port())]);
+    let context = context(&[]);
     let error = start_server(&context, "/other", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap_err();
     assert!(matches!(error, BridgeError::Bind { address, .. } if address == lab.address));
     let text = error.to_string();
@@ -160,11 +160,12 @@ fn it_closes_cleanly() {
     let lab = Lab::start(&[]);
     let mut client = lab.client();
     client.ask(&request(b'u', "", &["uc0"], &[]));
-    let Lab { runtime, address, .. } = lab;
-    drop(runtime);
+    let Lab { nodes, address, simulated, .. } = lab;
+    drop(nodes);
     assert_eq!(std::io::Read::read(&mut client.stream, &mut [0; 10]).unwrap_or(0), 0);
-    let again = context(&[&format!("port:={}", address.port())]);
+    let again = context(&[]);
     until("the port is free", || start_server(&again, "/apolo", address.ip()).is_ok());
+    drop((client, again, simulated));
 }
 
 /// A question after an unanswered command, both to a service that does not answer, is answered within MATLAB's timeout.

@@ -1,10 +1,10 @@
-//! The functions for MATLAB, run by GNU Octave.
+//! The functions for MATLAB, run by GNU Octave: a program of others, so these tests are in real time.
 
-use crate::apolo_node::lab::Lab;
+use crate::apolo_node::real::RealLab;
 use crate::apolo_node::run_octave::{has_octave, run};
 
 /// Runs `script` in Octave with our functions; returns its output.
-fn octave(lab: &Lab, script: &str) -> String {
+fn octave(lab: &RealLab, script: &str) -> String {
     run(lab.address.port(), script)
 }
 
@@ -13,7 +13,7 @@ fn the_manual_s_examples() {
     if !has_octave() {
         return;
     }
-    let lab = Lab::start(&[]);
+    let lab = RealLab::start();
     let printed = octave(&lab, "examples");
     println!("{printed}");
     for expected in [
@@ -36,7 +36,7 @@ fn every_function_has_the_results_of_the_manual() {
     if !has_octave() {
         return;
     }
-    let lab = Lab::start(&[]);
+    let lab = RealLab::start();
     octave(
         &lab,
         "
@@ -91,7 +91,7 @@ fn a_lost_connection_is_made_again() {
     if !has_octave() {
         return;
     }
-    let lab = Lab::start(&[]);
+    let lab = RealLab::start();
     let address = lab.address.port();
     octave(
         &lab,
@@ -148,7 +148,7 @@ fn a_connection_that_the_server_ends_is_made_again() {
         }
         served
     });
-    let lab = Lab::start(&[]);
+    let lab = RealLab::start();
     octave(
         &lab,
         &format!(

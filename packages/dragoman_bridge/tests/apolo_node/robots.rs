@@ -1,6 +1,6 @@
 //! A mobile robot of an old server's world, as other ROS nodes see and drive it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_bridge::BridgeError;
 use dragoman_bridge::apolo::node::start_client;
@@ -9,9 +9,11 @@ use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
 use crate::apolo_node::lab::{Lab, TIME_LIMIT, client_context};
+use crate::common::block_on;
+use dragoman_time::{now, since, sleep};
 
 async fn next<T>(stream: &mut BoxStream<'static, T>) -> T {
-    tokio::time::timeout(TIME_LIMIT, stream.next()).await.expect("a message").expect("the stream goes on")
+    dragoman_time::timeout(TIME_LIMIT, stream.next()).await.expect("a message").expect("the stream goes on")
 }
 
 /// The newest message.
@@ -36,9 +38,9 @@ fn a_robot_is_driven_and_publishes_its_odometry() {
     let velocity = node
         .create_publisher::<geometry_msgs::msg::Twist>("/apolo/pioneer3at/cmd_vel", qos().keep_last(1))
         .unwrap();
-    lab.runtime.block_on(async {
+    block_on(async {
         let client = start_client(&context, "/apolo", lab.address).unwrap();
-        let client = tokio::spawn(client);
+        let client = dragoman_time::spawn(client);
 
         let rest = next(&mut odometry).await;
         assert_eq!((rest.pose.pose.position.x, rest.twist.twist.linear.x), (0.0, 0.0));
@@ -54,10 +56,10 @@ fn a_robot_is_driven_and_publishes_its_odometry() {
         // 0.5 m/s, for as long as it is commanded.
         let mut twist = geometry_msgs::msg::Twist::default();
         (twist.linear.x, twist.angular.z) = (0.5, 0.2);
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(1) {
+        let start = now();
+        while since(start) < Duration::from_secs(1) {
             velocity.publish(&twist).unwrap();
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            sleep(Duration::from_millis(50)).await;
         }
         let moving = newest(&mut odometry).await;
         assert_eq!((moving.twist.twist.linear.x, moving.twist.twist.angular.z), (0.5, 0.2));
@@ -65,7 +67,7 @@ fn a_robot_is_driven_and_publishes_its_odometry() {
         assert!(moving.pose.pose.position.x > 0.1 && yaw > 0.04, "{moving:?}");
 
         // Without further commands it stops after 0.6 s.
-        tokio::time::sleep(Duration::from_millis(1000)).await;
+        sleep(Duration::from_millis(1000)).await;
         let stopped = newest(&mut odometry).await;
         assert_eq!(stopped.twist.twist.linear.x, 0.0);
         assert_eq!(newest(&mut odometry).await.pose, stopped.pose);
@@ -75,7 +77,7 @@ fn a_robot_is_driven_and_publishes_its_odometry() {
         // NaN moves nothing.
         twist.linear.x = f64::NAN;
         velocity.publish(&twist).unwrap();
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        sleep(Duration::from_millis(100)).await;
         assert_eq!(newest(&mut odometry).await.pose, stopped.pose);
         client.abort();
     });

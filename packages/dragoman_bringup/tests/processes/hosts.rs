@@ -1,5 +1,5 @@
 //! Hosts, as network namespaces on one switch: discovery by multicast and by `ROS_STATIC_PEERS`; a lab spread over
-//! three of them; replies to unknown senders.
+//! three of them; replies to unknown senders. Real, since namespaces are the system's.
 //!
 //! Needs root and iproute2; otherwise the tests are reported as skipped, and with `DRAGOMAN_REQUIRE_PEERS` they fail.
 

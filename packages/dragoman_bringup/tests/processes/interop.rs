@@ -2,6 +2,8 @@
 //!
 //! The peers are programs in `peers/`; they measure and print, and the tests check the output. A peer that is not
 //! installed is skipped, unless `DRAGOMAN_REQUIRE_PEERS` is set. All traffic stays on the loopback interface.
+//!
+//! In real time, since the peers are programs of others.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,69 +1,56 @@
-//! The lab's platform as old programs use it: raw sockets at PlatformCtrl's ports, with the true pose from the world.
+//! The lab's platform as old programs use it. Real, since they are programs of others, ports and memory of the system, and
+//! its network.
 
-mod commands;
 mod example;
-mod hostile;
-mod original;
-#[cfg(target_os = "linux")]
-mod story;
 #[cfg(target_os = "linux")]
 mod vanished;
 
-use std::path::PathBuf;
-
-use crate::common::apolo::ApoloClient;
+use crate::common::neobotix::{GET_STATUS, HEADER, NeobotixClient, SET_MAP, message, texts};
 use crate::common::{Lab, domain};
 
-/// A lab with a separate data folder for the platform.
-struct Site {
-    lab: Lab,
-    folder: PathBuf,
-    world: ApoloClient,
+/// Prints by how much a lab grows under messages of 16 MB.
+#[test]
+fn hostile_clients_are_survived() {
+    const ROUNDS: u32 = 24;
+    let folder = std::env::temp_dir().join(format!("dragoman_neobotix_hostile_{}", std::process::id()));
+    let data = format!("platform:data_folder:={}", folder.display());
+    let lab = Lab::start_with(domain(), &["up", "--only", "apolo,neobotix"], &["-p", &data]);
+    let client = &mut NeobotixClient::new(lab.neobotix[0]);
+    let attacked = lab.neobotix[1];
+    let before = client.status().operation;
+    let memory = lab.resident_kib();
+    let flat = format!("<map Version=\"1.0\"><layer index=\"0\">{}</layer></map>", "<a/>".repeat(2_000_000));
+    // A client that announces 16 MB and sends half of it, and a document of 8 MB.
+    let long = [&HEADER[..], &[1, 0, 0, 0, 25], &vec![0; 8 << 20]].concat();
+    for _ in 0..ROUNDS {
+        NeobotixClient::next(attacked).send(&long);
+        NeobotixClient::next(attacked).silent(&texts(SET_MAP, &["bomb", &flat]));
+        client.status();
+    }
+    let mut last = NeobotixClient::next(attacked);
+    last.send(&message(&HEADER, &[GET_STATUS]));
+    assert_eq!(last.reply()[0], GET_STATUS);
+    assert_eq!(client.status().operation, before);
+    let grown = lab.resident_kib().saturating_sub(memory);
+    println!("the lab has grown by {grown} KiB, of {} MB that were sent", 16 * ROUNDS);
+    drop(lab);
+    let _ = std::fs::remove_dir_all(folder);
 }
 
-impl Site {
-    fn new(test: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("dragoman_neobotix_{test}_{}", std::process::id()));
-        let data = format!("platform:data_folder:={}", folder.display());
-        let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0", "-p", &data]);
-        assert_eq!(lab.neobotix.len(), 2, "{:?}", lab.banner);
-        let world = ApoloClient::new(lab.apolo);
-        Self { lab, folder, world }
-    }
-
-    /// True pose of the platform: x, y, z, heading.
-    fn truth(&mut self) -> [f64; 4] {
-        self.world.values(b'g', "neobotix_platform").try_into().unwrap()
-    }
-
-    /// Whether it is at rest for some time.
-    fn stands(&mut self) -> bool {
-        let before = self.truth();
-        std::thread::sleep(std::time::Duration::from_millis(500));
-        let after = self.truth();
-        before.iter().zip(after).all(|(a, b)| (a - b).abs() < 1e-3)
-    }
-
-    /// Names of all files that the platform has written.
-    fn files(&self) -> Vec<PathBuf> {
-        fn walk(folder: &std::path::Path, found: &mut Vec<PathBuf>) {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                if entry.path().is_dir() {
-                    walk(&entry.path(), found);
-                } else {
-                    found.push(entry.path());
-                }
-            }
-        }
-        let mut found = Vec::new();
-        walk(&self.folder, &mut found);
-        found.sort();
-        found
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
+#[test]
+fn a_taken_port_is_named_with_the_option_that_changes_it() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"))
+        .args(["up", "--console", "off", "--domain", &domain().to_string(), "--ros-args"])
+        .args(["-p", "arm31:port:=0", "-p", "apolo:port:=0", "-p", "player:port:=0"])
+        .args(["-p", &format!("neobotix:ports:=[{port},0]")])
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error.contains(&port.to_string()) && error.contains("--bind") && error.contains("neobotix:ports"),
+        "{error}"
+    );
 }

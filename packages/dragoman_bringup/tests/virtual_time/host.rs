@@ -16,6 +16,7 @@ pub(crate) use dragoman_time::now;
 pub(crate) struct TcpStream {
     stream: net::TcpStream,
     limit: Mutex<Option<Duration>>,
+    write_limit: Mutex<Option<Duration>>,
     is_nonblocking: Mutex<bool>,
 }
 
@@ -26,6 +27,11 @@ impl TcpStream {
 
     pub(crate) fn set_read_timeout(&self, limit: Option<Duration>) -> Result<()> {
         *self.limit.lock().unwrap() = limit;
+        Ok(())
+    }
+
+    pub(crate) fn set_write_timeout(&self, limit: Option<Duration>) -> Result<()> {
+        *self.write_limit.lock().unwrap() = limit;
         Ok(())
     }
 
@@ -51,7 +57,12 @@ impl TcpStream {
 
 impl From<net::TcpStream> for TcpStream {
     fn from(stream: net::TcpStream) -> Self {
-        Self { stream, limit: Mutex::new(None), is_nonblocking: Mutex::new(false) }
+        Self {
+            stream,
+            limit: Mutex::new(None),
+            write_limit: Mutex::new(None),
+            is_nonblocking: Mutex::new(false),
+        }
     }
 }
 
@@ -77,7 +88,10 @@ impl Write for TcpStream {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 written => return written,
             }
-            limited(None, self.stream.writable())?;
+            if *self.is_nonblocking.lock().unwrap() {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            limited(*self.write_limit.lock().unwrap(), self.stream.writable())?;
         }
     }
 

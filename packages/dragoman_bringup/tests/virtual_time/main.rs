@@ -4,6 +4,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `common` | [`common::Lab`] and its clients; [`common::block_on`], [`common::until`] and the like run the lab |
+//! | `common::beside`, `common::platform` | nodes of other programs, with what they read and call |
 //! | `host` | the clock and the sockets of the test's programs |
 
 #![allow(dead_code, unreachable_pub, reason = "clients are shared with the tests of processes")]
@@ -12,4 +13,14 @@ mod common;
 mod host;
 
 mod determinism;
+mod navigation;
+mod neobotix;
+mod neobotix_chain;
+mod neobotix_client;
+mod platform;
+mod platform_lab;
+mod platform_original;
+mod player;
+mod player_client;
 mod position2d;
+mod task;

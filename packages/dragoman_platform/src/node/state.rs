@@ -114,6 +114,7 @@ impl Shared {
         let settings = parameters::settings(&values, &parameters::platform_parameters(&values));
         let mut platform = Platform::new(settings)?;
         platform.plan_beside();
+        platform.await_base();
         // The declaration ensures a finite value within bounds.
         let _ = platform.command(Command::SetPose(parameters::pose(&values, "initial_pose")?));
         let laser = parameters::pose(&values, "laser_pose")?;

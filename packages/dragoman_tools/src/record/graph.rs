@@ -59,7 +59,8 @@ struct Subscriptions {
 impl Subscriptions {
     fn update(&mut self, node: &mut Node, selection: &Selection, found: &UnboundedSender<Found>) {
         let topics = match node.get_topic_names_and_types() {
-            Ok(topics) => topics,
+            // In a fixed order.
+            Ok(topics) => BTreeMap::from_iter(topics),
             Err(error) => return tracing::warn!(%error, "the topics could not be listed"),
         };
         // Sorted: subscriptions are made in the same order in every run.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::BufRead as _;
 
 use chrono::{DateTime, Datelike, Timelike};
 use dragoman_bridge::neobotix::documents::ProgramSource;
@@ -15,11 +14,10 @@ use dragoman_bridge::neobotix::program::{Awaited, Date, Effect, Instruction, Pro
 use dragoman_bridge::neobotix::status::{MotionMode, Operation};
 use dragoman_bridge::neobotix::wire::{Command, GetParameter, NamedDocument, Reply, Status};
 use dragoman_ros::outln;
-use tokio::sync::mpsc;
 
 use super::battery::Battery;
 use super::view::{Shown, View};
-use super::{PERIOD, Result, TaskOptions};
+use super::{Lines, PERIOD, Result, TaskOptions};
 
 /// A program that can be executed, with its files.
 pub(super) struct Prepared {
@@ -95,6 +93,7 @@ pub(super) async fn run(
     mut port: PlatformPort,
     battery: Option<Battery>,
     is_stepped: bool,
+    input: impl FnOnce() -> Lines,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let mut is_started = false;
@@ -102,7 +101,7 @@ pub(super) async fn run(
     let ended = tokio::select! {
         biased;
         () = &mut stop => Err("stopped before the end of the program".into()),
-        ended = drive(prepared, options, &mut port, battery, is_stepped, &mut is_started) => ended,
+        ended = drive(prepared, options, &mut port, battery, is_stepped, input, &mut is_started) => ended,
     };
     if is_started {
         let stopped = super::order(&mut port, Command::Stop).await;
@@ -120,6 +119,7 @@ async fn drive(
     port: &mut PlatformPort,
     mut battery: Option<Battery>,
     is_stepped: bool,
+    input: impl FnOnce() -> Lines,
     is_started: &mut bool,
 ) -> Result<()> {
     let Prepared { source, program, files, equipment } = prepared;
@@ -133,7 +133,7 @@ async fn drive(
     if is_stepped {
         view.note("Enter begins the next step; a name raises that user event")?;
     }
-    let mut lines = stdin_lines();
+    let mut lines = input();
     let mut is_open = true;
     let mut is_paused = false;
     let mut user_events: Vec<String> = Vec::new();
@@ -285,17 +285,4 @@ fn now() -> Date {
         minute: Some(now.minute()),
         second: Some(now.second()),
     }
-}
-
-/// Lines of standard input; a thread of its own reads them, because reading cannot be interrupted.
-fn stdin_lines() -> mpsc::UnboundedReceiver<String> {
-    let (sender, lines) = mpsc::unbounded_channel();
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(std::result::Result::ok) {
-            if sender.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    lines
 }

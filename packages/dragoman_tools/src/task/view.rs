@@ -34,7 +34,7 @@ impl View {
         Self {
             steps: source.step_lines().into_iter().collect(),
             start: dragoman_time::now(),
-            is_terminal: io::stdout().is_terminal(),
+            is_terminal: !dragoman_time::is_virtual() && io::stdout().is_terminal(),
             lines: Vec::new(),
             drawn: 0,
         }

@@ -14,13 +14,13 @@ fn positions(client: &mut PlayerClient, arm: Device) -> Vec<f32> {
 
 #[track_caller]
 fn until_at(client: &mut PlayerClient, arm: Device, joint: usize, goal: f32) {
-    let end = Instant::now() + PATIENCE;
+    let end = now() + PATIENCE;
     loop {
         let position = positions(client, arm)[joint];
         if (position - goal).abs() < 0.03 {
             return;
         }
-        assert!(Instant::now() < end, "{arm:?}, joint {joint} is at {position} instead of {goal}");
+        assert!(now() < end, "{arm:?}, joint {joint} is at {position} instead of {goal}");
     }
 }
 
@@ -32,7 +32,7 @@ fn move_to(client: &mut PlayerClient, arm: Device, joint: i32, position: f32) {
 #[test]
 fn every_arm_of_the_lab_goes_home() {
     let arguments = ["up", "--only", "turtlebot,ranger,player"];
-    let lab = Lab::start_with(domain(), &arguments, &["-p", "arm31:port:=0"]);
+    let lab = Lab::start_with(0, &arguments, &[]);
     let mut client = PlayerClient::connect(lab.player);
     let hand = gripper::INTERFACE.device(0);
     client.subscribe(hand);
@@ -66,7 +66,7 @@ fn every_arm_of_the_lab_goes_home() {
 /// In its own modes the pipeline commands all joints all the time, also after the motion.
 #[test]
 fn joints_obey_after_a_motion_of_the_limb_and_during_it() {
-    let lab = Lab::start_with(domain(), &["up", "--only", "ranger,player"], &["-p", "arm31:port:=0"]);
+    let lab = Lab::only("ranger,player");
     let mut client = PlayerClient::connect(lab.player);
     client.subscribe(RANGER);
     client.subscribe(TOOL);
@@ -75,9 +75,9 @@ fn joints_obey_after_a_motion_of_the_limb_and_during_it() {
     let along = |z: f64, length| limb::Move { direction: Point3d { x: 0.0, y: 0.0, z }, length };
     let start = tool(&mut client).position;
     client.send(TOOL, Kind::Command, limb::MOVE_ALONG.subtype, &along(1.0, 0.03));
-    let end = Instant::now() + PATIENCE;
+    let end = now() + PATIENCE;
     while (tool(&mut client).position.z - start.z - 0.03).abs() > 1e-3 {
-        assert!(Instant::now() < end, "the limb does not move");
+        assert!(now() < end, "the limb does not move");
     }
     let mut beside = Beside::new(lab.domain);
     let mut status = beside.latched::<MotionStatus>("/ranger/motion_status");
@@ -103,7 +103,7 @@ fn joints_obey_after_a_motion_of_the_limb_and_during_it() {
 fn a_widowx_is_a_limb() {
     let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/config/player_widowx.yaml");
     let arguments = ["up", "--robot", "widowx", "--only", "ranger,player", "--player-devices", table];
-    let lab = Lab::start_with(domain(), &arguments, &["-p", "arm31:port:=0"]);
+    let lab = Lab::start_with(0, &arguments, &[]);
     let mut client = PlayerClient::connect(lab.player);
     client.subscribe(TOOL);
     client.granted(TOOL, limb::POWER.subtype, &true);
@@ -119,12 +119,12 @@ fn a_widowx_is_a_limb() {
     let start = tool(&mut client);
     let way = limb::Move { direction: Point3d { x: 0.0, y: 0.0, z: -1.0 }, length: 0.05 };
     client.send(TOOL, Kind::Command, limb::MOVE_ALONG.subtype, &way);
-    let end = Instant::now() + PATIENCE;
+    let end = now() + PATIENCE;
     loop {
-        let now = tool(&mut client);
-        if (now.z - start.z + 0.05).abs() < 5e-3 && (now.x - start.x).hypot(now.y - start.y) < 5e-3 {
+        let at = tool(&mut client);
+        if (at.z - start.z + 0.05).abs() < 5e-3 && (at.x - start.x).hypot(at.y - start.y) < 5e-3 {
             break;
         }
-        assert!(Instant::now() < end, "{start:?} {now:?}");
+        assert!(now() < end, "{start:?} {at:?}");
     }
 }

@@ -1,12 +1,10 @@
 //! Nav2's actions: those that the lab's platform offers, and a Nav2 that drives in its place.
 
-#![cfg(target_os = "linux")]
-
-use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::beside::Beside;
-use crate::common::platform::{JOURNEY, Operator};
+use crate::common::platform::Operator;
+use crate::common::{PATIENCE, block_on, next, sleep};
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{PlatformMoveToPose, PlatformMoveToStation};
 use dragoman_ros::geometry_msgs::msg::{Pose2D, PoseStamped, Twist};
@@ -15,6 +13,7 @@ use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
 use dragoman_ros::tasks::{Goal, NodeTasks, Outcome};
 use dragoman_ros::{ActionClient, GoalStatus, Node, WrappedActionTypeSupport};
 use futures::StreamExt;
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 
 type Navigate = NavigateToPose::Action;
 
@@ -40,17 +39,13 @@ fn heading(pose: &PoseStamped) -> f64 {
 
 /// The result of an accepted goal.
 async fn end<T>(result: impl Future<Output = dragoman_ros::Result<T>>) -> T {
-    tokio::time::timeout(JOURNEY, result).await.expect("the goal ends").unwrap()
+    dragoman_time::timeout(PATIENCE, result).await.expect("the goal ends").unwrap()
 }
 
 /// Whether a goal is accepted. An accepted goal is cancelled.
-fn is_accepted<A: WrappedActionTypeSupport + 'static>(
-    beside: &Beside,
-    client: &ActionClient<A>,
-    goal: A::Goal,
-) -> bool {
-    beside.runtime.block_on(async {
-        tokio::time::timeout(JOURNEY, Node::is_available(client).unwrap()).await.unwrap().unwrap();
+fn is_accepted<A: WrappedActionTypeSupport + 'static>(client: &ActionClient<A>, goal: A::Goal) -> bool {
+    block_on(async {
+        dragoman_time::timeout(PATIENCE, Node::is_available(client).unwrap()).await.unwrap().unwrap();
         match client.send_goal_request(goal).unwrap().await {
             Ok((goal, ..)) => goal.cancel().unwrap().await.is_ok(),
             Err(_) => false,
@@ -60,16 +55,16 @@ fn is_accepted<A: WrappedActionTypeSupport + 'static>(
 
 #[test]
 fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
-    let mut operator = Operator::new("actions");
+    let mut operator = Operator::new();
     let client = operator.beside.node.create_action_client::<Navigate>("/neobotix/navigate_to_pose").unwrap();
     let near = [3.6, 3.8, 3.0];
-    assert!(!is_accepted(&operator.beside, &client, goal("map", near)), "it is not initialized");
+    assert!(!is_accepted(&client, goal("map", near)), "it is not initialized");
     operator.begin(4);
 
     let sent = client.send_goal_request(goal("map", near)).unwrap();
-    let (status, feedback) = operator.beside.runtime.block_on(async {
+    let (status, feedback) = block_on(async {
         let (_goal, result, feedback) = sent.await.expect("accepted");
-        let feedback = tokio::spawn(feedback.collect::<Vec<_>>());
+        let feedback = dragoman_time::spawn(feedback.collect::<Vec<_>>());
         let (status, result) = end(result).await;
         assert_eq!((result.error_code, result.error_msg.as_str()), (0, ""));
         (status, feedback.await.unwrap())
@@ -98,7 +93,7 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
         tree,
         none,
     ] {
-        assert!(!is_accepted(&operator.beside, &client, bad.clone()), "{bad:?}");
+        assert!(!is_accepted(&client, bad.clone()), "{bad:?}");
     }
 
     // In the odometry frame: 0.3 m ahead of the present position.
@@ -109,7 +104,7 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
     let ahead = [place.x + 0.3 * looks.cos(), place.y + 0.3 * looks.sin(), looks];
     let before = operator.truth();
     let sent = client.send_goal_request(goal(&odometry.header.frame_id, ahead)).unwrap();
-    let (status, _) = operator.beside.runtime.block_on(async { end(sent.await.expect("accepted").1).await });
+    let (status, _) = block_on(async { end(sent.await.expect("accepted").1).await });
     assert_eq!(status, GoalStatus::Succeeded);
     let [x, y, _] = operator.truth();
     let there = [before[0] + 0.3 * before[2].cos(), before[1] + 0.3 * before[2].sin()];
@@ -118,15 +113,15 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
     // Cancelled during the motion: it brakes, and stays started.
     let far = goal("map", [1.0, 3.0, 0.0]);
     let sent = client.send_goal_request(far.clone()).unwrap();
-    let (handle, result, _feedback) = operator.beside.runtime.block_on(sent).expect("accepted");
+    let (handle, result, _feedback) = block_on(sent).expect("accepted");
     operator.until("it moves", |operator| (operator.truth()[0] - x).abs() > 0.2);
-    let (status, _) = operator.beside.runtime.block_on(async {
+    let (status, _) = block_on(async {
         handle.cancel().unwrap().await.unwrap();
         end(result).await
     });
     assert_eq!(status, GoalStatus::Canceled);
     let stopped = operator.truth();
-    std::thread::sleep(Duration::from_millis(500));
+    sleep(Duration::from_millis(500));
     let later = operator.truth();
     assert!((later[0] - stopped[0]).hypot(later[1] - stopped[1]) < 0.02, "{stopped:?} {later:?}");
     operator.is(PlatformStatus::MOVING);
@@ -134,22 +129,22 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
 
     // Another goal replaces it; a stop ends that one.
     let sent = client.send_goal_request(far.clone()).unwrap();
-    let (_first, first, _) = operator.beside.runtime.block_on(sent).expect("accepted");
+    let (_first, first, _) = block_on(sent).expect("accepted");
     let sent = client.send_goal_request(goal("map", [4.5, 3.8, 0.0])).unwrap();
-    let (_second, second, _) = operator.beside.runtime.block_on(sent).expect("accepted");
-    let (status, result) = operator.beside.runtime.block_on(end(first));
+    let (_second, second, _) = block_on(sent).expect("accepted");
+    let (status, result) = block_on(end(first));
     assert_eq!((status, result.error_msg.as_str()), (GoalStatus::Aborted, "another command took over"));
     operator.order("stop").unwrap();
-    let (status, result) = operator.beside.runtime.block_on(end(second));
+    let (status, result) = block_on(end(second));
     assert_eq!((status, result.error_msg.as_str()), (GoalStatus::Aborted, "the motion was stopped"));
-    assert!(!is_accepted(&operator.beside, &client, far), "it is not started");
+    assert!(!is_accepted(&client, far), "it is not started");
 
     // A path as dense as those of planners.
     operator.order("start").unwrap();
     operator.until("it stands", |operator| operator.status().translation_velocity == 0.0);
     let client =
         operator.beside.node.create_action_client::<FollowPath::Action>("/neobotix/follow_path").unwrap();
-    assert!(!is_accepted(&operator.beside, &client, FollowPath::Goal::default()), "it has no poses");
+    assert!(!is_accepted(&client, FollowPath::Goal::default()), "it has no poses");
     let [x, y, _] = operator.truth();
     let mut path = FollowPath::Goal::default();
     path.path.header.frame_id = "map".to_owned();
@@ -161,8 +156,7 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
         .collect();
     let last = path.path.poses.last().unwrap().pose.position.clone();
     let sent = client.send_goal_request(path).unwrap();
-    let (status, result) =
-        operator.beside.runtime.block_on(async { end(sent.await.expect("accepted").1).await });
+    let (status, result) = block_on(async { end(sent.await.expect("accepted").1).await });
     assert_eq!(status, GoalStatus::Succeeded, "{}", result.error_msg);
     let [x, y, yaw] = operator.truth();
     assert!((x - last.x).hypot(y - last.y) < 0.05 && angle(yaw, 3.1) < 0.05, "{x} {y} {yaw} {last:?}");
@@ -178,67 +172,60 @@ enum Received {
 
 /// A Nav2 that does not drive: its first path lasts until it is cancelled, the others end at once; the first pose
 /// cannot be reached.
-fn serve_nav2(domain: u16) -> mpsc::Receiver<Received> {
-    let (sender, command) = mpsc::channel();
-    let (ready, is_ready) = mpsc::channel();
-    std::thread::spawn(move || {
-        let Beside { runtime, node } = Beside::new(domain);
-        let mut tasks = NodeTasks::new(node);
-        let (paths, poses) = (sender.clone(), sender);
-        let mut is_first = true;
-        let follow = move |goal: Goal<FollowPath::Action>| {
-            let (paths, lasts) = (paths.clone(), std::mem::replace(&mut is_first, false));
-            async move {
-                paths.send(Received::Path(goal.goal().path.poses.clone())).unwrap();
-                if lasts {
-                    goal.canceled().await;
-                    paths.send(Received::Cancelled).unwrap();
-                    return Outcome::Canceled(FollowPath::Result::default());
-                }
-                Outcome::Succeeded(FollowPath::Result::default())
+fn serve_nav2(domain: u16) -> UnboundedReceiver<Received> {
+    let (sender, commands) = unbounded();
+    let mut tasks = NodeTasks::new(Beside::new(domain).node);
+    let (paths, poses) = (sender.clone(), sender);
+    let mut is_first = true;
+    let follow = move |goal: Goal<FollowPath::Action>| {
+        let (paths, lasts) = (paths.clone(), std::mem::replace(&mut is_first, false));
+        async move {
+            paths.unbounded_send(Received::Path(goal.goal().path.poses.clone())).unwrap();
+            if lasts {
+                goal.canceled().await;
+                paths.unbounded_send(Received::Cancelled).unwrap();
+                return Outcome::Canceled(FollowPath::Result::default());
             }
-        };
-        tasks.serve_action::<FollowPath::Action, _>("/nav/follow_path", |_| Ok(()), follow).unwrap();
-        let navigate = move |goal: Goal<Navigate>| {
-            let poses = poses.clone();
-            async move {
-                poses.send(Received::Pose(goal.goal().pose.clone())).unwrap();
-                Outcome::Aborted(NavigateToPose::Result::default())
-            }
-        };
-        tasks.serve_action::<Navigate, _>("/nav/navigate_to_pose", |_| Ok(()), navigate).unwrap();
-        let node = tasks.start().unwrap();
-        ready.send(()).unwrap();
-        runtime.block_on(node);
-    });
-    is_ready.recv().unwrap();
-    command
+            Outcome::Succeeded(FollowPath::Result::default())
+        }
+    };
+    tasks.serve_action::<FollowPath::Action, _>("/nav/follow_path", |_| Ok(()), follow).unwrap();
+    let navigate = move |goal: Goal<Navigate>| {
+        let poses = poses.clone();
+        async move {
+            poses.unbounded_send(Received::Pose(goal.goal().pose.clone())).unwrap();
+            Outcome::Aborted(NavigateToPose::Result::default())
+        }
+    };
+    tasks.serve_action::<Navigate, _>("/nav/navigate_to_pose", |_| Ok(()), navigate).unwrap();
+    dragoman_time::spawn(tasks.start().unwrap());
+    commands
 }
 
 #[test]
 fn a_running_nav2_is_commanded_to_drive() {
-    let mut operator = Operator::with("nav2", &["-p", "platform:nav2:=/nav"]);
-    let nav2 = serve_nav2(operator.lab.domain);
-    let command = |what: &str| nav2.recv_timeout(JOURNEY).unwrap_or_else(|_| panic!("{what} is missing"));
+    let mut operator = Operator::with_arguments(&["-p", "platform:nav2:=/nav"]);
+    let mut nav2 = serve_nav2(operator.lab.domain);
+    let mut command = || next(&mut nav2);
     operator.begin(4);
     let mut velocities = operator.beside.subscribe::<Twist>("/apolo/neobotix_platform/cmd_vel");
 
     let request = PlatformMoveToStation::Request { station: "middle".to_owned() };
     assert!(operator.call::<PlatformMoveToStation::Service>("move_to_station", request).success);
-    let Received::Path(path) = command("the path") else { panic!("a path is wanted") };
+    let Received::Path(path) = command() else { panic!("a path is wanted") };
     let last = path.last().unwrap();
     assert!(path.len() > 60 && path.iter().all(|pose| pose.header.frame_id == "map"), "{}", path.len());
     assert!((last.pose.position.x - 1.0).abs() < 1e-6 && (last.pose.position.y - 3.0).abs() < 1e-6);
     assert!(angle(heading(last), 170_f64.to_radians()) < 1e-6);
     operator.until("the plan is in force", |operator| operator.status().planner_state == 3);
     assert!(!operator.status().target_reached);
-    let silence = async { tokio::time::timeout(Duration::from_millis(700), velocities.next()).await };
-    assert!(operator.beside.runtime.block_on(silence).is_err(), "the base is Nav2's to drive");
+    let silence = async { dragoman_time::timeout(Duration::from_millis(700), velocities.next()).await };
+    assert!(block_on(silence).is_err(), "the base is Nav2's to drive");
 
     operator.order("break").unwrap();
-    assert!(matches!(command("the break"), Received::Cancelled));
+    assert!(matches!(command(), Received::Cancelled));
     operator.order("continue").unwrap();
-    let Received::Path(rest) = command("the rest of the path") else { panic!("a path is wanted") };
+    let Received::Path(rest) = command() else { panic!("a path is wanted") };
     assert!((rest.last().unwrap().pose.position.x - 1.0).abs() < 1e-6);
     operator.until("the goal is reached", |operator| operator.status().target_reached);
 
@@ -248,7 +235,7 @@ fn a_running_nav2_is_commanded_to_drive() {
         operator.call::<PlatformMoveToPose::Service>("move_abs", request).success
     };
     assert!(to(&mut operator, 2.0, 3.5));
-    let Received::Pose(pose) = command("the pose") else { panic!("a pose is wanted") };
+    let Received::Pose(pose) = command() else { panic!("a pose is wanted") };
     assert!((pose.pose.position.x - 2.0).abs() < 1e-9 && angle(heading(&pose), 1.0) < 1e-9);
     operator.until("it is not reached", |operator| operator.status().planner_state == 2);
     assert!(!operator.status().target_reached);

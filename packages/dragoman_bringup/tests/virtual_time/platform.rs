@@ -1,10 +1,9 @@
-//! The lab's platform as ROS users use it: `dragoman up` in another process, and a ROS node in its domain.
-
-#![cfg(target_os = "linux")]
+//! The lab's platform as ROS users use it, through a ROS node of another program.
 
 use std::time::Duration;
 
 use crate::common::platform::Operator;
+use crate::common::sleep;
 use dragoman_ros::dragoman_msgs::msg::{CanMessage, PlatformStatus};
 use dragoman_ros::dragoman_msgs::srv::{
     PlatformAddCanListeningId, PlatformGetCanMessages, PlatformGetDocument, PlatformGetParameter,
@@ -16,7 +15,7 @@ use dragoman_ros::std_msgs::msg::{Bool, String as Text};
 
 #[test]
 fn the_platform_goes_through_its_states_and_to_a_station() {
-    let mut operator = Operator::new("story");
+    let mut operator = Operator::new();
     operator.is(PlatformStatus::NOT_INITIALIZED);
     assert_eq!(operator.order("start"), Err("the platform is NotInitialized".to_owned()));
     assert_eq!(operator.set_mode(4), Err("the platform is NotInitialized".to_owned()));
@@ -46,7 +45,7 @@ fn the_platform_goes_through_its_states_and_to_a_station() {
     operator.is(PlatformStatus::BROKEN);
     operator.until("it stands", |operator| operator.status().translation_velocity == 0.0);
     let broken = operator.truth();
-    std::thread::sleep(Duration::from_millis(500));
+    sleep(Duration::from_millis(500));
     let later = operator.truth();
     assert!((later[0] - broken[0]).hypot(later[1] - broken[1]) < 0.02, "{broken:?} {later:?}");
     operator.order("continue").unwrap();
@@ -67,11 +66,10 @@ fn the_platform_goes_through_its_states_and_to_a_station() {
     operator.set_mode(3).unwrap();
     operator.order("continue").unwrap();
     let before = operator.truth();
-    // Slowly: a loaded machine is late, and half a turn is the maximum that a heading shows.
     for _ in 0..10 {
         let wheels = PlatformMoveWheels::Request { right: 0.05, left: -0.05 };
         assert!(operator.call::<PlatformMoveWheels::Service>("move_vel_wheel", wheels).success);
-        std::thread::sleep(Duration::from_millis(50));
+        sleep(Duration::from_millis(50));
     }
     let turned = operator.truth()[2] - before[2];
     assert!(turned.sin().atan2(turned.cos()) > 0.02, "{turned}");
@@ -97,7 +95,7 @@ fn the_platform_goes_through_its_states_and_to_a_station() {
 
 #[test]
 fn documents_parameters_and_special_functions_are_served() {
-    let mut operator = Operator::new("data");
+    let mut operator = Operator::new();
     let mut maps = operator.beside.latched::<OccupancyGrid>("/neobotix/map");
     let grid = operator.beside.find("the map", &mut maps, |grid| !grid.data.is_empty());
     assert!(grid.data.contains(&100) && grid.data.contains(&0) && grid.info.width >= 240);

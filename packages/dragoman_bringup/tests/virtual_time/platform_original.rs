@@ -1,9 +1,10 @@
 //! What the original remembers, senses and reaches: the lab's platform over a restart, its further sensors, its
 //! charger.
 
-#![cfg(target_os = "linux")]
+use std::time::Duration;
 
-use crate::common::platform::Operator;
+use crate::common::Folder;
+use crate::common::platform::{Operator, PARTS};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::PlatformBoard;
 use dragoman_ros::dragoman_msgs::srv::{
@@ -31,7 +32,7 @@ fn set(operator: &mut Operator, key: &str, value: &str) {
 #[test]
 fn pose_and_map_are_those_of_the_last_run() {
     let keep = ["-p", "platform:keep_pose:=true"];
-    let mut operator = Operator::with("kept", &keep);
+    let mut operator = Operator::with_arguments(&keep);
     operator.begin(3);
     let map = operator.call::<PlatformGetDocument::Service>("get_map", Default::default()).document;
     let mine = map.replacen("<!--", "<!-- mine,", 1);
@@ -45,19 +46,13 @@ fn pose_and_map_are_those_of_the_last_run() {
             text.split_whitespace().filter_map(|word| word.split_once(':')?.1.parse().ok()).collect();
         matches!(numbers[..], [at_x, at_y, _] if (at_x - x).hypot(at_y - y) < 0.05)
     });
-    // After a restart elsewhere; the operator deletes its folder.
-    let folder = operator.folder.clone();
-    let next = std::env::temp_dir().join(format!("dragoman_platform_again_{}", std::process::id()));
-    std::fs::create_dir_all(next.join("maps")).unwrap();
-    for name in ["StartupDocuments.dat", "maps/mine.xml"] {
-        std::fs::copy(folder.join(name), next.join(name)).unwrap();
-    }
-    std::fs::write(next.join("StartupPosition.dat"), "x:4.3 y:3.6 a:-1.6\n").unwrap();
-    drop(operator);
+    // After a restart elsewhere.
+    let Operator { files, lab, beside, .. } = operator;
+    drop((beside, lab));
+    std::fs::write(file, "x:4.3 y:3.6 a:-1.6\n").unwrap();
     // Without a laser nothing corrects the pose: in the lab the robot is where its world puts it.
     let blind = [&keep[..], &["-p", "platform:base_scan:=''"]].concat();
-    let mut again = Operator::with("again", &blind);
-    assert_eq!(again.folder, next);
+    let mut again = Operator::in_folder(files, PARTS, &blind);
     let answer = again.call::<PlatformGetDocument::Service>("get_map", Default::default());
     assert_eq!((answer.name.as_str(), answer.document == mine), ("mine", true));
     let estimated = again.status().estimated;
@@ -67,7 +62,7 @@ fn pose_and_map_are_those_of_the_last_run() {
 
 #[test]
 fn the_lab_feeds_the_sensors_and_the_platform_charges() {
-    let mut operator = Operator::new("charger");
+    let mut operator = Operator::new();
     operator.until("gyro and reflectors", |operator| {
         let status = operator.status();
         // It faces -y; landmark 2 is at (6, 4).
@@ -154,7 +149,7 @@ fn boards_and_sensors_that_parameters_name_fill_the_status() {
     ]
     .map(|topic| format!("platform:{topic}"));
     let arguments: Vec<&str> = topics.iter().flat_map(|topic| ["-p", topic.as_str()]).collect();
-    let mut operator = Operator::with("boards", &arguments);
+    let mut operator = Operator::with_arguments(&arguments);
     for key in ["RadarSensorsEnabled", "PIRSensorsEnabled", "PersonDetectionEnabled"] {
         set(&mut operator, key, "true");
     }
@@ -211,8 +206,8 @@ fn boards_and_sensors_that_parameters_name_fill_the_status() {
         operator.beside.publish("/infrared", &UInt8 { data: 0b100 });
         operator.status().infrared == [false, false, true, false]
     });
-    // What falls silent is not shown any more.
-    operator.until("silence", |operator| {
+    // What falls silent is not shown any more after 2 s.
+    operator.within(Duration::from_millis(2050), "silence", |operator| {
         let status = operator.status();
         status.relay_digital_in == 0 && status.latitude == 0.0 && status.infrared == [false; 4]
     });
@@ -221,11 +216,11 @@ fn boards_and_sensors_that_parameters_name_fill_the_status() {
 /// PlatformCtrl guide, 4.3 and 4.4: the watchdog is in a parameter file, whose key the guide does not name.
 #[test]
 fn unknown_keys_of_parameter_files_are_kept_and_a_watchdog_is_obeyed() {
-    let file = std::env::temp_dir().join(format!("dragoman_watchdog_{}.ini", std::process::id()));
+    let files = Folder::new();
+    let file = files.0.join("watchdog.ini");
     std::fs::write(&file, "[MOTION_CTRL]\nVelWatchdogTime = 400 ; ms\nDriveGain = 7\n").unwrap();
     let ini = format!("platform:parameters_file:={}", file.display());
-    let mut operator = Operator::with("watchdog", &["-p", &ini]);
-    std::fs::remove_file(&file).unwrap();
+    let mut operator = Operator::with_arguments(&["-p", &ini]);
     let kept = |operator: &mut Operator, key: &str| {
         let request = PlatformGetParameter::Request { key: key.to_owned() };
         operator.call::<PlatformGetParameter::Service>("get_pltf_param", request)

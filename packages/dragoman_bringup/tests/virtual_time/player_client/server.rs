@@ -1,8 +1,7 @@
 //! A Player server with devices of every interface that is shown, made with the codec.
 
 use std::collections::HashMap;
-use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,9 @@ use dragoman_bridge::player::wire::common::{
     Geometry as Body, Orientation3d, Point3d, Pose2d, Pose3d, Size3d,
 };
 use dragoman_bridge::player::wire::*;
+use dragoman_io::net::{TcpListener, TcpStream};
+use dragoman_time::now;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Period of the data.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -64,16 +66,16 @@ pub(super) struct PlayerServer {
 
 impl PlayerServer {
     pub(super) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = TcpListener::bind(([127, 0, 0, 1], 0).into(), 16).unwrap();
         let address = listener.local_addr().unwrap();
         let script = Arc::new(Mutex::new(robot()));
         let served = Arc::clone(&script);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
+        dragoman_time::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
                 let served = Arc::clone(&served);
                 if served.lock().unwrap().manner != Manner::Closed {
                     served.lock().unwrap().connections += 1;
-                    std::thread::spawn(move || serve(stream, &served));
+                    dragoman_time::spawn(async move { serve(stream, &served).await });
                 }
             }
         });
@@ -85,52 +87,53 @@ impl PlayerServer {
     }
 }
 
-fn serve(mut stream: TcpStream, script: &Mutex<Script>) {
+/// A panic while the script is locked is the end of the test, which locks it as well.
+async fn serve(mut stream: TcpStream, script: &Mutex<Script>) {
     let mut open = Vec::new();
     let mut decoder = Decoder::default();
     let mut banner = b"Player v.3.1.0".to_vec();
     banner.resize(BANNER_LEN, 0);
     let manner = script.lock().unwrap().manner;
-    if manner != Manner::Silent && stream.write_all(&banner).is_err() {
+    if manner != Manner::Silent && stream.write_all(&banner).await.is_err() {
         return;
     }
-    stream.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
-    let mut next = Instant::now();
+    let mut next = now();
     let mut is_pulled = false;
     loop {
         let mut bytes = [0; 4096];
-        match stream.read(&mut bytes) {
-            Ok(0) => return,
-            Ok(len) => decoder.push(&bytes[..len]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Err(_) => return,
+        match dragoman_time::timeout(Duration::from_millis(5), stream.read(&mut bytes)).await {
+            Ok(Ok(0) | Err(_)) => return,
+            Ok(Ok(len)) => decoder.push(&bytes[..len]),
+            Err(_) => {}
         }
         let mut sent = Vec::new();
-        let mut script = script.lock().unwrap();
-        match script.manner {
+        let manner = script.lock().unwrap().manner;
+        match manner {
             Manner::Good => {}
             Manner::Silent => continue,
             Manner::Garbage => sent.extend([0x55; 80]),
             Manner::Closed => return,
         }
-        while let Some(message) = decoder.next() {
-            let message = message.expect("the client sends messages");
-            is_pulled |= answer(&mut script, &message, &mut open, &mut sent);
-        }
-        let is_pulling = script.mode == player::PULL;
-        if next <= Instant::now() && (!is_pulling || is_pulled) {
-            next = Instant::now() + PERIOD;
-            for device in &open {
-                for (subtype, body) in script.data.get(device).into_iter().flatten() {
-                    send(*device, Kind::Data, *subtype, 0, body, &mut sent);
+        {
+            let mut script = script.lock().unwrap();
+            while let Some(message) = decoder.next() {
+                let message = message.expect("the client sends messages");
+                is_pulled |= answer(&mut script, &message, &mut open, &mut sent);
+            }
+            let is_pulling = script.mode == player::PULL;
+            if next <= now() && (!is_pulling || is_pulled) {
+                next = now() + PERIOD;
+                for device in &open {
+                    for (subtype, body) in script.data.get(device).into_iter().flatten() {
+                        send(*device, Kind::Data, *subtype, 0, body, &mut sent);
+                    }
+                }
+                if std::mem::take(&mut is_pulled) {
+                    send(player::INTERFACE.device(0), Kind::Synch, player::SYNCH, 0x5555, &[], &mut sent);
                 }
             }
-            if std::mem::take(&mut is_pulled) {
-                send(player::INTERFACE.device(0), Kind::Synch, player::SYNCH, 0x5555, &[], &mut sent);
-            }
         }
-        drop(script);
-        if stream.write_all(&sent).is_err() {
+        if stream.write_all(&sent).await.is_err() {
             return;
         }
     }
@@ -150,7 +153,7 @@ fn answer(script: &mut Script, message: &Message, open: &mut Vec<Device>, sent: 
         send(device, kind, subtype, sequence, &answer.unwrap_or_default(), sent);
     };
     if device != player::INTERFACE.device(0) {
-        script.received.push((Instant::now(), device, kind, subtype, message.body.clone()));
+        script.received.push((now(), device, kind, subtype, message.body.clone()));
         assert!(open.contains(&device), "{device:?} is not open");
         // As the original, drivers answer with number 0.
         if kind == Kind::Request {

@@ -1,10 +1,11 @@
-//! Our server's side in front of a simulated base, our client's side in another process: the same base in ROS, twice.
+//! Our server's side in front of a simulated base, our client's side in another program: the same base in ROS, twice.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::beside::Beside;
 use crate::common::neobotix::{CONNECT, INIT, MOVE_VEL_WHEEL, NeobotixClient, SET_MODE, START, STOP, ints};
-use crate::common::{Lab, domain};
+use crate::common::{Folder, Lab};
+use crate::host::{now, sleep};
 use dragoman_ros::QosProfile;
 use dragoman_ros::dragoman_msgs::srv::GetGeometry;
 use dragoman_ros::geometry_msgs::msg::Twist;
@@ -12,9 +13,13 @@ use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Odometry};
 use dragoman_ros::sensor_msgs::msg::{BatteryState, JointState, LaserScan};
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
+use dragoman_time::since;
 use futures::stream::BoxStream;
 
 use super::PATIENCE;
+
+/// All programs are in it.
+const DOMAIN: u16 = 0;
 
 fn seconds(header: &Header) -> f64 {
     f64::from(header.stamp.sec) + f64::from(header.stamp.nanosec) * 1e-9
@@ -28,7 +33,7 @@ fn pair<T>(
     [near, far]: [&mut BoxStream<'static, T>; 2],
     header: impl Fn(&T) -> &Header,
 ) -> [T; 2] {
-    let end = Instant::now() + PATIENCE;
+    let end = now() + PATIENCE;
     let mut own = Vec::new();
     loop {
         let other = beside.next(what, far);
@@ -39,26 +44,25 @@ fn pair<T>(
         if let Some(at) = own.iter().position(|own| (seconds(header(own)) - stamp).abs() < 1e-5) {
             return [own.swap_remove(at), other];
         }
-        assert!(Instant::now() < end, "{what}: no message has the stamp of another");
+        assert!(now() < end, "{what}: no message has the stamp of another");
     }
 }
 
-/// The lab's TurtleBot behind Player's server, without its cameras: two of them, thirty times a second and in both
-/// processes, are too much for a busy machine in a debug build.
-fn turtlebot(domain: u16, test: &str) -> Lab {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chain_{test}.cfg"));
+/// The lab's TurtleBot behind Player's server, without its cameras, which nobody looks at here.
+fn turtlebot() -> Lab {
+    let Folder(folder) = &Folder::new();
+    let path = folder.join("chain.cfg");
     let text = "driver ( name \"kobuki\" provides [\"position2d:0\" \"laser:0\" \"power:0\" \"bumper:0\" \"actarray:0\"] )";
     std::fs::write(&path, text).unwrap();
     let arguments = ["up", "--only", "turtlebot,player", "--player-devices", path.to_str().unwrap()];
-    Lab::start_with(domain, &arguments, &[])
+    Lab::start_with(DOMAIN, &arguments, &[])
 }
 
 #[test]
 fn a_base_behind_our_server_is_the_same_behind_our_client() {
-    let domain = domain();
-    let up = turtlebot(domain, "base");
-    let _client = Lab::start_with(domain, &["player", "--server", &up.player.to_string()], &[]);
-    let mut beside = Beside::new(domain);
+    let up = turtlebot();
+    let _client = Lab::start_with(DOMAIN, &["player", "--server", &up.player.to_string()], &[]);
+    let mut beside = Beside::new(DOMAIN);
     let mut near = beside.subscribe::<Odometry>("/odom");
     let mut far = beside.subscribe::<Odometry>("/player/odom");
 
@@ -73,14 +77,14 @@ fn a_base_behind_our_server_is_the_same_behind_our_client() {
     assert!(beside.call::<Trigger::Service>("/player/reset_odometry", Default::default()).success);
     let publisher = beside.node.create_publisher::<Twist>("/player/cmd_vel", QosProfile::default()).unwrap();
     while publisher.get_inter_process_subscription_count().unwrap() == 0 {
-        std::thread::sleep(Duration::from_millis(10));
+        sleep(Duration::from_millis(10));
     }
     let mut twist = Twist::default();
     (twist.linear.x, twist.angular.z) = (0.1, 0.4);
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(2) {
+    let start = now();
+    while since(start) < Duration::from_secs(2) {
         publisher.publish(&twist).unwrap();
-        std::thread::sleep(Duration::from_millis(50));
+        sleep(Duration::from_millis(50));
     }
     let turns = |message: &Odometry| message.twist.twist.angular.z.abs();
     beside.find("it turns", &mut near, |message| turns(message) > 0.1);
@@ -88,7 +92,7 @@ fn a_base_behind_our_server_is_the_same_behind_our_client() {
     // Nobody commands it any more.
     beside.find("it stops", &mut near, |message| turns(message) < 1e-3);
     beside.find("it stops behind the client, too", &mut far, |message| turns(message) < 1e-3);
-    std::thread::sleep(Duration::from_millis(500));
+    sleep(Duration::from_millis(500));
     let newest = |stream: &mut BoxStream<'static, Odometry>, topic: &str| {
         while futures::FutureExt::now_or_never(futures::StreamExt::next(stream)).is_some() {}
         let message: Odometry = beside.next(topic, stream);
@@ -103,11 +107,10 @@ fn a_base_behind_our_server_is_the_same_behind_our_client() {
 /// By the server's stamps, each message of a sensor is found again.
 #[test]
 fn what_is_measured_is_the_same_behind_our_client() {
-    let domain = domain();
-    let up = turtlebot(domain, "sensors");
+    let up = turtlebot();
     let stamps = ["-p", "player_client:server_time:=true"];
-    let _client = Lab::start_with(domain, &["player", "--server", &up.player.to_string()], &stamps);
-    let mut beside = Beside::new(domain);
+    let _client = Lab::start_with(DOMAIN, &["player", "--server", &up.player.to_string()], &stamps);
+    let mut beside = Beside::new(DOMAIN);
     let (mut near, mut far) =
         (beside.subscribe::<LaserScan>("/scan"), beside.subscribe::<LaserScan>("/player/scan"));
     let [own, other] = pair(&beside, "a scan", [&mut near, &mut far], |scan| &scan.header);
@@ -141,13 +144,13 @@ fn what_is_measured_is_the_same_behind_our_client() {
 
 #[test]
 fn a_map_behind_our_server_is_the_same_behind_our_client() {
-    let domain = domain();
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("chain_map.cfg");
+    let Folder(folder) = &Folder::new();
+    let path = folder.join("chain_map.cfg");
     std::fs::write(&path, "driver ( name \"map\" provides [\"map:0\"] )").unwrap();
     let arguments = ["up", "--only", "neobotix,player", "--player-devices", path.to_str().unwrap()];
-    let up = Lab::start_with(domain, &arguments, &[]);
-    let _client = Lab::start_with(domain, &["player", "--server", &up.player.to_string()], &[]);
-    let mut beside = Beside::new(domain);
+    let up = Lab::start_with(DOMAIN, &arguments, &[]);
+    let _client = Lab::start_with(DOMAIN, &["player", "--server", &up.player.to_string()], &[]);
+    let mut beside = Beside::new(DOMAIN);
     let [own, other] = ["/neobotix/map", "/player/map"].map(|name| {
         let mut map = beside.latched::<OccupancyGrid>(name);
         beside.find(name, &mut map, |map| map.data.contains(&100))
@@ -171,44 +174,40 @@ fn a_map_behind_our_server_is_the_same_behind_our_client() {
 fn a_client_of_platform_ctrl_drives_a_robot_behind_player() {
     const READY: u8 = 0;
     const VELOCITY: i32 = 3;
-    let domain = domain();
-    let up = turtlebot(domain, "platform");
-    let _client = Lab::start_with(domain, &["player", "--server", &up.player.to_string()], &[]);
-    let folder = std::env::temp_dir().join(format!("dragoman_platform_player_{}", std::process::id()));
+    let up = turtlebot();
+    let _client = Lab::start_with(DOMAIN, &["player", "--server", &up.player.to_string()], &[]);
+    let Folder(folder) = &Folder::new();
     let data = format!("platform:data_folder:={}", folder.display());
     let arguments =
         ["platform", "--odom", "/player/odom", "--cmd-vel", "/player/cmd_vel", "--scan", "/player/scan"];
-    let platform = Lab::start_with(domain, &arguments, &["-p", &data, "-p", "platform:base_timeout:=5.0"]);
+    let platform = Lab::start_with(DOMAIN, &arguments, &["-p", &data]);
 
     let client = &mut NeobotixClient::new(platform.neobotix[0]);
-    let end = Instant::now() + PATIENCE;
+    let end = now() + PATIENCE;
     while client.status().operation != READY {
-        assert!(Instant::now() < end, "it is not initialized");
+        assert!(now() < end, "it is not initialized");
         client.order(&[CONNECT]);
         client.order(&[INIT]);
-        std::thread::sleep(Duration::from_millis(100));
+        sleep(Duration::from_millis(100));
     }
     client.order(&ints(SET_MODE, &[VELOCITY]));
     client.order(&[START]);
     client.until("its scan is that of the robot", |status| status.scan.len() > 100);
-    let mut beside = Beside::new(domain);
+    let mut beside = Beside::new(DOMAIN);
     let mut odom = beside.subscribe::<Odometry>("/odom");
     let turned = |message: &Odometry| message.pose.pose.orientation.z.abs();
     let before: Odometry = beside.next("/odom", &mut odom);
-    let end = Instant::now() + PATIENCE;
+    let end = now() + PATIENCE;
     loop {
         // The right wheel ahead, the left wheel back, mm/s.
         client.order(&ints(MOVE_VEL_WHEEL, &[60, -60]));
-        std::thread::sleep(Duration::from_millis(100));
+        sleep(Duration::from_millis(100));
         while futures::FutureExt::now_or_never(futures::StreamExt::next(&mut odom)).is_some() {}
         if turned(&beside.next("/odom", &mut odom)) > turned(&before) + 0.1 {
             break;
         }
-        assert!(Instant::now() < end, "the robot does not turn");
+        assert!(now() < end, "the robot does not turn");
     }
     client.order(&[STOP]);
     beside.find("it stands", &mut odom, |message| message.twist.twist.angular.z.abs() < 1e-3);
-    drop(platform);
-    // A platform that has not been anywhere has kept nothing.
-    let _ = std::fs::remove_dir_all(folder);
 }

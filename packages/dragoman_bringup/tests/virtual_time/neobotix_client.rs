@@ -1,36 +1,36 @@
 //! `dragoman neobotix` against a PlatformCtrl written here byte by byte from the tables of the PlatformCtrl guide,
 //! chapter 6, and a ROS node in its domain.
 
-#![cfg(target_os = "linux")]
-
 mod faults;
 mod picture;
 mod platform_ctrl;
 mod services;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::beside::Beside;
-use crate::common::{Lab, domain};
+use crate::common::{Lab, Simulated};
+use crate::host::{now, sleep};
 use dragoman_ros::WrappedServiceTypeSupport;
 use platform_ctrl::PlatformCtrl;
 
-/// Timeout on a loaded machine.
+/// Timeout of what happens at the next polls, or after a connection is lost.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 struct Operator {
     platform: PlatformCtrl,
-    lab: Lab,
     beside: Beside,
+    lab: Lab,
 }
 
 impl Operator {
     fn new(ros_arguments: &[&str]) -> Self {
+        let _simulated = Simulated::new();
         let platform = PlatformCtrl::start();
         let server = platform.address.to_string();
-        let lab = Lab::start_with(domain(), &["neobotix", "--server", &server], ros_arguments);
+        let lab = Lab::start_with(0, &["neobotix", "--server", &server], ros_arguments);
         let beside = Beside::new(lab.domain);
-        Self { platform, lab, beside }
+        Self { platform, beside, lab }
     }
 
     #[track_caller]
@@ -44,10 +44,10 @@ impl Operator {
 
     #[track_caller]
     fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
-        let end = Instant::now() + PATIENCE;
+        let end = now() + PATIENCE;
         while !holds(self) {
-            assert!(Instant::now() < end, "{what} does not happen");
-            std::thread::sleep(Duration::from_millis(50));
+            assert!(now() < end, "{what} does not happen");
+            sleep(Duration::from_millis(50));
         }
     }
 }

@@ -1,17 +1,19 @@
 //! Clients of the protocol see what the original shows them: failed motions, ultrasonic sensors, messages of programs;
 //! and drive omnidirectional platforms.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::nav_msgs::msg::Odometry;
 
 use super::Site;
+use crate::common::apolo::ApoloClient;
 use crate::common::beside::Beside;
 use crate::common::neobotix::{
     CONNECT, INIT, MOVE_TO_STATION, MOVE_VEL_WHEEL, NeobotixClient, SET_MODE, START, STOP, ints, texts,
 };
-use crate::common::{Lab, domain};
+use crate::common::{Folder, Lab};
+use crate::host::{now, sleep};
 
 const READY: u8 = 0;
 const RUNNING: u8 = 1;
@@ -20,9 +22,9 @@ const NO_PATH: i32 = 2;
 /// From the start into a motion mode, started.
 #[track_caller]
 fn begin(client: &mut NeobotixClient, mode: i32) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = now() + Duration::from_secs(60);
     while client.status().operation != READY {
-        assert!(Instant::now() < end, "it is not initialized");
+        assert!(now() < end, "it is not initialized");
         client.order(&[CONNECT]);
         client.order(&[INIT]);
     }
@@ -34,7 +36,7 @@ fn begin(client: &mut NeobotixClient, mode: i32) {
 /// PlatformCtrl guide, 4.3: a new move command ends the old motion at once.
 #[test]
 fn a_station_that_does_not_exist_stops_the_platform() {
-    let mut site = Site::new("nowhere");
+    let mut site = Site::new();
     let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
     begin(client, 4);
     client.until("it knows where it is", |status| !status.is_lost);
@@ -64,7 +66,7 @@ fn a_station_that_does_not_exist_stops_the_platform() {
 /// PlatformCtrl guide, 6.4: 16 INTs in mm; 6.5: `log` and `userevent` of programs.
 #[test]
 fn ultrasonic_sensors_never_read_contact_and_programs_send_messages_and_hear_events() {
-    let site = Site::new("sensors");
+    let site = Site::new();
     let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
     assert_eq!(client.status().ultrasonic, [10_000; 16]);
     begin(client, 0);
@@ -90,14 +92,14 @@ fn ultrasonic_sensors_never_read_contact_and_programs_send_messages_and_hear_eve
         (0..debug.int()).map(|_| debug.text()).collect::<Vec<String>>()
     };
     let mut found = Vec::new();
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = now() + Duration::from_secs(60);
     while !found.iter().any(|line| line == "info: waiting") {
-        assert!(Instant::now() < end, "{found:?}");
+        assert!(now() < end, "{found:?}");
         found.extend(messages(client));
     }
     assert!(!found.iter().any(|line| line == "warning: raised"), "{found:?}");
     while !found.iter().any(|line| line == "warning: raised") {
-        assert!(Instant::now() < end, "{found:?}");
+        assert!(now() < end, "{found:?}");
         // CMD_DEBUG2 is the user event "debug2".
         client.order(&[52]);
         found.extend(messages(client));
@@ -108,8 +110,7 @@ fn ultrasonic_sensors_never_read_contact_and_programs_send_messages_and_hear_eve
 /// PlatformCtrl guide, 4.1: holonomic platforms. Wheels as of Neobotix' MPO-500.
 #[test]
 fn a_platform_with_mecanum_wheels_moves_sideways() {
-    let folder = std::env::temp_dir().join(format!("dragoman_neobotix_omni_{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let Folder(folder) = &Folder::new();
     let world = folder.join("omni.yaml");
     std::fs::write(
         &world,
@@ -127,21 +128,22 @@ fn a_platform_with_mecanum_wheels_moves_sideways() {
     )
     .unwrap();
     let data = format!("platform:data_folder:={}", folder.display());
-    let arguments = ["-p", "arm31:port:=0", "-p", &data, "-p", "platform:kinematics:=mecanum"];
-    let lab = Lab::start_with(domain(), &["up", "--world", &world.display().to_string()], &arguments);
-    let mut world = crate::common::apolo::ApoloClient::new(lab.apolo);
+    let world = world.display().to_string();
+    let up = ["up", "--only", "apolo,neobotix", "--world", &world];
+    let lab = Lab::start_with(0, &up, &["-p", &data, "-p", "platform:kinematics:=mecanum"]);
+    let mut world = ApoloClient::new(lab.apolo);
     let mut truth = || -> [f64; 4] { world.values(b'g', "neobotix_platform").try_into().unwrap() };
     let client = &mut NeobotixClient::new(lab.neobotix[0]);
     begin(client, 3);
     let beside = &mut Beside::new(lab.domain);
     let mut odometries = beside.subscribe::<Odometry>("/neobotix/odom");
     let start = truth();
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = now() + Duration::from_secs(60);
     // The third INT: 0.2 m/s to the left.
     while truth()[1] - start[1] < 0.5 {
-        assert!(Instant::now() < end, "{:?}", truth());
+        assert!(now() < end, "{:?}", truth());
         client.order(&ints(24, &[0, 0, 200]));
-        std::thread::sleep(Duration::from_millis(200));
+        sleep(Duration::from_millis(200));
     }
     let [x, _, _, heading] = truth();
     assert!((x - start[0]).abs() < 0.02 && (heading - start[3]).abs() < 0.02, "{start:?} {:?}", truth());
@@ -152,19 +154,17 @@ fn a_platform_with_mecanum_wheels_moves_sideways() {
     // From ROS: `cmd_vel` to the right.
     let back = truth()[1];
     while back - truth()[1] < 0.3 {
-        assert!(Instant::now() < end, "{:?}", truth());
+        assert!(now() < end, "{:?}", truth());
         let mut twist = Twist::default();
         twist.linear.y = -0.2;
         beside.publish("/neobotix/cmd_vel", &twist);
-        std::thread::sleep(Duration::from_millis(100));
+        sleep(Duration::from_millis(100));
     }
     // The guide's commands move it as before.
     let before = truth();
     while truth()[0] - before[0] < 0.3 {
-        assert!(Instant::now() < end, "{:?}", truth());
+        assert!(now() < end, "{:?}", truth());
         client.order(&ints(MOVE_VEL_WHEEL, &[200, 200]));
-        std::thread::sleep(Duration::from_millis(200));
+        sleep(Duration::from_millis(200));
     }
-    drop(lab);
-    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,9 +1,10 @@
 //! Every command once, every reply field by field, and documents that are returned unchanged.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Site;
 use crate::common::neobotix::{CONNECT, GET_MAP, GET_POSITION, NeobotixClient, SET_MAP, ints, texts};
+use crate::host::now;
 
 const ROADMAP: &str = "<roadmap Version=\"1.0\"><stations><station id=\"s\" name=\"here\" angle=\"90\"><point x=\"100\" y=\"0\"/></station></stations><edges/></roadmap>";
 const PROGRAM: &str = "<program version=\"1.0\"><task name=\"t\" id=\"1\" priority=\"1\" version=\"1.0\"><wait><delay amount=\"10\"/></wait></task></program>";
@@ -77,15 +78,15 @@ fn without_answer() -> Vec<Vec<u8>> {
 
 #[test]
 fn every_command_is_taken_and_every_reply_is_whole() {
-    let mut site = Site::new("commands");
+    let mut site = Site::new();
     for client in
         [&mut NeobotixClient::new(site.lab.neobotix[0]), &mut NeobotixClient::bare(site.lab.neobotix[1])]
     {
         let before = site.truth();
         // Data of the base must have been received.
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = now() + Duration::from_secs(60);
         while client.status().operation != 0 {
-            assert!(Instant::now() < end, "it is not initialized");
+            assert!(now() < end, "it is not initialized");
             client.order(&[CONNECT]);
             client.order(&[2]);
         }
@@ -108,7 +109,7 @@ fn every_command_is_taken_and_every_reply_is_whole() {
     NeobotixClient::next(site.lab.neobotix[0]);
     // SAVE_MAP, SAVE_ROADMAP and SAVE_PROGRAM, and nothing else.
     let files = ["StartupDocuments.dat", "maps/mine.xml", "programs/program.xml", "roadmaps/mine.xml"]
-        .map(|file| site.folder.join(file));
+        .map(|file| site.folder.0.join(file));
     assert_eq!(site.files(), files);
 }
 
@@ -187,7 +188,7 @@ fn replies(client: &mut NeobotixClient) {
 /// The lab's documents, and a large one, are returned as they were sent.
 #[test]
 fn documents_come_back_to_the_letter() {
-    let site = Site::new("documents");
+    let site = Site::new();
     let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
     client.order(&[CONNECT]);
     for (get, set) in [(GET_MAP, SET_MAP), (33, 32)] {

@@ -1,16 +1,14 @@
-//! Server side against client side: the lab's platform in one process, `dragoman neobotix` connected to its port in
-//! another process and another ROS domain. Both domains publish the same data, and commands in the second move the
+//! Server side against client side: the lab's platform in one program, `dragoman neobotix` connected to its port in
+//! another program and another ROS domain. Both domains publish the same data, and commands in the second move the
 //! first.
-
-#![cfg(target_os = "linux")]
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::beside::Beside;
-use crate::common::{Lab, domain};
+use crate::common::{Folder, Lab, block_on};
+use crate::host::{now, sleep};
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{
     GetLocationMRobot, PlatformGetDocument, PlatformGetParameter, PlatformGetParameters, PlatformGetPosition,
@@ -26,20 +24,23 @@ use dragoman_ros::{Client, Node, QosProfile, WrappedServiceTypeSupport};
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
+/// Domains of the lab and of the client side.
+const NEAR: u16 = 1;
+const FAR: u16 = 2;
 /// Timeout of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Timeout of a motion through the lab, on a loaded machine.
-const JOURNEY: Duration = Duration::from_secs(150);
+/// Timeout of a motion through the lab.
+const JOURNEY: Duration = Duration::from_secs(15);
 
 /// The lab, and its platform behind the protocol.
 struct Chain {
-    _lab: Lab,
-    _client: Lab,
-    folder: PathBuf,
     /// In the lab's domain.
     near: Operator,
     /// In the client side's domain.
     far: Operator,
+    _lab: Lab,
+    _client: Lab,
+    folder: Folder,
 }
 
 /// A node that keeps its clients: hundreds of requests are made here.
@@ -61,25 +62,25 @@ impl Operator {
     ) -> S::Response {
         if !self.clients.contains_key(name) {
             let client = self.beside.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
-            let found = self.beside.runtime.block_on(async {
-                tokio::time::timeout(PATIENCE, Node::is_available(&client).unwrap()).await
+            let found = block_on(async {
+                dragoman_time::timeout(PATIENCE, Node::is_available(&client).unwrap()).await
             });
             assert!(found.is_ok(), "{name} is not there");
             self.clients.insert(name.to_owned(), Box::new(client));
         }
         let client: &Client<S> = self.clients[name].downcast_ref().unwrap();
         let answer = client.request(&request).unwrap();
-        let answered = self.beside.runtime.block_on(async { tokio::time::timeout(PATIENCE, answer).await });
+        let answered = block_on(async { dragoman_time::timeout(PATIENCE, answer).await });
         answered.unwrap_or_else(|_| panic!("{name} does not answer")).unwrap()
     }
 }
 
 impl Chain {
-    fn new(test: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("dragoman_chain_{test}_{}", std::process::id()));
-        let data = format!("platform:data_folder:={}", folder.display());
-        let arguments = ["-p", "arm31:port:=0", "-p", "platform:base_battery:=/battery", "-p", &data];
-        let lab = Lab::start_with(domain(), &["up"], &arguments);
+    fn new() -> Self {
+        let folder = Folder::new();
+        let data = format!("platform:data_folder:={}", folder.0.display());
+        let arguments = ["-p", "platform:base_battery:=/battery", "-p", &data];
+        let lab = Lab::start_with(NEAR, &["up", "--only", "apolo,neobotix"], &arguments);
         let server = lab.neobotix[0].to_string();
         let arguments = [
             "-p",
@@ -89,10 +90,9 @@ impl Chain {
             "-p",
             "neobotix_client:initialize_timeout:=3.0",
         ];
-        let client = Lab::start_with(domain(), &["neobotix", "--server", &server], &arguments);
-        assert_ne!(lab.domain, client.domain);
+        let client = Lab::start_with(FAR, &["neobotix", "--server", &server], &arguments);
         let (near, far) = (Operator::new(lab.domain), Operator::new(client.domain));
-        let mut chain = Self { _lab: lab, _client: client, folder, near, far };
+        let mut chain = Self { near, far, _lab: lab, _client: client, folder };
         // Data of the base must have been received.
         chain.until("the platform is initialized", |chain| {
             chain.order("connect_to_pltf").is_ok() && chain.order("init_pltf").is_ok()
@@ -102,10 +102,10 @@ impl Chain {
 
     #[track_caller]
     fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
-        let end = Instant::now() + JOURNEY;
+        let end = now() + JOURNEY;
         while !holds(self) {
-            assert!(Instant::now() < end, "{what}: {:?}", self.statuses());
-            std::thread::sleep(Duration::from_millis(50));
+            assert!(now() < end, "{what}: {:?}", self.statuses());
+            sleep(Duration::from_millis(50));
         }
     }
 
@@ -205,12 +205,6 @@ impl Chain {
     }
 }
 
-impl Drop for Chain {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
 /// The last message received after this call.
 fn newest<T>(messages: &mut BoxStream<'static, T>) -> Option<T> {
     std::iter::from_fn(|| messages.next().now_or_never().flatten()).last()
@@ -300,7 +294,7 @@ fn same_status([a, b]: [PlatformStatus; 2]) {
 
 #[test]
 fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
-    let mut chain = Chain::new("story");
+    let mut chain = Chain::new();
     let mut batteries = [&mut chain.near.beside, &mut chain.far.beside]
         .map(|beside| beside.subscribe::<BatteryState>("/neobotix/battery_state"));
     let battery = BatteryState { voltage: 25.5, percentage: 0.7, ..Default::default() };
@@ -419,7 +413,7 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
 
 #[test]
 fn documents_and_parameters_are_the_same_in_both_domains() {
-    let mut chain = Chain::new("data");
+    let mut chain = Chain::new();
     let mut maps = [&mut chain.near.beside, &mut chain.far.beside]
         .map(|beside| beside.latched::<OccupancyGrid>("/neobotix/map"));
     let mut grids = |chain: &Chain, fits: fn(&OccupancyGrid) -> bool| {
@@ -452,7 +446,7 @@ fn documents_and_parameters_are_the_same_in_both_domains() {
     let [known, bridged] = grids(&chain, |grid| grid.info.width < 100);
     assert!(known == bridged, "{:?} {:?}", known.info, bridged.info);
     assert_eq!(chain.order("save_map"), Ok(()));
-    let file = chain.folder.join("maps/mine.xml");
+    let file = chain.folder.0.join("maps/mine.xml");
     chain.until("the map is saved", |_| file.exists());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
 

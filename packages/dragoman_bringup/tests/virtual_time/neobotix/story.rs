@@ -1,6 +1,6 @@
 //! The guide's example session, the state chart, and a session like those of clients in use.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::std_msgs::msg::Bool;
 
@@ -10,6 +10,7 @@ use crate::common::neobotix::{
     BREAK, CONNECT, CONTINUE, EXIT, INIT, MOVE_TO_STATION, MOVE_VEL_WHEEL, NeobotixClient, SET_MODE, START,
     STOP, ints, texts,
 };
+use crate::host::{now, sleep};
 
 const READY: u8 = 0;
 const RUNNING: u8 = 1;
@@ -29,7 +30,7 @@ fn leads_to(client: &mut NeobotixClient, data: &[u8], operation: u8) {
 /// arrive, stop; and the emergency stop.
 #[test]
 fn the_guide_s_story_and_the_state_chart() {
-    let mut site = Site::new("story");
+    let mut site = Site::new();
     let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
     let status = client.status();
     assert_eq!((status.operation, status.is_initialized, status.mode), (NOT_INITIALIZED, false, 0));
@@ -39,9 +40,9 @@ fn the_guide_s_story_and_the_state_chart() {
         leads_to(client, order, NOT_INITIALIZED);
     }
     // Data of the base must have been received.
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = now() + Duration::from_secs(60);
     while client.status().operation != READY {
-        assert!(Instant::now() < end, "it is not initialized");
+        assert!(now() < end, "it is not initialized");
         client.order(&[CONNECT]);
         client.order(&[INIT]);
     }
@@ -113,12 +114,12 @@ fn the_guide_s_story_and_the_state_chart() {
 /// client stops sending.
 #[test]
 fn a_client_of_the_field_drives_until_it_falls_silent() {
-    let mut site = Site::new("field");
+    let mut site = Site::new();
     let client = &mut NeobotixClient::new(site.lab.neobotix[1]);
     // Data of the base must have been received.
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = now() + Duration::from_secs(60);
     while client.status().operation != RUNNING {
-        assert!(Instant::now() < end, "the session does not begin");
+        assert!(now() < end, "the session does not begin");
         client.order(&[CONNECT]);
         client.order(&[STOP]);
         client.order(&ints(SET_MODE, &[VELOCITY]));
@@ -130,19 +131,22 @@ fn a_client_of_the_field_drives_until_it_falls_silent() {
     let start = site.truth();
     for _ in 0..8 {
         client.order(&ints(MOVE_VEL_WHEEL, &[150, 150]));
-        std::thread::sleep(Duration::from_millis(400));
+        sleep(Duration::from_millis(400));
     }
     let driven = site.truth();
     assert!(driven[1] < start[1] - 0.2 && (driven[0] - start[0]).abs() < 0.1, "{start:?} {driven:?}");
     // The right wheel faster than the left one: a left turn.
     for _ in 0..5 {
         client.order(&ints(MOVE_VEL_WHEEL, &[100, -100]));
-        std::thread::sleep(Duration::from_millis(400));
+        sleep(Duration::from_millis(400));
     }
     let turned = site.truth()[3] - driven[3];
     assert!(turned.sin().atan2(turned.cos()) > 0.2, "{turned}");
-    // Velocities expire.
+    // Velocities expire after a second, of which 0.4 s are over; then it brakes.
+    let silent = now();
     client.until("it stands", |status| status.velocity == [0, 0]);
+    let stood = dragoman_time::since(silent).as_secs_f64();
+    assert!((0.6..0.9).contains(&stood), "{stood}");
     assert!(site.stands());
     assert_eq!(client.status().operation, RUNNING);
 }

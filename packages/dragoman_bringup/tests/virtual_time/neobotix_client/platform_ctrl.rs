@@ -1,10 +1,12 @@
 //! A PlatformCtrl written in bytes, independent of the program's codec.
 
 use std::collections::HashMap;
-use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+
+use dragoman_io::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Header of every message.
 const HEADER: [u8; 4] = [255, 1, 254, 2];
@@ -48,7 +50,7 @@ pub(super) struct PlatformCtrl {
 
 impl PlatformCtrl {
     pub(super) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = TcpListener::bind(([127, 0, 0, 1], 0).into(), 16).unwrap();
         let address = listener.local_addr().unwrap();
         let script = Script {
             manner: Manner::Good,
@@ -61,11 +63,11 @@ impl PlatformCtrl {
         };
         let script = Arc::new(Mutex::new(script));
         let served = Arc::clone(&script);
-        std::thread::spawn(move || {
+        dragoman_time::spawn(async move {
             // One client at a time, as the original.
-            for stream in listener.incoming().map_while(Result::ok) {
+            while let Ok((stream, _)) = listener.accept().await {
                 served.lock().unwrap().connections += 1;
-                serve(stream, &served);
+                serve(stream, &served).await;
             }
         });
         Self { address, script }
@@ -76,28 +78,29 @@ impl PlatformCtrl {
     }
 }
 
-fn serve(mut stream: TcpStream, script: &Mutex<Script>) {
-    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+/// A panic while the script is locked is the end of the test, which locks it as well.
+async fn serve(mut stream: TcpStream, script: &Mutex<Script>) {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
         if script.lock().unwrap().manner == Manner::Closed {
             return;
         }
-        match stream.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(len) => bytes.extend_from_slice(&buffer[..len]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => continue,
-            Err(_) => return,
+        match dragoman_time::timeout(Duration::from_millis(20), stream.read(&mut buffer)).await {
+            Ok(Ok(0) | Err(_)) => return,
+            Ok(Ok(len)) => bytes.extend_from_slice(&buffer[..len]),
+            Err(_) => continue,
         }
         while bytes.len() >= 8 {
-            assert_eq!(bytes[..4], HEADER, "{bytes:?}");
-            let len = u32::from_be_bytes(bytes[4..8].try_into().unwrap()) as usize;
-            if bytes.len() < 8 + len {
-                break;
-            }
-            let data: Vec<u8> = bytes.drain(..8 + len).skip(8).collect();
-            let answer = script.lock().unwrap().answer(data);
-            if stream.write_all(&answer).is_err() {
+            let answer = {
+                let mut script = script.lock().unwrap();
+                assert_eq!(bytes[..4], HEADER, "{bytes:?}");
+                let len = u32::from_be_bytes(bytes[4..8].try_into().unwrap()) as usize;
+                if bytes.len() < 8 + len {
+                    break;
+                }
+                script.answer(bytes.drain(..8 + len).skip(8).collect())
+            };
+            if stream.write_all(&answer).await.is_err() {
                 return;
             }
         }

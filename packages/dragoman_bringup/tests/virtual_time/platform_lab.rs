@@ -1,12 +1,10 @@
 //! The lab's platform at work: obstacles, prohibited areas, mapping, replayed motions, programs, its sensors; and a
 //! platform in front of another base.
 
-#![cfg(target_os = "linux")]
-
 use std::time::Duration;
 
-use crate::common::Lab;
-use crate::common::platform::{Operator, PATIENT};
+use crate::common::platform::Operator;
+use crate::common::{Folder, Lab, sleep};
 use dragoman_bridge::neobotix::status::ULTRASONIC_IDLE;
 use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus, KeyValue};
 use dragoman_ros::dragoman_msgs::msg::{PlatformStatus, ProgramState};
@@ -18,6 +16,9 @@ use dragoman_ros::dragoman_msgs::srv::{
 use dragoman_ros::geometry_msgs::msg::Pose2D;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::std_srvs::srv::Trigger;
+
+/// Those of the protocol are the first platform's.
+const PORTS: &str = "neobotix:ports:=[0,0]";
 
 fn move_to(operator: &mut Operator, [x, y, theta]: [f64; 3]) {
     let request = PlatformMoveToPose::Request { pose: Pose2D { x, y, theta } };
@@ -56,7 +57,7 @@ fn covered([x, y, heading]: [f64; 3]) -> impl Iterator<Item = [f64; 2]> {
 
 #[test]
 fn it_stops_for_obstacles_goes_round_them_and_enters_nothing_prohibited() {
-    let mut operator = Operator::new("ways");
+    let mut operator = Operator::new();
     operator.begin(4);
     // Without planning it stops before an obstacle, and continues when that is gone.
     set(&mut operator, "PlanningEnabled", "false");
@@ -69,7 +70,7 @@ fn it_stops_for_obstacles_goes_round_them_and_enters_nothing_prohibited() {
     });
     let stopped = operator.truth();
     assert!(stopped[0] > 2.9 + 0.25 + 0.45, "{stopped:?}");
-    std::thread::sleep(Duration::from_millis(700));
+    sleep(Duration::from_millis(700));
     assert!((operator.truth()[0] - stopped[0]).abs() < 0.01);
     put(&mut operator, "Pioneer3AT", [2.0, -1.0]);
     operator.until("it goes on to its goal", |operator| operator.status().target_reached);
@@ -98,14 +99,12 @@ fn it_stops_for_obstacles_goes_round_them_and_enters_nothing_prohibited() {
 
 #[test]
 fn sensors_pictures_and_recorded_motions() {
-    let files = std::env::temp_dir().join(format!("dragoman_platform_ini_{}", std::process::id()));
-    std::fs::create_dir_all(&files).unwrap();
+    let Folder(files) = &Folder::new();
     std::fs::write(files.join("Interpolation.ini"), "[IPO]\nIpoTransVel = 300 # mm/s\nNoSuch = 1\n").unwrap();
     std::fs::write(files.join("Platform.ini"), "SirenEnabled = true\n").unwrap();
     let ini = format!("platform:parameters_file:={}", files.display());
     let image = "platform:image_topic:=/camera/rgb/image_color";
-    let mut operator = Operator::with("sensors", &["-p", &ini, "-p", image]);
-    std::fs::remove_dir_all(&files).unwrap();
+    let mut operator = Operator::with("apolo,neobotix,turtlebot", &["-p", &ini, "-p", image]);
     assert!(operator.status().siren);
 
     // Battery, and only those ultrasonic sensors that measure.
@@ -196,7 +195,7 @@ fn numbers(text: &str, name: &str) -> Vec<f64> {
 
 #[test]
 fn maps_are_made_and_programs_run_to_their_ends() {
-    let mut operator = Operator::new("maps");
+    let mut operator = Operator::new();
     let document = |operator: &mut Operator, service: &str, name: &str, document: &str| {
         let request = PlatformSetDocument::Request { name: name.to_owned(), document: document.to_owned() };
         operator.call::<PlatformSetDocument::Service>(service, request)
@@ -247,7 +246,7 @@ fn maps_are_made_and_programs_run_to_their_ends() {
         if operator.status().rotation_velocity != 0.0 {
             return false;
         }
-        std::thread::sleep(Duration::from_millis(500));
+        sleep(Duration::from_millis(500));
         let (believed, [x, y, heading]) = (operator.status().estimated, operator.truth());
         (believed.x - x).hypot(believed.y - y) < 0.02 && (believed.theta - heading).sin().abs() < 0.004
     });
@@ -317,7 +316,7 @@ fn maps_are_made_and_programs_run_to_their_ends() {
 
 #[test]
 fn a_platform_is_in_front_of_any_base() {
-    let mut operator = Operator::new("front");
+    let mut operator = Operator::new();
     let base = [
         "--cmd-vel",
         "/apolo/marvin/cmd_vel",
@@ -328,7 +327,7 @@ fn a_platform_is_in_front_of_any_base() {
     ];
     let arguments = [&["platform", "--namespace", "/second"], &base[..]].concat();
     let data = format!("platform:data_folder:={}", operator.folder.join("second").display());
-    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", PATIENT, "-p", &data]);
+    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", &data, "-p", PORTS]);
     let order = |operator: &mut Operator, name: &str| {
         operator.beside.call::<Trigger::Service>(&format!("/second/{name}"), Default::default()).success
     };
@@ -356,7 +355,7 @@ fn a_platform_is_in_front_of_any_base() {
 
 #[test]
 fn a_platform_that_sees_nothing_is_an_error_in_diagnostics_also_after_a_refusal() {
-    let mut operator = Operator::new("blind");
+    let mut operator = Operator::new();
     let topics = [
         "--cmd-vel",
         "/apolo/marvin/cmd_vel",
@@ -367,7 +366,7 @@ fn a_platform_that_sees_nothing_is_an_error_in_diagnostics_also_after_a_refusal(
     ];
     let arguments = [&["platform", "--namespace", "/second"], &topics[..]].concat();
     let data = format!("platform:data_folder:={}", operator.folder.join("second").display());
-    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", PATIENT, "-p", &data]);
+    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", &data, "-p", PORTS]);
     let mut diagnostics = operator.beside.subscribe::<DiagnosticArray>("/diagnostics");
     let order = |operator: &mut Operator, name: &str| {
         operator.beside.call::<Trigger::Service>(&format!("/second/{name}"), Default::default()).success
@@ -390,21 +389,16 @@ fn a_platform_that_sees_nothing_is_an_error_in_diagnostics_also_after_a_refusal(
 
 #[test]
 fn parameter_files_that_make_no_sense_end_the_start() {
-    let file = std::env::temp_dir().join(format!("dragoman_platform_bad_{}.ini", std::process::id()));
+    let Folder(files) = &Folder::new();
+    let file = files.join("bad.ini");
     for (text, expected) in [
         ("IpoRotvel = 0.5\nIpoTransVel = fast\n", "line 2: "),
         ("[IPO]\n\nIpoRotvel = 11\n", "line 3: IpoRotvel = 11: it has to be from 0 to 10 rad/s"),
         ("IpoRotvel\n", "line 1: 'IpoRotvel' is neither a [section] nor key = value"),
     ] {
         std::fs::write(&file, text).unwrap();
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"))
-            .args(["platform", "--domain", &crate::common::domain().to_string(), "--ini"])
-            .arg(&file)
-            .output()
-            .unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && errors.contains(expected), "{errors}");
-        assert!(errors.contains(&file.display().to_string()), "{errors}");
+        let file = file.display().to_string();
+        let error = Lab::try_start(1, &[], 0, &["platform", "--ini", &file], &[]).err().expect("an error");
+        assert!(error.contains(expected) && error.contains(&file), "{error}");
     }
-    std::fs::remove_file(&file).unwrap();
 }
