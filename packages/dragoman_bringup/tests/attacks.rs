@@ -1,7 +1,8 @@
 //! Hostile packets, RTPS and of the 31-byte protocol, against a running lab: it keeps answering, publishing and
 //! discovering others, and its memory is released.
 //!
-//! The figures are printed. A release build (`DRAGOMAN_TEST_PROGRAM`) has stricter limits.
+//! The tests are about behaviour. Their figures are printed, and held against limits only if `DRAGOMAN_FIGURES` is set: for a
+//! release build (`DRAGOMAN_TEST_PROGRAM`) that has the machine for itself, `.ci/run attacks`.
 
 #![cfg(target_os = "linux")]
 
@@ -32,13 +33,12 @@ use wire::{
 
 /// Minimum time for which an attack is observed.
 const ATTACK: Duration = Duration::from_secs(3);
-/// Limit of the 99th percentile of the response time of STOP, in a release build and in another one, which runs beside
-/// other labs.
-const STOP: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(100)];
-/// Limit of the time between joint states, of which a hundred are sent a second, in a release build and in another one.
-const GAPS: [Duration; 2] = [Duration::from_millis(30), Duration::from_millis(100)];
-/// Minimum share of answered questions while another client sends all that it can, likewise.
-const ANSWERED: [f64; 2] = [0.5, 0.05];
+/// Limit of the 99th percentile of the response time of STOP.
+const STOP: Duration = Duration::from_millis(20);
+/// Limit of the time between joint states, of which a hundred are sent a second.
+const GAP: Duration = Duration::from_millis(30);
+/// Minimum share of answered questions while another client sends all that it can.
+const ANSWERED: f64 = 0.5;
 /// Limit for one exception, which may be caused by the machine.
 const HICCUP: Duration = Duration::from_millis(200);
 /// Limit of what memory grows by: a quarter of the 40 MiB that a lab may have at rest.
@@ -85,8 +85,10 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-fn is_release() -> bool {
-    std::env::var_os("DRAGOMAN_TEST_PROGRAM").is_some()
+/// Holds a figure against its limit, if figures are held.
+#[track_caller]
+fn hold(figure: bool, what: impl std::fmt::Display) {
+    assert!(figure || std::env::var_os("DRAGOMAN_FIGURES").is_none(), "{what}");
 }
 
 /// Starts a lab, attacks it, and observes it.
@@ -147,10 +149,9 @@ fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
         before as f64 / 1024.0,
         after as f64 / 1024.0,
     );
-    let [stop, allowed] = [STOP, GAPS].map(|limits| limits[usize::from(!is_release())]);
-    assert!(p99 < stop, "{name}: {p99:?}");
-    assert!(gaps[0] < HICCUP && gaps[1] < allowed, "{name}: {gaps:?}");
-    assert!(after <= before + GROWTH_KIB, "{name}: {before} -> {after} KiB");
+    hold(p99 < STOP, format_args!("{name}: {p99:?}"));
+    hold(gaps[0] < HICCUP && gaps[1] < GAP, format_args!("{name}: {gaps:?}"));
+    hold(after <= before + GROWTH_KIB, format_args!("{name}: {before} -> {after} KiB"));
     lab
 }
 
@@ -258,8 +259,7 @@ fn false_participants() {
     });
     let share = busy_for(&lab, Duration::from_secs(3));
     println!("5000 participants: at rest {:.0} % of a core", share * 100.0);
-    // A debug build at rest takes some 20 %.
-    assert!(share < 0.6, "{share}");
+    hold(share < 0.3, format_args!("{share} of a core at rest"));
 }
 
 /// A participant announced with another's address does not make that address a target.
@@ -331,11 +331,10 @@ fn bad_datagrams_and_floods_move_nothing_and_disturb_nobody() {
         "flood of {:.0} datagrams/s: {answered} of {asked} questions of another client answered",
         flood.join().unwrap()
     );
-    let share = ANSWERED[usize::from(!is_release())];
-    assert!(f64::from(answered) > share * f64::from(asked), "{answered} of {asked}");
+    hold(f64::from(answered) > ANSWERED * f64::from(asked), format_args!("{answered} of {asked} answered"));
     client.socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
     assert_eq!(client.position(), home);
     let grown = lab.resident_kib().saturating_sub(memory);
     println!("memory grew by {grown} KiB");
-    assert!(grown < 20_000, "{grown} KiB");
+    hold(grown < 20_000, format_args!("{grown} KiB more"));
 }

@@ -267,7 +267,7 @@ fn open_joystick(path: &PathBuf) -> Result<File> {
 /// repeated, because the device reports changes only.
 fn read_joystick(device: File) -> std::io::Result<mpsc::Receiver<std::result::Result<Joystick, String>>> {
     let (sender, polled) = mpsc::channel(16);
-    let (changes, mut states) = tokio::sync::watch::channel(Joystick::default());
+    let (changes, mut states) = dragoman_time::watch::channel(Joystick::default());
     let failed = sender.clone();
     std::thread::Builder::new().name("joystick".into()).spawn(move || {
         if let Err(error) = Joystick::read(device, |state| changes.send(state.clone()).is_ok()) {

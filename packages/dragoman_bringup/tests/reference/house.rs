@@ -109,3 +109,130 @@ fn the_map_of_each_crate_names_its_modules() {
         assert!(modules > 0, "{name}");
     }
 }
+
+/// What nodes must not use: see the README of `dragoman_time`, which has the substitutes.
+const FORBIDDEN: [&str; 24] = [
+    "Instant::now",
+    "SystemTime::now",
+    ".elapsed()",
+    "tokio::time",
+    "tokio::spawn",
+    "tokio::task",
+    "tokio::net",
+    "sync::watch",
+    "futures_timer",
+    "thread::sleep",
+    "thread::spawn",
+    "thread::Builder",
+    "spawn_blocking",
+    "HashMap",
+    "HashSet",
+    "RandomState",
+    "new_v4",
+    "Utc::now",
+    "process::id",
+    "env::var",
+    "env::args",
+    "temp_dir",
+    "futures::select!",
+    "block_in_place",
+];
+
+/// Files of `packages/*/src` that may use it, with the reason. A name that ends with a slash is a folder.
+const EXCEPTIONS: [(&str, &str); 24] = [
+    ("dragoman_time/src/", "the one place"),
+    ("dragoman_io/src/net/", "the system's sockets"),
+    ("dragoman_io/src/can/socketcan.rs", "a port of the system, with a thread of its own"),
+    ("dragoman_ros/src/rcl.rs", "r2r only"),
+    ("dragoman_ros/src/rcl/", "r2r only"),
+    ("dragoman_ros/src/raw.rs", "r2r only: installed definitions"),
+    ("dragoman_ros/src/startup.rs", "r2r only: the process starts itself again"),
+    (
+        "dragoman_ros/src/embedded/dds/network_writer.rs",
+        "the network; a writer that keeps all blocks, as DDS defines",
+    ),
+    ("dragoman_ros/src/embedded/static_peers.rs", "the network: a thread of its socket"),
+    ("dragoman_ros/src/embedded/distribution.rs", "the formats of messages are those of the process"),
+    ("dragoman_ros/src/embedded/node.rs", "r2r's API: a map of topics, and `spin_once`"),
+    ("dragoman_bringup/src/fast.rs", "the terminal beside a simulation"),
+    ("dragoman_bringup/src/fast/summary.rs", "the time of the simulation"),
+    ("dragoman_console/src/node/listener.rs", "the system's sockets"),
+    ("dragoman_console/src/node/server.rs", "the thread of the system's sockets"),
+    ("dragoman_console/src/node/topics.rs", "lets others have a turn, in real time only"),
+    ("dragoman_tools/src/can.rs", "a command without ROS"),
+    ("dragoman_tools/src/device/", "devices for other programs, on ports of the system"),
+    ("dragoman_tools/src/station.rs", "a terminal and a joystick"),
+    ("dragoman_tools/src/station/", "a terminal, and a command without ROS"),
+    ("dragoman_tools/src/task/remote.rs", "reads standard input"),
+    ("dragoman_tools/src/task.rs", "a command without ROS"),
+    ("dragoman_tools/src/calibrate/measure.rs", "reads standard input"),
+    ("dragoman_neobotix/src/program/same_programs.rs", "tests"),
+];
+
+/// The Rust files below a folder, without those of tests.
+fn sources(folder: &std::path::Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() && name != "tests" {
+            sources(&path, found);
+        } else if name.ends_with(".rs") && name != "tests.rs" && name != "testing.rs" {
+            found.push(path);
+        }
+    }
+}
+
+/// The lines of a file before its tests, without comments.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let tests = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    let code = text[..tests].lines().enumerate();
+    code.map(|(number, line)| (number + 1, line.split("//").next().unwrap_or_default()))
+}
+
+#[test]
+fn nodes_have_one_clock_and_one_source_of_chance() {
+    let mut wrong = Vec::new();
+    let mut used = BTreeSet::new();
+    for (name, folder) in packages() {
+        let mut files = Vec::new();
+        sources(&folder.join("src"), &mut files);
+        for file in files {
+            let inside = format!("{name}/{}", file.strip_prefix(&folder).unwrap().to_str().unwrap());
+            let exception = EXCEPTIONS
+                .iter()
+                .find(|(place, _)| inside == *place || (place.ends_with('/') && inside.starts_with(place)));
+            let text = std::fs::read_to_string(&file).unwrap();
+            for (number, line) in code(&text) {
+                let Some(found) = FORBIDDEN.iter().find(|word| line.contains(**word)) else { continue };
+                match exception {
+                    Some((place, _)) => {
+                        used.insert(*place);
+                    }
+                    None => wrong.push(format!("{inside}:{number}: {found}")),
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "use dragoman_time (its README has a table):\n{}", wrong.join("\n"));
+    let unused: Vec<_> = EXCEPTIONS.iter().filter(|(place, _)| !used.contains(place)).collect();
+    assert!(unused.is_empty(), "no longer exceptions: {unused:?}");
+}
+
+#[test]
+fn every_select_of_a_node_has_an_order() {
+    let mut wrong = Vec::new();
+    for (name, folder) in packages() {
+        let mut files = Vec::new();
+        sources(&folder.join("src"), &mut files);
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let lines: Vec<_> = code(&text).collect();
+            for pair in lines.windows(2) {
+                if pair[0].1.contains("tokio::select! {") && pair[1].1.trim() != "biased;" {
+                    wrong.push(format!("{name}: {}:{}", file.display(), pair[0].0));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "without `biased;` the first branch depends on chance:\n{}", wrong.join("\n"));
+}

@@ -7,9 +7,11 @@
 pub(crate) mod apolo;
 #[path = "../common/arm31.rs"]
 mod arm31;
+#[path = "common/beside.rs"]
 pub(crate) mod beside;
 #[path = "../common/neobotix.rs"]
 pub(crate) mod neobotix;
+#[path = "common/platform.rs"]
 pub(crate) mod platform;
 #[path = "../common/player.rs"]
 pub(crate) mod player;

@@ -217,8 +217,8 @@ impl<B: SerialDriver> Line<B> {
                 }
             };
             tokio::select! {
-                // Read before detecting silence: this task may be late itself.
                 biased;
+                // Read before detecting silence: this task may be late itself.
                 read = stream.read(&mut bytes) => match read {
                     Ok(0) => return io::Error::new(io::ErrorKind::UnexpectedEof, "the line has ended"),
                     Ok(count) => {

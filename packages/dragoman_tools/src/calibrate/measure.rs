@@ -18,10 +18,10 @@ use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
 use dragoman_ros::{ActionClient, Context, GoalStatus, Node, QosProfile, outln};
+use dragoman_time::watch;
 use dragoman_time::{sleep, timeout};
 use futures::StreamExt;
 use futures::channel::mpsc;
-use tokio::sync::watch;
 
 use super::{Arm, Result, Space, check_pose, files, positive};
 

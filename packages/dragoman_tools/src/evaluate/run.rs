@@ -20,9 +20,9 @@ use dragoman_ros::geometry_msgs::msg::{PointStamped, Pose, PoseStamped, Quaterni
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Client, Context, Node, QosProfile, WrappedServiceTypeSupport, outln};
+use dragoman_time::watch;
 use dragoman_time::{sleep, timeout};
 use futures::FutureExt;
-use tokio::sync::watch;
 
 use super::{ReportCommand, name, report, tables};
 use crate::calibrate::measure::{Bench, MeasureCommand, Reading, SEARCH_TIME, TRACKER, measure_poses};
