@@ -7,6 +7,7 @@
 pub(crate) mod apolo;
 #[path = "../common/arm31.rs"]
 mod arm31;
+pub(crate) mod beside;
 #[path = "../common/neobotix.rs"]
 pub(crate) mod neobotix;
 
@@ -75,6 +76,16 @@ fn world(seed: u64) -> Rc<World> {
 
 fn present() -> Rc<World> {
     WORLD.with_borrow(Weak::upgrade).expect("a lab")
+}
+
+/// A simulation without programs yet, for what is there before the first of them: it goes on in the labs that start
+/// while this exists.
+pub(crate) struct Simulated(#[expect(dead_code, reason = "kept")] Rc<World>);
+
+impl Simulated {
+    pub(crate) fn new() -> Self {
+        Self(world(SEED))
+    }
 }
 
 impl Drop for World {

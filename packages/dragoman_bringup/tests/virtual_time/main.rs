@@ -4,12 +4,21 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `common` | [`common::Lab`] and its clients; [`common::block_on`], [`common::until`] and the like run the lab |
+//! | `device` | a simulated device on a serial line of the lab |
 //! | `host` | the clock and the sockets of the test's programs |
 
 #![allow(dead_code, unreachable_pub, reason = "clients are shared with the tests of processes")]
 
 mod common;
+mod device;
 mod host;
 
+mod apolo;
+mod apps;
 mod determinism;
 mod position2d;
+mod printed;
+mod relay;
+mod simulation;
+mod turtlebot;
+mod widowx;
