@@ -56,8 +56,11 @@ pub struct GyroReading {
 pub struct Measurement {
     /// Encoders of the left and the right wheel; they wrap.
     pub ticks: [i64; 2],
-    /// Time since the previous measurement, by the base's clock.
+    /// Time since the previous measurement, by the base's clock; without one, the longest that it may have been.
     pub interval: Duration,
+    /// Speeds of the left and the right wheel on the ground, m/s; `None`: those in the interval. A base without a clock
+    /// has no exact interval.
+    pub speeds: Option<[f64; 2]>,
     /// Measurement of the gyro, if the heading comes from it.
     pub gyro: Option<GyroReading>,
 }
@@ -101,7 +104,7 @@ impl Odometry {
         }
     }
 
-    /// Takes a measurement. Rates are unchanged if the base's clock has not advanced.
+    /// Takes a measurement. Rates are unchanged if it has no speeds and the base's clock has not advanced.
     ///
     /// The path between two measurements is an arc. Its angle comes from the gyro if both have its data.
     pub fn update(&mut self, measurement: Measurement) {
@@ -131,13 +134,14 @@ impl Odometry {
         self.pose.heading = wrap_angle(self.pose.heading + turn);
         for (wheel, distance) in self.wheels.iter_mut().zip([left, right]) {
             wheel.angle += distance / self.geometry.radius;
-            if interval > 0.0 {
-                wheel.rate = distance / self.geometry.radius / interval;
-            }
         }
-        if interval > 0.0 {
-            let angular = measurement.gyro.map_or(turn / interval, |gyro| gyro.rate);
-            self.twist = Twist::new(step.linear / interval, angular);
+        let in_interval = || (interval > 0.0).then(|| [left / interval, right / interval]);
+        if let Some(speeds) = measurement.speeds.or_else(in_interval) {
+            for (wheel, speed) in self.wheels.iter_mut().zip(speeds) {
+                wheel.rate = speed / self.geometry.radius;
+            }
+            let Twist { linear, angular, .. } = self.geometry.twist(speeds);
+            self.twist = Twist::new(linear, measurement.gyro.map_or(angular, |gyro| gyro.rate));
         }
     }
 

@@ -2,6 +2,7 @@
 //! the Kobuki's [`Driver`](crate::kobuki::driver::Driver).
 
 mod config;
+mod speeds;
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -16,6 +17,7 @@ use crate::safety::{Change, Contact, Safety};
 pub use config::{Config, ConfigError};
 use dragoman_geometry::limits::{LimitError, Limits};
 use dragoman_geometry::{Pose, Twist};
+use speeds::Speeds;
 
 /// Most queued events; beyond that the oldest are dropped.
 const MAX_EVENTS: usize = 256;
@@ -93,6 +95,7 @@ pub struct Driver {
     config: Config,
     commander: Commander,
     odometry: Odometry,
+    speeds: Speeds,
     lines: Lines,
     /// Its data are encoder readings.
     contact: Contact,
@@ -122,6 +125,7 @@ impl Driver {
         Ok(Self {
             commander: Commander::new(config.limits, config.command_timeout)?,
             odometry: Odometry::new(config.wheel_geometry()),
+            speeds: Speeds::new(config.period),
             lines: Lines::new(),
             contact: Contact::new(config.feedback_timeout),
             now: Duration::ZERO,
@@ -156,7 +160,7 @@ impl Driver {
         self.quiet = None;
         self.outbox.take();
         self.lines.clear();
-        self.odometry.interrupt();
+        self.interrupt();
         self.contact.last_received = None;
         self.encoders = None;
         self.set_link(Link::Disconnected);
@@ -201,7 +205,7 @@ impl Driver {
         self.advance(now);
         if self.notice_silence(self.now) {
             // It is unknown whether the base kept its counts or has restarted.
-            self.odometry.interrupt();
+            self.interrupt();
         }
         self.expire(self.now);
         if self.quiet.is_some_and(|until| self.now >= until) {
@@ -324,13 +328,19 @@ impl Driver {
         if back {
             self.clock_jumps += 1;
             self.halt();
-            self.odometry.interrupt();
+            self.interrupt();
             self.contact.last_received = self.contact.last_received.map(|_| now);
             self.commander.set_back(now);
             self.pending.iter_mut().for_each(|(_, sent)| *sent = now);
             self.quiet = self.quiet.map(|_| now.saturating_add(self.config.answer_timeout));
             self.next_cycle = now;
         }
+    }
+
+    /// The next encoder reading is only the reference of later ones.
+    fn interrupt(&mut self) {
+        self.odometry.interrupt();
+        self.speeds.clear();
     }
 
     /// Sends the due request, if the line is free.
@@ -355,14 +365,13 @@ impl Driver {
             Answer::Done => *request != Request::Encoders,
             Answer::NotUnderstood => true,
         });
-        let Some(asked) = asked else {
+        let Some((_, asked)) = asked.and_then(|index| self.pending.drain(..=index).next_back()) else {
             self.statistics.garbage += 1;
             return false;
         };
-        self.pending.drain(..=asked);
         match answer {
             Answer::Encoders(counts) => {
-                self.measured(counts);
+                self.measured(asked, counts);
                 true
             }
             Answer::Done => false,
@@ -373,10 +382,23 @@ impl Driver {
         }
     }
 
-    fn measured(&mut self, counts: [i32; 2]) {
+    /// Takes encoder counts that were asked for at `asked`.
+    fn measured(&mut self, asked: Duration, counts: [i32; 2]) {
         self.statistics.measurements += 1;
-        let interval = self.contact.last_received.map_or(Duration::ZERO, |time| self.now - time);
-        self.odometry.update(Measurement { ticks: counts.map(i64::from), interval, gyro: None });
+        let ticks_per_metre = self.config.wheel_geometry().ticks_per_metre;
+        let speeds = self.speeds.update(asked, self.now, counts).map(|speed| speed / ticks_per_metre);
+        let jumps = self.odometry.jumps();
+        self.odometry.update(Measurement {
+            ticks: counts.map(i64::from),
+            interval: self.speeds.longest_interval(),
+            speeds: Some(speeds),
+            gyro: None,
+        });
+        if self.odometry.jumps() != jumps {
+            // These counts are the reference of the next.
+            self.speeds.clear();
+            self.speeds.update(asked, self.now, counts);
+        }
         self.encoders = Some(counts);
         self.contact.last_received = Some(self.now);
         if self.contact.link != Link::Alive {

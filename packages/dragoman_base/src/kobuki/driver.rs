@@ -428,6 +428,7 @@ impl Driver {
         self.odometry.update(Measurement {
             ticks: [i64::from(core.left_encoder_ticks), i64::from(core.right_encoder_ticks)],
             interval,
+            speeds: None,
             gyro: gyro.map(|inertia| GyroReading { heading: inertia.angle(), rate: inertia.rate() }),
         });
         self.edges.update(&self.sensors, &self.config.battery, &mut self.events);

@@ -25,7 +25,7 @@ impl Roller {
 
 fn started(start: [i64; 2]) -> (Roller, Odometry) {
     let mut odometry = Odometry::new(WheelGeometry::KOBUKI);
-    odometry.update(Measurement { ticks: start, interval: STEP, gyro: None });
+    odometry.update(Measurement { ticks: start, interval: STEP, speeds: None, gyro: None });
     assert_eq!(odometry.pose(), Pose::ORIGIN, "the first reading is only a reference");
     (Roller { metres: [0.0; 2], start }, odometry)
 }
@@ -43,7 +43,12 @@ fn a_kobuki_has_11_7_ticks_per_millimetre() {
 fn a_metre_straight_on_passes_the_end_of_the_encoders() {
     let (mut roller, mut odometry) = started([65000, 3]);
     for _ in 0..100 {
-        odometry.update(Measurement { ticks: roller.roll([0.01; 2]), interval: STEP, gyro: None });
+        odometry.update(Measurement {
+            ticks: roller.roll([0.01; 2]),
+            interval: STEP,
+            speeds: None,
+            gyro: None,
+        });
     }
     near(odometry.pose().x, 1.0, 1e-4);
     near(odometry.pose().y, 0.0, 1e-4);
@@ -53,7 +58,12 @@ fn a_metre_straight_on_passes_the_end_of_the_encoders() {
         near(wheel.rate, 0.5 / 0.035, 0.2);
     }
     for _ in 0..200 {
-        odometry.update(Measurement { ticks: roller.roll([-0.01; 2]), interval: STEP, gyro: None });
+        odometry.update(Measurement {
+            ticks: roller.roll([-0.01; 2]),
+            interval: STEP,
+            speeds: None,
+            gyro: None,
+        });
     }
     near(odometry.pose().x, -1.0, 1e-4);
 }
@@ -63,11 +73,21 @@ fn a_square_ends_where_it_began() {
     let (mut roller, mut odometry) = started([0, 0]);
     for _ in 0..4 {
         for _ in 0..200 {
-            odometry.update(Measurement { ticks: roller.roll([0.01; 2]), interval: STEP, gyro: None });
+            odometry.update(Measurement {
+                ticks: roller.roll([0.01; 2]),
+                interval: STEP,
+                speeds: None,
+                gyro: None,
+            });
         }
         let turn = FRAC_PI_2 * 0.115 / 50.0;
         for _ in 0..50 {
-            odometry.update(Measurement { ticks: roller.roll([-turn, turn]), interval: STEP, gyro: None });
+            odometry.update(Measurement {
+                ticks: roller.roll([-turn, turn]),
+                interval: STEP,
+                speeds: None,
+                gyro: None,
+            });
         }
     }
     near(odometry.pose().x, 0.0, 3e-3);
@@ -80,10 +100,10 @@ fn an_arc_in_one_step_is_exact() {
     let mut geometry = WheelGeometry { ticks_per_metre: 1e6, tick_modulus: 1 << 32, ..WheelGeometry::KOBUKI };
     geometry.max_speed = 100.0;
     let mut odometry = Odometry::new(geometry);
-    odometry.update(Measurement { ticks: [0, 0], interval: STEP, gyro: None });
+    odometry.update(Measurement { ticks: [0, 0], interval: STEP, speeds: None, gyro: None });
     // A quarter of a circle with a radius of 1 m, to the left.
     let ticks = [0.885, 1.115].map(|radius: f64| (radius * FRAC_PI_2 * 1e6).round() as i64);
-    odometry.update(Measurement { ticks, interval: Duration::from_secs(1), gyro: None });
+    odometry.update(Measurement { ticks, interval: Duration::from_secs(1), speeds: None, gyro: None });
     near(odometry.pose().x, 1.0, 1e-5);
     near(odometry.pose().y, 1.0, 1e-5);
     near(odometry.pose().heading, FRAC_PI_2, 1e-5);
@@ -96,7 +116,7 @@ fn the_gyro_s_heading_is_relative_to_its_first_reading_and_wraps() {
     let mut heading = 3.0;
     for _ in 0..=100 {
         let gyro = GyroReading { heading: wrap_angle(heading), rate: 0.7 };
-        odometry.update(Measurement { ticks: [0, 0], interval: STEP, gyro: Some(gyro) });
+        odometry.update(Measurement { ticks: [0, 0], interval: STEP, speeds: None, gyro: Some(gyro) });
         heading += 0.1;
     }
     near(odometry.pose().heading, wrap_angle(10.0), 1e-9);
@@ -107,9 +127,10 @@ fn the_gyro_s_heading_is_relative_to_its_first_reading_and_wraps() {
 #[test]
 fn rates_stay_while_the_clock_stands() {
     let (mut roller, mut odometry) = started([0, 0]);
-    odometry.update(Measurement { ticks: roller.roll([0.01; 2]), interval: STEP, gyro: None });
+    odometry.update(Measurement { ticks: roller.roll([0.01; 2]), interval: STEP, speeds: None, gyro: None });
     let twist = odometry.twist();
-    let standing = Measurement { ticks: roller.roll([0.01; 2]), interval: Duration::ZERO, gyro: None };
+    let standing =
+        Measurement { ticks: roller.roll([0.01; 2]), interval: Duration::ZERO, speeds: None, gyro: None };
     odometry.update(standing);
     assert_eq!(odometry.twist(), twist);
     near(odometry.pose().x, 0.02, 1e-4);
@@ -118,14 +139,14 @@ fn rates_stay_while_the_clock_stands() {
 #[test]
 fn an_encoder_that_begins_anew_is_no_motion() {
     let (mut roller, mut odometry) = started([30000, 30000]);
-    odometry.update(Measurement { ticks: roller.roll([0.01; 2]), interval: STEP, gyro: None });
+    odometry.update(Measurement { ticks: roller.roll([0.01; 2]), interval: STEP, speeds: None, gyro: None });
     let pose = odometry.pose();
-    odometry.update(Measurement { ticks: [0, 0], interval: STEP, gyro: None });
+    odometry.update(Measurement { ticks: [0, 0], interval: STEP, speeds: None, gyro: None });
     assert_eq!((odometry.pose(), odometry.twist(), odometry.jumps()), (pose, Twist::ZERO, 1));
     odometry.interrupt();
-    odometry.update(Measurement { ticks: [500, 9], interval: STEP, gyro: None });
+    odometry.update(Measurement { ticks: [500, 9], interval: STEP, speeds: None, gyro: None });
     assert_eq!(odometry.pose(), pose);
-    odometry.update(Measurement { ticks: [617, 126], interval: STEP, gyro: None });
+    odometry.update(Measurement { ticks: [617, 126], interval: STEP, speeds: None, gyro: None });
     near(odometry.pose().x - pose.x, 0.01, 1e-4);
 }
 
@@ -133,7 +154,7 @@ fn an_encoder_that_begins_anew_is_no_motion() {
 fn set_and_reset() {
     let (mut roller, mut odometry) = started([0, 0]);
     odometry.set(Pose::new(1.0, 2.0, FRAC_PI_2)).unwrap();
-    odometry.update(Measurement { ticks: roller.roll([0.01; 2]), interval: STEP, gyro: None });
+    odometry.update(Measurement { ticks: roller.roll([0.01; 2]), interval: STEP, speeds: None, gyro: None });
     near(odometry.pose().y, 2.01, 1e-4);
     assert!(odometry.wheels()[0].angle > 0.0);
     assert!(odometry.set(Pose::new(f64::NAN, 0.0, 0.0)).is_err());
@@ -176,7 +197,7 @@ proptest! {
             let before = odometry.pose();
             let interval = Duration::from_millis(milliseconds);
             let gyro = (heading > 0.0).then_some(GyroReading { heading, rate: heading });
-            odometry.update(Measurement { ticks: [left, right], interval, gyro });
+            odometry.update(Measurement { ticks: [left, right], interval, speeds: None, gyro });
             let pose = odometry.pose();
             prop_assert!(pose.is_finite() && odometry.twist().is_finite());
             prop_assert!((-PI..=PI).contains(&pose.heading));

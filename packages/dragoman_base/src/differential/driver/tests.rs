@@ -2,6 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod late;
+
 fn milliseconds(count: u64) -> Duration {
     Duration::from_millis(count)
 }
