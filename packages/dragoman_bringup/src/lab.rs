@@ -69,7 +69,11 @@ impl Lab {
                 if let Poll::Ready(ended) = Pin::new(&mut process).poll(task) {
                     return Poll::Ready(Err(ended.err().unwrap_or_else(|| "it has ended".to_owned())));
                 }
-                is_ready.as_mut().poll(task).map(|ready| ready.map_err(|_| "it has ended".to_owned()))
+                match is_ready.as_mut().poll(task) {
+                    Poll::Ready(Ok(context)) => Poll::Ready(Ok(context)),
+                    // A process that will not be ready ends soon, and says why.
+                    Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
+                }
             })
             .await
         });
