@@ -15,6 +15,7 @@ mod host;
 
 mod apolo;
 mod apps;
+mod base;
 mod determinism;
 mod position2d;
 mod printed;

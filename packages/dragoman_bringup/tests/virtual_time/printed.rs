@@ -4,7 +4,7 @@
 use std::f64::consts::FRAC_PI_2;
 use std::time::Duration;
 
-use crate::common::{Lab, Log, Program, call, last, sleep, within};
+use crate::common::{Lab, Log, Program, call, last, sleep, until};
 use dragoman_ros::arbotix_msgs::srv::SetSpeed;
 use dragoman_ros::dragoman_msgs::srv::GetLocation;
 use dragoman_ros::geometry_msgs::msg::{Point, Twist};

@@ -146,10 +146,11 @@ fn what_it_measures_arrives_at_its_rates() {
     let before = count();
     sleep(Duration::from_secs(4));
     let after = count();
-    // Hz, of the base's packets, the gyro's two samples a packet, the lab, and the laser.
+    // Hz: of the base's packets, the gyro's samples every 9 ms, the simulator, the laser, and the
+    // arm, without which there is no message of all joints.
     let names = ["odom", "core", "imu_data", "imu_data_raw", "pose", "sim_time", "joint_states", "scan"];
     for (((name, hertz), before), after) in
-        names.into_iter().zip([50, 50, 50, 100, 50, 50, 50, 10]).zip(before).zip(after)
+        names.into_iter().zip([50, 50, 50, 111, 50, 50, 25, 10]).zip(before).zip(after)
     {
         let messages = after - before;
         assert!(messages.abs_diff(4 * hertz) <= 1 + 4 * hertz / 100, "{name}: {messages} messages in 4 s");
@@ -262,13 +263,15 @@ fn its_arm_follows_commands() {
         // 0.5 rad at 0.25 rad/s, except the last 0.03, in steps of the joint states.
         assert!((1.8..2.1).contains(&slow), "{name}: {slow}");
         call(&set_speed[joint], &SetSpeed::Request { speed: 1.7 });
+        sleep(Duration::from_millis(500));
+        let held = position(joint);
         assert!(!call(&enable[joint], &Enable::Request { enable: false }).state, "{name}");
         commands[joint].publish(&Float64 { data: begin + 0.5 }).unwrap();
         sleep(Duration::from_millis(600));
-        let moved = (position(joint) - begin).abs();
+        let moved = (position(joint) - held).abs();
         // Without power, friction holds all joints except the two that carry the most.
         let falls = [1, 2].contains(&joint);
-        assert!(if falls { (0.1..2.0).contains(&moved) } else { moved < 0.02 }, "{name} moved by {moved}");
+        assert!(if falls { (0.1..2.0).contains(&moved) } else { moved < 0.002 }, "{name} moved by {moved}");
         assert!(call(&enable[joint], &Enable::Request { enable: true }).state, "{name}");
         call(&relax[joint], &Relax::Request::default());
         go(joint, begin + 0.5);
