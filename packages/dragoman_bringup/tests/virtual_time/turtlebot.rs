@@ -146,8 +146,8 @@ fn what_it_measures_arrives_at_its_rates() {
     let before = count();
     sleep(Duration::from_secs(4));
     let after = count();
-    // Hz: of the base's packets, the gyro's samples every 9 ms, the simulator, the laser, and the
-    // arm, without which there is no message of all joints.
+    // Hz: of the base's packets, the gyro's samples every 9 ms, the simulator, the laser, and the least rate of all joints
+    // together, because the arm's 20 Hz are less.
     let names = ["odom", "core", "imu_data", "imu_data_raw", "pose", "sim_time", "joint_states", "scan"];
     for (((name, hertz), before), after) in
         names.into_iter().zip([50, 50, 50, 111, 50, 50, 25, 10]).zip(before).zip(after)
