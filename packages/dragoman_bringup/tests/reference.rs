@@ -12,6 +12,8 @@ mod common;
 mod host;
 #[path = "reference/house.rs"]
 mod house;
+#[path = "reference/rviz.rs"]
+mod rviz;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

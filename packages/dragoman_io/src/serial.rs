@@ -6,6 +6,7 @@
 //! | `frames` | [`Frames`]: frames in a byte stream |
 //! | `connection` | [`Connection`]: the location of a device, on a port or simulated |
 //! | `port` | [`SerialPort`] |
+//! | `lab` | [`DeviceEnd`]: lines of a lab on virtual time |
 //! | `line` | [`Line`]: a driver and its stream: reading, writing, reopening |
 //! | [`lifecycle`] | the life cycle of a node whose device is on a line |
 
@@ -13,6 +14,8 @@
 mod connection;
 mod driver;
 mod frames;
+#[cfg(feature = "serial")]
+mod lab;
 #[cfg(feature = "ros")]
 pub mod lifecycle;
 #[cfg(feature = "serial")]
@@ -24,6 +27,8 @@ mod port;
 pub use connection::{Connection, NoPort, Open, SIMULATED, Simulate, Stream};
 pub use driver::SerialDriver;
 pub use frames::{Beginning, FrameStatistics, Frames};
+#[cfg(feature = "serial")]
+pub use lab::DeviceEnd;
 #[cfg(feature = "serial")]
 pub use line::{Line, REOPEN_TIME};
 #[cfg(feature = "serial")]

@@ -6,7 +6,7 @@
 //! | `kobuki.rs` | a Kobuki, on a pseudo-terminal |
 //! | `wheels.rs` | a base with two wheels and a line protocol, on a pseudo-terminal |
 //! | `widowx.rs` | the servos of a WidowX, on a pseudo-terminal |
-//! | `serial.rs` | runs a device on a pseudo-terminal: standard input, faults, output |
+//! | `serial.rs` | runs a device on a pseudo-terminal, or on virtual time on a port of the lab: commands, faults, output |
 //! | `words.rs` | parsers for words of the devices' commands |
 //! | `pty.rs` | the pseudo-terminal and the link to it |
 
@@ -55,11 +55,36 @@ pub fn run(command: DeviceCommand) -> Result<()> {
     match command {
         DeviceCommand::Whistles(options) => whistles::run(&options),
         #[cfg(target_os = "linux")]
-        DeviceCommand::Kobuki(options) => kobuki::run(&options),
+        DeviceCommand::Kobuki(options) => serial::run("Kobuki", &options.serial, kobuki::machine(&options)),
         #[cfg(target_os = "linux")]
-        DeviceCommand::Wheels(options) => wheels::run(&options),
+        DeviceCommand::Wheels(options) => serial::run("Base", &options.serial, wheels::machine(&options)?),
         #[cfg(target_os = "linux")]
-        DeviceCommand::Widowx(options) => widowx::run(&options),
+        DeviceCommand::Widowx(options) => serial::run("WidowX", &options.serial, widowx::machine(&options)),
+    }
+}
+
+/// Runs a serial device on virtual time until `stop`. Its `--pty` is the path of a port in the lab; `typed` are the lines
+/// of its standard input.
+///
+/// # Errors
+/// The path is in use, an option is invalid, or the device is on a CAN bus.
+#[cfg(target_os = "linux")]
+pub async fn simulate(
+    command: DeviceCommand,
+    typed: tokio::sync::mpsc::Receiver<String>,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    match command {
+        DeviceCommand::Whistles(_) => Err("only serial devices run on virtual time".into()),
+        DeviceCommand::Kobuki(options) => {
+            serial::simulate("Kobuki", &options.serial, kobuki::machine(&options), typed, stop).await
+        }
+        DeviceCommand::Wheels(options) => {
+            serial::simulate("Base", &options.serial, wheels::machine(&options)?, typed, stop).await
+        }
+        DeviceCommand::Widowx(options) => {
+            serial::simulate("WidowX", &options.serial, widowx::machine(&options), typed, stop).await
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 //! Actions between our nodes and those of ROS 2, in both directions. `interop.rs` describes the peers.
+//! Real: the peers are rclpy.
 
 use std::time::Duration;
 

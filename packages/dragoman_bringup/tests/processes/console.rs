@@ -1,4 +1,5 @@
 //! The console in the lab: rosbridge from roslibpy, roslib and a client of its own, access, and who drives.
+//! Real: HTTP and WebSockets on real ports, and programs in Python and JavaScript.
 
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,5 @@
 //! `dragoman device kobuki` and `wheels` on their pseudo-terminals, used by a program that opens the serial line.
+//! Real: terminals of the system, links, signals, exit codes.
 
 #![cfg(target_os = "linux")]
 

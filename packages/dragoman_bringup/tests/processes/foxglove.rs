@@ -1,4 +1,5 @@
 //! Foxglove's protocol in the lab: its own client library, access, and what a lost client drives.
+//! Real: WebSockets on real ports, and a program in JavaScript.
 
 #![cfg(target_os = "linux")]
 

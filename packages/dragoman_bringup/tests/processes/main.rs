@@ -8,7 +8,6 @@ mod host;
 
 mod actions;
 mod apolo;
-mod apps;
 mod arm;
 mod base;
 mod calibrate;
@@ -29,15 +28,14 @@ mod output;
 mod parts;
 mod player;
 mod player_client;
-mod printed;
+mod program;
 mod record;
-mod relay;
-mod rviz;
-mod simulation;
 mod station;
 mod supervision;
 mod task;
 mod teleop;
-mod turtlebot;
 mod turtlebot_peer;
 mod widowx;
+
+// Tests that will move find it under its former name.
+use program as simulation;

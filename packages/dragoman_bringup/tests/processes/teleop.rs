@@ -1,4 +1,5 @@
-//! `dragoman teleop` at a pseudo-terminal: keys become velocities, and the base stops when the user leaves.
+//! `dragoman teleop` at a pseudo-terminal: keys become velocities, and the base stops when the user leaves. Real: it needs a
+//! terminal of the system and signals.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -5,13 +5,18 @@
 //! | --- | --- |
 //! | `common` | [`common::Lab`] and its clients; [`common::block_on`], [`common::until`] and the like run the lab |
 //! | `common::beside`, `common::platform` | nodes of other programs, with what they read and call |
+//! | `device` | a simulated device on a serial line of the lab |
 //! | `host` | the clock and the sockets of the test's programs |
 
 #![allow(dead_code, unreachable_pub, reason = "clients are shared with the tests of processes")]
 
 mod common;
+mod device;
 mod host;
 
+mod apolo;
+mod apps;
+mod base;
 mod determinism;
 mod navigation;
 mod neobotix;
@@ -23,4 +28,9 @@ mod platform_original;
 mod player;
 mod player_client;
 mod position2d;
+mod printed;
+mod relay;
+mod simulation;
 mod task;
+mod turtlebot;
+mod widowx;

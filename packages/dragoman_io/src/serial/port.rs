@@ -8,11 +8,21 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A serial port, locked against other programs that use locks.
+use super::lab::ClientEnd;
+
+/// A serial port, locked against other programs that use locks; on virtual time that of a device in the lab.
 #[derive(Debug)]
-pub struct SerialPort {
-    port: serial2_tokio::SerialPort,
-    _lock: Option<File>,
+pub struct SerialPort(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    System { port: serial2_tokio::SerialPort, _lock: Option<File> },
+    Lab(ClientEnd),
+}
+
+/// The error of a port that is not free.
+pub(super) fn in_use() -> io::Error {
+    io::Error::new(io::ErrorKind::ResourceBusy, "another program has this port")
 }
 
 impl SerialPort {
@@ -29,10 +39,13 @@ impl SerialPort {
             };
             io::Error::new(error.kind(), format!("{}: {error}{hint}", path.display()))
         };
+        if dragoman_time::is_virtual() {
+            return Ok(Self(Kind::Lab(ClientEnd::open(path).map_err(describe)?)));
+        }
         let lock = lock(path).map_err(describe)?;
         let port = serial2_tokio::SerialPort::open(path, baud).map_err(describe)?;
         port.discard_input_buffer().map_err(describe)?;
-        Ok(Self { port, _lock: lock })
+        Ok(Self(Kind::System { port, _lock: lock }))
     }
 }
 
@@ -48,9 +61,7 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
         OpenOptions::new().read(true).write(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
-        Err(rustix::io::Errno::WOULDBLOCK) => {
-            Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program has this port"))
-        }
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(in_use()),
         Err(error) => Err(error.into()),
     }
 }
@@ -67,21 +78,33 @@ impl AsyncRead for SerialPort {
         task: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.port).poll_read(task, buffer)
+        match &mut self.0 {
+            Kind::System { port, .. } => Pin::new(port).poll_read(task, buffer),
+            Kind::Lab(end) => Pin::new(end).poll_read(task, buffer),
+        }
     }
 }
 
 impl AsyncWrite for SerialPort {
     fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.port).poll_write(task, bytes)
+        match &mut self.0 {
+            Kind::System { port, .. } => Pin::new(port).poll_write(task, bytes),
+            Kind::Lab(end) => Pin::new(end).poll_write(task, bytes),
+        }
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.port).poll_flush(task)
+        match &mut self.0 {
+            Kind::System { port, .. } => Pin::new(port).poll_flush(task),
+            Kind::Lab(end) => Pin::new(end).poll_flush(task),
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.port).poll_shutdown(task)
+        match &mut self.0 {
+            Kind::System { port, .. } => Pin::new(port).poll_shutdown(task),
+            Kind::Lab(end) => Pin::new(end).poll_shutdown(task),
+        }
     }
 }
 

@@ -9,14 +9,14 @@ use dragoman_sim::kobuki::inputs::{ADC_MAX, CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR};
 use dragoman_sim::kobuki::{BATTERY_RANGE, ChargerSource, Event, Noise, Row};
 use dragoman_sim::{Kobuki, KobukiSettings};
 
-use super::serial::{Line, Machine, SerialOptions, simulate};
+use super::after;
+use super::serial::{Line, Machine, SerialOptions};
 use super::words::{Side, number, side, switch};
-use super::{Result, after};
 
 #[derive(Debug, Args)]
 pub struct KobukiOptions {
     #[command(flatten)]
-    serial: SerialOptions,
+    pub(super) serial: SerialOptions,
     /// Accuracy of the gyro.
     #[arg(long, value_enum, default_value_t = NoiseOption::Typical)]
     noise: NoiseOption,
@@ -38,8 +38,8 @@ enum NoiseOption {
     Typical,
 }
 
-/// Runs the command until SIGINT or SIGTERM.
-pub(super) fn run(options: &KobukiOptions) -> Result<()> {
+/// The device.
+pub(super) fn machine(options: &KobukiOptions) -> Kobuki {
     let noise = match options.noise {
         NoiseOption::None => Noise::None,
         NoiseOption::Raw => Noise::Raw,
@@ -51,7 +51,7 @@ pub(super) fn run(options: &KobukiOptions) -> Result<()> {
         battery_volts: options.battery,
         ..KobukiSettings::default()
     };
-    simulate("Kobuki", &options.serial, Kobuki::new(settings))
+    Kobuki::new(settings)
 }
 
 const HELP: &str = "\

@@ -2,10 +2,12 @@
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use dragoman_io::serial::{DeviceEnd, Stream};
 use dragoman_ros::outln;
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::serial::edge::RealTime;
@@ -91,80 +93,120 @@ fn parse<M: Machine>(line: &str) -> std::result::Result<Input<M::Command>, Strin
 const MAX_LINES: usize = 256;
 
 /// Runs the device until SIGINT or SIGTERM.
-pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine: M) -> Result<()> {
-    for fault in &options.fault {
-        parse::<M>(&fault.command).map_err(|error| format!("--fault: {error}"))?;
-    }
+pub(super) fn run<M: Machine>(name: &str, options: &SerialOptions, machine: M) -> Result<()> {
+    check::<M>(options)?;
     // The device has its own thread: a blocked standard output does not stop it.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let result = runtime.block_on(async {
         let signal = dragoman_ros::signals::first()?;
-        let line = open(&options.pty)?;
-        print(&format!("{name} on {} ({})", options.pty.display(), line.0.path().display()));
-        let device = RealTime::new(machine);
-        let (cut, cuts) = mpsc::channel(1);
-        let (report, mut reports) = mpsc::channel(MAX_LINES);
-        let mut running =
-            dragoman_time::spawn(serve(device.clone(), line, options.pty.clone(), cuts, report));
-        let mut typed = standard_input();
-        let mut faults = options.fault.clone();
-        faults.sort_by_key(|scheduled| scheduled.after);
-        faults.reverse();
-        print("ready");
-        tokio::pin!(signal);
-        loop {
-            let due = faults.last().map(|fault| fault.after.saturating_sub(device.now()));
-            let command = tokio::select! {
-                biased;
-                () = &mut signal => break,
-                ended = &mut running => return ended.map_err(|error| error.to_string())?,
-                () = dragoman_time::sleep(due.unwrap_or_default()), if due.is_some() => {
-                    let Some(fault) = faults.pop() else { continue };
-                    print(&fault.command);
-                    parse::<M>(&fault.command)
-                }
-                Some(line) = typed.recv() => parse::<M>(&line),
-                Some(line) = reports.recv() => {
-                    print(&line);
-                    continue;
-                }
-            };
-            match command {
-                Ok(Input::Nothing) => {}
-                Ok(Input::Help) => print(format!("{}{HELP}", M::HELP).trim_end()),
-                Ok(Input::Cut(time)) => {
-                    if cut.try_send(time).is_err() {
-                        eprintln!("dragoman: the line is already being cut");
-                    }
-                }
-                Ok(Input::Machine(command)) => {
-                    if let Some(answer) = device.with(|machine| machine.execute(command)) {
-                        print(&answer);
-                    }
-                }
-                Err(error) => eprintln!("dragoman: {error}"),
-            }
-        }
-        print("stopping");
-        running.abort();
-        // The link is removed with the task.
-        let _ = running.await;
-        Ok(())
+        serve(name, options, machine, standard_input(), signal).await
     });
     runtime.shutdown_background();
     result
 }
 
-type Terminal = (Pty, Link);
+/// Runs the device until `stop`, on virtual time.
+pub(super) async fn simulate<M: Machine>(
+    name: &str,
+    options: &SerialOptions,
+    machine: M,
+    typed: mpsc::Receiver<String>,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    check::<M>(options)?;
+    serve(name, options, machine, typed, stop).await
+}
 
-fn open(path: &Path) -> Result<Terminal> {
-    let pty = Pty::open()?;
-    let link = Link::create(path, pty.path())?;
-    Ok((pty, link))
+fn check<M: Machine>(options: &SerialOptions) -> Result<()> {
+    for fault in &options.fault {
+        parse::<M>(&fault.command).map_err(|error| format!("--fault: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Runs the device with the commands that are typed, until `stop`.
+async fn serve<M: Machine, S>(
+    name: &str,
+    options: &SerialOptions,
+    machine: M,
+    mut typed: mpsc::Receiver<String>,
+    stop: impl Future<Output = S>,
+) -> Result<()> {
+    let line = Terminal::open(&options.pty)?;
+    print(&format!("{name} on {} ({})", options.pty.display(), line.path.display()));
+    let device = RealTime::new(machine);
+    let (cut, cuts) = mpsc::channel(1);
+    let (report, mut reports) = mpsc::channel(MAX_LINES);
+    let mut running = dragoman_time::spawn(on_lines(device.clone(), line, options.pty.clone(), cuts, report));
+    let mut faults = options.fault.clone();
+    faults.sort_by_key(|scheduled| scheduled.after);
+    faults.reverse();
+    print("ready");
+    tokio::pin!(stop);
+    loop {
+        let due = faults.last().map(|fault| fault.after.saturating_sub(device.now()));
+        let command = tokio::select! {
+            biased;
+            _ = &mut stop => break,
+            ended = &mut running => return ended.map_err(|error| error.to_string())?,
+            () = dragoman_time::sleep(due.unwrap_or_default()), if due.is_some() => {
+                let Some(fault) = faults.pop() else { continue };
+                print(&fault.command);
+                parse::<M>(&fault.command)
+            }
+            Some(line) = typed.recv() => parse::<M>(&line),
+            Some(line) = reports.recv() => {
+                print(&line);
+                continue;
+            }
+        };
+        match command {
+            Ok(Input::Nothing) => {}
+            Ok(Input::Help) => print(format!("{}{HELP}", M::HELP).trim_end()),
+            Ok(Input::Cut(time)) => {
+                if cut.try_send(time).is_err() {
+                    eprintln!("dragoman: the line is already being cut");
+                }
+            }
+            Ok(Input::Machine(command)) => {
+                if let Some(answer) = device.with(|machine| machine.execute(command)) {
+                    print(&answer);
+                }
+            }
+            Err(error) => eprintln!("dragoman: {error}"),
+        }
+    }
+    print("stopping");
+    running.abort();
+    // The link is removed with the task.
+    let _ = running.await;
+    Ok(())
+}
+
+/// The device's end of a line: a pseudo-terminal, or on virtual time that of a port in the lab.
+struct Terminal {
+    end: Pin<Box<dyn Stream>>,
+    /// Where clients open it.
+    path: PathBuf,
+    /// The link to it.
+    link: Option<Link>,
+}
+
+impl Terminal {
+    fn open(path: &Path) -> Result<Self> {
+        if dragoman_time::is_virtual() {
+            let end = Box::pin(DeviceEnd::create(path)?);
+            return Ok(Self { end, path: path.to_owned(), link: None });
+        }
+        let pty = Pty::open()?;
+        let link = Link::create(path, pty.path())?;
+        let path = pty.path().to_owned();
+        Ok(Self { end: Box::pin(pty), path, link: Some(link) })
+    }
 }
 
 /// Runs the device on one line after the other.
-async fn serve<M: Machine>(
+async fn on_lines<M: Machine>(
     device: RealTime<M>,
     mut line: Terminal,
     path: PathBuf,
@@ -174,7 +216,7 @@ async fn serve<M: Machine>(
     let mut speed = None;
     let mut speed_printed: Option<Instant> = None;
     loop {
-        let (pty, link) = line;
+        let Terminal { end, link, .. } = line;
         let after = |machine: &mut M| {
             while let Some(line) = machine.next_line() {
                 match line {
@@ -193,11 +235,11 @@ async fn serve<M: Machine>(
         let pause = tokio::select! {
             biased;
             Some(pause) = cuts.recv() => pause,
-            ended = device.run(pty, after) => return Ok(ended?),
+            ended = device.run(end, after) => return Ok(ended?),
         };
         drop(link);
         dragoman_time::sleep(pause).await;
-        line = open(&path)?;
+        line = Terminal::open(&path)?;
     }
 }
 

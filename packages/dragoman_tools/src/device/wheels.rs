@@ -7,14 +7,14 @@ use dragoman_geometry::Twist;
 use dragoman_sim::differential::Event;
 use dragoman_sim::{DifferentialBase, DifferentialSettings};
 
-use super::serial::{Line, Machine, SerialOptions, simulate};
+use super::serial::{Line, Machine, SerialOptions};
 use super::words::{Side, number, side, switch};
 use super::{Result, after};
 
 #[derive(Debug, Args)]
 pub struct WheelsOptions {
     #[command(flatten)]
-    serial: SerialOptions,
+    pub(super) serial: SerialOptions,
     /// Distance between the wheels, m.
     #[arg(long, value_name = "M", default_value_t = DifferentialSettings::default().wheel_separation)]
     separation: f64,
@@ -32,8 +32,8 @@ pub struct WheelsOptions {
     seed: u64,
 }
 
-/// Runs the command until SIGINT or SIGTERM.
-pub(super) fn run(options: &WheelsOptions) -> Result<()> {
+/// The device.
+pub(super) fn machine(options: &WheelsOptions) -> Result<DifferentialBase> {
     let settings = DifferentialSettings {
         wheel_separation: options.separation,
         wheel_radius: options.radius,
@@ -42,7 +42,7 @@ pub(super) fn run(options: &WheelsOptions) -> Result<()> {
         seed: options.seed,
         ..DifferentialSettings::default()
     };
-    simulate("Base", &options.serial, DifferentialBase::new(settings)?)
+    Ok(DifferentialBase::new(settings)?)
 }
 
 const HELP: &str = "\

@@ -7,14 +7,14 @@ use dragoman_arm::dynamixel::widowx::JOINTS;
 use dragoman_sim::widowx::GRIPPER;
 use dragoman_sim::{Widowx, WidowxSettings};
 
-use super::serial::{Line, Machine, SerialOptions, simulate};
+use super::after;
+use super::serial::{Line, Machine, SerialOptions};
 use super::words::number;
-use super::{Result, after};
 
 #[derive(Debug, Args)]
 pub struct WidowxOptions {
     #[command(flatten)]
-    serial: SerialOptions,
+    pub(super) serial: SerialOptions,
     /// Start with power just switched on: the motors have no torque. By default they hold the arm.
     #[arg(long)]
     limp: bool,
@@ -26,15 +26,15 @@ pub struct WidowxOptions {
     seed: u64,
 }
 
-/// Runs the command until SIGINT or SIGTERM.
-pub(super) fn run(options: &WidowxOptions) -> Result<()> {
+/// The device.
+pub(super) fn machine(options: &WidowxOptions) -> Widowx {
     let settings = WidowxSettings {
         is_held: !options.limp,
         baud: options.baud,
         seed: options.seed,
         ..WidowxSettings::default()
     };
-    simulate("WidowX", &options.serial, Widowx::new(settings))
+    Widowx::new(settings)
 }
 
 const HELP: &str = "\

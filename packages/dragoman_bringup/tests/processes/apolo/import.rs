@@ -1,4 +1,5 @@
-//! `dragoman world import`, and the lab with the world that it writes.
+//! `dragoman world import`, and the lab with the world that it writes: exit codes, output, and one real
+//! process of Apolo's world that is there and moves.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

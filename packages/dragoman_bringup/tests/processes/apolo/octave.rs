@@ -1,4 +1,5 @@
-//! The manual's examples, and every other function, in GNU Octave with the functions of `dragoman_bridge/matlab/apolo`.
+//! The manual's examples, and every other function, in GNU Octave with the functions of `dragoman_bridge/matlab/apolo`: real,
+//! because Octave is another program.
 
 #[path = "../../../../dragoman_bridge/tests/apolo_node/run_octave.rs"]
 mod run_octave;

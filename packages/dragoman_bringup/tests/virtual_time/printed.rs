@@ -1,11 +1,10 @@
 //! The first application as the TurtleBot thesis prints it (5.2), over ROS: the same calls in the same order with the same
-//! numbers. `tests/printed.rs` of dragoman_apps does it on virtual time, with more seeds.
+//! numbers. `tests/printed.rs` of dragoman_apps does it without ROS, with more seeds.
 
 use std::f64::consts::FRAC_PI_2;
 use std::time::Duration;
 
-use crate::common::{Lab, domain, until};
-use crate::simulation::{Log, Program, call, last};
+use crate::common::{Lab, Log, Program, call, last, sleep, until};
 use dragoman_ros::arbotix_msgs::srv::SetSpeed;
 use dragoman_ros::dragoman_msgs::srv::GetLocation;
 use dragoman_ros::geometry_msgs::msg::{Point, Twist};
@@ -58,9 +57,8 @@ impl Turtle {
 }
 
 #[test]
-#[ignore = "takes 70 s; tests/printed.rs of dragoman_apps does the same on virtual time"]
 fn the_first_application_as_printed_carries_the_cube_over_ros() {
-    let lab = Lab::start_with(domain(), &["up", "--world", "laboratory"], &["-p", "arm31:port:=0"]);
+    let lab = Lab::start_with(0, &["up", "--only", "turtlebot,apolo", "--world", "laboratory"], &[]);
     let mut program = Program::new(&lab);
     let newest = || QosProfile::default().keep_last(1);
     let turtle = Turtle {
@@ -130,7 +128,7 @@ fn the_first_application_as_printed_carries_the_cube_over_ros() {
     turtle.pause(2.0);
     turtle.joint(6, 0.0);
     turtle.pause(2.0);
-    std::thread::sleep(Duration::from_millis(500));
+    sleep(Duration::from_millis(500));
     let place = cube();
     // On the near table, whose top is 46 cm high.
     assert!((place.x + 3.545).abs() < 0.26 && place.y.abs() < 0.26, "{place:?}");

@@ -1,10 +1,8 @@
 //! Every example of the Apolo port manual, byte by byte: sizes, answers, requests without answer.
 
-use std::process::Command;
-
 use super::assert_near;
+use crate::common::Lab;
 use crate::common::apolo::{FALSE, TRUE, request};
-use crate::common::{Lab, domain};
 
 /// The output of the manual's example of `apoloGetLocation`.
 #[allow(clippy::approx_constant, reason = "as printed")]
@@ -12,7 +10,7 @@ const PIEZA: [f64; 6] = [-0.25, 0.2, 0.06, 1.5708, 0.6912, 0.9425];
 
 #[test]
 fn every_example() {
-    let lab = Lab::start();
+    let lab = Lab::only("apolo");
     let mut client = lab.apolo();
 
     // apoloCheckRobotJoints('Puma560',[0.5 0.23 -0.1],'world1')
@@ -64,7 +62,7 @@ fn every_example() {
 
 #[test]
 fn what_later_programs_need() {
-    let lab = Lab::start();
+    let lab = Lab::only("apolo");
     let mut client = lab.apolo();
     assert_eq!(client.ask(&request(b'p', "", &["Marvin"], &[0.0, 0.0, 0.0, 0.0])), TRUE);
     client.silent(&request(b'R', "", &["Marvin"], &[0.0, 0.0, 0.0]));
@@ -112,7 +110,7 @@ fn what_later_programs_need() {
 
 #[test]
 fn unknown_names_and_wrong_values_are_no_and_change_nothing() {
-    let lab = Lab::start();
+    let lab = Lab::only("apolo");
     let mut client = lab.apolo();
     for letter in *b"GgolBud" {
         assert_eq!(client.ask(&request(letter, "", &["nobody"], &[])), FALSE);
@@ -135,8 +133,8 @@ fn unknown_names_and_wrong_values_are_no_and_change_nothing() {
 
 #[test]
 fn a_world_of_one_s_own() {
-    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let file = folder.join("own_world.yaml");
+    let folder = crate::common::Folder::new();
+    let file = folder.0.join("own_world.yaml");
     let world = "
 worlds:
   - name: Attic
@@ -145,7 +143,7 @@ worlds:
       - { name: trunk, xyz: [1, 0, 0.2], shapes: [{ box: [0.4, 0.4, 0.4] }] }
 ";
     std::fs::write(&file, world).unwrap();
-    let lab = Lab::start_with(domain(), &["up", "--world", file.to_str().unwrap()], &["-p", "arm31:port:=0"]);
+    let lab = Lab::start_with(0, &["up", "--only", "apolo", "--world", file.to_str().unwrap()], &[]);
     assert!(lab.banner.iter().any(|line| line.starts_with("Attic")), "{:?}", lab.banner);
     let mut client = lab.apolo();
     assert_near(&client.values(b'G', "trunk"), &[1.0, 0.0, 0.2, 0.0, 0.0, 0.0]);
@@ -153,30 +151,8 @@ worlds:
 
     std::fs::write(&file, world.replace("box: [4, 4, 0.1]", "box: [4, 4]")).unwrap();
     for (path, named) in [(file.to_str().unwrap(), "line"), ("/none/such.yaml", "/none/such.yaml")] {
-        let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
-            .args(["up", "--console", "off", "--world", path, "--domain", &domain().to_string()])
-            .args(["--ros-args", "-p", "arm31:port:=0", "-p", "apolo:port:=0"])
-            .output()
-            .unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1));
+        let refused = Lab::try_start(1, &[], 1, &["up", "--only", "apolo", "--world", path], &[]);
+        let error = refused.err().expect("it is refused");
         assert!(error.contains(path) && error.contains(named), "{error}");
     }
-}
-
-#[test]
-fn a_taken_port_is_named_with_the_option_that_changes_it() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port();
-    let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
-        .args(["--domain", &domain().to_string(), "--ros-args", "-p", "arm31:port:=0"])
-        .args(["-p", &format!("apolo:port:={port}")])
-        .output()
-        .unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        error.contains(&port.to_string()) && error.contains("--bind") && error.contains("apolo:port"),
-        "{error}"
-    );
 }

@@ -1,10 +1,11 @@
-//! One program and two robots: simulated ones in other processes, and robots that are missing, slow or answer
+//! One program and two robots: simulated ones in other programs, and robots that are missing, slow or answer
 //! differently.
 
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
 
-use crate::common::{Lab, domain, until};
+use crate::common::{Lab, Log, block_on, call, context, last, sleep, until};
+use crate::device::Device;
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax};
 use dragoman_ros::dragoman_msgs::msg::RelayReport;
 use dragoman_ros::dragoman_msgs::srv::GetGeometry;
@@ -12,35 +13,24 @@ use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::sensor_msgs::msg::{JointState, LaserScan};
 use dragoman_ros::std_msgs::msg::Float64;
-use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{
-    Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, WrappedServiceTypeSupport,
-    WrappedTypesupport,
-};
-use futures::executor::block_on;
-use futures::future::Either;
+use dragoman_ros::{Client, Node, Publisher, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport};
 use futures::{FutureExt, StreamExt};
-
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A program, or robots that log the received commands.
 struct Peer {
     tasks: NodeTasks,
 }
 
-type Log<T> = Arc<Mutex<Vec<T>>>;
-
 impl Peer {
-    fn new(domain_id: u16) -> Self {
-        let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
-        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
-        Self { tasks: NodeTasks::new(Node::create(context, "peer", "").unwrap()) }
+    fn new(domain: u16) -> Self {
+        Self { tasks: NodeTasks::new(Node::create(context(domain), "peer", "").unwrap()) }
     }
 
     fn record<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> Log<T> {
         let log = Log::default();
-        let sink = Arc::clone(&log);
+        let sink = std::sync::Arc::clone(&log);
         let qos = QosProfile::default().keep_last(100);
         self.tasks.subscribe(topic, qos, move |message: T| sink.lock().unwrap().push(message)).unwrap();
         log
@@ -51,55 +41,34 @@ impl Peer {
     }
 
     fn client<S: WrappedServiceTypeSupport + 'static>(&mut self, name: &str) -> Client<S> {
-        Client { client: self.tasks.node().create_client(name, QosProfile::services_default()).unwrap() }
+        self.tasks.node().create_client(name, QosProfile::services_default()).unwrap()
     }
 
     fn start(self) {
-        let node: RunningNode = self.tasks.start().unwrap();
-        std::thread::spawn(move || block_on(node));
+        dragoman_time::spawn(self.tasks.start().unwrap());
     }
 }
 
-struct Client<S: WrappedServiceTypeSupport + 'static> {
-    client: dragoman_ros::Client<S>,
-}
-
-impl<S: WrappedServiceTypeSupport + 'static> Client<S> {
-    fn wait(&self) {
-        block_on(async { Node::is_available(&self.client).unwrap().await.unwrap() });
-    }
-
-    /// The response, if it comes within `patience`.
-    fn call(&self, request: &S::Request, patience: Duration) -> Option<S::Response> {
-        let answer = self.client.request(request).unwrap();
-        let late = futures_timer(patience);
-        match block_on(futures::future::select(answer, late)) {
-            Either::Left((answer, _)) => Some(answer.unwrap()),
-            Either::Right(_) => None,
-        }
-    }
-}
-
-fn futures_timer(time: Duration) -> futures::channel::oneshot::Receiver<()> {
-    let (sender, receiver) = futures::channel::oneshot::channel();
-    std::thread::spawn(move || {
-        std::thread::sleep(time);
-        drop(sender);
-    });
-    receiver
-}
-
-fn last<T: Clone>(log: &Log<T>) -> Option<T> {
-    log.lock().unwrap().last().cloned()
+/// The response, if it comes within `patience`.
+fn call_within<S: WrappedServiceTypeSupport + 'static>(
+    client: &Client<S>,
+    request: &S::Request,
+    patience: Duration,
+) -> Option<S::Response> {
+    block_on(async {
+        Node::is_available(client).unwrap().await.unwrap();
+        let answer = client.request(request).unwrap();
+        dragoman_time::timeout(patience, answer).await.ok().map(Result::unwrap)
+    })
 }
 
 #[test]
 fn a_program_drives_two_simulated_robots_and_hears_the_first() {
-    let domain = domain();
-    // The first runs in another process, like a real one; the other comes with the relay.
-    let remaps = ["-r", "__ns:=/real", "-r", "/tf:=tf", "-p", "arm31:port:=0"];
-    let _real = Lab::start_with(domain, &["up"], &remaps);
-    let _mixed = Lab::start_with(domain, &["up", "--mode", "mixed"], &["-p", "arm31:port:=0"]);
+    let domain = 0;
+    // The first runs in another program, like a real one; the other comes with the relay.
+    let only = ["up", "--only", "turtlebot"];
+    let _real = Lab::start_with(domain, &only, &["-r", "__ns:=/real", "-r", "/tf:=tf"]);
+    let _mixed = Lab::start_with(domain, &[&only[..], &["--mode", "mixed"]].concat(), &[]);
     let mut peer = Peer::new(domain);
     let received = peer.record::<Odometry>("/odom");
     let real = peer.record::<Odometry>("/real/odom");
@@ -121,7 +90,7 @@ fn a_program_drives_two_simulated_robots_and_hears_the_first() {
     let moved = |log: &Log<Odometry>| last(log).unwrap().pose.pose.position.x > 0.05;
     until("both move", || {
         velocity.publish(&forward).unwrap();
-        std::thread::sleep(Duration::from_millis(50));
+        sleep(Duration::from_millis(50));
         moved(&real) && moved(&sim) && moved(&received)
     });
     let wrist = |log: &Log<JointState>| {
@@ -131,7 +100,7 @@ fn a_program_drives_two_simulated_robots_and_hears_the_first() {
     };
     until("both arms are at their commanded positions", || {
         command.publish(&Float64 { data: 0.2 }).unwrap();
-        std::thread::sleep(Duration::from_millis(50));
+        sleep(Duration::from_millis(50));
         let reached = |log| wrist(log).is_some_and(|position| (position - 0.2).abs() < 0.02);
         reached(&joints) && reached(&sim_joints)
     });
@@ -142,11 +111,9 @@ fn a_program_drives_two_simulated_robots_and_hears_the_first() {
         received.lock().unwrap().iter().filter(|odometry| stamps.contains(&odometry.header.stamp)).count();
     assert!(own > 10, "the program receives the first robot's data: {own}");
 
-    geometry.wait();
     until("both answer", || {
-        let answer = geometry.call(&GetGeometry::Request::default(), PATIENCE).expect("an answer");
-        assert!(answer.success);
-        std::thread::sleep(Duration::from_millis(100));
+        assert!(call(&geometry, &GetGeometry::Request::default()).success);
+        sleep(Duration::from_millis(100));
         last(&reports).is_some_and(|report| report.agree)
     });
     let report = last(&reports).unwrap();
@@ -156,9 +123,7 @@ fn a_program_drives_two_simulated_robots_and_hears_the_first() {
     );
     assert_eq!((report.outcomes, report.returned), (vec![0, 0], 0));
     assert!(report.seconds.iter().all(|seconds| *seconds < 1.0) && report.answers[0].contains("0.354"));
-    enable.wait();
-    let answer = enable.call(&Enable::Request { enable: false }, PATIENCE).expect("an answer");
-    assert!(!answer.state);
+    assert!(!call(&enable, &Enable::Request { enable: false }).state);
     until("both arms answered alike", || {
         last(&reports).is_some_and(|report| report.service == "/arm_5_joint/enable" && report.agree)
     });
@@ -166,7 +131,7 @@ fn a_program_drives_two_simulated_robots_and_hears_the_first() {
 
 #[test]
 fn a_robot_that_is_missing_or_slow_does_not_hold_up_the_other() {
-    let domain = domain();
+    let domain = 0;
     let _relay = Lab::start_with(domain, &["relay"], &["-p", "relay:service_timeout:=0.5"]);
     let mut peer = Peer::new(domain);
     // The second robot is running, the first is not; one service of the first robot's joints is slow.
@@ -191,55 +156,46 @@ fn a_robot_that_is_missing_or_slow_does_not_hold_up_the_other() {
 
     until("the robot that is there is commanded", || {
         command.publish(&Float64 { data: 0.5 }).unwrap();
-        std::thread::sleep(Duration::from_millis(20));
+        sleep(Duration::from_millis(20));
         last(&commands) == Some(Float64 { data: 0.5 })
     });
-    clients.iter().for_each(Client::wait);
-    // Servers and clients of services discover each other one after the other.
-    std::thread::sleep(Duration::from_millis(1000));
     let ask = |client: &Client<Enable::Service>| {
         let before = reports.lock().unwrap().len();
-        let start = Instant::now();
-        let answer = client.call(&Enable::Request { enable: true }, PATIENCE).expect("an answer");
-        let took = start.elapsed();
+        let start = dragoman_time::now();
+        let answer = call(client, &Enable::Request { enable: true });
+        let took = dragoman_time::since(start);
         until("it is reported", || reports.lock().unwrap().len() > before);
         (answer.state, took, last(&reports).unwrap())
     };
     let (state, took, report) = ask(&clients[0]);
-    assert!(state && took < Duration::from_millis(400), "{took:?}");
+    // The time in which a service is looked for.
+    assert!(state && (0.05..0.06).contains(&took.as_secs_f64()), "{took:?}");
     assert_eq!((report.outcomes.as_slice(), report.returned, report.agree), (&[2, 0][..], 1, false));
     assert_eq!(report.answers, ["", r#"{"state":true}"#]);
     let (state, _, report) = ask(&clients[1]);
     assert!(!state, "the first robot's answer");
     assert_eq!((report.outcomes.as_slice(), report.returned, report.agree), (&[0, 0][..], 0, false));
     let (state, took, report) = ask(&clients[2]);
-    assert!(state && (0.4..1.5).contains(&took.as_secs_f64()), "{took:?}");
+    // The time limit of a robot's answer.
+    assert!(state && (0.5..0.51).contains(&took.as_secs_f64()), "{took:?}");
     assert_eq!((report.outcomes.as_slice(), report.returned), (&[1, 0][..], 1));
 
-    unserved.wait();
-    let answer = unserved.call(&Relax::Request::default(), Duration::from_millis(1500));
+    let answer = call_within(&unserved, &Relax::Request::default(), Duration::from_millis(1500));
     assert_eq!(answer, None, "no joint was relaxed, and no response came");
     until("that is reported", || last(&reports).is_some_and(|report| report.returned == -1));
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn the_real_robot_is_where_programs_look_for_it() {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("real_{}", std::process::id()));
-    let mut machine = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"))
-        .args(["device", "kobuki", "--pty"])
-        .arg(&path)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    until("the machine is at its port", || path.exists());
-    let port = format!("mobile_base:device_port:={}", path.display());
-    let domain = domain();
-    let lab = Lab::start_with(domain, &["up", "--mode", "real"], &["-p", &port, "-p", "arm31:port:=0"]);
+    let port = "/dev/kobuki";
+    let machine = Device::start(port, &["kobuki"]);
+    let domain = 0;
+    let parameter = format!("mobile_base:device_port:={port}");
+    let real = ["up", "--only", "turtlebot", "--mode", "real"];
+    let lab = Lab::start_with(domain, &real, &["-p", &parameter]);
     let row = lab.banner.iter().find(|row| row.starts_with("kobuki"));
     let row = row.unwrap_or_else(|| panic!("{:?}", lab.banner));
-    assert!(row.contains(path.to_str().unwrap()) && row.ends_with("/mobile_base"), "{row}");
+    assert!(row.contains(port) && row.ends_with("/mobile_base"), "{row}");
     let mut peer = Peer::new(domain);
     let received = peer.record::<Odometry>("/odom");
     let joints = peer.record::<JointState>("/joint_states");
@@ -250,12 +206,10 @@ fn the_real_robot_is_where_programs_look_for_it() {
     });
     assert_eq!(last(&joints).unwrap().name, ["wheel_left_joint", "wheel_right_joint"], "it has no arm");
     assert!(nothing.lock().unwrap().is_empty(), "nothing of it is simulated");
-    drop(lab);
-    machine.kill().unwrap();
-    machine.wait().unwrap();
-    let _ = std::fs::remove_file(&path);
+    drop(machine);
 
-    let lab = Lab::start_with(domain, &["up", "--mode", "real"], &["-p", "arm31:port:=0"]);
+    // Another domain: the first lab runs on.
+    let lab = Lab::start_with(domain + 1, &real, &[]);
     assert!(
         lab.banner.iter().any(|row| row.starts_with("(in ROS)") && row.contains("TurtleBot")),
         "{:?}",
@@ -265,12 +219,12 @@ fn the_real_robot_is_where_programs_look_for_it() {
 
 #[test]
 fn a_laser_is_listened_to_only_while_a_program_listens() {
-    let domain = domain();
+    let domain = 0;
     let _relay = Lab::start_with(domain, &["relay"], &[]);
     let mut node = Peer::new(domain).tasks;
     let scans = node.node().create_publisher::<LaserScan>("/real/scan", QosProfile::default()).unwrap();
     let listeners = || scans.get_inter_process_subscription_count().unwrap();
-    std::thread::sleep(Duration::from_secs(1));
+    sleep(Duration::from_secs(1));
     assert_eq!(listeners(), 0);
     for round in 0..2 {
         let mut received = node.node().subscribe::<LaserScan>("/scan", QosProfile::default()).unwrap();
@@ -279,7 +233,7 @@ fn a_laser_is_listened_to_only_while_a_program_listens() {
         scan.header.stamp.sec = round + 1;
         until("a scan arrives", || {
             scans.publish(&scan).unwrap();
-            std::thread::sleep(Duration::from_millis(20));
+            sleep(Duration::from_millis(20));
             matches!(received.next().now_or_never(), Some(Some(passed)) if passed == scan)
         });
         drop(received);
@@ -289,37 +243,13 @@ fn a_laser_is_listened_to_only_while_a_program_listens() {
 
 #[test]
 fn circles_and_strange_tables_are_refused() {
-    let refused = |arguments: &[&str]| {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"))
-            .args(arguments)
-            .args(["--domain", &domain().to_string()])
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            .output()
-            .unwrap();
-        assert!(!output.status.success());
-        String::from_utf8(output.stderr).unwrap()
-    };
+    let refused =
+        |arguments: &[&str]| Lab::try_start(1, &[], 0, arguments, &[]).err().expect("it is refused");
     let circle = refused(&["relay", "--robots", "/,/sim"]);
     assert!(circle.contains("in a circle"), "{circle}");
-    let circle = refused(&[
-        "up",
-        "--mode",
-        "mixed",
-        "--real-namespace",
-        "/",
-        "--console",
-        "off",
-        "--ros-args",
-        "-p",
-        "apolo:port:=0",
-        "-p",
-        "arm31:port:=0",
-        "-p",
-        "neobotix:ports:=[0,0]",
-        "--",
-    ]);
+    let circle = refused(&["up", "--mode", "mixed", "--real-namespace", "/", "--console", "off"]);
     assert!(circle.contains("in a circle"), "{circle}");
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("strange.yaml");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("strange.yaml");
     std::fs::write(&path, "topics: [{name: a, type: no_msgs/msg/None, to: robots}]").unwrap();
     let strange = refused(&["relay", "--table", path.to_str().unwrap()]);
     assert!(strange.contains("no_msgs/msg/None cannot be relayed"), "{strange}");

@@ -1,8 +1,10 @@
 //! Client, server side, ROS, client side, second lab: the answers equal those of a single lab.
 
+use std::time::Duration;
+
 use super::assert_near;
 use crate::common::apolo::{ApoloClient, FALSE, request};
-use crate::common::{Lab, domain, until};
+use crate::common::{Lab, sleep, until};
 
 /// The requests sent to both; a request without answer is followed by one with an answer.
 fn script(client: &mut ApoloClient) -> Vec<Vec<u8>> {
@@ -43,14 +45,17 @@ fn script(client: &mut ApoloClient) -> Vec<Vec<u8>> {
 #[test]
 fn a_chain_answers_as_a_lab_alone() {
     // The noise is the same in both: the world's random seed.
-    let (alone, second) = (Lab::start(), Lab::start());
+    let world = ["up", "--only", "apolo"];
+    let alone = Lab::start_with(0, &world, &[]);
+    let second = Lab::start_with(1, &world, &["-p", "apolo:port:=12345"]);
     let expected = script(&mut alone.apolo());
 
-    let between = domain();
+    let between = 2;
     let server = second.apolo.to_string();
     let bridge = Lab::start_with(between, &["apolo", "--server", &server], &[]);
     assert!(bridge.banner.iter().any(|line| line.contains(&server) && line.contains("/apolo")));
-    let front = Lab::start_with(between, &["up", "--bridge-only"], &["-p", "arm31:port:=0"]);
+    let front =
+        Lab::start_with(between, &["up", "--only", "apolo", "--bridge-only"], &["-p", "apolo:port:=12346"]);
     let mut client = front.apolo();
     let location = request(b'G', "", &["pieza"], &[]);
     until("the chain is closed", || client.ask(&location) != FALSE);
@@ -65,45 +70,23 @@ fn a_chain_answers_as_a_lab_alone() {
 /// is.
 #[test]
 fn a_world_and_a_client_side_do_not_meet_in_one_domain() {
-    let lab = Lab::start();
+    let lab = Lab::only("apolo");
     let server = lab.apolo.to_string();
     let client_side = ["apolo", "--server", &server];
     let refused = |arguments: &[&str], domain: u16| {
-        let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"))
-            .args(arguments)
-            .args([
-                "--domain",
-                &domain.to_string(),
-                "--ros-args",
-                "-p",
-                "arm31:port:=0",
-                "-p",
-                "apolo:port:=0",
-            ])
-            .args(["-p", "neobotix:ports:=[0,0]", "-p", "player:port:=0"])
-            .env_remove("ROS_DOMAIN_ID")
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
-        let start = std::time::Instant::now();
-        while process.try_wait().unwrap().is_none() {
-            if start.elapsed() > std::time::Duration::from_secs(60) {
-                process.kill().unwrap();
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        let output = process.wait_with_output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && error.contains("in a circle"), "{arguments:?}: {error}");
+        let error = match Lab::try_start(1, &[], domain, arguments, &["-p", "apolo:port:=12345"]) {
+            Err(error) => error,
+            // It was ready before it knew of the other.
+            Ok(started) => started.ended().0.unwrap_err(),
+        };
+        assert!(error.contains("in a circle"), "{arguments:?}: {error}");
     };
+    // The older goes on: a lab is ready in the instant in which it starts.
+    sleep(Duration::from_millis(1));
     refused(&client_side, lab.domain);
-    let between = domain();
-    let bridge = Lab::start_with(between, &client_side, &[]);
+    let between = lab.domain + 1;
+    let _bridge = Lab::start_with(between, &client_side, &[]);
     refused(&["up", "--console", "off"], between);
     // The first to start stays.
-    drop(bridge);
     assert_ne!(lab.apolo().ask(&request(b'G', "", &["pieza"], &[])), FALSE);
 }
