@@ -16,6 +16,7 @@ pub mod neobotix;
 pub mod peers;
 #[cfg(target_os = "linux")]
 pub mod platform;
+pub mod recording;
 
 pub use arm31::{Answer, ArmClient, distance, roll_pitch_yaw};
 

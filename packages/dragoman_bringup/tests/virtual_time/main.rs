@@ -11,5 +11,15 @@
 mod common;
 mod host;
 
+mod arm;
+mod calibrate;
+mod camera;
+mod control;
 mod determinism;
+mod evaluate;
+mod lab;
+mod latency;
+mod parts;
 mod position2d;
+mod record;
+mod supervision;
