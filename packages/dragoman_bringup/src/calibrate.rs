@@ -3,11 +3,11 @@
 use std::error::Error;
 
 use clap::Subcommand;
-use dragoman_ros::process;
-use dragoman_ros::startup::Preset;
+use dragoman_ros::Context;
 use dragoman_tools::calibrate::{self, ArcsCommand, Arm, FitCommand, MeasureCommand, PlanCommand};
+use futures::future::LocalBoxFuture;
 
-use crate::{WithCommon, robot};
+use crate::{Tool, WithCommon, robot};
 
 #[derive(Subcommand)]
 pub(crate) enum CalibrateCommand {
@@ -21,17 +21,18 @@ pub(crate) enum CalibrateCommand {
     Measure(WithCommon<MeasureCommand>),
 }
 
-pub(crate) fn run(command: &CalibrateCommand) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(command: CalibrateCommand) -> Result<(), Box<dyn Error>> {
     match command {
-        CalibrateCommand::Fit(fit) => calibrate::fit(fit, &arm(&fit.robot)?),
-        CalibrateCommand::Arcs(arcs) => calibrate::arcs(arcs, &arm(&arcs.robot)?),
-        CalibrateCommand::Plan(plan) => calibrate::plan(plan, &arm(&plan.robot)?),
-        CalibrateCommand::Measure(WithCommon { options, common }) => {
-            let arm = arm(&options.robot)?;
-            process::run("dragoman calibrate measure", common, &Preset::default(), async |process, stop| {
-                calibrate::measure(&process.context, options, &arm, stop).await
-            })
-        }
+        CalibrateCommand::Fit(fit) => calibrate::fit(&fit, &arm(&fit.robot)?),
+        CalibrateCommand::Arcs(arcs) => calibrate::arcs(&arcs, &arm(&arcs.robot)?),
+        CalibrateCommand::Plan(plan) => calibrate::plan(&plan, &arm(&plan.robot)?),
+        CalibrateCommand::Measure(measure) => crate::work("calibrate measure", measure),
+    }
+}
+
+impl Tool for MeasureCommand {
+    async fn run(self, context: &Context, stop: LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>> {
+        calibrate::measure(context, &self, &arm(&self.robot)?, stop).await
     }
 }
 

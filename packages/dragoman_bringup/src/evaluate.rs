@@ -3,12 +3,12 @@
 use std::error::Error;
 
 use clap::Subcommand;
-use dragoman_ros::process;
-use dragoman_ros::startup::Preset;
+use dragoman_ros::Context;
 use dragoman_tools::evaluate::{self, ReportCommand, RunCommand};
+use futures::future::LocalBoxFuture;
 
-use crate::WithCommon;
 use crate::calibrate::arm;
+use crate::{Tool, WithCommon};
 
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant)] // There is one of it.
@@ -19,14 +19,15 @@ pub(crate) enum EvaluateCommand {
     Report(ReportCommand),
 }
 
-pub(crate) fn run(command: &EvaluateCommand) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(command: EvaluateCommand) -> Result<(), Box<dyn Error>> {
     match command {
-        EvaluateCommand::Run(WithCommon { options, common }) => {
-            let arm = arm(&options.robot)?;
-            process::run("dragoman evaluate run", common, &Preset::default(), async |process, stop| {
-                evaluate::run(&process.context, options, &arm, stop).await
-            })
-        }
-        EvaluateCommand::Report(report) => evaluate::report(report, &arm(&report.robot)?),
+        EvaluateCommand::Run(run) => crate::work("evaluate run", run),
+        EvaluateCommand::Report(report) => evaluate::report(&report, &arm(&report.robot)?),
+    }
+}
+
+impl Tool for RunCommand {
+    async fn run(self, context: &Context, stop: LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>> {
+        evaluate::run(context, &self, &arm(&self.robot)?, stop).await
     }
 }

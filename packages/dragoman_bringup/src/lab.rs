@@ -1,6 +1,7 @@
 //! Programs on virtual time, in one thread: for tests and for `dragoman up --fast`.
 //!
-//! A [`Lab`] runs the nodes of `dragoman up`, or of another server, as they are, without network and without threads.
+//! A [`Lab`] runs the nodes of `dragoman up`, or of another command in ROS, as they are, without network and without
+//! threads.
 //! Several of them may share a [`Simulation`]; those of one domain see each other in ROS, and all share the simulated
 //! network. Time passes only in [`Simulation::block_on`] and what is built on it. The same seed gives the same history.
 
@@ -14,17 +15,22 @@ use std::time::Duration;
 
 use clap::{Args, Parser};
 use dragoman_ros::process::CommonOptions;
+use dragoman_ros::startup::Preset;
 use dragoman_ros::{command_line, process};
 use dragoman_time::{LAB_FOLDER, Program, Run, Simulation, Surroundings};
 use futures::channel::oneshot;
 use tokio::sync::Notify;
 
-use crate::{Cli, Command, Server, WithCommon, serve_until};
+use crate::calibrate::CalibrateCommand;
+use crate::evaluate::EvaluateCommand;
+use crate::{Cli, Command, Server, Tool, WithCommon, serve_until};
 
-/// A running program: a lab, or the server of a single machine.
+/// A running program: a lab, the server of a single machine, or a tool.
 pub struct Lab {
     /// `None` after its end.
     process: Option<Run<Running>>,
+    /// How it has ended while it was started: a tool that had nothing to do.
+    ended: Option<Result<(), String>>,
     program: Program,
     stop: Arc<Notify>,
     /// What was printed up to `ready`.
@@ -37,7 +43,7 @@ type Running = Pin<Box<dyn Future<Output = Result<(), String>>>>;
 /// What a lab is started with.
 #[derive(Debug, Clone, Default)]
 pub struct LabOptions {
-    /// What stands behind `dragoman` on the command line: a server, for example `up`, with its options and ROS arguments.
+    /// What stands behind `dragoman` on the command line: a command, for example `up`, with its options and ROS arguments.
     pub arguments: Vec<String>,
     /// The environment.
     pub variables: BTreeMap<String, String>,
@@ -47,45 +53,48 @@ pub struct LabOptions {
 }
 
 impl Lab {
-    /// Starts a program in `simulation`, and runs it until it is ready.
+    /// Starts a program in `simulation`, and runs it until it is ready. A tool is ready as soon as it has begun.
     ///
     /// # Errors
-    /// Arguments of a command that is no server; the reason why the program cannot start.
+    /// Arguments of a command that does not work in ROS; the reason why the program cannot start.
     pub fn start(simulation: &Simulation, options: LabOptions) -> Result<Self, Box<dyn Error>> {
-        let LabOptions { arguments, mut variables, folder } = options;
-        let arguments: Vec<String> = std::iter::once("dragoman".to_owned()).chain(arguments).collect();
-        for name in ["HOME", "TMPDIR"] {
-            variables.entry(name.to_owned()).or_insert_with(|| LAB_FOLDER.to_owned());
-        }
-        let folder = Some(folder);
-        let program = Program::new(Surroundings { arguments, variables, folder, ..Surroundings::default() });
-        let stop = Arc::new(Notify::new());
-        let (ready, is_ready) = oneshot::channel();
-        let process = simulation.enter(|| program.enter(|| command(Arc::clone(&stop), ready)))?;
-        let mut process = program.run(process);
-        let started = simulation.block_on(async {
-            let mut is_ready = pin!(is_ready);
-            std::future::poll_fn(|task| {
-                if let Poll::Ready(ended) = Pin::new(&mut process).poll(task) {
-                    return Poll::Ready(Err(ended.err().unwrap_or_else(|| "it has ended".to_owned())));
-                }
-                match is_ready.as_mut().poll(task) {
-                    Poll::Ready(Ok(context)) => Poll::Ready(Ok(context)),
-                    // A process that will not be ready ends soon, and says why.
-                    Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
-                }
-            })
-            .await
-        });
-        let domain = match started {
-            Ok(domain) => domain,
+        let mut lab = Starting::new(simulation, options)?;
+        match simulation.block_on(std::future::poll_fn(|task| lab.poll(task))) {
+            Ok(()) => lab.started().ok_or_else(|| "it has ended".into()),
             Err(reason) => {
-                simulation.enter(|| drop(process));
-                return Err(reason.into());
+                simulation.enter(|| drop(lab));
+                Err(reason.into())
             }
-        };
-        let banner = program.take_output();
-        Ok(Self { process: Some(process), program, stop, banner, domain })
+        }
+    }
+
+    /// As [`Lab::start`], several programs at the same time.
+    ///
+    /// # Errors
+    /// As [`Lab::start`]: of the first program that has one.
+    pub fn start_together(
+        simulation: &Simulation,
+        options: impl IntoIterator<Item = LabOptions>,
+    ) -> Result<Vec<Self>, Box<dyn Error>> {
+        let labs: Result<Vec<_>, _> =
+            options.into_iter().map(|options| Starting::new(simulation, options)).collect();
+        let mut labs = labs?;
+        let started = simulation.block_on(std::future::poll_fn(|task| {
+            let mut are_ready = true;
+            for lab in &mut labs {
+                match lab.poll(task) {
+                    Poll::Ready(Ok(())) => {}
+                    Poll::Ready(Err(reason)) => return Poll::Ready(Err(reason)),
+                    Poll::Pending => are_ready = false,
+                }
+            }
+            if are_ready { Poll::Ready(Ok(())) } else { Poll::Pending }
+        }));
+        if let Err(reason) = started {
+            simulation.enter(|| drop(labs));
+            return Err(reason.into());
+        }
+        Ok(labs.into_iter().filter_map(Starting::started).collect())
     }
 
     /// The lines that were printed up to `ready`.
@@ -116,11 +125,71 @@ impl Lab {
     /// Runs its part of the simulation.
     fn poll(&mut self, task: &mut TaskContext<'_>) -> Poll<Result<(), String>> {
         let Some(process) = &mut self.process else { return Poll::Pending };
-        let ended = Pin::new(process).poll(task);
+        let ended = match self.ended.take() {
+            Some(ended) => Poll::Ready(ended),
+            None => Pin::new(process).poll(task),
+        };
         if ended.is_ready() {
             self.process = None;
         }
         ended
+    }
+}
+
+/// A program that is not ready yet.
+struct Starting {
+    process: Run<Running>,
+    program: Program,
+    stop: Arc<Notify>,
+    is_ready: oneshot::Receiver<u16>,
+    /// Its domain, when it is ready.
+    domain: Option<u16>,
+    /// How it has ended since then.
+    ended: Option<Result<(), String>>,
+}
+
+impl Starting {
+    fn new(simulation: &Simulation, options: LabOptions) -> Result<Self, Box<dyn Error>> {
+        let LabOptions { arguments, mut variables, folder } = options;
+        let arguments: Vec<String> = std::iter::once("dragoman".to_owned()).chain(arguments).collect();
+        for name in ["HOME", "TMPDIR"] {
+            variables.entry(name.to_owned()).or_insert_with(|| LAB_FOLDER.to_owned());
+        }
+        let folder = Some(folder);
+        let program = Program::new(Surroundings { arguments, variables, folder, ..Surroundings::default() });
+        let stop = Arc::new(Notify::new());
+        let (ready, is_ready) = oneshot::channel();
+        let process = simulation.enter(|| program.enter(|| command(Arc::clone(&stop), ready)))?;
+        let process = program.run(process);
+        Ok(Self { process, program, stop, is_ready, domain: None, ended: None })
+    }
+
+    /// Runs it; ready when it is, or has ended before that.
+    fn poll(&mut self, task: &mut TaskContext<'_>) -> Poll<Result<(), String>> {
+        if self.ended.is_none()
+            && let Poll::Ready(ended) = Pin::new(&mut self.process).poll(task)
+        {
+            self.ended = Some(ended);
+        }
+        if self.domain.is_none()
+            && let Poll::Ready(Ok(domain)) = Pin::new(&mut self.is_ready).poll(task)
+        {
+            self.domain = Some(domain);
+        }
+        match (&self.domain, &self.ended) {
+            (Some(_), _) => Poll::Ready(Ok(())),
+            (None, Some(ended)) => {
+                Poll::Ready(Err(ended.clone().err().unwrap_or_else(|| "it has ended".to_owned())))
+            }
+            (None, None) => Poll::Pending,
+        }
+    }
+
+    /// `None` if it is not ready.
+    fn started(self) -> Option<Lab> {
+        let Self { process, program, stop, is_ready: _, domain, ended } = self;
+        let banner = program.take_output();
+        Some(Lab { process: Some(process), ended, program, stop, banner, domain: domain? })
     }
 }
 
@@ -159,7 +228,7 @@ pub async fn run_for(labs: &mut [Lab], time: Duration) -> Result<(), (usize, Res
     run_until(labs, dragoman_time::sleep(time)).await
 }
 
-/// The server of the present program's command line.
+/// The command of the present program's command line.
 fn command(stop: Arc<Notify>, ready: oneshot::Sender<u16>) -> Result<Running, Box<dyn Error>> {
     let (own, _) = command_line::split(dragoman_time::arguments());
     let cli = Cli::try_parse_from(own)?;
@@ -174,7 +243,33 @@ fn command(stop: Arc<Notify>, ready: oneshot::Sender<u16>) -> Result<Running, Bo
         Command::Platform(platform) => serve("platform", platform, stop, ready),
         Command::Relay(relay) => serve("relay", relay, stop, ready),
         Command::Console(console) => serve("console", console, stop, ready),
-        _ => return Err("only servers run on virtual time".into()),
+        Command::Latency(latency) => work("latency", latency, stop, ready),
+        Command::Play(play) => work("play", play, stop, ready),
+        Command::Record(record) => work("record", record, stop, ready),
+        Command::Calibrate { command: CalibrateCommand::Measure(measure) } => {
+            work("calibrate measure", measure, stop, ready)
+        }
+        Command::Evaluate { command: EvaluateCommand::Run(run) } => work("evaluate run", run, stop, ready),
+        _ => return Err("only servers and tools in ROS run on virtual time".into()),
+    })
+}
+
+fn work<T: Tool + 'static>(
+    name: &str,
+    command: WithCommon<T>,
+    stop: Arc<Notify>,
+    ready: oneshot::Sender<u16>,
+) -> Running {
+    let name = format!("dragoman {name}");
+    Box::pin(async move {
+        let WithCommon { options, common } = command;
+        let (preset, signal) = (Preset::default(), async || stop.notified().await);
+        let worked = process::simulate(&name, &common, &preset, signal, async |process, stop| {
+            // Who waits for it may have given up.
+            let _ = ready.send(process.context.domain_id());
+            options.run(&process.context, stop).await
+        });
+        worked.await.map_err(|error| error.to_string())
     })
 }
 

@@ -56,8 +56,13 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use dragoman_ros::process::{self, CommonOptions, Process};
 use dragoman_ros::startup::Preset;
-use dragoman_ros::{command_line, outln, output};
-use dragoman_tools::{can, device, latency, play, record, station::StationOptions, teleop};
+use dragoman_ros::{Context, command_line, outln, output};
+use dragoman_tools::latency::{self, LatencyOptions};
+use dragoman_tools::play::{self, PlayOptions};
+use dragoman_tools::record::{self, RecordOptions};
+use dragoman_tools::station::StationOptions;
+use dragoman_tools::{can, device, teleop};
+use futures::future::LocalBoxFuture;
 
 /// Connects robots and programs that only support their old wire protocols to ROS 2.
 ///
@@ -95,7 +100,7 @@ enum Command {
     /// /vrep/status_bar_message and /vrep/aux_console/print, whose text is published back.
     ///
     /// Publisher and program need the same clock: one computer, or several synchronized to well below a millisecond.
-    Latency(WithCommon<latency::LatencyOptions>),
+    Latency(WithCommon<LatencyOptions>),
     /// Connect the platform of a real PlatformCtrl, or of another server of its TCP protocol, to ROS.
     Neobotix(WithCommon<neobotix::NeobotixOptions>),
     /// Connect the devices of a real Player server, or of another server of its TCP protocol, to ROS.
@@ -105,9 +110,9 @@ enum Command {
     /// Serve the web page and rosbridge for the robots that are in ROS.
     Console(WithCommon<console::ConsoleOptions>),
     /// Publish a recording again: an MCAP file.
-    Play(WithCommon<play::PlayOptions>),
+    Play(WithCommon<PlayOptions>),
     /// Record topics in an MCAP file, until SIGINT or SIGTERM.
-    Record(WithCommon<record::RecordOptions>),
+    Record(WithCommon<RecordOptions>),
     /// Merge robots in separate namespaces: a program's commands and requests go to all robots; it receives the data of
     /// the first.
     Relay(WithCommon<relay::RelayOptions>),
@@ -170,6 +175,31 @@ trait Server {
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>>;
 }
 
+/// The options of a command that works in ROS until it is done, or is stopped.
+trait Tool: Args {
+    async fn run(self, context: &Context, stop: LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>>;
+}
+
+impl Tool for LatencyOptions {
+    async fn run(self, context: &Context, stop: LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>> {
+        latency::run(context, &self, stop).await
+    }
+}
+
+impl Tool for PlayOptions {
+    async fn run(self, context: &Context, stop: LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>> {
+        outln!("{}", play::run(context.clone(), self, stop).await?);
+        Ok(())
+    }
+}
+
+impl Tool for RecordOptions {
+    async fn run(self, context: &Context, stop: LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>> {
+        outln!("{}", record::run(context.clone(), self, stop).await?);
+        Ok(())
+    }
+}
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let (own, _) = command_line::split(dragoman_time::arguments());
@@ -187,31 +217,17 @@ pub fn main() -> ExitCode {
         Command::Platform(platform) => serve("platform", &platform),
         Command::Relay(relay) => serve("relay", &relay),
         Command::Console(console) => serve("console", &console),
-        Command::Latency(WithCommon { options, common }) => {
-            process::run("dragoman latency", &common, &Preset::default(), async |process, stop| {
-                latency::run(&process.context, &options, stop).await
-            })
-        }
-        Command::Play(WithCommon { options, common }) => {
-            process::run("dragoman play", &common, &Preset::default(), async |process, stop| {
-                outln!("{}", play::run(process.context.clone(), options, stop).await?);
-                Ok(())
-            })
-        }
-        Command::Record(WithCommon { options, common }) => {
-            process::run("dragoman record", &common, &Preset::default(), async |process, stop| {
-                outln!("{}", record::run(process.context.clone(), options, stop).await?);
-                Ok(())
-            })
-        }
+        Command::Latency(latency) => work("latency", latency),
+        Command::Play(play) => work("play", play),
+        Command::Record(record) => work("record", record),
         Command::Teleop(WithCommon { options, common }) => {
             process::run("dragoman teleop", &common, &Preset::default(), async |process, stop| {
                 teleop::run(&process.context, &options, stop).await
             })
         }
         Command::Station(command) => station::run(&command),
-        Command::Calibrate { command } => calibrate::run(&command),
-        Command::Evaluate { command } => evaluate::run(&command),
+        Command::Calibrate { command } => calibrate::run(command),
+        Command::Evaluate { command } => evaluate::run(command),
         Command::Task { command } => task::run(&command),
         Command::Can { command } => can::run(command).map_err(|error| error as Box<dyn Error>),
         Command::World { command } => world::run(&command),
@@ -233,6 +249,14 @@ fn serve<T: Server + Args>(name: &str, command: &WithCommon<T>) -> Result<(), Bo
     let name = format!("dragoman {name}");
     process::run(&name, &command.common, &preset, async |process, stop| {
         serve_until(stop, process, &command.options, || {}).await
+    })
+}
+
+/// Runs a tool until it is done, or is stopped.
+fn work<T: Tool>(name: &str, command: WithCommon<T>) -> Result<(), Box<dyn Error>> {
+    let WithCommon { options, common } = command;
+    process::run(&format!("dragoman {name}"), &common, &Preset::default(), async |process, stop| {
+        options.run(&process.context, stop).await
     })
 }
 

@@ -7,47 +7,44 @@
 //! depths and meanings stay as they are in the file. DDS neither says which node a subscription belongs to, nor lists
 //! services. So their names are written by hand, and the numbers of a node's readers and writers must match.
 
-mod common;
-#[path = "common/host.rs"]
-mod host;
+#![allow(dead_code, unreachable_pub, reason = "the labs are those of the tests on virtual time")]
+
 #[path = "reference/house.rs"]
 mod house;
 #[path = "reference/rviz.rs"]
 mod rviz;
+#[path = "virtual_time"]
+mod virtual_time {
+    pub(crate) mod common;
+    pub(crate) mod host;
+}
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{Lab, domain};
-use dragoman_bridge::{apolo, arm31, neobotix, player};
 use dragoman_ros::qos::{DurabilityPolicy, ReliabilityPolicy};
 use dragoman_ros::rcl_interfaces::msg::{ParameterDescriptor, ParameterValue};
 use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListParameters};
 use dragoman_ros::rmw_dds_common::msg::{NodeEntitiesInfo, ParticipantEntitiesInfo};
+use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::{
-    Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, TopicEndpointInfo,
-    WrappedServiceTypeSupport, WrappedTypesupport,
+    Node, Publisher, QosProfile, TopicEndpointInfo, WrappedServiceTypeSupport, WrappedTypesupport,
 };
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
+use virtual_time::{common, host};
+
+use common::{Folder, Lab};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The heading of the rows that all nodes with parameters share; `~` stands for the node's name there.
 const COMMON: &str = "Every node with parameters";
 
-const TIME_LIMIT: Duration = Duration::from_secs(30);
-
-#[test]
-fn what_only_one_implementation_does_is_documented() {
-    let page = std::fs::read_to_string(format!("{REPOSITORY}/docs/middleware.md")).unwrap();
-    for (what, reason) in common::implementation::EMBEDDED_ONLY {
-        let row = format!("| {what} | {reason} |");
-        assert!(page.lines().any(|line| line == row), "{row}");
-    }
-}
+/// Time until a program has all its nodes and names.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 #[test]
 fn reference_of_up() {
@@ -80,7 +77,7 @@ fn reference_of_up() {
 fn reference_of_arm31() {
     // Port 9 is closed, and the node does not need an answer.
     let arguments = ["arm31", "--controller", "127.0.0.1:9", "--robot", "ranger_mk1"];
-    let lab = Lab::start_with(domain(), &arguments, &[]);
+    let lab = Lab::start_with(0, &arguments, &[]);
     compare(&lab, &[("/dragoman", "Node /dragoman"), ("/ranger/arm31", "Node /ranger/arm31, client side")]);
 }
 
@@ -88,21 +85,21 @@ fn reference_of_arm31() {
 fn reference_of_apolo() {
     let robots = "apolo_client:robots:=[Marvin, Neo, Neobotix platform, Pioneer3AT, RoMAA]";
     let lasers = "apolo_client:lasers:=[LMS100, '', front, '', '']";
-    let lab = Lab::start_with(domain(), &["apolo", "--server", "127.0.0.1:9"], &["-p", robots, "-p", lasers]);
+    let lab = Lab::start_with(0, &["apolo", "--server", "127.0.0.1:9"], &["-p", robots, "-p", lasers]);
     let client = ("/apolo/apolo_client", "Node /apolo/apolo_client, client side");
     compare(&lab, &[("/dragoman", "Node /dragoman"), client]);
 }
 
 #[test]
 fn reference_of_neobotix() {
-    let lab = Lab::start_with(domain(), &["neobotix", "--server", "127.0.0.1:9"], &[]);
+    let lab = Lab::start_with(0, &["neobotix", "--server", "127.0.0.1:9"], &[]);
     let client = ("/neobotix/neobotix_client", "Node /neobotix/neobotix_client, client side");
     compare(&lab, &[("/dragoman", "Node /dragoman"), client]);
 }
 
 #[test]
 fn reference_of_player() {
-    let lab = Lab::start_with(domain(), &["player", "--server", "127.0.0.1:9"], &[]);
+    let lab = Lab::start_with(0, &["player", "--server", "127.0.0.1:9"], &[]);
     compare(
         &lab,
         &[("/dragoman", "Node /dragoman"), ("/player/player_client", "Node /player/player_client")],
@@ -112,7 +109,7 @@ fn reference_of_player() {
 #[test]
 fn reference_of_base() {
     let arguments = ["base", "--port", "/dev/no-base-is-here", "--kind", "differential"];
-    let lab = Lab::start_with(domain(), &arguments, &[]);
+    let lab = Lab::start_with(0, &arguments, &[]);
     compare(
         &lab,
         &[("/dragoman", "Node /dragoman"), ("/mobile_base", "Node /mobile_base, differential drive")],
@@ -343,12 +340,8 @@ fn generate(pages: &Pages, sections: &[(&str, &str)], observer: &mut Observer) -
 fn compare(lab: &Lab, sections: &[(&str, &str)]) {
     static UPDATE: Mutex<()> = Mutex::new(());
     let update = std::env::var_os("DRAGOMAN_UPDATE_REFERENCE").is_some();
-    // With the lab's own start parameters.
-    let discovery =
-        Discovery { domain_id: lab.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
-    let context = Context::with_options(&discovery, Arguments::default()).unwrap();
-    let mut observer = Observer::new(&context);
-    let start = Instant::now();
+    let mut observer = Observer::new(lab);
+    let start = dragoman_time::now();
     loop {
         let guard = UPDATE.lock();
         let pages = read_pages();
@@ -356,7 +349,7 @@ fn compare(lab: &Lab, sections: &[(&str, &str)]) {
         if new == pages && problems.is_empty() {
             return;
         }
-        if start.elapsed() >= TIME_LIMIT {
+        if dragoman_time::since(start) >= TIME_LIMIT {
             if update {
                 new.iter().for_each(|(path, text)| std::fs::write(path, text).unwrap());
             }
@@ -376,7 +369,7 @@ fn compare(lab: &Lab, sections: &[(&str, &str)]) {
             return;
         }
         drop(guard);
-        std::thread::sleep(Duration::from_millis(200));
+        common::sleep(Duration::from_millis(200));
     }
 }
 
@@ -395,8 +388,8 @@ struct Observer {
 type Probe = Box<dyn Fn() -> usize>;
 
 impl Observer {
-    fn new(context: &Context) -> Self {
-        let mut node = Node::create(context.clone(), "observer", "").unwrap();
+    fn new(lab: &Lab) -> Self {
+        let mut node = common::node(lab.domain);
         let qos =
             QosProfile::default().keep_last(100).transient_local().avoid_ros_namespace_conventions(true);
         let infos = node.subscribe("ros_discovery_info", qos).unwrap().boxed();
@@ -481,13 +474,7 @@ impl Observer {
     ) -> S::Response {
         let name = format!("{node}/{service}");
         let client = self.node.create_client::<S>(&name, QosProfile::services_default()).unwrap();
-        let asked = async {
-            Node::is_available(&client).unwrap().await.unwrap();
-            client.request(&request).unwrap().await.unwrap()
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let answer = runtime.block_on(async { tokio::time::timeout(TIME_LIMIT, asked).await });
-        answer.unwrap_or_else(|_| panic!("{name} does not answer"))
+        common::call(&client, &request)
     }
 }
 
@@ -535,12 +522,8 @@ fn parameter_row(node: &str, parameter: &ParameterDescriptor, value: &ParameterV
         9 => ("string array", format!("[{}]", value.string_array_value.join(", "))),
         other => panic!("{}: type {other} is missing here", parameter.name),
     };
-    // Values set by the tests' command lines: free ports, serial ports, and the robots of an Apolo.
+    // Values set by the tests' command lines: serial ports, and the robots of an Apolo.
     match (parameter.name.as_str(), node) {
-        ("ports", _) => default = format!("{:?}", neobotix::wire::DEFAULT_PORTS),
-        ("port", "/apolo/apolo") => default = apolo::wire::DEFAULT_PORT.to_string(),
-        ("port", "/player") => default = player::wire::DEFAULT_PORT.to_string(),
-        ("port", _) => default = arm31::wire::DEFAULT_PORT.to_string(),
         ("device_port", _) => default.clear(),
         ("robots" | "lasers", "/apolo/apolo_client") => default = "[]".to_owned(),
         _ => {}
@@ -606,26 +589,21 @@ fn relative_links_lead_somewhere() {
 }
 
 /// The only block of the guide in this language.
-#[cfg(target_os = "linux")]
 fn block(language: &str) -> &'static str {
     let guide = include_str!("../../../docs/own-robot.md");
     let (_, rest) = guide.split_once(&format!("```{language}\n")).unwrap();
     rest.split_once("```").unwrap().0
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn the_guides_arm_starts_as_it_is_printed() {
-    let folder = std::env::temp_dir().join(format!("dragoman_guide_{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("lift.urdf"), block("xml")).unwrap();
-    std::fs::write(folder.join("lift.yaml"), block("yaml")).unwrap();
-    let robot = folder.join("lift.yaml").display().to_string();
-    let lab = Lab::start_with(domain(), &["up", "--robot", &robot], &["-p", "arm31:port:=0"]);
-    let mut beside = common::beside::Beside::new(lab.domain);
-    let mut states = beside.subscribe::<dragoman_ros::sensor_msgs::msg::JointState>("/ranger/joint_states");
-    let state = beside.next("the arm's state", &mut states);
+    let folder = Folder::new();
+    folder.write("lift.urdf", block("xml"));
+    let robot = folder.write("lift.yaml", block("yaml"));
+    let lab = Lab::start_with(0, &["up", "--only", "ranger", "--robot", &robot], &[]);
+    let states =
+        common::node(lab.domain).subscribe::<JointState>("/ranger/joint_states", QosProfile::default());
+    let state = common::next(&mut states.unwrap());
     assert_eq!(state.name, ["lift_joint", "turn_joint"]);
     assert!((state.position[0] - 0.1).abs() < 1e-3, "{state:?}");
-    let _ = std::fs::remove_dir_all(folder);
 }

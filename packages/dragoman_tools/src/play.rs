@@ -242,6 +242,8 @@ impl Session {
                     sleep(FAREWELL).await;
                     return Ok(());
                 }
+                // A recording of one moment would be published without a pause.
+                sleep_until(pace.begin + SHORTEST_ROUND).await;
             }
         };
         tokio::select! {
@@ -253,6 +255,8 @@ impl Session {
 }
 
 const CLOCK_PERIOD: Duration = Duration::from_millis(25);
+/// Shortest time from one beginning to the next of a recording that is repeated.
+const SHORTEST_ROUND: Duration = Duration::from_millis(100);
 /// Time for subscribers to get the last messages.
 const FAREWELL: Duration = Duration::from_millis(200);
 

@@ -72,17 +72,20 @@ async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> O
         Ok(started) => started,
         Err(error) => return refused(error),
     };
-    let mut cancelled = Box::pin(goal.canceled());
+    let mut cancelled = goal.canceled();
     let mut stopped = false;
+    let mut ticks = dragoman_time::interval(FEEDBACK_PERIOD);
+    // The first comes at once.
+    ticks.tick().await;
     let end = loop {
-        let tick = dragoman_time::sleep(FEEDBACK_PERIOD);
-        match select(&mut ended, tick).await {
-            Either::Left((end, _)) => break end.unwrap_or(End::Cancelled),
-            Either::Right(_) => goal.publish_feedback(lock(&arm).feedback()),
-        }
-        if !stopped && futures::FutureExt::now_or_never(&mut cancelled).is_some() {
-            stopped = true;
-            lock(&arm).cancel(id);
+        tokio::select! {
+            biased;
+            end = &mut ended => break end.unwrap_or(End::Cancelled),
+            () = &mut cancelled, if !stopped => {
+                stopped = true;
+                lock(&arm).cancel(id);
+            }
+            () = ticks.tick() => goal.publish_feedback(lock(&arm).feedback()),
         }
     };
     let text = end.to_string();

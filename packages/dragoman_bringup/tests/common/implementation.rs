@@ -1,6 +1,6 @@
 //! Features that programs on rcl (`DRAGOMAN_TEST_PROGRAM`) lack: the only list, queried by tests.
 //!
-//! `docs/middleware.md` ("On r2r") has the same table; `tests/reference.rs` compares the two.
+//! `docs/middleware.md` ("On r2r") has the same table; `processes/implementation.rs` compares the two.
 
 use super::peers::{lab_middleware, report};
 

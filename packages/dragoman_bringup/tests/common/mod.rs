@@ -17,6 +17,7 @@ pub mod peers;
 #[cfg(target_os = "linux")]
 pub mod platform;
 pub mod player;
+pub mod recording;
 
 pub use arm31::{Answer, ArmClient, distance, roll_pitch_yaw};
 

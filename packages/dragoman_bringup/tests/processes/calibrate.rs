@@ -1,12 +1,11 @@
-//! `dragoman calibrate`: files in, settings out, and the whole way with a simulated arm and its tracker.
+//! `dragoman calibrate fit` and `arcs`: files in, settings out. They are processes with an output and an exit code, without ROS;
+//! the whole way with an arm and its tracker runs on virtual time.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use dragoman_kinematics::calibration::DhTable;
 use dragoman_kinematics::{Model, Robot, RobotSettings};
-
-use crate::common::{Lab, domain};
 
 /// A folder that is removed at the end.
 pub(crate) struct Folder(PathBuf);
@@ -237,10 +236,6 @@ fn arcs_change_the_counts_of_the_drives() {
     assert!(printed.contains("65000.0"), "{printed}");
     let read = RobotSettings::from_yaml(&std::fs::read_to_string(&settings).unwrap()).unwrap();
     assert_eq!(read.calibration.counts_per_unit.get("joint_3"), Some(&65000.0));
-    let domain = domain();
-    let lab =
-        Lab::start_with(domain, &["up", "--only", "ranger", "--robot", &settings], &["-p", "arm31:port:=0"]);
-    drop(lab);
     for (text, reason) in [
         ("joint,counts,arc_length,radius\nelbow,1,1,1\n", "no joint elbow"),
         ("joint,counts,arc_length,radius\njoint_3,1000,0,1\n", "joint joint_3: arc_length is 0"),
@@ -249,93 +244,4 @@ fn arcs_change_the_counts_of_the_drives() {
         let error = fails(&["arcs", &folder.write("bad.csv", text)]);
         assert!(error.contains(reason), "{error}");
     }
-}
-
-#[test]
-fn a_misalignment_that_makes_no_sense_ends_the_start() {
-    for (misalignment, reason) in [
-        ("theta_9=0.1", "there is no theta_9; this arm has"),
-        ("theta_2", "theta_2 is not NAME=VALUE"),
-        ("d_4=long", "not a finite number"),
-        ("d_4=nan", "not a finite number"),
-    ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
-            .args(["up", "--only", "ranger", "--domain", &domain().to_string(), "--ros-args"])
-            .args(["-p", "arm31:port:=0", "-p", &format!("tracker:misalignment:={misalignment}")])
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            .output()
-            .unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && error.contains(reason), "{error}");
-    }
-}
-
-/// The story of docs/calibration.md and docs/evaluation.md.
-#[test]
-fn a_misaligned_arm_is_measured_and_calibrated() {
-    let folder = Folder::new("story");
-    let changes: Vec<String> = MISALIGNMENT.iter().map(|(name, change)| format!("{name}={change}")).collect();
-    let misalignment = format!("tracker:misalignment:={}", changes.join(","));
-    let poses = folder.path("poses.csv");
-    succeeds(&["plan", "--poses", "10", "-o", &poses]);
-    let mean_error_of_the_description = |robot: &str, name: &str| {
-        let domain = domain();
-        let lab = Lab::start_with(
-            domain,
-            &["up", "--only", "ranger", "--robot", robot],
-            &[
-                "-p",
-                "arm31:port:=0",
-                "-p",
-                "arm:max_velocity:=[3.0, 3.0, 3.0, 3.0, 3.0, 3.0]",
-                "-p",
-                &misalignment,
-            ],
-        );
-        let measured = folder.path(&format!("{name}.csv"));
-        let number = domain.to_string();
-        let measure = |poses: &str| {
-            Command::new(env!("CARGO_BIN_EXE_dragoman"))
-                .args(["calibrate", "measure", poses, "-o", &measured, "--robot", robot])
-                .args(["--speed", "2.5", "--samples", "30", "--append", "--domain", &number])
-                .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-                .output()
-                .unwrap()
-        };
-        let bad = folder.write("bad.csv", "joint_1,joint_2,joint_3,joint_4,joint_5,joint_6\n0,1,0,0,9,0\n");
-        let output = measure(&bad);
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            !output.status.success() && error.contains("pose 1") && error.contains("nothing has moved"),
-            "{error}"
-        );
-        let output = measure(&poses);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let again = String::from_utf8(measure(&poses).stdout).unwrap();
-        // A second run has nothing to do.
-        assert!(again.contains("10 of 10 poses are in"), "{again}");
-        let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
-            .args(["evaluate", "run", &folder.path(&format!("{name}-accuracy")), "--robot", robot])
-            .args(["--tests", "static", "--points", "10", "--speed", "2.5", "--domain", &number])
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            .output()
-            .unwrap();
-        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
-        let line = printed.lines().skip_while(|line| !line.contains("points   poses")).nth(1).unwrap();
-        let accuracy: f64 = line.split_whitespace().nth(2).unwrap().parse().unwrap();
-        drop(lab);
-        let printed =
-            succeeds(&["fit", &measured, "--robot", robot, "-o", &folder.path(&format!("{name}.yaml"))]);
-        let line = printed.lines().find(|line| line.starts_with("description")).unwrap();
-        (line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap(), accuracy)
-    };
-    let (before, inaccurate) = mean_error_of_the_description("ranger_mk1", "before");
-    let (after, accurate) = mean_error_of_the_description(&folder.path("before.yaml"), "after");
-    assert!(before > 3.0 && after < 0.5, "mean error {before} mm before, {after} mm after");
-    // In its plane the thesis' test sees less than poses in all directions.
-    assert!(
-        inaccurate > 2.0 * accurate && accurate < 0.6,
-        "static accuracy {inaccurate} mm before, {accurate} mm after"
-    );
 }

@@ -1,4 +1,5 @@
-//! The launch files without ROS: their arguments, the commands they start, and the parameter file next to them.
+//! The launch files without ROS: their arguments, the commands they start, and the parameter file next to them. They are
+//! programs of Python, which Python runs.
 
 use std::collections::BTreeSet;
 use std::path::Path;

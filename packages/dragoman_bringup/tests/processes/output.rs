@@ -1,4 +1,5 @@
-//! Commands whose output is closed, for example by `head`: they end as at SIGINT, and print nothing more.
+//! Commands whose output is closed, for example by `head`: they end as at SIGINT, and print nothing more. Only
+//! processes have a standard output that can be closed.
 
 #![cfg(target_os = "linux")]
 
@@ -6,9 +7,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::common::beside::Beside;
 use crate::common::domain;
 use crate::common::platform::Operator;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
+use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::sensor_msgs::msg::JointState;
 
 /// Exit status of a command whose output was closed.
 const CLOSED: i32 = 141;
@@ -106,13 +110,20 @@ fn a_program_whose_output_is_closed_stops_the_platform() {
 /// The lines to its simulated devices are closed first, which is no fault.
 #[test]
 fn a_lab_that_is_ended_warns_of_nothing() {
-    let domain = domain().to_string();
+    let number = domain();
+    let domain = number.to_string();
     let quiet = ["--console", "off", "--foxglove", "off", "--log", "warn", "--domain", &domain];
     let mut child = start(&[&["up", "--only", "turtlebot"], &quiet[..]].concat());
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(output.any(|line| line == "ready"));
     // The base and the servos are connected some time after.
-    std::thread::sleep(Duration::from_secs(3));
+    let mut beside = Beside::new(number);
+    let mut odometry = beside.subscribe::<Odometry>("/odom");
+    let mut joints = beside.subscribe::<JointState>("/joint_states");
+    beside.next("the base's odometry", &mut odometry);
+    beside.find("the joints of the arm", &mut joints, |joints| {
+        joints.name.iter().any(|name| name == "arm_1_joint")
+    });
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     assert!(output.any(|line| line == "stopping"));

@@ -1,5 +1,5 @@
 //! `dragoman station` at a pseudo-terminal in front of a lab's arm: keys and a joystick move it, it stops, and the
-//! terminal is as it was.
+//! terminal is as it was. It needs the system's terminals and signals.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -15,8 +15,10 @@ pub(crate) mod neobotix;
 pub(crate) mod platform;
 #[path = "../common/player.rs"]
 pub(crate) mod player;
+#[path = "../common/recording.rs"]
+pub(crate) mod recording;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -46,6 +48,8 @@ const SEED: u64 = 1;
 /// The simulation of a test, with its programs.
 struct World {
     programs: RefCell<Vec<lab::Lab>>,
+    /// How many folders of programs there are.
+    folders: Cell<usize>,
     // Fields are dropped in this order.
     _guard: SimulationGuard,
     _log: DefaultGuard,
@@ -70,6 +74,7 @@ fn world(seed: u64) -> Rc<World> {
     let log = tracing::dispatcher::set_default(&logging::of_lab("info", true).unwrap());
     let world = Rc::new(World {
         programs: RefCell::default(),
+        folders: Cell::new(0),
         _guard: guard,
         _log: log,
         simulation,
@@ -110,6 +115,17 @@ impl Folder {
             .join(format!("virtual_{}_{number}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
+    }
+
+    /// The path of a file in it.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Writes a file; returns its path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).unwrap();
+        self.path(name)
     }
 }
 
@@ -178,6 +194,7 @@ pub(crate) struct Lab {
     world: Rc<World>,
     /// Its place among the programs of the simulation.
     number: usize,
+    folder: PathBuf,
     pub(crate) domain: u16,
     /// Address of the 31-byte protocol.
     pub(crate) address: SocketAddr,
@@ -230,18 +247,33 @@ impl Lab {
         ros_arguments: &[&str],
     ) -> Result<Self, String> {
         let world = world(seed);
-        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        let mut arguments = owned(arguments);
-        arguments.extend(owned(&["--domain", &domain.to_string(), "--ros-args"]));
-        arguments.extend(owned(ros_arguments));
-        let variables: BTreeMap<String, String> =
-            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let number = world.programs.borrow().len();
-        let folder = world.folder.0.join(number.to_string());
-        std::fs::create_dir_all(&folder).unwrap();
-        let options = LabOptions { arguments, variables, folder };
+        let options = options(&world, variables, domain, arguments, ros_arguments);
+        let folder = options.folder.clone();
         // Other programs of the simulation wait meanwhile.
         let started = lab::Lab::start(&world.simulation, options).map_err(|error| error.to_string())?;
+        Ok(Self::of(world, domain, folder, started))
+    }
+
+    /// Two programs with the same arguments at the same time.
+    #[track_caller]
+    pub(crate) fn start_twice(
+        seed: u64,
+        domain: u16,
+        arguments: &[&str],
+        ros_arguments: &[&str],
+    ) -> [Self; 2] {
+        let world = world(seed);
+        let options = [(); 2].map(|()| options(&world, &[], domain, arguments, ros_arguments));
+        let folders = options.each_ref().map(|options| options.folder.clone());
+        let started = lab::Lab::start_together(&world.simulation, options).unwrap();
+        let labs = started.into_iter().zip(folders);
+        let labs = labs.map(|(started, folder)| Self::of(Rc::clone(&world), domain, folder, started));
+        let labs: Vec<Self> = labs.collect();
+        labs.try_into().unwrap_or_else(|_| panic!("two labs"))
+    }
+
+    fn of(world: Rc<World>, domain: u16, folder: PathBuf, started: lab::Lab) -> Self {
+        let number = world.programs.borrow().len();
         let banner: Vec<String> = started.banner().lines().map(str::to_owned).collect();
         world.programs.borrow_mut().push(started);
         let addresses = |protocol: &str| -> Vec<SocketAddr> {
@@ -250,8 +282,9 @@ impl Lab {
         };
         let address =
             |protocol: &str| addresses(protocol).first().copied().unwrap_or(([127, 0, 0, 1], 0).into());
-        Ok(Self {
+        Self {
             number,
+            folder,
             domain,
             address: address("31-byte arm protocol"),
             apolo: address("Apolo's protocol"),
@@ -259,7 +292,7 @@ impl Lab {
             player: address("Player's protocol"),
             banner,
             world,
-        })
+        }
     }
 
     /// A client of its 31-byte protocol.
@@ -269,12 +302,18 @@ impl Lab {
 
     /// Its folder, `HOME` of its environment.
     pub(crate) fn folder(&self) -> PathBuf {
-        self.world.folder.0.join(self.number.to_string())
+        self.folder.clone()
     }
 
     /// What it has printed since the last call.
     pub(crate) fn output(&self) -> String {
         self.world.programs.borrow()[self.number].program().take_output()
+    }
+
+    /// All that it has printed from its start to now.
+    fn printed(&self) -> String {
+        let beginning = self.world.programs.borrow()[self.number].banner().to_owned();
+        beginning + &self.output()
     }
 
     /// Ends it as a signal does; returns how it has ended, and after which time.
@@ -284,12 +323,26 @@ impl Lab {
         self.ended()
     }
 
+    /// Which of the running programs ends next, and how, if one does within `limit`.
+    #[track_caller]
+    pub(crate) fn next_end(&self, limit: Duration) -> Option<(usize, Result<(), String>)> {
+        let mut programs = self.world.programs.borrow_mut();
+        let never = dragoman_time::sleep(limit);
+        self.world.simulation.block_on(run_until(&mut programs, never)).err()
+    }
+
     /// Runs the simulation until this program ends by itself; returns how, and after which time.
     #[track_caller]
     pub(crate) fn ended(&self) -> (Result<(), String>, Duration) {
+        self.ended_within(PATIENCE)
+    }
+
+    /// As [`Lab::ended`], at most for `limit`.
+    #[track_caller]
+    pub(crate) fn ended_within(&self, limit: Duration) -> (Result<(), String>, Duration) {
         let start = dragoman_time::now();
         let mut programs = self.world.programs.borrow_mut();
-        let never = dragoman_time::sleep(PATIENCE);
+        let never = dragoman_time::sleep(limit);
         match self.world.simulation.block_on(run_until(&mut programs, never)) {
             Err((number, ended)) if number == self.number => (ended, dragoman_time::since(start)),
             Err((number, ended)) => panic!("program {number} has ended: {ended:?}"),
@@ -301,6 +354,38 @@ impl Lab {
     pub(crate) fn simulation(&self) -> &Simulation {
         &self.world.simulation
     }
+}
+
+/// What a program is started with, in a folder of its own.
+fn options(
+    world: &World,
+    variables: &[(&str, &str)],
+    domain: u16,
+    arguments: &[&str],
+    ros_arguments: &[&str],
+) -> LabOptions {
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let mut arguments = owned(arguments);
+    arguments.extend(owned(&["--domain", &domain.to_string(), "--ros-args"]));
+    arguments.extend(owned(ros_arguments));
+    let variables: BTreeMap<String, String> =
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let number = world.folders.get();
+    world.folders.set(number + 1);
+    let folder = world.folder.0.join(number.to_string());
+    std::fs::create_dir_all(&folder).unwrap();
+    LabOptions { arguments, variables, folder }
+}
+
+/// Time after which a tool hangs.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// Runs a tool of `dragoman`, for example `evaluate run`, until it ends; returns what it has printed, or why it fails.
+#[track_caller]
+pub(crate) fn run(domain: u16, arguments: &[&str]) -> Result<String, String> {
+    let tool = Lab::try_start(SEED, &[], domain, arguments, &[])?;
+    let (ended, _) = tool.ended_within(LONG);
+    ended.map(|()| tool.printed())
 }
 
 /// The context of another program of this domain.

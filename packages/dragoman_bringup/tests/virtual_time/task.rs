@@ -20,17 +20,6 @@ use crate::common::{Folder, block_on, context};
 /// Time after which a program has failed.
 const JOURNEY: Duration = Duration::from_secs(60);
 
-impl Folder {
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).unwrap();
-        self.path(name)
-    }
-}
-
 /// The command line of `dragoman task`.
 #[derive(Parser)]
 enum Cli {

@@ -1,10 +1,9 @@
 //! Control of the simulation (TurtleBot thesis, A.5): start, pause, stop, reset, speed, time step, with the simulated
 //! TurtleBot and its driver.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::common::{Lab, until};
-use crate::simulation::{Log, Program, call, last, latched};
+use crate::common::{Lab, Log, Program, call, last, latched, sleep, until};
 use dragoman_ros::dragoman_msgs::srv::{AdvanceWorlds, SetSimulationSpeed, SetTimeStep};
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Twist};
 use dragoman_ros::nav_msgs::msg::Odometry;
@@ -30,7 +29,7 @@ struct User {
 
 impl User {
     fn new() -> Self {
-        let lab = Lab::start();
+        let lab = Lab::only("turtlebot,apolo");
         let mut program = Program::new(&lab);
         let queue = || QosProfile::default().keep_last(100);
         let time = program.record("/simulation/sim_time", queue());
@@ -90,14 +89,14 @@ impl User {
         [at.x, at.y]
     }
 
-    /// Commands 0.2 m/s for some real time.
+    /// Commands 0.2 m/s for some time, whatever time passes in the simulator.
     fn drive(&self, seconds: f64) {
-        let began = Instant::now();
-        while began.elapsed().as_secs_f64() < seconds {
+        let began = dragoman_time::now();
+        while dragoman_time::since(began).as_secs_f64() < seconds {
             let mut twist = Twist::default();
             twist.linear.x = 0.2;
             self.velocity.publish(&twist).unwrap();
-            std::thread::sleep(Duration::from_millis(20));
+            sleep(Duration::from_millis(20));
         }
     }
 
@@ -139,15 +138,16 @@ fn the_speed_is_that_of_the_worlds_and_the_robot() {
     for factor in [0.25, 4.0] {
         let answer = call(&user.speed, &SetSimulationSpeed::Request { factor });
         assert!(answer.success, "{}", answer.message);
-        let (began, time, place) = (Instant::now(), user.now(), user.place());
+        let (place, time, began) = (user.place(), user.now(), dragoman_time::now());
         user.drive(1.5);
-        let (passed, way) = (user.now() - time, user.way(place));
-        let real = began.elapsed().as_secs_f64();
-        assert!((passed / real / factor - 1.0).abs() < 0.2, "{factor}: {passed} s in {real} s");
+        let (passed, real) = (user.now() - time, dragoman_time::since(began).as_secs_f64());
+        let way = user.way(place);
+        // Both are seen within a millisecond of a step.
+        assert!((passed - factor * real).abs() < 0.001 * factor + 1e-6, "{factor}: {passed} s in {real} s");
         // At 0.2 m/s, less what it takes to start.
         assert!(way > 0.13 * passed && way < 0.22 * passed, "{factor}: {way} m in {passed} s");
         user.drive(0.0);
-        std::thread::sleep(Duration::from_secs_f64(1.0 / factor));
+        sleep(Duration::from_secs_f64(1.0 / factor));
     }
     for factor in [0.0, -1.0, 101.0, f64::NAN] {
         let answer = call(&user.speed, &SetSimulationSpeed::Request { factor });
@@ -180,7 +180,7 @@ fn a_reset_puts_everything_back_and_a_stop_waits_there() {
     for name in ["reset", "stop"] {
         user.drive(2.0);
         user.joint.publish(&Float64 { data: 0.5 }).unwrap();
-        std::thread::sleep(Duration::from_secs(1));
+        sleep(Duration::from_secs(1));
         let before = user.now();
         assert!(user.way(start) > 0.2 && before > 2.0, "{} {before}", user.way(start));
         user.trigger(name);
@@ -202,7 +202,7 @@ fn a_reset_puts_everything_back_and_a_stop_waits_there() {
                 && odometry.y.abs() < 0.01
                 && biceps.is_some_and(|angle| (angle + std::f64::consts::FRAC_PI_4).abs() < 0.02)
         });
-        std::thread::sleep(Duration::from_secs(1));
+        sleep(Duration::from_secs(1));
         assert!(user.way(start) < 1e-3, "{name}: nothing moves it: {}", user.way(start));
     }
 }
