@@ -235,7 +235,7 @@ steps:
         for (text, reason) in [
             ("steps: []", "a.yaml: a script needs steps"),
             ("steps: [{wait: -1}]", "-1 is not a time in seconds"),
-            ("steps: [{wait: 1, arm31: ST}]", "map containing 2 entries"),
+            ("steps: [{wait: 1, arm31: ST}]", "expected map with a single key"),
             ("steps: [{hop: 1}]", "unknown variant `hop`, expected one of `wait`"),
             ("steps: [{call: {servic: /x}}]", "unknown field `servic`"),
             ("steps: [{arm31: 'C 1'}]", "two letters"),

@@ -20,6 +20,7 @@ mod host;
 mod motion;
 mod strangers;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::{Lab, sleep};
@@ -128,10 +129,18 @@ fn fresh_seeds_find_no_faults() {
     if let Some(seed) = number("DRAGOMAN_SEED") {
         return check(seed);
     }
-    for _ in 0..number("DRAGOMAN_SEEDS").unwrap_or(1) {
-        // Small numbers are easier to type.
-        check(dragoman_time::random("seeds") % 1_000_000);
-    }
+    let left = AtomicU64::new(number("DRAGOMAN_SEEDS").unwrap_or(1));
+    let take = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while take().is_ok() {
+                    // Small numbers are easier to type.
+                    check(dragoman_time::random("seeds") % 1_000_000);
+                }
+            });
+        }
+    });
 }
 
 #[test]

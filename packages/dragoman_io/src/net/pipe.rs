@@ -32,8 +32,12 @@ struct State {
     last_arrival: Option<Instant>,
     /// When the end of the stream arrives.
     end: Option<Instant>,
-    /// The reader is gone, or the connection was reset.
+    /// The connection was reset.
     is_reset: bool,
+    /// The reader is gone. The writer learns of it when something that it has written comes back.
+    is_left: bool,
+    /// When that is.
+    refusal: Option<Instant>,
     /// The path was cut at this time: nothing arrives any more.
     cut: Option<Instant>,
     /// Time after the cut after which it is noticed.
@@ -89,11 +93,18 @@ impl Pipe {
     pub(super) fn try_write(&self, bytes: &[u8]) -> Result<usize> {
         let conditions = self.network.conditions();
         let mut state = self.state();
-        if state.is_reset || state.end.is_some() {
+        let now = dragoman_time::now();
+        let is_refused = state.refusal.is_some_and(|refusal| refusal <= now);
+        if state.is_reset || state.end.is_some() || is_refused {
             return Err(Error::new(ErrorKind::BrokenPipe, "Broken pipe (os error 32)"));
         }
-        if state.is_lost(dragoman_time::now()) {
+        if state.is_lost(now) {
             return Err(lost());
+        }
+        if state.is_left && !bytes.is_empty() {
+            dragoman_time::note("stream", &self.name, bytes);
+            state.refusal.get_or_insert(now + 2 * conditions.delay);
+            return Ok(bytes.len());
         }
         let taken = bytes.get(..bytes.len().min(CAPACITY - state.bytes.min(CAPACITY))).unwrap_or_default();
         if taken.is_empty() {
@@ -193,7 +204,8 @@ impl Pipe {
     pub(super) fn poll_writable(&self, task: &mut Context<'_>) -> Poll<()> {
         let now = dragoman_time::now();
         let mut state = self.state();
-        if state.is_reset || state.end.is_some() || state.is_lost(now) || state.bytes < CAPACITY {
+        let is_over = state.is_reset || state.is_left || state.end.is_some() || state.is_lost(now);
+        if is_over || state.bytes < CAPACITY {
             return Poll::Ready(());
         }
         state.full_since.get_or_insert(now);
@@ -224,8 +236,19 @@ impl Pipe {
         }
     }
 
-    /// The reader is gone.
-    pub(super) fn abandon(&self) {
+    /// The reader is gone: what it has not read is lost.
+    pub(super) fn leave(&self) {
+        let mut state = self.state();
+        if state.cut.is_none() {
+            state.is_left = true;
+            (state.bytes, state.read) = (0, 0);
+            state.segments.clear();
+            state.wake();
+        }
+    }
+
+    /// The connection ends with unread bytes.
+    pub(super) fn reset(&self) {
         let mut state = self.state();
         if state.cut.is_none() {
             state.is_reset = true;

@@ -50,11 +50,12 @@ impl End {
 impl Drop for End {
     fn drop(&mut self) {
         if self.incoming.unread() > 0 {
-            self.outgoing.abandon();
+            self.outgoing.reset();
+            self.incoming.reset();
         } else {
             self.outgoing.close();
+            self.incoming.leave();
         }
-        self.incoming.abandon();
     }
 }
 

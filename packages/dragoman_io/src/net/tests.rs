@@ -50,6 +50,14 @@ async fn exchange() {
     drop(server);
     client.readable().await.unwrap();
     assert_eq!(client.try_read(&mut bytes).unwrap_err().kind(), ErrorKind::ConnectionReset);
+    // A peer that has left is noticed after what was written comes back.
+    let [client, server] = pair().await;
+    drop(server);
+    client.readable().await.unwrap();
+    assert_eq!(client.try_read(&mut bytes).unwrap(), 0);
+    assert_eq!(client.try_write(&[1; 10]).unwrap(), 10);
+    sleep(Duration::from_millis(20)).await;
+    assert_eq!(client.try_write(&[1; 10]).unwrap_err().kind(), ErrorKind::BrokenPipe);
     // A client that does not read.
     let [client, server] = pair().await;
     let mut sent = 0;
