@@ -3,6 +3,8 @@
 # Process groups of the step and of what runs beside it. They end with the script.
 CURRENT=
 declare -A BESIDE
+# What each step cost, a line each.
+STEPS=
 end_all() {
     local group
     for group in $CURRENT "${BESIDE[@]}"; do
@@ -36,6 +38,7 @@ join() {
     wait "${BESIDE[$name]}" || status=$?
     unset "BESIDE[$name]"
     cat "$TOOLS/$name.log"
+    STEPS+="$(printf '%-14s beside others, ended after %d s' "$name" "$SECONDS")"$'\n'
     echo "ci: $name has ended after $SECONDS s, status $status"
     return "$status"
 }
@@ -53,6 +56,7 @@ step() {
     # What it may have left running.
     kill -KILL -- "-$CURRENT" 2>/dev/null || true
     CURRENT=
+    STEPS+="$(printf '%-14s %5d s %5d s of a processor' "$name" "$((SECONDS - began))" "$(of_children <"$used")")"$'\n'
     echo "ci: $name took $((SECONDS - began)) s, $(of_children <"$used") s of a processor, status $status"
     rm "$used"
     return "$status"

@@ -1,5 +1,6 @@
 """Common code of the launch files in this folder."""
 
+import atexit
 import json
 import os
 from pathlib import Path
@@ -106,4 +107,6 @@ def _file(parameters):
     with tempfile.NamedTemporaryFile('w', prefix='dragoman_', suffix='.yaml', delete=False) as file:
         # JSON is YAML.
         json.dump({node: {'ros__parameters': values} for node, values in parameters.items()}, file)
+    # The launch ends after its nodes.
+    atexit.register(Path(file.name).unlink, missing_ok=True)
     return file.name

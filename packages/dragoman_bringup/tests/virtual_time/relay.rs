@@ -1,10 +1,9 @@
 //! One program and two robots: simulated ones in other programs, and robots that are missing, slow or answer
 //! differently.
 
-use std::path::Path;
 use std::time::Duration;
 
-use crate::common::{Lab, Log, block_on, call, context, last, sleep, until};
+use crate::common::{Folder, Lab, Log, block_on, call, context, last, sleep, until};
 use crate::device::Device;
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax};
 use dragoman_ros::dragoman_msgs::msg::RelayReport;
@@ -249,8 +248,8 @@ fn circles_and_strange_tables_are_refused() {
     assert!(circle.contains("in a circle"), "{circle}");
     let circle = refused(&["up", "--mode", "mixed", "--real-namespace", "/", "--console", "off"]);
     assert!(circle.contains("in a circle"), "{circle}");
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("strange.yaml");
-    std::fs::write(&path, "topics: [{name: a, type: no_msgs/msg/None, to: robots}]").unwrap();
-    let strange = refused(&["relay", "--table", path.to_str().unwrap()]);
+    let folder = Folder::new();
+    let path = folder.write("strange.yaml", "topics: [{name: a, type: no_msgs/msg/None, to: robots}]");
+    let strange = refused(&["relay", "--table", &path]);
     assert!(strange.contains("no_msgs/msg/None cannot be relayed"), "{strange}");
 }
