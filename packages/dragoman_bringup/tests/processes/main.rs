@@ -15,6 +15,7 @@ mod camera;
 mod console;
 mod device;
 mod evaluate;
+mod fast;
 mod flood;
 mod foxglove;
 mod hosts;
