@@ -83,26 +83,27 @@ pub(crate) fn run(options: &FastOptions, log: &str) -> Result<(), Box<dyn Error>
         Some(path) => Script::read(path)?,
         None => Script::tour(),
     };
+    // Shown on request only: its lines would hide the progress.
+    let dispatch = logging::of_lab(log, std::env::var_os("RUST_LOG").is_some())?;
+    let folder = Folder::new()?;
     let simulation = Simulation::new(options.seed);
     let _guard = simulation.guard();
-    let folder = Folder::new()?;
     // The lab sees nothing else of the environment: it would not repeat elsewhere.
     let kept = ["RUST_LOG", "ROS_DISTRO"];
     let variables: BTreeMap<String, String> =
         kept.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?))).collect();
-    let level = if std::env::var_os("RUST_LOG").is_some() { log } else { "warn" };
-    let dispatch = logging::of_lab(log, level != "warn")?;
     let _log = tracing::dispatcher::set_default(&dispatch);
 
     let began = std::time::Instant::now();
     let arguments = std::env::args().skip(1).collect();
+    let of_programs = Surroundings { variables: variables.clone(), ..Surroundings::default() };
     let lab = Lab::start(&simulation, LabOptions { arguments, variables, folder: folder.0.clone() })?;
     outln_outside(lab.banner());
     let domain = lab.domain();
     let mut labs = [lab];
 
-    let observer = Program::new(Surroundings::default());
-    let recorder = Program::new(Surroundings::default());
+    let observer = Program::new(of_programs.clone());
+    let recorder = Program::new(of_programs);
     let (stop_recorder, stopped) = oneshot::channel::<()>();
     let recording = async {
         let stopped = async {
@@ -213,8 +214,9 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> std::io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("dragoman_fast_{}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
+        let name = u64::from_le_bytes(dragoman_time::random_bytes("folder"));
+        let path = std::env::temp_dir().join(format!("dragoman_fast_{name:016x}"));
+        std::fs::create_dir(&path)?;
         Ok(Self(path))
     }
 }

@@ -1,8 +1,6 @@
 //! Programs on virtual time, in one thread: for tests and for `dragoman up --fast`.
 //!
-//! A [`Lab`] runs the nodes of `dragoman up`, or of another command in ROS, as they are, without network and without
-//! threads.
-//! Several of them may share a [`Simulation`]; those of one domain see each other in ROS, and all share the simulated
+//! A [`Lab`] runs the nodes of `dragoman up`, or of another command in ROS, as they are, without network and threads. Several of them may share a [`Simulation`]; those of one domain see each other in ROS, and all share the simulated
 //! network. Time passes only in [`Simulation::block_on`] and what is built on it. The same seed gives the same history.
 
 use std::collections::BTreeMap;

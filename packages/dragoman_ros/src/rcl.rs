@@ -29,7 +29,7 @@ pub use timer::Timer;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::{Stream, StreamExt};

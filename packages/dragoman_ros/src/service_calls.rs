@@ -56,10 +56,12 @@ impl RecordedService {
         Self { calls: dragoman_time::own(), name: name.into(), type_name: request_type }
     }
 
+    #[cfg(not(feature = "r2r"))]
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
+    #[cfg(not(feature = "r2r"))]
     pub(crate) fn request_type(&self) -> &'static str {
         self.type_name
     }

@@ -1,9 +1,9 @@
 //! Random numbers.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::executor::{self, lock};
+use crate::history::Hash;
 
 /// The streams of random numbers of a lab, by name: who draws more numbers does not change those of others.
 pub(crate) struct Streams {
@@ -16,9 +16,10 @@ impl Streams {
         if let Some(state) = self.by_name.get_mut(name) {
             return split_mix(state);
         }
-        let mut hasher = DefaultHasher::new();
-        (self.seed, name).hash(&mut hasher);
-        let mut state = hasher.finish();
+        let mut hash = Hash::default();
+        hash.add(self.seed);
+        hash.add_bytes(name.as_bytes());
+        let mut state = hash.0;
         let first = split_mix(&mut state);
         self.by_name.insert(name.to_owned(), state);
         first

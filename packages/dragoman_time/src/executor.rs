@@ -61,6 +61,11 @@ struct Timers {
 /// The number of the future of `block_on`.
 const ROOT: u64 = 0;
 
+/// Polls of a thread in real time after which it looks at its timers although tasks are ready.
+const POLLS_BETWEEN_TIMERS: u64 = 64;
+/// Polls at one instant of virtual time after which it counts as standing still.
+const MAX_POLLS: u64 = 10_000_000;
+
 /// Wakes one task.
 struct Wakeup {
     task: u64,
@@ -100,14 +105,19 @@ thread_local! {
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
+/// `None` outside an executor, and while the thread ends.
+fn with_current<R>(ask: impl FnOnce(&Current) -> R) -> Option<R> {
+    CURRENT.try_with(|current| current.borrow().as_ref().map(ask)).ok().flatten()
+}
+
 /// The executor of this thread.
 pub(crate) fn current() -> Option<Arc<Executor>> {
-    CURRENT.with_borrow(|current| current.as_ref().map(|current| Arc::clone(&current.executor)))
+    with_current(|current| Arc::clone(&current.executor))
 }
 
 /// The program that this thread runs on virtual time.
 pub(crate) fn current_program() -> Option<Program> {
-    CURRENT.with_borrow(|current| current.as_ref().and_then(|current| current.program.clone()))
+    with_current(|current| current.program.clone()).flatten()
 }
 
 /// Calls `ask` with the lab whose virtual time this thread runs in.
@@ -126,7 +136,8 @@ pub(crate) struct Entered(Option<Current>);
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        CURRENT.set(self.0.take());
+        // Dropped without the borrow: it may be the last part of a program, whose end may ask for the time.
+        drop(CURRENT.replace(self.0.take()));
     }
 }
 
@@ -255,12 +266,20 @@ impl Executor {
         });
         let waker = Waker::from(Arc::clone(&root));
         root.wake_by_ref();
+        let mut polls = 0;
         loop {
             // On its own, so that the lock is not held while a task is polled.
             let next = lock(&self.ready).pop_front();
+            if next.is_some() {
+                polls += 1;
+                self.count(polls);
+            } else {
+                polls = 0;
+            }
             match next {
                 Some(ROOT) => {
-                    root.is_queued.store(false, Ordering::Release);
+                    // Also takes over what those who found it queued have written.
+                    root.is_queued.swap(false, Ordering::AcqRel);
                     let polled =
                         self.watched(place, || future.as_mut().poll(&mut Context::from_waker(&waker)));
                     if let Poll::Ready(output) = polled {
@@ -274,6 +293,23 @@ impl Executor {
         }
     }
 
+    /// Called for every poll, with their number since the last wait: tasks that are always ready must neither stop the
+    /// timers of a thread nor virtual time.
+    fn count(&self, polls: u64) {
+        match &self.time {
+            Time::Real => {
+                if polls.is_multiple_of(POLLS_BETWEEN_TIMERS) {
+                    self.fire();
+                }
+            }
+            Time::Virtual { .. } => {
+                if polls > MAX_POLLS {
+                    self.report_standstill("tasks are ready again and again");
+                }
+            }
+        }
+    }
+
     /// The waker of a future that is ready may still wake it.
     fn forget_root(&self) {
         lock(&self.ready).retain(|task| *task != ROOT);
@@ -281,7 +317,7 @@ impl Executor {
 
     fn poll_task(self: &Arc<Self>, task: u64) {
         let taken = lock(&self.tasks).running.get_mut(&task).and_then(|running| {
-            running.wakeup.is_queued.store(false, Ordering::Release);
+            running.wakeup.is_queued.swap(false, Ordering::AcqRel);
             Some((running.body.take()?, Arc::clone(&running.wakeup), running.program.clone()))
         });
         let Some((mut body, wakeup, program)) = taken else { return };
@@ -304,10 +340,8 @@ impl Executor {
     /// Polls, while the watchdog of the simulation knows who is polled.
     fn watched<R>(&self, place: &'static std::panic::Location<'static>, poll: impl FnOnce() -> R) -> R {
         let Some(lab) = &self.lab else { return poll() };
-        lab.watchdog.polling(Some(place));
-        let polled = poll();
-        lab.watchdog.polling(None);
-        polled
+        let _watched = lab.watchdog.polling(place);
+        poll()
     }
 
     /// Waits for the next timer, or for a task that becomes ready.
@@ -323,7 +357,9 @@ impl Executor {
                 }
             }
             Time::Virtual { start, passed } => {
-                let Some(at) = next else { self.report_standstill() };
+                let Some(at) = next else {
+                    self.report_standstill("no task is ready and no timer is set");
+                };
                 let at = u64::try_from(at.saturating_duration_since(*start).as_nanos()).unwrap_or(u64::MAX);
                 passed.fetch_max(at, Ordering::Relaxed);
             }
@@ -349,16 +385,12 @@ impl Executor {
         }
     }
 
-    fn report_standstill(&self) -> ! {
+    fn report_standstill(&self, reason: &str) -> ! {
         let tasks = lock(&self.tasks);
         let places: Vec<String> =
             tasks.running.values().map(|running| running.wakeup.place.to_string()).collect();
         drop(tasks);
-        panic!(
-            "virtual time stands still at {:?}: no task is ready and no timer is set; waiting tasks: {}",
-            self.passed(),
-            places.join(", ")
-        );
+        panic!("virtual time stands still at {:?}: {reason}; tasks: {}", self.passed(), places.join(", "));
     }
 }
 

@@ -1,7 +1,6 @@
 //! The history of a simulation, as a number.
 
 use std::fmt;
-use std::hash::{DefaultHasher, Hasher};
 use std::time::Duration;
 
 use crate::executor::{self, lock};
@@ -23,9 +22,36 @@ type Observer = Box<dyn FnMut(Event<'_>) + Send>;
 
 #[derive(Default)]
 pub(crate) struct History {
-    hash: DefaultHasher,
+    hash: Hash,
     events: u64,
     pub(crate) observer: Option<Observer>,
+}
+
+/// A hash that does not depend on the version of the standard library: FNV-1a over words of eight bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hash(pub(crate) u64);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+}
+
+impl Hash {
+    pub(crate) fn add(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01B3);
+        // The low bits depend on the high ones as well.
+        self.0 ^= self.0 >> 32;
+    }
+
+    pub(crate) fn add_bytes(&mut self, bytes: &[u8]) {
+        self.add(bytes.len() as u64);
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word.iter_mut().zip(part).for_each(|(to, from)| *to = *from);
+            self.add(u64::from_le_bytes(word));
+        }
+    }
 }
 
 /// A number that is the same for the same histories.
@@ -45,7 +71,7 @@ impl fmt::Display for Fingerprint {
 
 impl History {
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint { hash: self.hash.finish(), events: self.events }
+        Fingerprint { hash: self.hash.0, events: self.events }
     }
 }
 
@@ -56,10 +82,9 @@ pub fn note(kind: &str, name: &str, content: &[u8]) {
         let mut history = lock(&lab.history);
         history.events += 1;
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        history.hash.write_u64(nanoseconds);
+        history.hash.add(nanoseconds);
         for part in [kind.as_bytes(), name.as_bytes(), content] {
-            history.hash.write_usize(part.len());
-            history.hash.write(part);
+            history.hash.add_bytes(part);
         }
         if let Some(observer) = &mut history.observer {
             observer(Event { time, kind, name, content });

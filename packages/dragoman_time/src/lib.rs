@@ -2,7 +2,7 @@
 //!
 //! A program runs in real time: on tokio's clock, tokio's tasks and the random numbers of the system. A [`Simulation`]
 //! runs the same code on virtual time in one thread: time jumps to the next timer when no task is ready, and the same
-//! seed gives the same history. No code outside this crate needs to know which of the two it runs in.
+//! seed gives the same history. No node needs to know which of the two it runs in.
 //!
 //! ```
 //! use std::time::Duration;

@@ -102,7 +102,8 @@ impl Simulation {
         self.lab().map(|lab| lock(&lab.history).fingerprint()).unwrap_or(Fingerprint { hash: 0, events: 0 })
     }
 
-    /// Calls `observe` with every event of the history, in place of an earlier observer.
+    /// Calls `observe` with every event of the history, in place of an earlier observer. It must neither log nor note
+    /// anything itself.
     pub fn observe(&self, observe: impl FnMut(Event<'_>) + Send + 'static) {
         if let Some(lab) = self.lab() {
             lock(&lab.history).observer = Some(Box::new(observe));
@@ -179,10 +180,19 @@ impl Watchdog {
         watchdog
     }
 
-    pub(crate) fn polling(&self, place: Option<&'static Location<'static>>) {
-        if place.is_some() {
-            *lock(&self.polled) = place;
-        }
+    /// A task is polled until the result is dropped.
+    pub(crate) fn polling(&self, place: &'static Location<'static>) -> Polling<'_> {
+        *lock(&self.polled) = Some(place);
         self.turns.fetch_add(1, Ordering::Relaxed);
+        Polling(self)
+    }
+}
+
+pub(crate) struct Polling<'a>(&'a Watchdog);
+
+/// Also after a panic.
+impl Drop for Polling<'_> {
+    fn drop(&mut self) {
+        self.0.turns.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -144,11 +144,9 @@ impl<T> Future for Task<T> {
         match &mut self.0 {
             Kind::Tokio(running) => running.poll_unpin(task).map_err(TaskError::from),
             Kind::Own(end) => {
-                if let Some(output) = lock(&end.output).take() {
-                    return Poll::Ready(output);
-                }
+                // Before the look, so that an end between the two wakes.
                 *lock(&end.shared.waiting) = Some(task.waker().clone());
-                Poll::Pending
+                lock(&end.output).take().map_or(Poll::Pending, Poll::Ready)
             }
         }
     }
@@ -224,7 +222,9 @@ impl<F: Future> Future for Spawned<F> {
 impl<F: Future> Spawned<F> {
     fn finish(&mut self, ended: Result<F::Output, TaskError>) {
         // Its parts end before anybody learns of it.
-        self.future = None;
+        let future = self.future.take();
+        let dropped = std::panic::catch_unwind(AssertUnwindSafe(|| drop(future)));
+        let ended = dropped.map_err(TaskError::Panicked).and(ended);
         *lock(&self.end.output) = Some(ended);
         let shared = &self.end.shared;
         shared.has_ended.store(true, Ordering::Release);

@@ -59,6 +59,24 @@ impl<T> Shared<T> {
     fn read(&self) -> Ref<'_, T> {
         Ref(self.value.read().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
+
+    /// Resolves at a change since version `seen`, which becomes the present one.
+    async fn change(&self, seen: &mut u64) -> Result<(), Closed> {
+        loop {
+            let mut changed = std::pin::pin!(self.changed.notified());
+            // From here on no notification is missed.
+            changed.as_mut().enable();
+            let version = self.version.load(Ordering::Acquire);
+            if version != *seen {
+                *seen = version;
+                return Ok(());
+            }
+            if self.senders.load(Ordering::Acquire) == 0 {
+                return Err(Closed);
+            }
+            changed.await;
+        }
+    }
 }
 
 impl<T> Sender<T> {
@@ -188,20 +206,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// There is none, and all senders are gone.
     pub async fn changed(&mut self) -> Result<(), Closed> {
-        loop {
-            let mut changed = std::pin::pin!(self.shared.changed.notified());
-            // From here on no notification is missed.
-            changed.as_mut().enable();
-            let version = self.shared.version.load(Ordering::Acquire);
-            if version != self.seen {
-                self.seen = version;
-                return Ok(());
-            }
-            if self.shared.senders.load(Ordering::Acquire) == 0 {
-                return Err(Closed);
-            }
-            changed.await;
-        }
+        self.shared.change(&mut self.seen).await
     }
 
     /// Resolves with a value that meets `is_wanted`: the present one or a later one, which then counts as seen.
@@ -210,11 +215,14 @@ impl<T> Receiver<T> {
     /// All senders are gone.
     pub async fn wait_for(&mut self, mut is_wanted: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, Closed> {
         loop {
-            let is_there = is_wanted(&*self.borrow_and_update());
-            if is_there {
-                return Ok(self.borrow());
+            {
+                let value = self.shared.read();
+                self.seen = self.shared.version.load(Ordering::Acquire);
+                if is_wanted(&value) {
+                    return Ok(value);
+                }
             }
-            self.changed().await?;
+            self.shared.change(&mut self.seen).await?;
         }
     }
 }

@@ -55,6 +55,7 @@ pub(super) async fn play(domain: u16, script: &Script, summary: &Summary) -> Res
         summary,
     };
     loop {
+        let begin = dragoman_time::now();
         for (number, step) in script.steps.iter().enumerate() {
             let done = dragoman_time::timeout(step_limit(step), player.carry_out(step)).await;
             let done = done.unwrap_or_else(|_| Err("there is no answer".to_owned()));
@@ -62,6 +63,10 @@ pub(super) async fn play(domain: u16, script: &Script, summary: &Summary) -> Res
         }
         if !script.repeat {
             std::future::pending::<()>().await;
+        }
+        // A round of refused steps may have taken no time.
+        if dragoman_time::now() == begin {
+            dragoman_time::sleep(PERIOD).await;
         }
     }
 }

@@ -177,6 +177,8 @@ impl UdpSocket {
 fn send(from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
     let network = Network::of_lab();
     let conditions = network.conditions();
+    // As the system's choice of an interface.
+    let from = if from.ip().is_unspecified() { SocketAddr::new(to.ip(), from.port()) } else { from };
     dragoman_time::note("datagram", &format!("{from} -> {to}"), bytes);
     let inbox = listening(&network.state().datagrams, &to);
     let copies = 1 + u32::from(happens(conditions.duplication));

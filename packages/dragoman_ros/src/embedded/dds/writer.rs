@@ -72,13 +72,9 @@ impl Writer {
         let mut unsent = lock(&self.unsent);
         let source_time = u64::try_from(dragoman_time::wall_time().as_nanos()).ok();
         let unsent_id = |unsent: i64| SampleId { writer: self.guid(), sequence: FIRST_UNSENT + unsent };
-        let mut sample = Sample {
-            payload,
-            encoding: Encoding::LittleEndian,
-            id: unsent_id(*unsent),
-            related,
-            source_time,
-        };
+        // Its number follows.
+        let id = SampleId { writer: self.guid, sequence: FIRST_UNSENT };
+        let mut sample = Sample { payload, encoding: Encoding::LittleEndian, id, related, source_time };
         let id = self.network.as_ref().and_then(|network| network.write(&sample)).unwrap_or_else(|| {
             *unsent += 1;
             Ok(unsent_id(*unsent))
