@@ -162,7 +162,7 @@ fn element(kind: &Kind) -> Value {
     };
     let random = dragoman_time::random(CHANCE);
     match primitive {
-        Primitive::Bool => Value::Bool(random % 2 == 0),
+        Primitive::Bool => Value::Bool(random.is_multiple_of(2)),
         Primitive::String | Primitive::WString => {
             Value::String(NAMES[random as usize % NAMES.len()].to_owned())
         }

@@ -43,7 +43,7 @@ async fn connect_again(server: SocketAddr, telegram: &'static [u8]) {
     loop {
         sleep(Duration::from_millis(random(CHANCE) % 2000)).await;
         let Ok(stream) = TcpStream::connect(server).await else { continue };
-        let is_reader = random(CHANCE) % 3 > 0;
+        let is_reader = !random(CHANCE).is_multiple_of(3);
         for _ in 0..random(CHANCE) % 20 {
             let bytes: Vec<u8> = match random(CHANCE) % 4 {
                 0 => (0..random(CHANCE) % 64).map(|_| random(CHANCE) as u8).collect(),
@@ -58,7 +58,7 @@ async fn connect_again(server: SocketAddr, telegram: &'static [u8]) {
             while is_reader && matches!(stream.try_read(&mut answer), Ok(1..)) {}
         }
         // Some hang for a while.
-        if random(CHANCE) % 4 == 0 {
+        if random(CHANCE).is_multiple_of(4) {
             sleep(Duration::from_millis(random(CHANCE) % 20_000)).await;
         }
     }
