@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
-use std::time::Duration;
 
 use clap::{Args, Parser};
 use dragoman_ros::process::CommonOptions;
@@ -216,14 +215,6 @@ pub async fn run_until<F: Future>(
         future.as_mut().poll(task).map(Ok)
     })
     .await
-}
-
-/// As [`run_until`], for `time`.
-///
-/// # Errors
-/// As [`run_until`].
-pub async fn run_for(labs: &mut [Lab], time: Duration) -> Result<(), (usize, Result<(), String>)> {
-    run_until(labs, dragoman_time::sleep(time)).await
 }
 
 /// The command of the present program's command line.

@@ -35,7 +35,7 @@ struct Player<'a> {
     summary: &'a Summary,
 }
 
-/// Carries out `script` in this domain, and tells `summary` what happens.
+/// Carries out `script` in this domain; `summary` counts the results.
 ///
 /// # Errors
 /// An error of the middleware. A step that fails is a part of the summary.
