@@ -37,7 +37,7 @@ impl Beside {
     }
 
     pub fn latched<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> BoxStream<'static, T> {
-        self.node.subscribe(topic, QosProfile::default().keep_last(1).transient_local()).unwrap().boxed()
+        self.node.subscribe(topic, QosProfile::default().keep_last(100).transient_local()).unwrap().boxed()
     }
 
     #[track_caller]

@@ -131,7 +131,9 @@ fn an_ordinary_end_stops_the_base() {
 #[test]
 fn cut_lines_leave_no_descriptors_and_no_memory() {
     let mut operator = Operator::new("cut");
-    let mut robot = operator.subscribe::<kobuki::RobotStateEvent>("/mobile_base/events/robot_state");
+    let mut robot = operator.latched::<kobuki::RobotStateEvent>("/mobile_base/events/robot_state");
+    // The base knows the subscription from here on.
+    operator.find("online", &mut robot, |event| event.state == 1);
     let mut cut = |operator: &mut Operator| {
         operator.device.send("cut 0.05");
         operator.find("offline", &mut robot, |event| event.state == 0);
