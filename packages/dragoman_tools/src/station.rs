@@ -29,7 +29,6 @@ use crossterm::event::{Event, EventStream};
 use dragoman_ros::logging::{self, Severity};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, signals};
-use dragoman_time::MissedTicks;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
 
@@ -177,7 +176,7 @@ async fn serve(
     let now = || dragoman_time::since(start);
     let mut joystick = joystick.map(read_joystick).transpose()?;
     let mut keys = EventStream::new();
-    let mut ticks = dragoman_time::interval(TICK).with_missed(MissedTicks::Delay);
+    let mut due = start;
     let mut stop = pin!(stop);
     let ended = loop {
         if let Err(error) = link.act(&mut station) {
@@ -195,13 +194,7 @@ async fn serve(
         tokio::select! {
             biased;
             () = &mut stop => break Ok(()),
-            () = ticks.tick() => {
-                station.handle_tick(now());
-                // An error here is a terminal that is gone.
-                if let Err(error) = screen.draw(|frame| draw::draw(&station, frame)) {
-                    break Err(format!("the terminal cannot be written: {error}").into());
-                }
-            }
+            // Before all else: among the keys is the stop.
             event = keys.next() => match event {
                 Some(Ok(Event::Key(key))) => station.handle_key(now(), key),
                 Some(Ok(_)) => {}
@@ -213,6 +206,15 @@ async fn serve(
                 Some(Err(reason)) => station.handle_joystick_lost(now(), reason),
                 None => joystick = None,
             },
+            () = dragoman_time::sleep_until(due) => {
+                station.handle_tick(now());
+                // An error here is a terminal that is gone.
+                if let Err(error) = screen.draw(|frame| draw::draw(&station, frame)) {
+                    break Err(format!("the terminal cannot be written: {error}").into());
+                }
+                // However long it takes on a busy machine, what comes gets its turn in between.
+                due = dragoman_time::now() + TICK;
+            }
             Some(entry) = entries.next() => {
                 let level = match entry.severity {
                     Severity::Error => Level::Error,

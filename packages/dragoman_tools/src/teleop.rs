@@ -11,6 +11,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{
     Client, Clock, ClockType, Context, Node, Publisher, QosProfile, geometry_msgs, out, outln, std_srvs,
 };
+use dragoman_time::MissedTicks;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use std_srvs::srv::SetBool;
@@ -74,7 +75,7 @@ pub async fn run(
     outln!("{}", output.description);
     let _raw = RawTerminal::enter()?;
     let mut keys = EventStream::new();
-    let mut ticks = dragoman_time::interval(PERIOD);
+    let mut ticks = dragoman_time::interval(PERIOD).with_missed(MissedTicks::Delay);
     let mut stop = std::pin::pin!(stop);
     keyboard.show(None)?;
     let mut switching = FuturesUnordered::new();
@@ -82,6 +83,12 @@ pub async fn run(
         let action = tokio::select! {
             biased;
             () = &mut stop => Action::Leave,
+            event = keys.next() => match event {
+                Some(Ok(Event::Key(key))) => keyboard.press(key),
+                Some(Ok(_)) => continue,
+                Some(Err(error)) => return Err(format!("the keyboard cannot be read: {error}").into()),
+                None => Action::Leave,
+            },
             () = ticks.tick() => {
                 output.repeat(keyboard.linear, keyboard.angular)?;
                 continue;
@@ -91,12 +98,6 @@ pub async fn run(
                 keyboard.show(Some(&answer))?;
                 continue;
             }
-            event = keys.next() => match event {
-                Some(Ok(Event::Key(key))) => keyboard.press(key),
-                Some(Ok(_)) => continue,
-                Some(Err(error)) => return Err(format!("the keyboard cannot be read: {error}").into()),
-                None => Action::Leave,
-            },
         };
         match action {
             Action::Nothing => continue,

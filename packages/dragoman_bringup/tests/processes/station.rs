@@ -18,6 +18,12 @@ use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfi
 
 /// For what happens soon, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Distance at which the tool has left a place, m.
+const MOVED: f32 = 0.001;
+/// After which a user presses a key again.
+const AGAIN: Duration = Duration::from_secs(6);
+/// So that the largest step takes nine seconds: it is stopped on its way, however busy the machine is.
+const UNHURRIED: &str = "kinematics:cartesian.max_acceleration:=[0.003, 0.003, 0.003, 0.05, 0.05, 0.05]";
 const ARM_ONLY: &[&str] = &["up", "--only", "ranger"];
 
 /// A terminal in memory, with the station on it.
@@ -73,12 +79,26 @@ impl Terminal {
 
     /// Waits until the screen fulfils a condition.
     #[track_caller]
-    fn waits(&self, what: &str, condition: impl Fn(&str) -> bool) {
+    fn waits(&self, what: &str, mut condition: impl FnMut(&str) -> bool) {
         let start = Instant::now();
         while !condition(&self.text()) {
             assert!(start.elapsed() < PATIENCE, "{what} does not appear:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Types keys until the screen shows `text`: on a busy machine the arm may not be measured, or not answer, for a moment,
+    /// and the station says so.
+    #[track_caller]
+    fn answers(&self, keys: &str, text: &str) {
+        let mut typed: Option<Instant> = None;
+        self.waits(text, |screen| {
+            if typed.is_none_or(|typed| typed.elapsed() > AGAIN) {
+                self.types(keys);
+                typed = Some(Instant::now());
+            }
+            screen.contains(text)
+        });
     }
 
     #[track_caller]
@@ -140,7 +160,7 @@ impl Drop for Terminal {
 
 /// A lab with the arm alone, and its tool's position.
 fn lab() -> (Lab, ArmClient, [f32; 3]) {
-    let lab = Lab::start_with(crate::common::domain(), ARM_ONLY, &["-p", "arm31:port:=0"]);
+    let lab = Lab::start_with(crate::common::domain(), ARM_ONLY, &["-p", "arm31:port:=0", "-p", UNHURRIED]);
     let client = lab.client();
     let start = Instant::now();
     while matches!(client.ask("PS", [0.0; 7], 0), Answer::Text(_)) {
@@ -151,36 +171,25 @@ fn lab() -> (Lab, ArmClient, [f32; 3]) {
     (lab, client, position)
 }
 
-/// Waits until the tool is a few steps away from `from`; calls `meanwhile` now and then.
-#[track_caller]
-fn moves_with(client: &ArmClient, terminal: &Terminal, from: [f32; 3], mut meanwhile: impl FnMut()) {
-    let start = Instant::now();
-    while distance(client.position(), from) < 0.004 {
-        assert!(start.elapsed() < PATIENCE, "the tool does not move:\n{}", terminal.text());
-        std::thread::sleep(Duration::from_millis(20));
-        meanwhile();
-    }
-}
-
+/// Waits until the tool has left `from`.
 #[track_caller]
 fn moves(client: &ArmClient, terminal: &Terminal, from: [f32; 3]) {
-    moves_with(client, terminal, from, || {});
+    terminal.waits("a motion of the tool", |_| distance(client.position(), from) >= MOVED);
 }
 
-/// Presses a key that moves the tool; again when the station refuses it, as on a busy machine the arm is not measured for a
-/// moment.
+/// Presses a key that moves the tool; again when the station refuses it.
 #[track_caller]
 fn steps(client: &ArmClient, terminal: &Terminal, key: &str, from: [f32; 3]) {
-    const REFUSALS: [&str; 2] = ["reports no measurements", "does not report its state"];
+    const REFUSALS: [&str; 3] = ["reports no measurements", "does not report its state", "no answer"];
     terminal.types(key);
     let mut typed = Instant::now();
-    moves_with(client, terminal, from, || {
-        if typed.elapsed() > Duration::from_secs(2)
-            && REFUSALS.iter().any(|why| terminal.text().contains(why))
-        {
+    terminal.waits("a motion of the tool", |screen| {
+        let moves = distance(client.position(), from) >= MOVED;
+        if !moves && typed.elapsed() > AGAIN && REFUSALS.iter().any(|why| screen.contains(why)) {
             terminal.types(key);
             typed = Instant::now();
         }
+        moves
     });
 }
 
@@ -204,12 +213,10 @@ fn stands(client: &ArmClient) -> [f32; 3] {
 fn operate(client: &ArmClient, terminal: &Terminal, home: [f32; 3]) {
     terminal.shows("mode off, at rest");
     // Nothing moves in the wrong mode.
-    terminal.types("\x1b[B");
-    terminal.shows("m switches to mode Cartesian");
-    terminal.types("m");
-    terminal.shows("mode Cartesian, at rest");
+    terminal.answers("\x1b[B", "m switches to mode Cartesian");
+    terminal.answers("m", "mode Cartesian, at rest");
     // One step along -x.
-    terminal.types("\x1b[B");
+    steps(client, terminal, "\x1b[B", stands(client));
     assert!(client.arrives([home[0] - 0.004, home[1], home[2]], 5e-4, PATIENCE), "{:?}", client.position());
     terminal.shows("mode Cartesian, at rest");
     // The largest step, and a stop on its way.
@@ -217,32 +224,20 @@ fn operate(client: &ArmClient, terminal: &Terminal, home: [f32; 3]) {
     terminal.shows("Scale: 64.0000");
     let from = stands(client);
     steps(client, terminal, "\x1b[6~", from);
-    terminal.types(" ");
-    terminal.shows("stopped");
+    terminal.answers(" ", "stopped");
     let stood = stands(client);
     assert!(distance(stood, from) < 0.05, "{from:?} {stood:?}: it has gone all the way");
     terminal.shows("mode Cartesian, at rest");
     // A joint.
-    terminal.types("\tm");
-    terminal.shows("mode joint, at rest");
+    terminal.types("\t");
+    terminal.answers("m", "mode joint, at rest");
     let joint = client.ask("jP", [0.0; 7], 0).values()[5];
     terminal.types("----6\x1b[C");
-    let start = Instant::now();
-    while (client.ask("jP", [0.0; 7], 0).values()[5] - joint - 0.02).abs() > 1e-3 {
-        assert!(start.elapsed() < PATIENCE, "the joint does not move");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    terminal.waits("a motion of the joint", |_| {
+        (client.ask("jP", [0.0; 7], 0).values()[5] - joint - 0.02).abs() < 1e-3
+    });
     // Commands by name, completed and refused.
-    // On a busy machine the arm is not measured for a moment; then there are no values to complete.
-    let start = Instant::now();
-    while !terminal.text().contains("jG accepted") {
-        assert!(start.elapsed() < PATIENCE, "jG is not accepted:\n{}", terminal.text());
-        terminal.types(":jg\t\t\t\t\t\t\t\r");
-        let typed = Instant::now();
-        while !terminal.text().contains("jG accepted") && typed.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
+    terminal.answers(":jg\t\t\t\t\t\t\t\r", "jG accepted");
     terminal.types(":TM\r");
     terminal.shows("TM: ");
     terminal.types(":CM 7\r");
@@ -257,8 +252,8 @@ fn keys_move_the_arm_over_ros() {
     let mut terminal = Terminal::start(lab.domain, &[]);
     operate(&client, &terminal, home);
     // By twist: it moves while the key is repeated, and stops by itself afterwards.
-    terminal.types("\tm");
-    terminal.shows("mode Cartesian, at rest");
+    terminal.types("\t");
+    terminal.answers("m", "mode Cartesian, at rest");
     let from = stands(&client);
     let start = Instant::now();
     while distance(client.position(), from) < 0.004 {
@@ -290,8 +285,8 @@ fn keys_move_the_arm_over_udp() {
     terminal.types("\t\x1b[B");
     terminal.shows("the 31-byte protocol has no twists");
     // Ctrl-C on a motion's way stops it.
-    terminal.types("\tm");
-    terminal.shows("mode Cartesian, at rest");
+    terminal.types("\t");
+    terminal.answers("m", "mode Cartesian, at rest");
     terminal.types("++++");
     let from = client.position();
     steps(&client, &terminal, "\x1b[5~", from);
@@ -310,8 +305,7 @@ fn a_terminal_that_goes_away_stops_the_arm() {
     for (link, hangs_up) in [(vec![], true), (vec![], false), (vec!["--udp", address.as_str()], true)] {
         let mut terminal = Terminal::start(lab.domain, &link);
         terminal.waits("the arm", |screen| screen.contains(", at rest"));
-        terminal.types("m");
-        terminal.shows("mode Cartesian, at rest");
+        terminal.answers("m", "mode Cartesian, at rest");
         let from = stands(&client);
         // In turn, so that the tool stays about where it is.
         terminal.types("++++");
@@ -335,8 +329,8 @@ fn a_joystick_device_moves_the_arm_while_its_dead_man_button_is_pressed() {
     let mut device = File::options().read(true).write(true).open(&path).unwrap();
     let mut terminal = Terminal::start(lab.domain, &["--joystick", path.to_str().unwrap()]);
     terminal.shows("mode off, at rest");
-    terminal.types("m\x1b[Z");
-    terminal.shows("mode Cartesian, at rest");
+    terminal.answers("m", "mode Cartesian, at rest");
+    terminal.types("\x1b[Z");
     let event = |value: i16, kind: u8, number: u8| {
         let [low, high] = value.to_le_bytes();
         [0, 0, 0, 0, low, high, kind, number]
@@ -385,8 +379,8 @@ fn a_joystick_topic_moves_the_arm_while_its_dead_man_button_is_pressed() {
     let (lab, client, _) = lab();
     let mut terminal = Terminal::start(lab.domain, &[]);
     terminal.shows("mode off, at rest");
-    terminal.types("m\x1b[Z");
-    terminal.shows("mode Cartesian, at rest");
+    terminal.answers("m", "mode Cartesian, at rest");
+    terminal.types("\x1b[Z");
     let from = stands(&client);
     let joy = joystick(lab.domain);
     // Forwards; the dead-man button is the fifth.
