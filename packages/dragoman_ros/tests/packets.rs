@@ -314,6 +314,24 @@ fn late_readers_are_cheap() {
     });
 }
 
+/// Patch 0048: a reader that was killed or suspended, until its lease ends.
+#[test]
+fn a_reader_that_never_acknowledges_costs_a_bounded_number_of_bytes() {
+    let target = Target::new();
+    target.meet(made_up(1));
+    takes_at_most(10.0, "3000 samples of 100 kB", || {
+        for _ in 0..3000 {
+            target.writer.write("x".repeat(100_000), None).unwrap();
+        }
+    });
+    takes_at_most(2.0, "20000 empty samples", || {
+        for _ in 0..20_000 {
+            target.writer.write(String::new(), None).unwrap();
+        }
+    });
+    target.is_alive(2);
+}
+
 #[test]
 fn what_is_refused_is_counted() {
     let target = Target::new();

@@ -139,7 +139,9 @@ impl NetworkWriter {
             }
             return Err(error);
         }
-        state.unacknowledged.add(sample.payload.len());
+        if self.keeps_all {
+            state.unacknowledged.add(sample.payload.len());
+        }
         if state.is_leading {
             let id = state.next_id();
             state.held.push_back(sample);
@@ -190,7 +192,8 @@ impl NetworkWriter {
             || lock(&self.read_elsewhere).contains(&self.topic.name())
     }
 
-    /// Limits the number of unacknowledged samples.
+    /// Limits the number of unacknowledged samples of a writer that keeps all. Others have a limit in the library: their
+    /// newest samples displace older ones.
     ///
     /// A reader that takes part in discovery but never acknowledges would otherwise keep every sample in memory and,
     /// once the library's window is full, block every write. A backlog that stays full makes the writer restart under a
@@ -198,7 +201,7 @@ impl NetworkWriter {
     /// have matched the new writer. The size never exceeds twice a full backlog: further samples are refused until
     /// then.
     fn make_room(&self, state: &mut WriterState) -> Result<()> {
-        if !self.reliable || !state.unacknowledged.is_large() {
+        if !self.keeps_all || !self.reliable || !state.unacknowledged.is_large() {
             return Ok(());
         }
         state.unacknowledged.look(|| {

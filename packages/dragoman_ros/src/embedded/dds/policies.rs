@@ -35,8 +35,8 @@ pub(super) fn policies(endpoint: Endpoint<'_>, role: Role) -> QosPolicies {
     let depth = i32::try_from(profile.depth.max(1)).unwrap_or(i32::MAX);
     let keep_all = profile.history == HistoryPolicy::KeepAll;
     builder = builder.history(if keep_all { History::KeepAll } else { History::KeepLast { depth } });
-    // A writer's window of unacknowledged samples is `max_samples`, 8192 when unset, and a full one blocks; `Backlog`
-    // limits it before that. A reader's cache is 64 samples when unset, and drops silently.
+    // A writer that keeps all samples has a window of `max_samples` unacknowledged ones, 8192 when unset, and a full one
+    // blocks; `Backlog` limits it before that. A reader's cache is 64 samples when unset, and drops silently.
     let max_samples = match role {
         Role::Writer => 200_000,
         Role::Reader if keep_all => 200_000,
