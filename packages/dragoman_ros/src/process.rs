@@ -73,6 +73,7 @@ pub fn run(
     body: impl AsyncFnOnce(&Process, LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     logging::init(&options.log)?;
+    dragoman_memory::watch()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(async {
         let mut signals = Signals::new()?;

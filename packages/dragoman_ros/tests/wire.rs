@@ -64,7 +64,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const A_WHILE: Duration = Duration::from_millis(700);
 
 #[test]
-fn type_hashes_and_the_enclave_are_announced() {
+fn type_hashes_the_enclave_and_the_lease_are_announced() {
     // The library announces a participant to the discovery ports of the participants 0 to 11 on this machine.
     let announced = UdpSocket::bind(("127.0.0.1", 7400 + 250 * domain(0) + 10 + 2 * 11)).unwrap();
     announced.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -77,8 +77,12 @@ fn type_hashes_and_the_enclave_are_announced() {
     let mut datagram = [0; 65536];
     let length = announced.recv(&mut datagram).unwrap();
     // PID_USER_DATA with its length, and a sequence of ten bytes, padded to a multiple of four.
-    let expected = b"\x2c\0\x10\0\x0a\0\0\0enclave=/;\0\0";
-    assert!(datagram[..length].windows(expected.len()).any(|bytes| bytes == expected));
+    let enclave = &b"\x2c\0\x10\0\x0a\0\0\0enclave=/;\0\0"[..];
+    // PID_PARTICIPANT_LEASE_DURATION with its length: 20 s (patch 0049).
+    let lease = &b"\x02\0\x08\0\x14\0\0\0\0\0\0\0"[..];
+    for expected in [enclave, lease] {
+        assert!(datagram[..length].windows(expected.len()).any(|bytes| bytes == expected), "{expected:?}");
+    }
 
     let peer = DomainParticipantBuilder::new(domain(0)).with_only_networks([[127, 0, 0, 1]]).build().unwrap();
     type SetBool = <std_srvs::srv::SetBool::Service as WrappedServiceTypeSupport>::Request;

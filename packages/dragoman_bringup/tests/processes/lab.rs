@@ -34,6 +34,15 @@ fn signals_end_the_lab_without_an_error() {
     }
 }
 
+/// Files are in proportion to connections and participants, not to topics (patch 0047): the usual limit is 1,024.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_lab_needs_few_files() {
+    let lab = Lab::start();
+    let files = std::fs::read_dir(format!("/proc/{}/fd", lab.child.id())).unwrap().count();
+    assert!(files < 200, "{files} files are open");
+}
+
 #[test]
 fn a_taken_port_is_named_with_the_option_that_changes_it() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -132,6 +132,30 @@ impl<T: dragoman_ros::WrappedTypesupport> Topic<T> {
     }
 }
 
+impl Topic<Image> {
+    /// As [`send`](Self::send), with data of the picture's size to fill.
+    fn show(&mut self, stamp: &Time, fill: impl FnOnce(&mut [u8])) {
+        self.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| {
+                let size = pictures::size(message);
+                message.data.resize(size, 0);
+                fill(&mut message.data);
+            },
+        );
+    }
+
+    fn forget(&mut self) {
+        (self.message.data, self.is_filled) = (Vec::new(), false);
+    }
+}
+
+impl Topic<CompressedImage> {
+    fn forget(&mut self) {
+        (self.message.data, self.is_filled) = (Vec::new(), false);
+    }
+}
+
 impl Feed {
     fn new(
         node: &mut Node,
@@ -200,11 +224,34 @@ impl Feed {
         let mut due = now();
         loop {
             let begin = now();
-            due = if self.publish() { (due + self.period).max(begin) } else { begin + IDLE_PERIOD };
+            due = if self.publish() {
+                (due + self.period).max(begin)
+            } else {
+                self.forget();
+                begin + IDLE_PERIOD
+            };
             if let Either::Left(_) = select(&mut ended, sleep_until(due)).await {
                 return;
             }
         }
+    }
+
+    /// Gives the memory of the last pictures back.
+    fn forget(&mut self) {
+        if self.measured.take().is_some() {
+            self.depth = DepthImage::default();
+            self.image.forget();
+            self.millimetres.forget();
+            self.image_compressed.forget();
+        }
+        if self.painted.take().is_some() {
+            (self.color, self.gray) = (ColorImage::default(), Vec::new());
+            self.rgb.forget();
+            self.rgb_compressed.forget();
+            self.mono.forget();
+            self.mono_compressed.forget();
+        }
+        self.bytes = Vec::new();
     }
 
     /// Returns whether there are subscribers.
@@ -248,17 +295,11 @@ impl Feed {
             self.image_compressed.is_filled = false;
         }
         let (image, bytes, figures, is_grey) = (&self.depth, &mut self.bytes, &self.figures, self.is_grey);
-        self.image.send(
-            |message| message.header.stamp = stamp.clone(),
-            |message| match is_grey {
-                true => pictures::grey(image, figures, &mut message.data),
-                false => pictures::metres(image, &mut message.data),
-            },
-        );
-        self.millimetres.send(
-            |message| message.header.stamp = stamp.clone(),
-            |message| pictures::millimetres(image, &mut message.data),
-        );
+        self.image.show(stamp, |bytes| match is_grey {
+            true => pictures::grey(image, figures, bytes),
+            false => pictures::metres(image, bytes),
+        });
+        self.millimetres.show(stamp, |bytes| pictures::millimetres(image, bytes));
         self.image_compressed.send(
             |message| message.header.stamp = stamp.clone(),
             |message| {
@@ -289,18 +330,12 @@ impl Feed {
             pictures::mono(image, &mut self.gray);
         }
         let gray = &self.gray;
-        self.rgb.send(
-            |message| message.header.stamp = stamp.clone(),
-            |message| message.data.copy_from_slice(image.rgb()),
-        );
+        self.rgb.show(stamp, |bytes| bytes.copy_from_slice(image.rgb()));
         self.rgb_compressed.send(
             |message| message.header.stamp = stamp.clone(),
             |message| pictures::jpeg(Encoding::Rgb, figures, image.rgb(), &mut message.data),
         );
-        self.mono.send(
-            |message| message.header.stamp = stamp.clone(),
-            |message| message.data.copy_from_slice(gray),
-        );
+        self.mono.show(stamp, |bytes| bytes.copy_from_slice(gray));
         self.mono_compressed.send(
             |message| message.header.stamp = stamp.clone(),
             |message| pictures::jpeg(Encoding::Mono, figures, gray, &mut message.data),

@@ -49,8 +49,13 @@ pub(super) fn blank(encoding: Encoding, figures: &CameraFigures, frame: &str) ->
         encoding: encoding.name().to_owned(),
         is_bigendian: 0,
         step: step as u32,
-        data: vec![0; step * figures.height],
+        data: Vec::new(),
     }
+}
+
+/// The bytes of a picture's data.
+pub(super) fn size(image: &Image) -> usize {
+    image.step as usize * image.height as usize
 }
 
 /// A message for a compressed picture, without data.
@@ -69,7 +74,7 @@ pub(super) fn blank_compressed(encoding: Encoding, frame: &str) -> CompressedIma
     }
 }
 
-/// Encodes depths in metres; `bytes` has the length of the message's data.
+/// Encodes depths in metres; `bytes` has the [`size`] of the picture.
 pub(super) fn metres(image: &DepthImage, bytes: &mut [u8]) {
     for (bytes, depth) in bytes.chunks_exact_mut(4).zip(image.depths()) {
         bytes.copy_from_slice(&depth.to_le_bytes());

@@ -23,6 +23,11 @@ impl Memory {
         lock(&self.0).pop().unwrap_or_default()
     }
 
+    /// Drops what is kept.
+    pub(crate) fn give_back(&self) {
+        lock(&self.0).clear();
+    }
+
     /// Bytes whose memory returns here with their last clone.
     pub(crate) fn lend(&self, bytes: Vec<u8>) -> Bytes {
         if WORTH_KEEPING.contains(&bytes.capacity()) {

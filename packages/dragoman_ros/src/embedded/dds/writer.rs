@@ -95,10 +95,14 @@ impl Writer {
         lock(&self.unsent)
     }
 
-    /// Number of matched readers.
+    /// Number of matched readers. Without any, the memory that is kept for the next sample is given back.
     pub(crate) fn matched(&self) -> usize {
         let elsewhere = self.network.as_ref().map_or(0, |network| network.matched());
-        elsewhere + self.outlet.readers()
+        let matched = elsewhere + self.outlet.readers();
+        if matched == 0 {
+            self.memory.give_back();
+        }
+        matched
     }
 
     /// Whether a reader is matched.
