@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::apolo::{ApoloClient, FALSE, request};
 use crate::common::implementation::embedded_does;
-use crate::common::{Lab, domain};
+use crate::common::{Lab, domain, program};
 use nix::libc;
 
 /// Timeout on a loaded machine.
@@ -18,8 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A lab on free ports, with its stderr.
 fn lab(domain: u16, arguments: &[&str]) -> Command {
-    let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
-    let mut command = Command::new(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into()));
+    let mut command = Command::new(program());
     command
         .args(arguments)
         .args(["--console", "127.0.0.1:0", "--foxglove", "127.0.0.1:0"])

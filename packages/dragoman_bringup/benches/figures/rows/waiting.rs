@@ -1,0 +1,165 @@
+//! Nobody waits for a stranger, and STOP for nobody.
+
+use std::time::Duration;
+
+use super::given_back::Folder;
+use super::{ALL_OPEN, ATTACK, Row, Run, Scene};
+use crate::attacker::Means;
+use crate::common::{Lab, processor_time};
+use crate::good::{ALL, Gaps, Good, LEGACY};
+use crate::table::Figure;
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "nobody", what: "nobody", open: &[], run: nobody },
+    Row { name: "apolo-deaf", what: "50 Apolo clients that do not read", open: ALL_OPEN, run: apolo_deaf },
+    Row {
+        name: "web-publishers",
+        what: "10 rosbridge publishers at full rate",
+        open: ALL_OPEN,
+        run: web_publishers,
+    },
+    Row {
+        name: "web-calls",
+        what: "10 rosbridge clients flood a service with calls",
+        open: ALL_OPEN,
+        run: web_calls,
+    },
+    Row {
+        name: "map-lines",
+        what: "maps of 80,000 lines from one PlatformCtrl client",
+        open: ALL_OPEN,
+        run: map_lines,
+    },
+    Row {
+        name: "datagrams",
+        what: "50,000 datagrams/s of the 31-byte protocol",
+        open: ALL_OPEN,
+        run: datagrams,
+    },
+    Row {
+        name: "goals-without-reader",
+        what: "12 goals/s of a client without a reader",
+        open: &[],
+        run: goals_without_reader,
+    },
+    Row {
+        name: "lists-without-reader",
+        what: "500 requests of a client without a reader",
+        open: &[],
+        run: lists_without_reader,
+    },
+    Row {
+        name: "fragment-zero",
+        what: "RTPS: NACK_FRAG of fragment 0",
+        open: &[],
+        run: |run| rtps(run, "fragment-zero"),
+    },
+    Row { name: "heartbeat", what: "RTPS: HEARTBEAT 1..2^40", open: &[], run: |run| rtps(run, "heartbeat") },
+    Row { name: "gap", what: "RTPS: GAP 5..2^40", open: &[], run: |run| rtps(run, "gap") },
+    Row {
+        name: "fragment-of-4-gb",
+        what: "RTPS: DATA_FRAG of 4 GB",
+        open: &[],
+        run: |run| rtps(run, "fragment-of-4-gb"),
+    },
+    Row {
+        name: "restarts",
+        what: "RTPS: 500 restarts of a participant",
+        open: &[],
+        run: |run| rtps(run, "restarts"),
+    },
+    Row { name: "participants", what: "RTPS: 5,000 participants", open: &[], run: participants },
+];
+
+/// What good clients wait for while nobody attacks.
+fn nobody(run: &Run) -> Vec<Figure> {
+    let lab = run.lab(&[], &[]);
+    let good = crate::good::Working::start(&lab, ALL);
+    good.measure();
+    std::thread::sleep(ATTACK);
+    good.figures()
+}
+
+fn flood(run: &Run, good: &[Good], change: impl FnOnce(&mut Means, &Lab)) -> Vec<Figure> {
+    let folder = Folder::new("flood");
+    let lab = run.lab(&[], &["-p", &folder.data()]);
+    let mut means = run.means("", &lab);
+    change(&mut means, &lab);
+    let time = if run.is_full { 3 * ATTACK } else { ATTACK };
+    Scene::of(&lab, good, &means, time).waits()
+}
+
+fn apolo_deaf(run: &Run) -> Vec<Figure> {
+    flood(run, LEGACY, |means, lab| {
+        means.name = "apolo-deaf".into();
+        (means.target, means.count) = (lab.apolo, 50);
+    })
+}
+
+fn web_publishers(run: &Run) -> Vec<Figure> {
+    flood(run, ALL, |means, _| {
+        means.name = "web-publishers".into();
+        (means.count, means.bytes) = (10, 100);
+    })
+}
+
+fn web_calls(run: &Run) -> Vec<Figure> {
+    flood(run, ALL, |means, _| {
+        means.name = "web-calls".into();
+        means.count = 10;
+    })
+}
+
+fn map_lines(run: &Run) -> Vec<Figure> {
+    const LINE: usize = 68;
+    flood(run, LEGACY, |means, lab| {
+        means.name = "maps".into();
+        (means.target, means.count, means.bytes) = (lab.neobotix[1], 2, 80_000 * LINE);
+    })
+}
+
+fn datagrams(run: &Run) -> Vec<Figure> {
+    flood(run, LEGACY, |means, lab| {
+        means.name = "datagrams".into();
+        (means.target, means.rate) = (lab.address, 50_000);
+    })
+}
+
+fn goals_without_reader(run: &Run) -> Vec<Figure> {
+    flood(run, LEGACY, |means, _| {
+        means.name = "goals-without-reader".into();
+        means.rate = 12;
+    })
+}
+
+fn lists_without_reader(run: &Run) -> Vec<Figure> {
+    flood(run, LEGACY, |means, _| {
+        means.name = "lists-without-reader".into();
+        (means.count, means.rate) = (500, 800);
+    })
+}
+
+/// Hostile packets: the arm's STOP, the joint states, and the memory.
+fn rtps(run: &Run, name: &str) -> Vec<Figure> {
+    attacked(run, name).1
+}
+
+fn attacked(run: &Run, name: &str) -> (Lab, Vec<Figure>) {
+    let lab = run.lab(&[], &[]);
+    let gaps = Gaps::start(lab.domain);
+    let scene = Scene::of(&lab, &[Good::Arm31], &run.means(name, &lab), Duration::from_secs(60));
+    let mut figures = scene.waits();
+    figures.insert(1, gaps.figure());
+    (lab, figures)
+}
+
+/// They stay for a day: what the lab computes with them.
+fn participants(run: &Run) -> Vec<Figure> {
+    const TIME: f64 = 3.0;
+    let (lab, mut figures) = attacked(run, "participants");
+    let before = processor_time(lab.child.id());
+    std::thread::sleep(Duration::from_secs_f64(TIME));
+    let share = 100.0 * (processor_time(lab.child.id()) - before) / TIME;
+    figures.push(Figure::at_most("% of a core afterwards", share, 30.0, 1.5));
+    figures
+}
