@@ -184,6 +184,14 @@ impl Attacker {
     }
 }
 
+/// It has ended already, unless the row has failed.
+impl Drop for Attacker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 impl Done {
     /// How much it did, and its own load.
     pub(crate) fn figure(&self) -> Figure {

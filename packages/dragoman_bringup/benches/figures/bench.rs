@@ -40,6 +40,8 @@ struct Options {
 }
 
 pub(crate) fn main() -> ExitCode {
+    // What fails is told in one line.
+    std::panic::set_hook(Box::new(|panic| eprintln!("figures: {panic}")));
     let mut arguments = std::env::args().skip(1).peekable();
     if arguments.next_if(|first| first == "attacker").is_some() {
         attack(arguments);
@@ -71,6 +73,7 @@ fn all_rows() -> impl Iterator<Item = &'static Row> {
 /// Measures and prints all tables; returns what is beyond its limit.
 fn tables(options: &Options) -> Vec<String> {
     let names: Vec<String> = options.programs.iter().map(|program| program.display().to_string()).collect();
+    let names = short(&names);
     println!("# Figures\n\nSeed {}, {} attacks.", options.seed, if options.full { "full" } else { "short" });
     let mut beyond = Vec::new();
     for (title, rows) in TABLES {
@@ -91,11 +94,22 @@ fn tables(options: &Options) -> Vec<String> {
     beyond
 }
 
+/// The programs' names without what their paths begin with alike.
+fn short(paths: &[String]) -> Vec<String> {
+    let parts: Vec<Vec<&str>> = paths.iter().map(|path| path.split('/').collect()).collect();
+    let most = parts.iter().map(Vec::len).min().unwrap_or(1) - 1;
+    let alike =
+        (0..most).take_while(|&place| parts.iter().all(|path| path[place] == parts[0][place])).count();
+    parts.iter().map(|path| path[alike..].join("/")).collect()
+}
+
 fn is_wanted(options: &Options, row: &Row) -> bool {
     if options.rows.is_empty() {
         return !(options.hold && row.is_all_open());
     }
-    options.rows.iter().any(|name| row.name.contains(name.as_str()))
+    // A whole name means that row alone.
+    let is_whole = |name: &String| all_rows().any(|row| row.name == name);
+    options.rows.iter().any(|name| row.name == name || !is_whole(name) && row.name.contains(name.as_str()))
 }
 
 /// A row's figures, of all programs one after the other.

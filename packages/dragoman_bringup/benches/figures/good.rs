@@ -5,16 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use dragoman_bridge::player::wire::player::DEVICES;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use futures::StreamExt;
 use serde_json::json;
 
+use crate::common::Lab;
 use crate::common::apolo::{ApoloClient, request};
 use crate::common::beside::Beside;
-use crate::common::neobotix::{GET_POSITION, NeobotixClient, STOP};
-use crate::common::player::{PlayerClient, base};
+use crate::common::neobotix::{CONNECT, GET_STATUS, INIT, NeobotixClient, STOP};
+use crate::common::player::{PlayerClient, SERVER, base};
 use crate::common::web::Client;
-use crate::common::{ArmClient, Lab};
 use crate::table::{Figure, number};
 
 /// Time between an answer and the next request.
@@ -31,9 +32,9 @@ pub(crate) enum Good {
     Arm31,
     /// A robot's speed is set to zero.
     Apolo,
-    /// `CMD_STOP`, and the position, since that has an answer.
+    /// `CMD_STOP`, and the status, since that has an answer.
     Neobotix,
-    /// A base's speed is set to zero, and its data is read.
+    /// A base's speed is set to zero, and the devices are listed, since that has an answer at once.
     Player,
     /// A service of the base, called through rosbridge.
     Web,
@@ -89,9 +90,12 @@ fn apolo(lab: &Lab) -> Ask {
 
 fn neobotix(lab: &Lab) -> Ask {
     let mut client = NeobotixClient::new(lab.neobotix[0]);
+    // The platform finds its place on the map with each scan from now on.
+    client.order(&[CONNECT]);
+    client.order(&[INIT]);
     Box::new(move || {
         client.order(&[STOP]);
-        client.ask(&[GET_POSITION]);
+        client.ask(&[GET_STATUS]);
         true
     })
 }
@@ -101,8 +105,7 @@ fn player(lab: &Lab) -> Ask {
     client.subscribe(base(0));
     Box::new(move || {
         client.set_speed(base(0), 0.0, 0.0);
-        client.read();
-        true
+        !client.granted(SERVER, DEVICES.subtype, &()).is_empty()
     })
 }
 
@@ -135,19 +138,23 @@ impl Working {
     }
 
     /// Ends them, and says how long they waited.
-    pub(crate) fn figures(self) -> Vec<Figure> {
+    pub(crate) fn figures(self, machine: &Times) -> Vec<Figure> {
         self.over.store(true, Ordering::Relaxed);
         let figures = self.clients.into_iter().map(|(kind, client)| {
             let what = format!("{}: p50 / p99 / longest, ms", kind.name());
-            match client.join() {
-                Ok(times) => times.figure(what).goal("p99", times.percentile(99), kind.goal(), SLACK),
-                Err(_) => Figure::new(what, "no answer").goal("p99", f64::INFINITY, kind.goal(), SLACK),
-            }
+            let Ok(times) = client.join() else {
+                return Figure::new(what, "no answer").goal("p99", f64::INFINITY, kind.goal(), SLACK);
+            };
+            let figure = times.figure(what).goal("p99", times.percentile(99), kind.goal(), SLACK);
+            let figure = figure.on_machine(machine.percentile(99));
+            // Datagrams may be lost.
+            if kind == Good::Arm31 { figure.goal("lost", times.lost as f64, 0.0, 1.0) } else { figure }
         });
         figures.collect()
     }
 }
 
+/// Asks until it is over.
 fn times(ask: &mut Ask, over: &AtomicBool, measured: &AtomicBool) -> Times {
     let mut times = Times::default();
     while !over.load(Ordering::Relaxed) {
@@ -159,27 +166,62 @@ fn times(ask: &mut Ask, over: &AtomicBool, measured: &AtomicBool) -> Times {
         }
         std::thread::sleep(PERIOD);
     }
-    times.all.sort_by(f64::total_cmp);
-    times
+    times.sorted()
+}
+
+/// What the machine itself makes all wait: how late a sleeping thread is woken.
+pub(crate) struct Machine {
+    over: Arc<AtomicBool>,
+    sleeper: JoinHandle<Times>,
+}
+
+impl Machine {
+    pub(crate) fn start() -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let told = over.clone();
+        let sleeper = std::thread::spawn(move || {
+            let mut times = Times::default();
+            while !told.load(Ordering::Relaxed) {
+                let asleep = Instant::now();
+                std::thread::sleep(PERIOD);
+                times.add(asleep.elapsed().saturating_sub(PERIOD), true);
+            }
+            times.sorted()
+        });
+        Self { over, sleeper }
+    }
+
+    pub(crate) fn times(self) -> Times {
+        self.over.store(true, Ordering::Relaxed);
+        self.sleeper.join().unwrap_or_default()
+    }
 }
 
 /// Times of answers, ms, in the end sorted.
 #[derive(Default)]
 pub(crate) struct Times {
     all: Vec<f64>,
+    asked: usize,
     lost: usize,
 }
 
 impl Times {
+    /// Whoever would have asked in the meantime would have waited as well: otherwise a long wait would count as one of many.
     fn add(&mut self, time: Duration, is_answered: bool) {
-        self.all.push(time.as_secs_f64() * 1e3);
+        self.asked += 1;
         self.lost += usize::from(!is_answered);
+        let waits = (0..).map(|turn| time.checked_sub(turn * PERIOD)).map_while(|wait| wait);
+        self.all.extend(waits.map(|wait| wait.as_secs_f64() * 1e3));
     }
 
     pub(crate) fn of(times: impl IntoIterator<Item = Duration>) -> Self {
-        let mut all: Vec<f64> = times.into_iter().map(|time| time.as_secs_f64() * 1e3).collect();
-        all.sort_by(f64::total_cmp);
-        Self { all, lost: 0 }
+        let all: Vec<f64> = times.into_iter().map(|time| time.as_secs_f64() * 1e3).collect();
+        Self { asked: all.len(), lost: 0, all }.sorted()
+    }
+
+    fn sorted(mut self) -> Self {
+        self.all.sort_by(f64::total_cmp);
+        self
     }
 
     /// Not a number if there is none.
@@ -192,7 +234,7 @@ impl Times {
         let [median, p99, longest] = [50, 99, 100].map(|percent| number(self.percentile(percent)));
         let mut shown = format!("{median} / {p99} / {longest}");
         if self.lost > 0 {
-            shown += &format!(", {} of {} lost", self.lost, self.all.len());
+            shown += &format!(", {} of {} lost", self.lost, self.asked);
         }
         Figure::new(what, shown)
     }
@@ -226,12 +268,14 @@ impl Gaps {
         Self { over, listener }
     }
 
-    pub(crate) fn figure(self) -> Figure {
+    pub(crate) fn figure(self, machine: &Times) -> Figure {
         self.over.store(true, Ordering::Relaxed);
         let times = Times::of(self.listener.join().unwrap_or_default());
         times
             .figure("gaps of joint states: p50 / p99 / longest, ms")
             .goal("p99", times.percentile(99), 30.0, SLACK)
+            .on_machine(machine.percentile(99))
             .goal("longest", times.percentile(100), 200.0, SLACK)
+            .on_machine(machine.percentile(100))
     }
 }

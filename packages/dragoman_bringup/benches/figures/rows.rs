@@ -6,13 +6,13 @@ mod waiting;
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
 use crate::attacker::{Attacker, Means};
 use crate::common::{Lab, domain};
-use crate::good::{Good, Working};
+use crate::good::{Good, Machine, Times, Working};
 use crate::table::Figure;
 use crate::watch::{Course, Watch};
 
@@ -46,7 +46,7 @@ impl Row {
     }
 }
 
-/// Time for which an attack without an end is observed.
+/// Time for which an attack without an end, or a short one, is observed.
 const ATTACK: Duration = Duration::from_secs(4);
 
 /// One program in one row.
@@ -100,6 +100,7 @@ impl Run {
 struct Scene {
     course: Course,
     good: Vec<Figure>,
+    machine: Times,
     attacker: Figure,
 }
 
@@ -110,12 +111,17 @@ impl Scene {
         std::thread::sleep(Duration::from_millis(500));
         let watch = Watch::start(lab.child.id());
         good.measure();
+        let machine = Machine::start();
+        let began = Instant::now();
         let mut attacker = Attacker::start(means);
         attacker.complete();
         attacker.goes_on_for(time);
+        // In a short time one late answer would be one of few.
+        std::thread::sleep(ATTACK.saturating_sub(began.elapsed()));
         let attacker = attacker.leave().figure();
-        let good = good.figures();
-        Self { course: watch.after(), good, attacker }
+        let machine = machine.times();
+        let good = good.figures(&machine);
+        Self { course: watch.after(), good, machine, attacker }
     }
 
     /// What was held, with a goal for the peak if there is one, and how long the good clients waited.
@@ -125,15 +131,20 @@ impl Scene {
             figures.push(Figure::at_most("memory: more at the peak, MB", self.course.rise(), peak, 1.3));
         }
         figures.extend(self.good);
-        figures.push(self.attacker);
+        figures.extend([self.attacker, machine(&self.machine)]);
         figures
     }
 
     /// How long the good clients waited, and what memory was kept.
     fn waits(self) -> Vec<Figure> {
         let memory = self.course.figures().into_iter().take(1);
-        self.good.into_iter().chain(memory).chain([self.attacker]).collect()
+        self.good.into_iter().chain(memory).chain([self.attacker, machine(&self.machine)]).collect()
     }
+}
+
+/// A late wake-up is no fault of the lab's.
+fn machine(times: &Times) -> Figure {
+    times.figure("the machine itself: p50 / p99 / longest, ms")
 }
 
 fn pid(process: u32) -> Pid {

@@ -17,8 +17,10 @@ pub(crate) struct Goal {
     of: &'static str,
     value: f64,
     limit: f64,
-    /// The held limit, on a busy machine, is so many times the goal.
+    /// The held limit is so many times the goal, and
     slack: f64,
+    /// this more: what the machine itself has made all wait.
+    machine: f64,
 }
 
 impl Figure {
@@ -32,7 +34,13 @@ impl Figure {
     }
 
     pub(crate) fn goal(mut self, of: &'static str, value: f64, limit: f64, slack: f64) -> Self {
-        self.goals.push(Goal { of, value, limit, slack });
+        self.goals.push(Goal { of, value, limit, slack, machine: 0.0 });
+        self
+    }
+
+    /// What the machine itself adds to the last goal.
+    pub(crate) fn on_machine(mut self, more: f64) -> Self {
+        self.goals.iter_mut().last().into_iter().for_each(|goal| goal.machine = more);
         self
     }
 
@@ -42,14 +50,26 @@ impl Figure {
         self
     }
 
+    /// Beyond what is held.
     fn is_beyond(&self) -> bool {
-        self.goals.iter().any(|goal| !(goal.value <= goal.limit * goal.slack))
+        self.goals.iter().any(|goal| goal.is_missed(goal.limit * goal.slack + goal.machine))
+    }
+
+    fn is_reached(&self) -> bool {
+        !self.goals.iter().any(|goal| goal.is_missed(goal.limit))
     }
 
     fn goal_text(&self) -> String {
         let goals =
             self.goals.iter().map(|goal| format!("{} <= {}", goal.of, number(goal.limit)).trim().to_owned());
         goals.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Goal {
+    /// Also if there is no value.
+    fn is_missed(&self, limit: f64) -> bool {
+        !self.value.is_finite() || self.value > limit
     }
 }
 
@@ -83,12 +103,12 @@ impl Line {
 
     fn state(&self) -> &'static str {
         let Some(figure) = self.judged() else { return "" };
-        match (figure.goals.is_empty(), self.is_open, figure.is_beyond()) {
-            (true, ..) => "",
-            (_, true, true) => "open",
-            (_, true, false) => "open, reached",
-            (_, false, true) => "**beyond**",
-            (_, false, false) => "holds",
+        match self.is_open {
+            _ if figure.goals.is_empty() => "",
+            true if figure.is_reached() => "open, reached",
+            true => "open",
+            false if figure.is_beyond() => "**beyond**",
+            false => "holds",
         }
     }
 }

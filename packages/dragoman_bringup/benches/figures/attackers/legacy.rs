@@ -39,7 +39,7 @@ pub(super) fn deaf_apolo_clients(attack: &mut Attack) {
 
 /// Commands that start a motion where none is planned.
 pub(super) fn datagrams(attack: &mut Attack) {
-    const BURST: u32 = 50;
+    const BURST: u32 = 300;
     let client = ArmClient::new(attack.means.target);
     attack.is_complete();
     while attack.goes_on() {
@@ -74,6 +74,8 @@ pub(super) fn maps(attack: &mut Attack) {
         attack.sent(1);
     }
     attack.is_complete();
+    // The last map is still to be read.
+    attack.stay();
 }
 
 /// Clients that open every device in push mode, and read all that comes.

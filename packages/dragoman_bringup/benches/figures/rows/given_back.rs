@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "web-visits",
         what: "web clients, one after another: three topics, five messages",
-        open: ALL_OPEN,
+        open: &["kept per client"],
         run: web_visits,
     },
     Row {
@@ -88,9 +88,9 @@ fn rest(run: &Run) -> Vec<Figure> {
     vec![
         Figure::at_most("files", state.files, 200.0, 1.0),
         Figure::new("of them sockets", sockets(process).to_string()),
-        Figure::at_most("memory, MB", state.memory, 50.0, 1.2),
+        Figure::at_most("memory, MB", state.memory, 42.0, 1.2),
         Figure::at_most("threads", state.threads, 40.0, 1.5),
-        Figure::at_most("% of a core", share, 12.0, 2.0),
+        Figure::at_most("% of a core", share, 8.0, 2.0),
         Figure::at_most("ready after, s", ready, 1.5, 2.0),
     ]
 }
@@ -116,8 +116,8 @@ impl Recorder {
     fn start(run: &Run, lab: &Lab) -> Self {
         let file =
             std::env::temp_dir().join(format!("dragoman_figures_{}_{}.mcap", std::process::id(), lab.domain));
-        let mut command = run.command(lab, &["record", "--output"]);
-        command.arg(&file).stdout(Stdio::null());
+        let mut command = run.command(lab, &["record", "--output", &file.to_string_lossy()]);
+        command.stdout(Stdio::null());
         let child = command.spawn().expect("a recorder starts");
         pin(pid(child.id()));
         Self { child, file, began: Instant::now() }
@@ -131,9 +131,11 @@ impl Recorder {
     fn end(mut self) -> Figure {
         let seconds = self.began.elapsed().as_secs_f64();
         let load = 100.0 * processor_time(self.child.id()) / seconds;
+        let size = std::fs::metadata(&self.file).map_or(0, |file| file.len()) as f64 / 1e6;
         let _ = self.child.kill();
         let _ = self.child.wait();
-        Figure::new("attacker: own load", format!("{seconds:.1} s, {load:.0} % of a core"))
+        let shown = format!("{size:.1} MB in {seconds:.1} s, {load:.0} % of a core");
+        Figure::new("attacker: recorded, own load", shown)
     }
 }
 
@@ -216,7 +218,7 @@ fn web_subscriptions(run: &Run) -> Vec<Figure> {
 fn player_subscribers(run: &Run) -> Vec<Figure> {
     let lab = run.lab(&[], &[]);
     let mut means = run.means("player-subscribers", &lab);
-    means.count = run.of(200, 50);
+    (means.target, means.count) = (lab.player, run.of(200, 50));
     Scene::of(&lab, &[Good::Player], &means, ATTACK).figures(None)
 }
 
@@ -227,7 +229,7 @@ fn maps(run: &Run) -> Vec<Figure> {
     means.target = lab.neobotix[1];
     means.count = run.of(8, 3);
     means.bytes = 16_500_000;
-    Scene::of(&lab, &[], &means, Duration::ZERO).figures(None)
+    Scene::of(&lab, &[], &means, ATTACK).figures(None)
 }
 
 fn long_names(run: &Run) -> Vec<Figure> {

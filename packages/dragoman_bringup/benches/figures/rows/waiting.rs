@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::given_back::Folder;
-use super::{ALL_OPEN, ATTACK, Row, Run, Scene};
+use super::{ALL_OPEN, ATTACK, Row, Run, Scene, machine};
 use crate::attacker::Means;
 use crate::common::{Lab, processor_time};
-use crate::good::{ALL, Gaps, Good, LEGACY};
+use crate::good::{ALL, Gaps, Good, LEGACY, Machine, Working};
 use crate::table::Figure;
 
 pub(super) const ROWS: &[Row] = &[
@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "datagrams",
         what: "50,000 datagrams/s of the 31-byte protocol",
-        open: ALL_OPEN,
+        open: &["STOP of the arm"],
         run: datagrams,
     },
     Row {
@@ -74,10 +74,15 @@ pub(super) const ROWS: &[Row] = &[
 /// What good clients wait for while nobody attacks.
 fn nobody(run: &Run) -> Vec<Figure> {
     let lab = run.lab(&[], &[]);
-    let good = crate::good::Working::start(&lab, ALL);
+    let good = Working::start(&lab, ALL);
+    std::thread::sleep(Duration::from_millis(500));
     good.measure();
+    let times = Machine::start();
     std::thread::sleep(ATTACK);
-    good.figures()
+    let times = times.times();
+    let mut figures = good.figures(&times);
+    figures.push(machine(&times));
+    figures
 }
 
 fn flood(run: &Run, good: &[Good], change: impl FnOnce(&mut Means, &Lab)) -> Vec<Figure> {
@@ -148,8 +153,9 @@ fn attacked(run: &Run, name: &str) -> (Lab, Vec<Figure>) {
     let lab = run.lab(&[], &[]);
     let gaps = Gaps::start(lab.domain);
     let scene = Scene::of(&lab, &[Good::Arm31], &run.means(name, &lab), Duration::from_secs(60));
+    let gaps = gaps.figure(&scene.machine);
     let mut figures = scene.waits();
-    figures.insert(1, gaps.figure());
+    figures.insert(1, gaps);
     (lab, figures)
 }
 
