@@ -1,7 +1,7 @@
 //! The command line, and the rows by turns.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -134,8 +134,8 @@ fn lines(options: &Options, row: &Row) -> Vec<Line> {
 }
 
 /// A row that fails says why in one figure, which has no value.
-fn measure(options: &Options, row: &Row, program: &PathBuf) -> Vec<Figure> {
-    let run = Run { program: program.clone(), seed: options.seed, is_full: options.full };
+fn measure(options: &Options, row: &Row, program: &Path) -> Vec<Figure> {
+    let run = Run { program: program.to_path_buf(), seed: options.seed, is_full: options.full };
     let start = Instant::now();
     eprint!("figures: {} of {}", row.name, program.display());
     let figures = catch_unwind(AssertUnwindSafe(|| (row.run)(&run)));

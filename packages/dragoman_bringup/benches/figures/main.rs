@@ -4,8 +4,6 @@
 //! `cargo bench --workspace --bench figures` prints tables in Markdown; `-- --help` has the options. [`rows`] has what is
 //! measured, [`attackers`] what comes, [`good`] those that wait.
 
-#![cfg_attr(not(target_os = "linux"), allow(dead_code))]
-
 #[cfg(target_os = "linux")]
 mod attacker;
 #[cfg(target_os = "linux")]
