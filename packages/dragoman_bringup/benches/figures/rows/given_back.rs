@@ -147,36 +147,36 @@ impl Drop for Recorder {
     }
 }
 
-/// The lost reader is still counted for a while: its lease.
-const LEASE: Duration = Duration::from_secs(40);
-
-fn recorder_killed(run: &Run) -> Vec<Figure> {
+/// A recorder of all topics for five seconds, and then something else; after `wait` it must be forgotten.
+fn recorded(run: &Run, then: impl FnOnce(&Recorder), wait: Duration) -> Vec<Figure> {
     let lab = run.lab(&[], &[]);
     let watch = Watch::start(lab.child.id());
     let recorder = Recorder::start(run, &lab);
     std::thread::sleep(Duration::from_secs(5));
+    then(&recorder);
     let recorder = recorder.end();
-    std::thread::sleep(LEASE);
+    std::thread::sleep(wait);
     let course = watch.after();
     let rise = Figure::at_most("memory: more at the peak, MB", course.rise(), 60.0, 1.3);
     course.figures().into_iter().chain([rise, recorder]).collect()
 }
 
+fn recorder_killed(run: &Run) -> Vec<Figure> {
+    // The lost reader is still counted for a while.
+    const LEASE: Duration = Duration::from_secs(40);
+    recorded(run, |_| {}, LEASE)
+}
+
 fn recorder_suspended(run: &Run) -> Vec<Figure> {
-    let lab = run.lab(&[], &[]);
-    let watch = Watch::start(lab.child.id());
-    let recorder = Recorder::start(run, &lab);
-    std::thread::sleep(Duration::from_secs(5));
-    recorder.signal(Signal::SIGSTOP);
-    std::thread::sleep(Duration::from_secs(run.of(20, 10).into()));
-    recorder.signal(Signal::SIGCONT);
-    std::thread::sleep(Duration::from_secs(2));
-    recorder.signal(Signal::SIGINT);
-    std::thread::sleep(Duration::from_secs(1));
-    let recorder = recorder.end();
-    let course = watch.after();
-    let rise = Figure::at_most("memory: more at the peak, MB", course.rise(), 60.0, 1.3);
-    course.figures().into_iter().chain([rise, recorder]).collect()
+    let suspend = |recorder: &Recorder| {
+        recorder.signal(Signal::SIGSTOP);
+        std::thread::sleep(Duration::from_secs(run.of(20, 10).into()));
+        recorder.signal(Signal::SIGCONT);
+        std::thread::sleep(Duration::from_secs(2));
+        recorder.signal(Signal::SIGINT);
+        std::thread::sleep(Duration::from_secs(1));
+    };
+    recorded(run, suspend, Duration::ZERO)
 }
 
 fn web_visits(run: &Run) -> Vec<Figure> {

@@ -85,63 +85,45 @@ fn nobody(run: &Run) -> Vec<Figure> {
     figures
 }
 
-fn flood(run: &Run, good: &[Good], change: impl FnOnce(&mut Means, &Lab)) -> Vec<Figure> {
+/// An attacker of this name, with these means, beside good clients.
+fn flood(run: &Run, name: &str, good: &[Good], means: impl FnOnce(&mut Means, &Lab)) -> Vec<Figure> {
     let folder = Folder::new("flood");
     let lab = run.lab(&[], &["-p", &folder.data()]);
-    let mut means = run.means("", &lab);
-    change(&mut means, &lab);
+    let mut given = run.means(name, &lab);
+    means(&mut given, &lab);
     let time = if run.is_full { 3 * ATTACK } else { ATTACK };
-    Scene::of(&lab, good, &means, time).waits()
+    Scene::of(&lab, good, &given, time).waits()
 }
 
 fn apolo_deaf(run: &Run) -> Vec<Figure> {
-    flood(run, LEGACY, |means, lab| {
-        means.name = "apolo-deaf".into();
-        (means.target, means.count) = (lab.apolo, 50);
-    })
+    flood(run, "apolo-deaf", LEGACY, |means, lab| (means.target, means.count) = (lab.apolo, 50))
 }
 
 fn web_publishers(run: &Run) -> Vec<Figure> {
-    flood(run, ALL, |means, _| {
-        means.name = "web-publishers".into();
-        (means.count, means.bytes) = (10, 100);
-    })
+    flood(run, "web-publishers", ALL, |means, _| (means.count, means.bytes) = (10, 100))
 }
 
 fn web_calls(run: &Run) -> Vec<Figure> {
-    flood(run, ALL, |means, _| {
-        means.name = "web-calls".into();
-        means.count = 10;
-    })
+    flood(run, "web-calls", ALL, |means, _| means.count = 10)
 }
 
 fn map_lines(run: &Run) -> Vec<Figure> {
     const LINE: usize = 68;
-    flood(run, LEGACY, |means, lab| {
-        means.name = "maps".into();
+    flood(run, "maps", LEGACY, |means, lab| {
         (means.target, means.count, means.bytes) = (lab.neobotix[1], 2, 80_000 * LINE);
     })
 }
 
 fn datagrams(run: &Run) -> Vec<Figure> {
-    flood(run, LEGACY, |means, lab| {
-        means.name = "datagrams".into();
-        (means.target, means.rate) = (lab.address, 50_000);
-    })
+    flood(run, "datagrams", LEGACY, |means, lab| (means.target, means.rate) = (lab.address, 50_000))
 }
 
 fn goals_without_reader(run: &Run) -> Vec<Figure> {
-    flood(run, LEGACY, |means, _| {
-        means.name = "goals-without-reader".into();
-        means.rate = 12;
-    })
+    flood(run, "goals-without-reader", LEGACY, |means, _| means.rate = 12)
 }
 
 fn lists_without_reader(run: &Run) -> Vec<Figure> {
-    flood(run, LEGACY, |means, _| {
-        means.name = "lists-without-reader".into();
-        (means.count, means.rate) = (500, 800);
-    })
+    flood(run, "lists-without-reader", LEGACY, |means, _| (means.count, means.rate) = (500, 800))
 }
 
 /// Hostile packets: the arm's STOP, the joint states, and the memory.
