@@ -23,8 +23,10 @@ const TOPICS: [(&str, &str); 3] = [
     ("/ranger/pose", "geometry_msgs/PoseStamped"),
 ];
 
+/// As many as the console takes.
 fn clients(attack: &Attack) -> Vec<Client> {
-    (0..attack.means.count).map(|_| Client::connect(attack.means.target)).collect()
+    let connect = |_| Client::connect_to(attack.means.target, "/rosbridge", &[]).ok();
+    (0..attack.means.count).filter_map(connect).collect()
 }
 
 /// Reads what is there.
