@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant};
 
-use super::wire::{Message, Prefix, announcement};
+use crate::wire::{Message, Prefix, announcement, made_up};
 
 /// The UDP port of a domain's first participant for discovery data (RTPS 2.5, 9.6.2.3).
 pub(crate) fn discovery_port(domain: u16) -> u16 {
@@ -11,6 +11,8 @@ pub(crate) fn discovery_port(domain: u16) -> u16 {
 }
 
 pub(crate) struct Peer {
+    /// Its prefix is made of this; the numbers above are free for others that it makes up.
+    pub(crate) number: u32,
     pub(crate) prefix: Prefix,
     pub(crate) address: (Ipv4Addr, u16),
     socket: UdpSocket,
@@ -19,12 +21,12 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// A peer at `address` of the only participant of a domain on `host`.
-    pub(crate) fn new(prefix: Prefix, address: Ipv4Addr, host: Ipv4Addr, domain: u16) -> Self {
+    pub(crate) fn new(number: u32, address: Ipv4Addr, host: Ipv4Addr, domain: u16) -> Self {
         let socket = UdpSocket::bind((address, 0)).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         let port = socket.local_addr().unwrap().port();
         let lab = SocketAddrV4::new(host, discovery_port(domain)).into();
-        Self { prefix, address: (address, port), socket, lab }
+        Self { number, prefix: made_up(number), address: (address, port), socket, lab }
     }
 
     pub(crate) fn send(&self, message: &Message) {

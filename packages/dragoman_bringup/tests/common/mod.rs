@@ -18,9 +18,13 @@ pub mod peers;
 pub mod platform;
 pub mod player;
 pub mod recording;
+#[cfg(target_os = "linux")]
+pub mod strangers;
+pub mod web;
 
 pub use arm31::{Answer, ArmClient, distance, roll_pitch_yaw};
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
@@ -68,6 +72,11 @@ pub fn domain() -> u16 {
 const WITHOUT_MULTICAST: &str = r#"<CycloneDDS><Domain><Discovery><ParticipantIndex>auto</ParticipantIndex>
     <Peers><Peer address="127.0.0.1"/></Peers></Discovery></Domain></CycloneDDS>"#;
 
+/// The program under test: the one that cargo has built, or another, for example on r2r.
+pub fn program() -> OsString {
+    std::env::var_os("DRAGOMAN_TEST_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into())
+}
+
 pub struct Lab {
     pub child: Child,
     pub domain: u16,
@@ -104,16 +113,19 @@ impl Lab {
         arguments: &[&str],
         ros_arguments: &[&str],
     ) -> Self {
+        let mut command = Command::new(program());
+        command.envs(variables.iter().copied());
+        Self::start_as(command, domain, arguments, ros_arguments)
+    }
+
+    /// With this program.
+    pub fn start_as(mut command: Command, domain: u16, arguments: &[&str], ros_arguments: &[&str]) -> Self {
         // Tests run in parallel.
         let free_ports: &[&str] = match arguments.first() {
             Some(&"up") => &["-p", "apolo:port:=0", "-p", "neobotix:ports:=[0,0]", "-p", "player:port:=0"],
             Some(&"platform") => &["-p", "neobotix:ports:=[0,0]"],
             _ => &[],
         };
-        // Another build, for example the one on r2r.
-        let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
-        let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into());
-        let mut command = Command::new(program);
         let mut free_console = Vec::new();
         if arguments.first() == Some(&"up") && !arguments.contains(&"--console") {
             free_console.extend(["--console", "127.0.0.1:0"]);
@@ -132,7 +144,6 @@ impl Lab {
             .args(ros_arguments)
             .env_remove("ROS_DOMAIN_ID")
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

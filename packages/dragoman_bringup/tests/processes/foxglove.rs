@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tungstenite::Message;
 
-use super::console::{Client, PATIENCE, get, least_of_three, only_slow_clients_lose_pictures, until_zero};
+use super::console::{least_of_three, only_slow_clients_lose_pictures, until_zero};
 use crate::common::implementation::embedded_does;
 use crate::common::peers::{Peer, Running, report};
-use crate::common::{Lab, domain};
+use crate::common::web::{Client, PATIENCE, get};
+use crate::common::{Lab, domain, program};
 
 const PROTOCOL: (&str, &str) = ("sec-websocket-protocol", "foxglove.sdk.v1");
 
@@ -175,9 +176,7 @@ fn origins_are_chosen() {
 fn a_port_in_use_is_said_clearly() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
-    let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into());
-    let output = Command::new(program)
+    let output = Command::new(program())
         .args(["up", "--only", "console", "--console", "127.0.0.1:0", "--foxglove", &address])
         .args(["--domain", &domain().to_string()])
         .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

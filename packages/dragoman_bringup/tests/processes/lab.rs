@@ -3,7 +3,7 @@
 
 use std::net::UdpSocket;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::moveit_msgs::srv::GetPositionFK;
@@ -23,13 +23,11 @@ fn signals_end_the_lab_without_an_error() {
         let mut lab = Lab::start();
         lab.client().position();
         lab.signal(signal);
-        let start = Instant::now();
         let mut status = None;
         until(signal, || {
             status = lab.child.try_wait().unwrap();
             status.is_some()
         });
-        println!("{signal}: {:?}", start.elapsed());
         assert_eq!(status.unwrap().code(), Some(0), "{signal}");
     }
 }

@@ -1,4 +1,4 @@
-//! `dragoman latency` between two processes: its figures are real only there. They are printed, not judged.
+//! `dragoman latency` between two processes: its table. The figures themselves: `benches/figures`.
 
 use std::process::{Command, Output};
 
@@ -35,7 +35,6 @@ fn topics_services_and_echoes_have_their_times() {
     let output = latency(lab.domain, &["--topics", &names.join(","), "--samples", "30"]);
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{table}");
-    println!("{table}");
     for (name, measure) in [
         ("/odom", "stamp"),
         ("/joint_states", "stamp"),

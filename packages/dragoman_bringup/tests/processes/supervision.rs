@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::apolo::{ApoloClient, FALSE, request};
 use crate::common::implementation::embedded_does;
-use crate::common::{Lab, domain};
+use crate::common::{Lab, domain, program};
 use nix::libc;
 
 /// Timeout on a loaded machine.
@@ -18,8 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A lab on free ports, with its stderr.
 fn lab(domain: u16, arguments: &[&str]) -> Command {
-    let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
-    let mut command = Command::new(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into()));
+    let mut command = Command::new(program());
     command
         .args(arguments)
         .args(["--console", "127.0.0.1:0", "--foxglove", "127.0.0.1:0"])
@@ -87,14 +86,12 @@ fn signals_are_obeyed_from_the_start_on() {
         for delay in [0, 30, 100, 200, 400, 2000] {
             let child = lab(domain(), &["up"]).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(delay));
-            let sent = Instant::now();
             let id = child.id().to_string();
             assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
             let (status, errors) = end(child);
             // Before it has installed its handlers, the system ends it.
             let is_early = delay < 200 && status.signal() == Some(number);
             assert!(is_early || status.code() == Some(0), "{signal} after {delay} ms: {status}: {errors}");
-            println!("{signal} after {delay} ms: ended after {:?}", sent.elapsed());
         }
     }
 }

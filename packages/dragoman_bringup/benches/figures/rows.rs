@@ -1,0 +1,152 @@
+//! The rows of the tables, and what they share.
+
+mod everyday;
+mod given_back;
+mod waiting;
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+
+use crate::attacker::{Attacker, Means};
+use crate::common::{Lab, domain};
+use crate::good::{Good, Machine, Times, Working};
+use crate::table::Figure;
+use crate::watch::{Course, Watch};
+
+/// All, in the order of the tables.
+pub(crate) const TABLES: &[(&str, &[Row])] = &[
+    ("What was taken is given back", given_back::ROWS),
+    ("Nobody waits for a stranger", waiting::ROWS),
+    ("From day to day", everyday::ROWS),
+];
+
+/// What comes to a lab, and what is measured then.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    /// Figures whose goal is not reached yet, by the beginning of their names: shown, not held.
+    pub(crate) open: &'static [&'static str],
+    pub(crate) run: fn(&Run) -> Vec<Figure>,
+}
+
+/// In [`Row::open`]: all figures.
+const ALL_OPEN: &[&str] = &[""];
+
+impl Row {
+    pub(crate) fn is_open(&self, figure: &str) -> bool {
+        self.open.iter().any(|open| figure.starts_with(open))
+    }
+
+    /// Whether nothing of it is held.
+    pub(crate) fn is_all_open(&self) -> bool {
+        self.open == ALL_OPEN
+    }
+}
+
+/// Time for which an attack without an end, or a short one, is observed.
+const ATTACK: Duration = Duration::from_secs(4);
+
+/// One program in one row.
+pub(crate) struct Run {
+    pub(crate) program: PathBuf,
+    pub(crate) seed: u64,
+    /// Whether counts and times are those of the whole attack.
+    pub(crate) is_full: bool,
+}
+
+impl Run {
+    /// A lab at rest.
+    fn lab(&self, arguments: &[&str], ros_arguments: &[&str]) -> Lab {
+        let arguments = [&["up", "--log", "error"], arguments].concat();
+        let ros_arguments = [&["-p", "arm31:port:=0"], ros_arguments].concat();
+        let lab = Lab::start_as(Command::new(&self.program), domain(), &arguments, &ros_arguments);
+        // Without a bound a lab takes all memory: it may end, but the machine must survive.
+        let limit = ["--pid", &lab.child.id().to_string(), "--as=6000000000"];
+        let _ = Command::new("prlimit").args(limit).status();
+        std::thread::sleep(Duration::from_secs(2));
+        lab
+    }
+
+    /// A command of the program in the lab's domain, as an attacker.
+    fn command(&self, lab: &Lab, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).args(["--log", "error", "--domain", &lab.domain.to_string()]);
+        command.env_remove("ROS_DOMAIN_ID").env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+        command
+    }
+
+    fn of(&self, full: u32, short: u32) -> u32 {
+        if self.is_full { full } else { short }
+    }
+
+    fn means(&self, name: &str, lab: &Lab) -> Means {
+        Means {
+            name: name.to_owned(),
+            target: lab.console,
+            domain: lab.domain,
+            count: 1,
+            rate: 0,
+            bytes: 0,
+            seconds: 60,
+            seed: self.seed,
+        }
+    }
+}
+
+/// What was seen of an attack.
+struct Scene {
+    course: Course,
+    good: Vec<Figure>,
+    machine: Times,
+    attacker: Figure,
+}
+
+impl Scene {
+    /// Good clients work while an attacker comes, takes what it wants, goes on for a while and leaves.
+    fn of(lab: &Lab, good: &[Good], means: &Means, time: Duration) -> Self {
+        let good = Working::start(lab, good);
+        std::thread::sleep(Duration::from_millis(500));
+        let watch = Watch::start(lab.child.id());
+        good.measure();
+        let machine = Machine::start();
+        let began = Instant::now();
+        let mut attacker = Attacker::start(means);
+        attacker.complete();
+        attacker.goes_on_for(time);
+        // In a short time one late answer would be one of few.
+        std::thread::sleep(ATTACK.saturating_sub(began.elapsed()));
+        let attacker = attacker.leave().figure();
+        let machine = machine.times();
+        let good = good.figures(&machine);
+        Self { course: watch.after(), good, machine, attacker }
+    }
+
+    /// What was held, with a goal for the peak if there is one, and how long the good clients waited.
+    fn figures(self, peak: Option<f64>) -> Vec<Figure> {
+        let mut figures = self.course.figures();
+        if let Some(peak) = peak {
+            figures.push(Figure::at_most("memory: more at the peak, MB", self.course.rise(), peak, 1.3));
+        }
+        figures.extend(self.good);
+        figures.extend([self.attacker, machine(&self.machine)]);
+        figures
+    }
+
+    /// How long the good clients waited, and what memory was kept.
+    fn waits(self) -> Vec<Figure> {
+        let memory = self.course.figures().into_iter().take(1);
+        self.good.into_iter().chain(memory).chain([self.attacker, machine(&self.machine)]).collect()
+    }
+}
+
+/// A late wake-up is no fault of the lab's.
+fn machine(times: &Times) -> Figure {
+    times.figure("the machine itself: p50 / p99 / longest, ms")
+}
+
+fn pid(process: u32) -> Pid {
+    Pid::from_raw(process.cast_signed())
+}

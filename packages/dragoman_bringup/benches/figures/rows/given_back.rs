@@ -1,0 +1,268 @@
+//! What was taken is given back: memory, files and threads before the strangers come, at the peak, and at most ten seconds after
+//! they have left.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+
+use super::{ALL_OPEN, ATTACK, Row, Run, Scene, pid};
+use crate::attacker::{Attacker, pin};
+use crate::common::{Lab, domain, processor_time};
+use crate::good::Good;
+use crate::table::{Figure, number};
+use crate::watch::{State, Watch, sockets};
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "rest", what: "nobody: at rest", open: &["files"], run: rest },
+    Row { name: "few-files", what: "nobody: a limit of 256 files", open: ALL_OPEN, run: few_files },
+    Row {
+        name: "recorder-killed",
+        what: "`record` of all topics, killed with -9 after 5 s",
+        open: ALL_OPEN,
+        run: recorder_killed,
+    },
+    Row {
+        name: "recorder-suspended",
+        what: "`record` of all topics, suspended",
+        open: ALL_OPEN,
+        run: recorder_suspended,
+    },
+    Row {
+        name: "web-visits",
+        what: "web clients, one after another: three topics, five messages",
+        open: &["kept per client"],
+        run: web_visits,
+    },
+    Row {
+        name: "web-fragments",
+        what: "64 rosbridge clients, fragments never completed",
+        open: ALL_OPEN,
+        run: web_fragments,
+    },
+    Row {
+        name: "web-subscriptions",
+        what: "20 clients with 1,000 subscriptions each",
+        open: ALL_OPEN,
+        run: web_subscriptions,
+    },
+    Row {
+        name: "player-subscribers",
+        what: "Player, 200 clients that subscribe everything",
+        open: ALL_OPEN,
+        run: player_subscribers,
+    },
+    Row { name: "maps", what: "maps of 16.5 MB", open: ALL_OPEN, run: maps },
+    Row {
+        name: "long-names",
+        what: "names of 30,000 characters in discovery",
+        open: ALL_OPEN,
+        run: long_names,
+    },
+    Row {
+        name: "downloads",
+        what: "`/recording_status` that names a FIFO, then downloads",
+        open: ALL_OPEN,
+        run: downloads,
+    },
+];
+
+fn rest(run: &Run) -> Vec<Figure> {
+    let start = Instant::now();
+    let lab = Lab::start_as(
+        Command::new(&run.program),
+        domain(),
+        &["up", "--log", "error"],
+        &["-p", "arm31:port:=0"],
+    );
+    let ready = start.elapsed().as_secs_f64();
+    std::thread::sleep(Duration::from_secs(3));
+    let process = lab.child.id();
+    let before = processor_time(process);
+    let time = run.of(20, 5);
+    std::thread::sleep(Duration::from_secs(time.into()));
+    let share = 100.0 * (processor_time(process) - before) / f64::from(time);
+    let state = State::of(process);
+    vec![
+        Figure::at_most("files", state.files, 200.0, 1.0),
+        Figure::new("of them sockets", sockets(process).to_string()),
+        Figure::at_most("memory, MB", state.memory, 42.0, 1.2),
+        Figure::at_most("threads", state.threads, 40.0, 1.5),
+        Figure::at_most("% of a core", share, 8.0, 2.0),
+        Figure::at_most("ready after, s", ready, 1.5, 2.0),
+    ]
+}
+
+fn few_files(run: &Run) -> Vec<Figure> {
+    let mut command = Command::new("prlimit");
+    command.arg("--nofile=256:256").arg(&run.program);
+    let started = catch_unwind(AssertUnwindSafe(|| {
+        Lab::start_as(command, domain(), &["up", "--log", "error"], &["-p", "arm31:port:=0"])
+    }));
+    let (shown, value) = if started.is_ok() { ("it starts", 0.0) } else { ("it does not start", 1.0) };
+    vec![Figure::new("start", shown).goal("failures", value, 0.0, 1.0)]
+}
+
+/// `dragoman record` of all topics, on the attackers' core.
+struct Recorder {
+    child: Child,
+    file: PathBuf,
+    began: Instant,
+}
+
+impl Recorder {
+    fn start(run: &Run, lab: &Lab) -> Self {
+        let file =
+            std::env::temp_dir().join(format!("dragoman_figures_{}_{}.mcap", std::process::id(), lab.domain));
+        let mut command = run.command(lab, &["record", "--output", &file.to_string_lossy()]);
+        command.stdout(Stdio::null());
+        let child = command.spawn().expect("a recorder starts");
+        pin(pid(child.id()));
+        Self { child, file, began: Instant::now() }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let _ = kill(pid(self.child.id()), signal);
+    }
+
+    /// Kills it, and says how busy it was.
+    fn end(mut self) -> Figure {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let load = 100.0 * processor_time(self.child.id()) / seconds;
+        let size = std::fs::metadata(&self.file).map_or(0, |file| file.len()) as f64 / 1e6;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let shown = format!("{size:.1} MB in {seconds:.1} s, {load:.0} % of a core");
+        Figure::new("attacker: recorded, own load", shown)
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+/// A recorder of all topics for five seconds, and then something else; after `wait` it must be forgotten.
+fn recorded(run: &Run, then: impl FnOnce(&Recorder), wait: Duration) -> Vec<Figure> {
+    let lab = run.lab(&[], &[]);
+    let watch = Watch::start(lab.child.id());
+    let recorder = Recorder::start(run, &lab);
+    std::thread::sleep(Duration::from_secs(5));
+    then(&recorder);
+    let recorder = recorder.end();
+    std::thread::sleep(wait);
+    let course = watch.after();
+    let rise = Figure::at_most("memory: more at the peak, MB", course.rise(), 60.0, 1.3);
+    course.figures().into_iter().chain([rise, recorder]).collect()
+}
+
+fn recorder_killed(run: &Run) -> Vec<Figure> {
+    // The lost reader is still counted for a while.
+    const LEASE: Duration = Duration::from_secs(40);
+    recorded(run, |_| {}, LEASE)
+}
+
+fn recorder_suspended(run: &Run) -> Vec<Figure> {
+    let suspend = |recorder: &Recorder| {
+        recorder.signal(Signal::SIGSTOP);
+        std::thread::sleep(Duration::from_secs(run.of(20, 10).into()));
+        recorder.signal(Signal::SIGCONT);
+        std::thread::sleep(Duration::from_secs(2));
+        recorder.signal(Signal::SIGINT);
+        std::thread::sleep(Duration::from_secs(1));
+    };
+    recorded(run, suspend, Duration::ZERO)
+}
+
+fn web_visits(run: &Run) -> Vec<Figure> {
+    let lab = run.lab(&[], &[]);
+    let watch = Watch::start(lab.child.id());
+    let mut memory = Vec::new();
+    let mut done = None;
+    for count in [20, run.of(80, 40), run.of(100, 60)] {
+        let mut means = run.means("web-visits", &lab);
+        means.count = count;
+        done = Some(Attacker::start(&means).end().figure());
+        std::thread::sleep(Duration::from_secs(2));
+        memory.push(State::of(lab.child.id()).memory);
+    }
+    let shown: Vec<String> = memory.iter().map(|&memory| number(memory)).collect();
+    let all = run.of(200, 120);
+    let per_client = 1e3 * (memory[2] - memory[0]) / f64::from(all - 20);
+    let kept = Figure::new(format!("memory after 20 / {} / {all}, MB", run.of(100, 60)), shown.join(" / "));
+    let each = Figure::at_most("kept per client after the first 20, kB", per_client, 5.0, 1.5);
+    watch.after().figures().into_iter().chain([kept, each]).chain(done).collect()
+}
+
+fn web_fragments(run: &Run) -> Vec<Figure> {
+    let lab = run.lab(&[], &[]);
+    let mut means = run.means("web-fragments", &lab);
+    means.count = run.of(64, 32);
+    means.bytes = 8_000_000;
+    Scene::of(&lab, &[Good::Web], &means, Duration::from_secs(1)).figures(Some(80.0))
+}
+
+fn web_subscriptions(run: &Run) -> Vec<Figure> {
+    let lab = run.lab(&[], &[]);
+    let mut means = run.means("web-subscriptions", &lab);
+    means.count = run.of(20, 10);
+    means.seconds = 30;
+    Scene::of(&lab, &[Good::Web], &means, ATTACK).figures(None)
+}
+
+fn player_subscribers(run: &Run) -> Vec<Figure> {
+    let lab = run.lab(&[], &[]);
+    let mut means = run.means("player-subscribers", &lab);
+    (means.target, means.count) = (lab.player, run.of(200, 50));
+    Scene::of(&lab, &[Good::Player], &means, ATTACK).figures(None)
+}
+
+fn maps(run: &Run) -> Vec<Figure> {
+    let folder = Folder::new("maps");
+    let lab = run.lab(&[], &["-p", &folder.data()]);
+    let mut means = run.means("maps", &lab);
+    means.target = lab.neobotix[1];
+    means.count = run.of(8, 3);
+    means.bytes = 16_500_000;
+    Scene::of(&lab, &[], &means, ATTACK).figures(None)
+}
+
+fn long_names(run: &Run) -> Vec<Figure> {
+    let lab = run.lab(&[], &[]);
+    let mut means = run.means("long-names", &lab);
+    means.count = run.of(2000, 1000);
+    means.bytes = 30_000;
+    means.rate = 500;
+    Scene::of(&lab, &[Good::Arm31], &means, Duration::from_secs(1)).figures(None)
+}
+
+fn downloads(run: &Run) -> Vec<Figure> {
+    let lab = run.lab(&[], &[]);
+    let mut means = run.means("downloads", &lab);
+    means.count = 600;
+    Scene::of(&lab, &[Good::Web], &means, Duration::from_secs(2)).figures(None)
+}
+
+/// A folder of its own; removed at the end.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("dragoman_figures_{name}_{}", std::process::id())))
+    }
+
+    pub(super) fn data(&self) -> String {
+        format!("platform:data_folder:={}", self.0.display())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,142 @@
+//! What a process holds: memory, open files, threads.
+
+use std::fs::{read_dir, read_link, read_to_string};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::table::{Figure, number};
+
+/// Time between two looks.
+const PERIOD: Duration = Duration::from_millis(50);
+/// Time in which all must be given back.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What may be kept: memory in MB, files, threads.
+const KEPT: State = State { memory: 15.0, files: 10.0, threads: 4.0 };
+/// The kernel counts pages, the allocator keeps some: a busy machine adds this to what may be kept.
+const SLACK: f64 = 1.3;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct State {
+    /// MB that are resident.
+    pub(crate) memory: f64,
+    pub(crate) files: f64,
+    pub(crate) threads: f64,
+}
+
+impl State {
+    /// Of a running process; nothing if it has ended.
+    pub(crate) fn of(process: u32) -> Self {
+        let status = read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let field = |name: &str| -> f64 {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
+        };
+        let files = read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count);
+        Self { memory: field("VmRSS:") * 1024.0 / 1e6, files: files as f64, threads: field("Threads:") }
+    }
+
+    fn zip(self, other: Self, with: fn(f64, f64) -> f64) -> Self {
+        Self {
+            memory: with(self.memory, other.memory),
+            files: with(self.files, other.files),
+            threads: with(self.threads, other.threads),
+        }
+    }
+
+    fn is_within(self, limit: Self) -> bool {
+        self.memory <= limit.memory && self.files <= limit.files && self.threads <= limit.threads
+    }
+}
+
+/// Open sockets of a process.
+pub(crate) fn sockets(process: u32) -> usize {
+    let files = read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    files
+        .filter(|file| read_link(file.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:")))
+        .count()
+}
+
+/// Looks at a process until the strangers have left.
+pub(crate) struct Watch {
+    process: u32,
+    before: State,
+    over: Arc<AtomicBool>,
+    peak: JoinHandle<State>,
+}
+
+/// Before the strangers came, the maximum while they were there, and after they have left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    pub(crate) before: State,
+    pub(crate) peak: State,
+    pub(crate) after: State,
+    /// Seconds after which all was given back.
+    back: Option<f64>,
+}
+
+impl Watch {
+    pub(crate) fn start(process: u32) -> Self {
+        let before = State::of(process);
+        let over = Arc::new(AtomicBool::new(false));
+        let seen = over.clone();
+        let peak = std::thread::spawn(move || {
+            let mut peak = before;
+            while !seen.load(Ordering::Relaxed) {
+                peak = peak.zip(State::of(process), f64::max);
+                std::thread::sleep(PERIOD);
+            }
+            peak
+        });
+        Self { process, before, over, peak }
+    }
+
+    /// Waits until all is given back, but not for longer than ten seconds.
+    pub(crate) fn after(self) -> Course {
+        let left = Instant::now();
+        let limit = self.before.zip(KEPT, |before, kept| before + kept);
+        let (after, back) = loop {
+            let after = State::of(self.process);
+            if after.is_within(limit) {
+                break (after, Some(left.elapsed().as_secs_f64()));
+            }
+            if left.elapsed() > PATIENCE {
+                break (after, None);
+            }
+            std::thread::sleep(PERIOD);
+        };
+        // What was held last counts as well.
+        self.over.store(true, Ordering::Relaxed);
+        let peak = self.peak.join().unwrap_or(self.before);
+        Course { before: self.before, peak, after, back }
+    }
+}
+
+impl Course {
+    /// Memory, files and threads: before, peak, after.
+    pub(crate) fn figures(&self) -> Vec<Figure> {
+        let figure = |name: &str, of: fn(&State) -> f64| {
+            let [before, peak, after] = [&self.before, &self.peak, &self.after].map(of);
+            let shown = format!("{} / {} / {}", number(before), number(peak), number(after));
+            Figure::new(format!("{name}: before / peak / after"), shown).goal(
+                "more after",
+                after - before,
+                of(&KEPT),
+                SLACK,
+            )
+        };
+        let back = self.back.map_or_else(|| "not in 10 s".into(), |back| format!("{back:.1} s"));
+        vec![
+            figure("memory, MB", |state| state.memory),
+            figure("files", |state| state.files),
+            figure("threads", |state| state.threads),
+            Figure::new("given back after", back),
+        ]
+    }
+
+    /// How much more memory there was at the peak, MB.
+    pub(crate) fn rise(&self) -> f64 {
+        self.peak.memory - self.before.memory
+    }
+}
