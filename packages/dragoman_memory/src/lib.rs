@@ -1,11 +1,21 @@
-#![doc = include_str!("../README.md")]
+//! Gives memory that was freed back to the system.
+//!
+//! glibc keeps what a program frees in its arenas while anything above it is in use. [`watch`] looks at the size of the
+//! process every few seconds, and returns free pages ([`give_back`]) when it is well above the smallest size that was
+//! seen. With other systems and C libraries it does nothing.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `trimmer` | when memory is given back |
+
+mod trimmer;
 
 use std::time::Duration;
 
+use trimmer::Trimmer;
+
 /// Period of looking at the size of the process.
 const PERIOD: Duration = Duration::from_secs(4);
-/// Growth above the smallest size at which memory is given back: below it, the call costs more than it gives.
-const WORTH_IT: usize = 6 << 20;
 
 /// Gives memory back now and then, in a thread of its own, until the process ends.
 ///
@@ -46,38 +56,9 @@ fn resident() -> Option<usize> {
     pages.split_whitespace().nth(1)?.parse::<usize>().ok()?.checked_mul(4096)
 }
 
-/// When to give memory back.
-#[derive(Debug, Default)]
-struct Trimmer {
-    /// The smallest size that was seen.
-    smallest: Option<usize>,
-}
-
-impl Trimmer {
-    /// Whether the process has grown since it was smallest.
-    fn is_due(&mut self, size: usize) -> bool {
-        self.handle_size(size);
-        self.smallest.is_some_and(|smallest| size > smallest + WORTH_IT)
-    }
-
-    fn handle_size(&mut self, size: usize) {
-        self.smallest = Some(self.smallest.map_or(size, |smallest| smallest.min(size)));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn memory_is_given_back_while_the_process_is_larger_than_it_was() {
-        let mut trimmer = Trimmer::default();
-        assert!(!trimmer.is_due(50 << 20), "the first size is all that is known");
-        assert!(!trimmer.is_due(52 << 20));
-        assert!(trimmer.is_due(60 << 20));
-        assert!(!trimmer.is_due(40 << 20));
-        assert!(trimmer.is_due(50 << 20));
-    }
 
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -154,6 +154,7 @@ const EXCEPTIONS: [(&str, &str); 24] = [
     ("dragoman_ros/src/embedded/static_peers.rs", "the network: a thread of its socket"),
     ("dragoman_ros/src/embedded/distribution.rs", "the formats of messages are those of the process"),
     ("dragoman_ros/src/embedded/node.rs", "r2r's API: a map of topics, and `spin_once`"),
+    ("dragoman_memory/src/lib.rs", "the memory of the process, which is no node's"),
     ("dragoman_bringup/src/fast.rs", "the terminal beside a simulation"),
     ("dragoman_bringup/src/fast/summary.rs", "the time of the simulation"),
     ("dragoman_console/src/node/listener.rs", "the system's sockets"),
