@@ -75,16 +75,17 @@ fn descend(folder: &Path, folders: &[&Path], name: &Path) -> io::Result<File> {
     if place.canonicalize()? == place { File::open(place) } else { Err(invalid("the path has a link")) }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
-    use std::io::Read;
-    use std::os::unix::fs::symlink;
-    use std::process::Command;
-
-    use super::*;
-
+    #[cfg(unix)]
     #[test]
     fn only_regular_files_below_the_folder_are_opened() {
+        use std::io::Read;
+        use std::os::unix::fs::symlink;
+        use std::process::Command;
+
+        use super::*;
+
         let base = std::env::temp_dir().join(format!("dragoman_files_below_{}", std::process::id()));
         let folder = base.join("folder");
         std::fs::create_dir_all(folder.join("inner")).unwrap();
