@@ -34,7 +34,7 @@ export async function startLab(out, more = [], parameters = []) {
   for (const parameter of parameters) args.push('-p', parameter);
   const ports = { apolo: await freePort(), neobotix: await freePort(), player: await freePort() };
   args.push('-p', `apolo:port:=${ports.apolo}`, '-p', `player:port:=${ports.player}`, '-p', 'arm31:port:=0');
-  args.push('-p', `neobotix:ports:=[${ports.neobotix}, 0]`, '-p', `recorder:folder:=${join(out, 'recordings')}`);
+  args.push('-p', `neobotix:ports:=[${ports.neobotix}, 0]`, '-p', `recorder:folder:=${join(out, 'recordings')}`, '-p', `console:recordings:=${join(out, 'recordings')}`);
   const domain = process.env.ROS_DOMAIN_ID ?? String(100 + ((process.pid + started) % 100));
   started += 1;
   const child = spawn(program, args, {

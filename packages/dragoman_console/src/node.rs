@@ -12,6 +12,7 @@
 //! | `node/lab.rs` | the state of the lab as JSON |
 //! | `node/recordings.rs` | the recorder's last file, for download |
 //! | `node/client.rs` | one WebSocket client and its queue |
+//! | `node/bounds.rs` | how much clients may have |
 //! | `node/hub.rs` | the state that clients share, and what they order |
 //! | `node/topics.rs` | subscriptions and publishers |
 //! | `node/calls.rs` | services, both ways |
@@ -27,6 +28,7 @@
 mod access;
 mod actions;
 mod assets;
+mod bounds;
 mod calls;
 mod client;
 mod driving;
@@ -147,6 +149,12 @@ pub fn declarations() -> Vec<Declaration> {
         )
         .within(Range::Double { from: 0.1, to: 60.0 })
         .read_only(),
+        Declaration::new(
+            "recordings",
+            "recordings",
+            "Folder of the recordings that can be downloaded: the recorder's `folder`.",
+        )
+        .read_only(),
         Declaration::new("service_timeout", 60.0, "Time for the response of a service, s.")
             .within(Range::Double { from: 0.1, to: 3600.0 })
             .read_only(),
@@ -171,7 +179,7 @@ pub fn start(context: &Context, settings: &Settings) -> Result<Console, ConsoleE
     tasks
         .subscribe("/diagnostics", qos, move |message: DiagnosticArray| diagnostics.take(message))
         .map_err(ConsoleError::node)?;
-    let recordings = Arc::new(Recordings::default());
+    let recordings = Arc::new(Recordings::below(values.value::<String>("recordings")));
     let recorder = Arc::clone(&recordings);
     let latched = QosProfile::default().keep_last(1).transient_local();
     tasks

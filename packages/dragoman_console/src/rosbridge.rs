@@ -18,6 +18,7 @@ mod picture;
 mod session;
 mod subscription;
 
+pub use fragments::Incomplete;
 pub use session::Session;
 
 use std::sync::{Arc, OnceLock};

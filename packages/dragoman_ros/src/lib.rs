@@ -8,11 +8,13 @@
 //! | --- | --- |
 //! | [`claims`] | ownership of namespaces |
 //! | [`command_line`] | the part of a command line that belongs to ROS |
+//! | [`plain`] | text from outside, made safe to show |
 //! | [`process`] | a program from its options to its exit code: log, signals, supervision |
 //! | [`supervision`] | the owner of all running parts of a process |
 //! | [`parameters`] | declared parameters with ranges, their services and events |
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
+//! | [`files`] | files whose names come from outside |
 //! | [`health`] | health of the middleware |
 //! | [`introspection`] | the nodes, topics and services of the graph |
 //! | [`lifecycle`] | nodes that acquire and release their hardware on request |
@@ -55,6 +57,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub mod claims;
 pub mod command_line;
 pub mod diagnostics;
+pub mod files;
 pub mod health;
 pub mod introspection;
 pub mod lifecycle;
@@ -63,6 +66,7 @@ mod names;
 pub mod naming;
 pub mod output;
 pub mod parameters;
+pub mod plain;
 #[cfg(not(feature = "r2r-doc-only"))]
 pub mod process;
 mod qos_overrides;

@@ -1,6 +1,7 @@
 //! The log: on the terminal, and on `/rosout` for other nodes.
 //!
-//! Nodes log with `tracing`; a field `node` names the logger, otherwise the source's module does.
+//! Nodes log with `tracing`; a field `node` names the logger, otherwise the source's module does. What is logged may come
+//! from anyone: an entry is one line of plain text, on every way out ([`plain::line`]).
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -12,16 +13,18 @@ use futures::{Stream, StreamExt};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
+use tracing_subscriber::field::RecordFields;
 use tracing_subscriber::filter::{Targets, dynamic_filter_fn};
-use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::FormatFields;
+use tracing_subscriber::fmt::format::{DefaultFields, Writer};
 use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::fmt::{MakeWriter, TestWriter};
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::command_line;
 use crate::rcl_interfaces::msg::Log;
 use crate::{Clock, Node, QosProfile};
+use crate::{command_line, plain};
 
 /// Entries that wait for `/rosout`; more are dropped, because logging must never block.
 const QUEUE_LENGTH: usize = 1000;
@@ -107,7 +110,19 @@ where
         .with_ansi(is_coloured)
         .with_target(false)
         .with_timer(WallTime)
+        .fmt_fields(PlainFields)
         .with_filter(dynamic_filter_fn(|_, _| diverted(&dragoman_time::own()).is_none()))
+}
+
+/// Message and fields of an entry, as plain text.
+struct PlainFields;
+
+impl<'writer> FormatFields<'writer> for PlainFields {
+    fn format_fields<R: RecordFields>(&self, mut writer: Writer<'writer>, fields: R) -> std::fmt::Result {
+        let mut text = String::new();
+        DefaultFields::new().format_fields(Writer::new(&mut text), fields)?;
+        writer.write_str(&plain::line(&text))
+    }
 }
 
 /// The time of a line: that of the system, or of the lab, in UTC.
@@ -229,6 +244,9 @@ fn entry(event: &Event<'_>) -> Log {
     if entry.name.is_empty() {
         entry.name = metadata.target().replace("::", ".");
     }
+    for text in [&mut entry.msg, &mut entry.name] {
+        *text = plain::line(text).into_owned();
+    }
     entry
 }
 
@@ -267,6 +285,9 @@ impl Visit for EntryVisitor<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -286,6 +307,59 @@ mod tests {
         for wrong in ["dragoman_bridge=loud", "a=b=c"] {
             assert!(filter(wrong).unwrap_err().contains("is not a log level"), "{wrong}");
         }
+    }
+
+    /// What an entry with this text is on the terminal, and on `/rosout` and in the history.
+    fn logged(text: &str) -> (String, String) {
+        #[derive(Clone, Default)]
+        struct Output(Arc<Mutex<Vec<u8>>>);
+        impl io::Write for Output {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                lock(&self.0).extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        struct Entries(Arc<Mutex<String>>);
+        impl<S: Subscriber> Layer<S> for Entries {
+            fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+                lock(&self.0).push_str(&entry(event).msg);
+            }
+        }
+        let (output, entries) = (Output::default(), Arc::<Mutex<String>>::default());
+        let writer = output.clone();
+        let subscriber = tracing_subscriber::registry()
+            .with(terminal(move || writer.clone(), true))
+            .with(Entries(Arc::clone(&entries)));
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::warn!(name = text, shown = %text, "refused: {text}");
+        });
+        let shown = String::from_utf8(lock(&output.0).clone()).unwrap();
+        let entry = lock(&entries).clone();
+        (shown, entry)
+    }
+
+    #[test]
+    fn entries_cannot_be_forged() {
+        let (shown, entry) = logged("a\nERROR forged\r\u{1b}[2J\u{9b}1m\u{7}\u{85}\u{202e}b\u{2066}\u{2028}");
+        assert_eq!(shown.matches('\n').count(), 1, "{shown:?}");
+        let text = shown.trim_end();
+        let (_, text) = text.split_once("refused").unwrap();
+        for text in [text, &entry] {
+            assert!(text.contains("a\\nERROR forged\\r\\u{1b}[2J"), "{text:?}");
+            assert!(text.contains("\\u{202e}b\\u{2066}"), "{text:?}");
+            assert!(!text.chars().any(|letter| letter.is_control()), "{text:?}");
+            assert!(!text.contains(['\u{202e}', '\u{2066}', '\u{2028}']), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn entries_have_a_bounded_length() {
+        let (shown, entry) = logged(&"x".repeat(100_000));
+        assert!(shown.len() < 2200 && entry.len() < 2100);
+        assert!(entry.ends_with("more characters)"), "{entry}");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
+use crate::plain;
+
 /// Exit status of a program whose output was closed: that of one that SIGPIPE ends, in a shell.
 const STATUS: u8 = 128 + 13;
 
@@ -32,13 +34,15 @@ macro_rules! out {
     };
 }
 
-/// Prints and flushes. If the output is closed, the program ends: at once, or as at SIGINT if it waits for that.
+/// Prints and flushes; what could change the terminal is escaped ([`plain::lines`]). If the output is closed, the program ends: at once, or as at SIGINT if it waits for that.
 pub fn print(text: fmt::Arguments<'_>) {
-    if dragoman_time::print(text) || IS_CLOSED.load(Ordering::Relaxed) {
+    let text = text.to_string();
+    let text = plain::lines(&text);
+    if dragoman_time::print(format_args!("{text}")) || IS_CLOSED.load(Ordering::Relaxed) {
         return;
     }
     let mut output = io::stdout().lock();
-    let written = output.write_fmt(text).and_then(|()| output.flush());
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
     drop(output);
     let Err(error) = written else { return };
     if IS_CLOSED.swap(true, Ordering::Relaxed) {

@@ -28,6 +28,9 @@ pub struct PlayOptions {
     /// Recording to play: an MCAP file of ROS 2 messages without compression, as `dragoman record` writes it.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// The folder that the file must be below, when its name comes from outside.
+    #[arg(skip)]
+    pub(crate) folder: Option<PathBuf>,
     /// Topics to play; NAME/ stands for all topics below it. Default: all.
     #[arg(value_name = "TOPICS")]
     pub(crate) topics: Vec<Pattern>,
@@ -59,6 +62,7 @@ impl PlayOptions {
     pub(crate) fn new(file: PathBuf) -> Self {
         Self {
             file,
+            folder: None,
             topics: Vec::new(),
             exclude: Vec::new(),
             prefix: String::new(),
@@ -156,7 +160,9 @@ impl Session {
     /// Reads what the file holds.
     pub(crate) fn open(options: PlayOptions) -> Result<Self, PlayError> {
         let selection = Selection::new(options.topics.clone(), options.exclude.clone());
-        let contents = Contents::read(&options.file, |channel| selection.wants(&channel.topic))?;
+        let contents = Contents::read(&options.file, options.folder.as_deref(), |channel| {
+            selection.wants(&channel.topic)
+        })?;
         if contents.channels.is_empty() {
             return Err(PlayError::Nothing(options.file));
         }
@@ -203,7 +209,7 @@ impl Session {
             sleep(options.delay).await;
             loop {
                 let pace = Pace { begin: dragoman_time::now(), first, rate: options.rate };
-                let mut messages = follow(&options.file)?;
+                let mut messages = follow(&options.file, options.folder.as_deref())?;
                 let mut ticks = interval(CLOCK_PERIOD).with_missed(MissedTicks::Delay);
                 let mut next: Option<Message> = None;
                 loop {

@@ -295,6 +295,71 @@ fn a_slow_client_loses_messages_and_no_memory() {
 }
 
 #[test]
+fn frames_that_are_never_completed_take_bounded_memory() {
+    let lab = Lab::start_with(domain(), &["up", "--only", "player,console"], &[]);
+    let mut good = Client::connect(lab.console);
+    assert!(good.call("/rosapi/nodes", &json!({})).is_ok());
+    let before = lab.resident_kib();
+    let data = "x".repeat(1_000_000);
+    let mut greedy: Vec<Client> = (0..40).map(|_| Client::connect(lab.console)).collect();
+    for id in 0..8 {
+        for client in &mut greedy {
+            client
+                .send(&json!({ "op": "fragment", "id": id.to_string(), "num": 0, "total": 2, "data": data }));
+        }
+    }
+    let status = greedy.iter_mut().find_map(|client| {
+        client.socket.get_ref().set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        match client.socket.read() {
+            Ok(Message::Text(text)) => Some(text.to_string()),
+            _ => None,
+        }
+    });
+    assert!(status.unwrap().contains("an incomplete frame is dropped"));
+    assert!(good.call("/rosapi/nodes", &json!({})).is_ok());
+    let more = lab.resident_kib().saturating_sub(before);
+    // 320 MB were sent, of which 64 MiB are kept.
+    assert!(more < 160 << 10, "{more} KiB more");
+}
+
+#[test]
+fn clients_with_many_subscriptions_leave_room_for_others() {
+    let lab = Lab::start_with(domain(), &["up", "--only", "player,console"], &[]);
+    let mut greedy: Vec<Client> = (0..5).map(|_| Client::connect(lab.console)).collect();
+    let mut refusals = Vec::new();
+    for (number, client) in greedy.iter_mut().enumerate() {
+        for topic in 0..600 {
+            client.subscribe(&format!("/invented_{number}_{topic}"), "std_msgs/String");
+        }
+        // Executed, and refused, after the subscriptions.
+        client.send(&json!({ "op": "advertise", "topic": "/end", "type": "no_package/None" }));
+        let mut refused = Vec::new();
+        loop {
+            let status = client.next("status");
+            let message = status["msg"].as_str().unwrap().to_owned();
+            if message.starts_with("advertise") {
+                break;
+            }
+            refused.push(message);
+        }
+        refusals.push(refused);
+    }
+    let first = refusals[0].first().unwrap();
+    assert!(refusals[0].len() == 100 && first.contains("more than 500 topics"), "{first}");
+    let mut good = Client::connect(lab.console);
+    good.subscribe("/diagnostics", "diagnostic_msgs/DiagnosticArray");
+    good.message("/diagnostics");
+    assert!(good.call("/rosapi/nodes", &json!({})).is_ok());
+    let (_, state) = get(lab.console, "/api/lab", "");
+    let state: Value = serde_json::from_str(state.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    // The bound of all, and shares beyond it.
+    let topics = state["received"].as_object().unwrap().len();
+    assert!((1000..1200).contains(&topics), "{topics} topics");
+    let reason = "all clients have 1000 topics that are subscribed to: a client may have 32 now";
+    assert_eq!(refusals[4].iter().filter(|message| message.ends_with(reason)).count(), 500 - 32);
+}
+
+#[test]
 fn other_addresses_need_the_token() {
     let lab = Lab::start_with(domain(), &["console", "--listen", "0.0.0.0:0"], &[]);
     let line = lab.banner.iter().find_map(|line| line.strip_prefix("console: open http://0.0.0.0:")).unwrap();

@@ -14,8 +14,11 @@ use crate::bounded;
 use crate::rosbridge::{Frame, Level, Outgoing, Sample};
 use crate::schema::full_name;
 
-/// Most subscriptions of a client, most topics that it advertises, and most parameters that it watches by name.
-const MOST: usize = 1000;
+/// Most subscriptions of a client, most topics that it advertises, and most parameters that it watches by name: several
+/// times those of a whole lab.
+const MOST: usize = 500;
+/// Maximum length of names that are kept, bytes.
+const MAX_NAME_LEN: usize = 1000;
 /// The form of all schemas.
 const ROS2MSG: &str = "ros2msg";
 const CAPABILITIES: [&str; 6] =
@@ -342,6 +345,9 @@ impl Session {
         if self.channels.len() >= MOST {
             return Err(format!("more than {MOST} channels"));
         }
+        if channel.topic.len() > MAX_NAME_LEN {
+            return Err(format!("the name of the topic has more than {MAX_NAME_LEN} bytes"));
+        }
         let encoding = Encoding::named(&channel.encoding);
         let encoding = encoding.ok_or_else(|| unknown_encoding(&channel.encoding))?;
         let type_name = full_name(&channel.schema_name, "msg").map_err(|error| error.to_string())?;
@@ -356,7 +362,7 @@ impl Session {
             self.watched = Watched::All;
         }
         let Watched::These(names) = &mut self.watched else { return };
-        names.extend(more);
+        names.extend(more.into_iter().filter(|name| name.len() <= MAX_NAME_LEN));
         let is_too_many = names.len() > MOST;
         while names.len() > MOST {
             names.pop_last();

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::hint::black_box;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderName, header};
 
 /// What clients must show on an address that others can reach.
 #[derive(Clone, PartialEq, Eq)]
@@ -92,15 +92,13 @@ pub(crate) fn check(
     headers: &HeaderMap,
     query: Option<&str>,
 ) -> Result<(), Refusal> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text(header::HOST).unwrap_or_default();
-    if token.is_none() && !is_address_of_loopback(host) {
+    let host = only(headers, &header::HOST).map_err(|()| Refusal::Host)?;
+    let host = host.map(|text| Host::parse(text).ok_or(Refusal::Host)).transpose()?;
+    if token.is_none() && !host.as_ref().is_some_and(Host::is_loopback) {
         return Err(Refusal::Host);
     }
-    if let Some(origin) = headers.get(header::ORIGIN) {
-        let origin = origin.to_str().unwrap_or_default();
-        let origin_host = origin.split_once("://").map(|(_, host)| host);
-        let is_ours = origin_host.is_some_and(|origin| origin.eq_ignore_ascii_case(host));
+    if let Some(origin) = only(headers, &header::ORIGIN).map_err(|()| Refusal::Origin)? {
+        let is_ours = host.is_some_and(|host| host.is_of(origin));
         if !is_ours && !origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
             return Err(Refusal::Origin);
         }
@@ -124,14 +122,81 @@ fn given<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> impl Iterator<It
     query.and_then(token_of_query).into_iter().chain(bearer).chain(cookies)
 }
 
-/// Whether a `Host` is this machine by an address, or by the name that always is.
-fn is_address_of_loopback(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+/// The text of a header that may be there once.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ()> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_not_ascii| ()),
+        (Some(_), Some(_)) => Err(()),
+    }
+}
+
+/// The host and port of a `Host` or `Origin` (RFC 3986, 3.2.2 and 3.2.3).
+#[derive(Debug, PartialEq, Eq)]
+struct Host {
+    name: Name,
+    port: Option<u16>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Name {
+    Address(IpAddr),
+    /// In small letters.
+    Registered(String),
+}
+
+impl Host {
+    /// Parses `NAME`, `NAME:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`.
+    fn parse(text: &str) -> Option<Self> {
+        let (name, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (address, port) = rest.split_once(']')?;
+                (Name::Address(address.parse::<Ipv6Addr>().ok()?.into()), port)
+            }
+            None => {
+                let (name, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+                let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
+                if name.is_empty() || !name.chars().all(is_allowed) {
+                    return None;
+                }
+                let address = name.parse::<Ipv4Addr>().map(|address| Name::Address(address.into()));
+                (address.unwrap_or_else(|_| Name::Registered(name.to_ascii_lowercase())), port)
+            }
+        };
+        let port = match port.strip_prefix(':') {
+            None if port.is_empty() => None,
+            // A number's parser would accept a sign.
+            Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+                Some(digits.parse().ok().filter(|port| *port > 0)?)
+            }
+            _ => return None,
+        };
+        Some(Self { name, port })
+    }
+
+    /// Whether it is this machine by an address, or by the name that always is.
+    fn is_loopback(&self) -> bool {
+        match &self.name {
+            Name::Address(address) => address.is_loopback(),
+            Name::Registered(name) => name == "localhost",
+        }
+    }
+
+    /// Whether a page of `origin` comes from this host and port.
+    fn is_of(&self, origin: &str) -> bool {
+        let scheme_and_host =
+            origin.split_once("://").map(|(scheme, host)| (scheme.to_ascii_lowercase(), host));
+        let Some((scheme, host)) = scheme_and_host else { return false };
+        let default = match scheme.as_str() {
+            "http" => 80,
+            "https" => 443,
+            _ => return false,
+        };
+        Self::parse(host).is_some_and(|other| {
+            other.name == self.name && other.port.unwrap_or(default) == self.port.unwrap_or(default)
+        })
+    }
 }
 
 #[cfg(test)]
@@ -152,23 +217,95 @@ mod tests {
 
     #[test]
     fn loopback_needs_no_token_but_its_own_name() {
-        for host in ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "LOCALHOST"] {
+        for host in [
+            "127.0.0.1:8080",
+            "127.1.2.3",
+            "localhost:8080",
+            "[::1]:8080",
+            "[::1]",
+            "LOCALHOST",
+            "localhost:65535",
+        ] {
             assert_eq!(check_of(None, &[("host", host)], None), Ok(()), "{host}");
         }
-        for host in ["evil.example:8080", "127.0.0.1.evil.example", "", "192.168.1.2"] {
+        for host in [
+            "evil.example:8080",
+            "127.0.0.1.evil.example",
+            "127.0.0.1.evil",
+            "localhost.evil.example",
+            "localhost.",
+            "[::1].evil.example",
+            "[::1]evil",
+            "[::1",
+            "[localhost]",
+            "[127.0.0.1]",
+            "::1",
+            "localhost:80:evil",
+            "localhost:80.evil.example",
+            "localhost:",
+            "localhost:0",
+            "localhost:+80",
+            "localhost:65536",
+            "localhost:http",
+            "[::1]:",
+            "[::1]:http",
+            ":8080",
+            "user@localhost",
+            "localhost/",
+            "localhost ",
+            "127.1",
+            "2130706433",
+            "",
+            "192.168.1.2",
+        ] {
             assert_eq!(check_of(None, &[("host", host)], None), Err(Refusal::Host), "{host}");
         }
+        assert_eq!(check_of(None, &[], None), Err(Refusal::Host));
+        let mut two = headers(&[("host", "localhost")]);
+        two.append("host", "evil.example".parse().unwrap());
+        assert_eq!(check(None, &[], &two, None), Err(Refusal::Host));
     }
 
     #[test]
     fn pages_of_other_origins_are_refused() {
         let host = ("host", "127.0.0.1:8080");
-        assert_eq!(check_of(None, &[host, ("origin", "http://127.0.0.1:8080")], None), Ok(()));
-        for origin in
-            ["http://evil.example", "null", "", "http://127.0.0.1:8081", "http://127.0.0.1:8080.evil.example"]
-        {
+        for (host, origin) in [
+            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("localhost:8080", "HTTP://LOCALHOST:8080"),
+            ("[::1]:8080", "http://[::1]:8080"),
+            ("[::1]:8080", "http://[0:0:0:0:0:0:0:1]:8080"),
+            ("localhost:80", "http://localhost"),
+            ("localhost", "https://localhost:443"),
+        ] {
+            assert_eq!(
+                check_of(None, &[("host", host), ("origin", origin)], None),
+                Ok(()),
+                "{host} {origin}"
+            );
+        }
+        for origin in [
+            "http://evil.example",
+            "null",
+            "",
+            "http://",
+            "127.0.0.1:8080",
+            "http://127.0.0.1",
+            "http://127.0.0.1:",
+            "http://127.0.0.1:8081",
+            "http://127.0.0.1:8080:8080",
+            "http://127.0.0.1:8080.evil.example",
+            "http://127.0.0.1:8080/",
+            "http://127.0.0.1:8080@evil.example",
+            "http://evil.example@127.0.0.1:8080",
+            "http://localhost:8080",
+            "file://127.0.0.1:8080",
+            "http://http://127.0.0.1:8080",
+        ] {
             assert_eq!(check_of(None, &[host, ("origin", origin)], None), Err(Refusal::Origin), "{origin}");
         }
+        let mut two = headers(&[host, ("origin", "http://127.0.0.1:8080")]);
+        two.append("origin", "http://evil.example".parse().unwrap());
+        assert_eq!(check(None, &[], &two, None), Err(Refusal::Origin));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Actions of ROS for clients: three services and a topic of each action (ROS 2's design article "Actions").
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use futures::future::{AbortHandle, abortable};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::client::{Client, MOST_CALLS};
+use super::client::Client;
 use super::hub::Hub;
 use crate::json::{from_cdr, to_cdr};
 use crate::rosbridge::Reply;
@@ -84,10 +83,10 @@ impl Hub {
         if goals.contains_key(&key) {
             return refuse("a goal of this id has not ended");
         }
-        if client.calls.fetch_add(1, Ordering::Relaxed) >= MOST_CALLS {
-            client.calls.fetch_sub(1, Ordering::Relaxed);
-            return refuse("too many goals and calls wait for their results");
-        }
+        let counted = match client.begin_call() {
+            Ok(counted) => counted,
+            Err(reason) => return refuse(&reason),
+        };
         let uuid = super::random_uuid("console goal");
         let (hub, owner, name) = (Arc::clone(self), Arc::clone(client), action.clone());
         let own_key = key.clone();
@@ -106,10 +105,9 @@ impl Hub {
         });
         goals.insert(key, Goal { action, uuid, waiting: handle });
         drop(goals);
-        let client = Arc::clone(client);
         dragoman_time::spawn(async move {
             let _ = waiting.await;
-            client.calls.fetch_sub(1, Ordering::Relaxed);
+            drop(counted);
         });
     }
 
@@ -128,14 +126,13 @@ impl Hub {
         };
         let (hub, client, action, id) =
             (Arc::clone(self), Arc::clone(client), action.to_owned(), id.cloned());
-        dragoman_time::spawn(async move {
+        client.clone().in_background(async move {
             let args = json!({ "goal_info": { "goal_id": { "uuid": uuid.as_bytes() } } });
             let service = format!("{action}/_action/cancel_goal");
             if let Err(reason) = hub.call(&service, Some("action_msgs/srv/CancelGoal"), &args, None).await {
                 client.error(id.as_ref(), &format!("cancel_action_goal {action}: {reason}"));
             }
-        });
-        Ok(())
+        })
     }
 
     /// Sends a goal and waits for its end; returns status and result.

@@ -1,8 +1,9 @@
 //! Assets: descriptions and meshes by `package://PACKAGE/PATH`.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
+
+use dragoman_ros::files::open_regular;
 
 include!(concat!(env!("OUT_DIR"), "/urdf.rs"));
 
@@ -38,10 +39,8 @@ fn asset_below(uri: &str, most: usize, prefixes: &std::ffi::OsStr) -> Result<Vec
     let relative: PathBuf = ["share"].iter().chain(&parts).collect();
     let installed = std::env::split_paths(prefixes).filter(|prefix| prefix.is_absolute());
     for path in installed.map(|prefix| prefix.join(&relative)) {
-        let Ok(file) = File::open(&path) else { continue };
-        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            continue;
-        }
+        // Links are followed: workspaces are installed with them.
+        let Ok(file) = open_regular(&path) else { continue };
         let mut contents = Vec::new();
         let read = file.take(most as u64 + 1).read_to_end(&mut contents);
         read.map_err(|error| format!("'{uri}': {error}"))?;

@@ -10,6 +10,7 @@ use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
 use serde_json::{Map, Value};
 
+use super::bounds::SERVICES;
 use super::client::Client;
 use super::hub::Hub;
 use crate::json::{from_cdr, to_cdr};
@@ -20,8 +21,7 @@ use crate::schema::{Kind, Primitive, Shape, Structure, full_name};
 const MOST_KEPT: usize = 200;
 /// Time for finding a service.
 const SEARCH_TIME: Duration = Duration::from_secs(2);
-/// Most services of a client, and most requests to one that wait for its response.
-const MOST_OFFERED: usize = 64;
+/// Most requests to a service of a client that wait for its response.
 const MOST_PENDING: usize = 256;
 /// Time for a client's response.
 const PENDING_TIME: Duration = Duration::from_secs(60);
@@ -231,12 +231,10 @@ impl Hub {
             match offered.get(service) {
                 Some(present) if present.client == client.id => {}
                 Some(_) => return Err("another client offers it".to_owned()),
-                None if offered.values().filter(|offered| offered.client == client.id).count()
-                    >= MOST_OFFERED =>
-                {
-                    return Err(format!("more than {MOST_OFFERED} services"));
+                None => {
+                    let own = offered.values().filter(|offered| offered.client == client.id).count();
+                    SERVICES.check(own, offered.len())?;
                 }
-                None => {}
             }
         }
         let full = full_name(type_name, "srv").map_err(|error| error.to_string())?;

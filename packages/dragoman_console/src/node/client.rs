@@ -11,16 +11,17 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
+use dragoman_ros::plain;
 use futures::SinkExt;
 use futures::stream::{SplitSink, StreamExt};
 use tokio::sync::Notify;
 
+use super::bounds::CALLS;
 use super::hub::Hub;
+use super::listener::Received;
 use crate::foxglove;
 use crate::rosbridge::{self, Frame, Level, Outgoing, Sample, Session};
 
-/// Most requests of a client that wait for their response.
-pub(crate) const MOST_CALLS: usize = 256;
 /// Most messages that wait for a client, whole or to be sent in fragments.
 const MOST_MESSAGES: usize = 2000;
 /// Bytes of frames whose orders wait, beyond which no more are read.
@@ -88,6 +89,13 @@ impl Protocol {
         }
     }
 
+    fn poll_warning(&mut self) -> Option<String> {
+        match self {
+            Self::Rosbridge(session) => session.poll_warning(),
+            Self::Foxglove(_) => None,
+        }
+    }
+
     fn has_orders(&self) -> bool {
         match self {
             Self::Rosbridge(session) => session.has_orders(),
@@ -110,8 +118,9 @@ pub(crate) struct Client {
     pub(crate) since: Instant,
     protocol: Mutex<Protocol>,
     outbox: Outbox,
-    /// Requests to services that wait for their response.
-    pub(crate) calls: AtomicUsize,
+    /// Requests that wait for their response: its own, and those of all clients.
+    calls: AtomicUsize,
+    all_calls: Arc<AtomicUsize>,
     /// Whether it drives: it is asked for signs of life more often.
     pub(crate) is_driving: AtomicBool,
     /// A timeout of the session may have changed, or orders were executed.
@@ -124,7 +133,14 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(id: u64, address: SocketAddr, protocol: Protocol, most_queued: usize) -> Self {
+    /// `all_calls` are the requests of all clients that wait for their response.
+    pub(crate) fn new(
+        id: u64,
+        address: SocketAddr,
+        protocol: Protocol,
+        most_queued: usize,
+        all_calls: Arc<AtomicUsize>,
+    ) -> Self {
         Self {
             id,
             address,
@@ -132,6 +148,7 @@ impl Client {
             protocol: Mutex::new(protocol),
             outbox: Outbox { most: most_queued, ..Outbox::default() },
             calls: AtomicUsize::new(0),
+            all_calls,
             is_driving: AtomicBool::new(false),
             changed: Notify::new(),
             ordered: Notify::new(),
@@ -169,6 +186,9 @@ impl Client {
         while let Some(frame) = protocol.poll_frame() {
             self.outbox.push(frame);
         }
+        if let Some(warning) = protocol.poll_warning() {
+            tracing::warn!(client = %self.address, "{warning}");
+        }
         result
     }
 
@@ -184,8 +204,9 @@ impl Client {
         }
     }
 
-    /// Reports an error.
+    /// Reports an error, as plain text.
     pub(crate) fn error(&self, id: Option<&serde_json::Value>, message: &str) {
+        let message = &plain::line(message);
         self.act(|protocol| match protocol {
             Protocol::Rosbridge(session) => session.status(Level::Error, id, message),
             Protocol::Foxglove(session) => session.status(Level::Error, message),
@@ -197,16 +218,21 @@ impl Client {
         self: &Arc<Self>,
         work: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), String> {
-        if self.calls.fetch_add(1, Ordering::Relaxed) >= MOST_CALLS {
-            self.calls.fetch_sub(1, Ordering::Relaxed);
-            return Err(format!("more than {MOST_CALLS} calls wait for their responses"));
-        }
-        let client = Arc::clone(self);
+        let waiting = self.begin_call()?;
         dragoman_time::spawn(async move {
             work.await;
-            client.calls.fetch_sub(1, Ordering::Relaxed);
+            drop(waiting);
         });
         Ok(())
+    }
+
+    /// Counts a request, if there are not too many.
+    pub(crate) fn begin_call(self: &Arc<Self>) -> Result<Waiting, String> {
+        let own = self.calls.fetch_add(1, Ordering::Relaxed);
+        let all = self.all_calls.fetch_add(1, Ordering::Relaxed);
+        let waiting = Waiting(Arc::clone(self));
+        CALLS.check(own, all)?;
+        Ok(waiting)
     }
 
     /// Messages of topics that it lost.
@@ -219,13 +245,13 @@ impl Client {
     }
 
     /// Serves the client until it is gone.
-    pub(crate) async fn serve(self: &Arc<Self>, socket: WebSocket, hub: &Arc<Hub>) {
+    pub(crate) async fn serve(self: &Arc<Self>, socket: WebSocket, received: &Received, hub: &Arc<Hub>) {
         let (sink, stream) = socket.split();
         let mut executing = std::pin::pin!(self.execute_all(hub));
         tokio::select! {
             biased;
             () = &mut executing => {}
-            () = self.receive_all(stream, hub) => {}
+            () = self.receive_all(stream, received, hub) => {}
             // Last, because topics may give it something to send all the time.
             () = self.send_all(sink) => {}
         }
@@ -291,6 +317,7 @@ impl Client {
     async fn receive_all(
         self: &Arc<Self>,
         mut stream: futures::stream::SplitStream<WebSocket>,
+        received: &Received,
         hub: &Arc<Hub>,
     ) {
         // A browser answers pings though its page hangs, so a pong does not show that the page still wants to drive.
@@ -321,11 +348,15 @@ impl Client {
                             self.act(|session| session.handle_binary(self.now(), &bytes));
                             bytes.len()
                         }
-                        Some(Ok(Message::Ping(_) | Message::Pong(_))) => 0,
+                        Some(Ok(Message::Ping(data) | Message::Pong(data))) => {
+                            received.complete_control(data.len());
+                            0
+                        }
                         Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                     };
                     if length > 0 {
                         spoke = heard;
+                        received.complete();
                     }
                     if self.act(|session| session.has_orders()) {
                         self.unexecuted.fetch_add(length, Ordering::Relaxed);
@@ -347,6 +378,16 @@ impl Client {
                 return;
             }
         }
+    }
+}
+
+/// A request that waits for its response.
+pub(crate) struct Waiting(Arc<Client>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::Relaxed);
+        self.0.all_calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

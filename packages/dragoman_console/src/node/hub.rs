@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::foxglove::Foxglove;
 use super::offered_actions::OfferedActions;
 use super::ros::{Busy, Ros};
 use super::topics::Topics;
-use crate::rosbridge::Order;
+use crate::rosbridge::{Incomplete, Order, Session};
 use crate::schema::Types;
 
 /// The state that clients share.
@@ -32,6 +32,9 @@ pub(crate) struct Hub {
     pub(crate) goals: Goals,
     pub(crate) offered_actions: OfferedActions,
     pub(crate) foxglove: Foxglove,
+    incomplete: Arc<Incomplete>,
+    /// Requests of clients that wait for their responses.
+    calls_in_all: Arc<AtomicUsize>,
     clients: Mutex<BTreeMap<u64, Arc<Client>>>,
     last_id: AtomicU64,
     limits: Limits,
@@ -60,6 +63,8 @@ impl Hub {
             goals: Goals::default(),
             offered_actions: OfferedActions::default(),
             foxglove: Foxglove::default(),
+            incomplete: Arc::default(),
+            calls_in_all: Arc::default(),
             clients: Mutex::default(),
             last_id: AtomicU64::new(0),
             limits: Limits {
@@ -69,6 +74,11 @@ impl Hub {
                 heartbeat: time("heartbeat_timeout"),
             },
         })
+    }
+
+    /// The session of a new client of rosbridge.
+    pub(crate) fn rosbridge_session(&self) -> Protocol {
+        Protocol::Rosbridge(Session::new(Arc::clone(&self.incomplete)))
     }
 
     /// Longest message of a client, bytes.
@@ -93,7 +103,8 @@ impl Hub {
             return None;
         }
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let client = Arc::new(Client::new(id, address, protocol, self.limits.queue));
+        let client = Client::new(id, address, protocol, self.limits.queue, Arc::clone(&self.calls_in_all));
+        let client = Arc::new(client);
         clients.insert(id, Arc::clone(&client));
         Some(client)
     }

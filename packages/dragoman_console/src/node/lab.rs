@@ -1,5 +1,6 @@
 //! The state of the lab as JSON, `/api/lab`: what the supervisor, `/diagnostics` and the system say.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use dragoman_ros::diagnostics::Severity;
 use dragoman_ros::introspection::Graph;
+use dragoman_ros::plain;
 use dragoman_ros::supervision::Supervisor;
 use serde_json::{Map, Value, json};
 
@@ -14,6 +16,8 @@ use super::hub::Hub;
 
 /// Most subjects of `/diagnostics` that are kept.
 const MOST_SUBJECTS: usize = 1000;
+/// Maximum number of values of a subject.
+const MAX_VALUES: usize = 1000;
 /// Age after which a subject is stale.
 const STALE_AFTER: Duration = Duration::from_secs(5);
 
@@ -23,6 +27,18 @@ pub(crate) struct Lab {
     started: Instant,
     diagnostics: Mutex<BTreeMap<String, (DiagnosticStatus, Instant)>>,
     load: Mutex<Load>,
+}
+
+/// Anyone can publish a state.
+fn make_plain(status: &mut DiagnosticStatus) {
+    let own = [&mut status.name, &mut status.message, &mut status.hardware_id];
+    status.values.truncate(MAX_VALUES);
+    let values = status.values.iter_mut().flat_map(|pair| [&mut pair.key, &mut pair.value]);
+    for text in own.into_iter().chain(values) {
+        if let Cow::Owned(plain) = plain::line(text) {
+            *text = plain;
+        }
+    }
 }
 
 /// The processor time of this process at two times.
@@ -46,7 +62,8 @@ impl Lab {
     /// Takes a message of `/diagnostics`.
     pub(crate) fn take(&self, message: DiagnosticArray) {
         let mut known = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
-        for status in message.status {
+        for mut status in message.status {
+            make_plain(&mut status);
             if known.len() < MOST_SUBJECTS || known.contains_key(&status.name) {
                 known.insert(status.name.clone(), (status, dragoman_time::now()));
             }

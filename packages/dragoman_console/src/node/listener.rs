@@ -1,12 +1,12 @@
 //! Connections of the web server, not more than a number of them at a time. Those that send no request in time end, and if
 //! all places are taken, the oldest one that is no WebSocket gives its place to a new one: idle connections do not
-//! keep others out.
+//! keep others out. What has not arrived completely is bounded as well: see [`Received`].
 
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -24,6 +24,14 @@ const ERROR_PAUSE: Duration = Duration::from_millis(500);
 /// Time for a request, and after a response for the next one.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
 
+/// Maximum length of a request, whose body nothing needs, bytes.
+const MAX_REQUEST: usize = 64 << 10;
+/// Maximum length of the incomplete messages of all WebSockets, bytes; beyond it a WebSocket has its share only.
+const MAX_INCOMPLETE: usize = 64 << 20;
+const INCOMPLETE_SHARE: usize = 1 << 20;
+/// Length of a control frame of a client without its data, bytes (RFC 6455, 5.2 and 5.5).
+const CONTROL_FRAME: usize = 6;
+
 /// Connections that may lose their place, by the order of their arrival.
 type Evictable = Arc<Mutex<BTreeMap<u64, oneshot::Sender<()>>>>;
 
@@ -38,12 +46,15 @@ pub(crate) struct Limited {
     evictable: Evictable,
     last: u64,
     request_time: Duration,
+    /// The sum of what all connections have [`Received`].
+    received: Arc<AtomicUsize>,
 }
 
 impl Limited {
-    pub(crate) fn new(listener: TcpListener, most: usize) -> Self {
+    /// `received` is shared by the listeners of a server.
+    pub(crate) fn new(listener: TcpListener, most: usize, received: Arc<AtomicUsize>) -> Self {
         let (free, evictable) = (Arc::new(Semaphore::new(most)), Evictable::default());
-        Self { listener, free, evictable, last: 0, request_time: REQUEST_TIME }
+        Self { listener, free, evictable, last: 0, request_time: REQUEST_TIME, received }
     }
 
     /// Waits for a place; if there is none, the oldest connection that is no WebSocket ends.
@@ -79,6 +90,17 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    /// Counts bytes that have arrived; the reason why it must end because of them.
+    fn take(&self, count: usize) -> Option<io::Error> {
+        let is_upgraded = self.peer.is_upgraded.load(Ordering::Relaxed);
+        if self.peer.received.take(count, is_upgraded) {
+            return None;
+        }
+        let what = if is_upgraded { "an incomplete message" } else { "a request" };
+        tracing::warn!(client = %self.peer.address, "{what} of a client is too long: disconnected");
+        Some(io::Error::other("too long"))
+    }
+
     /// Why it must end.
     fn end(&mut self, task: &mut Context<'_>) -> Option<io::Error> {
         if self.peer.is_upgraded.load(Ordering::Relaxed) {
@@ -96,6 +118,9 @@ impl Connection {
 
     /// After a part of a response.
     fn extend(&mut self) {
+        if !self.peer.is_upgraded.load(Ordering::Relaxed) {
+            self.peer.received.complete();
+        }
         self.deadline.reset(dragoman_time::now() + self.request_time);
     }
 }
@@ -111,6 +136,46 @@ impl Drop for Connection {
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
     is_upgraded: Arc<AtomicBool>,
+    pub(crate) received: Arc<Received>,
+}
+
+/// Bytes of a request, or of a message of a WebSocket, that has not arrived completely.
+#[derive(Debug)]
+pub(crate) struct Received {
+    own: AtomicUsize,
+    all: Arc<AtomicUsize>,
+}
+
+impl Received {
+    fn new(all: Arc<AtomicUsize>) -> Self {
+        Self { own: AtomicUsize::new(0), all }
+    }
+
+    /// Takes bytes; returns whether there is room for them.
+    fn take(&self, count: usize, is_upgraded: bool) -> bool {
+        let own = self.own.fetch_add(count, Ordering::Relaxed) + count;
+        let all = self.all.fetch_add(count, Ordering::Relaxed) + count;
+        if is_upgraded { own <= INCOMPLETE_SHARE || all <= MAX_INCOMPLETE } else { own <= MAX_REQUEST }
+    }
+
+    /// The request or message is complete.
+    pub(crate) fn complete(&self) {
+        self.all.fetch_sub(self.own.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// A control frame with `length` bytes of data is complete; a message may be around it.
+    pub(crate) fn complete_control(&self, length: usize) {
+        let own = self.own.load(Ordering::Relaxed);
+        let count = own.min(length + CONTROL_FRAME);
+        self.own.store(own - count, Ordering::Relaxed);
+        self.all.fetch_sub(count, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Received {
+    fn drop(&mut self) {
+        self.complete();
+    }
 }
 
 impl Peer {
@@ -144,7 +209,11 @@ impl Listener for Limited {
                     let connection = Connection {
                         stream,
                         number: self.last,
-                        peer: Peer { address, is_upgraded: Arc::default() },
+                        peer: Peer {
+                            address,
+                            is_upgraded: Arc::default(),
+                            received: Arc::new(Received::new(Arc::clone(&self.received))),
+                        },
                         deadline: dragoman_time::sleep(self.request_time),
                         request_time: self.request_time,
                         evicted,
@@ -173,10 +242,17 @@ impl AsyncRead for Connection {
         task: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(task, buffer);
+        let count = buffer.filled().len() - before;
         // Also when bytes arrive: a head that comes byte by byte must not take longer.
-        match self.end(task) {
-            Some(error) => Poll::Ready(Err(error)),
+        let end = self.take(count).or_else(|| self.end(task));
+        match end {
+            Some(error) => {
+                // A reading that fails gives no bytes.
+                buffer.set_filled(before);
+                Poll::Ready(Err(error))
+            }
             None => polled,
         }
     }
@@ -237,7 +313,7 @@ mod tests {
     async fn listener() -> (Limited, SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        (Limited::new(listener, 1), address)
+        (Limited::new(listener, 1, Arc::default()), address)
     }
 
     async fn read(connection: &mut Connection) -> io::Result<usize> {
@@ -269,5 +345,43 @@ mod tests {
         clients.push(TcpStream::connect(address).await.unwrap());
         let third = tokio::time::timeout(Duration::from_millis(100), limited.accept()).await;
         assert!(third.is_err() && !serving.is_finished());
+    }
+
+    #[tokio::test]
+    async fn a_request_is_not_longer_than_its_bound() {
+        let (mut limited, address) = listener().await;
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let (mut connection, _) = limited.accept().await;
+        let all = Arc::clone(&limited.received);
+        let sending = tokio::spawn(async move {
+            use tokio::io::AsyncWriteExt;
+            let _ = client.write_all(&vec![b'x'; 2 * MAX_REQUEST]).await;
+        });
+        let mut request = Vec::new();
+        let error = connection.read_to_end(&mut request).await.unwrap_err();
+        assert_eq!(error.to_string(), "too long");
+        drop(connection);
+        assert_eq!(all.load(Ordering::Relaxed), 0);
+        sending.await.unwrap();
+    }
+
+    #[test]
+    fn incomplete_messages_are_bounded_in_all() {
+        let all: Arc<AtomicUsize> = Arc::default();
+        let client = || Received::new(Arc::clone(&all));
+        let greedy: Vec<Received> = (0..9).map(|_| client()).collect();
+        let taken = greedy.iter().filter(|received| received.take(8 << 20, true)).count();
+        assert_eq!(taken, MAX_INCOMPLETE / (8 << 20));
+        let modest = client();
+        assert!(modest.take(INCOMPLETE_SHARE, true), "a modest client keeps working");
+        modest.complete();
+        // Answers to pings do not add up.
+        for _ in 0..1_000 {
+            assert!(modest.take(CONTROL_FRAME + 4, true));
+            modest.complete_control(4);
+        }
+        assert_eq!(modest.own.load(Ordering::Relaxed), 0);
+        drop(greedy);
+        assert_eq!(all.load(Ordering::Relaxed), 0);
     }
 }

@@ -10,13 +10,13 @@ use futures::future::{AbortHandle, abortable};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::bounds::ACTIONS;
 use super::client::Client;
 use super::hub::Hub;
 use crate::json::{from_cdr, to_cdr};
 use crate::schema::{Structure, full_name};
 
-/// Most actions of a client, goals of an action, and requests that wait for the result of a goal.
-const MOST_OFFERED: usize = 16;
+/// Most goals of an action, and requests that wait for the result of a goal.
 const MOST_GOALS: usize = 64;
 const MOST_WAITING: usize = 16;
 /// Queue depth of feedback.
@@ -318,10 +318,10 @@ impl Hub {
             match actions.get(action) {
                 Some(offered) if offered.client.id == client.id => return Ok(()),
                 Some(_) => return Err("another client offers it".to_owned()),
-                None if actions.values().filter(|own| own.client.id == client.id).count() >= MOST_OFFERED => {
-                    return Err(format!("more than {MOST_OFFERED} actions"));
+                None => {
+                    let own = actions.values().filter(|own| own.client.id == client.id).count();
+                    ACTIONS.check(own, actions.len())?;
                 }
-                None => {}
             }
         }
         let (name, full) = (action.to_owned(), types.name.clone());

@@ -1,6 +1,9 @@
 //! The files of the page, built into the program.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::Path;
+
+use dragoman_ros::files::open_below;
 
 include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
@@ -28,9 +31,8 @@ pub(crate) fn file(path: &str) -> Option<File> {
     };
     let content_type = content_type(name);
     if let Some(folder) = dragoman_time::variable_os(FOLDER_VARIABLE) {
-        let is_safe = name.split('/').all(|part| !part.is_empty() && part != ".." && !part.contains('\\'));
-        let path = PathBuf::from(folder).join(name);
-        let contents = is_safe.then(|| std::fs::read(path).ok()).flatten()?;
+        let mut contents = Vec::new();
+        open_below(Path::new(&folder), Path::new(name)).ok()?.read_to_end(&mut contents).ok()?;
         return Some(File { content_type, etag: None, contents: Contents::Read(contents) });
     }
     let at = FILES.binary_search_by_key(&name, |(known, _, _)| known).ok()?;

@@ -1,14 +1,20 @@
 //! The recorder's last file, for download.
+//!
+//! Anyone in ROS can publish a recorder's state: only files of the recordings' folder are opened, and only recordings. A
+//! download has a thread for a moment, not for its duration, and there is a limited number of downloads.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
+use dragoman_ros::files::open_below;
 use dragoman_time::{Work, off_thread};
 use futures::stream;
 
@@ -16,80 +22,269 @@ use futures::stream;
 const MAGIC: [u8; 8] = [0x89, b'M', b'C', b'A', b'P', b'0', b'\r', b'\n'];
 /// Bytes that are read at once.
 const PIECE: usize = 256 << 10;
+/// Maximum number of downloads at a time.
+const MAX_DOWNLOADS: usize = 8;
+/// Time for opening the file and for reading a piece.
+const READ_TIME: Duration = Duration::from_secs(10);
+/// Time for a piece, after which a download gives its place to a new one.
+const PIECE_TIME: Duration = Duration::from_secs(30);
 
 /// What the recorder says.
-#[derive(Default)]
 pub(crate) struct Recordings {
-    /// The last complete file.
+    folder: PathBuf,
+    /// The name of the last complete file.
     last: Mutex<Option<PathBuf>>,
+    downloads: Downloads,
+    /// A file of another folder was reported.
+    is_reported: AtomicBool,
 }
 
 impl Recordings {
+    /// Those of this folder.
+    pub(crate) fn below(folder: impl Into<PathBuf>) -> Self {
+        let (last, downloads, is_reported) = Default::default();
+        Self { folder: folder.into(), last, downloads, is_reported }
+    }
+
     /// Takes the recorder's state.
     pub(crate) fn take(&self, status: &RecordingStatus) {
         let is_complete = !status.recording && !status.path.is_empty();
-        let last = is_complete.then(|| PathBuf::from(&status.path));
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        let name = Path::new(&status.path).strip_prefix(&self.folder).ok();
+        if is_complete && name.is_none() && !self.is_reported.swap(true, Ordering::Relaxed) {
+            let folder = self.folder.display();
+            tracing::warn!(path = status.path, %folder, "a recording is not offered: the parameter 'recordings' has another folder");
+        }
+        *lock(&self.last) = name.filter(|_| is_complete).map(Path::to_owned);
     }
 
     /// The last file, if it has this name and is a recording.
     pub(crate) async fn response(&self, name: &str) -> Response {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let path = last.filter(|path| path.file_name().is_some_and(|known| known == name));
-        let opened = match path {
-            Some(path) => off_thread(Work::FILE, move |_| open(&path)).await.ok().flatten(),
-            None => None,
+        let last = lock(&self.last).clone();
+        let Some(name) = last.filter(|path| path.file_name().is_some_and(|known| known == name)) else {
+            return missing();
         };
-        let Some((file, length)) = opened else {
-            return (StatusCode::NOT_FOUND, "There is no such recording.\n").into_response();
+        let Some(place) = self.downloads.begin() else {
+            return (StatusCode::SERVICE_UNAVAILABLE, "There are too many downloads.\n").into_response();
         };
+        let (folder, held) = (self.folder.clone(), Arc::clone(&place));
+        let opening = off_thread(Work::FILE, move |_| {
+            let opened = open(&folder, &name).ok();
+            drop(held);
+            opened
+        });
+        let Ok(Ok(Some((file, left)))) = dragoman_time::timeout(READ_TIME, opening).await else {
+            return missing();
+        };
+        place.give(file);
         let headers = [
             (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
-            (header::CONTENT_LENGTH, length.to_string()),
+            (header::CONTENT_LENGTH, left.to_string()),
             (header::CONTENT_DISPOSITION, "attachment".to_owned()),
             (header::CACHE_CONTROL, "no-store".to_owned()),
         ];
-        (headers, Body::from_stream(stream::try_unfold((file, length), next))).into_response()
+        (headers, Body::from_stream(stream::try_unfold((place, left), next))).into_response()
     }
 }
 
-/// A file of this format from its beginning, and its length. Whoever publishes the recorder's state cannot offer others.
-fn open(path: &Path) -> Option<(File, u64)> {
-    let mut file = File::open(path).ok()?;
+fn missing() -> Response {
+    (StatusCode::NOT_FOUND, "There is no such recording.\n").into_response()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A recording from its beginning, and its length.
+fn open(folder: &Path, name: &Path) -> io::Result<(File, u64)> {
+    let mut file = open_below(folder, name)?;
     let mut magic = [0; MAGIC.len()];
-    file.read_exact(&mut magic).ok()?;
-    let metadata = file.metadata().ok().filter(|metadata| metadata.is_file() && magic == MAGIC)?;
-    std::io::Seek::rewind(&mut file).ok()?;
-    Some((file, metadata.len()))
+    file.read_exact(&mut magic)?;
+    if magic != MAGIC {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a recording"));
+    }
+    file.rewind()?;
+    let length = file.metadata()?.len();
+    Ok((file, length))
+}
+
+/// The downloads that go on.
+#[derive(Default)]
+struct Downloads {
+    places: Mutex<Vec<Arc<Download>>>,
+}
+
+/// A place for a download; it is held by the response, and by a thread that reads for it.
+struct Download {
+    state: Mutex<State>,
+}
+
+struct State {
+    /// `None` while it is read, and after the end.
+    file: Option<File>,
+    /// When the client took the last piece.
+    last: Instant,
+    /// Another download has its place.
+    has_ended: bool,
+}
+
+impl Downloads {
+    /// A place, if there is one; a download whose client takes no pieces loses its own.
+    fn begin(&self) -> Option<Arc<Download>> {
+        let mut places = lock(&self.places);
+        places.retain(|place| Arc::strong_count(place) > 1);
+        if places.len() >= MAX_DOWNLOADS {
+            let ended = places.iter().position(|place| place.end_if_slow())?;
+            places.swap_remove(ended);
+        }
+        let state = State { file: None, last: dragoman_time::now(), has_ended: false };
+        let place = Arc::new(Download { state: Mutex::new(state) });
+        places.push(Arc::clone(&place));
+        Some(place)
+    }
+}
+
+impl Download {
+    /// Returns whether its client is slow, and the place is free. A thread that reads keeps the place.
+    fn end_if_slow(&self) -> bool {
+        let mut state = lock(&self.state);
+        let is_slow = state.file.is_some() && dragoman_time::since(state.last) >= PIECE_TIME;
+        if is_slow {
+            (state.file, state.has_ended) = (None, true);
+        }
+        is_slow
+    }
+
+    fn give(&self, file: File) {
+        let mut state = lock(&self.state);
+        if !state.has_ended {
+            (state.file, state.last) = (Some(file), dragoman_time::now());
+        }
+    }
+
+    fn take(&self) -> Option<File> {
+        lock(&self.state).file.take()
+    }
 }
 
 /// The next piece, and what is left.
-async fn next((mut file, left): (File, u64)) -> std::io::Result<Option<(Bytes, (File, u64))>> {
+async fn next((place, left): (Arc<Download>, u64)) -> io::Result<Option<(Bytes, (Arc<Download>, u64))>> {
     if left == 0 {
         return Ok(None);
     }
-    let read = off_thread(Work::FILE, move |_| {
+    let mut file = place.take().ok_or_else(|| io::Error::other("the client was too slow"))?;
+    let held = Arc::clone(&place);
+    let reading = off_thread(Work::FILE, move |_| {
         let mut piece = vec![0; usize::try_from(left).unwrap_or(PIECE).min(PIECE)];
-        file.read_exact(&mut piece).map(|()| (Bytes::from(piece), file))
+        file.read_exact(&mut piece)?;
+        held.give(file);
+        Ok::<_, io::Error>(Bytes::from(piece))
     });
-    let (piece, file) = read.await.map_err(|error| std::io::Error::other(error.to_string()))??;
+    let piece = dragoman_time::timeout(READ_TIME, reading).await;
+    let piece = piece.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?;
+    let piece = piece.map_err(|error| io::Error::other(error.to_string()))??;
     let left = left.saturating_sub(piece.len() as u64);
-    Ok(Some((piece, (file, left))))
+    Ok(Some((piece, (place, left))))
 }
 
 #[cfg(test)]
 mod tests {
+    use futures::executor::block_on;
+
     use super::*;
 
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("dragoman_console_{name}_{}", std::process::id()));
+            std::fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn write(&self, name: &str, length: usize) -> PathBuf {
+            let path = self.0.join(name);
+            let mut contents = vec![0; length];
+            contents[..MAGIC.len()].copy_from_slice(&MAGIC);
+            std::fs::write(&path, contents).unwrap();
+            path
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn status(path: &Path) -> RecordingStatus {
+        RecordingStatus { path: path.display().to_string(), ..RecordingStatus::default() }
+    }
+
+    /// The status of the response for a file that the recorder's state names.
+    fn asked(recordings: &Recordings, path: &Path) -> StatusCode {
+        recordings.take(&status(path));
+        let name = path.file_name().unwrap().to_str().unwrap();
+        block_on(recordings.response(name)).status()
+    }
+
     #[test]
-    fn only_recordings_are_opened() {
-        let folder = std::env::temp_dir().join(format!("dragoman_console_{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let (good, bad) = (folder.join("good.mcap"), folder.join("bad.mcap"));
-        std::fs::write(&good, [&MAGIC[..], b"rest"].concat()).unwrap();
-        std::fs::write(&bad, "something else").unwrap();
-        assert_eq!(open(&good).map(|(_, length)| length), Some(12));
-        assert!(open(&bad).is_none() && open(&folder).is_none() && open(&folder.join("none")).is_none());
-        std::fs::remove_dir_all(folder).unwrap();
+    fn only_recordings_below_the_folder_are_opened() {
+        let folder = Folder::new("below");
+        let recordings = Recordings::below(folder.0.join("recordings"));
+        std::fs::create_dir_all(&recordings.folder).unwrap();
+        assert_eq!(asked(&recordings, &folder.write("recordings/good.mcap", 12)), StatusCode::OK);
+        let outside = folder.write("outside.mcap", 12);
+        std::fs::write(recordings.folder.join("bad.mcap"), "something else").unwrap();
+        let inside = |name: &str| recordings.folder.join(name);
+        for path in [outside.clone(), inside("bad.mcap"), inside("none.mcap"), inside("../outside.mcap")] {
+            assert_eq!(asked(&recordings, &path), StatusCode::NOT_FOUND, "{}", path.display());
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&outside, inside("link.mcap")).unwrap();
+            assert_eq!(asked(&recordings, &inside("link.mcap")), StatusCode::NOT_FOUND);
+        }
+    }
+
+    /// Opening it would wait for a writer, in a thread for each request.
+    #[cfg(unix)]
+    #[test]
+    fn a_named_pipe_or_device_is_refused_at_once() {
+        let folder = Folder::new("pipe");
+        let recordings = Recordings::below(&folder.0);
+        let pipe = folder.0.join("pipe.mcap");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for _ in 0..100 {
+            assert_eq!(asked(&recordings, &pipe), StatusCode::NOT_FOUND);
+            assert_eq!(asked(&recordings, Path::new("/dev/zero")), StatusCode::NOT_FOUND);
+        }
+    }
+
+    #[test]
+    fn downloads_are_bounded_and_slow_ones_give_their_place() {
+        let simulation = dragoman_time::Simulation::new(1);
+        simulation.block_on(async {
+            let folder = Folder::new("many");
+            let recordings = Recordings::below(&folder.0);
+            recordings.take(&status(&folder.write("long.mcap", 2 * PIECE)));
+            let ask = async || recordings.response("long.mcap").await;
+            let mut responses = Vec::new();
+            for _ in 0..MAX_DOWNLOADS {
+                responses.push(ask().await);
+            }
+            assert!(responses.iter().all(|response| response.status() == StatusCode::OK));
+            assert_eq!(ask().await.status(), StatusCode::SERVICE_UNAVAILABLE);
+            // One that has left.
+            drop(responses.pop());
+            let quick = ask().await;
+            assert_eq!(quick.status(), StatusCode::OK);
+            dragoman_time::sleep(PIECE_TIME).await;
+            let new = ask().await;
+            assert_eq!(new.status(), StatusCode::OK);
+            let read =
+                async |response: Response| axum::body::to_bytes(response.into_body(), usize::MAX).await;
+            assert_eq!(read(new).await.unwrap().len(), 2 * PIECE);
+            assert!(read(responses.remove(0)).await.is_err(), "it has lost its place");
+        });
     }
 }

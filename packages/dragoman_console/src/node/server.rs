@@ -26,7 +26,6 @@ use super::page::{self, Contents};
 use super::recordings::Recordings;
 use super::topics;
 use crate::foxglove::SUBPROTOCOLS;
-use crate::rosbridge::Session;
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -125,10 +124,15 @@ fn work_in_ros(hub: &Arc<Hub>, has_foxglove: bool) {
 }
 
 async fn serve(listener: TcpListener, foxglove: Option<TcpListener>, server: Server) -> std::io::Result<()> {
-    let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?, MOST_CONNECTIONS);
+    let received = Arc::default();
+    let limited = |listener| {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        Ok::<_, std::io::Error>(Limited::new(listener, MOST_CONNECTIONS, Arc::clone(&received)))
+    };
+    let listener = limited(listener)?;
     work_in_ros(&server.hub, foxglove.is_some());
     if let Some(listener) = foxglove {
-        let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?, MOST_CONNECTIONS);
+        let listener = limited(listener)?;
         let router = Router::new()
             .fallback(foxglove_client)
             .layer(from_fn_with_state(server.clone(), guard))
@@ -189,7 +193,8 @@ async fn rosbridge(
     ConnectInfo(peer): ConnectInfo<Peer>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    serve_client(server.hub, peer, upgrade, Protocol::Rosbridge(Session::default()), "rosbridge")
+    let session = server.hub.rosbridge_session();
+    serve_client(server.hub, peer, upgrade, session, "rosbridge")
 }
 
 /// Any path: clients know only host and port.
@@ -226,7 +231,7 @@ fn serve_client(
     upgrade.max_message_size(most).max_frame_size(most).on_upgrade(move |socket| async move {
         peer.upgrade();
         tracing::info!(client = %address, "a client of {name} has connected");
-        guard.client.serve(socket, &guard.hub).await;
+        guard.client.serve(socket, &peer.received, &guard.hub).await;
         tracing::info!(client = %address, "a client of {name} has left");
     })
 }

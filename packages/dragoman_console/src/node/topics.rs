@@ -11,6 +11,7 @@ use futures::future::{AbortHandle, abortable};
 use futures::stream::BoxStream;
 use serde_json::Value;
 
+use super::bounds::{PUBLISHERS, SUBSCRIPTIONS};
 use super::client::Client;
 use super::driving;
 use super::hub::Hub;
@@ -23,8 +24,6 @@ use crate::schema::{Structure, full_name};
 const DEPTH: usize = 10;
 /// Time that a publisher of velocities stays after its client has left.
 const LINGER_TIME: Duration = Duration::from_secs(1);
-/// Most publishers of a client.
-const MOST_PUBLISHERS: usize = 256;
 /// Interval of comparing subscriptions with what publishers offer.
 const REVIEW_PERIOD: Duration = Duration::from_millis(500);
 /// Messages of a latched topic that are kept for later subscribers, if there are several publishers, and their bytes.
@@ -127,6 +126,11 @@ impl Topics {
             None => type_in_graph(hub, topic).await?,
         };
         let structure = hub.types.message(&type_name).map_err(|error| error.to_string())?;
+        {
+            let topics = self.subscribed();
+            let own = topics.values().filter(|entry| entry.subscribers.contains_key(&client.id)).count();
+            SUBSCRIPTIONS.check(own, topics.len())?;
+        }
         let name = topic.to_owned();
         let subscribed = hub.ros.run(move |inside| {
             let (request, publishers) = wanted(&mut inside.node, &name, &type_name);
@@ -212,9 +216,8 @@ impl Topics {
                     Err(format!("it is advertised as {}", present.structure.name))
                 };
             }
-            if publications.keys().filter(|(id, _)| *id == client.id).count() >= MOST_PUBLISHERS {
-                return Err(format!("more than {MOST_PUBLISHERS} topics"));
-            }
+            let own = publications.keys().filter(|(id, _)| *id == client.id).count();
+            PUBLISHERS.check(own, publications.len())?;
         }
         let writer = self.writer(hub, topic, &structure, latch).await?;
         let publication =

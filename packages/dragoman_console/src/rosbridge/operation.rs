@@ -36,6 +36,12 @@ pub(super) enum Operation {
 /// The largest throttling and timeout that a client may ask for.
 const MOST_TIME: Duration = Duration::from_secs(24 * 3600);
 
+/// Maximum length of an id, bytes: ids are kept with subscriptions, calls and goals.
+const MAX_ID_LEN: usize = 512;
+/// Fields that are names of ROS, and their maximum length, bytes: the middleware allows 255 or less.
+const NAMES: [&str; 5] = ["topic", "service", "action", "type", "action_type"];
+const MAX_NAME_LEN: usize = 1000;
+
 struct Fields(Map<String, Value>);
 
 impl Fields {
@@ -113,9 +119,18 @@ impl Fields {
     }
 }
 
-/// The id of a frame, also of an invalid one.
+/// The id of a frame, also of an invalid one; `None` if it is too long.
 pub(super) fn id_of(frame: &Value) -> Option<Value> {
-    frame.get("id").filter(|id| !id.is_null()).cloned()
+    frame.get("id").filter(|id| !id.is_null() && is_short(id)).cloned()
+}
+
+/// Whether an id may be kept.
+fn is_short(id: &Value) -> bool {
+    let length = match id {
+        Value::String(text) => text.len(),
+        other => other.to_string().len(),
+    };
+    length <= MAX_ID_LEN
 }
 
 /// Parses a frame; the error is for the client.
@@ -123,6 +138,14 @@ pub(super) fn parse(frame: Value) -> Result<Operation, String> {
     let Value::Object(fields) = frame else { return Err("a frame is not an object".to_owned()) };
     let mut fields = Fields(fields);
     let operation = fields.text("op")?;
+    if fields.0.get("id").is_some_and(|id| !is_short(id)) {
+        return Err(format!("{operation}: 'id' has more than {MAX_ID_LEN} bytes"));
+    }
+    for key in NAMES {
+        if fields.0.get(key).and_then(Value::as_str).is_some_and(|name| name.len() > MAX_NAME_LEN) {
+            return Err(format!("{operation}: '{key}' has more than {MAX_NAME_LEN} bytes"));
+        }
+    }
     parse_operation(&operation, &mut fields).map_err(|reason| format!("{operation}: {reason}"))
 }
 

@@ -6,18 +6,20 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::fragments::Fragments;
+use super::fragments::{Dropped, Fragments, Incomplete};
 use super::operation::{self, Operation};
-use super::subscription::Subscription;
+use super::subscription::{MOST_WISHES, Subscription};
 use super::{Compression, Frame, Level, Order, Outgoing, Reply, Sample, Split, picture, quoted};
 use crate::cdr::{ConvertError, Sink};
 use crate::schema::Structure;
 use crate::{bounded, cbor, json as text};
 
-/// Most topics to which a client may subscribe.
-const MOST_TOPICS: usize = 1000;
+/// Maximum number of topics to which a client subscribes: several times those of a whole lab.
+const MAX_TOPICS: usize = 500;
 /// Frames within frames: pictures in fragments and the like.
 const MOST_WRAPPED: usize = 3;
+/// Minimum time between two warnings about a client.
+const WARNING_PERIOD: Duration = Duration::from_secs(10);
 
 /// One client. Outputs are [`poll_frame`](Self::poll_frame) and [`poll_order`](Self::poll_order), to be drained after
 /// every input.
@@ -30,22 +32,32 @@ pub struct Session {
     orders: VecDeque<Order>,
     /// For the ids of fragments.
     last_split: u64,
+    warning: Option<String>,
+    /// Earliest time of the next warning.
+    next_warning: Duration,
 }
 
 impl Default for Session {
     fn default() -> Self {
-        Self {
-            level: Level::Error,
-            subscriptions: BTreeMap::new(),
-            fragments: Fragments::default(),
-            frames: VecDeque::new(),
-            orders: VecDeque::new(),
-            last_split: 0,
-        }
+        Self::new(Arc::default())
     }
 }
 
 impl Session {
+    /// A new client, whose incomplete frames are counted with those of the others.
+    pub fn new(incomplete: Arc<Incomplete>) -> Self {
+        Self {
+            level: Level::Error,
+            subscriptions: BTreeMap::new(),
+            fragments: Fragments::new(incomplete),
+            frames: VecDeque::new(),
+            orders: VecDeque::new(),
+            last_split: 0,
+            warning: None,
+            next_warning: Duration::ZERO,
+        }
+    }
+
     /// Takes a text frame.
     pub fn handle_text(&mut self, now: Duration, frame: &str) {
         self.take_text(now, frame, 0);
@@ -68,8 +80,10 @@ impl Session {
         }
     }
 
-    /// Sends what is due.
+    /// Sends what is due, and drops what is late.
     pub fn handle_timeout(&mut self, now: Duration) {
+        self.fragments.drop_late(now);
+        self.report_dropped(now);
         let mut due = Vec::new();
         for subscription in self.subscriptions.values_mut() {
             while let Some(sample) = subscription.due(now) {
@@ -83,7 +97,12 @@ impl Session {
 
     /// When [`handle_timeout`](Self::handle_timeout) is due.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        self.subscriptions.values().filter_map(Subscription::timeout).min()
+        self.subscriptions.values().filter_map(Subscription::timeout).chain(self.fragments.timeout()).min()
+    }
+
+    /// A warning about the client for the log.
+    pub fn poll_warning(&mut self) -> Option<String> {
+        self.warning.take()
     }
 
     /// The next frame for the client.
@@ -216,7 +235,9 @@ impl Session {
                 }
             }
             Operation::Fragment { id: name, number, total, data } => {
-                match self.fragments.take(now, name, number, total, data) {
+                let taken = self.fragments.take(now, name, number, total, data);
+                self.report_dropped(now);
+                match taken {
                     Ok(None) => {}
                     Ok(Some(frame)) => self.take_text(now, &frame, depth + 1),
                     Err(reason) => self.status(Level::Error, id.as_ref(), &format!("fragment: {reason}")),
@@ -231,18 +252,35 @@ impl Session {
         }
     }
 
+    /// Tells the client which of its incomplete frames were dropped, and now and then the log.
+    fn report_dropped(&mut self, now: Duration) {
+        for Dropped { id, reason } in self.fragments.dropped() {
+            let message = format!("fragment: an incomplete frame is dropped: {reason}");
+            if now >= self.next_warning {
+                self.next_warning = now + WARNING_PERIOD;
+                self.warning = Some(message.clone());
+            }
+            self.status(Level::Error, Some(&id.into()), &message);
+        }
+    }
+
     fn subscribe(&mut self, topic: String, type_name: Option<String>, wish: super::subscription::Wish) {
         let id = wish.id.clone();
         if let Some(subscription) = self.subscriptions.get_mut(&topic) {
             if !subscription.add(wish) {
-                self.status(Level::Error, id.as_ref(), &format!("{topic}: too many subscriptions"));
+                return self.status(
+                    Level::Error,
+                    id.as_ref(),
+                    &format!("subscribe {topic}: more than {MOST_WISHES} subscriptions to it"),
+                );
             }
             // The type may be known only now, and latched messages are for every subscription.
             self.orders.push_back(Order::Subscribe { id, topic, type_name });
             return;
         }
-        if self.subscriptions.len() >= MOST_TOPICS {
-            return self.status(Level::Error, id.as_ref(), &format!("more than {MOST_TOPICS} topics"));
+        if self.subscriptions.len() >= MAX_TOPICS {
+            let message = format!("subscribe {topic}: more than {MAX_TOPICS} topics");
+            return self.status(Level::Error, id.as_ref(), &message);
         }
         let mut subscription = Subscription::default();
         subscription.add(wish);

@@ -201,3 +201,51 @@ fn invalid_frames_are_reported_at_the_wanted_level() {
     session.handle_binary(NOW, &[0xff]);
     assert_eq!(session.poll_frame(), None);
 }
+
+#[test]
+fn a_frame_that_is_never_completed_is_dropped_and_reported() {
+    let mut session = Session::default();
+    let part = json!({ "op": "fragment", "id": "big", "num": 0, "total": 2, "data": "xyz" });
+    assert_eq!(orders(&mut session, &part), []);
+    let timeout = session.poll_timeout().unwrap();
+    session.handle_timeout(timeout);
+    let message = "fragment: an incomplete frame is dropped: the next part did not come within 10 s";
+    let status = json!({ "op": "status", "level": "error", "msg": message, "id": "big" });
+    assert_eq!((drain(&mut session), session.poll_timeout()), (vec![status], None));
+    assert_eq!((session.poll_warning().as_deref(), session.poll_warning()), (Some(message), None));
+}
+
+#[test]
+fn subscriptions_are_bounded_and_those_that_exist_work() {
+    let mut session = Session::default();
+    let subscribe = |topic: &str, id: Value| json!({ "op": "subscribe", "topic": topic, "id": id });
+    for number in 0..500 {
+        assert_eq!(orders(&mut session, &subscribe(&format!("/n{number}"), json!(number))).len(), 1);
+    }
+    assert_eq!(orders(&mut session, &subscribe("/more", json!("x"))), []);
+    let message = "subscribe /more: more than 500 topics";
+    assert_eq!(drain(&mut session), [json!({ "op": "status", "level": "error", "msg": message, "id": "x" })]);
+    session.handle_sample(NOW, "/n7", &sample(5));
+    assert_eq!(numbers(&drain(&mut session)), [5]);
+    // Several subscriptions to a topic, whose first one has an id already.
+    for number in 0..63 {
+        assert_eq!(orders(&mut session, &subscribe("/n7", json!(1000 + number))).len(), 1);
+    }
+    assert_eq!(orders(&mut session, &subscribe("/n7", json!("y"))), []);
+    let message = "subscribe /n7: more than 64 subscriptions to it";
+    assert_eq!(drain(&mut session), [json!({ "op": "status", "level": "error", "msg": message, "id": "y" })]);
+}
+
+#[test]
+fn long_ids_and_names_are_refused() {
+    let mut session = Session::default();
+    let long = "x".repeat(2000);
+    for (frame, message) in [
+        (json!({ "op": "subscribe", "topic": "/t", "id": long }), "subscribe: 'id' has more than 512 bytes"),
+        (json!({ "op": "send_action_goal", "id": [long] }), "send_action_goal: 'id' has more than 512 bytes"),
+        (json!({ "op": "subscribe", "topic": long }), "subscribe: 'topic' has more than 1000 bytes"),
+    ] {
+        assert_eq!(orders(&mut session, &frame), []);
+        assert_eq!(drain(&mut session), [json!({ "op": "status", "level": "error", "msg": message })]);
+    }
+}

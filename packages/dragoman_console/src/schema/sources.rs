@@ -58,8 +58,8 @@ impl Source for Installed {
     fn definition(&self, package: &str, kind: &str, name: &str) -> Option<Cow<'static, str>> {
         self.prefixes.iter().find_map(|prefix| {
             let path = prefix.join("share").join(package).join(kind).join(format!("{name}.{kind}"));
-            let length = std::fs::metadata(&path).ok()?.len();
-            if length > MAX_LENGTH {
+            let file = std::fs::metadata(&path).ok()?;
+            if !file.is_file() || file.len() > MAX_LENGTH {
                 return None;
             }
             std::fs::read_to_string(path).ok().map(Cow::Owned)

@@ -18,7 +18,7 @@ use dragoman_ros::tasks::NodeTasks;
 use futures::channel::mpsc::Receiver;
 use futures::stream::StreamExt;
 
-use super::files::{beside, read, write};
+use super::files::{beside, read, read_given, write};
 use super::services::{Answer, answers, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, PreparedMap, Refusal};
@@ -241,7 +241,7 @@ async fn put(
 pub(super) fn load_file(state: &mut State, kind: Kind, path: &str) -> Result<(), DocumentFileError> {
     let path = Path::new(path);
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let text = read(path, MAX_DOCUMENT_LEN)?;
+    let text = read_given(path, MAX_DOCUMENT_LEN)?;
     set(state, kind, NamedDocument { name, text })
 }
 
@@ -433,14 +433,19 @@ mod tests {
     use crate::node::{Setup, parameters::declarations};
     use crate::program::Effect;
 
-    /// A named pipe is a file that cannot be read until somebody writes it.
-    #[cfg(unix)]
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_program_that_loads_a_document_does_not_delay_the_control() {
+    #[test]
+    fn a_program_that_loads_a_document_does_not_delay_the_control() {
+        // The file is not read before the only thread for it is free.
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(2).max_blocking_threads(1).enable_all().build().unwrap();
+        runtime.block_on(load_beside_the_control());
+    }
+
+    async fn load_beside_the_control() {
         let folder = std::env::temp_dir().join(format!("dragoman_documents_{}", std::process::id()));
-        let pipe = folder.join("maps/slow.xml");
         std::fs::create_dir_all(folder.join("maps")).unwrap();
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let map = Map::default().write().unwrap();
+        std::fs::write(folder.join("maps/slow.xml"), &map).unwrap();
         let parameter = format!("data_folder:={}", folder.display());
         let arguments = Arguments::parse(["--ros-args", "-p", &parameter].map(str::to_owned)).unwrap();
         let discovery = Discovery { domain_id: 89, range: DiscoveryRange::Off, static_peers: Vec::new() };
@@ -452,6 +457,8 @@ mod tests {
         let shared = Shared::new(&mut node, values, pictures, loads).unwrap();
         tokio::spawn(load_wanted(shared.clone(), requests));
 
+        let (go_on, held) = std::sync::mpsc::channel::<()>();
+        let holding = tokio::task::spawn_blocking(move || held.recv());
         let (sender, receiver) = std::sync::mpsc::channel();
         let control = shared.clone();
         std::thread::spawn(move || {
@@ -462,9 +469,8 @@ mod tests {
         });
         receiver.recv_timeout(Duration::from_secs(10)).expect("the control waits for the file");
         assert_eq!(shared.with(|state| state.loading), 1);
-        let map = Map::default().write().unwrap();
-        let written = map.clone();
-        tokio::task::spawn_blocking(move || std::fs::write(pipe, written)).await.unwrap().unwrap();
+        go_on.send(()).unwrap();
+        holding.await.unwrap().unwrap();
         for _ in 0..1000 {
             if shared.with(|state| state.loading) == 0 {
                 break;

@@ -2,10 +2,11 @@
 //! to take effect meanwhile.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use dragoman_ros::files::{open_below, open_regular};
 use dragoman_time::{Work, off_thread, own, spawn};
 
 use super::documents::DocumentFileError;
@@ -33,17 +34,33 @@ pub(super) fn write_beside(path: PathBuf, bytes: impl FnOnce() -> Vec<u8> + Send
     });
 }
 
-/// Reads a file of at most `max_len` bytes.
+/// Reads a file of at most `max_len` bytes, whose name may come from a client: it must be a file of its folder, not a
+/// link.
 ///
 /// # Errors
 /// The system's error; the file is longer, or not UTF-8.
 pub(super) fn read(path: &Path, max_len: usize) -> Result<String, DocumentFileError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().map(Path::new).unwrap_or(Path::new(""));
+    contents(open_below(folder, name), path, max_len)
+}
+
+/// As [`read`], of a path of the operator, which may be a link.
+///
+/// # Errors
+/// Those of [`read`].
+pub(super) fn read_given(path: &Path, max_len: usize) -> Result<String, DocumentFileError> {
+    contents(open_regular(path), path, max_len)
+}
+
+fn contents(file: io::Result<File>, path: &Path, max_len: usize) -> Result<String, DocumentFileError> {
     let failed = |source| DocumentFileError::File { path: path.to_owned(), source };
-    let place = dragoman_time::on_disk(path);
-    if std::fs::metadata(&place).map_err(failed)?.len() > max_len as u64 {
+    let mut bytes = Vec::new();
+    file.and_then(|file| file.take(max_len as u64 + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() > max_len {
         return Err(DocumentFileError::TooLong { path: path.to_owned(), max_len });
     }
-    std::fs::read_to_string(place).map_err(failed)
+    String::from_utf8(bytes).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
 /// Held while a file is written.
@@ -73,7 +90,13 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> 
 fn replace(path: &Path, unfinished: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let mut file = File::create(unfinished)?;
+    // What a killed process has left; a link in its place is not followed.
+    if let Err(error) = std::fs::remove_file(unfinished)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
+    }
+    let mut file = File::create_new(unfinished)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     drop(file);
@@ -110,6 +133,31 @@ mod tests {
         assert!(error.contains("taken.xml"), "{error}");
         assert_eq!(names(), ["hall.xml", "taken.xml"]);
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Neither a link nor a named pipe, for which reading would wait, is opened, and a link is not written through.
+    #[cfg(unix)]
+    #[test]
+    fn links_and_pipes_in_the_folder_are_not_followed() {
+        use std::os::unix::fs::symlink;
+        let base = std::env::temp_dir().join(format!("dragoman_links_{}", std::process::id()));
+        let (maps, outside) = (base.join("maps"), base.join("outside"));
+        std::fs::create_dir_all(&maps).unwrap();
+        std::fs::write(&outside, "outside").unwrap();
+        for name in ["link.xml", "new.xml.new"] {
+            symlink(&outside, maps.join(name)).unwrap();
+        }
+        let pipe = maps.join("pipe.xml");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(read(&maps.join("link.xml"), 100).is_err() && read(&pipe, 100).is_err());
+        assert_eq!(read_given(&maps.join("link.xml"), 7).unwrap(), "outside");
+        assert!(matches!(read_given(&outside, 6), Err(DocumentFileError::TooLong { .. })));
+        for name in ["link.xml", "new.xml", "pipe.xml"] {
+            write(&maps.join(name), b"inside").unwrap();
+            assert_eq!(read(&maps.join(name), 100).unwrap(), "inside");
+        }
+        assert_eq!(std::fs::read(&outside).unwrap(), b"outside");
+        std::fs::remove_dir_all(&base).unwrap();
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use dragoman_ros::QosProfile;
+use dragoman_ros::files::{open_below, open_regular};
 use mcap::records::Record;
 use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use mcap::sans_io::summary_reader::{SummaryReadEvent, SummaryReader, SummaryReaderOptions};
@@ -87,8 +88,12 @@ pub(super) struct Contents {
 
 impl Contents {
     /// Reads the file's summary; the whole file once when it has none, as a recording that was not ended properly.
-    pub(super) fn read(path: &Path, wants: impl Fn(&Channel) -> bool) -> Result<Self, PlayError> {
-        let mut reader = Reader::open(path)?;
+    pub(super) fn read(
+        path: &Path,
+        folder: Option<&Path>,
+        wants: impl Fn(&Channel) -> bool,
+    ) -> Result<Self, PlayError> {
+        let mut reader = Reader::open(path, folder)?;
         if let Some(summary) = reader.summary()? {
             return Ok(Self::summarized(&summary, wants));
         }
@@ -139,8 +144,11 @@ pub(super) struct Message {
 }
 
 /// The messages of a file, in its order; it is read as they are taken, a chunk at a time.
-pub(super) fn follow(path: &Path) -> Result<mpsc::Receiver<Result<Message, PlayError>>, PlayError> {
-    let mut reader = Reader::open(path)?;
+pub(super) fn follow(
+    path: &Path,
+    folder: Option<&Path>,
+) -> Result<mpsc::Receiver<Result<Message, PlayError>>, PlayError> {
+    let mut reader = Reader::open(path, folder)?;
     let (sender, receiver) = mpsc::channel(AHEAD);
     let work = async move {
         let mut records = Records::new();
@@ -178,9 +186,13 @@ struct Reader {
 }
 
 impl Reader {
-    fn open(path: &Path) -> Result<Self, PlayError> {
-        let file = File::open(dragoman_time::on_disk(path))
-            .map_err(|source| PlayError::Read { path: path.to_owned(), source })?;
+    /// With a `folder`, the file must be below it.
+    fn open(path: &Path, folder: Option<&Path>) -> Result<Self, PlayError> {
+        let file = match folder {
+            Some(folder) => open_below(folder, path.strip_prefix(folder).unwrap_or(path)),
+            None => open_regular(path),
+        };
+        let file = file.map_err(|source| PlayError::Read { path: path.to_owned(), source })?;
         Ok(Self { file, path: path.to_owned() })
     }
 
@@ -338,25 +350,25 @@ mod tests {
     fn contents_are_channels_and_times() {
         let path = std::env::temp_dir().join(format!("dragoman_play_{}.mcap", std::process::id()));
         std::fs::write(&path, recording()).unwrap();
-        let contents = Contents::read(&path, |_| true).unwrap();
+        let contents = Contents::read(&path, None, |_| true).unwrap();
         assert_eq!((contents.first, contents.last), (10, 30));
         let channel = contents.channels.values().next().unwrap();
         assert_eq!((channel.topic.as_str(), channel.type_name.as_str()), ("/lamp", "std_msgs/msg/Bool"));
         let qos = channel.qos();
         assert_eq!((qos.depth, qos.reliability), (7, ReliabilityPolicy::BestEffort));
         assert_eq!(qos.durability, DurabilityPolicy::TransientLocal);
-        assert_eq!(Contents::read(&path, |_| false).unwrap().channels.len(), 0);
+        assert_eq!(Contents::read(&path, None, |_| false).unwrap().channels.len(), 0);
         // Without a summary, reading the whole file gives the same.
         let whole = recording();
         assert!(summary(&mut Cursor::new(&whole)).is_some());
         let cut = &whole[..whole.len() - 9];
         assert!(summary(&mut Cursor::new(cut)).is_none());
         std::fs::write(&path, cut).unwrap();
-        assert_eq!(Contents::read(&path, |_| true).unwrap(), contents);
+        assert_eq!(Contents::read(&path, None, |_| true).unwrap(), contents);
         std::fs::write(&path, "no recording").unwrap();
-        assert!(Contents::read(&path, |_| true).unwrap_err().to_string().contains("cannot be played"));
+        assert!(Contents::read(&path, None, |_| true).unwrap_err().to_string().contains("cannot be played"));
         std::fs::remove_file(&path).unwrap();
-        assert!(Contents::read(&path, |_| true).unwrap_err().to_string().contains("cannot read"));
+        assert!(Contents::read(&path, None, |_| true).unwrap_err().to_string().contains("cannot read"));
     }
 
     #[test]

@@ -133,5 +133,6 @@ fn options(folder: &Path, request: &StartPlayback::Request) -> Result<PlayOption
     }
     let file = folder.join(file_name(&request.name)?);
     let topics = patterns(&request.topics)?;
-    Ok(PlayOptions { topics, prefix: request.prefix.clone(), rate, ..PlayOptions::new(file) })
+    let folder = Some(folder.to_owned());
+    Ok(PlayOptions { topics, prefix: request.prefix.clone(), rate, folder, ..PlayOptions::new(file) })
 }
