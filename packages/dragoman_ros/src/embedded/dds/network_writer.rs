@@ -201,7 +201,7 @@ impl NetworkWriter {
     /// have matched the new writer. The size never exceeds twice a full backlog: further samples are refused until
     /// then.
     fn make_room(&self, state: &mut WriterState) -> Result<()> {
-        if !self.keeps_all || !self.reliable || !state.unacknowledged.is_large() {
+        if !self.reliable || !state.unacknowledged.is_large() {
             return Ok(());
         }
         state.unacknowledged.look(|| {
