@@ -27,4 +27,9 @@ impl<T> OpenCalls<T> {
     pub(crate) fn end(&mut self, id: CallId) -> Option<T> {
         self.callers.remove(&id)
     }
+
+    /// Forgets all callers. Numbers are not used again: outcomes may still come.
+    pub(crate) fn clear(&mut self) {
+        self.callers.clear();
+    }
 }

@@ -1,14 +1,18 @@
 //! What moves, and STOP.
 
 use std::io::{Read, Write};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dragoman_bridge::player::wire::player::{OPEN, SUBSCRIBE, Subscription};
+use dragoman_bridge::player::wire::{Address, BANNER_LEN, Decoder, Header, Kind, Xdr, actarray};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::{QosProfile, geometry_msgs};
 
+use super::common::player::SERVER;
 use super::common::{Answer, Lab, Log, Program, sleep, within};
 use crate::host::TcpStream;
 
@@ -108,6 +112,7 @@ impl Motion {
             platform.read_exact(&mut [0; 4 + 33])
         };
         within(Duration::from_secs(60), "the platform's confirmation of STOP", || stopped().is_ok());
+        within(Duration::from_secs(60), "the confirmation of the WidowX", || hold(lab.player).is_ok());
         sleep(STOP_TIME);
         self.nothing_moves("after STOP");
     }
@@ -116,5 +121,42 @@ impl Motion {
     pub(super) fn all_parts_run(&self) {
         let parts = self.parts.lock().unwrap().clone();
         assert_eq!(parts, Some((0, "all parts are running".to_owned())));
+    }
+}
+
+/// Stops the joints of the WidowX: speed zero for each, then a question whose answer shows that they were taken.
+fn hold(player: SocketAddr) -> std::io::Result<()> {
+    let mut stream = TcpStream::connect(player)?;
+    stream.set_read_timeout(Some(Duration::from_millis(500)))?;
+    let widowx = actarray::INTERFACE.device(0);
+    let mut bytes = Vec::new();
+    let mut send = |device, kind, subtype, body: &[u8]| {
+        let address = Address { device, ..Address::default() };
+        Header { address, kind, subtype, timestamp: 0.0, sequence: 0 }.write_message(body, &mut bytes);
+    };
+    let address = Address { device: widowx, ..Address::default() };
+    let open = Subscription { address, access: OPEN, driver: String::new() };
+    send(SERVER, Kind::Request, SUBSCRIBE.subtype, &open.to_bytes());
+    for joint in 0..5 {
+        let stop = actarray::JointSpeed { joint, speed: 0.0 };
+        send(widowx, Kind::Command, actarray::SPEED.subtype, &stop.to_bytes());
+    }
+    send(widowx, Kind::Request, actarray::GET_GEOMETRY.subtype, &[]);
+    stream.write_all(&bytes)?;
+    stream.read_exact(&mut [0; BANNER_LEN])?;
+    let mut decoder = Decoder::default();
+    loop {
+        while let Some(message) = decoder.next() {
+            let Header { address, kind, subtype, .. } = message.expect("the server sends messages").header;
+            let is_answer = (address.device, subtype) == (widowx, actarray::GET_GEOMETRY.subtype);
+            if is_answer && kind == Kind::Acknowledge {
+                return Ok(());
+            }
+        }
+        let mut buffer = [0; 65_536];
+        match stream.read(&mut buffer)? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            len => decoder.push(&buffer[..len]),
+        }
     }
 }

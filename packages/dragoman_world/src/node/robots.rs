@@ -121,10 +121,13 @@ fn serve_position2d(
 
 /// Size and centre of a robot with these corners in its own frame, that of the odometry.
 fn geometry([low, high]: [[f64; 3]; 2]) -> GetGeometry::Response {
+    // To the micrometre: the corners depend on the pose by their last digits, and clients take a base of another size for
+    // another base.
+    let round = |length: f64| (length * 1e6).round() / 1e6;
     let mut response = GetGeometry::Response { success: true, ..Default::default() };
     (response.size.x, response.size.y, response.size.z) =
-        (high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-    (response.pose.x, response.pose.y) = ((low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0);
+        (round(high[0] - low[0]), round(high[1] - low[1]), round(high[2] - low[2]));
+    (response.pose.x, response.pose.y) = (round((low[0] + high[0]) / 2.0), round((low[1] + high[1]) / 2.0));
     response
 }
 

@@ -34,11 +34,9 @@ use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, velocity};
 use dragoman_time::MissedTicks;
-use futures::channel::mpsc;
-use futures::stream::StreamExt;
 
-use self::line::{Line, Order, Respond};
-use self::robot::Robot;
+use self::line::{Order, Respond};
+use self::robot::{Leaving, Robot};
 use crate::BridgeError;
 use crate::calls::OpenCalls;
 use crate::clock;
@@ -51,8 +49,6 @@ use crate::tcp::client::{Link, LinkEvent, Reminder, loss};
 const READ_LEN: usize = 65_536;
 /// Period in which it is seen whether ROS programs listen to a device.
 const INTEREST_PERIOD: Duration = Duration::from_millis(500);
-/// Maximum number of orders that wait for the connection's task.
-const MAX_ORDERS: usize = 256;
 
 /// The parameters of the node; `frame_prefix` is the default of the parameter of that name.
 pub fn client_declarations(frame_prefix: &str) -> Vec<Declaration> {
@@ -137,20 +133,19 @@ pub fn start_client(
     let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations(&prefix))?;
     tasks.spawn(parameter_server);
     let report = Arc::new(Mutex::new(Report::default()));
-    let (line, orders) = Line::new(MAX_ORDERS);
     let edge = Edge {
         client: Client::new(clock::now(), config(&parameters)),
         link: Link::new(server, READ_LEN),
         context: context.clone(),
         namespace: namespace.to_owned(),
         parameters,
-        line,
         open: OpenCalls::new(),
         robot: None,
+        leaving: None,
         reminder: Reminder::default(),
         report: Arc::clone(&report),
     };
-    tasks.spawn(edge.run(orders));
+    tasks.spawn(edge.run());
     let mut diagnostics = Diagnostics::new(tasks.node(), "Player", &server.to_string())?;
     tasks.every(Duration::from_secs(1), move || {
         publish(&mut diagnostics, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
@@ -180,16 +175,17 @@ struct Edge {
     context: Context,
     namespace: String,
     parameters: Parameters,
-    line: Line,
     open: OpenCalls<Respond>,
     /// The devices in ROS.
     robot: Option<Robot>,
+    /// Those before them.
+    leaving: Option<Leaving>,
     reminder: Reminder,
     report: Arc<Mutex<Report>>,
 }
 
 impl Edge {
-    async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+    async fn run(mut self) {
         let mut interest = dragoman_time::interval(INTEREST_PERIOD).with_missed(MissedTicks::Delay);
         loop {
             self.settle();
@@ -197,11 +193,11 @@ impl Edge {
             let has_unsent = !self.client.unsent().is_empty();
             tokio::select! {
                 biased;
-                // It never ends; it runs whatever else is ready.
-                () = robot::run(&mut self.robot) => {}
+                // The nodes run whatever else is ready.
+                next = robot::farewell(&mut self.leaving) => self.start_robot(&next),
+                order = robot::next_order(&mut self.robot) => self.order(order),
                 () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
                 () = interest.tick() => self.tell_interests(),
-                Some(order) = orders.next() => self.order(order),
                 event = self.link.next(has_unsent) => self.handle_link(event),
             }
         }
@@ -277,15 +273,23 @@ impl Edge {
             })
             .collect();
         drop(report);
-        if self.robot.as_ref().is_some_and(|robot| robot.has(devices)) {
-            return;
+        if let Some(leaving) = &mut self.leaving {
+            leaving.next = devices.to_vec();
+        } else if self.robot.as_ref().is_none_or(|robot| !robot.has(devices)) {
+            // The names of the former node are free before the new one takes them.
+            self.leaving = self.robot.take().map(|robot| Leaving::new(robot, devices.to_vec()));
+            self.open.clear();
+            if self.leaving.is_none() {
+                self.start_robot(devices);
+            }
         }
-        // The names of the former node are free before the new one takes them.
-        self.robot = None;
+    }
+
+    fn start_robot(&mut self, devices: &[DeviceInfo]) {
         for (device, description) in devices.iter().map(describe) {
             tracing::info!(device, description, "a device of the Player server");
         }
-        match Robot::start(&self.context, &self.namespace, &self.parameters, &self.line, devices) {
+        match Robot::start(&self.context, &self.namespace, &self.parameters, devices) {
             Ok(robot) => self.robot = Some(robot),
             Err(error) => self.complain(format!("offering the devices in ROS failed: {error}")),
         }

@@ -37,20 +37,44 @@ fn a_server_that_fails_is_reported_and_connected_again() {
     }
 }
 
+/// The device that is broken at first works now.
+fn repair(operator: &Operator) {
+    let state = power::State { valid: power::VOLTS, volts: 24.0, ..Default::default() };
+    let mut script = operator.server.script();
+    let broken = std::mem::take(&mut script.broken);
+    let body = dragoman_bridge::player::wire::Xdr::to_bytes(&state);
+    script.data.insert(broken[0], vec![(power::STATE.subtype, body)]);
+}
+
 #[test]
 fn a_device_that_is_repaired_appears() {
     let mut operator = Operator::new(&[], &["-p", "player_client:retry_period:=1.0"]);
-    let broken = power::INTERFACE.device(1);
     let mut battery = operator.beside.subscribe::<BatteryState>("/player/power1/battery_state");
     let mut odom = operator.beside.subscribe::<Odometry>("/player/odom");
     operator.beside.next("odometry", &mut odom);
-    let state = power::State { valid: power::VOLTS, volts: 24.0, ..Default::default() };
-    {
-        let mut script = operator.server.script();
-        script.broken.clear();
-        let body = dragoman_bridge::player::wire::Xdr::to_bytes(&state);
-        script.data.insert(broken, vec![(power::STATE.subtype, body)]);
-    }
+    repair(&operator);
     assert_eq!(operator.beside.next("the battery", &mut battery).voltage, 24.0);
     operator.beside.next("odometry goes on", &mut odom);
+}
+
+#[test]
+fn calls_that_wait_while_devices_are_replaced_are_answered() {
+    let mut operator = Operator::new(&[], &["-p", "player_client:retry_period:=1.0"]);
+    let mut battery = operator.beside.subscribe::<BatteryState>("/player/power1/battery_state");
+    let mut odom = operator.beside.subscribe::<Odometry>("/player/odom");
+    operator.beside.next("odometry", &mut odom);
+    repair(&operator);
+    let mut refused = Vec::new();
+    operator.until("other devices", |operator| {
+        // One call waits at any time.
+        let answer = operator.call::<SetBool::Service>("set_motor_power", SetBool::Request { data: true });
+        if !answer.success {
+            refused.push(answer.message);
+        }
+        futures::FutureExt::now_or_never(futures::StreamExt::next(&mut battery)).is_some()
+    });
+    assert!(!refused.is_empty(), "no call waits");
+    assert!(refused.iter().all(|reason| reason == "the server has other devices now"), "{refused:?}");
+    let answer = operator.call::<SetBool::Service>("set_motor_power", SetBool::Request { data: true });
+    assert!(answer.success, "{answer:?}");
 }

@@ -29,6 +29,9 @@ pub(super) enum Order {
     Problem(Device, String),
 }
 
+/// Why a device does nothing any more.
+const REPLACED: &str = "the server has other devices now";
+
 /// Sends orders. Clones share the way.
 #[derive(Clone)]
 pub(super) struct Line(mpsc::Sender<Order>);
@@ -41,20 +44,23 @@ impl Line {
 
     fn order(&self, order: Order) -> Result<(), String> {
         // Every clone has one place besides the capacity, so it is cloned only where it stays.
-        self.0.clone().try_send(order).map_err(|_| "too many requests wait".to_owned())
+        self.0.clone().try_send(order).map_err(|error| {
+            let reason = if error.is_disconnected() { REPLACED } else { "too many requests wait" };
+            reason.to_owned()
+        })
     }
 
     /// Drives a base; refusals are reported.
     pub(super) fn drive(&self, device: Device, velocity: Pose2d) {
-        if self.order(Order::Velocity(device, velocity)).is_err() {
-            tracing::debug!("a velocity is dropped: too many wait");
+        if let Err(reason) = self.order(Order::Velocity(device, velocity)) {
+            tracing::debug!(reason, "a velocity is dropped");
         }
     }
 
     /// Reports a problem.
     pub(super) fn problem(&self, device: Device, reason: impl Into<String>) {
-        if self.order(Order::Problem(device, reason.into())).is_err() {
-            tracing::debug!("a problem is not reported: too many wait");
+        if let Err(reason) = self.order(Order::Problem(device, reason.into())) {
+            tracing::debug!(reason, "a problem is not reported");
         }
     }
 
@@ -70,7 +76,7 @@ impl Line {
             // The caller may be gone.
             let _ = sender.send(client.handle_command(device, note, &command));
         })))?;
-        let sent = receiver.await.map_err(|_| "the connection's task has ended".to_owned())?;
+        let sent = receiver.await.map_err(|_| REPLACED.to_owned())?;
         sent.map_err(|refusal| refusal.to_string())
     }
 
@@ -87,7 +93,7 @@ impl Line {
         }
     }
 
-    /// Sends a request; `respond` takes the answer.
+    /// Sends a request of a topic; `respond` takes the answer.
     pub(super) fn call<Q, A>(
         &self,
         device: Device,
@@ -98,6 +104,23 @@ impl Line {
         Q: Xdr + Default + Send + 'static,
         A: Xdr + Send + 'static,
     {
+        if let Err(reason) = self.request(device, ask, question, respond) {
+            tracing::debug!(reason, "a request is dropped");
+        }
+    }
+
+    /// Sends a request; `respond` takes the answer, and is dropped if the devices are replaced before.
+    fn request<Q, A>(
+        &self,
+        device: Device,
+        ask: &'static Ask<Q, A>,
+        question: Q,
+        respond: impl FnOnce(Result<A, String>) + Send + 'static,
+    ) -> Result<(), String>
+    where
+        Q: Xdr + Default + Send + 'static,
+        A: Xdr + Send + 'static,
+    {
         let send = Box::new(move |client: &mut Client, now, id| {
             client.handle_call(now, id, device, ask, &question);
         });
@@ -105,9 +128,7 @@ impl Line {
             let answer = outcome.and_then(|body| ask.answer(&body).map_err(Refusal::Invalid));
             respond(answer.map_err(|refusal| refusal.to_string()));
         });
-        if self.order(Order::Call(send, respond)).is_err() {
-            tracing::debug!("a request is dropped: too many wait");
-        }
+        self.order(Order::Call(send, respond))
     }
 
     /// Sends a request, and waits for the answer.
@@ -122,11 +143,11 @@ impl Line {
         A: Xdr + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        self.call(device, ask, question, move |answer| {
+        self.request(device, ask, question, move |answer| {
             // The caller may be gone.
             let _ = sender.send(answer);
-        });
-        receiver.await.unwrap_or_else(|_| Err("the request was dropped: too many wait".to_owned()))
+        })?;
+        receiver.await.unwrap_or_else(|_| Err(REPLACED.to_owned()))
     }
 }
 

@@ -1,17 +1,21 @@
 //! The devices of a server in ROS: node `player_devices`.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, Result as RosResult};
+use futures::channel::mpsc;
+use futures::stream::StreamExt;
 
-use super::line::Line;
+use super::line::{Line, Order};
 use super::names::{self, Names};
 use super::scene::Scene;
 use super::{arm, base, limb, log, navigation, ranges, small, vectormap, world};
 use crate::BridgeError;
+use crate::clock;
 use crate::player::client::data::Data;
 use crate::player::client::map::GridMap;
 use crate::player::client::{DeviceInfo, State};
@@ -87,14 +91,28 @@ const INTERFACES: [(&Interface, New); 19] = [
     (&ranger::INTERFACE, ranges::ranger),
 ];
 
+/// Maximum number of orders that wait for the connection's task.
+const MAX_ORDERS: usize = 256;
+/// Time in which the node of devices that are replaced refuses what is still asked of it. A call of a service that vanishes
+/// has no answer.
+const FAREWELL: Duration = Duration::from_millis(100);
+
 /// The devices of a server, and their node.
 pub(super) struct Robot {
     /// What it was made for.
     devices: Vec<DeviceInfo>,
     outlets: BTreeMap<Device, Box<dyn Outlet>>,
     scene: Scene,
-    /// `None`: it has no topics to listen to, and no services.
-    node: Option<RunningNode>,
+    node: RunningNode,
+    orders: mpsc::Receiver<Order>,
+}
+
+/// The node of devices that are replaced.
+pub(super) struct Leaving {
+    node: RunningNode,
+    end: Duration,
+    /// The devices that are shown when it has gone.
+    pub(super) next: Vec<DeviceInfo>,
 }
 
 impl Robot {
@@ -103,12 +121,12 @@ impl Robot {
         context: &Context,
         namespace: &str,
         parameters: &Parameters,
-        line: &Line,
         devices: &[DeviceInfo],
     ) -> Result<Self, BridgeError> {
         let mut tasks = NodeTasks::new(Node::create(context.clone(), "player_devices", namespace)?);
         let mut scene = Scene::new(tasks.node(), parameters)?;
         let names = names::names(devices);
+        let (line, orders) = Line::new(MAX_ORDERS);
         let mut outlets = BTreeMap::new();
         for info in devices {
             let Some(names) = names.get(&info.device) else { continue };
@@ -118,11 +136,12 @@ impl Robot {
                 continue;
             };
             let tasks = &mut tasks;
-            let outlet = new(&mut Site { tasks, parameters, line, scene: &mut scene, info, names })?;
+            let site = &mut Site { tasks, parameters, line: &line, scene: &mut scene, info, names };
+            let outlet = new(site)?;
             outlets.insert(info.device, outlet);
         }
         scene.publish_fixed();
-        Ok(Self { devices: devices.to_vec(), outlets, scene, node: Some(tasks.start()?) })
+        Ok(Self { devices: devices.to_vec(), outlets, scene, node: tasks.start()?, orders })
     }
 
     /// Whether it shows these devices.
@@ -155,12 +174,36 @@ impl Robot {
     }
 }
 
-/// Runs the node of the devices, if there is one. Never resolves.
-pub(super) async fn run(robot: &mut Option<Robot>) {
-    if let Some(robot) = robot
-        && let Some(node) = &mut robot.node
-    {
-        node.await;
+/// Runs the node of the devices, if there is one, until it has an order for the connection.
+pub(super) async fn next_order(robot: &mut Option<Robot>) -> Order {
+    if let Some(Robot { node, orders, .. }) = robot {
+        tokio::select! {
+            biased;
+            () = node => {}
+            Some(order) = orders.next() => return order,
+        }
     }
     std::future::pending().await
+}
+
+impl Leaving {
+    /// The devices are not shown any more. Their orders are dropped, and with them the calls that wait.
+    pub(super) fn new(robot: Robot, next: Vec<DeviceInfo>) -> Self {
+        Self { node: robot.node, end: clock::now() + FAREWELL, next }
+    }
+}
+
+/// Runs the node of devices that are replaced, if there is one, until it has gone.
+pub(super) async fn farewell(leaving: &mut Option<Leaving>) -> Vec<DeviceInfo> {
+    if let Some(Leaving { node, end, .. }) = leaving {
+        tokio::select! {
+            biased;
+            () = node => {}
+            () = clock::until(Some(*end)) => {}
+        }
+    }
+    match leaving.take() {
+        Some(leaving) => leaving.next,
+        None => std::future::pending().await,
+    }
 }
