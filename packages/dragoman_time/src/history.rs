@@ -46,9 +46,11 @@ impl Hash {
 
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) {
         self.add(bytes.len() as u64);
-        for part in bytes.chunks(8) {
+        let (words, rest) = bytes.as_chunks();
+        words.iter().for_each(|word| self.add(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
             let mut word = [0; 8];
-            word.iter_mut().zip(part).for_each(|(to, from)| *to = *from);
+            word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
             self.add(u64::from_le_bytes(word));
         }
     }

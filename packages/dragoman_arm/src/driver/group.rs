@@ -68,7 +68,8 @@ struct Joining {
     joint: usize,
     /// `None` while it is still being switched off.
     step: Option<Enabling>,
-    target: f64,
+    /// Where it moves then. `None`: it was halted, and stays.
+    target: Option<f64>,
 }
 
 /// An event, for the owner of the group.

@@ -65,6 +65,8 @@ const NAMES: [&str; 16] = [
 
 pub(super) struct Callers {
     services: Vec<Service>,
+    /// Calls are printed.
+    is_told: bool,
     answered: Rc<Cell<u64>>,
     refused: Rc<Cell<u64>>,
     _node: Node,
@@ -98,7 +100,8 @@ impl Callers {
             })
             .collect();
         assert!(services.len() > 60, "{} services", services.len());
-        Self { services, answered: Rc::default(), refused: Rc::default(), _node: node }
+        let is_told = std::env::var_os("DRAGOMAN_SEED").is_some();
+        Self { services, is_told, answered: Rc::default(), refused: Rc::default(), _node: node }
     }
 
     pub(super) fn answered(&self) -> u64 {
@@ -122,8 +125,16 @@ impl Callers {
         block_on(async { join_all(callers).await });
     }
 
+    fn tell(&self, service: &Service, text: &str) {
+        if self.is_told {
+            println!("{:.6} s: {} {text}", dragoman_time::wall_time().as_secs_f64(), service.name);
+        }
+    }
+
     async fn call(&self, service: &Service) {
-        let request = json::to_cdr(&service.request, &value(&service.request)).unwrap();
+        let request = value(&service.request);
+        self.tell(service, &request.to_string());
+        let request = json::to_cdr(&service.request, &request).unwrap();
         let answer = service.client.request(Body::Cdr(request)).unwrap();
         let answer = dragoman_time::timeout(ANSWER_TIME, answer).await;
         let Body::Cdr(answer) =
@@ -132,6 +143,7 @@ impl Callers {
             panic!("an answer is CDR")
         };
         let text = json::from_cdr(&service.response, &answer).unwrap();
+        self.tell(service, &format!("answers {text}"));
         let answer: Value = serde_json::from_str(&text).unwrap();
         let count =
             if answer.get("success") == Some(&Value::Bool(false)) { &self.refused } else { &self.answered };

@@ -8,7 +8,7 @@
 //! | `motion.rs` | what moves, and STOP |
 //!
 //! `DRAGOMAN_SEEDS=30 cargo test --workspace --test seeds` runs 30 fresh seeds, which are printed. `DRAGOMAN_SEED=N` runs
-//! that one. A seed that has found a fault stays in [`KEPT`].
+//! that one, and prints its calls. A seed that has found a fault stays in [`KEPT`].
 
 #![allow(dead_code, unreachable_pub, reason = "the harness is that of the tests on virtual time")]
 

@@ -266,6 +266,32 @@ fn single_joints_are_commanded_relaxed_and_slowed_down() {
 }
 
 #[test]
+fn stop_ends_what_the_drives_do_by_themselves() {
+    let mut operator = Operator::new();
+    let start = operator.positions();
+    let command = operator.publisher::<Float64>("/ranger/joint_4/command");
+    // 1 rad at 0.1 rad/s take 10 s.
+    operator.call::<SetSpeed::Service>("/ranger/joint_4/set_speed", SetSpeed::Request { speed: 0.1 });
+    for is_relaxed in [false, true] {
+        if is_relaxed {
+            operator.call::<Relax::Service>("/ranger/joint_4/relax", Relax::Request::default());
+        }
+        command.publish(&Float64 { data: start[3] + 1.0 }).unwrap();
+        if !is_relaxed {
+            operator.until("it moves", |now| now[3] - start[3] > 0.05);
+        }
+        assert!(operator.trigger("stop").0);
+        sleep(Duration::from_millis(500));
+        let stopped = operator.positions();
+        sleep(Duration::from_secs(1));
+        assert!((operator.positions()[3] - stopped[3]).abs() < 1e-3, "relaxed before: {is_relaxed}");
+    }
+    // It obeys the next command.
+    command.publish(&Float64 { data: start[3] }).unwrap();
+    operator.until("it moves back", |now| (now[3] - start[3]).abs() < 1e-3);
+}
+
+#[test]
 fn a_motion_is_planned_round_a_body_and_driven() {
     let mut operator = Operator::new();
     let start = operator.positions();

@@ -1,12 +1,18 @@
 //! The arm's services: one per command of the 31-byte protocol (Ranger thesis, appendix A), and the shapes.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Result, dragoman_msgs::srv, geometry_msgs, std_srvs::srv::Trigger};
+use dragoman_ros::{Client, QosProfile, Result, dragoman_msgs::srv, geometry_msgs, std_srvs::srv::Trigger};
 
 use super::{Mover, lock};
 use crate::motion::{Axis, CommandMode, Pipeline, RawPose, Rejected};
+
+/// Stops that wait for the drives at the same time.
+const STOPS: usize = 16;
+/// Time limit for the answer of the drives.
+const HALT_LIMIT: Duration = Duration::from_millis(200);
 
 type Shared = Arc<Mutex<Mover>>;
 
@@ -28,12 +34,43 @@ pub(super) fn serve(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
         pipeline.reset_joint_motion();
         Ok(())
     })?;
-    trigger(tasks, mover, "stop", |pipeline| {
-        pipeline.stop();
-        Ok(())
-    })?;
+    serve_stop(tasks, mover)?;
     serve_goals(tasks, mover)?;
     serve_shapes(tasks, mover)
+}
+
+/// `stop` ends what the pipeline does; in mode off, in which the arm obeys the topics of its joints and trajectories, also
+/// what the drives do.
+fn serve_stop(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
+    let halt = tasks.node().create_client::<Trigger::Service>("halt", QosProfile::services_default())?;
+    let (halt, mover) = (Arc::new(halt), Arc::clone(mover));
+    tasks.serve_together::<Trigger::Service, _>("stop", STOPS, move |_request| {
+        let (success, message) = perform(&mover, "stop", |pipeline| {
+            pipeline.stop();
+            Ok(())
+        });
+        let is_free = lock(&mover).pipeline.mode() == CommandMode::Off;
+        // Drives of another driver have no such service, and do not report.
+        let has_drives = lock(&mover).drives.is_some();
+        let halt = Arc::clone(&halt);
+        async move {
+            if is_free && has_drives {
+                return halted(&halt).await;
+            }
+            Trigger::Response { success, message }
+        }
+    })
+}
+
+async fn halted(halt: &Client<Trigger::Service>) -> Trigger::Response {
+    let answer = async { halt.request(&Trigger::Request::default())?.await };
+    let reason = match dragoman_time::timeout(HALT_LIMIT, answer).await {
+        Ok(Ok(answer)) => return answer,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "they do not answer".to_owned(),
+    };
+    tracing::warn!(reason, "halting the drives failed");
+    Trigger::Response { success: false, message: format!("the drives are not halted: {reason}") }
 }
 
 fn trigger(

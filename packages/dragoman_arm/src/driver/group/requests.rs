@@ -46,6 +46,9 @@ impl Group {
         self.end_trajectory(End::Cancelled);
         self.reference.brake();
         self.rates.fill(0.0);
+        if let Some(joining) = &mut self.joining {
+            joining.target = None;
+        }
     }
 
     /// Acknowledges a fault; the drives stay off.
@@ -91,9 +94,9 @@ impl Group {
             return self.command(now, &target);
         }
         match &mut self.joining {
-            Some(joining) if joining.joint == joint => joining.target = position,
+            Some(joining) if joining.joint == joint => joining.target = Some(position),
             Some(_) => return Err(DriveError::Fault("another joint is being switched on".to_owned())),
-            None => self.joining = Some(Joining { joint, step: None, target: position }),
+            None => self.joining = Some(Joining { joint, step: None, target: Some(position) }),
         }
         Ok(())
     }

@@ -116,7 +116,7 @@ impl Group {
                 axis.relaxed = false;
                 self.joining = None;
                 // The mode and state were checked when the command came.
-                let _ = self.command_joint(now, joint, target);
+                let _ = target.map(|target| self.command_joint(now, joint, target));
                 return;
             }
         };
