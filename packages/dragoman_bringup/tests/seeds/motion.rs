@@ -149,8 +149,11 @@ fn hold(player: SocketAddr) -> std::io::Result<()> {
         while let Some(message) = decoder.next() {
             let Header { address, kind, subtype, .. } = message.expect("the server sends messages").header;
             let is_answer = (address.device, subtype) == (widowx, actarray::GET_GEOMETRY.subtype);
-            if is_answer && kind == Kind::Acknowledge {
-                return Ok(());
+            match kind {
+                Kind::Acknowledge if is_answer => return Ok(()),
+                // The arm is not measured.
+                Kind::Refuse => return Err(std::io::ErrorKind::NotConnected.into()),
+                _ => {}
             }
         }
         let mut buffer = [0; 65_536];
