@@ -18,6 +18,8 @@
 //! - Each client has a queue of its own, so one that does not read disturbs nobody. Data beyond
 //!   [`ServerConfig::max_data`] messages is dropped and counted, as in the original; while
 //!   [`ServerConfig::max_buffered`] bytes of answers or requests wait, the owner does not read from the client.
+//! - Data of ten and more readers, and long data, goes out in bundles ([`Server::poll_timeout`]): with two hundred readers of
+//!   everything, each message by itself would take the whole processor, and the robots' commands would wait.
 //! - A request that cannot be decoded, or has no device that is open, is refused by an answer, where the original leaves
 //!   the client waiting.
 
@@ -44,6 +46,12 @@ use session::Session;
 const MAX_EVENTS: usize = 16;
 /// Maximum number of commands of one client that the owner has not taken.
 const MAX_COMMANDS: usize = 64;
+/// Bytes of data per second for all clients together, by equal shares.
+const DATA_RATE: f64 = 200e6;
+/// Time between the transmissions of data to any two clients, on average.
+const TRANSMISSION: Duration = Duration::from_micros(100);
+/// Data waits at least for this time, or not at all: timers are no finer.
+const SHORTEST_REST: Duration = Duration::from_millis(1);
 /// The server itself, which is no device of the table.
 const PLAYER: Device = player::INTERFACE.device(0);
 
@@ -280,12 +288,20 @@ impl Server {
 
     /// Bytes to send to the client. Call it when the last ones were sent: what the client has sent may wait for that.
     pub fn poll_transmit(&mut self, now: Duration, client: ClientId) -> Option<Vec<u8>> {
-        let bytes = self.sessions.get_mut(&client)?.poll_transmit();
+        let readers = self.devices.values().map(|offered| offered.subscribers.len()).max().unwrap_or(0);
+        let rest = |len| rest(readers, len);
+        let bytes = self.sessions.get_mut(&client)?.poll_transmit(now, rest);
         if bytes.is_some() {
             return bytes;
         }
         self.decode(now, client);
-        self.sessions.get_mut(&client)?.poll_transmit()
+        self.sessions.get_mut(&client)?.poll_transmit(now, rest)
+    }
+
+    /// When to call [`poll_transmit`](Self::poll_transmit) again although nothing has woken the client: until then its
+    /// data waits for more.
+    pub fn poll_timeout(&self, client: ClientId) -> Option<Duration> {
+        self.sessions.get(&client)?.rest()
     }
 
     /// Whether to close the connection after sending what there is to send.
@@ -563,6 +579,14 @@ impl Server {
             self.events.push_back(event);
         }
     }
+}
+
+/// The time until a client gets further data, after `len` bytes of it, if as many read: with many clients their data goes out
+/// in bundles, and all together get at most [`DATA_RATE`].
+fn rest(readers: usize, len: usize) -> Option<Duration> {
+    let share = DATA_RATE / readers.max(1) as f64;
+    let rest = (TRANSMISSION * readers as u32).max(Duration::from_secs_f64(len as f64 / share));
+    (rest >= SHORTEST_REST).then_some(rest)
 }
 
 fn is_authentication(header: &Header) -> bool {

@@ -252,6 +252,52 @@ fn a_client_that_does_not_read_loses_the_newest_data_and_is_told() {
 }
 
 #[test]
+fn data_of_many_readers_goes_out_in_bundles() {
+    let mut bench = bench();
+    let clients: Vec<ClientId> = (0..200).map(|_| bench.subscribed()).collect();
+    while bench.server.poll_woken().is_some() {}
+    let first = clients[0];
+    bench.data(1.0);
+    assert_eq!(std::iter::from_fn(|| bench.server.poll_woken()).count(), 200);
+    assert_eq!(poses(&bench.received(first)), [1.0], "the first one at once");
+    bench.data(2.0);
+    bench.data(3.0);
+    assert!(!std::iter::from_fn(|| bench.server.poll_woken()).any(|woken| woken == first), "it waits");
+    assert_eq!(poses(&bench.received(first)), [0.0; 0]);
+    let rest = bench.server.poll_timeout(first).unwrap();
+    assert_eq!(rest - NOW, Duration::from_millis(20));
+    let mut decoder = Decoder::default();
+    decoder.push(&bench.server.poll_transmit(rest, first).unwrap());
+    let bundle: Vec<Message> = std::iter::from_fn(|| decoder.next()).map(Result::unwrap).collect();
+    assert_eq!(poses(&bundle), [2.0, 3.0]);
+
+    // An answer does not wait, and does not overtake.
+    bench.data(4.0);
+    bench.subscribe(first, BASE, OPEN);
+    assert_eq!(kinds(&bench.received(first)).last(), Some(&(Kind::Acknowledge, SUBSCRIBE.subtype)));
+}
+
+#[test]
+fn few_readers_get_each_message_at_once_unless_it_is_long() {
+    let mut bench = bench();
+    let client = bench.subscribed();
+    for x in [1.0, 2.0] {
+        bench.data(x);
+        assert_eq!(poses(&bench.received(client)), [x]);
+        assert_eq!(bench.server.poll_timeout(client), None);
+    }
+    bench.server.handle_data(BASE, STATE.subtype, 0.0, &vec![0; 1_000_000]);
+    assert!(bench.server.poll_transmit(NOW, client).unwrap().len() > 1_000_000);
+    // 5 ms for a megabyte.
+    let rest = bench.server.poll_timeout(client).unwrap() - NOW;
+    assert!(rest > Duration::from_millis(5) && rest < Duration::from_millis(6), "{rest:?}");
+    // A clock that is set back does not hold it up.
+    bench.data(3.0);
+    let past = NOW - Duration::from_secs(3600);
+    assert!(bench.server.poll_transmit(past, client).is_some());
+}
+
+#[test]
 fn requests_of_a_client_are_carried_out_in_their_order_and_commands_at_once() {
     let mut bench = bench();
     let client = bench.subscribed();

@@ -232,7 +232,7 @@ impl Connection {
         let mut buffer = vec![0; READ_LEN];
         let (mut unsent, mut sent) = (Vec::new(), 0);
         loop {
-            let (is_closing, wants_input) = loop {
+            let (is_closing, wants_input, rest) = loop {
                 if sent == unsent.len() {
                     sent = 0;
                     match self.hub.with(|server| server.poll_transmit(wall_time(), self.client)) {
@@ -244,7 +244,8 @@ impl Connection {
                 if taken == 0 {
                     let mut server = self.hub.server();
                     report.add_news(server.poll_statistics(), std::iter::from_fn(|| server.poll_event()));
-                    break (server.is_closing(self.client), server.wants_input(self.client));
+                    let rest = server.poll_timeout(self.client);
+                    break (server.is_closing(self.client), server.wants_input(self.client), rest);
                 }
                 sent += taken;
             };
@@ -265,6 +266,7 @@ impl Connection {
                     return Ok(());
                 },
                 () = notify.notified() => {}
+                () = rested(rest), if !has_unsent => {}
                 // All that can be sent was sent, so it is not ready again before the client reads.
                 writable = stream.writable(), if has_unsent => writable?,
                 read = read(stream, &mut buffer), if wants_input => match read? {
@@ -277,6 +279,14 @@ impl Connection {
                 },
             }
         }
+    }
+}
+
+/// Waits until this time since 1970.
+async fn rested(end: Option<Duration>) {
+    match end {
+        Some(end) => dragoman_time::sleep(end.saturating_sub(wall_time())).await,
+        None => std::future::pending().await,
     }
 }
 

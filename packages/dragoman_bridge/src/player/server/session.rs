@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::player::wire::player::{
     AUTHENTICATE, MODE, PULL, PUSH, READ, REPLACE_RULE, ReplaceRule, SYNCH, SYNCH_OVERFLOW,
@@ -12,6 +13,8 @@ use crate::player::wire::{Address, Decoder, Device, Header, Kind, Xdr, XdrError}
 const CHUNK: usize = 64 << 10;
 /// Maximum bytes of data that wait for a client.
 const MAX_DATA_BYTES: usize = 32 << 20;
+/// Time for which data may wait for more. A later end is that of a clock that was set back.
+const MAX_REST: Duration = Duration::from_secs(5);
 /// Maximum number of rules of a client.
 const MAX_RULES: usize = 64;
 
@@ -52,6 +55,8 @@ pub(super) struct Session {
     max_data: usize,
     data_bytes: usize,
     answer_bytes: usize,
+    /// In push mode: further data waits until then, and goes out together.
+    rest: Option<Duration>,
     /// Bytes that go out before the queue.
     unsent: Vec<u8>,
 }
@@ -77,6 +82,7 @@ impl Session {
             max_data,
             data_bytes: 0,
             answer_bytes: 0,
+            rest: None,
             unsent: Vec::new(),
         }
     }
@@ -210,12 +216,24 @@ impl Session {
     }
 
     fn is_delivering(&self) -> bool {
-        !self.pulls || self.is_reading
+        if self.pulls { self.is_reading } else { self.rest.is_none() }
     }
 
-    /// The next bytes to send. A pulling client gets data when it reads, and in front of an answer, so that the order
-    /// holds; then the synch message, if there was data.
-    pub(super) fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+    /// When data goes out again.
+    pub(super) fn rest(&self) -> Option<Duration> {
+        self.rest
+    }
+
+    /// The next bytes to send. Data of a pulling client goes out when it reads, that of another one after the time that
+    /// `rest` returned for the bytes of data before it; and in front of an answer, so that the order holds. A read of a
+    /// pulling client ends with the synch message, if there was data.
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Duration,
+        rest: impl Fn(usize) -> Option<Duration>,
+    ) -> Option<Vec<u8>> {
+        self.rest.take_if(|end| *end <= now || now + MAX_REST < *end);
+        let waiting = self.data_bytes;
         while self.unsent.len() < CHUNK
             && (self.is_delivering() || self.has_answers())
             && let Some(Queued { data, bytes }) = self.queue.pop_front()
@@ -228,6 +246,9 @@ impl Session {
                 self.answer_bytes -= bytes.len();
             }
             self.unsent.extend_from_slice(&bytes);
+        }
+        if !self.pulls && self.data_bytes < waiting {
+            self.rest = rest(waiting - self.data_bytes).map(|rest| now + rest.min(MAX_REST)).max(self.rest);
         }
         if self.pulls && self.is_reading && self.has_read && self.queue.is_empty() {
             self.is_reading = false;
