@@ -232,9 +232,9 @@ impl Pipeline {
     }
 
     /// `ST`: ends every motion and sequence. The motion is braked along its path within `stop_acceleration` (0.1 s from
-    /// full speed with the defaults); then the command stays, or goes back to the measured configuration when the arm
-    /// lags by more than `stop_following_error`. The Ranger thesis resets to the measured pose in one cycle, which is a
-    /// jump backwards by the lag of the drives.
+    /// full speed with the defaults); then the command stays. When the arm lags by more than `stop_following_error` it becomes
+    /// the measured configuration, so that a slow arm does not go on for the length of its lag. The Ranger thesis resets to
+    /// the measured pose in one cycle always, which is a jump backwards by the lag of the drives.
     pub fn stop(&mut self) {
         self.halt_sequences();
         self.queued = None;

@@ -414,16 +414,16 @@ impl Pipeline {
         }
     }
 
-    /// After a stop: if the arm is far from the command, it is blocked; return to its position instead of pushing on.
+    /// After a stop: if the arm is far from the command, it is blocked or slow; it stays where it is instead of pushing on.
     fn relax_to(&mut self, measured: &[f64]) {
         if !std::mem::take(&mut self.relax) {
             return;
         }
         let lag = self.command.iter().zip(measured).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         if lag > self.config.stop_following_error {
-            self.joint_trajectory.begin(&self.command, measured, 0.0, &self.config.joint);
-            self.motion = Motion::Joint;
-            self.braking = true;
+            // As a switch of the mode: no command for some cycles, then the measured state.
+            self.settle = self.config.mode_switch_cycles + 1;
+            self.needs_reset = true;
         }
     }
 

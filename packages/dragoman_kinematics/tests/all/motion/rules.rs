@@ -171,7 +171,10 @@ fn a_stop_gives_way_to_a_blocked_arm() {
     lab.cycles(200);
     assert!((lab.command.as_ref().unwrap()[2] - HOME[2]) < -0.1);
     lab.pipeline.stop();
-    lab.run(10.0);
+    // It brakes within 0.1 s. After some cycles without a command the arm is told to stay where it is.
+    assert!(lab.run(1.0) < 0.2);
+    let silent = lab.pipeline.config().mode_switch_cycles;
+    lab.cycles(silent as usize + 2);
     assert_eq!(lab.command.as_deref(), Some(HOME.as_slice()));
 }
 
