@@ -7,6 +7,7 @@
 //! | `stream` | [`TcpStream`] |
 //! | `datagrams` | [`UdpSocket`] |
 //! | `network` | the network of a lab, and its [`Conditions`]: delay, loss, order |
+//! | `places` | how many connections a server may have |
 //! | `pipe` | one direction of a connection in that network |
 
 mod datagrams;
@@ -14,12 +15,14 @@ mod keepalive;
 mod listener;
 mod network;
 mod pipe;
+mod places;
 mod stream;
 
 pub use datagrams::UdpSocket;
 pub use keepalive::Keepalive;
 pub use listener::TcpListener;
 pub use network::{Conditions, set_conditions};
+pub use places::{Group, Place};
 pub use stream::TcpStream;
 
 #[cfg(test)]

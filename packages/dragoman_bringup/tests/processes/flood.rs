@@ -1,12 +1,18 @@
 //! Many requests of a client that discovery never finds: other clients are still answered. Only real discovery leaves a client
-//! without a reader: on virtual time there is none. How long answers take meanwhile: `benches/figures`.
+//! without a reader: on virtual time there is none. How long answers take meanwhile: `benches/figures`. And many connections
+//! to a program that may open few files.
 
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::common::apolo::{ApoloClient, request};
 use crate::common::beside::Beside;
+use crate::common::neobotix::NeobotixClient;
+use crate::common::player::PlayerClient;
 use crate::common::strangers::{client_without_reader, goal, list};
-use crate::common::{Answer, Lab, domain};
+use crate::common::{Answer, Lab, domain, program};
 
 /// Time between two requests of a good client.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -56,4 +62,40 @@ fn requests_of_clients_that_are_never_found_silence_nobody() {
             apolo.ask(&location);
         },
     );
+}
+
+/// Connects and asks as often as it is answered.
+fn connections(server: SocketAddr) -> Vec<ApoloClient> {
+    let question = request(b'G', "", &["pieza"], &[]);
+    let connect = || {
+        let mut client = ApoloClient::new(server);
+        // A client that is refused is reset, which its next question may be told.
+        let is_served = client.stream.write_all(&question).is_ok()
+            && client.stream.read(&mut [0; 1]).is_ok_and(|read| read > 0);
+        is_served.then_some(client)
+    };
+    std::iter::from_fn(connect).take(300).collect()
+}
+
+#[test]
+fn with_few_files_no_protocol_takes_the_connections_of_another() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 256; exec \"$0\" \"$@\""]).arg(program());
+    let lab = Lab::start_as(command, domain(), &["up"], &["-p", "arm31:port:=0"]);
+    let taken = connections(lab.apolo);
+    assert!((70..=80).contains(&taken.len()), "{} of about 80", taken.len());
+    // Others are served.
+    NeobotixClient::new(lab.neobotix[0]).status();
+    PlayerClient::connect(lab.player);
+    let answer = lab.client().ask("ST", [0.0; 7], 0);
+    assert!(matches!(answer, Answer::Values([b'T', b'S'], ..)), "{answer:?}");
+    let page = std::net::TcpStream::connect(lab.console).unwrap();
+    (&page).write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut begin = [0; 12];
+    (&page).read_exact(&mut begin).unwrap();
+    assert_eq!(begin, *b"HTTP/1.1 200");
+    // What they leave is there for the next ones.
+    let count = taken.len();
+    drop(taken);
+    crate::common::until("as many are served again", || connections(lab.apolo).len() >= count);
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
+use dragoman_io::net::{Group, Place};
 use dragoman_time::Sleep;
 use futures::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -42,6 +43,7 @@ fn lock(evictable: &Evictable) -> MutexGuard<'_, BTreeMap<u64, oneshot::Sender<(
 /// A listener with a limited number of connections.
 pub(crate) struct Limited {
     listener: TcpListener,
+    group: Group,
     free: Arc<Semaphore>,
     evictable: Evictable,
     last: u64,
@@ -54,7 +56,9 @@ impl Limited {
     /// `received` is shared by the listeners of a server.
     pub(crate) fn new(listener: TcpListener, most: usize, received: Arc<AtomicUsize>) -> Self {
         let (free, evictable) = (Arc::new(Semaphore::new(most)), Evictable::default());
-        Self { listener, free, evictable, last: 0, request_time: REQUEST_TIME, received }
+        let port = listener.local_addr().map_or(0, |address| address.port());
+        let group = Group::new(format!("web port {port}"));
+        Self { listener, group, free, evictable, last: 0, request_time: REQUEST_TIME, received }
     }
 
     /// Waits for a place; if there is none, the oldest connection that is no WebSocket ends.
@@ -87,6 +91,7 @@ pub(crate) struct Connection {
     is_evicted: bool,
     evictable: Evictable,
     _place: OwnedSemaphorePermit,
+    _file: Place,
 }
 
 impl Connection {
@@ -199,6 +204,7 @@ impl Listener for Limited {
         loop {
             match self.listener.accept().await {
                 Ok((stream, address)) => {
+                    let Some(file) = self.group.take() else { continue };
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "TCP_NODELAY");
                     }
@@ -220,6 +226,7 @@ impl Listener for Limited {
                         is_evicted: false,
                         evictable: Arc::clone(&self.evictable),
                         _place: place,
+                        _file: file,
                     };
                     return (connection, address);
                 }

@@ -10,11 +10,15 @@ use std::task::{Context, Poll, Waker};
 use nix::sys::socket::Backlog;
 
 use super::network::{Network, is_free};
-use super::stream::{Kind as Connection, TcpStream};
+use super::places::Group;
+use super::stream::{End, Kind as Connection, TcpStream};
 
 /// A TCP port that accepts connections.
 #[derive(Debug)]
-pub struct TcpListener(Kind);
+pub struct TcpListener {
+    kind: Kind,
+    group: Group,
+}
 
 #[derive(Debug)]
 enum Kind {
@@ -32,8 +36,8 @@ pub(super) struct Accepting {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Connections that were not accepted yet.
-    waiting: VecDeque<TcpStream>,
+    /// The servers' ends of connections that were not accepted yet.
+    waiting: VecDeque<End>,
     task: Option<Waker>,
 }
 
@@ -43,19 +47,9 @@ impl TcpListener {
     /// # Errors
     /// The address is taken, or is none of this machine.
     pub fn bind(address: SocketAddr, backlog: i32) -> Result<Self> {
-        if !dragoman_time::is_virtual() {
-            let listener = std::net::TcpListener::bind(address)?;
-            nix::sys::socket::listen(&listener, Backlog::new(backlog)?)?;
-            listener.set_nonblocking(true)?;
-            return Ok(Self(Kind::System(listener, tokio::sync::OnceCell::new())));
-        }
-        let network = Network::of_lab();
-        let mut state = network.state();
-        let address = state.address(address, |state, address| is_free(&state.listeners, address))?;
-        let backlog = usize::try_from(backlog).unwrap_or_default();
-        let accepting = Arc::new(Accepting { address, backlog, state: Mutex::default() });
-        state.listeners.insert(address, Arc::downgrade(&accepting));
-        Ok(Self(Kind::Lab(accepting)))
+        let kind = Kind::bind(address, backlog)?;
+        let address = kind.local_addr()?;
+        Ok(Self { kind, group: Group::new(format!("TCP port {}", address.port())) })
     }
 
     /// Its address.
@@ -63,49 +57,80 @@ impl TcpListener {
     /// # Errors
     /// Those of the system.
     pub fn local_addr(&self) -> Result<SocketAddr> {
-        match &self.0 {
-            Kind::System(listener, _) => listener.local_addr(),
-            Kind::Lab(accepting) => Ok(accepting.address),
-        }
+        self.kind.local_addr()
     }
 
-    /// The next connection, and its client.
+    /// The next connection, and its client. Connections without a [`Place`](super::Place) are closed at once.
     ///
     /// # Errors
     /// Those of the system.
     pub async fn accept(&self) -> Result<(TcpStream, SocketAddr)> {
-        match &self.0 {
-            Kind::System(listener, accepting) => {
+        loop {
+            let (connection, client) = self.kind.accept().await?;
+            if let Some(place) = self.group.take() {
+                return Ok((TcpStream::new(connection, Some(place)), client));
+            }
+        }
+    }
+}
+
+impl Kind {
+    fn bind(address: SocketAddr, backlog: i32) -> Result<Self> {
+        if !dragoman_time::is_virtual() {
+            let listener = std::net::TcpListener::bind(address)?;
+            nix::sys::socket::listen(&listener, Backlog::new(backlog)?)?;
+            listener.set_nonblocking(true)?;
+            return Ok(Self::System(listener, tokio::sync::OnceCell::new()));
+        }
+        let network = Network::of_lab();
+        let mut state = network.state();
+        let address = state.address(address, |state, address| is_free(&state.listeners, address))?;
+        let backlog = usize::try_from(backlog).unwrap_or_default();
+        let accepting = Arc::new(Accepting { address, backlog, state: Mutex::default() });
+        state.listeners.insert(address, Arc::downgrade(&accepting));
+        Ok(Self::Lab(accepting))
+    }
+
+    fn local_addr(&self) -> Result<SocketAddr> {
+        match self {
+            Self::System(listener, _) => listener.local_addr(),
+            Self::Lab(accepting) => Ok(accepting.address),
+        }
+    }
+
+    async fn accept(&self) -> Result<(Connection, SocketAddr)> {
+        match self {
+            Self::System(listener, accepting) => {
                 let open = async || tokio::net::TcpListener::from_std(listener.try_clone()?);
                 let (stream, client) = accepting.get_or_try_init(open).await?.accept().await?;
-                Ok((TcpStream(Connection::System(stream)), client))
+                Ok((Connection::System(stream), client))
             }
-            Kind::Lab(accepting) => {
-                let stream = poll_fn(|task| accepting.poll_accept(task)).await;
-                let client = stream.peer_addr()?;
-                Ok((stream, client))
+            Self::Lab(accepting) => {
+                let end = poll_fn(|task| accepting.poll_accept(task)).await;
+                let client = end.peer;
+                Ok((Connection::Lab(end), client))
             }
         }
     }
 }
 
 impl Accepting {
-    pub(super) fn offer(&self, stream: TcpStream) -> Result<()> {
+    pub(super) fn offer(&self, end: End) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.waiting.len() >= self.backlog {
             return Err(Error::new(ErrorKind::TimedOut, "Connection timed out (os error 110)"));
         }
-        state.waiting.push_back(stream);
+        state.waiting.push_back(end);
         if let Some(task) = state.task.take() {
             task.wake();
         }
         Ok(())
     }
 
-    fn poll_accept(&self, task: &mut Context<'_>) -> Poll<TcpStream> {
+    fn poll_accept(&self, task: &mut Context<'_>) -> Poll<End> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match state.waiting.pop_front() {
-            Some(stream) => Poll::Ready(stream),
+            Some(end) => Poll::Ready(end),
             None => {
                 state.task = Some(task.waker().clone());
                 Poll::Pending

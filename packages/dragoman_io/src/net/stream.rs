@@ -14,9 +14,14 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use super::keepalive::Keepalive;
 use super::network::{Network, listening};
 use super::pipe::Pipe;
+use super::places::Place;
 
 /// A TCP connection; the methods are those of tokio's.
-pub struct TcpStream(pub(super) Kind);
+pub struct TcpStream {
+    kind: Kind,
+    /// `None`: it was not accepted, but made.
+    _place: Option<Place>,
+}
 
 pub(super) enum Kind {
     System(tokio::net::TcpStream),
@@ -29,6 +34,12 @@ pub(super) struct End {
     pub(super) peer: SocketAddr,
     pub(super) incoming: Arc<Pipe>,
     pub(super) outgoing: Arc<Pipe>,
+}
+
+impl std::fmt::Debug for End {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("End").field("peer", &self.peer).finish_non_exhaustive()
+    }
 }
 
 impl End {
@@ -60,13 +71,19 @@ impl Drop for End {
 }
 
 impl TcpStream {
+    pub(super) fn new(kind: Kind, place: Option<Place>) -> Self {
+        Self { kind, _place: place }
+    }
+
     /// Connects to a listener.
     ///
     /// # Errors
     /// Nobody listens there; the network is not reachable.
     pub async fn connect(server: SocketAddr) -> Result<Self> {
         if !dragoman_time::is_virtual() {
-            return tokio::net::TcpStream::connect(server).await.map(|stream| Self(Kind::System(stream)));
+            return tokio::net::TcpStream::connect(server)
+                .await
+                .map(|stream| Self::new(Kind::System(stream), None));
         }
         let network = Network::of_lab();
         dragoman_time::precise_sleep_until(network.conditions().arrival()).await;
@@ -79,8 +96,8 @@ impl TcpStream {
             (accepting, state.address(client, |_, _| true)?)
         };
         let [here, there] = End::pair(&network, client, server);
-        accepting.offer(Self(Kind::Lab(there)))?;
-        Ok(Self(Kind::Lab(here)))
+        accepting.offer(there)?;
+        Ok(Self::new(Kind::Lab(here), None))
     }
 
     /// The address of this end.
@@ -88,7 +105,7 @@ impl TcpStream {
     /// # Errors
     /// Those of the system.
     pub fn local_addr(&self) -> Result<SocketAddr> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => stream.local_addr(),
             Kind::Lab(end) => Ok(end.own),
         }
@@ -99,7 +116,7 @@ impl TcpStream {
     /// # Errors
     /// Those of the system.
     pub fn peer_addr(&self) -> Result<SocketAddr> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => stream.peer_addr(),
             Kind::Lab(end) => Ok(end.peer),
         }
@@ -110,7 +127,7 @@ impl TcpStream {
     /// # Errors
     /// Those of the system.
     pub async fn readable(&self) -> Result<()> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => stream.readable().await,
             Kind::Lab(end) => {
                 poll_fn(|task| end.incoming.poll_readable(task)).await;
@@ -124,7 +141,7 @@ impl TcpStream {
     /// # Errors
     /// Those of the system.
     pub async fn writable(&self) -> Result<()> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => stream.writable().await,
             Kind::Lab(end) => {
                 poll_fn(|task| end.outgoing.poll_writable(task)).await;
@@ -138,7 +155,7 @@ impl TcpStream {
     /// # Errors
     /// [`ErrorKind::WouldBlock`]: there is nothing to read. The connection is lost.
     pub fn try_read(&self, buffer: &mut [u8]) -> Result<usize> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => stream.try_read(buffer),
             Kind::Lab(end) => end.incoming.try_read(buffer),
         }
@@ -149,7 +166,7 @@ impl TcpStream {
     /// # Errors
     /// [`ErrorKind::WouldBlock`]: the peer does not read. The connection is lost.
     pub fn try_write(&self, bytes: &[u8]) -> Result<usize> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => stream.try_write(bytes),
             Kind::Lab(end) => end.outgoing.try_write(bytes),
         }
@@ -157,7 +174,7 @@ impl TcpStream {
 
     /// Whether the peer has closed the connection, or is lost; also while received bytes are not read yet.
     pub fn has_ended(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => {
                 let ready = stream.ready(Interest::READABLE).now_or_never();
                 ready.and_then(Result::ok).is_some_and(|ready| ready.is_read_closed())
@@ -171,7 +188,7 @@ impl TcpStream {
     /// # Errors
     /// Those of the system.
     pub fn set_nodelay(&self, is_set: bool) -> Result<()> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => stream.set_nodelay(is_set),
             Kind::Lab(_) => Ok(()),
         }
@@ -181,7 +198,7 @@ impl TcpStream {
     /// otherwise lose up to 40 ms. The kernel resets the option, so it is set again after every read.
     pub fn acknowledge_quickly(&self) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        if let Kind::System(stream) = &self.0
+        if let Kind::System(stream) = &self.kind
             && let Err(error) = stream.set_quickack(true)
         {
             tracing::debug!(%error, "TCP_QUICKACK");
@@ -194,7 +211,7 @@ impl TcpStream {
     /// # Errors
     /// Those of the system.
     pub fn set_keepalive(&self, keepalive: &Keepalive) -> Result<()> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => {
                 setsockopt(stream, sockopt::KeepAlive, &true)?;
                 setsockopt(stream, sockopt::TcpKeepIdle, &keepalive.idle_s)?;
@@ -216,7 +233,7 @@ impl TcpStream {
     /// # Errors
     /// Those of the system.
     pub fn limit_unread(&self, keepalive: &Keepalive, is_limited: bool) -> Result<()> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => {
                 #[cfg(any(target_os = "linux", target_os = "android"))]
                 {
@@ -233,7 +250,7 @@ impl TcpStream {
 
     /// The system's connection; `None` in the network of a lab.
     pub fn system(&self) -> Option<&tokio::net::TcpStream> {
-        match &self.0 {
+        match &self.kind {
             Kind::System(stream) => Some(stream),
             Kind::Lab(_) => None,
         }
@@ -242,7 +259,7 @@ impl TcpStream {
 
 impl From<tokio::net::TcpStream> for TcpStream {
     fn from(stream: tokio::net::TcpStream) -> Self {
-        Self(Kind::System(stream))
+        Self::new(Kind::System(stream), None)
     }
 }
 
@@ -258,7 +275,7 @@ impl AsyncRead for TcpStream {
         task: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::System(stream) => Pin::new(stream).poll_read(task, buffer),
             Kind::Lab(end) => {
                 ready!(end.incoming.poll_readable(task));
@@ -272,7 +289,7 @@ impl AsyncRead for TcpStream {
 
 impl AsyncWrite for TcpStream {
     fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::System(stream) => Pin::new(stream).poll_write(task, bytes),
             Kind::Lab(end) => {
                 ready!(end.outgoing.poll_writable(task));
@@ -282,14 +299,14 @@ impl AsyncWrite for TcpStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Result<()>> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::System(stream) => Pin::new(stream).poll_flush(task),
             Kind::Lab(_) => Poll::Ready(Ok(())),
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Result<()>> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::System(stream) => Pin::new(stream).poll_shutdown(task),
             Kind::Lab(end) => {
                 end.outgoing.close();
