@@ -2,19 +2,32 @@
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
+#[cfg(target_os = "linux")]
+use std::io::IoSliceMut;
 use std::io::{ErrorKind, Result};
 use std::net::SocketAddr;
+#[cfg(target_os = "linux")]
+use std::net::{SocketAddrV4, SocketAddrV6};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use dragoman_time::Sleep;
+#[cfg(target_os = "linux")]
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
+use nix::sys::socket::{setsockopt, sockopt};
+use tokio::io::Interest;
 
 use super::network::{Network, happens, is_free, listening};
 
 /// Bytes that may be unread: the default of Linux. Further datagrams are lost.
 const CAPACITY: usize = 212_992;
+/// Bytes that the system is asked for. Linux gives twice its `net.core.rmem_max` at most, which is twice the default.
+const WANTED: usize = 4 << 20;
 
 /// A UDP socket; the methods are those of tokio's.
 #[derive(Debug)]
@@ -22,8 +35,16 @@ pub struct UdpSocket(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    System(std::net::UdpSocket, tokio::sync::OnceCell<tokio::net::UdpSocket>),
+    System(System),
     Lab(Arc<Inbox>, Mutex<Option<SocketAddr>>),
+}
+
+/// A socket of the system.
+#[derive(Debug)]
+struct System {
+    socket: std::net::UdpSocket,
+    waiting: tokio::sync::OnceCell<tokio::net::UdpSocket>,
+    dropped: AtomicU32,
 }
 
 /// A socket in the network of a lab.
@@ -39,6 +60,7 @@ struct State {
     waiting: BTreeMap<(Instant, u64), (SocketAddr, Vec<u8>)>,
     count: u64,
     bytes: usize,
+    dropped: u32,
     task: Option<Waker>,
     /// Wakes the reader at the next arrival.
     timer: Option<Sleep>,
@@ -51,9 +73,7 @@ impl UdpSocket {
     /// The address is taken, or is none of this machine.
     pub fn bind(address: SocketAddr) -> Result<Self> {
         if !dragoman_time::is_virtual() {
-            let socket = std::net::UdpSocket::bind(address)?;
-            socket.set_nonblocking(true)?;
-            return Ok(Self(Kind::System(socket, tokio::sync::OnceCell::new())));
+            return System::bind(address).map(|system| Self(Kind::System(system)));
         }
         let network = Network::of_lab();
         let mut state = network.state();
@@ -69,7 +89,7 @@ impl UdpSocket {
     /// Those of the system.
     pub fn connect(&self, peer: SocketAddr) -> Result<()> {
         match &self.0 {
-            Kind::System(socket, _) => socket.connect(peer),
+            Kind::System(System { socket, .. }) => socket.connect(peer),
             Kind::Lab(_, connected) => {
                 *lock(connected) = Some(peer);
                 Ok(())
@@ -83,7 +103,7 @@ impl UdpSocket {
     /// Those of the system.
     pub fn local_addr(&self) -> Result<SocketAddr> {
         match &self.0 {
-            Kind::System(socket, _) => socket.local_addr(),
+            Kind::System(System { socket, .. }) => socket.local_addr(),
             Kind::Lab(inbox, _) => Ok(inbox.address),
         }
     }
@@ -94,7 +114,7 @@ impl UdpSocket {
     /// Those of the system.
     pub async fn readable(&self) -> Result<()> {
         match &self.0 {
-            Kind::System(socket, waiting) => {
+            Kind::System(System { socket, waiting, .. }) => {
                 let open = async || tokio::net::UdpSocket::from_std(socket.try_clone()?);
                 waiting.get_or_try_init(open).await?.readable().await
             }
@@ -112,10 +132,10 @@ impl UdpSocket {
     /// [`ErrorKind::WouldBlock`]: there is nothing to read. An earlier datagram could not be delivered.
     pub fn try_recv_from(&self, buffer: &mut [u8]) -> Result<(usize, SocketAddr)> {
         match &self.0 {
-            Kind::System(socket, waiting) => match waiting.get() {
+            Kind::System(system) => match system.waiting.get() {
                 // It also forgets that the socket was readable.
-                Some(socket) => socket.try_recv_from(buffer),
-                None => socket.recv_from(buffer),
+                Some(socket) => socket.try_io(Interest::READABLE, || system.receive(buffer)),
+                None => system.receive(buffer),
             },
             Kind::Lab(inbox, connected) => {
                 let connected = *lock(connected);
@@ -130,13 +150,22 @@ impl UdpSocket {
         }
     }
 
+    /// How many datagrams were lost because nobody read them in time, as far as the system tells: with the next datagram
+    /// after them.
+    pub fn dropped(&self) -> u32 {
+        match &self.0 {
+            Kind::System(system) => system.dropped.load(Ordering::Relaxed),
+            Kind::Lab(inbox, _) => lock(&inbox.state).dropped,
+        }
+    }
+
     /// Sends without waiting.
     ///
     /// # Errors
     /// [`ErrorKind::WouldBlock`]: the system's buffer is full. The address cannot be reached.
     pub fn try_send_to(&self, bytes: &[u8], peer: SocketAddr) -> Result<usize> {
         match &self.0 {
-            Kind::System(socket, _) => socket.send_to(bytes, peer),
+            Kind::System(System { socket, .. }) => socket.send_to(bytes, peer),
             Kind::Lab(inbox, _) => {
                 send(inbox.address, peer, bytes);
                 Ok(bytes.len())
@@ -150,7 +179,7 @@ impl UdpSocket {
     /// As [`try_send_to`](Self::try_send_to); it is not connected.
     pub fn try_send(&self, bytes: &[u8]) -> Result<usize> {
         match &self.0 {
-            Kind::System(socket, _) => socket.send(bytes),
+            Kind::System(System { socket, .. }) => socket.send(bytes),
             Kind::Lab(inbox, connected) => {
                 let peer = lock(connected).ok_or(ErrorKind::NotConnected)?;
                 send(inbox.address, peer, bytes);
@@ -174,6 +203,43 @@ impl UdpSocket {
     }
 }
 
+impl System {
+    fn bind(address: SocketAddr) -> Result<Self> {
+        let socket = std::net::UdpSocket::bind(address)?;
+        socket.set_nonblocking(true)?;
+        // Less is no error.
+        setsockopt(&socket, sockopt::RcvBuf, &WANTED)?;
+        #[cfg(target_os = "linux")]
+        setsockopt(&socket, sockopt::RxqOvfl, &1)?;
+        Ok(Self { socket, waiting: tokio::sync::OnceCell::new(), dropped: AtomicU32::new(0) })
+    }
+
+    /// As `recvfrom`, with the number of lost datagrams (`SO_RXQ_OVFL`, socket(7)).
+    #[cfg(target_os = "linux")]
+    fn receive(&self, buffer: &mut [u8]) -> Result<(usize, SocketAddr)> {
+        let mut control = nix::cmsg_space!(u32);
+        let mut into = [IoSliceMut::new(buffer)];
+        let descriptor = self.socket.as_raw_fd();
+        let received =
+            recvmsg::<SockaddrStorage>(descriptor, &mut into, Some(&mut control), MsgFlags::empty())?;
+        for message in received.cmsgs()? {
+            if let ControlMessageOwned::RxqOvfl(dropped) = message {
+                self.dropped.store(dropped, Ordering::Relaxed);
+            }
+        }
+        let sender = received.address.as_ref().and_then(|address| {
+            let v4 = address.as_sockaddr_in().map(|address| SocketAddrV4::from(*address).into());
+            v4.or_else(|| address.as_sockaddr_in6().map(|address| SocketAddrV6::from(*address).into()))
+        });
+        Ok((received.bytes, sender.ok_or(ErrorKind::InvalidData)?))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn receive(&self, buffer: &mut [u8]) -> Result<(usize, SocketAddr)> {
+        self.socket.recv_from(buffer)
+    }
+}
+
 fn send(from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
     let network = Network::of_lab();
     let conditions = network.conditions();
@@ -194,6 +260,7 @@ impl Inbox {
     fn put(&self, arrival: Instant, sender: SocketAddr, bytes: &[u8]) {
         let mut state = lock(&self.state);
         if state.bytes + bytes.len() > CAPACITY {
+            state.dropped += 1;
             return;
         }
         state.bytes += bytes.len();

@@ -211,3 +211,28 @@ fn datagrams_are_lost_doubled_and_out_of_order_by_the_seed() {
     assert!(!received.is_sorted());
     assert_eq!(arrivals(1, Conditions::default()), (0..200).collect::<Vec<_>>());
 }
+
+#[tokio::test]
+async fn lost_datagrams_are_counted() {
+    let (receiver, sender) = (UdpSocket::bind(any()).unwrap(), UdpSocket::bind(any()).unwrap());
+    let address = receiver.local_addr().unwrap();
+    let mut buffer = vec![0; 65_536];
+    let mut received = 0;
+    let mut sent = 0;
+    // More than the system keeps: twice the 4 MiB that it is asked for.
+    while sent < 400 {
+        sent += u32::from(sender.try_send_to(&[0; 60_000], address).is_ok());
+    }
+    loop {
+        match receiver.try_recv_from(&mut buffer) {
+            Ok(_) => received += 1,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(received < sent);
+    // The next one tells it.
+    sender.try_send_to(b"1", address).unwrap();
+    receiver.recv_from(&mut buffer).await.unwrap();
+    assert_eq!(receiver.dropped(), sent - received);
+}

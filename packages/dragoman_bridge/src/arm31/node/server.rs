@@ -100,12 +100,12 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
         }
     });
     let mut diagnostics = Diagnostics::new(tasks.node(), "31-byte arm protocol", &address.to_string())?;
-    let mut before = ServerStatistics::default();
+    let mut before = Counted::default();
     tasks.every(Duration::from_secs(1), move || {
         let (now, clients) = {
             let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
             reported.is_read = true;
-            (reported.statistics, reported.clients.clone())
+            ((reported.statistics, reported.unread), reported.clients.clone())
         };
         publish(&mut diagnostics, &before, &now, &clients);
         before = now;
@@ -113,10 +113,14 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     Ok(ArmServer { node: tasks.start()?, address, measured })
 }
 
+/// The core's counters, and the number of datagrams that were lost before they were read.
+type Counted = (ServerStatistics, u32);
+
 /// What `/diagnostics` shows.
 #[derive(Debug, Default)]
 struct Reported {
     statistics: ServerStatistics,
+    unread: u32,
     clients: Vec<SocketAddr>,
     /// The addresses were published: those of the next report are wanted.
     is_read: bool,
@@ -199,6 +203,7 @@ async fn serve(
         {
             let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
             reported.statistics = server.statistics();
+            reported.unread = socket.dropped();
             if std::mem::take(&mut reported.is_read) || reported.clients.len() != reported.statistics.clients
             {
                 reported.clients = server.clients().collect();
@@ -262,8 +267,8 @@ fn handle(server: &mut Server, chain: &mut Chain, input: Input) {
 
 fn publish(
     diagnostics: &mut Diagnostics,
-    before: &ServerStatistics,
-    now: &ServerStatistics,
+    (before, unread_before): &Counted,
+    (now, unread): &Counted,
     clients: &[SocketAddr],
 ) {
     let dropped = |statistics: &ServerStatistics| {
@@ -276,11 +281,21 @@ fn publish(
         ("answers", now.answers.to_string()),
         ("errors sent", now.errors_sent.to_string()),
         ("dropped", dropped(now).to_string()),
+        ("lost unread", unread.to_string()),
         ("service calls", now.calls.to_string()),
         ("service timeouts", now.call_timeouts.to_string()),
     ];
     let newly_dropped = dropped(now).saturating_sub(dropped(before));
-    if newly_dropped > 0 {
+    let newly_unread = unread.saturating_sub(*unread_before);
+    if newly_unread > 0 {
+        diagnostics.publish(
+            Severity::Warn,
+            &format!(
+                "{newly_unread} datagrams came faster than they were read, and were lost, in the last second"
+            ),
+            &values,
+        );
+    } else if newly_dropped > 0 {
         diagnostics.publish(
             Severity::Warn,
             &format!("{newly_dropped} datagrams dropped in the last second"),
