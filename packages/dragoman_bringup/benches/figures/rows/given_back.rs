@@ -51,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "player-subscribers",
         what: "Player, 200 clients that subscribe everything",
-        open: ALL_OPEN,
+        open: &["memory"],
         run: player_subscribers,
     },
     Row { name: "maps", what: "maps of 16.5 MB", open: ALL_OPEN, run: maps },
