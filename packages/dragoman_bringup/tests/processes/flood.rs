@@ -69,7 +69,7 @@ fn connections(server: SocketAddr) -> Vec<ApoloClient> {
     let question = request(b'G', "", &["pieza"], &[]);
     let connect = || {
         let mut client = ApoloClient::new(server);
-        // A client that is refused is reset, which its next question may be told.
+        // The server closes the connection of a client that it refuses: then one of these fails.
         let is_served = client.stream.write_all(&question).is_ok()
             && client.stream.read(&mut [0; 1]).is_ok_and(|read| read > 0);
         is_served.then_some(client)

@@ -7,6 +7,7 @@ use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::std_srvs::srv::SetBool;
+use futures::stream::BoxStream;
 
 #[test]
 fn a_server_that_fails_is_reported_and_connected_again() {
@@ -37,33 +38,31 @@ fn a_server_that_fails_is_reported_and_connected_again() {
     }
 }
 
-/// The device that is broken at first works now.
-fn repair(operator: &Operator) {
+/// A server whose broken device begins to work, with data of that device and of its base.
+fn repaired() -> (Operator, BoxStream<'static, BatteryState>, BoxStream<'static, Odometry>) {
+    let mut operator = Operator::new(&[], &["-p", "player_client:retry_period:=1.0"]);
+    let battery = operator.beside.subscribe::<BatteryState>("/player/power1/battery_state");
+    let mut odom = operator.beside.subscribe::<Odometry>("/player/odom");
+    operator.beside.next("odometry", &mut odom);
     let state = power::State { valid: power::VOLTS, volts: 24.0, ..Default::default() };
     let mut script = operator.server.script();
     let broken = std::mem::take(&mut script.broken);
     let body = dragoman_bridge::player::wire::Xdr::to_bytes(&state);
     script.data.insert(broken[0], vec![(power::STATE.subtype, body)]);
+    drop(script);
+    (operator, battery, odom)
 }
 
 #[test]
 fn a_device_that_is_repaired_appears() {
-    let mut operator = Operator::new(&[], &["-p", "player_client:retry_period:=1.0"]);
-    let mut battery = operator.beside.subscribe::<BatteryState>("/player/power1/battery_state");
-    let mut odom = operator.beside.subscribe::<Odometry>("/player/odom");
-    operator.beside.next("odometry", &mut odom);
-    repair(&operator);
+    let (operator, mut battery, mut odom) = repaired();
     assert_eq!(operator.beside.next("the battery", &mut battery).voltage, 24.0);
     operator.beside.next("odometry goes on", &mut odom);
 }
 
 #[test]
 fn calls_that_wait_while_devices_are_replaced_are_answered() {
-    let mut operator = Operator::new(&[], &["-p", "player_client:retry_period:=1.0"]);
-    let mut battery = operator.beside.subscribe::<BatteryState>("/player/power1/battery_state");
-    let mut odom = operator.beside.subscribe::<Odometry>("/player/odom");
-    operator.beside.next("odometry", &mut odom);
-    repair(&operator);
+    let (mut operator, mut battery, _odom) = repaired();
     let mut refused = Vec::new();
     operator.until("other devices", |operator| {
         // One call waits at any time.
