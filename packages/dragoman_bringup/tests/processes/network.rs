@@ -79,20 +79,17 @@ fn diagnosed(hosts: &Hosts, what: &str, fits: impl Fn(&DiagnosticStatus) -> bool
     });
 }
 
-/// The rules of a firewall on host 1; `None`, with a message, if there is none.
-fn firewall(hosts: &Hosts, rules: &str) -> Option<()> {
+/// Sets the rules of a firewall on host 1.
+fn set_firewall(hosts: &Hosts, rules: &str) -> Result<(), String> {
     let text = format!("flush ruleset; table inet filter {{ {rules} }}");
-    match hosts.command(1, &["nft", &text]).output() {
-        Ok(output) if output.status.success() => return Some(()),
-        other => {
-            assert!(std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(), "nft: {other:?}");
-            report(&format!("SKIPPED: no firewall: {other:?}"));
-        }
-    }
-    None
+    let output = hosts.command(1, &["nft", &text]).output().map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-const NO_RULES: &str = "";
+/// Rules that drop packets on their way in or out.
+fn drops(way: &str, packets: &str) -> String {
+    format!("chain {way} {{ type filter hook {way} priority 0; {packets} drop; }};")
+}
 
 #[test]
 fn a_lab_that_is_reached_has_no_faults() {
@@ -140,24 +137,23 @@ fn an_interface_that_changes_is_reported() {
 #[test]
 fn a_firewall_that_filters_is_reported() {
     let Some(hosts) = hosts("firewall", 1, true) else { return };
-    let Some(()) = firewall(&hosts, NO_RULES) else { return };
+    if let Err(reason) = set_firewall(&hosts, "") {
+        assert!(std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(), "nft: {reason}");
+        return report(&format!("SKIPPED: no firewall: nft: {reason}"));
+    }
     let lab = Lab::start(&hosts);
-    let input = |rule: &str| format!("chain input {{ type filter hook input priority 0; {rule} drop; }}");
-    firewall(&hosts, &input("ip daddr 239.255.0.1"));
+    set_firewall(&hosts, &drops("input", "ip daddr 239.255.0.1")).unwrap();
     let multicast = ["interface cable (10.77.0.1)", "239.255.0.1, UDP port 7400", "ROS_STATIC_PEERS"];
     lab.logs(&multicast);
     diagnosed(&hosts, "filtered multicast", |status| {
         status.level == 2 && status.values.iter().any(|value| value.value.contains(multicast[1]))
     });
-    firewall(&hosts, &input("udp dport 7411"));
-    lab.logs(&[
-        "UDP port 7411 of 10.77.0.1, 127.0.0.1",
-        "A firewall of this machine drops them",
-        "Allow UDP port",
-    ]);
-    firewall(&hosts, "chain output { type filter hook output priority 0; ip daddr 239.255.0.1 drop; }");
+    set_firewall(&hosts, &drops("input", "udp dport 7411")).unwrap();
+    let unicast = "UDP port 7411 of 10.77.0.1, 127.0.0.1";
+    lab.logs(&[unicast, "A firewall of this machine drops them", "Allow UDP port 7411"]);
+    set_firewall(&hosts, &drops("output", "ip daddr 239.255.0.1")).unwrap();
     lab.logs(&["239.255.0.1", "a firewall of this machine refuses packets that leave", "Allow outgoing UDP"]);
-    firewall(&hosts, NO_RULES);
+    set_firewall(&hosts, "").unwrap();
     lab.logs(&["no longer: ", "Allow outgoing UDP"]);
 }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::IpAddr;
 
-use rustdds::{FailingDestination, InterfaceReport, InterfaceState, LoopBackPath, LoopBackReport};
+use rustdds::{
+    FailingDestination, InterfaceReport, InterfaceState, LoopBackPath, LoopBackReport, OverflowingPort,
+};
 
 use crate::diagnostics::Severity;
 use crate::health::Fault;
@@ -23,8 +25,9 @@ pub(super) fn faults(report: &LoopBackReport) -> Vec<Fault> {
     faults.extend(lost_unicast(report));
     faults.extend(report.paths.iter().filter_map(|path| {
         let interface = interface_of(report, path.interface?)?;
-        (is_lost(path) && is_usable(interface)).then(|| lost_multicast(path, interface))
+        (is_lost(path) && is_usable(interface)).then(|| lost_multicast(report, path, interface))
     }));
+    faults.extend(report.overflowing.iter().filter_map(|full| overflowing(report, full)));
     faults.extend(report.failing_destination.as_ref().and_then(failing_destination));
     faults
 }
@@ -91,58 +94,75 @@ fn changed_interface(interface: &InterfaceReport) -> Option<Fault> {
 fn lost_unicast(report: &LoopBackReport) -> Vec<Fault> {
     let mut lost = BTreeMap::<_, Vec<String>>::new();
     for path in report.paths.iter().filter(|path| path.interface.is_none() && is_lost(path)) {
-        let address = path.destination.ip();
+        let (address, port) = (path.destination.ip(), path.destination.port());
         if interface_of(report, address).is_none_or(is_usable) {
-            let cause =
-                (path.destination.port(), path.failure.map(|failure| failure.to_string()), path.overflowed);
-            lost.entry((cause, path.failure)).or_default().push(address.to_string());
+            let cause = cause(report, port, path.failure).unwrap_or_else(|| {
+                format!(
+                    "its own packets to that port do not arrive. A firewall of this machine drops them, or another program \
+                     takes them. Allow UDP port {port} in the firewall; 'ss -ulpn sport = :{port}' shows who has the port"
+                )
+            });
+            lost.entry((port, cause)).or_default().push(address.to_string());
         }
     }
-    lost.into_iter()
-        .map(|(((port, _, overflowed), failure), addresses)| {
-            let addresses = addresses.join(", ");
-            let effect = format!("ROS nodes do not reach this program at UDP port {port} of {addresses}");
-            error(format!("{effect}: {}", cause(port, failure, overflowed).unwrap_or_else(|| format!(
-                "its own packets to that port do not arrive. A firewall of this machine drops them, or another program takes \
-                 them. Allow UDP port {port} in the firewall; 'ss -ulpn sport = :{port}' shows who has the port"
-            ))))
-        })
-        .collect()
+    let faults = lost.into_iter().map(|((port, cause), addresses)| {
+        let addresses = addresses.join(", ");
+        error(format!("ROS nodes do not reach this program at UDP port {port} of {addresses}: {cause}"))
+    });
+    faults.collect()
 }
 
-fn lost_multicast(path: &LoopBackPath, interface: &InterfaceReport) -> Fault {
+fn lost_multicast(report: &LoopBackReport, path: &LoopBackPath, interface: &InterfaceReport) -> Fault {
     let (group, port) = (path.destination.ip(), path.destination.port());
     let InterfaceReport { name, address, state } = interface;
-    let effect = format!(
-        "ROS nodes on the network of interface {name} ({address}) may not be found: multicast to {group}, UDP port {port}, \
-         does not work"
-    );
-    let unknown = || match state {
+    let cause = cause(report, port, path.failure).unwrap_or_else(|| match state {
         InterfaceState::Returned => "the interface was away since the start. Restart this program".to_owned(),
         _ => format!(
             "its own packets do not come back. A firewall of this machine filters them. Allow UDP port {port} for \
              {group} in the firewall, or name the other machines in ROS_STATIC_PEERS"
         ),
-    };
-    error(format!("{effect}: {}", cause(port, path.failure, path.overflowed).unwrap_or_else(unknown)))
+    });
+    error(format!(
+        "ROS nodes on the network of interface {name} ({address}) may not be found: multicast to {group}, UDP port {port}, \
+         does not work: {cause}"
+    ))
 }
 
 /// What the system says about the cause of a loss, with the remedy.
-fn cause(port: u16, failure: Option<ErrorKind>, overflowed: bool) -> Option<String> {
-    Some(match failure {
-        Some(ErrorKind::PermissionDenied) => {
+fn cause(report: &LoopBackReport, port: u16, failure: Option<ErrorKind>) -> Option<String> {
+    match failure {
+        Some(failure) => Some(failed(failure)),
+        None => report.overflowing.iter().any(|full| full.port == port).then(|| overflow(port)),
+    }
+}
+
+fn failed(failure: ErrorKind) -> String {
+    match failure {
+        ErrorKind::PermissionDenied => {
             "a firewall of this machine refuses packets that leave. Allow outgoing UDP".to_owned()
         }
-        Some(ErrorKind::WouldBlock) => {
+        ErrorKind::WouldBlock => {
             "the send buffer stays full. The interface sends nothing, or too slowly: check its link"
                 .to_owned()
         }
-        Some(failure) => format!("packets cannot be sent: {failure}. Check 'ip address' and 'ip route'"),
-        None if overflowed => format!(
-            "the receive buffer of the socket overflows. Find who sends so much ('tcpdump -n udp port {port}'), or enlarge \
-             the buffer ('sysctl -w net.core.rmem_max=8388608') and restart this program"
-        ),
-        None => return None,
+        failure => format!("packets cannot be sent: {failure}. Check 'ip address' and 'ip route'"),
+    }
+}
+
+fn overflow(port: u16) -> String {
+    format!(
+        "the receive buffer of the socket overflows. Find who sends so much ('tcpdump -n -i any udp port {port}'), or \
+         enlarge the buffer ('sysctl -w net.core.rmem_max=8388608') and restart this program"
+    )
+}
+
+/// A receive buffer that overflows while probes arrive now and then.
+fn overflowing(report: &LoopBackReport, full: &OverflowingPort) -> Option<Fault> {
+    let port = full.port;
+    let is_named = report.paths.iter().any(|path| path.destination.port() == port && is_lost(path));
+    (full.rounds > TOLERATED && !is_named).then(|| Fault {
+        severity: Severity::Warn,
+        text: format!("messages of ROS nodes to UDP port {port} are lost: {}", overflow(port)),
     })
 }
 
@@ -153,8 +173,7 @@ fn failing_destination(failing: &FailingDestination) -> Option<Fault> {
     if *rounds <= TOLERATED || destination.ip().is_multicast() {
         return None;
     }
-    let cause = cause(destination.port(), Some(*failure), false)?;
-    let text = format!("the ROS node at {destination} gets nothing from this program: {cause}");
+    let text = format!("the ROS node at {destination} gets nothing from this program: {}", failed(*failure));
     Some(Fault { severity: Severity::Warn, text })
 }
 
@@ -168,7 +187,7 @@ mod tests {
 
     fn unicast(destination: &str) -> LoopBackPath {
         let destination = destination.parse().unwrap();
-        LoopBackPath { destination, interface: None, missed: 0, failure: None, overflowed: false }
+        LoopBackPath { destination, interface: None, missed: 0, failure: None }
     }
 
     fn multicast(destination: &str, interface: &str) -> LoopBackPath {
@@ -213,8 +232,9 @@ mod tests {
         let mut report = healthy();
         assert_eq!(faults(&report), []);
         for path in &mut report.paths {
-            (path.missed, path.overflowed) = (TOLERATED, true);
+            path.missed = TOLERATED;
         }
+        report.overflowing = vec![OverflowingPort { port: 7411, rounds: TOLERATED }];
         assert_eq!(faults(&report), []);
         // Large messages fill the send buffer for a while.
         for path in &mut report.paths {
@@ -249,19 +269,29 @@ mod tests {
 
     #[test]
     fn what_the_system_says_is_the_cause() {
-        for (failure, overflowed, words) in [
-            (Some(ErrorKind::PermissionDenied), false, ["firewall", "Allow outgoing UDP"]),
-            (Some(ErrorKind::NetworkUnreachable), false, ["network unreachable", "ip route"]),
-            (Some(ErrorKind::WouldBlock), false, ["send buffer stays full", "link"]),
-            (None, true, ["receive buffer", "net.core.rmem_max"]),
+        for (failure, words) in [
+            (Some(ErrorKind::PermissionDenied), ["firewall", "Allow outgoing UDP"]),
+            (Some(ErrorKind::NetworkUnreachable), ["network unreachable", "ip route"]),
+            (Some(ErrorKind::WouldBlock), ["send buffer stays full", "link"]),
+            (None, ["receive buffer", "net.core.rmem_max"]),
         ] {
             for index in [0, 2] {
                 let mut report = healthy();
                 let path = &mut report.paths[index];
-                (path.missed, path.failure, path.overflowed) = (11, failure, overflowed);
+                (path.missed, path.failure) = (11, failure);
+                if failure.is_none() {
+                    report.overflowing = vec![OverflowingPort { port: path.destination.port(), rounds: 4 }];
+                }
                 names(&report, Severity::Error, &words);
             }
         }
+    }
+
+    #[test]
+    fn a_receive_buffer_that_overflows_for_long_is_named() {
+        let overflowing = vec![OverflowingPort { port: 7411, rounds: TOLERATED + 1 }];
+        let report = LoopBackReport { overflowing, ..healthy() };
+        names(&report, Severity::Warn, &["UDP port 7411", "tcpdump", "net.core.rmem_max"]);
     }
 
     #[test]
