@@ -356,7 +356,9 @@ fn clients_with_many_subscriptions_leave_room_for_others() {
     let topics = state["received"].as_object().unwrap().len();
     assert!((1000..1200).contains(&topics), "{topics} topics");
     let reason = "all clients have 1000 topics that are subscribed to: a client may have 32 now";
-    assert_eq!(refusals[4].iter().filter(|message| message.ends_with(reason)).count(), 500 - 32);
+    // The session itself refuses those that come while 500 others wait for an answer: how many depends on the machine.
+    assert_eq!(refusals[4].len(), 600 - 32);
+    assert!(refusals[4].iter().any(|message| message.ends_with(reason)), "{:?}", refusals[4].first());
 }
 
 #[test]
