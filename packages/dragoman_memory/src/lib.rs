@@ -45,6 +45,15 @@ pub fn give_back() {
     unsafe { libc::malloc_trim(0) };
 }
 
+/// Bytes that the program has allocated and not freed, of all threads. For tests: it stops allocation for a moment.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+pub fn in_use() -> usize {
+    // SAFETY: it takes no pointer, and is safe to call from any thread at any time (mallinfo(3)).
+    let figures = unsafe { libc::mallinfo2() };
+    figures.uordblks + figures.hblkhd
+}
+
 /// Nothing is known of the allocators of other systems.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back() {}
@@ -59,6 +68,18 @@ fn resident() -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn what_is_in_use_is_counted_until_it_is_freed() {
+        let before = in_use();
+        let small: Vec<Box<[u8]>> = (0..1000).map(|_| vec![1; 10 << 10].into_boxed_slice()).collect();
+        let large = vec![1_u8; 50 << 20];
+        let between = in_use();
+        assert!(between > before + (59 << 20), "{before} {between}");
+        drop((small, large));
+        assert!(in_use() + (58 << 20) < between);
+    }
 
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
