@@ -7,7 +7,7 @@ mkdir -p "$tools"
 # The virtual environments hold packages that are none of a workspace's.
 touch "$tools/COLCON_IGNORE"
 
-packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 octave octave-instrument-control)
+packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 nftables octave octave-instrument-control)
 .ci/packages.sh "${packages[@]}"
 
 .ci/venv.sh "$tools/cyclone" cyclonedds==11.0.1

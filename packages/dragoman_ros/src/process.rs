@@ -11,7 +11,7 @@ use futures::future::LocalBoxFuture;
 
 use crate::claims::Claims;
 use crate::diagnostics::{Diagnostics, Severity};
-use crate::health::{self, Watchdog};
+use crate::health::{self, FaultLog, Watchdog};
 use crate::signals::Signals;
 use crate::startup::Preset;
 use crate::supervision::{Fault, Supervisor};
@@ -131,10 +131,15 @@ async fn supervised(
 
 const DEAF: &str = "a thread of the middleware is dead";
 
-/// Ends the process if the middleware no longer works.
+/// Logs faults of the network, and ends the process if the middleware no longer works.
 async fn watch_middleware(context: Context, supervisor: Supervisor) {
-    let mut watchdog = Watchdog::default();
-    while !watchdog.is_deaf(&health::of(&context)) {
+    let (mut watchdog, mut faults) = (Watchdog::default(), FaultLog::default());
+    loop {
+        let health = health::of(&context);
+        faults.log(&health.faults);
+        if watchdog.is_deaf(&health) {
+            break;
+        }
         dragoman_time::sleep(PERIOD).await;
     }
     tracing::error!("{DEAF}");
@@ -176,17 +181,23 @@ fn node(context: &Context, supervisor: &Supervisor, claims: &Claims) -> Result<R
     Ok(tasks.start()?)
 }
 
-/// Publishes the state of the middleware and the input that it refuses.
+/// Publishes the state of the middleware, the faults of the network, and the input that it refuses.
 fn publish_health(tasks: &mut NodeTasks, context: &Context) -> Result<(), NodeError> {
     let mut diagnostics = Diagnostics::new(tasks.node(), "middleware", "")?;
     let context = context.clone();
     let (mut watchdog, mut before) = (Watchdog::default(), 0);
     tasks.every(PERIOD, move || {
         let health = health::of(&context);
-        let values: Vec<_> = health.refused.iter().map(|(kind, count)| (*kind, count.to_string())).collect();
+        let mut values: Vec<_> =
+            health.refused.iter().map(|(kind, count)| (*kind, count.to_string())).collect();
+        values.push(("checks of the network", health.checks.to_string()));
+        values.extend(health.faults.iter().map(|fault| ("network", fault.text.clone())));
+        let worst = health.faults.iter().max_by_key(|fault| fault.severity as u8);
         let refused = health.refused.iter().map(|(_, count)| count).sum();
         let (severity, message) = if watchdog.is_deaf(&health) {
             (Severity::Error, DEAF)
+        } else if let Some(fault) = worst {
+            (fault.severity, fault.text.as_str())
         } else if refused > before {
             (Severity::Warn, "invalid or excessive input is refused")
         } else {

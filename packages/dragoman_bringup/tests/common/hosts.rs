@@ -14,7 +14,7 @@ pub struct Hosts {
     programs: Vec<Child>,
 }
 
-fn ip(arguments: &str) -> Result<(), String> {
+pub fn ip(arguments: &str) -> Result<(), String> {
     let output =
         Command::new("ip").args(arguments.split_whitespace()).output().map_err(|error| error.to_string())?;
     if output.status.success() {

@@ -1,6 +1,7 @@
 """A peer that is ROS 2 itself: rclpy of Jazzy or Humble, with the standard interfaces only.
 
     ros_peer.py session       everything once; see session()
+    ros_peer.py graph         nodes, topics and services, when a message of a topic has arrived
     ros_peer.py watch SECONDS rates of the arm's topics
     ros_peer.py set NAME NUMBER...
                               sets a parameter of the kinematics node to a number, or to a list of several
@@ -213,6 +214,11 @@ def main():
     try:
         if command == "session":
             session(node)
+        elif command == "graph":
+            states = []
+            node.create_subscription(JointState, "/ranger/joint_states", states.append, 10)
+            graph(node)
+            report("joint_states", "received" if until(lambda: states, 15) else "none")
         elif command == "watch":
             watch(node, float(arguments[0]))
         elif command == "set":

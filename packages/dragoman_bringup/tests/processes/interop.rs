@@ -5,6 +5,7 @@
 //!
 //! In real time, since the peers are programs of others.
 
+use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -99,6 +100,36 @@ fn cyclone_dds_uses_the_lab() {
     let hashed = if distribution() == "humble" { "0" } else { facts.text("gids_listed") };
     assert_eq!(facts.text("gids_with_type_hash"), hashed, "rmw_cyclonedds warns of each that has none");
     facts.show("Cyclone DDS", &FIGURES);
+}
+
+/// A domain in which another program holds the user port of the first participant, but not its discovery port
+/// (RTPS 2.5, 9.6.2.3), as a discovery server of Fast DDS does.
+fn domain_with_a_taken_port() -> (u16, UdpSocket) {
+    let domain = domain();
+    let stranger = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 7400 + 250 * domain + 11)).unwrap();
+    (domain, stranger)
+}
+
+/// The lab announced the port that the stranger holds: acknowledgements went there, and the latched list of nodes was never
+/// sent again.
+#[test]
+fn cyclone_dds_uses_a_lab_whose_user_port_is_taken() {
+    let Some(peer) = Peer::Cyclone.command() else { return };
+    let _place = among_two();
+    let (domain, _stranger) = domain_with_a_taken_port();
+    let lab = Lab::start_with(domain, &["up"], &["-p", "arm31:port:=0"]);
+    check_graph(&run(peer, &lab, &["graph"], 60));
+}
+
+#[test]
+fn ros_2_uses_a_lab_whose_user_port_is_taken() {
+    let Some(peer) = Peer::Ros.command() else { return };
+    let _place = among_two();
+    let (domain, _stranger) = domain_with_a_taken_port();
+    let lab = Lab::start_with(domain, &["up"], &["-p", "arm31:port:=0"]);
+    let facts = run(peer, &lab, &["graph"], 60);
+    facts.contains("nodes", &["/ranger/arm", "/ranger/kinematics", "/ranger/arm31", "/dragoman"]);
+    assert_eq!(facts.text("joint_states"), "received");
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod lab;
 mod latency;
 mod launch;
 mod neobotix;
+mod network;
 mod output;
 mod player;
 mod player_client;

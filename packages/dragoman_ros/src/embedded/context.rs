@@ -137,6 +137,42 @@ mod tests {
         }
     }
 
+    /// The id is free only if both of its ports are: others compute or cache them.
+    #[test]
+    fn a_context_takes_the_next_id_where_a_port_is_taken_and_is_reached_there() {
+        const DOMAIN: u16 = 94;
+        let user_port = discovery_port(DOMAIN, 0) + 1;
+        let _stranger = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, user_port)).unwrap();
+        let contexts = [context(DOMAIN), context(DOMAIN)];
+        // Held by no participant.
+        UdpSocket::bind((Ipv4Addr::LOCALHOST, discovery_port(DOMAIN, 0))).unwrap();
+        UdpSocket::bind((Ipv4Addr::LOCALHOST, discovery_port(DOMAIN, 1))).unwrap_err();
+        let qos = || QosProfile::default().transient_local();
+        let [publisher, subscriber] =
+            contexts.clone().map(|context| Node::create(context, "node", "").unwrap());
+        let (mut publisher, mut subscriber) = (publisher, subscriber);
+        let publisher = publisher.create_publisher("latched", qos()).unwrap();
+        publisher.publish(&std_msgs::msg::String { data: "kept".into() }).unwrap();
+        // A latched sample is sent when the acknowledgement of the reader arrives.
+        let mut received = subscriber.subscribe::<std_msgs::msg::String>("latched", qos()).unwrap();
+        assert_eq!(block_on(received.next()).unwrap().data, "kept");
+    }
+
+    /// Checks of its own packets, in each of two contexts.
+    #[test]
+    fn a_context_checks_that_its_own_packets_arrive() {
+        for context in [context(93), context(93)] {
+            let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+            let mut health = context.participant().health();
+            while health.checks < 6 {
+                assert!(std::time::Instant::now() < end, "{health:?}");
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                health = context.participant().health();
+            }
+            assert_eq!(health.faults, []);
+        }
+    }
+
     /// More participants than the library announces itself to by default, where loopback has no multicast.
     #[test]
     fn many_contexts_on_localhost_find_each_other() {

@@ -8,6 +8,7 @@
 mod backlog;
 mod first_request;
 mod health;
+mod loop_back;
 mod matches;
 mod memory;
 mod network_writer;
@@ -29,8 +30,8 @@ use futures::StreamExt;
 use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
 use rustdds::rpc::SampleIdentity;
 use rustdds::{
-    DomainParticipant, DomainParticipantBuilder, LoopTurns, QosPolicies, RTPSEntity, Timestamp, Topic,
-    TopicKind,
+    DomainParticipant, DomainParticipantBuilder, LoopBack, LoopTurns, QosPolicies, RTPSEntity, Timestamp,
+    Topic, TopicKind,
 };
 
 use super::background::{Background, Spawner};
@@ -126,6 +127,7 @@ pub(crate) struct Participant {
 struct Network {
     participant: DomainParticipant,
     turns: Arc<LoopTurns>,
+    loop_back: Arc<LoopBack>,
     publisher: rustdds::Publisher,
     subscriber: rustdds::Subscriber,
     matches: Arc<Mutex<Matches>>,
@@ -279,6 +281,7 @@ impl Network {
         });
         Ok(Self {
             turns: participant.loop_turns(),
+            loop_back: participant.loop_back(),
             participant,
             publisher,
             subscriber,

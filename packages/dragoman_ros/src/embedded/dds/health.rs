@@ -1,8 +1,9 @@
 //! Health of the DDS library.
 
-use super::Participant;
+use super::{Participant, loop_back};
+use crate::health::Fault;
 
-/// Activity of the library's threads, and its refusals since the start of the process.
+/// Activity of the library's threads, its refusals since the start of the process, and whether it can be reached.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Health {
     /// Number of loops of the thread that receives and sends, and of the discovery thread. Each completes one at least
@@ -10,13 +11,18 @@ pub(crate) struct Health {
     pub(crate) turns: Vec<u64>,
     /// Counts of invalid or excessive input by kind, of all participants of the process.
     pub(crate) refused: Vec<(&'static str, u64)>,
+    /// Why other participants do not reach this one, or not all of them. Empty in memory.
+    pub(crate) faults: Vec<Fault>,
+    /// Number of checks for `faults` so far.
+    pub(crate) checks: u64,
 }
 
 impl Participant {
-    /// Takes no lock, so that a watchdog does not wait for the watched threads.
+    /// Takes no lock that is held for long, so that a watchdog does not wait for the watched threads.
     pub(crate) fn health(&self) -> Health {
         let Some(network) = &self.network else { return Health::default() };
         let refused = rustdds::refused::refused();
+        let reached = network.loop_back.report();
         Health {
             turns: vec![network.turns.event_loop(), network.turns.discovery()],
             refused: vec![
@@ -30,6 +36,8 @@ impl Participant {
                 ("long names", refused.names),
                 ("datagrams to unconfirmed addresses", refused.destinations),
             ],
+            faults: loop_back::faults(&reached),
+            checks: reached.rounds,
         }
     }
 }
