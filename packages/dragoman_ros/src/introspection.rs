@@ -221,30 +221,6 @@ mod with_discovery {
         (nodes, ignored)
     }
 
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-        use crate::rmw_dds_common::msg::{Gid, NodeEntitiesInfo};
-
-        fn node(name: &str) -> NodeEntitiesInfo {
-            NodeEntitiesInfo { node_name: name.to_owned(), ..Default::default() }
-        }
-
-        #[test]
-        fn a_stranger_s_nodes_take_a_bounded_amount_of_memory() {
-            let mut info = ParticipantEntitiesInfo::default();
-            info.node_entities_info_seq =
-                vec![node("one"), node(&"x".repeat(30_000)), node(&"x".repeat(255)), node(&"x".repeat(256))];
-            info.node_entities_info_seq[0].reader_gid_seq = vec![Gid { data: vec![1; 16] }; 10_000];
-            let (nodes, ignored) = bounded(&info);
-            assert_eq!((nodes.len(), ignored), (2, 2));
-            assert_eq!((nodes[0].0.as_str(), nodes[0].1.len()), ("/one", 4096));
-            info.node_entities_info_seq = vec![node("one"); 2000];
-            let (nodes, ignored) = bounded(&info);
-            assert_eq!((nodes.len(), ignored), (1000, 1000));
-        }
-    }
-
     impl Graph {
         fn add_writer(&mut self, topic: &str, type_name: &str, node: Option<&str>) {
             match parts_of_topic(topic) {
@@ -281,6 +257,30 @@ mod with_discovery {
         let mut prefix = [0; 12];
         prefix.copy_from_slice(&gid[..12]);
         prefix
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use crate::rmw_dds_common::msg::{Gid, NodeEntitiesInfo};
+
+        fn node(name: &str) -> NodeEntitiesInfo {
+            NodeEntitiesInfo { node_name: name.to_owned(), ..Default::default() }
+        }
+
+        #[test]
+        fn a_stranger_s_nodes_take_a_bounded_amount_of_memory() {
+            let names = [30_000, 255, 256].map(|length| "x".repeat(length));
+            let nodes = names.iter().map(String::as_str).chain(["one"]).rev().map(node).collect();
+            let mut info = ParticipantEntitiesInfo { node_entities_info_seq: nodes, ..Default::default() };
+            info.node_entities_info_seq[0].reader_gid_seq = vec![Gid { data: vec![1; 16] }; 10_000];
+            let (nodes, ignored) = bounded(&info);
+            assert_eq!((nodes.len(), ignored), (2, 2));
+            assert_eq!((nodes[0].0.as_str(), nodes[0].1.len()), ("/one", 4096));
+            info.node_entities_info_seq = vec![node("one"); 2000];
+            let (nodes, ignored) = bounded(&info);
+            assert_eq!((nodes.len(), ignored), (1000, 1000));
+        }
     }
 }
 

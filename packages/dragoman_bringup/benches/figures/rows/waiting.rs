@@ -30,12 +30,7 @@ pub(super) const ROWS: &[Row] = &[
         open: ALL_OPEN,
         run: map_lines,
     },
-    Row {
-        name: "datagrams",
-        what: "50,000 datagrams/s of the 31-byte protocol",
-        open: &[],
-        run: datagrams,
-    },
+    Row { name: "datagrams", what: "50,000 datagrams/s of the 31-byte protocol", open: &[], run: datagrams },
     Row {
         name: "goals-without-reader",
         what: "12 goals/s of a client without a reader",
