@@ -45,6 +45,15 @@ pub fn give_back() {
     unsafe { libc::malloc_trim(0) };
 }
 
+/// Bytes that the program has allocated and not freed, of all threads. For tests: it stops allocation for a moment.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+pub fn in_use() -> usize {
+    // SAFETY: it takes no pointer, and is safe to call from any thread at any time (mallinfo(3)).
+    let figures = unsafe { libc::mallinfo2() };
+    figures.uordblks + figures.hblkhd
+}
+
 /// Nothing is known of the allocators of other systems.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back() {}
@@ -58,11 +67,30 @@ fn resident() -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, PoisonError};
+
     use super::*;
+
+    /// Memory belongs to the process: one test at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn what_is_in_use_is_counted_until_it_is_freed() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = in_use();
+        let small: Vec<Box<[u8]>> = (0..1000).map(|_| vec![1; 10 << 10].into_boxed_slice()).collect();
+        let large = vec![1_u8; 50 << 20];
+        let between = in_use();
+        assert!(between > before + (59 << 20), "{before} {between}");
+        drop((small, large));
+        assert!(in_use() + (58 << 20) < between);
+    }
 
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn what_was_freed_below_something_in_use_is_given_back() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         // Small enough for the heap, where only the end returns by itself.
         let many: Vec<Box<[u8]>> = (0..4096).map(|_| vec![1; 32 << 10].into_boxed_slice()).collect();
         let last = Box::new([1_u8; 1 << 10]);

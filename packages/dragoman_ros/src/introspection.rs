@@ -47,29 +47,47 @@ impl Graph {
 #[cfg(not(feature = "r2r"))]
 mod with_discovery {
     use std::collections::BTreeMap;
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context as TaskContext, Poll, Waker};
 
-    use std::sync::Arc;
-
-    use futures::{FutureExt, StreamExt};
+    use futures::StreamExt;
 
     use super::{Endpoint, Graph};
+    use crate::embedded::background::Task;
+    use crate::embedded::clock::lock;
     use crate::embedded::dds;
     use crate::embedded::names::{dds_type, parts_of_topic, ros_type};
+    use crate::embedded::rate_limit::RateLimit;
     use crate::embedded::subscription::Subscription;
     use crate::rmw_dds_common::msg::ParticipantEntitiesInfo;
     use crate::{Node, QosProfile, Result, WrappedTypesupport};
 
     /// Follows the graph.
     pub struct Introspection {
-        announced: Subscription<ParticipantEntitiesInfo>,
-        /// The nodes of each participant: full name, and its writers and readers.
+        announced: Arc<Mutex<Announced>>,
+        _following: Task,
+    }
+
+    /// What participants have announced.
+    struct Announced {
+        messages: Subscription<ParticipantEntitiesInfo>,
+        own: Gid,
+        /// The nodes of each other participant: full name, and its writers and readers.
         participants: BTreeMap<Gid, Vec<(String, Vec<Gid>)>>,
+        ignored: RateLimit,
+        /// Of the task that takes messages.
+        waker: Option<Waker>,
     }
 
     type Gid = [u8; 16];
 
     /// Most participants whose nodes are kept.
     const MOST_PARTICIPANTS: usize = 1000;
+    /// Most nodes of a participant, and endpoints of a node, that are kept.
+    const MOST_NODES: usize = 1000;
+    const MOST_ENDPOINTS: usize = 4096;
+    /// Longest name of a node and longest namespace, as in `rmw`.
+    const LONGEST_NAME: usize = 255;
 
     impl Introspection {
         /// Follows the graph of the context of `node`.
@@ -85,9 +103,25 @@ mod with_discovery {
                 qos: &qos,
             };
             // It is the middleware's, and so none of the node's.
-            let reader = node.context().participant().reader(endpoint)?;
-            let announced = Subscription::new(Arc::new(reader));
-            Ok(Self { announced, participants: BTreeMap::new() })
+            let context = node.context();
+            let reader = context.participant().reader(endpoint)?;
+            let announced = Arc::new(Mutex::new(Announced {
+                messages: Subscription::new(Arc::new(reader)),
+                own: context.participant().guid(),
+                participants: BTreeMap::new(),
+                ignored: RateLimit::default(),
+                waker: None,
+            }));
+            // Taken as they come: this process alone announces itself with each endpoint that comes or goes, and nobody
+            // may ask for the graph for days.
+            let followed = Arc::clone(&announced);
+            let following = context.background().spawner().spawn_owned(std::future::poll_fn(move |task| {
+                let mut announced = lock(&followed);
+                announced.take_all(task);
+                announced.waker = Some(task.waker().clone());
+                Poll::Pending
+            }));
+            Ok(Self { announced, _following: following })
         }
 
         /// The graph now.
@@ -95,8 +129,11 @@ mod with_discovery {
         /// # Errors
         /// None in this implementation.
         pub fn graph(&mut self, node: &Node) -> Result<Graph> {
-            while let Some(Some(info)) = self.announced.next().now_or_never() {
-                self.take(&info);
+            let mut announced = lock(&self.announced);
+            // What has come since the task took messages.
+            announced.take_all(&mut TaskContext::from_waker(Waker::noop()));
+            if let Some(task) = announced.waker.take() {
+                task.wake();
             }
             let context = node.context();
             let mut graph = Graph::default();
@@ -118,8 +155,8 @@ mod with_discovery {
                 .chain(readers.iter().map(|(_, _, guid)| *guid))
                 .map(prefix)
                 .collect();
-            self.participants.retain(|gid, _| alive.contains(&prefix(*gid)));
-            for (name, endpoints) in self.participants.values().flatten() {
+            announced.participants.retain(|gid, _| alive.contains(&prefix(*gid)));
+            for (name, endpoints) in announced.participants.values().flatten() {
                 graph.nodes.insert(name.clone());
                 for endpoint in endpoints {
                     owners.entry(*endpoint).or_insert(name);
@@ -138,20 +175,50 @@ mod with_discovery {
             }
             Ok(graph)
         }
+    }
+
+    impl Announced {
+        fn take_all(&mut self, task: &mut TaskContext<'_>) {
+            while let Poll::Ready(Some(info)) = self.messages.poll_next_unpin(task) {
+                self.take(&info);
+            }
+        }
 
         fn take(&mut self, info: &ParticipantEntitiesInfo) {
-            let Some(participant) = gid(&info.gid.data) else { return };
+            let Some(participant) = gid(&info.gid.data).filter(|gid| *gid != self.own) else { return };
             if self.participants.len() >= MOST_PARTICIPANTS && !self.participants.contains_key(&participant) {
-                return;
+                // Most of them have ended, and nobody has asked for the graph since.
+                self.participants.pop_first();
             }
-            let nodes = info.node_entities_info_seq.iter().map(|node| {
-                let namespace = node.node_namespace.trim_end_matches('/');
-                let endpoints = node.writer_gid_seq.iter().chain(&node.reader_gid_seq);
-                let endpoints = endpoints.filter_map(|endpoint| gid(&endpoint.data)).collect();
-                (format!("{namespace}/{}", node.node_name), endpoints)
-            });
-            self.participants.insert(participant, nodes.collect());
+            let (nodes, more) = bounded(info);
+            if more > 0
+                && let Some(withheld) = self.ignored.admit(dragoman_time::now())
+            {
+                tracing::warn!(
+                    more,
+                    withheld,
+                    "nodes of a participant are ignored: too long names, or too many"
+                );
+            }
+            self.participants.insert(participant, nodes);
         }
+    }
+
+    /// The nodes of a participant, and how many of them are ignored.
+    fn bounded(info: &ParticipantEntitiesInfo) -> (Vec<(String, Vec<Gid>)>, usize) {
+        let all = &info.node_entities_info_seq;
+        let named = all
+            .iter()
+            .filter(|node| node.node_name.len() <= LONGEST_NAME && node.node_namespace.len() <= LONGEST_NAME);
+        let nodes = named.take(MOST_NODES).map(|node| {
+            let namespace = node.node_namespace.trim_end_matches('/');
+            let endpoints = node.writer_gid_seq.iter().chain(&node.reader_gid_seq);
+            let endpoints = endpoints.filter_map(|endpoint| gid(&endpoint.data)).take(MOST_ENDPOINTS);
+            (format!("{namespace}/{}", node.node_name), endpoints.collect())
+        });
+        let nodes: Vec<_> = nodes.collect();
+        let ignored = all.len() - nodes.len();
+        (nodes, ignored)
     }
 
     impl Graph {
@@ -190,6 +257,30 @@ mod with_discovery {
         let mut prefix = [0; 12];
         prefix.copy_from_slice(&gid[..12]);
         prefix
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use crate::rmw_dds_common::msg::{Gid, NodeEntitiesInfo};
+
+        fn node(name: &str) -> NodeEntitiesInfo {
+            NodeEntitiesInfo { node_name: name.to_owned(), ..Default::default() }
+        }
+
+        #[test]
+        fn a_stranger_s_nodes_take_a_bounded_amount_of_memory() {
+            let names = [30_000, 255, 256].map(|length| "x".repeat(length));
+            let nodes = names.iter().map(String::as_str).chain(["one"]).rev().map(node).collect();
+            let mut info = ParticipantEntitiesInfo { node_entities_info_seq: nodes, ..Default::default() };
+            info.node_entities_info_seq[0].reader_gid_seq = vec![Gid { data: vec![1; 16] }; 10_000];
+            let (nodes, ignored) = bounded(&info);
+            assert_eq!((nodes.len(), ignored), (2, 2));
+            assert_eq!((nodes[0].0.as_str(), nodes[0].1.len()), ("/one", 4096));
+            info.node_entities_info_seq = vec![node("one"); 2000];
+            let (nodes, ignored) = bounded(&info);
+            assert_eq!((nodes.len(), ignored), (1000, 1000));
+        }
     }
 }
 

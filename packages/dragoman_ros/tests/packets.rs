@@ -289,6 +289,43 @@ fn floods_stay_within_the_limits() {
     assert!(target.knows(peer));
 }
 
+/// Patches 0051 and 0053.
+#[test]
+fn long_names_are_refused() {
+    let target = Target::new();
+    let peer = made_up(1);
+    target.meet(peer);
+    let before = refused();
+    let long = |number: i64| format!("rt/{number:x>30000}");
+    takes_at_most(15.0, "endpoints with names of 30,000 characters", || {
+        for first in (2..2002).step_by(20) {
+            let of_number = |number: i64| {
+                let [.., a, b, c] = number.to_be_bytes();
+                publication(peer, number, [a, b, c, 3], &long(number))
+            };
+            target.receive((first..first + 20).map(of_number).collect());
+            // Discovery reads them between two datagrams.
+            wait_for("names are refused", || refused().names + 2 >= before.names + first as u64);
+        }
+    });
+    let typed = endpoint(guid(peer, [9, 9, 9, 3]), "rt/typed", &"x".repeat(256));
+    target.receive(vec![Message::from(peer).data(PUBLICATIONS_READER, PUBLICATIONS_WRITER, 2002, &typed)]);
+    wait_for("the name of a type is refused", || refused().names >= before.names + 2001);
+    let stranger = made_up(2);
+    let announced = wire::participant_with_user_data(stranger, PEER, 100, &[7; 30_000]);
+    target.receive(vec![Message::from(stranger).data(UNKNOWN, SPDP_WRITER, 1, &announced)]);
+    wait_for("user data is refused", || refused().names >= before.names + 2002);
+    // As long as ROS allows.
+    let modest = format!("rt/{:x>252}", "");
+    target.receive(vec![publication(peer, 2003, [8, 8, 8, 3], &modest)]);
+    let finds = |name: &str| {
+        let writers = target.participant.discovered_writers();
+        writers.iter().any(|writer| writer.publication_topic_data.topic_name == name)
+    };
+    wait_for("a long but valid name is found", || finds(&modest));
+    target.is_alive(3);
+}
+
 #[test]
 fn made_up_sources_do_not_add_up() {
     let target = Target::new();

@@ -186,6 +186,11 @@ impl Participant {
         self.guid
     }
 
+    /// What is delivered without network.
+    pub(crate) fn local(&self) -> &Arc<Local> {
+        &self.local
+    }
+
     /// All writers: those of this context, and those discovered in others.
     ///
     /// The library discovers its own participant too, but only by multicast: our own writers are listed directly.
@@ -252,9 +257,21 @@ impl Network {
         });
         let read_elsewhere = ReadElsewhere::default();
         let (reviewed, listed) = (participant.clone(), Arc::clone(&read_elsewhere));
+        let reviewed_matches = Arc::clone(&matches);
         background.spawn(async move {
             let own = reviewed.guid().prefix;
+            let mut long_names = rustdds::refused::refused().names;
             loop {
+                lock(&reviewed_matches).review();
+                let refused = rustdds::refused::refused().names;
+                if refused > long_names {
+                    // At most one line a second.
+                    tracing::warn!(
+                        count = refused - long_names,
+                        "participants, topics or endpoints with too long names or user data are ignored"
+                    );
+                    long_names = refused;
+                }
                 let readers = reviewed.discovered_readers().into_iter();
                 let others = readers.filter(|reader| reader.reader_proxy.remote_reader_guid.prefix != own);
                 *lock(&listed) =

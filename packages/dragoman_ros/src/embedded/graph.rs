@@ -147,6 +147,7 @@ pub(crate) fn announce(graph: &Arc<Graph>, participant: &Participant, background
         type_hash: type_hash(ParticipantEntitiesInfo::TYPE_NAME),
         qos: &qos,
     })?;
+    let local = Arc::clone(participant.local());
     let (graph, participant) = (Arc::downgrade(graph), participant.guid());
     background.spawn(async move {
         let mut announced = None;
@@ -155,6 +156,7 @@ pub(crate) fn announce(graph: &Arc<Graph>, participant: &Participant, background
             let changed = graph.changed.swap(false, Ordering::Relaxed);
             if changed || reviewed >= REVIEW_PERIOD {
                 reviewed = Duration::ZERO;
+                local.purge();
                 let message = graph.message(participant);
                 if announced.as_ref() != Some(&message) {
                     match cdr::to_bytes(&message).and_then(|payload| writer.write(payload, None)) {

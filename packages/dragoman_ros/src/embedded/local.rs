@@ -159,6 +159,19 @@ impl Local {
         .collect()
     }
 
+    /// Forgets writers and readers that are gone, and topics without any. What is left of a dropped one is a few hundred
+    /// bytes, which the next message or endpoint of the topic would free too, but there may be none.
+    pub(crate) fn purge(&self) {
+        lock(&self.topics).retain(|_, entry| {
+            entry.readers.retain(|reader| reader.strong_count() > 0);
+            entry.writers.retain(|writer| writer.strong_count() > 0);
+            for writer in entry.writers.iter().filter_map(Weak::upgrade) {
+                lock(&writer.state).readers.retain(|reader| reader.strong_count() > 0);
+            }
+            !entry.readers.is_empty() || !entry.writers.is_empty()
+        });
+    }
+
     /// Number of writers matched with a reader.
     pub(crate) fn writers_of(&self, topic: &str, inbox: &Inbox) -> usize {
         let topics = lock(&self.topics);
@@ -330,6 +343,22 @@ mod tests {
         assert_eq!(writers, [("t", "T", [7; 16], &latched)]);
         drop(outlet);
         assert!(local.writers().is_empty());
+    }
+
+    #[test]
+    fn endpoints_that_are_gone_are_forgotten_with_their_topics() {
+        let local = Local::default();
+        let outlet = local.writer("t", "T", &QosProfile::default());
+        for number in 0..100 {
+            local.reader("t", "T", &QosProfile::default());
+            local.writer("t", "T", &QosProfile::default());
+            local.reader(&format!("t{number}"), "T", &QosProfile::default());
+        }
+        local.purge();
+        let topics = lock(&local.topics);
+        assert_eq!(topics.len(), 1);
+        assert_eq!((topics["t"].readers.len(), topics["t"].writers.len()), (0, 1));
+        assert!(lock(&outlet.state).readers.is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 mod action;
 mod arguments;
-mod background;
+pub(crate) mod background;
 pub mod cdr;
 pub(crate) mod client;
 pub(crate) mod clock;
@@ -23,7 +23,7 @@ mod node;
 mod parameter;
 mod publisher;
 pub mod qos;
-mod rate_limit;
+pub(crate) mod rate_limit;
 pub(crate) mod security;
 pub(crate) mod service;
 mod static_peers;

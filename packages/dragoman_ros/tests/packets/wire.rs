@@ -172,6 +172,16 @@ fn parameters(list: &[(u16, Vec<u8>)]) -> Vec<u8> {
 
 /// The announcement of a participant (9.6.2.2): its addresses for discovery data, and its lease in seconds.
 pub fn participant(prefix: Prefix, address: (Ipv4Addr, u16), lease: i32) -> Vec<u8> {
+    participant_with_user_data(prefix, address, lease, &[])
+}
+
+/// The same with USER_DATA.
+pub fn participant_with_user_data(
+    prefix: Prefix,
+    address: (Ipv4Addr, u16),
+    lease: i32,
+    user_data: &[u8],
+) -> Vec<u8> {
     let all_endpoints: u32 = 0xc3f;
     parameters(&[
         (0x15, vec![2, 3]),
@@ -181,6 +191,7 @@ pub fn participant(prefix: Prefix, address: (Ipv4Addr, u16), lease: i32) -> Vec<
         (0x32, locator(address)),
         (0x31, locator(address)),
         (0x02, [lease.to_le_bytes(), [0; 4]].concat()),
+        (0x2c, [&(user_data.len() as u32).to_le_bytes()[..], user_data].concat()),
     ])
 }
 

@@ -33,6 +33,7 @@ impl Participant {
                 ("requests for fragments", refused.fragment_requests),
                 ("participants", refused.participants),
                 ("endpoints", refused.endpoints),
+                ("long names", refused.names),
                 ("datagrams to unconfirmed addresses", refused.destinations),
             ],
             faults: loop_back::faults(&reached),

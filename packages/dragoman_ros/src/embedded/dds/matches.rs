@@ -10,6 +10,8 @@ use rustdds::dds::statusevents::DomainParticipantStatusEvent as Event;
 pub(super) struct Matches {
     own: GUID,
     remotes: BTreeMap<GUID, Match>,
+    /// Endpoints of ours that were dropped since the last review, and before it.
+    dropped: [Vec<GUID>; 2],
 }
 
 #[derive(Default)]
@@ -22,12 +24,27 @@ struct Match {
 impl Matches {
     /// No matches; `own` is our participant.
     pub(super) fn new(own: GUID) -> Self {
-        Self { own, remotes: BTreeMap::new() }
+        Self { own, remotes: BTreeMap::new(), dropped: Default::default() }
     }
 
     /// Whether `remote` belongs to our participant.
     pub(super) fn is_own(&self, remote: &GUID) -> bool {
         remote.prefix == self.own.prefix
+    }
+
+    /// Notes that our endpoint was dropped. Events of its last matches may still come: they are forgotten with it at the
+    /// review after the next.
+    pub(super) fn drop_local(&mut self, local: GUID) {
+        let [recently, _] = &mut self.dropped;
+        recently.push(local);
+    }
+
+    /// Forgets endpoints of ours that were dropped before the last review.
+    pub(super) fn review(&mut self) {
+        let [recently, before] = &mut self.dropped;
+        for local in std::mem::replace(before, std::mem::take(recently)) {
+            self.remotes.remove(&local);
+        }
     }
 
     pub(super) fn observe(&mut self, event: &Event) {
@@ -101,5 +118,28 @@ impl Matches {
 
     pub(super) fn since(&self, local: &GUID) -> Option<Instant> {
         self.remotes.get(local).and_then(|entry| entry.since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(number: u8) -> GUID {
+        GUID::from_bytes([number; 16])
+    }
+
+    #[test]
+    fn dropped_endpoints_are_forgotten_with_matches_that_are_reported_late() {
+        let mut matches = Matches::new(endpoint(0));
+        for number in 1..=100 {
+            let local_reader = endpoint(number);
+            matches.drop_local(local_reader);
+            matches.review();
+            matches.observe(&Event::RemoteWriterMatched { local_reader, remote_writer: endpoint(200) });
+            matches.review();
+            assert_eq!(matches.count(&local_reader), 0);
+        }
+        assert!(matches.remotes.is_empty());
     }
 }

@@ -214,7 +214,9 @@ impl NetworkWriter {
         let now = dragoman_time::now();
         if state.unacknowledged.full_for(now) > FULL_BACKLOG_TIMEOUT {
             tracing::warn!(topic = self.topic.name(), "a reader does not acknowledge; the writer restarts");
+            let stuck = state.writer.guid();
             state.writer = Arc::new(create_writer(&self.publisher, &self.topic, &self.qos)?);
+            lock(&self.matches).drop_local(stuck);
             self.outlet.identify(state.writer.guid().to_bytes());
             (state.seen, state.sent, state.is_leading) = (0, 0, false);
             state.held.clear();
@@ -274,9 +276,12 @@ impl Drop for NetworkWriter {
         // No caller is left to get the error.
         let _ = state.send_held();
         let (writer, is_reliable) = (Arc::clone(&state.writer), self.reliable);
-        if state.sent == 0 || lock(&self.matches).count(&writer.guid()) == 0 {
+        let mut matches = lock(&self.matches);
+        matches.drop_local(writer.guid());
+        if state.sent == 0 || matches.count(&writer.guid()) == 0 {
             return;
         }
+        drop(matches);
         self.spawner.spawn_last(async move {
             if is_reliable {
                 let acknowledged = std::pin::pin!(writer.async_wait_for_acknowledgments());

@@ -203,3 +203,9 @@ impl NetworkReader {
         is_ours
     }
 }
+
+impl Drop for NetworkReader {
+    fn drop(&mut self) {
+        lock(&self.matches).drop_local(self.reader.guid());
+    }
+}
