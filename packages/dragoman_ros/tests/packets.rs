@@ -8,7 +8,7 @@
 #[path = "packets/wire.rs"]
 mod wire;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -324,6 +324,78 @@ fn long_names_are_refused() {
     };
     wait_for("a long but valid name is found", || finds(&modest));
     target.is_alive(3);
+}
+
+/// Patch 0062. Each new reader notifies the event loop of all writers, more than the queue between the threads holds; each
+/// new participant makes it read what Discovery knows, for which others wait to write.
+#[test]
+fn endpoints_are_made_while_participants_come() {
+    let target = Target::new();
+    let qos = QosPolicies::qos_none();
+    let topic =
+        target.participant.create_topic("rt/many".into(), TYPE.into(), &qos, TopicKind::NoKey).unwrap();
+    let publisher = target.participant.create_publisher(&qos).unwrap();
+    let writers: Vec<_> =
+        (0..100).map(|_| publisher.create_datawriter_no_key_cdr::<String>(&topic, None).unwrap()).collect();
+    let (done, ends) = std::sync::mpsc::channel();
+    for _ in 0..3 {
+        let (participant, topic, done) = (target.participant.clone(), topic.clone(), done.clone());
+        std::thread::spawn(move || {
+            let subscriber = participant.create_subscriber(&QosPolicies::qos_none()).unwrap();
+            for _ in 0..100 {
+                drop(subscriber.create_datareader_no_key_cdr::<String>(&topic, None).unwrap());
+            }
+            let _ = done.send(());
+        });
+    }
+    let (mut ended, mut participants) = (0, 10..);
+    wait_for("the readers are made", || {
+        let ten = participants.by_ref().take(10);
+        target.receive(ten.map(|number| announcement(made_up(number), PEER, 100)).collect());
+        ended += ends.try_iter().count();
+        ended == 3
+    });
+    target.is_alive(1_000_000);
+    drop(writers);
+}
+
+/// Patch 0063.
+#[test]
+fn a_first_sample_is_asked_for_until_it_comes() {
+    const EPROSIMA: u8 = 0x0f;
+    let target = Target::new();
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut peer = made_up(1);
+    peer[1] = EPROSIMA;
+    let address = (Ipv4Addr::LOCALHOST, socket.local_addr().unwrap().port());
+    wait_for("the writer is found", || {
+        target.receive(vec![announcement(peer, address, 100)]);
+        std::thread::sleep(Duration::from_millis(2));
+        target.receive(vec![publication(peer, 1, WRITER, TOPIC)]);
+        target.writers_of_others() == 1
+    });
+    let mut datagram = [0; 65536];
+    let mut next = || loop {
+        let length = socket.recv(&mut datagram).expect("an ACKNACK");
+        if let Some(request) = wire::acknack_to(&datagram[..length], WRITER) {
+            return request;
+        }
+    };
+    // Fast DDS ignores a count that is not above the one before, which is 0 at first.
+    let mut count = 0;
+    for _ in 0..3 {
+        let request = next();
+        assert_eq!((request.base, request.missing.as_slice()), (1, [1].as_slice()));
+        assert!(request.count > count, "{request:?}");
+        count = request.count;
+    }
+    target.receive(vec![
+        Message::from(peer).data(target.reader(), WRITER, 1, b"\0\x01\0\0\x05\0\0\0what\0"),
+        Message::from(peer).heartbeat(target.reader(), WRITER, 1, 1, 1),
+    ]);
+    let acknowledged = std::iter::repeat_with(next).find(|request| request.base == 2).unwrap();
+    assert_eq!(acknowledged.missing, []);
 }
 
 #[test]

@@ -61,6 +61,5 @@ pub fn run(lab: &mut VirtualLab, program: &mut impl Program, seed: u64) -> Run {
         println!("  {:6.2} {text}", at.as_secs_f64());
     }
     assert!(touched.is_empty(), "seed {seed}: {} {:?}", touched.len(), touched.first());
-    assert!(began.elapsed() < end.time, "seed {seed}: slower than real time");
     end
 }

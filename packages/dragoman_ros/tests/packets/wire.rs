@@ -212,6 +212,33 @@ pub fn announcement(prefix: Prefix, address: (Ipv4Addr, u16), lease: i32) -> Mes
     Message::from(prefix).data(UNKNOWN, SPDP_WRITER, 1, &participant(prefix, address, lease))
 }
 
+/// What a reader reports to a writer.
+#[derive(Debug)]
+pub struct Acknack {
+    pub base: i64,
+    pub missing: Vec<i64>,
+    pub count: i32,
+}
+
+/// The first ACKNACK to this writer in a message (9.4.5.3).
+pub fn acknack_to(message: &[u8], writer: Entity) -> Option<Acknack> {
+    let mut rest = message.get(20..)?;
+    while let [kind, _flags, low, high, tail @ ..] = rest {
+        let (body, after) = tail.split_at_checked(usize::from(u16::from_le_bytes([*low, *high])))?;
+        if *kind == ACKNACK && body.get(4..8)? == writer {
+            let words: Vec<u32> =
+                body[8..].chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+            let [high, low, bits, set @ .., count] = words.as_slice() else { return None };
+            let base = (i64::from(*high) << 32) + i64::from(*low);
+            let is_set = |bit: &u32| set[(bit / 32) as usize] & (1 << (31 - bit % 32)) != 0;
+            let missing = (0..*bits).filter(is_set).map(|bit| base + i64::from(bit)).collect();
+            return Some(Acknack { base, missing, count: *count as i32 });
+        }
+        rest = after;
+    }
+    None
+}
+
 /// GUID prefixes of simulated peers.
 pub fn made_up(number: u32) -> Prefix {
     let mut prefix = *b"\x01\x12fake\0\0\0\0\0\0";
