@@ -330,33 +330,35 @@ fn long_names_are_refused() {
 /// new participant makes it read what Discovery knows, for which others wait to write.
 #[test]
 fn endpoints_are_made_while_participants_come() {
-    let target = Target::new();
-    let qos = QosPolicies::qos_none();
-    let topic =
-        target.participant.create_topic("rt/many".into(), TYPE.into(), &qos, TopicKind::NoKey).unwrap();
-    let publisher = target.participant.create_publisher(&qos).unwrap();
-    let writers: Vec<_> =
-        (0..100).map(|_| publisher.create_datawriter_no_key_cdr::<String>(&topic, None).unwrap()).collect();
-    let (done, ends) = std::sync::mpsc::channel();
-    for _ in 0..3 {
-        let (participant, topic, done) = (target.participant.clone(), topic.clone(), done.clone());
-        std::thread::spawn(move || {
-            let subscriber = participant.create_subscriber(&QosPolicies::qos_none()).unwrap();
-            for _ in 0..100 {
-                drop(subscriber.create_datareader_no_key_cdr::<String>(&topic, None).unwrap());
+    let (done, ended) = std::sync::mpsc::channel();
+    // Where threads wait for each other for ever, so would this one.
+    std::thread::spawn(move || {
+        let target = Target::new();
+        let qos = QosPolicies::qos_none();
+        let participant = &target.participant;
+        let topic = participant.create_topic("rt/many".into(), TYPE.into(), &qos, TopicKind::NoKey).unwrap();
+        let publisher = participant.create_publisher(&qos).unwrap();
+        let subscriber = participant.create_subscriber(&qos).unwrap();
+        let writer = |_| publisher.create_datawriter_no_key_cdr::<String>(&topic, None).unwrap();
+        let _writers: Vec<_> = (0..200).map(writer).collect();
+        std::thread::scope(|scope| {
+            let make_readers = || {
+                for _ in 0..300 {
+                    drop(subscriber.create_datareader_no_key_cdr::<String>(&topic, None).unwrap());
+                }
+            };
+            let makers = [scope.spawn(make_readers), scope.spawn(make_readers), scope.spawn(make_readers)];
+            let mut participants = 10..;
+            while !makers.iter().all(|maker| maker.is_finished()) {
+                let ten = participants.by_ref().take(10);
+                target.receive(ten.map(|number| announcement(made_up(number), PEER, 100)).collect());
+                std::thread::sleep(Duration::from_millis(5));
             }
-            let _ = done.send(());
         });
-    }
-    let (mut ended, mut participants) = (0, 10..);
-    wait_for("the readers are made", || {
-        let ten = participants.by_ref().take(10);
-        target.receive(ten.map(|number| announcement(made_up(number), PEER, 100)).collect());
-        ended += ends.try_iter().count();
-        ended == 3
+        target.is_alive(1_000_000);
+        let _ = done.send(());
     });
-    target.is_alive(1_000_000);
-    drop(writers);
+    ended.recv_timeout(Duration::from_secs(60)).expect("the readers are made, and both threads live");
 }
 
 /// Patch 0063.
