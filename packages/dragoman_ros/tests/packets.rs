@@ -326,41 +326,6 @@ fn long_names_are_refused() {
     target.is_alive(3);
 }
 
-/// Patch 0062. Each new reader notifies the event loop of all writers, more than the queue between the threads holds; each
-/// new participant makes it read what Discovery knows, for which others wait to write.
-#[test]
-fn endpoints_are_made_while_participants_come() {
-    let (done, ended) = std::sync::mpsc::channel();
-    // Where threads wait for each other for ever, so would this one.
-    std::thread::spawn(move || {
-        let target = Target::new();
-        let qos = QosPolicies::qos_none();
-        let participant = &target.participant;
-        let topic = participant.create_topic("rt/many".into(), TYPE.into(), &qos, TopicKind::NoKey).unwrap();
-        let publisher = participant.create_publisher(&qos).unwrap();
-        let subscriber = participant.create_subscriber(&qos).unwrap();
-        let writer = |_| publisher.create_datawriter_no_key_cdr::<String>(&topic, None).unwrap();
-        let _writers: Vec<_> = (0..200).map(writer).collect();
-        std::thread::scope(|scope| {
-            let make_readers = || {
-                for _ in 0..300 {
-                    drop(subscriber.create_datareader_no_key_cdr::<String>(&topic, None).unwrap());
-                }
-            };
-            let makers = [scope.spawn(make_readers), scope.spawn(make_readers), scope.spawn(make_readers)];
-            let mut participants = 10..;
-            while !makers.iter().all(|maker| maker.is_finished()) {
-                let ten = participants.by_ref().take(10);
-                target.receive(ten.map(|number| announcement(made_up(number), PEER, 100)).collect());
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        });
-        target.is_alive(1_000_000);
-        let _ = done.send(());
-    });
-    ended.recv_timeout(Duration::from_secs(60)).expect("the readers are made, and both threads live");
-}
-
 /// Patch 0063.
 #[test]
 fn a_first_sample_is_asked_for_until_it_comes() {
