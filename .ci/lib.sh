@@ -39,7 +39,7 @@ join() {
     unset "BESIDE[$name]"
     cat "$TOOLS/$name.log"
     STEPS+="$(printf '%-14s beside others, ended after %d s' "$name" "$SECONDS")"$'\n'
-    echo "ci: $name has ended after $SECONDS s, status $status"
+    echo "ci: $name has ended after $SECONDS s, status $status; $(disk) free"
     return "$status"
 }
 
@@ -57,10 +57,13 @@ step() {
     kill -KILL -- "-$CURRENT" 2>/dev/null || true
     CURRENT=
     STEPS+="$(printf '%-14s %5d s %5d s of a processor' "$name" "$((SECONDS - began))" "$(of_children <"$used")")"$'\n'
-    echo "ci: $name took $((SECONDS - began)) s, $(of_children <"$used") s of a processor, status $status"
+    echo "ci: $name took $((SECONDS - began)) s, $(of_children <"$used") s of a processor, status $status; $(disk) free"
     rm "$used"
     return "$status"
 }
 
 # The last line of `times`, user and system, in seconds.
 of_children() { awk -F'[ms ]+' 'END { print int($1 * 60 + $2 + $3 * 60 + $4) }'; }
+
+# What is left of the disk. A full one looks like any other fault of the program that wanted to write.
+disk() { df --block-size=1MB --output=avail . | awk 'END { print $1 " MB of disk" }'; }

@@ -56,7 +56,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use dragoman_ros::process::{self, CommonOptions, Process};
 use dragoman_ros::startup::Preset;
-use dragoman_ros::{Context, command_line, outln, output, plain};
+use dragoman_ros::{Context, command_line, outln, output};
 use dragoman_tools::latency::{self, LatencyOptions};
 use dragoman_tools::play::{self, PlayOptions};
 use dragoman_tools::record::{self, RecordOptions};
@@ -237,7 +237,7 @@ pub fn main() -> ExitCode {
         return status;
     }
     if let Err(error) = ended {
-        eprintln!("dragoman: {}", plain::lines(&error.to_string()));
+        eprintln!("dragoman: {}", dragoman_text::lines(&error.to_string()));
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS

@@ -1,11 +1,14 @@
 //! JSON and CBOR of clients, with a limit on the number of values: a short text such as `[[],[],...]` takes many times its
-//! length in memory.
+//! length in memory. And the length of names.
 
 use serde::de::DeserializeOwned;
 use serde_json::error::Error;
 
 /// Most values of a frame. A picture of 640 x 480 pixels as an array of numbers has 921 600.
 pub(crate) const MOST_VALUES: usize = 1_000_000;
+
+/// Maximum length of a name of a client, bytes: the middleware allows 255 or less.
+pub(crate) const MAX_NAME_LEN: usize = 1000;
 
 /// Why a text of a client is not accepted.
 #[derive(Debug, thiserror::Error)]

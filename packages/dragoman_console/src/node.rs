@@ -5,13 +5,15 @@
 //! | `node.rs` | settings, the start |
 //! | `node/server.rs` | HTTP: page, WebSocket, state of the lab |
 //! | `node/listener.rs` | its connections |
+//! | `node/websocket.rs` | the way from HTTP to WebSocket |
 //! | `node/access.rs` | who may connect |
 //! | `node/foxglove.rs` | Foxglove's protocol |
 //! | `node/assets.rs` | descriptions and meshes for its clients |
 //! | `node/page.rs` | the files of the page |
 //! | `node/lab.rs` | the state of the lab as JSON |
 //! | `node/recordings.rs` | the recorder's last file, for download |
-//! | `node/client.rs` | one WebSocket client and its queue |
+//! | `node/client.rs` | one WebSocket client |
+//! | `node/outbox.rs` | what waits for it |
 //! | `node/bounds.rs` | how much clients may have |
 //! | `node/hub.rs` | the state that clients share, and what they order |
 //! | `node/topics.rs` | subscriptions and publishers |
@@ -37,19 +39,22 @@ mod hub;
 mod lab;
 mod listener;
 mod offered_actions;
+mod outbox;
 mod page;
 mod recordings;
 mod ros;
 mod rosapi;
 mod server;
 mod topics;
+mod websocket;
 
 pub use access::Token;
 
 use std::error::Error;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use dragoman_io::net::TcpListener;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
 use dragoman_ros::parameters::{self, Declaration, Range};
@@ -74,6 +79,8 @@ pub const NODE_NAME: &str = "console";
 /// [setpriority(2)]: https://man7.org/linux/man-pages/man2/setpriority.2.html
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
+/// Connections that wait until they are accepted.
+const BACKLOG: i32 = 1024;
 
 /// How a console is started.
 #[derive(Clone)]
@@ -220,30 +227,27 @@ fn random_uuid(name: &str) -> Uuid {
     Builder::from_random_bytes(dragoman_time::random_bytes(name)).into_uuid()
 }
 
-/// Gives the calling thread the processor after those of the robots. Threads have priorities of their own on Linux only.
+/// Gives the calling thread the processor after those of the robots. Threads have priorities of their own on Linux only, and
+/// a lab on virtual time has no threads.
 fn lower_priority() {
+    if dragoman_time::is_virtual() {
+        return;
+    }
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(NICENESS) {
         tracing::debug!(%error, "the console's threads keep their priority");
     }
 }
 
-/// A socket, and its address. On virtual time there is no socket: the console then works in ROS only.
-fn listen(
-    settings: &Settings,
-    address: SocketAddr,
-) -> Result<(Option<TcpListener>, SocketAddr), ConsoleError> {
+/// Opens a port; returns its address as well.
+fn listen(settings: &Settings, address: SocketAddr) -> Result<(TcpListener, SocketAddr), ConsoleError> {
     if settings.token.is_none() && !address.ip().is_loopback() {
         return Err(ConsoleError::NoToken(address));
     }
-    if dragoman_time::is_virtual() {
-        return Ok((None, address));
-    }
     let error = |error| ConsoleError::Bind { address, error };
-    let listener = TcpListener::bind(address).map_err(error)?;
-    listener.set_nonblocking(true).map_err(error)?;
+    let listener = TcpListener::bind(address, BACKLOG).map_err(error)?;
     let address = listener.local_addr().map_err(error)?;
-    Ok((Some(listener), address))
+    Ok((listener, address))
 }
 
 /// The types of this process.

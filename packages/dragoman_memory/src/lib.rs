@@ -16,6 +16,8 @@ use trimmer::Trimmer;
 
 /// Period of looking at the size of the process.
 const PERIOD: Duration = Duration::from_secs(4);
+/// Time before the first look. By then a program has started, and few clients have come: its size is the one at rest.
+const FIRST_LOOK: Duration = Duration::from_millis(500);
 
 /// Gives memory back now and then, in a thread of its own, until the process ends.
 ///
@@ -24,8 +26,10 @@ const PERIOD: Duration = Duration::from_secs(4);
 pub fn watch() -> std::io::Result<()> {
     let look = || {
         let mut trimmer = Trimmer::default();
+        let mut pause = FIRST_LOOK;
         loop {
-            std::thread::sleep(PERIOD);
+            std::thread::sleep(pause);
+            pause = PERIOD;
             if let Some(size) = resident()
                 && trimmer.is_due(size)
             {
@@ -45,6 +49,10 @@ pub fn give_back() {
     unsafe { libc::malloc_trim(0) };
 }
 
+/// Nothing is known of the allocators of other systems.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn give_back() {}
+
 /// Bytes that the program has allocated and not freed, of all threads. For tests: it stops allocation for a moment.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
@@ -53,10 +61,6 @@ pub fn in_use() -> usize {
     let figures = unsafe { libc::mallinfo2() };
     figures.uordblks + figures.hblkhd
 }
-
-/// Nothing is known of the allocators of other systems.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn give_back() {}
 
 /// Memory of this process that is in the machine's memory, in bytes; `None` where the system does not tell.
 fn resident() -> Option<usize> {

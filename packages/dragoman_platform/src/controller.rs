@@ -29,7 +29,7 @@ use std::time::Duration;
 use dragoman_geometry::limits::Ramp;
 use dragoman_geometry::{Point, Pose, Twist};
 
-use crate::localization::Localizer;
+use crate::localization::{Lines, Localizer};
 use crate::mapping::Mapper;
 use crate::mapping::extract::{Line, extract};
 use crate::motion::automatic::{Automatic, MotionEvent, Situation};
@@ -137,6 +137,9 @@ pub struct Platform {
     /// Lines of the last scan, in the platform's frame.
     scanned: Vec<Line>,
     map: Arc<Map>,
+    /// Of the map.
+    lines: Arc<Lines>,
+    /// Of the map.
     ground: Arc<Ground>,
     roadmap: Roadmap,
     obstacles: Obstacles,
@@ -186,6 +189,7 @@ impl Platform {
             mapper: Mapper::default(),
             scanned: Vec::new(),
             ground: Arc::new(Ground::new(&map, &settings)),
+            lines: Arc::default(),
             map: Arc::new(map),
             roadmap: Roadmap::default(),
             obstacles: Obstacles::default(),

@@ -14,6 +14,8 @@ mod lines;
 mod matching;
 mod search;
 
+use std::sync::Arc;
+
 use dragoman_geometry::{Point, Pose, Segment, compose, position, transform, wrap_angle};
 use dragoman_neobotix::map::Map;
 use nalgebra::Matrix3;
@@ -81,7 +83,7 @@ enum State {
 /// Estimates the platform's pose.
 #[derive(Debug)]
 pub struct Localizer {
-    lines: Lines,
+    lines: Arc<Lines>,
     /// The best first; never empty.
     hypotheses: Vec<Hypothesis>,
     state: State,
@@ -95,7 +97,7 @@ impl Localizer {
     pub fn new(pose: Pose) -> Self {
         let hypothesis = Hypothesis { pose, covariance: Matrix3::zeros(), quality: 1.0 };
         Self {
-            lines: Lines::default(),
+            lines: Arc::default(),
             hypotheses: vec![hypothesis],
             state: State::Tracking,
             lost: false,
@@ -105,18 +107,18 @@ impl Localizer {
 
     /// Sets another map; the platform is searched around its last pose.
     pub fn set_map(&mut self, map: &Map, settings: &LocalizationSettings) {
-        self.set_lines(Lines::new(&map.lines), settings);
+        self.set_lines(Arc::new(Lines::new(&map.lines)), settings);
     }
 
     /// The same with preprocessed lines.
-    pub(crate) fn set_lines(&mut self, lines: Lines, settings: &LocalizationSettings) {
+    pub(crate) fn set_lines(&mut self, lines: Arc<Lines>, settings: &LocalizationSettings) {
         self.lines = lines;
         self.place(self.pose(), settings);
     }
 
     /// Sets a map of lines that the platform extracted itself; the pose does not change.
     pub fn map_from(&mut self, lines: impl Iterator<Item = Segment>) {
-        self.lines = Lines::new(&lines.collect::<Vec<_>>());
+        self.lines = Arc::new(Lines::new(&lines.collect::<Vec<_>>()));
         self.hypotheses.truncate(1);
         self.state = State::Tracking;
         self.lost = false;

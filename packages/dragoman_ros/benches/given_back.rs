@@ -1,7 +1,7 @@
 //! What endpoints, nodes and participants take is given back when they are gone: thousands come and go, one after
 //! another, and the memory in use stays the same.
 //!
-//! `cargo test --workspace --bench given_back` runs it, in three minutes: these are figures, no part of the tests.
+//! `cargo test --workspace --bench given_back` runs it, in five minutes: these are figures, no part of the tests.
 //!
 //! Each test fails without the patch (`rustdds/patches`) or the change that is named in it. It measures the memory of the
 //! process, in which the peer lives too, and so is a program of its own.

@@ -5,7 +5,6 @@ mod refusals;
 pub use refusals::Refusals;
 
 use crate::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus, KeyValue};
-use crate::plain;
 use crate::{Clock, ClockType, Node, Publisher, QosProfile};
 
 /// Severity of a state.
@@ -41,18 +40,18 @@ impl Diagnostics {
         Ok(Self { publisher, name, hardware_id: hardware_id.to_owned(), clock })
     }
 
-    /// Publishes a state with its values, as plain text ([`plain::line`]); call it at most once a second.
+    /// Publishes a state with its values, as plain text ([`dragoman_text::line`]); call it at most once a second.
     pub fn publish(&mut self, severity: Severity, message: &str, values: &[(&str, String)]) {
         let value = |(key, value): &(&str, String)| KeyValue {
-            key: plain::line(key).into_owned(),
-            value: plain::line(value).into_owned(),
+            key: dragoman_text::line(key).into_owned(),
+            value: dragoman_text::line(value).into_owned(),
         };
         let mut array = DiagnosticArray::default();
         array.header.stamp = Clock::to_builtin_time(&self.clock.get_now().unwrap_or_default());
         array.status.push(DiagnosticStatus {
             level: severity as u8,
             name: self.name.clone(),
-            message: plain::line(message).into_owned(),
+            message: dragoman_text::line(message).into_owned(),
             hardware_id: self.hardware_id.clone(),
             values: values.iter().map(value).collect(),
         });

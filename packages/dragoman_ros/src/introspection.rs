@@ -112,8 +112,8 @@ mod with_discovery {
                 ignored: RateLimit::default(),
                 waker: None,
             }));
-            // Taken as they come: this process alone announces itself with each endpoint that comes or goes, and nobody
-            // may ask for the graph for days.
+            // Taken when they arrive, not when the graph is read: that may be days later, and each new endpoint of this
+            // process alone makes a message.
             let followed = Arc::clone(&announced);
             let following = context.background().spawner().spawn_owned(std::future::poll_fn(move |task| {
                 let mut announced = lock(&followed);
@@ -187,7 +187,7 @@ mod with_discovery {
         fn take(&mut self, info: &ParticipantEntitiesInfo) {
             let Some(participant) = gid(&info.gid.data).filter(|gid| *gid != self.own) else { return };
             if self.participants.len() >= MOST_PARTICIPANTS && !self.participants.contains_key(&participant) {
-                // Most of them have ended, and nobody has asked for the graph since.
+                // Participants that have ended are removed only when the graph is read.
                 self.participants.pop_first();
             }
             let (nodes, more) = bounded(info);

@@ -8,7 +8,6 @@
 //! | --- | --- |
 //! | [`claims`] | ownership of namespaces |
 //! | [`command_line`] | the part of a command line that belongs to ROS |
-//! | [`plain`] | text from outside, made safe to show |
 //! | [`process`] | a program from its options to its exit code: log, signals, supervision |
 //! | [`supervision`] | the owner of all running parts of a process |
 //! | [`parameters`] | declared parameters with ranges, their services and events |
@@ -66,7 +65,6 @@ mod names;
 pub mod naming;
 pub mod output;
 pub mod parameters;
-pub mod plain;
 #[cfg(not(feature = "r2r-doc-only"))]
 pub mod process;
 mod qos_overrides;

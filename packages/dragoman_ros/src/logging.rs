@@ -1,7 +1,7 @@
 //! The log: on the terminal, and on `/rosout` for other nodes.
 //!
 //! Nodes log with `tracing`; a field `node` names the logger, otherwise the source's module does. What is logged may come
-//! from anyone: an entry is one line of plain text, on every way out ([`plain::line`]).
+//! from anyone: an entry is one line of plain text, on every way out ([`dragoman_text::line`]).
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -23,8 +23,7 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::rcl_interfaces::msg::Log;
-use crate::{Clock, Node, QosProfile};
-use crate::{command_line, plain};
+use crate::{Clock, Node, QosProfile, command_line};
 
 /// Entries that wait for `/rosout`; more are dropped, because logging must never block.
 const QUEUE_LENGTH: usize = 1000;
@@ -121,7 +120,7 @@ impl<'writer> FormatFields<'writer> for PlainFields {
     fn format_fields<R: RecordFields>(&self, mut writer: Writer<'writer>, fields: R) -> std::fmt::Result {
         let mut text = String::new();
         DefaultFields::new().format_fields(Writer::new(&mut text), fields)?;
-        writer.write_str(&plain::line(&text))
+        writer.write_str(&dragoman_text::line(&text))
     }
 }
 
@@ -245,7 +244,7 @@ fn entry(event: &Event<'_>) -> Log {
         entry.name = metadata.target().replace("::", ".");
     }
     for text in [&mut entry.msg, &mut entry.name] {
-        *text = plain::line(text).into_owned();
+        *text = dragoman_text::line(text).into_owned();
     }
     entry
 }

@@ -8,8 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::plain;
-
 /// Exit status of a program whose output was closed: that of one that SIGPIPE ends, in a shell.
 const STATUS: u8 = 128 + 13;
 
@@ -34,10 +32,10 @@ macro_rules! out {
     };
 }
 
-/// Prints and flushes; what could change the terminal is escaped ([`plain::lines`]). If the output is closed, the program ends: at once, or as at SIGINT if it waits for that.
+/// Prints and flushes; what could change the terminal is escaped ([`dragoman_text::lines`]). If the output is closed, the program ends: at once, or as at SIGINT if it waits for that.
 pub fn print(text: fmt::Arguments<'_>) {
     let text = text.to_string();
-    let text = plain::lines(&text);
+    let text = dragoman_text::lines(&text);
     if dragoman_time::print(format_args!("{text}")) || IS_CLOSED.load(Ordering::Relaxed) {
         return;
     }

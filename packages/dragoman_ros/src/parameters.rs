@@ -17,6 +17,13 @@ use crate::rcl_interfaces::msg::{
 use crate::rcl_interfaces::srv;
 use crate::{Clock, Node, ParameterValue, Publisher, QosProfile, ServiceRequest};
 
+/// Most names that a request may ask for, and most parameters that it may set, many times those of a node: it answers beside
+/// its work.
+const MOST_NAMES: usize = 10_000;
+const MOST_SET: usize = 1000;
+/// The longest value that can be set, bytes: a node keeps it.
+const MAX_VALUE_LEN: usize = 1 << 20;
+
 /// Allowed values of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Range {
@@ -378,49 +385,50 @@ impl Parameters {
 
     fn get(&self, request: ServiceRequest<srv::GetParameters::Service>) -> crate::Result<()> {
         let store = self.lock();
-        let value = |name: &String| store.values.get(name.as_str()).map(value_message);
-        // As in rclcpp one undeclared name makes the whole response empty.
-        let values = request.message.names.iter().map(value).collect::<Option<_>>().unwrap_or_default();
+        let value = |name: &str| store.values.get(name).map(value_message);
+        let values = of_all(&request.message.names, value);
         request.respond(srv::GetParameters::Response { values })
     }
 
     fn types(&self, request: ServiceRequest<srv::GetParameterTypes::Service>) -> crate::Result<()> {
         let store = self.lock();
-        let code = |name: &String| store.values.get(name.as_str()).map(type_code);
-        let types = request.message.names.iter().map(code).collect::<Option<_>>().unwrap_or_default();
+        let code = |name: &str| store.values.get(name).map(type_code);
+        let types = of_all(&request.message.names, code);
         request.respond(srv::GetParameterTypes::Response { types })
     }
 
     fn set_each(&self, request: ServiceRequest<srv::SetParameters::Service>) -> crate::Result<()> {
-        let results = request
-            .message
-            .parameters
-            .iter()
-            .map(|given| set_result(self.set(vec![change(given)])))
-            .collect();
+        let given = &request.message.parameters;
+        let results = match check_number(given) {
+            Ok(()) => given.iter().map(|one| change(one).and_then(|one| self.set(vec![one]))).collect(),
+            Err(reason) => vec![Err(reason)],
+        };
+        let results = results.into_iter().map(set_result).collect();
         request.respond(srv::SetParameters::Response { results })
     }
 
     fn set_all(&self, request: ServiceRequest<srv::SetParametersAtomically::Service>) -> crate::Result<()> {
-        let result = set_result(self.set(request.message.parameters.iter().map(change).collect()));
+        let given = &request.message.parameters;
+        let changes = check_number(given).and_then(|()| given.iter().map(change).collect());
+        let result = set_result(changes.and_then(|changes| self.set(changes)));
         request.respond(srv::SetParametersAtomically::Response { result })
     }
 
     fn describe(&self, request: ServiceRequest<srv::DescribeParameters::Service>) -> crate::Result<()> {
         let store = self.lock();
-        let descriptor = |name: &String| store.declarations.get(name.as_str()).map(Declaration::descriptor);
-        let descriptors =
-            request.message.names.iter().map(descriptor).collect::<Option<_>>().unwrap_or_default();
+        let descriptor = |name: &str| store.declarations.get(name).map(Declaration::descriptor);
+        let descriptors = of_all(&request.message.names, descriptor);
         request.respond(srv::DescribeParameters::Response { descriptors })
     }
 
     fn list(&self, request: ServiceRequest<srv::ListParameters::Service>) -> crate::Result<()> {
-        let (prefixes, depth) = (request.message.prefixes.clone(), request.message.depth);
+        let srv::ListParameters::Request { prefixes, depth } = &request.message;
+        let prefixes = prefixes.get(..MOST_NAMES).unwrap_or(prefixes);
         let store = self.lock();
         let names: Vec<String> = store
             .values
             .keys()
-            .filter(|name| is_listed(name, &prefixes, depth))
+            .filter(|name| is_listed(name, prefixes, *depth))
             .map(|name| (*name).to_owned())
             .collect();
         let mut prefixes: Vec<String> =
@@ -460,8 +468,33 @@ fn set_result(result: Result<(), String>) -> SetParametersResult {
     }
 }
 
-fn change(given: &ParameterMessage) -> (String, ParameterValue) {
-    (given.name.clone(), value_of(&given.value))
+/// A value for each name. As in rclcpp one that is not declared makes the whole response empty; so do too many.
+fn of_all<T>(names: &[String], value: impl Fn(&str) -> Option<T>) -> Vec<T> {
+    let are_few = names.len() <= MOST_NAMES;
+    are_few.then(|| names.iter().map(|name| value(name)).collect()).flatten().unwrap_or_default()
+}
+
+fn check_number(given: &[ParameterMessage]) -> Result<(), String> {
+    if given.len() > MOST_SET {
+        return Err(format!("more than {MOST_SET} parameters in one request"));
+    }
+    Ok(())
+}
+
+fn change(given: &ParameterMessage) -> Result<(String, ParameterValue), String> {
+    let bytes = len(&given.value);
+    if bytes > MAX_VALUE_LEN {
+        return Err(format!("a value of {bytes} bytes; the maximum is {MAX_VALUE_LEN}"));
+    }
+    Ok((given.name.clone(), value_of(&given.value)))
+}
+
+/// Bytes of a value, about.
+fn len(value: &ValueMessage) -> usize {
+    let texts: usize = value.string_array_value.iter().map(|text| size_of::<String>() + text.len()).sum();
+    let numbers = value.integer_array_value.len() + value.double_array_value.len();
+    let bytes = value.byte_array_value.len() + value.bool_array_value.len();
+    value.string_value.len() + texts + 8 * numbers + bytes
 }
 
 fn message(name: &str, value: &ParameterValue) -> ParameterMessage {
@@ -519,6 +552,21 @@ fn value_of(message: &ValueMessage) -> ParameterValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_and_values_have_a_bound() {
+        let names = |count: usize| vec!["rate".to_owned(); count];
+        assert_eq!(of_all(&names(MOST_NAMES), |_| Some(())).len(), MOST_NAMES);
+        assert!(of_all(&names(MOST_NAMES + 1), |_| Some(())).is_empty());
+        let given = |length: usize| {
+            let value = ValueMessage { type_: 4, string_value: "x".repeat(length), ..Default::default() };
+            ParameterMessage { name: "name".to_owned(), value }
+        };
+        assert!(change(&given(MAX_VALUE_LEN)).is_ok());
+        let refused = change(&given(MAX_VALUE_LEN + 1)).unwrap_err();
+        assert_eq!(refused, "a value of 1048577 bytes; the maximum is 1048576");
+        assert!(check_number(&vec![given(0); MOST_SET + 1]).is_err());
+    }
 
     #[test]
     fn values_are_checked_against_their_declaration() {

@@ -103,8 +103,14 @@ impl Target {
     /// Announces a peer, a writer and a reader of our topic, until they are discovered.
     #[track_caller]
     fn meet(&self, peer: Prefix) {
+        self.meet_at(peer, PEER);
+    }
+
+    /// The same for a peer with another address.
+    #[track_caller]
+    fn meet_at(&self, peer: Prefix, address: (Ipv4Addr, u16)) {
         wait_for("a peer is found", || {
-            self.receive(vec![announcement(peer, PEER, 100)]);
+            self.receive(vec![announcement(peer, address, 100)]);
             std::thread::sleep(Duration::from_millis(2));
             self.receive(vec![publication(peer, 1, WRITER, TOPIC), subscription(peer, 1, READER, WRITTEN)]);
             self.knows(peer)
@@ -335,13 +341,7 @@ fn a_first_sample_is_asked_for_until_it_comes() {
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut peer = made_up(1);
     peer[1] = EPROSIMA;
-    let address = (Ipv4Addr::LOCALHOST, socket.local_addr().unwrap().port());
-    wait_for("the writer is found", || {
-        target.receive(vec![announcement(peer, address, 100)]);
-        std::thread::sleep(Duration::from_millis(2));
-        target.receive(vec![publication(peer, 1, WRITER, TOPIC)]);
-        target.writers_of_others() == 1
-    });
+    target.meet_at(peer, (Ipv4Addr::LOCALHOST, socket.local_addr().unwrap().port()));
     let mut datagram = [0; 65536];
     let mut next = || loop {
         let length = socket.recv(&mut datagram).expect("an ACKNACK");

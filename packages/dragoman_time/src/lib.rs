@@ -17,11 +17,12 @@
 //! | `clock` | [`now`], [`since`], [`wall_time`], [`is_virtual`] |
 //! | `sleep` | [`sleep()`], [`sleep_until`], [`timeout`], [`Interval`] |
 //! | `task` | [`spawn`], [`Task`], [`Tasks`] |
-//! | `thread` | [`spawn_thread`]: a task with a thread of its own in real time |
+//! | `thread` | [`spawn_thread`], [`spawn_server`]: tasks with a thread of their own in real time |
 //! | [`watch`] | a value whose changes can be awaited |
 //! | `work` | [`off_thread`], [`yield_after`]: long computations; the table of what they cost in virtual time |
 //! | `chance` | [`random`], [`random_bytes`] |
 //! | `surroundings` | arguments, environment, standard output, [`own`]: what belongs to a lab |
+//! | `held` | [`Held`]: what bounded things hold |
 //! | `history` | [`note`], [`Fingerprint`]: whether two histories are the same |
 //! | `simulation` | [`Simulation`] |
 //! | `program` | [`Program`]: one of several programs in a simulation |
@@ -30,6 +31,7 @@
 mod chance;
 mod clock;
 mod executor;
+mod held;
 mod history;
 mod program;
 mod simulation;
@@ -42,6 +44,7 @@ mod work;
 
 pub use chance::{random, random_bytes, random_unit};
 pub use clock::{is_virtual, now, since, wall_time};
+pub use held::{Figures, Held};
 pub use history::{Event, Fingerprint, note};
 pub use program::{Program, Run};
 pub use simulation::{Simulation, SimulationGuard};
@@ -54,5 +57,5 @@ pub use surroundings::{
     thread_name, variable, variable_os,
 };
 pub use task::{AbortHandle, Task, TaskError, Tasks, can_spawn, spawn, yield_now};
-pub use thread::{Thread, spawn_thread};
+pub use thread::{Thread, spawn_server, spawn_thread};
 pub use work::{Work, WorkClock, off_thread, yield_after};

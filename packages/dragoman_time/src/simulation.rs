@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::chance::Streams;
 use crate::executor::{Entered, Executor, lock};
+use crate::held::{Figures, Kinds};
 use crate::history::{Event, Fingerprint, History};
 use crate::program::{Program, Values};
 use crate::surroundings::Surroundings;
@@ -90,6 +91,11 @@ impl Simulation {
     /// Numbers of tasks that have not ended, by the places in the source where they were spawned.
     pub fn tasks(&self) -> BTreeMap<String, usize> {
         self.executor.tasks()
+    }
+
+    /// What bounded things hold, by their names; those of which nothing was ever held are left out.
+    pub fn held(&self) -> BTreeMap<&'static str, Figures> {
+        self.enter(crate::surroundings::shared::<Kinds>).figures()
     }
 
     /// What was printed on standard output since the last call.

@@ -26,6 +26,37 @@ pub fn spawn_thread(name: &str, future: impl Future<Output = ()> + Send + 'stati
     Ok(Thread(Kind::Thread(thread)))
 }
 
+/// Runs `future`, and what it spawns, in a thread of its own with tokio's sockets. The result resolves when all of it has
+/// ended. On virtual time it is a task as any other.
+///
+/// # Errors
+/// The system refused another thread, or what its sockets need.
+#[track_caller]
+pub fn spawn_server(
+    name: &str,
+    future: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    let (ended, end) = futures::channel::oneshot::channel::<()>();
+    if is_virtual() {
+        spawn(async move {
+            let _ended = ended;
+            future.await;
+        });
+    } else {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            // Dropped last.
+            let _ended = ended;
+            runtime.block_on(future);
+            drop(runtime);
+        })?;
+    }
+    // Nothing is sent: it resolves when the other end is dropped.
+    Ok(async move {
+        let _ = end.await;
+    })
+}
+
 /// A task with a thread of its own. It goes on when this is dropped.
 #[derive(Debug)]
 pub struct Thread(Kind);

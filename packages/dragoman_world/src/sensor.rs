@@ -201,6 +201,8 @@ impl Default for UltrasonicFigures {
 
 /// Number of rays on the cone's surface.
 const RIM_RAYS: u32 = 32;
+/// Angle between two of them around the axis, rad.
+const RIM_STEP: f64 = std::f64::consts::TAU / RIM_RAYS as f64;
 /// Number of inner cones with rays as well, for objects thinner than the distance between the outer rays.
 const RINGS: u32 = 4;
 /// Number of bisections between two rays of the rim.
@@ -239,17 +241,18 @@ impl Ultrasonic {
     ) -> f64 {
         let figures = self.figures;
         let mut nearest = figures.max_range;
-        let rays = if as_original { apolo_rays(figures.half_angle) } else { Vec::new() };
+        let apolo = if as_original { apolo_rays(figures.half_angle) } else { Vec::new() };
+        let cone = Cone::new(figures.half_angle);
         scene.near(pose.translation, figures.max_range, |collider| {
             if ignore(collider) {
                 return;
             }
             if as_original {
                 let beam = Beam::new(collider, pose, nearest);
-                let echoes = rays.iter().map(|&[off, around]| beam.echo(off, around));
+                let echoes = apolo.iter().map(|ray| beam.echo(*ray));
                 nearest = echoes.filter(|way| *way >= figures.min_range).fold(nearest, f64::min);
             } else {
-                nearest = nearest.min(nearest_in_cone(collider, pose, figures.half_angle, nearest));
+                nearest = nearest.min(nearest_in_cone(collider, pose, &cone, nearest));
             }
         });
         if self.deviation > 0.0 && nearest < figures.max_range {
@@ -259,16 +262,47 @@ impl Ultrasonic {
     }
 }
 
-/// The rays of Apolo's sensor: angle from the axis, and direction around it.
-fn apolo_rays(half_angle: f64) -> Vec<[f64; 2]> {
-    let mut rays = vec![[0.0; 2]];
+/// The rays of Apolo's sensor.
+fn apolo_rays(half_angle: f64) -> Vec<Vector> {
+    let mut rays = vec![Vector::X];
     let mut off = half_angle;
     while off >= APOLO_INNERMOST {
         let step = std::f64::consts::TAU / f64::from(APOLO_RING_RAYS);
-        rays.extend((0..APOLO_RING_RAYS).map(|at| [off, f64::from(at) * step]));
+        rays.extend((0..APOLO_RING_RAYS).map(|at| direction(off.sin_cos(), f64::from(at) * step)));
         off -= APOLO_RING_STEP;
     }
     rays
+}
+
+/// The unit vector that has the angle with this sine and cosine to the axis x, and is turned `around` it.
+fn direction((across, along): (f64, f64), around: f64) -> Vector {
+    let (up, left) = around.sin_cos();
+    Vector::new(along, across * left, across * up)
+}
+
+/// The cone of a sensor around x.
+struct Cone {
+    /// Sine and cosine of the angle between axis and surface.
+    half_angle: (f64, f64),
+    /// Rays on its surface and within: angle around the axis, and direction.
+    rays: Vec<(f64, Vector)>,
+}
+
+impl Cone {
+    fn new(half_angle: f64) -> Self {
+        let rays = (1..=RINGS).flat_map(|ring| {
+            let off = (half_angle * f64::from(ring) / f64::from(RINGS)).sin_cos();
+            (0..RIM_RAYS).map(move |at| {
+                let around = f64::from(at) * RIM_STEP;
+                (around, direction(off, around))
+            })
+        });
+        Self { half_angle: half_angle.sin_cos(), rays: rays.collect() }
+    }
+
+    fn rim(&self, around: f64) -> Vector {
+        direction(self.half_angle, around)
+    }
 }
 
 /// Rays from a sensor to one solid.
@@ -283,10 +317,8 @@ impl<'a> Beam<'a> {
         Self { collider, to_solid: collider.pose.inv_mul(sensor), longest }
     }
 
-    /// Distance to the solid in a direction `off` the axis; infinite if it is not hit, or gives no echo.
-    fn echo(&self, off: f64, around: f64) -> f64 {
-        let across = off.sin();
-        let direction = Vector::new(off.cos(), across * around.cos(), across * around.sin());
+    /// Distance to the solid in a direction; infinite if it is not hit, or gives no echo.
+    fn echo(&self, direction: Vector) -> f64 {
         let (origin, direction) = (self.to_solid.translation, self.to_solid.transform_vector(direction));
         let solid = &self.collider.solid;
         let Some(way) = solid.ray(origin, direction, self.longest) else { return f64::INFINITY };
@@ -299,40 +331,40 @@ impl<'a> Beam<'a> {
 
 /// Distance to the nearest point of the solid in the cone that gives an echo; at most `longest`. It is the point of the
 /// solid nearest to the sensor, if that is in the cone; otherwise, for a convex solid, it is on the cone's surface.
-fn nearest_in_cone(collider: &Collider, sensor: &Pose, half_angle: f64, longest: f64) -> f64 {
+fn nearest_in_cone(collider: &Collider, sensor: &Pose, cone: &Cone, longest: f64) -> f64 {
     let point = collider.solid.nearest(&collider.pose, sensor.translation);
     let away = sensor.inverse_transform_point(point);
     let distance = away.length();
     if distance >= longest {
         return longest;
     }
-    if away.x >= distance * half_angle.cos() {
+    let (_, along) = cone.half_angle;
+    if away.x >= distance * along {
         return distance;
     }
     let beam = Beam::new(collider, sensor, longest);
-    let step = std::f64::consts::TAU / f64::from(RIM_RAYS);
-    let mut best = (beam.echo(0.0, 0.0), 0.0);
+    let mut best = (beam.echo(Vector::X), 0.0);
     // Beyond the rim towards the nearest point: detects objects thinner than the distance between the rays.
     let toward = away.z.atan2(away.y);
-    let rim = beam.echo(half_angle, toward);
+    let rim = beam.echo(cone.rim(toward));
     if rim < best.0 {
         best = (rim, toward);
     }
-    for ring in 1..=RINGS {
-        for at in 0..RIM_RAYS {
-            let around = f64::from(at) * step;
-            let way = beam.echo(half_angle * f64::from(ring) / f64::from(RINGS), around);
-            if way < best.0 {
-                best = (way, around);
-            }
+    for &(around, ray) in &cone.rays {
+        let way = beam.echo(ray);
+        if way < best.0 {
+            best = (way, around);
         }
     }
-    let (mut low, mut high) = (best.1 - step, best.1 + step);
+    if best.0.is_infinite() {
+        return longest;
+    }
+    let (mut low, mut high) = (best.1 - RIM_STEP, best.1 + RIM_STEP);
     for _ in 0..SEARCH_STEPS {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        if beam.echo(half_angle, a) < beam.echo(half_angle, b) { high = b } else { low = a }
+        if beam.echo(cone.rim(a)) < beam.echo(cone.rim(b)) { high = b } else { low = a }
     }
-    best.0.min(beam.echo(half_angle, (low + high) / 2.0)).min(longest)
+    best.0.min(beam.echo(cone.rim((low + high) / 2.0))).min(longest)
 }
 
 /// A landmark that lasers recognize.

@@ -32,6 +32,7 @@ mod session;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 pub use config::{DeviceInfo, ServerConfig, ServerEvent, ServerStatistics};
@@ -40,12 +41,17 @@ use super::wire::player::{
     self, CLOSE, DENIED, DEVICES, DRIVER, Driver, NAME_SERVICE, NameService, OPEN, SUBSCRIBE, Subscription,
 };
 use super::wire::{self, Address, Device, Header, Kind, Message, StreamError, Xdr};
-use session::Session;
+use session::{Encoded, MAX_DATA_IN_ALL, SHARE, Session};
 
 /// Maximum number of waiting events; more are only counted.
 const MAX_EVENTS: usize = 16;
 /// Maximum number of commands of one client that the owner has not taken.
 const MAX_COMMANDS: usize = 64;
+/// Bytes of messages that have not come completely or are not carried out, of all clients with more than their share.
+/// Beyond them a slow one is given up.
+const MAX_INPUT_IN_ALL: usize = 64 << 20;
+/// Time for a long message to come, while much of others waits.
+const SLOW_AFTER: Duration = Duration::from_secs(1);
 /// Bytes of data per second for all clients together, by equal shares.
 const DATA_RATE: f64 = 200e6;
 /// Time between the transmissions of data to any two clients, on average.
@@ -125,6 +131,8 @@ pub struct Server {
     calls: VecDeque<(Option<ClientId>, Call)>,
     /// Clients whose owner has something to do: to send, to read again, or to close.
     woken: BTreeSet<ClientId>,
+    /// Bytes of the data that waits for any client.
+    data_in_all: Arc<AtomicUsize>,
     events: VecDeque<ServerEvent>,
     statistics: ServerStatistics,
 }
@@ -145,6 +153,7 @@ impl Server {
             next: 0,
             calls: VecDeque::new(),
             woken: BTreeSet::new(),
+            data_in_all: Arc::default(),
             events: VecDeque::new(),
             statistics: ServerStatistics::default(),
         }
@@ -189,19 +198,46 @@ impl Server {
         })
     }
 
+    /// Bytes that wait for the client, and its requests that wait.
+    pub fn waiting_len(&self, client: ClientId) -> usize {
+        self.sessions.get(&client).map_or(0, Session::held_len)
+    }
+
     /// Receives bytes from the client, in pieces of any size. `now` is the time since 1970.
     pub fn handle_bytes(&mut self, now: Duration, client: ClientId, bytes: &[u8]) {
         let Some(session) = self.sessions.get_mut(&client) else { return };
         self.statistics.bytes += bytes.len() as u64;
-        session.decoder.push(bytes);
+        session.receive(now, bytes);
         self.decode(now, client);
+        self.limit_input(now, client);
+    }
+
+    /// If clients have sent too much that is not carried out, gives up the one with most of those whose message does not
+    /// end. `client` has sent something.
+    fn limit_input(&mut self, now: Duration, client: ClientId) {
+        if self.sessions.get(&client).is_none_or(|session| session.input_len() <= SHARE) {
+            return;
+        }
+        let all: usize = self.sessions.values().map(Session::input_len).sum();
+        if all <= MAX_INPUT_IN_ALL {
+            return;
+        }
+        // A clock that was set back makes nobody slow.
+        let is_slow = |session: &Session| now.saturating_sub(session.begun) > SLOW_AFTER;
+        let slow = self.sessions.iter_mut().filter(|(_, session)| is_slow(session));
+        if let Some((client, session)) = slow.max_by_key(|(_, session)| session.input_len()) {
+            session.give_up();
+            self.woken.insert(*client);
+            self.note(ServerEvent::TooMuch { bytes: all });
+        }
     }
 
     /// A device's data. `timestamp` is when it was measured, s since 1970.
     pub fn handle_data(&mut self, device: Device, subtype: u8, timestamp: f64, body: &[u8]) {
         let Some(offered) = self.devices.get(&device) else { return };
         // All clients are on the same port, and get the same bytes.
-        let mut encoded: Option<Arc<[u8]>> = None;
+        let mut encoded: Option<Arc<Encoded>> = None;
+        let is_crowded = self.data_in_all.load(Ordering::Relaxed) > MAX_DATA_IN_ALL;
         for client in offered.subscribers.keys() {
             let Some(session) = self.sessions.get_mut(client) else { continue };
             let bytes = encoded.get_or_insert_with(|| {
@@ -209,9 +245,10 @@ impl Server {
                 let header = Header { address, kind: Kind::Data, subtype, timestamp, sequence: 0 };
                 let mut bytes = Vec::with_capacity(wire::HEADER_LEN + body.len());
                 header.write_message(body, &mut bytes);
-                bytes.into()
+                Encoded::new(bytes, &self.data_in_all)
             });
-            self.statistics.dropped += u64::from(!session.push_data(device, subtype, Arc::clone(bytes)));
+            let is_kept = session.push_data(device, subtype, Arc::clone(bytes), is_crowded);
+            self.statistics.dropped += u64::from(!is_kept);
             if session.has_transmit() {
                 self.woken.insert(*client);
             }
@@ -246,7 +283,7 @@ impl Server {
     /// The outcome of a client's open request.
     pub fn handle_outcome(&mut self, now: Duration, client: ClientId, outcome: Outcome) {
         let Some(session) = self.sessions.get_mut(&client) else { return };
-        let Some(header) = session.open.take() else { return };
+        let Some((header, _)) = session.open.take() else { return };
         match outcome {
             Ok(body) => self.answer(now, client, &header, Kind::Acknowledge, &body),
             Err(reason) => self.refuse(now, client, &header, reason),
@@ -269,10 +306,11 @@ impl Server {
     /// The next thing to do.
     pub fn poll_call(&mut self) -> Option<Call> {
         let (client, call) = self.calls.pop_front()?;
-        if let (Some(client), Call::Command { .. }) = (client, &call)
+        if let (Some(client), Call::Command { body, .. }) = (client, &call)
             && let Some(session) = self.sessions.get_mut(&client)
         {
             session.commands -= 1;
+            session.command_bytes -= body.len();
             if session.commands + 1 == MAX_COMMANDS {
                 self.woken.insert(client);
             }
@@ -309,6 +347,11 @@ impl Server {
         self.sessions.get(&client).is_none_or(|session| session.is_closing)
     }
 
+    /// Whether the connection is to end though not all has been sent.
+    pub fn is_given_up(&self, client: ClientId) -> bool {
+        self.sessions.get(&client).is_some_and(|session| session.is_given_up)
+    }
+
     /// Whether a device obeys the client: it must not vanish unnoticed.
     pub fn is_commander(&self, client: ClientId) -> bool {
         self.devices.values().any(|offered| offered.commander == Some(client))
@@ -338,6 +381,7 @@ impl Server {
             match session.decoder.next() {
                 None => break,
                 Some(Ok(message)) => {
+                    session.begun = now;
                     self.statistics.messages += 1;
                     self.handle_message(now, client, message);
                 }
@@ -376,6 +420,7 @@ impl Server {
                 }
                 if let Some(session) = self.sessions.get_mut(&client) {
                     session.commands += 1;
+                    session.command_bytes += body.len();
                 }
                 self.calls.push_back((Some(client), Call::Command { device, subtype: header.subtype, body }));
             }
@@ -400,7 +445,7 @@ impl Server {
                 continue;
             }
             if let Some(session) = self.sessions.get_mut(&client) {
-                session.open = Some(header);
+                session.open = Some((header, body.len()));
             }
             let (device, subtype) = (header.address.device, header.subtype);
             self.calls.push_back((Some(client), Call::Request { client, device, subtype, body }));

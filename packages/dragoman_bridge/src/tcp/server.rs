@@ -10,7 +10,7 @@ use std::time::Duration;
 use dragoman_io::net::{Keepalive, TcpListener, TcpStream};
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_time::{TaskError, Tasks};
+use dragoman_time::{Held, TaskError, Tasks};
 use futures::future::BoxFuture;
 
 use super::{TimeLimit, read, send};
@@ -275,6 +275,7 @@ async fn run<S: Services>(
     stream.acknowledge_quickly();
     stream.set_keepalive(&keepalive)?;
     let mut buffer = vec![0; S::READ_LEN];
+    let waiting = Held::new("bytes of answers that wait for clients");
     // When the client has closed its direction. Requests received before that are carried out.
     let mut left = None;
     loop {
@@ -292,6 +293,7 @@ async fn run<S: Services>(
             session.handle_sent(sent);
         }
         report.add(session);
+        waiting.set(session.unsent().len());
         let has_unsent = !session.unsent().is_empty();
         if session.is_closing() || (left.is_some() && open.call.is_none() && !has_unsent) {
             return Ok(());

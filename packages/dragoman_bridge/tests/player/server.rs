@@ -508,3 +508,65 @@ proptest! {
         }
     }
 }
+
+/// What clients have sent that is not carried out yet is bounded in all; a slow one with most loses its connection.
+#[test]
+fn messages_that_never_end_have_a_bound_in_all() {
+    let mut bench = bench();
+    let send = |bench: &mut Bench, now: Duration, client: ClientId, mebibytes: usize| {
+        let whole = encoded(BASE, Kind::Command, VELOCITY.subtype, &vec![0; mebibytes << 20]);
+        let begun = &whole[..whole.len() - 1];
+        begun.chunks(64 << 10).for_each(|part| bench.server.handle_bytes(now, client, part));
+    };
+    let clients: Vec<ClientId> = (0..9).map(|_| bench.connect()).collect();
+    clients.iter().for_each(|client| send(&mut bench, NOW, *client, 6));
+    let smaller = bench.connect();
+    send(&mut bench, NOW, smaller, 3);
+    let all = || clients.iter().chain([&smaller]);
+    assert!(all().all(|client| bench.server.wants_input(*client)), "57 MiB are not too much");
+    // A modest client, and one whose long message is on its way, are not concerned, though that has most.
+    let modest = bench.subscribed();
+    let late = bench.connect();
+    send(&mut bench, NOW + Duration::from_secs(2), late, 7);
+    send(&mut bench, NOW + Duration::from_secs(2), modest, 2);
+    let given_up = clients.iter().filter(|client| bench.server.is_given_up(**client)).count();
+    assert_eq!(given_up, 1);
+    assert!([late, smaller, modest].iter().all(|client| !bench.server.is_given_up(*client)));
+    let event = bench.server.poll_event().unwrap().to_string();
+    assert!(
+        event.ends_with("bytes of incomplete messages and requests: a client is disconnected"),
+        "{event}"
+    );
+    let held: usize = all().chain([&late, &modest]).map(|client| bench.server.waiting_len(*client)).sum();
+    assert!(held <= 64 << 20, "{held}");
+}
+
+/// Data for clients that do not read is bounded in all; each has a share of its own. What waits for several counts once.
+#[test]
+fn data_for_slow_clients_has_a_bound_in_all() {
+    const LENGTH: usize = 1 << 20;
+    let mut bench = bench();
+    let body = vec![0; LENGTH];
+    let mut slow = Vec::new();
+    for _ in 0..8 {
+        // Those before have as much as they may, so each has data of its own.
+        slow.push(bench.subscribed());
+        (0..40).for_each(|_| bench.server.handle_data(BASE, STATE.subtype, 0.0, &body));
+    }
+    let waiting = |server: &Server| slow.iter().map(|client| server.waiting_len(*client)).sum::<usize>();
+    let all = waiting(&bench.server);
+    assert!((128 << 20..140 << 20).contains(&all), "{all}");
+    // Who reads gets everything.
+    let reader = bench.subscribed();
+    for seconds in 1..4 {
+        bench.server.handle_data(BASE, STATE.subtype, 0.0, &body);
+        let now = NOW + Duration::from_secs(10 * seconds);
+        assert!(bench.server.poll_transmit(now, reader).is_some_and(|bytes| bytes.len() > LENGTH));
+    }
+    assert_eq!(waiting(&bench.server), all);
+    slow.iter().for_each(|client| bench.server.handle_disconnected(*client));
+    // Many readers of the same data are no crowd.
+    let readers: Vec<ClientId> = (0..40).map(|_| bench.subscribed()).collect();
+    (0..20).for_each(|_| bench.server.handle_data(BASE, STATE.subtype, 0.0, &body));
+    assert!(readers.iter().all(|client| bench.server.waiting_len(*client) > 20 * LENGTH));
+}

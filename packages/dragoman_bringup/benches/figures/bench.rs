@@ -52,9 +52,7 @@ pub(crate) fn main() -> ExitCode {
         options.programs.push(program().into());
     }
     if options.list {
-        all_rows().for_each(|row| {
-            println!("{:22} {}{}", row.name, row.what, if row.is_all_open() { " (open)" } else { "" })
-        });
+        all_rows().for_each(|row| println!("{:22} {}", row.name, row.what));
         return ExitCode::SUCCESS;
     }
     let beyond = tables(&options);
@@ -105,7 +103,7 @@ fn short(paths: &[String]) -> Vec<String> {
 
 fn is_wanted(options: &Options, row: &Row) -> bool {
     if options.rows.is_empty() {
-        return !(options.hold && row.is_all_open());
+        return true;
     }
     // A whole name means that row alone.
     let is_whole = |name: &String| all_rows().any(|row| row.name == name);

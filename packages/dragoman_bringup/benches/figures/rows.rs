@@ -32,17 +32,9 @@ pub(crate) struct Row {
     pub(crate) run: fn(&Run) -> Vec<Figure>,
 }
 
-/// In [`Row::open`]: all figures.
-const ALL_OPEN: &[&str] = &[""];
-
 impl Row {
     pub(crate) fn is_open(&self, figure: &str) -> bool {
         self.open.iter().any(|open| figure.starts_with(open))
-    }
-
-    /// Whether nothing of it is held.
-    pub(crate) fn is_all_open(&self) -> bool {
-        self.open == ALL_OPEN
     }
 }
 

@@ -1,10 +1,12 @@
 //! A simulated device in another process, on a pseudo-terminal.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+
+use super::lines_of;
 
 /// Timeout of immediate reactions, on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -61,13 +63,7 @@ impl Device {
 
     pub fn spawn(path: TestPath, mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in stdout.lines().map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
+        let lines = lines_of([child.stdout.take().unwrap()]);
         let device = Self { input: child.stdin.take(), child, lines, path };
         device.prints("ready");
         device

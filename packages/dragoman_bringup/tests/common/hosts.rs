@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use nix::sched::{CloneFlags, setns};
 
+use super::until;
+
 /// Hosts with the addresses 10.77.0.1 and so on, each with a cable to the switch.
 pub struct Hosts {
     names: Vec<String>,
@@ -14,11 +16,12 @@ pub struct Hosts {
     programs: Vec<Child>,
 }
 
-pub fn ip(arguments: &str) -> Result<(), String> {
+/// Runs `ip`; returns what it prints.
+pub fn ip(arguments: &str) -> Result<String, String> {
     let output =
         Command::new("ip").args(arguments.split_whitespace()).output().map_err(|error| error.to_string())?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     Err(format!("ip {arguments}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
@@ -42,6 +45,9 @@ impl Hosts {
             ip(&format!("-n {name} addr add 10.77.0.{host}/24 dev cable"))?;
             ip(&format!("-n {name} link set lo up"))?;
             ip(&format!("-n {name} link set cable up multicast {multicast}"))?;
+            // On a busy machine its link comes a moment later. A program that starts before knows a cable without one.
+            let link = format!("-n {name} link show cable");
+            until("the link of a cable", || ip(&link).is_ok_and(|shown| shown.contains("state UP")));
         }
         Ok(hosts)
     }

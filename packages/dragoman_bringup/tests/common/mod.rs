@@ -25,7 +25,7 @@ pub mod web;
 pub use arm31::{Answer, ArmClient, distance, roll_pitch_yaw};
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -40,6 +40,20 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(start.elapsed() < Duration::from_secs(20), "{what} does not happen");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// The lines of outputs of a program, which are read to their end: a program whose output is full or closed would not go on.
+pub fn lines_of<O: Read + Send + 'static>(outputs: impl IntoIterator<Item = O>) -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    for output in outputs {
+        let sender = sender.clone();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+    }
+    lines
 }
 
 /// Processor time of a process so far, s.
@@ -147,13 +161,7 @@ impl Lab {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in stdout.lines().map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
+        let lines = lines_of([child.stdout.take().unwrap()]);
         let mut banner = Vec::new();
         loop {
             let line = lines.recv_timeout(Duration::from_secs(30)).expect("the lab says that it is ready");

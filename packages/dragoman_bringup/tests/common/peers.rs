@@ -1,12 +1,13 @@
 //! Runs the programs in `../peers`, and parses their output.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use super::implementation::embedded_does;
+use super::lines_of;
 
 #[derive(Clone, Copy)]
 pub enum Peer {
@@ -123,11 +124,7 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
-        });
+        let lines = lines_of([child.stdout.take().unwrap()]);
         Self { child, lines }
     }
 

@@ -1,14 +1,19 @@
 //! A client of the console: HTTP, and WebSockets with JSON.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::net::SocketAddr;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
+use crate::host::{TcpStream, now};
+
 /// Timeout on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The header of a client of Foxglove's protocol.
+pub const FOXGLOVE: (&str, &str) = ("sec-websocket-protocol", "foxglove.sdk.v1");
 
 /// A client of a WebSocket with JSON, such as rosbridge.
 #[derive(Debug)]
@@ -45,9 +50,9 @@ impl Client {
     }
 
     pub fn receive(&mut self) -> Value {
-        let start = Instant::now();
+        let start = now();
         loop {
-            assert!(start.elapsed() < PATIENCE, "the console sends nothing");
+            assert!(now() - start < PATIENCE, "the console sends nothing");
             match self.socket.read().expect("the console answers") {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),
                 Message::Ping(_) | Message::Pong(_) => {}
@@ -58,8 +63,8 @@ impl Client {
 
     /// The next frame with this operation.
     pub fn next(&mut self, operation: &str) -> Value {
-        let start = Instant::now();
-        while start.elapsed() < PATIENCE {
+        let start = now();
+        while now() - start < PATIENCE {
             let frame = self.receive();
             if frame["op"] == operation {
                 return frame;
@@ -92,6 +97,24 @@ impl Client {
         }
         Err(response["values"].as_str().unwrap().to_owned())
     }
+}
+
+/// A client of Foxglove's protocol that has advertised `/cmd_vel`, and a message that drives forward at 0.1 m/s.
+pub fn foxglove_driver(address: SocketAddr) -> (Client, Message) {
+    let mut driver = Client::connect_to(address, "/", &[FOXGLOVE]).unwrap();
+    driver.next("serverInfo");
+    let channel =
+        json!({ "id": 1, "topic": "/cmd_vel", "encoding": "json", "schemaName": "geometry_msgs/msg/Twist" });
+    driver.send(&json!({ "op": "advertise", "channels": [channel] }));
+    let forward = [&[1, 1, 0, 0, 0][..], br#"{ "linear": { "x": 0.1 } }"#].concat();
+    (driver, Message::binary(forward))
+}
+
+/// Waits for a zero velocity, as it arrives at this client of rosbridge; returns how long.
+pub fn until_zero(listener: &mut Client) -> Duration {
+    let start = now();
+    while listener.message("/cmd_vel")["linear"]["x"] != 0.0 {}
+    now() - start
 }
 
 /// Status and text of a response.

@@ -5,18 +5,15 @@
 
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tungstenite::Message;
 
-use super::console::{least_of_three, only_slow_clients_lose_pictures, until_zero};
+use super::console::only_slow_clients_lose_pictures;
 use crate::common::implementation::embedded_does;
-use crate::common::peers::{Peer, Running, report};
-use crate::common::web::{Client, PATIENCE, get};
+use crate::common::peers::{Peer, Running};
+use crate::common::web::{Client, FOXGLOVE, PATIENCE, foxglove_driver, get, until_zero};
 use crate::common::{Lab, domain, program};
-
-const PROTOCOL: (&str, &str) = ("sec-websocket-protocol", "foxglove.sdk.v1");
 
 #[test]
 fn a_program_with_foxgloves_library_uses_the_lab() {
@@ -47,58 +44,22 @@ fn a_program_with_foxgloves_library_uses_the_lab() {
     assert_eq!(facts.text("providers"), "/mobile_base");
 }
 
-/// A client that has advertised `/cmd_vel`, and a message that drives forward.
-fn driver(lab: &Lab) -> (Client, Message) {
-    let mut driver = Client::connect_to(lab.foxglove, "/", &[PROTOCOL]).unwrap();
-    driver.next("serverInfo");
-    let channel =
-        json!({ "id": 1, "topic": "/cmd_vel", "encoding": "json", "schemaName": "geometry_msgs/msg/Twist" });
-    driver.send(&json!({ "op": "advertise", "channels": [channel] }));
-    let forward = [&[1, 1, 0, 0, 0][..], br#"{ "linear": { "x": 0.1 } }"#].concat();
-    (driver, Message::binary(forward))
-}
-
+/// When it stops: `virtual_time/web.rs`.
 #[test]
 fn what_a_lost_client_drives_stops() {
-    let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
+    let lab = Lab::start_with(domain(), &["up", "--only", "player,console"], &[]);
     let mut listener = Client::connect(lab.console);
     listener.subscribe("/cmd_vel", "geometry_msgs/Twist");
-    let closed = least_of_three(|_| {
-        let (mut client, forward) = driver(&lab);
-        client.socket.send(forward).unwrap();
-        assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
-        let start = Instant::now();
-        drop(client);
-        until_zero(&mut listener, start)
-    });
-    // This one does not answer pings, because it reads nothing.
-    let (mut client, forward) = driver(&lab);
+    let (mut client, forward) = foxglove_driver(lab.foxglove);
     client.socket.send(forward).unwrap();
-    let start = Instant::now();
     assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
-    let silent = until_zero(&mut listener, start);
-    report(&format!("zero velocity after a closed client: {closed:?}, without a sign: {silent:?}"));
-    // Half a second by default.
-    assert!(
-        closed < Duration::from_millis(600) && silent > Duration::from_millis(300),
-        "{closed:?} {silent:?}"
-    );
-}
-
-#[test]
-fn who_drives_is_known() {
-    let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
-    let (mut client, forward) = driver(&lab);
-    let start = Instant::now();
-    loop {
-        client.socket.send(forward.clone()).unwrap();
-        let (_, state) = get(lab.console, "/api/lab", "");
-        if state.contains(r#""topic":"/cmd_vel""#) && state.contains(r#""moving":true"#) {
-            return;
-        }
-        // The lab may not have taken the command yet.
-        assert!(start.elapsed() < PATIENCE, "{state}");
-    }
+    drop(client);
+    until_zero(&mut listener);
+    // This one does not answer pings, because it reads nothing.
+    let (mut client, forward) = foxglove_driver(lab.foxglove);
+    client.socket.send(forward).unwrap();
+    assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
+    until_zero(&mut listener);
 }
 
 #[test]
@@ -114,7 +75,7 @@ fn a_slow_client_loses_messages_and_no_memory() {
         }
     };
     let mut slow: Vec<Client> =
-        (0..5).map(|_| Client::connect_to(lab.foxglove, "/", &[PROTOCOL]).unwrap()).collect();
+        (0..5).map(|_| Client::connect_to(lab.foxglove, "/", &[FOXGLOVE]).unwrap()).collect();
     slow.iter_mut().for_each(picture);
     let mut quick = Client::connect(lab.console);
     quick.subscribe("/camera/rgb/image_color", "sensor_msgs/Image");
@@ -137,17 +98,17 @@ fn token_and_origin_hold_here_as_well() {
         Client::connect_to(address, path, headers).map(|mut client| client.next("serverInfo"))
     };
     let with_token = format!("/?token={token}");
-    assert!(connect("/", &[PROTOCOL]).unwrap_err().contains("401"));
-    assert!(connect("/?token=0123456789abcdef", &[PROTOCOL]).unwrap_err().contains("401"));
+    assert!(connect("/", &[FOXGLOVE]).unwrap_err().contains("401"));
+    assert!(connect("/?token=0123456789abcdef", &[FOXGLOVE]).unwrap_err().contains("401"));
     for name in ["foxglove.sdk.v1", "foxglove.websocket.v1"] {
-        assert!(connect(&with_token, &[(PROTOCOL.0, name)]).is_ok(), "{name}");
+        assert!(connect(&with_token, &[(FOXGLOVE.0, name)]).is_ok(), "{name}");
     }
-    assert!(connect(&with_token, &[PROTOCOL, ("origin", "https://app.foxglove.dev")]).is_ok());
+    assert!(connect(&with_token, &[FOXGLOVE, ("origin", "https://app.foxglove.dev")]).is_ok());
     for evil in ["http://evil.example", "file://"] {
-        assert!(connect(&with_token, &[PROTOCOL, ("origin", evil)]).unwrap_err().contains("403"), "{evil}");
+        assert!(connect(&with_token, &[FOXGLOVE, ("origin", evil)]).unwrap_err().contains("403"), "{evil}");
     }
     // Another protocol, or none.
-    assert!(connect(&with_token, &[(PROTOCOL.0, "foxglove.sdk.v9")]).unwrap_err().contains("400"));
+    assert!(connect(&with_token, &[(FOXGLOVE.0, "foxglove.sdk.v9")]).unwrap_err().contains("400"));
     assert!(connect(&with_token, &[]).unwrap_err().contains("400"));
     assert_eq!(get(address, &with_token, "").0, 400);
 }
@@ -157,7 +118,7 @@ fn origins_are_chosen() {
     let arguments =
         ["console", "--listen", "127.0.0.1:0", "--foxglove-origins", "http://localhost:9,https://a.example"];
     let lab = Lab::start_with(domain(), &arguments, &[]);
-    let connect = |name, value| Client::connect_to(lab.foxglove, "/", &[PROTOCOL, (name, value)]);
+    let connect = |name, value| Client::connect_to(lab.foxglove, "/", &[FOXGLOVE, (name, value)]);
     assert!(connect("origin", "https://a.example").is_ok());
     for (name, value) in [
         ("origin", "https://app.foxglove.dev"),

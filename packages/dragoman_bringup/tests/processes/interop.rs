@@ -103,12 +103,14 @@ fn cyclone_dds_uses_the_lab() {
     facts.show("Cyclone DDS", &FIGURES);
 }
 
-/// A domain in which another program holds the user port of the first participant, but not its discovery port
-/// (RTPS 2.5, 9.6.2.3), as a discovery server of Fast DDS does.
-fn domain_with_a_taken_port() -> (u16, UdpSocket) {
+/// The graph, as a peer sees it, of a lab where another program holds the user port of the first participant, but not its
+/// discovery port (RTPS 2.5, 9.6.2.3), as a discovery server of Fast DDS does.
+fn graph_beside_a_taken_port(peer: Command) -> Facts {
+    let _place = among_two();
     let domain = domain();
-    let stranger = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 7400 + 250 * domain + 11)).unwrap();
-    (domain, stranger)
+    let _stranger = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 7400 + 250 * domain + 11)).unwrap();
+    let lab = Lab::start_with(domain, &["up"], &["-p", "arm31:port:=0"]);
+    run(peer, &lab, &["graph"], 60)
 }
 
 /// The lab announced the port that the stranger holds: acknowledgements went there, and the latched list of nodes was never
@@ -116,19 +118,13 @@ fn domain_with_a_taken_port() -> (u16, UdpSocket) {
 #[test]
 fn cyclone_dds_uses_a_lab_whose_user_port_is_taken() {
     let Some(peer) = Peer::Cyclone.command() else { return };
-    let _place = among_two();
-    let (domain, _stranger) = domain_with_a_taken_port();
-    let lab = Lab::start_with(domain, &["up"], &["-p", "arm31:port:=0"]);
-    check_graph(&run(peer, &lab, &["graph"], 60));
+    check_graph(&graph_beside_a_taken_port(peer));
 }
 
 #[test]
 fn ros_2_uses_a_lab_whose_user_port_is_taken() {
     let Some(peer) = Peer::Ros.command() else { return };
-    let _place = among_two();
-    let (domain, _stranger) = domain_with_a_taken_port();
-    let lab = Lab::start_with(domain, &["up"], &["-p", "arm31:port:=0"]);
-    let facts = run(peer, &lab, &["graph"], 60);
+    let facts = graph_beside_a_taken_port(peer);
     facts.contains("nodes", &["/ranger/arm", "/ranger/kinematics", "/ranger/arm31", "/dragoman"]);
     assert_eq!(facts.text("joint_states"), "received");
 }

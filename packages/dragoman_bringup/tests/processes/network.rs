@@ -5,7 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::net::UdpSocket;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::beside::Beside;
 use crate::common::hosts::{Hosts, hosts, ip};
+use crate::common::lines_of;
 use crate::common::peers::report;
 use dragoman_ros::DiscoveryRange;
 use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
@@ -33,17 +34,9 @@ impl Lab {
         let mut command = hosts.command(1, &[env!("CARGO_BIN_EXE_dragoman"), "up"]);
         command.env_remove("RUST_LOG").stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let (sender, lines) = mpsc::channel();
         let outputs: [Box<dyn Read + Send>; 2] =
             [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
-        for output in outputs {
-            let sender = sender.clone();
-            std::thread::spawn(move || {
-                let mut lines = BufReader::new(output).lines().map_while(Result::ok);
-                lines.try_for_each(|line| sender.send(line))
-            });
-        }
-        Self { child, lines }
+        Self { child, lines: lines_of(outputs) }
     }
 
     /// Waits for a line with all these words.

@@ -63,8 +63,11 @@ const NAMES: [&str; 16] = [
     "\u{202e}\u{1f980}",
 ];
 
+/// Programs in ROS that call the services of machines.
 pub(super) struct Callers {
     services: Vec<Service>,
+    /// What texts in requests are.
+    texts: &'static [&'static str],
     /// Calls are printed.
     is_told: bool,
     answered: Rc<Cell<u64>>,
@@ -101,7 +104,14 @@ impl Callers {
             .collect();
         assert!(services.len() > 60, "{} services", services.len());
         let is_told = std::env::var_os("DRAGOMAN_SEED").is_some();
-        Self { services, is_told, answered: Rc::default(), refused: Rc::default(), _node: node }
+        Self {
+            services,
+            texts: &NAMES,
+            is_told,
+            answered: Rc::default(),
+            refused: Rc::default(),
+            _node: node,
+        }
     }
 
     pub(super) fn answered(&self) -> u64 {
@@ -110,6 +120,13 @@ impl Callers {
 
     pub(super) fn refused(&self) -> u64 {
         self.refused.get()
+    }
+
+    /// Calls each service once, with `texts` in every field that is one.
+    pub(super) fn call_each_with(&mut self, texts: &'static [&'static str]) {
+        self.texts = texts;
+        let calls = self.services.iter().map(|service| self.call(service));
+        block_on(async { join_all(calls).await });
     }
 
     /// Calls for `time`, and waits for all answers: each call has one.
@@ -132,7 +149,7 @@ impl Callers {
     }
 
     async fn call(&self, service: &Service) {
-        let request = value(&service.request);
+        let request = value(&service.request, self.texts);
         self.tell(service, &request.to_string());
         let request = json::to_cdr(&service.request, &request).unwrap();
         let answer = service.client.request(Body::Cdr(request)).unwrap();
@@ -152,31 +169,30 @@ impl Callers {
 }
 
 /// A random value of this type.
-fn value(structure: &Structure) -> Value {
-    Value::Object(
-        structure.fields.iter().map(|field| (field.name.clone(), of_field(field))).collect::<Map<_, _>>(),
-    )
+fn value(structure: &Structure, texts: &[&str]) -> Value {
+    let fields = structure.fields.iter();
+    Value::Object(fields.map(|field| (field.name.clone(), of_field(field, texts))).collect::<Map<_, _>>())
 }
 
-fn of_field(field: &Field) -> Value {
+fn of_field(field: &Field, texts: &[&str]) -> Value {
     let count = match field.shape {
-        Shape::Single => return element(&field.kind),
+        Shape::Single => return element(&field.kind, texts),
         Shape::Array(count) => count,
         Shape::Sequence(most) => dragoman_time::random(CHANCE) as usize % (most.unwrap_or(8).min(8) + 1),
     };
-    Value::Array((0..count).map(|_| element(&field.kind)).collect())
+    Value::Array((0..count).map(|_| element(&field.kind, texts)).collect())
 }
 
-fn element(kind: &Kind) -> Value {
+fn element(kind: &Kind, texts: &[&str]) -> Value {
     let primitive = match kind {
-        Kind::Structure(structure) => return value(structure),
+        Kind::Structure(structure) => return value(structure, texts),
         Kind::Primitive(primitive) => *primitive,
     };
     let random = dragoman_time::random(CHANCE);
     match primitive {
         Primitive::Bool => Value::Bool(random.is_multiple_of(2)),
         Primitive::String | Primitive::WString => {
-            Value::String(NAMES[random as usize % NAMES.len()].to_owned())
+            Value::String(texts[random as usize % texts.len()].to_owned())
         }
         Primitive::Float32 | Primitive::Float64 => match random % 16 {
             0 => Value::Null,

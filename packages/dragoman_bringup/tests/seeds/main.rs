@@ -1,9 +1,10 @@
-//! Random commands on all four protocols over a bad network, five minutes of the lab for each seed.
+//! Random commands on all four protocols and on the web over a bad network, five minutes of the lab for each seed.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `main.rs` | the seeds, the run, what must hold |
 //! | `callers.rs` | programs in ROS that call random services of the client sides, with random requests |
+//! | `texts.rs` | that no text from outside forges a line |
 //! | `strangers.rs` | raw clients that send garbage, halves of telegrams, or nothing, and leave or hang |
 //! | `motion.rs` | what moves, and STOP |
 //!
@@ -19,6 +20,7 @@ mod common;
 mod host;
 mod motion;
 mod strangers;
+mod texts;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -27,11 +29,12 @@ use common::{Lab, sleep};
 use dragoman_io::net::{Conditions, set_conditions};
 use dragoman_time::Fingerprint;
 use motion::Motion;
+use texts::{EVIL, Texts};
 
 /// Seeds that have found a fault, with what it was.
 const KEPT: &[(u64, &str)] = &[];
 
-/// Time of random commands before everything is stopped, and how often that happens.
+/// Time of random commands before everything is stopped, and how often that happens; `DRAGOMAN_ROUNDS` replaces it.
 const ROUND: Duration = Duration::from_secs(60);
 const ROUNDS: u32 = 5;
 
@@ -44,6 +47,20 @@ const BAD: Conditions = Conditions {
     reset: 0.0005,
     cut: 0.0001,
 };
+
+/// Bounds of what all clients together may hold: those of `docs/bounds.md` times the clients that there are.
+const BOUNDS: &[(&str, usize)] = &[
+    ("connections", 60),
+    ("bytes of answers that wait for clients", 8 * (64 << 10)),
+    ("bytes that wait for Player's clients", 4 * (32 << 20)),
+    ("bytes of incomplete web messages", 4 << 20),
+    ("bytes that wait for web clients", 4 * (8 << 20)),
+    ("calls of web clients that wait", 4 * 64),
+    ("bytes that are kept for web clients", 4 * (32 << 20)),
+];
+
+/// Bytes that a lab may have allocated more than before: its log, which the test keeps, and what it has learnt.
+const MOST_KEPT: i64 = 8 << 20;
 
 /// What a run was.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,8 +77,29 @@ fn run(seed: u64, rounds: u32) -> Run {
     let mut motion = Motion::observe(&lab);
     sleep(Duration::from_secs(2));
     motion.nothing_moves("before the first command");
-    let at_rest = lab.simulation().tasks();
+    let texts = Texts::follow(&lab);
+    let (at_rest, held) = (lab.simulation().tasks(), lab.held());
+    let mut done = None;
+    let memory = allocation_counter::measure(|| done = Some(disturb(&lab, &mut motion, seed, rounds)));
+    let (answered, refused) = done.expect("it has run");
+    motion.nothing_moves("after the last client has left");
+    motion.all_parts_run();
+    texts.are_plain();
+    assert_eq!(lab.simulation().tasks(), at_rest, "tasks are left");
+    assert_eq!(lab.held(), held, "something is held");
+    for (name, held) in lab.simulation().held() {
+        let (_, bound) = BOUNDS.iter().find(|(bounded, _)| *bounded == name).expect(name);
+        println!("seed {seed}: {name}: {} at most", held.most);
+        assert!(held.most <= *bound, "{name}: {} at most", held.most);
+    }
+    println!("seed {seed}: {} bytes kept", memory.bytes_current);
+    assert!(memory.bytes_current < MOST_KEPT, "{} bytes are kept", memory.bytes_current);
+    Run { answered, refused, fingerprint: lab.simulation().fingerprint() }
+}
 
+/// Lets clients and strangers act, and waits until all of them are gone. Returns how many commands were answered, and how
+/// many refused.
+fn disturb(lab: &Lab, motion: &mut Motion, seed: u64, rounds: u32) -> (u64, u64) {
     let address = |address: std::net::SocketAddr| address.to_string();
     let clients = [
         Lab::start_with(1, &["arm31", "--controller", &address(lab.address)], &[]),
@@ -72,10 +110,10 @@ fn run(seed: u64, rounds: u32) -> Run {
     sleep(Duration::from_secs(3));
     set_conditions(BAD);
     let mut callers = callers::Callers::new(1);
-    let strangers = strangers::Strangers::start(&lab);
+    let strangers = strangers::Strangers::start(lab);
     for round in 1..=rounds {
         callers.call_for(ROUND);
-        motion.stop(&lab);
+        motion.stop(lab);
         println!(
             "seed {seed}, round {round}: {} answered, {} refused",
             callers.answered(),
@@ -92,15 +130,15 @@ fn run(seed: u64, rounds: u32) -> Run {
     // Peers behind a cut cable are noticed by their silence.
     set_conditions(Conditions::default());
     sleep(Duration::from_secs(180));
-    motion.nothing_moves("after the last client has left");
-    motion.all_parts_run();
-    assert_eq!(lab.simulation().tasks(), at_rest, "tasks are left");
-    Run { answered, refused, fingerprint: lab.simulation().fingerprint() }
+    motion.forget();
+    (answered, refused)
 }
 
 /// Runs a seed, and says which it was if it fails.
 fn check(seed: u64) {
-    let ran = std::panic::catch_unwind(|| run(seed, ROUNDS));
+    let rounds =
+        number("DRAGOMAN_ROUNDS").map_or(ROUNDS, |rounds| u32::try_from(rounds).expect("a small number"));
+    let ran = std::panic::catch_unwind(|| run(seed, rounds));
     match ran {
         Ok(run) => {
             println!("seed {seed}: {run:?}");
@@ -146,4 +184,31 @@ fn fresh_seeds_find_no_faults() {
 #[test]
 fn a_seed_repeats_its_history() {
     assert_eq!(run(3, 1), run(3, 1));
+}
+
+#[test]
+fn no_text_of_a_client_forges_a_line() {
+    let lab = Lab::try_start(1, &[], 0, &["up"], &[]).unwrap();
+    let texts = Texts::follow(&lab);
+    let address = |address: std::net::SocketAddr| address.to_string();
+    let _clients = [
+        Lab::start_with(1, &["apolo", "--server", &address(lab.apolo)], &[]),
+        Lab::start_with(1, &["neobotix", "--server", &address(lab.neobotix[0])], &[]),
+        Lab::start_with(1, &["player", "--server", &address(lab.player)], &[]),
+    ];
+    sleep(Duration::from_secs(3));
+    // The client sides send them by the old protocols; the lab's own nodes get them by ROS as well.
+    let mut shown = Vec::new();
+    for domain in [0, 1] {
+        callers::Callers::new(domain).call_each_with(&[EVIL]);
+        shown.push(texts.marks());
+    }
+    assert!(shown[1] > 0, "some are shown: {shown:?}");
+    let reasons = strangers::send_texts(&lab, EVIL);
+    println!("{reasons:#?}");
+    assert!(reasons.iter().filter(|reason| reason.contains(texts::MARK)).count() > 10, "{reasons:?}");
+    for reason in reasons {
+        assert_eq!(reason, dragoman_text::line(&reason));
+    }
+    texts.are_plain();
 }

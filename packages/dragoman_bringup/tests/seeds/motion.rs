@@ -90,9 +90,10 @@ impl Motion {
         self.forget();
     }
 
-    fn forget(&self) {
-        self.bases.iter().for_each(|(_, log)| log.lock().unwrap().clear());
-        self.arms.iter().for_each(|(_, log)| log.lock().unwrap().clear());
+    /// Frees what was followed.
+    pub(super) fn forget(&self) {
+        self.bases.iter().for_each(|(_, log)| drop(std::mem::take(&mut *log.lock().unwrap())));
+        self.arms.iter().for_each(|(_, log)| drop(std::mem::take(&mut *log.lock().unwrap())));
     }
 
     /// Stops everything by the old protocols, as a frightened person does: again and again until it is confirmed.

@@ -17,6 +17,8 @@ pub(crate) mod platform;
 pub(crate) mod player;
 #[path = "../common/recording.rs"]
 pub(crate) mod recording;
+#[path = "../common/web.rs"]
+pub(crate) mod web;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -204,6 +206,10 @@ pub(crate) struct Lab {
     pub(crate) neobotix: Vec<SocketAddr>,
     /// Address of Player's protocol.
     pub(crate) player: SocketAddr,
+    /// Address of the console.
+    pub(crate) console: SocketAddr,
+    /// Address of Foxglove's protocol.
+    pub(crate) foxglove: SocketAddr,
     /// Its output up to `ready`.
     pub(crate) banner: Vec<String>,
 }
@@ -282,6 +288,11 @@ impl Lab {
         };
         let address =
             |protocol: &str| addresses(protocol).first().copied().unwrap_or(([127, 0, 0, 1], 0).into());
+        let web = |scheme: &str| {
+            let mut found =
+                banner.iter().filter_map(|line| line.split_once(scheme)?.1.split('/').next()?.parse().ok());
+            found.next().unwrap_or(([127, 0, 0, 1], 0).into())
+        };
         Self {
             number,
             folder,
@@ -290,6 +301,8 @@ impl Lab {
             apolo: address("Apolo's protocol"),
             neobotix: addresses("PlatformCtrl's protocol"),
             player: address("Player's protocol"),
+            console: web("http://"),
+            foxglove: web("ws://"),
             banner,
             world,
         }
@@ -303,6 +316,12 @@ impl Lab {
     /// Its folder, `HOME` of its environment.
     pub(crate) fn folder(&self) -> PathBuf {
         self.folder.clone()
+    }
+
+    /// What bounded things of the simulation hold now; those that hold nothing are left out.
+    pub(crate) fn held(&self) -> BTreeMap<&'static str, usize> {
+        let held = self.world.simulation.held().into_iter().map(|(name, held)| (name, held.now));
+        held.filter(|(_, now)| *now > 0).collect()
     }
 
     /// What it has printed since the last call.

@@ -13,6 +13,7 @@ pub(crate) use super::common::sleep;
 pub(crate) use dragoman_time::now;
 
 /// A connection, with the methods of `std::net::TcpStream`.
+#[derive(Debug)]
 pub(crate) struct TcpStream {
     stream: net::TcpStream,
     limit: Mutex<Option<Duration>>,

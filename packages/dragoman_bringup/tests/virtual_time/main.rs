@@ -43,4 +43,5 @@ mod simulation;
 mod supervision;
 mod task;
 mod turtlebot;
+mod web;
 mod widowx;

@@ -494,6 +494,7 @@ export const TEXTS = {
   'arm.goalPose': ['Goal of the tool', 'Ziel des Werkzeugs'],
   'arm.goalJoints': ['Goal of the joints', 'Ziel der Gelenke'],
   'arm.duration': ['Least duration, s', 'Mindestdauer, s'],
+  'arm.blank': ['A field of the goal is empty', 'Ein Feld des Ziels ist leer'],
   'arm.take': ['Take present values', 'Istwerte übernehmen'],
   'arm.moveTool': ['Move on a line', 'Geradlinig fahren'],
   'arm.moveJoints': ['Move the joints', 'Gelenke fahren'],

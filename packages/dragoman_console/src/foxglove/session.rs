@@ -10,15 +10,13 @@ use super::wire::{
     self, Advertised, AdvertisedService, ClientBinary, ClientText, Parameter, Part, ServerText,
 };
 use super::{Call, Connections, ENCODINGS, Encoding, Nodes, Offered, Order};
-use crate::bounded;
+use crate::bounded::{self, MAX_NAME_LEN};
 use crate::rosbridge::{Frame, Level, Outgoing, Sample};
 use crate::schema::full_name;
 
-/// Most subscriptions of a client, most topics that it advertises, and most parameters that it watches by name: several
-/// times those of a whole lab.
+/// Most subscriptions of a client, most topics that it advertises, most parameters that it watches or asks for by name, and
+/// most reports on one of its frames: several times those of a whole lab.
 const MOST: usize = 500;
-/// Maximum length of names that are kept, bytes.
-const MAX_NAME_LEN: usize = 1000;
 /// The form of all schemas.
 const ROS2MSG: &str = "ros2msg";
 const CAPABILITIES: [&str; 6] =
@@ -216,7 +214,7 @@ impl Session {
         self.channels.remove(&channel);
     }
 
-    /// Reports something to the client.
+    /// Reports something to the client, as plain text.
     pub fn status(&mut self, level: Level, message: &str) {
         let level = match level {
             Level::None => return,
@@ -224,7 +222,10 @@ impl Session {
             Level::Warning => 1,
             Level::Error => 2,
         };
-        self.send(&ServerText::Status { level, message });
+        // A frame may ask for a million things that do not exist.
+        if self.frames.len() < MOST {
+            self.send(&ServerText::Status { level, message: &dragoman_text::line(message) });
+        }
     }
 
     /// Answers a call: with the response in the encoding of the request, or with the reason why there is none.
@@ -244,7 +245,8 @@ impl Session {
 
     /// Answers the request for an asset.
     pub fn asset(&mut self, request: u32, asset: Result<&[u8], &str>) {
-        self.send_binary(wire::asset(request, asset));
+        let asset = asset.map_err(dragoman_text::line);
+        self.send_binary(wire::asset(request, asset.as_deref().map_err(|reason| reason.as_ref())));
     }
 
     fn take(&mut self, frame: ClientText) {
@@ -280,6 +282,12 @@ impl Session {
                     }
                 }
             }
+            ClientText::GetParameters { parameter_names, .. } if parameter_names.len() > MOST => {
+                self.status(Level::Error, &format!("more than {MOST} parameters"));
+            }
+            ClientText::SetParameters { parameters, .. } if parameters.len() > MOST => {
+                self.status(Level::Error, &format!("more than {MOST} parameters"));
+            }
             ClientText::GetParameters { parameter_names: names, id } => {
                 self.orders.push_back(Order::GetParameters { names, id });
             }
@@ -290,7 +298,9 @@ impl Session {
             ClientText::UnsubscribeParameterUpdates { parameter_names } => {
                 match &mut self.watched {
                     Watched::These(names) if !parameter_names.is_empty() => {
-                        names.retain(|name| !parameter_names.contains(name));
+                        for name in &parameter_names {
+                            names.remove(name);
+                        }
                     }
                     // Of all, single ones cannot be taken away.
                     Watched::All if !parameter_names.is_empty() => {
@@ -404,6 +414,7 @@ impl Session {
     }
 
     fn call_failure(&mut self, service_id: u32, call_id: u32, message: &str) {
+        let message = &dragoman_text::line(message);
         self.send(&ServerText::ServiceCallFailure { service_id, call_id, message });
     }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 use dragoman_ros::{QosProfile, raw};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::bounds::bytes_of;
 use super::client::Client;
 use super::hub::Hub;
 use crate::json::{from_cdr, to_cdr};
@@ -83,7 +84,7 @@ impl Hub {
         if goals.contains_key(&key) {
             return refuse("a goal of this id has not ended");
         }
-        let counted = match client.begin_call() {
+        let counted = match client.begin_call(bytes_of(&goal)) {
             Ok(counted) => counted,
             Err(reason) => return refuse(&reason),
         };
@@ -91,7 +92,7 @@ impl Hub {
         let (hub, owner, name) = (Arc::clone(self), Arc::clone(client), action.clone());
         let own_key = key.clone();
         let (waiting, handle) = abortable(async move {
-            let ended = hub.execute_goal(&owner, &reply, &name, &type_name, uuid, &goal, feedback).await;
+            let ended = hub.execute_goal(&owner, &reply, &name, &type_name, uuid, goal, feedback).await;
             // This task ends after it, as removing the goal aborts it.
             match &ended {
                 Ok((status, structure, data)) => owner.with(|session| {
@@ -126,10 +127,10 @@ impl Hub {
         };
         let (hub, client, action, id) =
             (Arc::clone(self), Arc::clone(client), action.to_owned(), id.cloned());
-        client.clone().in_background(async move {
+        client.clone().in_background(0, async move {
             let args = json!({ "goal_info": { "goal_id": { "uuid": uuid.as_bytes() } } });
             let service = format!("{action}/_action/cancel_goal");
-            if let Err(reason) = hub.call(&service, Some("action_msgs/srv/CancelGoal"), &args, None).await {
+            if let Err(reason) = hub.call(&service, Some("action_msgs/srv/CancelGoal"), args, None).await {
                 client.error(id.as_ref(), &format!("cancel_action_goal {action}: {reason}"));
             }
         })
@@ -144,15 +145,16 @@ impl Hub {
         action: &str,
         type_name: &str,
         uuid: Uuid,
-        goal: &Value,
+        goal: Value,
         feedback: bool,
     ) -> Result<(i8, Arc<Structure>, Vec<u8>), String> {
         let type_name = full_name(type_name, "action").map_err(|error| error.to_string())?;
         let parts = self.parts(&type_name)?;
         let goal_id = json!({ "uuid": uuid.as_bytes() });
         let [send, accepted] = &parts.send;
-        let request =
-            to_cdr(send, &json!({ "goal_id": goal_id, "goal": goal })).map_err(|e| e.to_string())?;
+        // A large goal is not copied, and not kept while it is carried out.
+        let fields = Map::from_iter([("goal_id".to_owned(), goal_id.clone()), ("goal".to_owned(), goal)]);
+        let request = to_cdr(send, &Value::Object(fields)).map_err(|error| error.to_string())?;
         let _feedback = match feedback {
             true => {
                 Some(self.forward_feedback(client, reply, action, &type_name, uuid, &parts.feedback).await?)

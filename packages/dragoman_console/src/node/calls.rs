@@ -10,9 +10,10 @@ use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
 use serde_json::{Map, Value};
 
-use super::bounds::SERVICES;
+use super::bounds::{SERVICES, bytes_of};
 use super::client::Client;
 use super::hub::Hub;
+use crate::bounded::MAX_NAME_LEN;
 use crate::json::{from_cdr, to_cdr};
 use crate::rosbridge::Reply;
 use crate::schema::{Kind, Primitive, Shape, Structure, full_name};
@@ -120,10 +121,11 @@ impl Hub {
     ) {
         let (hub, asking, name) = (Arc::clone(self), Arc::clone(client), service.clone());
         let answer = reply.clone();
-        let begun = client.in_background(async move {
-            let response = match hub.ask_rosapi(&service, &args).await {
+        let begun = client.in_background(bytes_of(&args), async move {
+            let answered = hub.ask_rosapi(&service, &args).await;
+            let response = match answered {
                 Some(response) => response,
-                None => hub.call(&service, type_name.as_deref(), &args, timeout).await,
+                None => hub.call(&service, type_name.as_deref(), args, timeout).await,
             };
             asking.with(|session| match &response {
                 Ok((structure, data)) => session.service_response(&answer, &service, Ok((structure, data))),
@@ -140,7 +142,7 @@ impl Hub {
         &self,
         service: &str,
         type_name: Option<&str>,
-        args: &Value,
+        args: Value,
         timeout: Option<Duration>,
     ) -> Result<Response, String> {
         let type_name = match type_name.filter(|name| !name.is_empty()) {
@@ -183,6 +185,9 @@ impl Hub {
 
     /// The client of a service in ROS, new or kept.
     async fn caller(&self, service: &str, type_name: &str) -> Result<Arc<Mutex<raw::Client>>, String> {
+        if service.len() > MAX_NAME_LEN {
+            return Err(format!("the name of the service has more than {MAX_NAME_LEN} bytes"));
+        }
         let key = (service.to_owned(), type_name.to_owned());
         if let Some((known, used)) = self.calls.known().get_mut(&key) {
             *used = dragoman_time::now();
@@ -203,13 +208,12 @@ impl Hub {
 
     async fn type_of_service(&self, service: &str) -> Result<String, String> {
         let name = service.to_owned();
-        let found = self.ros.run(move |inside| {
-            let graph = inside.graph();
-            let listed = graph.services.into_iter().find(|endpoint| endpoint.name == name);
-            listed.map(|endpoint| endpoint.type_name).or_else(|| {
+        let found = self.ros.look(move |graph, node| {
+            let listed = graph.services.iter().find(|endpoint| endpoint.name == name);
+            listed.map(|endpoint| endpoint.type_name.clone()).or_else(|| {
                 // r2r does not list services, but knows the topics of which they consist.
                 let replies = format!("rr{name}Reply");
-                let writers = inside.node.get_publishers_info_by_topic(&replies, true).ok()?;
+                let writers = node.get_publishers_info_by_topic(&replies, true).ok()?;
                 let (package, short) = writers.first()?.topic_type.split_once("::srv::dds_::")?;
                 Some(format!("{package}/srv/{}", short.strip_suffix("_Response_")?))
             })
@@ -233,7 +237,7 @@ impl Hub {
                 Some(_) => return Err("another client offers it".to_owned()),
                 None => {
                     let own = offered.values().filter(|offered| offered.client == client.id).count();
-                    SERVICES.check(own, offered.len())?;
+                    SERVICES.check(own + 1, offered.len() + 1)?;
                 }
             }
         }
@@ -249,23 +253,30 @@ impl Hub {
             }
         });
         dragoman_time::spawn(receiving);
-        let offered = Offered { client: client.id, response, pending: BTreeMap::new(), receiving: handle };
-        self.calls.offered().insert(service.to_owned(), offered);
+        let new = Offered { client: client.id, response, pending: BTreeMap::new(), receiving: handle };
+        let mut offered = self.calls.offered();
+        // Meanwhile another one may have offered it.
+        if offered.get(service).is_some_and(|present| present.client != client.id) {
+            return Err("another client offers it".to_owned());
+        }
+        offered.insert(service.to_owned(), new);
         Ok(())
     }
 
     /// Passes a request of ROS to the client that offers the service.
-    fn ask_client(&self, client: &Arc<Client>, service: &str, structure: &Structure, call: raw::Request) {
+    fn ask_client(&self, client: &Arc<Client>, service: &str, structure: &Structure, mut call: raw::Request) {
         let number = self.calls.last_request.fetch_add(1, Ordering::Relaxed) + 1;
         let id = format!("service_request:{service}:{number}");
-        let data = call.data.clone();
+        // While it waits only its origin is needed.
+        let data = std::mem::take(&mut call.data);
         {
             let mut all = self.calls.offered();
             let Some(offered) = all.get_mut(service).filter(|offered| offered.client == client.id) else {
                 return;
             };
             offered.pending.retain(|_, (_, since)| dragoman_time::since(*since) < PENDING_TIME);
-            if offered.pending.len() >= MOST_PENDING {
+            // It is not disconnected because others ask too much of it.
+            if offered.pending.len() >= MOST_PENDING || client.is_busy(data.len()) {
                 tracing::warn!(service, "a client does not answer: a request is dropped");
                 return;
             }
@@ -276,7 +287,7 @@ impl Hub {
 }
 
 /// Arguments by name; those in an array are in the order of the fields.
-pub(crate) fn named(structure: &Structure, args: &Value) -> Result<Value, String> {
+pub(crate) fn named(structure: &Structure, args: Value) -> Result<Value, String> {
     match args {
         Value::Array(values) if values.len() > structure.fields.len() => Err(format!(
             "{} has {} fields, {} were given",
@@ -285,10 +296,10 @@ pub(crate) fn named(structure: &Structure, args: &Value) -> Result<Value, String
             values.len()
         )),
         Value::Array(values) => {
-            let fields = structure.fields.iter().map(|field| field.name.clone()).zip(values.iter().cloned());
+            let fields = structure.fields.iter().map(|field| field.name.clone()).zip(values);
             Ok(Value::Object(fields.collect::<Map<_, _>>()))
         }
-        other => Ok(other.clone()),
+        other => Ok(other),
     }
 }
 

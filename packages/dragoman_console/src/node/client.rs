@@ -1,32 +1,36 @@
-//! One WebSocket client: its session, and the queue of frames for it.
-//!
-//! A slow client loses messages of topics, the oldest first. Answers are not lost: a client that does not fetch them is
-//! disconnected.
+//! One WebSocket client: its session and its connection.
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
-use dragoman_ros::plain;
 use futures::SinkExt;
 use futures::stream::{SplitSink, StreamExt};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
-use super::bounds::CALLS;
+use super::bounds::{Account, BYTES, CALLS, Share};
 use super::hub::Hub;
 use super::listener::Received;
+use super::outbox::{Next, Outbox};
+use super::websocket::WebSocket;
 use crate::foxglove;
 use crate::rosbridge::{self, Frame, Level, Outgoing, Sample, Session};
 
-/// Most messages that wait for a client, whole or to be sent in fragments.
-const MOST_MESSAGES: usize = 2000;
 /// Bytes of frames whose orders wait, beyond which no more are read.
-const MOST_UNEXECUTED: usize = 1 << 20;
-/// Time for the orders that a client sent before it left.
+const MOST_UNEXECUTED: usize = 64 << 10;
+/// Bytes of frames after which other clients get their turn: a socket gives hundreds of small frames at once.
+const TURN: usize = 4 << 10;
+/// What a frame counts at least.
+const LEAST_FRAME: usize = 64;
+/// Requests of a client that are new at a time: further orders wait until one of them has ended, or is not new any more.
+/// So a client that floods a service waits for itself, and others get their turn.
+const MOST_NEW: usize = 8;
+/// Time for which a request is new. Slow services hold up nothing.
+const NEW_TIME: Duration = Duration::from_millis(20);
+/// Time for the orders and requests that a client sent before it left.
 const LAST_ORDERS_TIME: Duration = Duration::from_secs(1);
 /// Interval of pings, and time without a sign of a client after which it is disconnected.
 const PING_PERIOD: Duration = Duration::from_secs(5);
@@ -118,9 +122,12 @@ pub(crate) struct Client {
     pub(crate) since: Instant,
     protocol: Mutex<Protocol>,
     outbox: Outbox,
-    /// Requests that wait for their response: its own, and those of all clients.
-    calls: AtomicUsize,
-    all_calls: Arc<AtomicUsize>,
+    /// Requests that wait for their response.
+    calls: Arc<Account>,
+    /// Bytes that are kept for it.
+    bytes: Arc<Account>,
+    /// Places of new requests.
+    new_requests: Arc<Semaphore>,
     /// Whether it drives: it is asked for signs of life more often.
     pub(crate) is_driving: AtomicBool,
     /// A timeout of the session may have changed, or orders were executed.
@@ -128,31 +135,42 @@ pub(crate) struct Client {
     /// Orders wait, or no more will come.
     ordered: Notify,
     has_left: AtomicBool,
+    /// It has left.
+    left: Notify,
     /// Bytes of frames since no orders waited.
     unexecuted: AtomicUsize,
 }
 
+/// What all clients have together.
+#[derive(Debug, Default)]
+pub(crate) struct Sums {
+    calls: Arc<AtomicUsize>,
+    bytes: Arc<AtomicUsize>,
+    queued: Arc<AtomicUsize>,
+}
+
 impl Client {
-    /// `all_calls` are the requests of all clients that wait for their response.
     pub(crate) fn new(
         id: u64,
         address: SocketAddr,
         protocol: Protocol,
         most_queued: usize,
-        all_calls: Arc<AtomicUsize>,
+        all: &Sums,
     ) -> Self {
         Self {
             id,
             address,
             since: dragoman_time::now(),
             protocol: Mutex::new(protocol),
-            outbox: Outbox { most: most_queued, ..Outbox::default() },
-            calls: AtomicUsize::new(0),
-            all_calls,
+            outbox: Outbox::new(most_queued, &all.queued),
+            calls: Arc::new(Account::new("calls of web clients that wait", &all.calls)),
+            bytes: Arc::new(Account::new("bytes that are kept for web clients", &all.bytes)),
+            new_requests: Arc::new(Semaphore::new(MOST_NEW)),
             is_driving: AtomicBool::new(false),
             changed: Notify::new(),
             ordered: Notify::new(),
             has_left: AtomicBool::new(false),
+            left: Notify::new(),
             unexecuted: AtomicUsize::new(0),
         }
     }
@@ -204,40 +222,70 @@ impl Client {
         }
     }
 
-    /// Reports an error, as plain text.
+    /// Reports an error.
     pub(crate) fn error(&self, id: Option<&serde_json::Value>, message: &str) {
-        let message = &plain::line(message);
         self.act(|protocol| match protocol {
             Protocol::Rosbridge(session) => session.status(Level::Error, id, message),
             Protocol::Foxglove(session) => session.status(Level::Error, message),
         });
     }
 
-    /// Runs a request of the client beside others, if there are not too many.
+    /// Runs a request of the client with so many bytes beside others, if there are not too many.
     pub(crate) fn in_background(
         self: &Arc<Self>,
+        bytes: usize,
         work: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), String> {
-        let waiting = self.begin_call()?;
+        let waiting = self.begin_call(bytes)?;
+        // There is one: see `execute_all`.
+        let place = Arc::clone(&self.new_requests).try_acquire_owned();
+        let owner = Arc::clone(self);
         dragoman_time::spawn(async move {
-            work.await;
+            let mut work = std::pin::pin!(work);
+            let ended = dragoman_time::timeout(NEW_TIME, &mut work).await;
+            drop(place);
+            if ended.is_err() {
+                // Nobody waits for the answer any more.
+                let gone = async {
+                    owner.gone().await;
+                    dragoman_time::sleep(LAST_ORDERS_TIME).await;
+                };
+                futures::future::select(work, std::pin::pin!(gone)).await;
+            }
             drop(waiting);
         });
         Ok(())
     }
 
-    /// Counts a request, if there are not too many.
-    pub(crate) fn begin_call(self: &Arc<Self>) -> Result<Waiting, String> {
-        let own = self.calls.fetch_add(1, Ordering::Relaxed);
-        let all = self.all_calls.fetch_add(1, Ordering::Relaxed);
-        let waiting = Waiting(Arc::clone(self));
-        CALLS.check(own, all)?;
-        Ok(waiting)
+    /// Waits until it has left.
+    async fn gone(&self) {
+        let left = self.left.notified();
+        if !self.has_left.load(Ordering::Acquire) {
+            left.await;
+        }
+    }
+
+    /// Whether so many bytes would be more answers and requests than may wait for it.
+    pub(crate) fn is_busy(&self, bytes: usize) -> bool {
+        self.outbox.is_busy(bytes)
+    }
+
+    /// Counts a request with so many bytes until what is returned is dropped, if there are not too many.
+    pub(crate) fn begin_call(&self, bytes: usize) -> Result<[Share; 2], String> {
+        Ok([self.calls.take(1, &CALLS)?, self.keep(bytes)?])
+    }
+
+    /// Counts what is kept for the client until what is returned is dropped.
+    ///
+    /// # Errors
+    /// It is too much.
+    pub(crate) fn keep(&self, bytes: usize) -> Result<Share, String> {
+        self.bytes.take(bytes, &BYTES)
     }
 
     /// Messages of topics that it lost.
     pub(crate) fn lost(&self) -> u64 {
-        self.outbox.lost.load(Ordering::Relaxed)
+        self.outbox.lost()
     }
 
     fn now(&self) -> Duration {
@@ -251,12 +299,17 @@ impl Client {
         tokio::select! {
             biased;
             () = &mut executing => {}
+            () = self.outbox.overfull() => {
+                tracing::warn!(client = %self.address, "a client does not fetch its answers: disconnected");
+            }
             () = self.receive_all(stream, received, hub) => {}
             // Last, because topics may give it something to send all the time.
             () = self.send_all(sink) => {}
         }
         hub.stop_driving(self, "the client that drives has left");
-        self.has_left.store(true, Ordering::Relaxed);
+        self.has_left.store(true, Ordering::Release);
+        self.left.notify_waiters();
+        self.outbox.give_up();
         self.ordered.notify_one();
         if dragoman_time::timeout(LAST_ORDERS_TIME, executing).await.is_err() {
             tracing::warn!(client = %self.address, "the last orders of a client are not executed: ROS is busy");
@@ -267,6 +320,8 @@ impl Client {
     async fn execute_all(self: &Arc<Self>, hub: &Arc<Hub>) {
         loop {
             while let Some(order) = self.act(Protocol::poll_order) {
+                // It is never closed.
+                drop(self.new_requests.acquire().await);
                 match order {
                     Order::Rosbridge(order) => hub.execute(self, order).await,
                     Order::Foxglove(order) => hub.execute_foxglove(self, order).await,
@@ -274,7 +329,7 @@ impl Client {
             }
             self.unexecuted.store(0, Ordering::Relaxed);
             self.changed.notify_one();
-            if self.has_left.load(Ordering::Relaxed) {
+            if self.has_left.load(Ordering::Acquire) {
                 return;
             }
             self.ordered.notified().await;
@@ -290,10 +345,6 @@ impl Client {
                         return;
                     }
                     continue;
-                }
-                Next::Overflow => {
-                    tracing::warn!(client = %self.address, "a client does not fetch its answers: disconnected");
-                    return;
                 }
             };
             for frame in outgoing.into_frames() {
@@ -324,7 +375,12 @@ impl Client {
         let silence = if self.is_foxglove() { FOXGLOVE_SILENCE } else { hub.heartbeat_timeout() };
         let (mut heard, mut spoke, mut pinged) =
             (dragoman_time::now(), dragoman_time::now(), dragoman_time::now());
+        let mut taken = 0;
         loop {
+            if taken >= TURN {
+                taken = 0;
+                dragoman_time::yield_now().await;
+            }
             let is_driving = self.is_driving.load(Ordering::Relaxed);
             let ping_period = if is_driving { hub.heartbeat_timeout() / 3 } else { PING_PERIOD };
             let timeout = self.act(|session| session.poll_timeout());
@@ -352,8 +408,9 @@ impl Client {
                             received.complete_control(data.len());
                             0
                         }
-                        Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                        Some(Ok(Message::Close(_) | Message::Frame(_)) | Err(_)) | None => return,
                     };
+                    taken += length.max(LEAST_FRAME);
                     if length > 0 {
                         spoke = heard;
                         received.complete();
@@ -381,164 +438,11 @@ impl Client {
     }
 }
 
-/// A request that waits for its response.
-pub(crate) struct Waiting(Arc<Client>);
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.calls.fetch_sub(1, Ordering::Relaxed);
-        self.0.all_calls.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// Makes a shared text the owner of a message's bytes.
 struct TextOwner(Arc<str>);
 
 impl AsRef<[u8]> for TextOwner {
     fn as_ref(&self) -> &[u8] {
         self.0.as_bytes()
-    }
-}
-
-/// Messages that wait for a client.
-#[derive(Default)]
-struct Outbox {
-    queue: Mutex<Queue>,
-    changed: Notify,
-    /// Most bytes.
-    most: usize,
-    lost: AtomicU64,
-}
-
-#[derive(Default)]
-struct Queue {
-    frames: VecDeque<Outgoing>,
-    bytes: usize,
-    /// Frames that may not be dropped, and their bytes.
-    kept: usize,
-    kept_bytes: usize,
-    is_ping_due: bool,
-    is_overfull: bool,
-}
-
-enum Next {
-    Message(Outgoing),
-    Ping,
-    Overflow,
-}
-
-impl Outbox {
-    fn push(&self, frame: Outgoing) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let length = frame.frame.len();
-        if frame.may_drop {
-            if queue.kept_bytes + length > self.most {
-                self.lost.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
-            while queue.frames.len() >= MOST_MESSAGES || queue.bytes + length > self.most {
-                self.lost.fetch_add(1, Ordering::Relaxed);
-                let Some(oldest) = queue.frames.iter().position(|frame| frame.may_drop) else { return };
-                let dropped = queue.frames.remove(oldest).map_or(0, |frame| frame.frame.len());
-                queue.bytes -= dropped;
-            }
-        } else {
-            queue.kept += 1;
-            queue.kept_bytes += length;
-            // One answer of any length is allowed.
-            if queue.kept > MOST_MESSAGES || (queue.kept > 1 && queue.kept_bytes > self.most) {
-                queue.is_overfull = true;
-            }
-        }
-        queue.bytes += length;
-        queue.frames.push_back(frame);
-        drop(queue);
-        self.changed.notify_one();
-    }
-
-    fn ping(&self) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).is_ping_due = true;
-        self.changed.notify_one();
-    }
-
-    /// Whether a ping is due, which is sent between the fragments of a long message as well.
-    fn take_ping(&self) -> bool {
-        std::mem::take(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner).is_ping_due)
-    }
-
-    async fn next(&self) -> Next {
-        loop {
-            if let Some(next) = self.take() {
-                return next;
-            }
-            self.changed.notified().await;
-        }
-    }
-
-    fn take(&self) -> Option<Next> {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        if queue.is_overfull {
-            return Some(Next::Overflow);
-        }
-        if std::mem::take(&mut queue.is_ping_due) {
-            return Some(Next::Ping);
-        }
-        let frame = queue.frames.pop_front()?;
-        let length = frame.frame.len();
-        queue.bytes -= length;
-        if !frame.may_drop {
-            queue.kept -= 1;
-            queue.kept_bytes -= length;
-        }
-        Some(Next::Message(frame))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn frame(length: usize, may_drop: bool) -> Outgoing {
-        Outgoing::whole(Frame::Text("x".repeat(length).into()), may_drop)
-    }
-
-    fn lengths(outbox: &Outbox) -> Vec<usize> {
-        std::iter::from_fn(|| match outbox.take() {
-            Some(Next::Message(outgoing)) => Some(outgoing.frame.len()),
-            _ => None,
-        })
-        .collect()
-    }
-
-    #[test]
-    fn a_slow_client_loses_the_oldest_messages_but_no_answers() {
-        let outbox = Outbox { most: 100, ..Outbox::default() };
-        for (length, may_drop) in [(40, true), (10, false), (41, true), (42, true), (101, true)] {
-            outbox.push(frame(length, may_drop));
-        }
-        assert_eq!(lengths(&outbox), [10, 41, 42]);
-        assert_eq!(outbox.lost.load(Ordering::Relaxed), 2);
-    }
-
-    #[test]
-    fn a_message_in_many_fragments_is_one_message() {
-        let outbox = Outbox { most: 8 << 20, ..Outbox::default() };
-        let split = Some(rosbridge::Split { size: 1, id: 1 });
-        for may_drop in [true, false] {
-            outbox.push(Outgoing { split, ..frame(4 << 20, may_drop) });
-            let Some(Next::Message(outgoing)) = outbox.take() else { panic!("it is lost") };
-            assert_eq!(outgoing.into_frames().len(), 4096);
-        }
-        assert_eq!(outbox.lost.load(Ordering::Relaxed), 0);
-    }
-
-    #[test]
-    fn a_client_that_does_not_fetch_its_answers_is_given_up() {
-        let outbox = Outbox { most: 100, ..Outbox::default() };
-        outbox.push(frame(1000, false));
-        assert_eq!(lengths(&outbox), [1000]);
-        outbox.push(frame(60, false));
-        outbox.push(frame(60, false));
-        assert!(matches!(outbox.take(), Some(Next::Overflow)));
     }
 }

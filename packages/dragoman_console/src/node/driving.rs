@@ -148,7 +148,7 @@ fn publish_zero(topic: &str, publication: &Publication) {
     };
     let published = to_cdr(&publication.structure, &zero)
         .map_err(|error| error.to_string())
-        .and_then(|data| publication.publish(&data));
+        .and_then(|data| publication.send(&data));
     if let Err(reason) = published {
         tracing::error!(topic, reason, "zero velocity could not be published");
     }

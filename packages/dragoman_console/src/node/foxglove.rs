@@ -9,22 +9,34 @@ use dragoman_ros::rcl_interfaces::msg::ParameterEvent;
 use dragoman_time::{Work, off_thread};
 use futures::future::join_all;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use super::assets;
+use super::bounds::bytes_of;
 use super::client::{Client, Protocol};
 use super::hub::{Hub, report};
 use super::rosapi::MOST_NODES;
+use crate::bounded;
 use crate::foxglove::{Call, Catalogue, Connections, Encoding, Nodes, Offered, Order, Parameter, Session};
 use crate::json::{from_cdr, from_whole_cdr, to_cdr};
 use crate::parameter::{foxglove_of_parameter, parameter_of_foxglove};
 
 /// Interval of looking at the graph.
 const REVIEW_PERIOD: Duration = Duration::from_secs(1);
+/// Most assets that are read at a time, for all clients: each takes a thread.
+const MOST_READERS: usize = 4;
 
 /// What clients of Foxglove's protocol share.
-#[derive(Default)]
 pub(crate) struct Foxglove {
     catalogue: Mutex<Catalogue>,
+    /// Places of assets that are read.
+    readers: Semaphore,
+}
+
+impl Default for Foxglove {
+    fn default() -> Self {
+        Self { catalogue: Mutex::default(), readers: Semaphore::new(MOST_READERS) }
+    }
 }
 
 /// Tells clients what is new in the graph, until the hub is gone.
@@ -59,7 +71,7 @@ impl Hub {
 
     /// What is offered now.
     async fn look(&self) -> Result<Arc<Offered>, String> {
-        let found = self.ros.run(|inside| (inside.graph(), inside.node.fully_qualified_name())).await;
+        let found = self.ros.look(|graph, node| (Arc::clone(graph), node.fully_qualified_name())).await;
         let (graph, own) = found.map_err(|error| error.to_string())?;
         let own = own.map_err(|error| error.to_string())?;
         let topics = topics(&graph, &own);
@@ -106,7 +118,7 @@ impl Hub {
                 report(client, None, "publish", &topic, published);
             }
             Order::Publish { topic, encoding: Encoding::Json, data } => {
-                let published = match serde_json::from_slice(&data) {
+                let published = match bounded::json(&data) {
                     Ok(message) => self.topics.publish(self, client, &topic, None, &message).await,
                     Err(error) => Err(error.to_string()),
                 };
@@ -114,7 +126,7 @@ impl Hub {
             }
             Order::Call { call, data } => {
                 let refused = call.clone();
-                let begun = client.in_background(async move {
+                let begun = client.in_background(data.len(), async move {
                     let response = hub.call_foxglove(&call, data).await;
                     let response = response.as_deref().map_err(String::as_str);
                     asking.with_foxglove(|session| session.call_response(&call, response));
@@ -124,14 +136,17 @@ impl Hub {
                 }
             }
             Order::GetParameters { names, id } => {
-                let begun = client.in_background(async move {
+                let bytes = names.iter().chain(&id).map(String::len).sum();
+                let begun = client.in_background(bytes, async move {
                     let values = hub.foxglove_parameters(&names).await;
                     asking.with_foxglove(|session| session.parameter_values(&values, id.as_deref()));
                 });
                 report(client, None, "getParameters", "", begun);
             }
             Order::SetParameters { parameters, id } => {
-                let begun = client.in_background(async move {
+                let of_one = |one: &Parameter| one.name.len() + one.value.as_ref().map_or(0, bytes_of);
+                let bytes = parameters.iter().map(of_one).sum::<usize>() + id.as_ref().map_or(0, String::len);
+                let begun = client.in_background(bytes, async move {
                     let mut names = Vec::new();
                     for parameter in parameters {
                         let set = hub.set_foxglove_parameter(&parameter).await;
@@ -146,9 +161,11 @@ impl Hub {
                 report(client, None, "setParameters", "", begun);
             }
             Order::FetchAsset { uri, request } => {
-                let begun = client.in_background(async move {
+                let begun = client.in_background(uri.len(), async move {
                     let most = hub.most_queued();
+                    let place = hub.foxglove.readers.acquire().await;
                     let read = off_thread(Work::READ, move |_| assets::asset(&uri, most)).await;
+                    drop(place);
                     let asset = read.unwrap_or_else(|error| Err(error.to_string()));
                     let asset = asset.as_deref().map_err(String::as_str);
                     asking.with_foxglove(|session| session.asset(request, asset));
@@ -170,7 +187,7 @@ impl Hub {
                 data
             }
             Encoding::Json => {
-                let values: Value = serde_json::from_slice(&data).map_err(|error| invalid(&error))?;
+                let values: Value = bounded::json(&data).map_err(|error| invalid(&error))?;
                 to_cdr(&request, &values).map_err(|error| invalid(&error))?
             }
         };
@@ -193,7 +210,7 @@ impl Hub {
             wanted.extend(offering.map(|node| (node.to_owned(), Vec::new())));
             if graph.services.is_empty() {
                 // r2r does not list services.
-                wanted.extend(graph.nodes.into_iter().map(|node| (node, Vec::new())));
+                wanted.extend(graph.nodes.iter().map(|node| (node.clone(), Vec::new())));
             }
         }
         for (node, parameter) in names.iter().filter_map(|name| name.split_once('.')) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use dragoman_ros::tasks::NodeTasks;
 
 use super::actions::Goals;
 use super::calls::Calls;
-use super::client::{Client, Protocol};
+use super::client::{Client, Protocol, Sums};
 use super::driving::Driving;
 use super::foxglove::Foxglove;
 use super::offered_actions::OfferedActions;
@@ -33,8 +33,7 @@ pub(crate) struct Hub {
     pub(crate) offered_actions: OfferedActions,
     pub(crate) foxglove: Foxglove,
     incomplete: Arc<Incomplete>,
-    /// Requests of clients that wait for their responses.
-    calls_in_all: Arc<AtomicUsize>,
+    sums: Sums,
     clients: Mutex<BTreeMap<u64, Arc<Client>>>,
     last_id: AtomicU64,
     limits: Limits,
@@ -64,7 +63,7 @@ impl Hub {
             offered_actions: OfferedActions::default(),
             foxglove: Foxglove::default(),
             incomplete: Arc::default(),
-            calls_in_all: Arc::default(),
+            sums: Sums::default(),
             clients: Mutex::default(),
             last_id: AtomicU64::new(0),
             limits: Limits {
@@ -103,7 +102,7 @@ impl Hub {
             return None;
         }
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let client = Client::new(id, address, protocol, self.limits.queue, Arc::clone(&self.calls_in_all));
+        let client = Client::new(id, address, protocol, self.limits.queue, &self.sums);
         let client = Arc::new(client);
         clients.insert(id, Arc::clone(&client));
         Some(client)
@@ -131,8 +130,8 @@ impl Hub {
     }
 
     /// The graph now.
-    pub(crate) async fn graph(&self) -> Result<Graph, Busy> {
-        self.ros.run(|inside| inside.graph()).await
+    pub(crate) async fn graph(&self) -> Result<Arc<Graph>, Busy> {
+        self.ros.look(|graph, _| Arc::clone(graph)).await
     }
 
     /// Executes an order. Slow ones continue in the background.

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use dragoman_ros::diagnostics::Severity;
 use dragoman_ros::introspection::Graph;
-use dragoman_ros::plain;
 use dragoman_ros::supervision::Supervisor;
 use serde_json::{Map, Value, json};
 
 use super::hub::Hub;
 
-/// Most subjects of `/diagnostics` that are kept.
+/// Most subjects of `/diagnostics` that are kept, and their bytes.
 const MOST_SUBJECTS: usize = 1000;
+const MOST_BYTES: usize = 16 << 20;
 /// Maximum number of values of a subject.
 const MAX_VALUES: usize = 1000;
 /// Age after which a subject is stale.
@@ -25,17 +25,64 @@ const STALE_AFTER: Duration = Duration::from_secs(5);
 pub(crate) struct Lab {
     supervisor: Option<Supervisor>,
     started: Instant,
-    diagnostics: Mutex<BTreeMap<String, (DiagnosticStatus, Instant)>>,
+    diagnostics: Mutex<Known>,
     load: Mutex<Load>,
+}
+
+/// What `/diagnostics` has said, by subject.
+#[derive(Default)]
+struct Known {
+    subjects: BTreeMap<String, Subject>,
+    bytes: usize,
+}
+
+struct Subject {
+    status: DiagnosticStatus,
+    received: Instant,
+    bytes: usize,
+}
+
+impl Known {
+    /// Takes a state. Where there is no room for it, stale ones are forgotten, or it is.
+    fn take(&mut self, status: DiagnosticStatus) {
+        let bytes = bytes_of(&status);
+        self.forget(&status.name);
+        if !self.has_room(bytes) {
+            let stale = |one: &Subject| dragoman_time::since(one.received) > STALE_AFTER;
+            self.subjects.retain(|_, one| !stale(one));
+            self.bytes = self.subjects.values().map(|one| one.bytes).sum();
+        }
+        if self.has_room(bytes) {
+            self.bytes += bytes;
+            let received = dragoman_time::now();
+            self.subjects.insert(status.name.clone(), Subject { status, received, bytes });
+        }
+    }
+
+    fn forget(&mut self, name: &str) {
+        self.bytes -= self.subjects.remove(name).map_or(0, |one| one.bytes);
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        self.subjects.len() < MOST_SUBJECTS && self.bytes + bytes <= MOST_BYTES
+    }
+}
+
+/// About the memory of a state, bytes.
+fn bytes_of(status: &DiagnosticStatus) -> usize {
+    let texts = [&status.name, &status.name, &status.message, &status.hardware_id];
+    let values = status.values.iter().map(|pair| size_of_val(pair) + pair.key.len() + pair.value.len());
+    size_of::<Subject>() + texts.map(String::len).iter().sum::<usize>() + values.sum::<usize>()
 }
 
 /// Anyone can publish a state.
 fn make_plain(status: &mut DiagnosticStatus) {
     let own = [&mut status.name, &mut status.message, &mut status.hardware_id];
     status.values.truncate(MAX_VALUES);
+    status.values.shrink_to_fit();
     let values = status.values.iter_mut().flat_map(|pair| [&mut pair.key, &mut pair.value]);
     for text in own.into_iter().chain(values) {
-        if let Cow::Owned(plain) = plain::line(text) {
+        if let Cow::Owned(plain) = dragoman_text::line(text) {
             *text = plain;
         }
     }
@@ -64,9 +111,7 @@ impl Lab {
         let mut known = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
         for mut status in message.status {
             make_plain(&mut status);
-            if known.len() < MOST_SUBJECTS || known.contains_key(&status.name) {
-                known.insert(status.name.clone(), (status, dragoman_time::now()));
-            }
+            known.take(status);
         }
     }
 
@@ -111,7 +156,7 @@ impl Lab {
 
     fn diagnostics(&self) -> Vec<Value> {
         let known = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
-        let subject = |(status, received): &(DiagnosticStatus, Instant)| {
+        let subject = |Subject { status, received, .. }: &Subject| {
             let values =
                 status.values.iter().map(|value| (value.key.clone(), Value::from(value.value.clone())));
             let is_stale = dragoman_time::since(*received) > STALE_AFTER;
@@ -124,7 +169,7 @@ impl Lab {
                 "age": dragoman_time::since(*received).as_secs_f64(),
             })
         };
-        known.values().map(subject).collect()
+        known.subjects.values().map(subject).collect()
     }
 
     /// Processors in use by this process, measured over at least half a second.

@@ -11,13 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
-use dragoman_io::net::{Group, Place};
-use dragoman_time::Sleep;
+use dragoman_io::net::{TcpListener, TcpStream};
+use dragoman_time::{Held, Sleep};
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// Pause after an error of the system, such as too many open files.
@@ -43,7 +41,6 @@ fn lock(evictable: &Evictable) -> MutexGuard<'_, BTreeMap<u64, oneshot::Sender<(
 /// A listener with a limited number of connections.
 pub(crate) struct Limited {
     listener: TcpListener,
-    group: Group,
     free: Arc<Semaphore>,
     evictable: Evictable,
     last: u64,
@@ -56,9 +53,7 @@ impl Limited {
     /// `received` is shared by the listeners of a server.
     pub(crate) fn new(listener: TcpListener, most: usize, received: Arc<AtomicUsize>) -> Self {
         let (free, evictable) = (Arc::new(Semaphore::new(most)), Evictable::default());
-        let port = listener.local_addr().map_or(0, |address| address.port());
-        let group = Group::new(format!("web port {port}"));
-        Self { listener, group, free, evictable, last: 0, request_time: REQUEST_TIME, received }
+        Self { listener, free, evictable, last: 0, request_time: REQUEST_TIME, received }
     }
 
     /// Waits for a place; if there is none, the oldest connection that is no WebSocket ends.
@@ -91,10 +86,13 @@ pub(crate) struct Connection {
     is_evicted: bool,
     evictable: Evictable,
     _place: OwnedSemaphorePermit,
-    _file: Place,
 }
 
 impl Connection {
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
     /// Counts bytes that have arrived; the reason why it must end because of them.
     fn take(&self, count: usize) -> Option<io::Error> {
         let is_upgraded = self.peer.is_upgraded.load(Ordering::Relaxed);
@@ -137,42 +135,45 @@ impl Drop for Connection {
 }
 
 /// The address of a client, and its connection.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
     is_upgraded: Arc<AtomicBool>,
     pub(crate) received: Arc<Received>,
+    /// What follows when the connection has become a WebSocket.
+    continuation: Arc<Mutex<Option<BoxFuture<'static, ()>>>>,
 }
 
 /// Bytes of a request, or of a message of a WebSocket, that has not arrived completely.
 #[derive(Debug)]
 pub(crate) struct Received {
-    own: AtomicUsize,
+    own: Held,
     all: Arc<AtomicUsize>,
 }
 
 impl Received {
     fn new(all: Arc<AtomicUsize>) -> Self {
-        Self { own: AtomicUsize::new(0), all }
+        Self { own: Held::new("bytes of incomplete web messages"), all }
     }
 
     /// Takes bytes; returns whether there is room for them.
     fn take(&self, count: usize, is_upgraded: bool) -> bool {
-        let own = self.own.fetch_add(count, Ordering::Relaxed) + count;
+        let own = self.own.add(count);
         let all = self.all.fetch_add(count, Ordering::Relaxed) + count;
         if is_upgraded { own <= INCOMPLETE_SHARE || all <= MAX_INCOMPLETE } else { own <= MAX_REQUEST }
     }
 
     /// The request or message is complete.
     pub(crate) fn complete(&self) {
-        self.all.fetch_sub(self.own.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        let own = self.own.get();
+        self.own.remove(own);
+        self.all.fetch_sub(own, Ordering::Relaxed);
     }
 
     /// A control frame with `length` bytes of data is complete; a message may be around it.
     pub(crate) fn complete_control(&self, length: usize) {
-        let own = self.own.load(Ordering::Relaxed);
-        let count = own.min(length + CONTROL_FRAME);
-        self.own.store(own - count, Ordering::Relaxed);
+        let count = self.own.get().min(length + CONTROL_FRAME);
+        self.own.remove(count);
         self.all.fetch_sub(count, Ordering::Relaxed);
     }
 }
@@ -188,23 +189,25 @@ impl Peer {
     pub(crate) fn upgrade(&self) {
         self.is_upgraded.store(true, Ordering::Relaxed);
     }
-}
 
-impl Connected<IncomingStream<'_, Limited>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Limited>) -> Self {
-        stream.io().peer.clone()
+    /// Sets what the task of the connection does when no more requests come.
+    pub(crate) fn continue_with(&self, continuation: impl Future<Output = ()> + Send + 'static) {
+        let continuation: BoxFuture<'static, ()> = Box::pin(continuation);
+        *self.continuation.lock().unwrap_or_else(PoisonError::into_inner) = Some(continuation);
+    }
+
+    /// What was set with [`continue_with`](Self::continue_with).
+    pub(crate) fn take_continuation(&self) -> Option<BoxFuture<'static, ()>> {
+        self.continuation.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-impl Listener for Limited {
-    type Io = Connection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
+impl Limited {
+    /// The next connection, when there is a place for it.
+    pub(crate) async fn accept(&mut self) -> Connection {
         loop {
             match self.listener.accept().await {
                 Ok((stream, address)) => {
-                    let Some(file) = self.group.take() else { continue };
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "TCP_NODELAY");
                     }
@@ -219,6 +222,7 @@ impl Listener for Limited {
                             address,
                             is_upgraded: Arc::default(),
                             received: Arc::new(Received::new(Arc::clone(&self.received))),
+                            continuation: Arc::default(),
                         },
                         deadline: dragoman_time::sleep(self.request_time),
                         request_time: self.request_time,
@@ -226,9 +230,8 @@ impl Listener for Limited {
                         is_evicted: false,
                         evictable: Arc::clone(&self.evictable),
                         _place: place,
-                        _file: file,
                     };
-                    return (connection, address);
+                    return connection;
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -236,10 +239,6 @@ impl Listener for Limited {
                 }
             }
         }
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
     }
 }
 
@@ -318,7 +317,7 @@ mod tests {
 
     /// A listener with one place, and its address.
     async fn listener() -> (Limited, SocketAddr) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0".parse().unwrap(), 16).unwrap();
         let address = listener.local_addr().unwrap();
         (Limited::new(listener, 1, Arc::default()), address)
     }
@@ -332,7 +331,7 @@ mod tests {
         let (mut limited, address) = listener().await;
         limited.request_time = Duration::from_millis(50);
         let _client = TcpStream::connect(address).await.unwrap();
-        let (mut idle, _) = limited.accept().await;
+        let mut idle = limited.accept().await;
         assert_eq!(read(&mut idle).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
@@ -340,10 +339,10 @@ mod tests {
     async fn the_oldest_connection_without_a_web_socket_gives_its_place() {
         let (mut limited, address) = listener().await;
         let mut clients = vec![TcpStream::connect(address).await.unwrap()];
-        let (mut idle, _) = limited.accept().await;
+        let mut idle = limited.accept().await;
         clients.push(TcpStream::connect(address).await.unwrap());
         let ended = tokio::spawn(async move { read(&mut idle).await.unwrap_err().to_string() });
-        let (mut second, _) = limited.accept().await;
+        let mut second = limited.accept().await;
         assert_eq!(ended.await.unwrap(), "the place is needed");
         // A WebSocket keeps its place.
         second.peer.upgrade();
@@ -358,7 +357,7 @@ mod tests {
     async fn a_request_is_not_longer_than_its_bound() {
         let (mut limited, address) = listener().await;
         let mut client = TcpStream::connect(address).await.unwrap();
-        let (mut connection, _) = limited.accept().await;
+        let mut connection = limited.accept().await;
         let all = Arc::clone(&limited.received);
         let sending = tokio::spawn(async move {
             use tokio::io::AsyncWriteExt;
@@ -387,7 +386,7 @@ mod tests {
             assert!(modest.take(CONTROL_FRAME + 4, true));
             modest.complete_control(4);
         }
-        assert_eq!(modest.own.load(Ordering::Relaxed), 0);
+        assert_eq!(modest.own.get(), 0);
         drop(greedy);
         assert_eq!(all.load(Ordering::Relaxed), 0);
     }

@@ -10,7 +10,7 @@ use futures::future::{AbortHandle, abortable};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::bounds::ACTIONS;
+use super::bounds::{ACTIONS, Share};
 use super::client::Client;
 use super::hub::Hub;
 use crate::json::{from_cdr, to_cdr};
@@ -66,7 +66,7 @@ struct Goal {
     status: i8,
     stamp: Value,
     /// The response of `get_result`.
-    result: Option<Vec<u8>>,
+    result: Option<(Vec<u8>, Option<Share>)>,
     waiting: Vec<raw::Request>,
 }
 
@@ -106,17 +106,11 @@ impl OfferedActions {
         let Some(mut offered) = removed else { return };
         let open: Vec<Uuid> =
             offered.goals.iter().filter(|(_, goal)| goal.result.is_none()).map(|(uuid, _)| *uuid).collect();
-        for uuid in open {
-            if let Err(reason) = offered.end(uuid, ABORTED, &json!({})) {
-                tracing::warn!(action, reason, "a goal could not be aborted");
-            }
+        match offered.response(ABORTED, &json!({})) {
+            Ok(data) => open.into_iter().for_each(|uuid| offered.end(uuid, ABORTED, data.clone(), None)),
+            Err(reason) => tracing::warn!(action, reason, "goals could not be aborted"),
         }
-        offered.receiving.iter().for_each(AbortHandle::abort);
-        let Offered { feedback, status, .. } = offered;
-        hub.ros.later(move |inside| {
-            raw::destroy_publisher(&mut inside.node, feedback);
-            raw::destroy_publisher(&mut inside.node, status);
-        });
+        offered.close(hub);
     }
 
     /// Publishes feedback that a client gives for a goal.
@@ -153,7 +147,16 @@ impl OfferedActions {
         };
         // The values of a failed goal may be a text.
         let values = if values.is_object() { values.clone() } else { json!({}) };
-        offered.end(uuid, status, &values)
+        let data = offered.response(status, &values)?;
+        let kept = offered.keep(data.len());
+        let is_kept = kept.is_ok();
+        offered.end(uuid, status, data, kept.ok());
+        if !is_kept {
+            // Who waits for it has it.
+            offered.goals.remove(&uuid);
+            offered.ended.retain(|ended| *ended != uuid);
+        }
+        Ok(())
     }
 
     fn actions(&self) -> MutexGuard<'_, BTreeMap<String, Offered>> {
@@ -176,20 +179,53 @@ fn own<'a>(
 }
 
 impl Offered {
-    fn end(&mut self, uuid: Uuid, status: i8, values: &Value) -> Result<(), String> {
+    /// Ends what it has in ROS.
+    fn close(self, hub: &Hub) {
+        self.receiving.iter().for_each(AbortHandle::abort);
+        let Self { feedback, status, .. } = self;
+        hub.ros.later(move |inside| {
+            raw::destroy_publisher(&mut inside.node, feedback);
+            raw::destroy_publisher(&mut inside.node, status);
+        });
+    }
+
+    /// The response of `get_result`.
+    fn response(&self, status: i8, values: &Value) -> Result<Vec<u8>, String> {
         let response = json!({ "status": status, "result": values });
-        let data = to_cdr(&self.types.get_response, &response).map_err(|error| error.to_string())?;
-        let Some(goal) = self.goals.get_mut(&uuid) else { return Err("the goal is unknown".to_owned()) };
+        to_cdr(&self.types.get_response, &response).map_err(|error| error.to_string())
+    }
+
+    /// Counts a result of so many bytes. If the client has too many, as many bytes of the oldest are forgotten.
+    fn keep(&mut self, bytes: usize) -> Result<Share, String> {
+        let kept = self.client.keep(bytes);
+        if kept.is_ok() {
+            return kept;
+        }
+        let mut forgotten = 0;
+        while forgotten < bytes && !self.ended.is_empty() {
+            forgotten += self.forget_oldest();
+        }
+        self.client.keep(bytes)
+    }
+
+    /// Forgets the goal that ended first; returns the bytes of its result.
+    fn forget_oldest(&mut self) -> usize {
+        let oldest = self.ended.pop_front().and_then(|oldest| self.goals.remove(&oldest));
+        oldest.and_then(|goal| goal.result).map_or(0, |(data, _)| data.len())
+    }
+
+    /// Ends a goal; answers those who wait for its result.
+    fn end(&mut self, uuid: Uuid, status: i8, data: Vec<u8>, kept: Option<Share>) {
+        let Some(goal) = self.goals.get_mut(&uuid) else { return };
         goal.status = status;
-        goal.result = Some(data.clone());
         for request in std::mem::take(&mut goal.waiting) {
             if let Err(error) = request.respond(&data) {
                 tracing::warn!(%error, "a result could not be sent");
             }
         }
+        goal.result = Some((data, kept));
         self.ended.push_back(uuid);
         self.publish_status();
-        Ok(())
     }
 
     fn publish_status(&self) {
@@ -214,12 +250,11 @@ impl Offered {
         let uuid = Uuid::from_bytes(*id);
         // The id is aligned to eight bytes, so that the goal is without it.
         let goal = [header.as_slice(), goal].concat();
-        if self.goals.len() >= MOST_GOALS
-            && let Some(oldest) = self.ended.pop_front()
-        {
-            self.goals.remove(&oldest);
+        if self.goals.len() >= MOST_GOALS {
+            self.forget_oldest();
         }
-        let accepted = self.goals.len() < MOST_GOALS && !self.goals.contains_key(&uuid);
+        let is_free = self.goals.len() < MOST_GOALS && !self.client.is_busy(goal.len());
+        let accepted = is_free && !self.goals.contains_key(&uuid);
         let now = dragoman_time::wall_time();
         let stamp = json!({ "sec": now.as_secs(), "nanosec": now.subsec_nanos() });
         let response = json!({ "accepted": accepted, "stamp": stamp });
@@ -287,12 +322,14 @@ impl Offered {
     }
 
     /// Answers a request for a result, now or when the goal ends.
-    fn take_result(&mut self, request: raw::Request) -> Result<(), String> {
+    fn take_result(&mut self, mut request: raw::Request) -> Result<(), String> {
         let id = request.data.get(4..20).and_then(|bytes| Uuid::from_slice(bytes).ok());
         let goal = id.and_then(|id| self.goals.get_mut(&id));
         let data = match goal {
-            Some(Goal { result: Some(result), .. }) => result.clone(),
+            Some(Goal { result: Some((result, _)), .. }) => result.clone(),
             Some(goal) if goal.waiting.len() < MOST_WAITING => {
+                // While it waits only its origin is needed.
+                request.data = Vec::new();
                 goal.waiting.push(request);
                 return Ok(());
             }
@@ -320,7 +357,7 @@ impl Hub {
                 Some(_) => return Err("another client offers it".to_owned()),
                 None => {
                     let own = actions.values().filter(|own| own.client.id == client.id).count();
-                    ACTIONS.check(own, actions.len())?;
+                    ACTIONS.check(own + 1, actions.len() + 1)?;
                 }
             }
         }
@@ -366,7 +403,13 @@ impl Hub {
             ended: VecDeque::new(),
             receiving: receiving.collect(),
         };
-        self.offered_actions.actions().insert(action.to_owned(), offered);
+        let mut actions = self.offered_actions.actions();
+        // Meanwhile another one may have offered it.
+        if actions.contains_key(action) {
+            offered.close(self);
+            return Err("another client offers it".to_owned());
+        }
+        actions.insert(action.to_owned(), offered);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The thread that owns the ROS node; on virtual time a task. With r2r only the thread that spins a node may change it.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use dragoman_ros::introspection::{Graph, Introspection};
 use dragoman_ros::{Node, raw};
@@ -12,6 +13,8 @@ use tokio::sync::{mpsc, oneshot};
 const QUEUE_LENGTH: usize = 1024;
 /// Longest wait for messages with r2r, which delays jobs.
 const SPIN_TIME: Duration = Duration::from_millis(10);
+/// Age up to which a graph is shared. Reading it takes milliseconds, and every call without a type looks at it.
+const FRESH: Duration = Duration::from_millis(20);
 
 type Job = Box<dyn FnOnce(&mut Inside) + Send>;
 
@@ -19,15 +22,24 @@ type Job = Box<dyn FnOnce(&mut Inside) + Send>;
 pub(crate) struct Inside {
     pub(crate) node: Node,
     introspection: Introspection,
+    /// The graph that was read last, and when; `None` after a job that may have changed it.
+    graph: Option<(Instant, Arc<Graph>)>,
 }
 
 impl Inside {
-    /// The graph now.
-    pub(crate) fn graph(&mut self) -> Graph {
-        self.introspection.graph(&self.node).unwrap_or_else(|error| {
+    fn graph(&mut self) -> Arc<Graph> {
+        if let Some((read, graph)) = &self.graph
+            && dragoman_time::since(*read) < FRESH
+        {
+            return Arc::clone(graph);
+        }
+        let read = self.introspection.graph(&self.node).unwrap_or_else(|error| {
             tracing::warn!(%error, "the graph could not be read");
             Graph::default()
-        })
+        });
+        let graph = Arc::new(read);
+        self.graph = Some((dragoman_time::now(), Arc::clone(&graph)));
+        graph
     }
 }
 
@@ -49,8 +61,31 @@ pub(crate) struct RosThread {
 pub(crate) struct Busy;
 
 impl Ros {
-    /// Runs `job` on the thread.
+    /// Runs `job`, which may change the node, on the thread.
     pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Inside) -> T + Send + 'static,
+    ) -> Result<T, Busy> {
+        self.do_inside(|inside| {
+            inside.graph = None;
+            job(inside)
+        })
+        .await
+    }
+
+    /// Looks at the graph and the node, on the thread.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Arc<Graph>, &Node) -> T + Send + 'static,
+    ) -> Result<T, Busy> {
+        self.do_inside(|inside| {
+            let graph = inside.graph();
+            job(&graph, &inside.node)
+        })
+        .await
+    }
+
+    async fn do_inside<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Inside) -> T + Send + 'static,
     ) -> Result<T, Busy> {
@@ -66,7 +101,11 @@ impl Ros {
     /// As [`run`](Self::run), without waiting.
     pub(crate) fn later(&self, job: impl FnOnce(&mut Inside) + Send + 'static) {
         // The console may have ended.
-        if let Err(TrySendError::Full(_)) = self.jobs.try_send(Box::new(job)) {
+        let job: Job = Box::new(|inside| {
+            inside.graph = None;
+            job(inside);
+        });
+        if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
             tracing::warn!("ROS is busy: a job is lost");
         }
     }
@@ -78,10 +117,8 @@ pub(crate) fn start(mut node: Node) -> Result<(Ros, RosThread), dragoman_ros::ta
     let (jobs, incoming) = mpsc::channel(QUEUE_LENGTH);
     let (stop, stopped) = oneshot::channel();
     let thread = dragoman_time::spawn_thread("console ros", async move {
-        if !dragoman_time::is_virtual() {
-            super::lower_priority();
-        }
-        work(Inside { node, introspection }, incoming, stopped).await;
+        super::lower_priority();
+        work(Inside { node, introspection, graph: None }, incoming, stopped).await;
     })?;
     Ok((Ros { jobs }, RosThread { stop: Some(stop), thread: Some(thread) }))
 }

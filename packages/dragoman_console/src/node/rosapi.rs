@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::calls::{Response, named};
 use super::hub::Hub;
+use crate::bounded;
 use crate::json::{from_cdr, to_cdr};
 use crate::parameter::{parameter_of_value, value_of_parameter};
 use crate::schema::{Field, Kind, Primitive, Shape, Structure, full_name};
@@ -63,7 +64,7 @@ impl Hub {
     async fn answer_rosapi(&self, name: &str, type_name: &str, args: &Value) -> Result<Response, String> {
         let types = self.types.service(&format!("rosapi_msgs/srv/{type_name}"));
         let [request, response] = types.map_err(|error| error.to_string())?;
-        let args = &named(&request, args)?;
+        let args = &named(&request, args.clone())?;
         let values = self.values(name, args).await?;
         let data = to_cdr(&response, &values).map_err(|error| error.to_string())?;
         Ok((response, data))
@@ -129,7 +130,8 @@ impl Hub {
 
     /// Calls a service whose response is needed as JSON.
     pub(super) async fn ask(&self, service: &str, type_name: &str, args: &Value) -> Result<Value, String> {
-        let (structure, data) = self.call(service, Some(type_name), args, Some(PARAMETER_TIME)).await?;
+        let (structure, data) =
+            self.call(service, Some(type_name), args.clone(), Some(PARAMETER_TIME)).await?;
         let text = from_cdr(&structure, &data).map_err(|error| error.to_string())?;
         serde_json::from_str(&text).map_err(|error| error.to_string())
     }
@@ -165,7 +167,7 @@ impl Hub {
     async fn set_parameter(&self, name: &str, value: &str) -> Result<Value, String> {
         let (node, parameter) = parts_of_parameter(name)?;
         // As in rosapi, the value is JSON; what is not, is a string.
-        let value: Value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        let value: Value = bounded::json(value.as_bytes()).unwrap_or_else(|_| value.into());
         let old = self.parameter_value(name).await.unwrap_or_default();
         let value = parameter_of_value(&value, &old).ok_or("the value is no parameter")?;
         let args = json!({ "parameters": [{ "name": parameter, "value": value }] });

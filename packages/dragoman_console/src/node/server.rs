@@ -1,19 +1,22 @@
 //! HTTP: the page, the WebSockets and the state of the lab.
 
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::{ConnectInfo, Path, Request, State};
+use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use dragoman_io::net::TcpListener;
+use dragoman_time::Tasks;
 use futures::future::BoxFuture;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use tokio::sync::oneshot;
 
 use super::access::{self, COOKIE, Refusal, Token};
@@ -25,6 +28,7 @@ use super::listener::{Limited, Peer};
 use super::page::{self, Contents};
 use super::recordings::Recordings;
 use super::topics;
+use super::websocket::Upgrade;
 use crate::foxglove::SUBPROTOCOLS;
 
 /// What the handlers share.
@@ -73,42 +77,26 @@ impl Server {
         }
     }
 
-    /// Starts it on a thread of its own; the future runs until it has ended. Without a listener, which is on virtual time,
-    /// it serves nobody, but does its work in ROS. `foxglove`: that of Foxglove's protocol, if it is served.
+    /// Starts it on a thread of its own; the future runs until it has ended. `foxglove`: the port of Foxglove's protocol, if
+    /// it is served.
     pub(crate) fn start(
         self,
-        listener: Option<TcpListener>,
-        foxglove: Option<Option<TcpListener>>,
+        listener: TcpListener,
+        foxglove: Option<TcpListener>,
     ) -> std::io::Result<BoxFuture<'static, ()>> {
-        let Some(listener) = listener else {
-            work_in_ros(&self.hub, foxglove.is_some());
-            return Ok(Box::pin(async move {
-                let _server = self;
-                std::future::pending().await
-            }));
-        };
-        let foxglove = foxglove.flatten();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let (ended, end) = oneshot::channel::<()>();
-        std::thread::Builder::new().name("console".into()).spawn(move || {
+        let end = dragoman_time::spawn_server("console", async move {
             super::lower_priority();
-            runtime.block_on(async move {
-                tokio::select! {
-                    biased;
-                    _ = stopped => {}
-                    result = serve(listener, foxglove, self) => if let Err(error) = result {
-                        tracing::error!(%error, "the console's server has ended");
-                    },
-                }
-            });
-            drop(runtime);
-            let _ = ended.send(());
+            tokio::select! {
+                biased;
+                _ = stopped => {}
+                () = serve(listener, foxglove, self) => {}
+            }
         })?;
         Ok(Box::pin(async move {
-            // Dropped with the future, which ends the thread.
+            // Dropped with the future, which ends the server.
             let _stop = stop;
-            let _ = end.await;
+            end.await;
         }))
     }
 }
@@ -123,27 +111,17 @@ fn work_in_ros(hub: &Arc<Hub>, has_foxglove: bool) {
     }
 }
 
-async fn serve(listener: TcpListener, foxglove: Option<TcpListener>, server: Server) -> std::io::Result<()> {
+async fn serve(listener: TcpListener, foxglove: Option<TcpListener>, server: Server) {
     let received = Arc::default();
-    let limited = |listener| {
-        let listener = tokio::net::TcpListener::from_std(listener)?;
-        Ok::<_, std::io::Error>(Limited::new(listener, MOST_CONNECTIONS, Arc::clone(&received)))
-    };
-    let listener = limited(listener)?;
+    let limited = |listener| Limited::new(listener, MOST_CONNECTIONS, Arc::clone(&received));
     work_in_ros(&server.hub, foxglove.is_some());
-    if let Some(listener) = foxglove {
-        let listener = limited(listener)?;
+    let foxglove = foxglove.map(|listener| {
         let router = Router::new()
             .fallback(foxglove_client)
             .layer(from_fn_with_state(server.clone(), guard))
             .with_state(server.clone());
-        dragoman_time::spawn(async move {
-            let router = router.into_make_service_with_connect_info::<Peer>();
-            if let Err(error) = axum::serve(listener, router).await {
-                tracing::error!(%error, "the server of Foxglove's protocol has ended");
-            }
-        });
-    }
+        accept(limited(listener), router)
+    });
     let own = Server { origins: [].into(), ..server };
     let router = Router::new()
         .route("/rosbridge", get(rosbridge))
@@ -153,7 +131,43 @@ async fn serve(listener: TcpListener, foxglove: Option<TcpListener>, server: Ser
         .fallback(file)
         .layer(from_fn_with_state(own.clone(), guard))
         .with_state(own);
-    axum::serve(listener, router.into_make_service_with_connect_info::<Peer>()).await
+    futures::future::join(accept(limited(listener), router), futures::future::OptionFuture::from(foxglove))
+        .await;
+}
+
+/// Serves the connections of a port, each in a task. They end when this is dropped.
+async fn accept(mut listener: Limited, router: Router) {
+    let mut connections = Tasks::new();
+    loop {
+        let connection = {
+            // It goes on while others end: it may hold a connection that waits for a place.
+            let mut accepting = std::pin::pin!(listener.accept());
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(ended) = connections.join_next() => if let Err(error) = ended {
+                        tracing::error!(%error, "a connection task failed");
+                    },
+                    connection = &mut accepting => break connection,
+                }
+            }
+        };
+        let peer = connection.peer().clone();
+        // The handlers find it as an extension.
+        let service = TowerToHyperService::new(router.clone().layer(Extension(peer.clone())));
+        connections.spawn(async move {
+            let mut http = http1::Builder::new();
+            // `guard` dates responses, by the lab's clock.
+            http.auto_date_header(false);
+            let served = http.serve_connection(TokioIo::new(connection), service);
+            if let Err(error) = served.with_upgrades().await {
+                tracing::debug!(%error, "a web connection was lost");
+            }
+            if let Some(continuation) = peer.take_continuation() {
+                continuation.await;
+            }
+        });
+    }
 }
 
 /// Checks who asks, and sets the headers of every response.
@@ -173,6 +187,10 @@ async fn guard(State(server): State<Server>, request: Request, next: Next) -> Re
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
+    let date = httpdate::fmt_http_date(UNIX_EPOCH + dragoman_time::wall_time());
+    if let Ok(date) = HeaderValue::from_str(&date) {
+        response.headers_mut().insert(header::DATE, date);
+    }
     response
 }
 
@@ -190,8 +208,8 @@ fn refused(refusal: Refusal) -> Response {
 
 async fn rosbridge(
     State(server): State<Server>,
-    ConnectInfo(peer): ConnectInfo<Peer>,
-    upgrade: WebSocketUpgrade,
+    Extension(peer): Extension<Peer>,
+    upgrade: Upgrade,
 ) -> Response {
     let session = server.hub.rosbridge_session();
     serve_client(server.hub, peer, upgrade, session, "rosbridge")
@@ -200,11 +218,10 @@ async fn rosbridge(
 /// Any path: clients know only host and port.
 async fn foxglove_client(
     State(server): State<Server>,
-    ConnectInfo(peer): ConnectInfo<Peer>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    Extension(peer): Extension<Peer>,
+    upgrade: Result<Upgrade, Response>,
 ) -> Response {
-    let upgrade = upgrade.map(|upgrade| upgrade.protocols(SUBPROTOCOLS));
-    let Some(upgrade) = upgrade.ok().filter(|upgrade| upgrade.selected_protocol().is_some()) else {
+    let Some(upgrade) = upgrade.ok().and_then(|upgrade| upgrade.with_protocol(&SUBPROTOCOLS)) else {
         let text =
             format!("This is for Foxglove and Lichtblick: WebSocket with {}.\n", SUBPROTOCOLS.join(" or "));
         return (StatusCode::BAD_REQUEST, text).into_response();
@@ -218,7 +235,7 @@ async fn foxglove_client(
 fn serve_client(
     hub: Arc<Hub>,
     peer: Peer,
-    upgrade: WebSocketUpgrade,
+    upgrade: Upgrade,
     protocol: Protocol,
     name: &'static str,
 ) -> Response {
@@ -227,25 +244,29 @@ fn serve_client(
         return (StatusCode::SERVICE_UNAVAILABLE, "There are too many clients.\n").into_response();
     };
     let guard = Leaving { hub: Arc::clone(&hub), client };
-    let most = hub.most_received();
-    upgrade.max_message_size(most).max_frame_size(most).on_upgrade(move |socket| async move {
-        peer.upgrade();
+    let (response, socket) = upgrade.accept(hub.most_received());
+    let connection = peer.clone();
+    peer.continue_with(async move {
+        // It may be gone already.
+        let Some(socket) = socket.await else { return };
+        connection.upgrade();
         tracing::info!(client = %address, "a client of {name} has connected");
-        guard.client.serve(socket, &peer.received, &guard.hub).await;
+        guard.client.serve(socket, &connection.received, &guard.hub).await;
         tracing::info!(client = %address, "a client of {name} has left");
-    })
+    });
+    response
 }
 
 /// The page, or rosbridge: programs that know only host and port connect to the root.
 async fn root(
     server: State<Server>,
-    address: ConnectInfo<Peer>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    peer: Extension<Peer>,
+    upgrade: Result<Upgrade, Response>,
     headers: HeaderMap,
     request: Request,
 ) -> Response {
     match upgrade {
-        Ok(upgrade) => rosbridge(server, address, upgrade).await,
+        Ok(upgrade) => rosbridge(server, peer, upgrade).await,
         Err(_page) => file(server, headers, request).await,
     }
 }

@@ -11,7 +11,7 @@ use futures::future::{AbortHandle, abortable};
 use futures::stream::BoxStream;
 use serde_json::Value;
 
-use super::bounds::{PUBLISHERS, SUBSCRIPTIONS};
+use super::bounds::{BYTES, PUBLISHERS, SUBSCRIPTIONS, Share};
 use super::client::Client;
 use super::driving;
 use super::hub::Hub;
@@ -29,6 +29,8 @@ const REVIEW_PERIOD: Duration = Duration::from_millis(500);
 /// Messages of a latched topic that are kept for later subscribers, if there are several publishers, and their bytes.
 const MOST_KEPT: usize = 32;
 const MOST_KEPT_BYTES: usize = 16 << 20;
+/// Bytes of those of all topics.
+const MOST_KEPT_IN_ALL: usize = 128 << 20;
 
 /// What clients have in topics.
 #[derive(Default)]
@@ -82,11 +84,25 @@ pub(crate) struct Publication {
     pub(crate) structure: Arc<Structure>,
     writer: Arc<Writer>,
     is_velocity: bool,
+    /// Of a latched topic: what the message takes that is kept for later subscribers.
+    kept: Option<Mutex<Option<Share>>>,
 }
 
 impl Publication {
-    /// Publishes serialized data.
-    pub(crate) fn publish(&self, data: &[u8]) -> Result<(), String> {
+    /// Publishes serialized data of its client.
+    pub(crate) fn publish(&self, client: &Client, data: &[u8]) -> Result<(), String> {
+        if let Some(kept) = &self.kept {
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            match &mut *kept {
+                Some(kept) => kept.replace(data.len(), &BYTES)?,
+                None => *kept = Some(client.keep(data.len())?),
+            }
+        }
+        self.send(data)
+    }
+
+    /// Publishes serialized data that nobody has to keep.
+    pub(crate) fn send(&self, data: &[u8]) -> Result<(), String> {
         match &*self.writer.publisher.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(publisher) => publisher.publish(data).map_err(|error| error.to_string()),
             None => Err("the publisher has ended".to_owned()),
@@ -129,7 +145,7 @@ impl Topics {
         {
             let topics = self.subscribed();
             let own = topics.values().filter(|entry| entry.subscribers.contains_key(&client.id)).count();
-            SUBSCRIPTIONS.check(own, topics.len())?;
+            SUBSCRIPTIONS.check(own + 1, topics.len() + 1)?;
         }
         let name = topic.to_owned();
         let subscribed = hub.ros.run(move |inside| {
@@ -217,12 +233,16 @@ impl Topics {
                 };
             }
             let own = publications.keys().filter(|(id, _)| *id == client.id).count();
-            PUBLISHERS.check(own, publications.len())?;
+            PUBLISHERS.check(own + 1, publications.len() + 1)?;
         }
         let writer = self.writer(hub, topic, &structure, latch).await?;
-        let publication =
-            Arc::new(Publication { is_velocity: driving::is_velocity(&structure), structure, writer });
-        self.publications().insert(key, publication);
+        let publication = Publication {
+            is_velocity: driving::is_velocity(&structure),
+            structure,
+            writer,
+            kept: latch.then(Mutex::default),
+        };
+        self.publications().insert(key, Arc::new(publication));
         Ok(())
     }
 
@@ -282,7 +302,7 @@ impl Topics {
         }
         let publication = publication.ok_or("it is not advertised")?;
         let data = to_cdr(&publication.structure, message).map_err(|error| error.to_string())?;
-        publication.publish(&data)?;
+        publication.publish(client, &data)?;
         if publication.is_velocity {
             hub.driving.take(client, topic, &publication, message);
         }
@@ -301,7 +321,7 @@ impl Topics {
         let publication = publication.ok_or("it is not advertised")?;
         // Also checks that it is a message of the type.
         let text = from_whole_cdr(&publication.structure, data).map_err(|error| error.to_string())?;
-        publication.publish(data)?;
+        publication.publish(client, data)?;
         if publication.is_velocity {
             let message = serde_json::from_str(&text).map_err(|error| error.to_string())?;
             hub.driving.take(client, topic, &publication, &message);
@@ -315,10 +335,18 @@ impl Topics {
             let Some(entry) = topics.get_mut(topic) else { return };
             let [messages, bytes] = entry.received;
             entry.received = [messages + 1, bytes + sample.data().len() as u64];
+            let subscribers = entry.subscribers.values().cloned().collect();
             if entry.request.transient_local {
                 entry.keep(&sample);
+                let all: usize = topics.values().map(|entry| entry.kept_bytes).sum();
+                // Without the last one the older ones of its topic are wrong.
+                if all > MOST_KEPT_IN_ALL
+                    && let Some(entry) = topics.get_mut(topic)
+                {
+                    entry.forget_kept();
+                }
             }
-            entry.subscribers.values().cloned().collect()
+            subscribers
         };
         for client in subscribers {
             client.deliver(topic, &sample);
@@ -339,6 +367,13 @@ impl Topics {
 }
 
 impl Subscribed {
+    /// Forgets the messages for later subscribers.
+    fn forget_kept(&mut self) {
+        self.kept.clear();
+        self.kept_bytes = 0;
+    }
+
+    /// Keeps a message for later subscribers.
     fn keep(&mut self, sample: &Arc<Sample>) {
         let most = if self.publishers <= 1 { 1 } else { MOST_KEPT };
         self.kept.push_back(Arc::clone(sample));
@@ -376,6 +411,9 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
             let current = match hub.topics.subscribed().get_mut(&topic) {
                 Some(entry) => {
                     entry.publishers = publishers;
+                    if publishers == 0 {
+                        entry.forget_kept();
+                    }
                     entry.request
                 }
                 None => continue,

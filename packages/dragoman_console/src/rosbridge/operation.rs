@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::subscription::Wish;
 use super::{Compression, Level, Order, Reply};
+use crate::bounded::MAX_NAME_LEN;
 
 /// A parsed frame.
 pub(super) enum Operation {
@@ -38,9 +39,8 @@ const MOST_TIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Maximum length of an id, bytes: ids are kept with subscriptions, calls and goals.
 const MAX_ID_LEN: usize = 512;
-/// Fields that are names of ROS, and their maximum length, bytes: the middleware allows 255 or less.
+/// Fields that are names of ROS, of at most [`MAX_NAME_LEN`].
 const NAMES: [&str; 5] = ["topic", "service", "action", "type", "action_type"];
-const MAX_NAME_LEN: usize = 1000;
 
 struct Fields(Map<String, Value>);
 

@@ -16,6 +16,8 @@ use crate::{bounded, cbor, json as text};
 
 /// Maximum number of topics to which a client subscribes: several times those of a whole lab.
 const MAX_TOPICS: usize = 500;
+/// Bytes of messages that wait for their time, of all topics of a client. Beyond them those of a topic are lost.
+const MOST_QUEUED_BYTES: usize = 16 << 20;
 /// Frames within frames: pictures in fragments and the like.
 const MOST_WRAPPED: usize = 3;
 /// Minimum time between two warnings about a client.
@@ -76,7 +78,15 @@ impl Session {
         let Some(subscription) = self.subscriptions.get_mut(topic) else { return };
         if let Some(sample) = subscription.take(now, sample) {
             let (compression, fragment_size) = (subscription.compression, subscription.fragment_size);
-            self.send_sample(&sample, compression, fragment_size);
+            return self.send_sample(&sample, compression, fragment_size);
+        }
+        let own = subscription.queued_bytes();
+        let all = || self.subscriptions.values().map(Subscription::queued_bytes).sum::<usize>();
+        if own > 0
+            && all() > MOST_QUEUED_BYTES
+            && let Some(subscription) = self.subscriptions.get_mut(topic)
+        {
+            subscription.clear();
         }
     }
 
@@ -125,10 +135,11 @@ impl Session {
         self.subscriptions.remove(topic);
     }
 
-    /// Reports something to the client, if it wants reports of this level.
+    /// Reports something to the client, as plain text, if it wants reports of this level.
     pub fn status(&mut self, level: Level, id: Option<&Value>, message: &str) {
         if level <= self.level {
-            let mut frame = json!({ "op": "status", "level": level.name(), "msg": message });
+            let mut frame =
+                json!({ "op": "status", "level": level.name(), "msg": dragoman_text::line(message) });
             if let (Some(id), Some(frame)) = (id, frame.as_object_mut()) {
                 frame.insert("id".to_owned(), id.clone());
             }
@@ -144,7 +155,7 @@ impl Session {
         response: Result<(&Structure, &[u8]), &str>,
     ) {
         let head = [("op", "service_response"), ("service", service)];
-        self.answer(reply, &head, response, &[("result", response.is_ok().into())]);
+        self.answer(reply, &head, response, &[("result", response.is_ok().into())], false);
     }
 
     /// Answers a `call_service` with values that are already JSON.
@@ -156,7 +167,7 @@ impl Session {
     /// Sends feedback of a goal of the client.
     pub fn action_feedback(&mut self, reply: &Reply, action: &str, feedback: (&Structure, &[u8])) {
         let head = [("op", "action_feedback"), ("action", action)];
-        self.answer(reply, &head, Ok(feedback), &[]);
+        self.answer(reply, &head, Ok(feedback), &[], true);
     }
 
     /// Sends the end of a goal of the client, with a code of `action_msgs/msg/GoalStatus`.
@@ -168,7 +179,13 @@ impl Session {
         result: Result<(&Structure, &[u8]), &str>,
     ) {
         let head = [("op", "action_result"), ("action", action)];
-        self.answer(reply, &head, result, &[("status", status.into()), ("result", result.is_ok().into())]);
+        self.answer(
+            reply,
+            &head,
+            result,
+            &[("status", status.into()), ("result", result.is_ok().into())],
+            false,
+        );
     }
 
     /// Asks the client, which offers the service, to answer a request.
@@ -296,27 +313,28 @@ impl Session {
         }
     }
 
-    /// Sends a frame with `head`, the id of the request, `values` and `tail`.
+    /// Sends a frame with `head`, the id of the request, `values` and `tail`. `may_drop`: a slow client may lose it.
     fn answer(
         &mut self,
         reply: &Reply,
         head: &[(&str, &str)],
         values: Result<(&Structure, &[u8]), &str>,
         tail: &[(&str, Value)],
+        may_drop: bool,
     ) {
         let converted = match (values, reply.compression) {
             (Ok((structure, data)), Compression::Cbor | Compression::CborRaw) => {
                 match cbor::from_cdr(structure, data) {
-                    Ok(values) => return self.answer_in_cbor(reply, head, &values, tail),
+                    Ok(values) => return self.answer_in_cbor(reply, head, &values, tail, may_drop),
                     Err(error) => Err(error),
                 }
             }
             (Ok((structure, data)), _) => text::from_cdr(structure, data),
-            (Err(reason), _) => Ok(quoted(reason)),
+            (Err(reason), _) => Ok(quoted(&dragoman_text::line(reason))),
         };
         let (values, tail) = match converted {
             Ok(values) => (values, tail.to_vec()),
-            Err(error) => (quoted(&error.to_string()), vec![("result", false.into())]),
+            Err(error) => (quoted(&dragoman_text::line(&error.to_string())), vec![("result", false.into())]),
         };
         let mut frame = String::from("{");
         for (key, value) in head {
@@ -331,7 +349,7 @@ impl Session {
             frame.push_str(&format!(",\"{key}\":{value}"));
         }
         frame.push('}');
-        self.send_reply(reply, frame);
+        self.send_reply(reply, frame, may_drop);
     }
 
     fn answer_in_cbor(
@@ -340,6 +358,7 @@ impl Session {
         head: &[(&str, &str)],
         values: &[u8],
         tail: &[(&str, Value)],
+        may_drop: bool,
     ) {
         let mut frame = cbor::Writer::with_capacity(values.len() + 128);
         frame.map(head.len() + usize::from(reply.id.is_some()) + 1 + tail.len());
@@ -363,19 +382,19 @@ impl Session {
         }
         frame.text("values");
         frame.raw(values);
-        self.frames.push_back(Outgoing::whole(Frame::Binary(frame.finish().into()), false));
+        self.frames.push_back(Outgoing::whole(Frame::Binary(frame.finish().into()), may_drop));
     }
 
     fn send_json(&mut self, reply: &Reply, mut frame: Value) {
         if let (Some(id), Some(frame)) = (&reply.id, frame.as_object_mut()) {
             frame.insert("id".to_owned(), id.clone());
         }
-        self.send_reply(reply, frame.to_string());
+        self.send_reply(reply, frame.to_string(), false);
     }
 
-    fn send_reply(&mut self, reply: &Reply, frame: String) {
+    fn send_reply(&mut self, reply: &Reply, frame: String, may_drop: bool) {
         let frame = if reply.compression == Compression::Png { picture::wrap(&frame) } else { frame };
-        self.send(frame.into(), reply.fragment_size, false);
+        self.send(frame.into(), reply.fragment_size, may_drop);
     }
 
     fn send(&mut self, text: Arc<str>, fragment_size: Option<usize>, may_drop: bool) {

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::{Compression, Sample};
 
-/// Longest queue of a topic.
+/// Longest queue of a topic; bytes of one with more than a message.
 const MOST_QUEUED: usize = 1000;
+const MOST_QUEUED_BYTES: usize = 8 << 20;
 /// Most subscriptions of a client to one topic.
 pub(super) const MOST_WISHES: usize = 64;
 
@@ -35,6 +36,7 @@ pub(super) struct Subscription {
     /// Earliest time of the next message.
     next: Duration,
     queue: VecDeque<Arc<Sample>>,
+    queued_bytes: usize,
 }
 
 impl Subscription {
@@ -62,7 +64,9 @@ impl Subscription {
         self.queue_length = wishes.iter().map(|wish| wish.queue_length).min().unwrap_or(0).min(MOST_QUEUED);
         self.fragment_size = wishes.iter().filter_map(|wish| wish.fragment_size).min();
         self.compression = wishes.iter().map(|wish| wish.compression).max().unwrap_or_default();
-        self.queue.truncate(self.queue_length);
+        while self.queue.len() > self.queue_length {
+            self.pop();
+        }
         if self.throttle.is_zero() {
             self.next = Duration::ZERO;
         }
@@ -75,12 +79,34 @@ impl Subscription {
             return Some(Arc::clone(sample));
         }
         if self.queue_length > 0 {
-            if self.queue.len() >= self.queue_length {
-                self.queue.pop_front();
+            let length = sample.data().len();
+            while self.queue.len() >= self.queue_length
+                || (!self.queue.is_empty() && self.queued_bytes + length > MOST_QUEUED_BYTES)
+            {
+                self.pop();
             }
             self.queue.push_back(Arc::clone(sample));
+            self.queued_bytes += length;
         }
         None
+    }
+
+    /// Takes the oldest message from the queue.
+    fn pop(&mut self) -> Option<Arc<Sample>> {
+        let sample = self.queue.pop_front()?;
+        self.queued_bytes -= sample.data().len();
+        Some(sample)
+    }
+
+    /// Drops the messages in the queue.
+    pub(super) fn clear(&mut self) {
+        self.queue.clear();
+        self.queued_bytes = 0;
+    }
+
+    /// Bytes of the messages in the queue.
+    pub(super) fn queued_bytes(&self) -> usize {
+        self.queued_bytes
     }
 
     /// A queued message that is due.
@@ -88,7 +114,7 @@ impl Subscription {
         if now < self.next {
             return None;
         }
-        let sample = self.queue.pop_front()?;
+        let sample = self.pop()?;
         self.next = now + self.throttle;
         Some(sample)
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use dragoman_time::Held;
 use nix::sys::resource::{Resource, getrlimit};
 
 /// Files that are no connections: sockets of ROS, serial lines, recordings.
@@ -64,7 +65,9 @@ impl Group {
         let own = self.own.fetch_add(1, Ordering::Relaxed);
         let taken = self.places.taken.fetch_add(1, Ordering::Relaxed);
         // It gives back what it does not get.
-        let place = Place { places: Arc::clone(&self.places), own: Arc::clone(&self.own) };
+        let held = Held::new("connections");
+        held.add(1);
+        let place = Place { places: Arc::clone(&self.places), own: Arc::clone(&self.own), _held: held };
         if own < self.places.number.saturating_sub(taken) {
             return Some(place);
         }
@@ -86,6 +89,7 @@ impl Group {
 pub struct Place {
     places: Arc<Places>,
     own: Arc<AtomicUsize>,
+    _held: Held,
 }
 
 impl Drop for Place {

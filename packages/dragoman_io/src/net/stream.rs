@@ -1,7 +1,7 @@
 //! TCP connections.
 
 use std::future::poll_fn;
-use std::io::{ErrorKind, Result};
+use std::io::{ErrorKind, IoSlice, Result};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -296,6 +296,24 @@ impl AsyncWrite for TcpStream {
                 Poll::Ready(end.outgoing.try_write(bytes))
             }
         }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        match &mut self.kind {
+            Kind::System(stream) => Pin::new(stream).poll_write_vectored(task, parts),
+            Kind::Lab(_) => {
+                let first = parts.iter().find(|part| !part.is_empty()).map_or(&[][..], |part| part);
+                self.poll_write(task, first)
+            }
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.system().is_some()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Result<()>> {

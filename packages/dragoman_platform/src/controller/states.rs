@@ -16,9 +16,9 @@ use crate::settings::{PlanningSettings, Settings};
 /// platform gets the map.
 #[derive(Debug)]
 pub struct PreparedMap {
-    map: Map,
-    ground: Ground,
-    lines: Lines,
+    map: Arc<Map>,
+    pub(super) ground: Arc<Ground>,
+    pub(super) lines: Arc<Lines>,
     planning: PlanningSettings,
 }
 
@@ -29,8 +29,12 @@ impl PreparedMap {
     /// The map is invalid.
     pub fn new(map: Map, settings: &Settings) -> Result<Self, MapError> {
         map.check()?;
-        let (ground, lines) = (Ground::new(&map, settings), Lines::new(&map.lines));
-        Ok(Self { map, ground, lines, planning: settings.planning })
+        Ok(Self {
+            ground: Arc::new(Ground::new(&map, settings)),
+            lines: Arc::new(Lines::new(&map.lines)),
+            map: Arc::new(map),
+            planning: settings.planning,
+        })
     }
 }
 
@@ -120,7 +124,7 @@ impl Platform {
             Command::StopMapping => {
                 if std::mem::take(&mut self.is_mapping) {
                     self.give_up_goal();
-                    self.localizer.set_map(&self.map, &self.settings.localization);
+                    self.find_in_map();
                 }
                 Ok(())
             }
@@ -300,13 +304,19 @@ impl Platform {
         let PreparedMap { map, ground, lines, planning } = prepared;
         // The settings may have changed since the preparation.
         let is_valid = planning.has_grid_of(&self.settings.planning);
-        self.ground = Arc::new(if is_valid { ground } else { Ground::new(&map, &self.settings) });
+        self.ground = if is_valid { ground } else { Arc::new(Ground::new(&map, &self.settings)) };
+        self.lines = lines;
+        self.map = map;
         if !self.is_mapping {
-            self.localizer.set_lines(lines, &self.settings.localization);
+            self.find_in_map();
         }
-        self.map = Arc::new(map);
         self.give_up_goal();
         self.obstacles.clear();
+    }
+
+    /// Localizes in the map in force, beginning at the last pose.
+    fn find_in_map(&mut self) {
+        self.localizer.set_lines(self.lines.clone(), &self.settings.localization);
     }
 
     fn set_pose(&mut self, pose: Pose) -> Result<(), Refusal> {

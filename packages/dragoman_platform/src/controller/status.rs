@@ -1,5 +1,7 @@
 //! Status and events of a platform.
 
+use std::sync::Arc;
+
 use dragoman_geometry::{Point, Pose, Segment, Twist};
 use dragoman_neobotix::map::{Map, Roadmap};
 
@@ -89,7 +91,7 @@ pub struct Status {
 
 impl Platform {
     /// The map in force.
-    pub fn map(&self) -> &Map {
+    pub fn map(&self) -> &Arc<Map> {
         &self.map
     }
 

@@ -18,7 +18,7 @@ use dragoman_ros::tasks::NodeTasks;
 use futures::channel::mpsc::Receiver;
 use futures::stream::StreamExt;
 
-use super::files::{beside, read, read_given, write};
+use super::files::{beside, read, read_given, save as save_file};
 use super::services::{Answer, answers, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, PreparedMap, Refusal};
@@ -307,7 +307,7 @@ async fn save(shared: &Shared, kind: Kind) -> Result<(), Refused> {
     });
     let saved = beside(move || {
         let (path, text, name, startup) = found?;
-        write(&path, text.as_bytes())?;
+        save_file(&path, text.as_bytes())?;
         super::startup::remember(&startup, kind, &name)
     });
     let saved = saved.await;

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use dragoman_ros::files::{open_below, open_regular};
@@ -11,6 +12,9 @@ use dragoman_time::{Work, off_thread, own, spawn};
 
 use super::documents::DocumentFileError;
 use super::state::Refused;
+
+/// What a folder of the data folder may have, as clients save documents under any name.
+const MOST: Quota = Quota { files: 1000, bytes: 1 << 30 };
 
 /// Runs work beside the node's task, without blocking it.
 pub(super) async fn beside<R, E>(work: impl FnOnce() -> Result<R, E> + Send + 'static) -> Result<R, Refused>
@@ -24,14 +28,35 @@ where
     }
 }
 
-/// As [`write`], without waiting: an error is logged.
-pub(super) fn write_beside(path: PathBuf, bytes: impl FnOnce() -> Vec<u8> + Send + 'static) {
+/// As [`write`], of a file that a client names: its folder has a bound.
+///
+/// # Errors
+/// Those of [`write`]; the folder would have too much.
+pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> {
+    write_within(path, bytes, Some(&MOST))
+}
+
+/// As [`save`], without waiting: an error of writing is logged.
+///
+/// # Errors
+/// Too many files wait already.
+pub(super) fn save_beside(
+    path: PathBuf,
+    bytes: impl FnOnce() -> Vec<u8> + Send + 'static,
+) -> Result<(), Refused> {
+    let writing = own::<Writing>();
+    if writing.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_WAITING {
+        writing.waiting.fetch_sub(1, Ordering::Relaxed);
+        return Err(Refused(format!("{MOST_WAITING} files are waiting to be written already")));
+    }
     spawn(async move {
         // The hook for panics has reported a panic.
-        if let Ok(Err(error)) = off_thread(Work::FILE, move |_| write(&path, &bytes())).await {
+        if let Ok(Err(error)) = off_thread(Work::FILE, move |_| save(&path, &bytes())).await {
             tracing::warn!(%error, "writing a file failed");
         }
+        writing.waiting.fetch_sub(1, Ordering::Relaxed);
     });
+    Ok(())
 }
 
 /// Reads a file of at most `max_len` bytes, whose name may come from a client: it must be a file of its folder, not a
@@ -63,9 +88,55 @@ fn contents(file: io::Result<File>, path: &Path, max_len: usize) -> Result<Strin
     String::from_utf8(bytes).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
-/// Held while a file is written.
+/// Most files that wait to be written for programs and recordings.
+const MOST_WAITING: usize = 8;
+
+/// The files that are written.
 #[derive(Default)]
-struct OneAtATime(Mutex<()>);
+struct Writing {
+    /// Held while a file is written.
+    one_at_a_time: Mutex<()>,
+    /// Number of those that nobody waits for.
+    waiting: AtomicUsize,
+}
+
+/// Most files of a folder, and their bytes.
+struct Quota {
+    files: usize,
+    bytes: u64,
+}
+
+impl Quota {
+    /// Whether a folder may have this file with so many bytes.
+    ///
+    /// # Errors
+    /// It would have too much; the system's error.
+    fn check(&self, path: &Path, bytes: usize) -> io::Result<()> {
+        let Some(folder) = path.parent().filter(|folder| folder.exists()) else { return Ok(()) };
+        let (mut files, mut all) = (1, bytes as u64);
+        if std::fs::metadata(path).is_ok_and(|old| all <= old.len()) {
+            return Ok(());
+        }
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if Some(&*entry.file_name()) != path.file_name() {
+                files += 1;
+                // Somebody may have removed it meanwhile.
+                all += entry.metadata().map_or(0, |file| file.len());
+            }
+        }
+        if files <= self.files && all <= self.bytes {
+            return Ok(());
+        }
+        let reason = format!(
+            "{} would have {files} files with {all} bytes; it may have {} with {}",
+            folder.display(),
+            self.files,
+            self.bytes
+        );
+        Err(io::Error::new(io::ErrorKind::QuotaExceeded, reason))
+    }
+}
 
 /// Writes a file of the data folder, which is created if necessary. After a power cut, either the new or the old file
 /// is complete.
@@ -73,14 +144,19 @@ struct OneAtATime(Mutex<()>);
 /// # Errors
 /// The system's error; then no part of the new file is left.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> {
+    write_within(path, bytes, None)
+}
+
+fn write_within(path: &Path, bytes: &[u8], quota: Option<&Quota>) -> Result<(), DocumentFileError> {
     // Saves run beside each other, and two saves of the same file would share the temporary file.
-    let one_at_a_time = own::<OneAtATime>();
-    let _guard = one_at_a_time.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let writing = own::<Writing>();
+    let _guard = writing.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
     let place = dragoman_time::on_disk(path);
     let mut name = place.as_os_str().to_owned();
     name.push(".new");
     let unfinished = PathBuf::from(name);
-    replace(&place, &unfinished, bytes).map_err(|source| {
+    let checked = quota.map_or(Ok(()), |quota| quota.check(&place, bytes.len()));
+    checked.and_then(|()| replace(&place, &unfinished, bytes)).map_err(|source| {
         // It may not exist.
         let _ = std::fs::remove_file(&unfinished);
         DocumentFileError::File { path: path.to_owned(), source }
@@ -110,6 +186,26 @@ fn replace(path: &Path, unfinished: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_has_a_bound() {
+        let folder = std::env::temp_dir().join(format!("dragoman_quota_{}", std::process::id()));
+        let quota = Quota { files: 2, bytes: 10 };
+        let file = |name: &str| folder.join(name);
+        quota.check(&file("first"), 10).unwrap();
+        write(&file("first"), b"12345").unwrap();
+        quota.check(&file("second"), 5).unwrap();
+        let refused = quota.check(&file("second"), 6).unwrap_err().to_string();
+        assert!(refused.ends_with("would have 2 files with 11 bytes; it may have 2 with 10"), "{refused}");
+        write(&file("second"), b"12345").unwrap();
+        assert!(quota.check(&file("third"), 0).is_err());
+        // What is replaced does not count, and what becomes no longer is always accepted.
+        quota.check(&file("first"), 5).unwrap();
+        write(&file("third"), b"123456").unwrap();
+        quota.check(&file("first"), 5).unwrap();
+        assert!(quota.check(&file("first"), 6).is_err());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn a_save_that_fails_leaves_nothing_behind() {

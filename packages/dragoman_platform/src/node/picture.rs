@@ -14,7 +14,7 @@ use futures::StreamExt;
 use futures::channel::mpsc::Receiver;
 use futures::channel::oneshot;
 
-use super::files::{beside, write};
+use super::files::{beside, save};
 use super::services::Answer;
 use super::state::{Refused, Shared};
 
@@ -106,7 +106,7 @@ impl Camera {
         let folder = self.shared.with(|state| state.data_folder.join("images"));
         let saved = beside(move || {
             let (name, bytes) = grabbed?;
-            Ok::<_, Refused>(write(&folder.join(name), &bytes)?)
+            Ok::<_, Refused>(save(&folder.join(name), &bytes)?)
         });
         let saved = saved.await;
         self.shared.ask(|_| saved)

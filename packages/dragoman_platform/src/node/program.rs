@@ -8,7 +8,7 @@ use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_neobotix::parameters::declarations;
 
 use super::documents::{Kind, MOST_LOADS};
-use super::files::write_beside;
+use super::files::save_beside;
 use super::picture::MOST_WANTED;
 use super::services::set_parameter;
 use super::state::{Refused, State};
@@ -58,7 +58,7 @@ impl State {
                     let points = self.inputs.points.iter().map(|point| format!("{} {}\n", point.x, point.y));
                     let text: String = points.collect();
                     let file = self.data_folder.join("scans").join(format!("{name}.dat"));
-                    write_beside(file, move || text.into_bytes());
+                    save_beside(file, move || text.into_bytes())?;
                 }
                 if image {
                     let busy = |_| Refused(format!("{MOST_WANTED} pictures are waiting already"));

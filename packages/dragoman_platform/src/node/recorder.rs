@@ -8,7 +8,7 @@ use dragoman_geometry::Twist;
 use dragoman_ros::dragoman_msgs::srv::PlatformSetEvent;
 use dragoman_ros::tasks::NodeTasks;
 
-use super::files::{beside, read, write, write_beside};
+use super::files::{beside, read, save, save_beside};
 use super::services::Answer;
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, MotionMode, Operation};
@@ -52,7 +52,7 @@ async fn save_recording(shared: &Shared) -> Result<(), Refused> {
     let stopped = shared.with(State::stop_recording);
     let saved = beside(move || {
         let (path, recording) = stopped?;
-        Ok::<_, Refused>(write(&path, recording.to_string().as_bytes())?)
+        Ok::<_, Refused>(save(&path, recording.to_string().as_bytes())?)
     });
     let saved = saved.await;
     shared.ask(|_| saved)
@@ -102,9 +102,11 @@ impl State {
         let Some(recorder) = &mut self.recorder else { return };
         let time = time.saturating_sub(recorder.start);
         if !recorder.recording.push(Sample { time, pose, twist }) {
-            match self.stop_recording() {
-                Ok((path, recording)) => write_beside(path, move || recording.to_string().into_bytes()),
-                Err(Refused(reason)) => self.refuse(&reason),
+            let saved = self
+                .stop_recording()
+                .and_then(|(path, recording)| save_beside(path, move || recording.to_string().into_bytes()));
+            if let Err(Refused(reason)) = saved {
+                self.refuse(&reason);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Published topics: the status, the path, the map, the origin of the odometry.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_geometry::{Point, Pose, compose, relative};
@@ -85,7 +86,7 @@ struct Topics {
     /// The frames of the ultrasonic sensors.
     sensors: Option<Publisher<TFMessage>>,
     shown_sensors: Vec<UltrasonicSettings>,
-    shown_map: Option<Map>,
+    shown_map: Option<Arc<Map>>,
     shown_path: Vec<Point>,
 }
 
@@ -209,18 +210,19 @@ impl Topics {
         Some(path)
     }
 
-    /// The map, if it has changed and the last one was published.
-    fn new_map(&self, state: &State) -> Option<(Map, Time)> {
+    /// The map, if another one is in force and the last one was published.
+    fn new_map(&self, state: &State) -> Option<(Arc<Map>, Time)> {
         if self.drawing.as_ref().is_some_and(|drawing| !drawing.is_finished()) {
             return None;
         }
         let map = state.platform.map();
-        (self.shown_map.as_ref() != Some(map)).then(|| (map.clone(), state.stamp()))
+        let is_shown = self.shown_map.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, map));
+        (!is_shown).then(|| (Arc::clone(map), state.stamp()))
     }
 
-    fn publish_map(&mut self, map: Map, stamp: Time) {
+    fn publish_map(&mut self, map: Arc<Map>, stamp: Time) {
         let (publisher, resolution, frame) = (self.map.clone(), self.resolution, self.map_frame.clone());
-        self.shown_map = Some(map.clone());
+        self.shown_map = Some(Arc::clone(&map));
         // Millions of cells take time.
         let draw = off_thread(Work::PICTURE, move |_| {
             let mut message = messages::grid(&map, resolution);

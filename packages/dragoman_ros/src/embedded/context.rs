@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::background::Background;
-use super::dds::{Participant, WriterInfo};
+use super::dds::Participant;
 use super::discovery::Discovery;
 use super::distribution::Distribution;
 use super::error::Result;
 use super::graph::{self, Graph};
-use super::names::ros_type;
 
 /// A DDS participant and the shared state of all nodes of a process. Clones share the context.
 #[derive(Clone)]
@@ -82,14 +81,6 @@ impl Context {
         true
     }
 
-    /// ROS name and type of the topic of every writer. Not in r2r, where nodes provide this.
-    pub(crate) fn topic_writers(&self) -> impl Iterator<Item = (String, String, WriterInfo)> {
-        self.inner.participant.writers().into_iter().filter_map(|writer| {
-            let topic = writer.topic.strip_prefix("rt").filter(|name| name.starts_with('/'))?.to_owned();
-            Some((topic, ros_type(&writer.type_name)?, writer))
-        })
-    }
-
     pub(crate) fn participant(&self) -> &Participant {
         &self.inner.participant
     }
@@ -110,6 +101,7 @@ impl Context {
 #[cfg(test)]
 mod tests {
     use std::net::{Ipv4Addr, UdpSocket};
+    use std::time::Duration;
 
     use futures::StreamExt;
     use futures::executor::block_on;
@@ -162,11 +154,11 @@ mod tests {
     #[test]
     fn a_context_checks_that_its_own_packets_arrive() {
         for context in [context(93), context(93)] {
-            let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+            let end = dragoman_time::now() + Duration::from_secs(60);
             let mut health = context.participant().health();
             while health.checks < 6 {
-                assert!(std::time::Instant::now() < end, "{health:?}");
-                std::thread::sleep(std::time::Duration::from_millis(50));
+                assert!(dragoman_time::now() < end, "{health:?}");
+                block_on(dragoman_time::precise_sleep(Duration::from_millis(50)));
                 health = context.participant().health();
             }
             assert_eq!(health.faults, []);

@@ -41,6 +41,7 @@ use super::error::{Error, Result};
 use super::local::Local;
 use super::qos::QosProfile;
 use matches::Matches;
+pub(crate) use memory::Memories;
 use policies::profile;
 use postponed::PostponedWrites;
 pub(crate) use reader::Reader;
@@ -195,7 +196,16 @@ impl Participant {
     pub(crate) fn writers(&self) -> Vec<WriterInfo> {
         let mut writers = self.local.writers();
         if let Some(network) = &self.network {
-            writers.extend(network.writers_elsewhere());
+            writers.extend(network.writers_elsewhere(|_| true));
+        }
+        writers
+    }
+
+    /// Those of a DDS topic.
+    pub(crate) fn writers_on(&self, topic: &str) -> Vec<WriterInfo> {
+        let mut writers = self.local.writers_on(topic);
+        if let Some(network) = &self.network {
+            writers.extend(network.writers_elsewhere(|name| name == topic));
         }
         writers
     }
@@ -284,11 +294,12 @@ impl Network {
         })
     }
 
-    /// The writers discovered in other participants.
-    fn writers_elsewhere(&self) -> impl Iterator<Item = WriterInfo> {
+    /// The writers discovered in other participants, of topics that are `wanted`.
+    fn writers_elsewhere(&self, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = WriterInfo> {
         let own = self.participant.guid().prefix;
         let discovered = self.participant.discovered_writers().into_iter().map(|w| w.publication_topic_data);
-        discovered.filter(move |writer| writer.key.prefix != own).map(|writer| WriterInfo {
+        let others = discovered.filter(move |w| w.key.prefix != own && wanted(&w.topic_name));
+        others.map(|writer| WriterInfo {
             guid: writer.key.to_bytes(),
             qos: profile(&writer),
             topic: writer.topic_name,

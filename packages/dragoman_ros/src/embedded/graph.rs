@@ -23,6 +23,9 @@ const SETTLE_TIME: Duration = Duration::from_millis(20);
 
 /// Period of updating the messages for replaced writers.
 const REVIEW_PERIOD: Duration = Duration::from_millis(500);
+/// Time after which memory for large samples that none has used is given back. Changes of the graph do not shorten it: a slow
+/// camera would lose its memory between two pictures.
+const UNUSED_TIME: Duration = Duration::from_secs(2);
 
 /// All nodes of a context.
 #[derive(Default)]
@@ -152,6 +155,7 @@ pub(crate) fn announce(graph: &Arc<Graph>, participant: &Participant, background
     background.spawn(async move {
         let mut announced = None;
         let mut reviewed = Duration::ZERO;
+        let mut unused = Duration::ZERO;
         while let Some(graph) = graph.upgrade() {
             let changed = graph.changed.swap(false, Ordering::Relaxed);
             if changed || reviewed >= REVIEW_PERIOD {
@@ -165,9 +169,14 @@ pub(crate) fn announce(graph: &Arc<Graph>, participant: &Participant, background
                     }
                 }
             }
+            if unused >= UNUSED_TIME {
+                unused = Duration::ZERO;
+                local.memories.review();
+            }
             drop(graph);
             let pause = if announced.is_some() && !changed { SETTLE_TIME * 5 } else { SETTLE_TIME };
             reviewed += pause;
+            unused += pause;
             precise_sleep(pause).await;
         }
     });

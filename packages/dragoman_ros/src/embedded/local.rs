@@ -9,22 +9,38 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use super::clock::lock;
-use super::dds::{Guid, Sample, WriterInfo};
+use super::dds::{Guid, Memories, Sample, WriterInfo};
+use super::names::parts_of_topic;
 use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy};
 
 /// Most samples by which a reader that keeps all may lag.
 const KEEP_ALL_LIMIT: usize = 200_000;
+/// Requests, and replies, by which a server or client may lag at least. Their usual depth of 10 is that of a queue between
+/// processes; here a burst of calls of several threads is more, and the caller of a lost one waits until its time is up.
+const LEAST_CALLS: usize = 1024;
 
 /// All writers and readers of a context, or of a domain in memory, by DDS topic.
 #[derive(Default)]
 pub(crate) struct Local {
     topics: Mutex<BTreeMap<String, LocalTopic>>,
+    pub(crate) memories: Memories,
 }
 
 #[derive(Default)]
 struct LocalTopic {
     readers: Vec<Weak<Inbox>>,
     writers: Vec<Weak<Outlet>>,
+}
+
+impl LocalTopic {
+    /// The complete writers of this topic, whose name is `topic`.
+    fn writers(&self, topic: &str) -> impl Iterator<Item = WriterInfo> {
+        self.writers.iter().filter_map(Weak::upgrade).filter_map(move |writer| {
+            let guid = lock(&writer.state).guid?;
+            let (type_name, qos) = (writer.offer.type_name.clone(), writer.qos.clone());
+            Some(WriterInfo { topic: topic.to_owned(), type_name, guid, qos })
+        })
+    }
 }
 
 /// The local side of a writer.
@@ -106,12 +122,12 @@ impl Local {
     }
 
     pub(crate) fn reader(&self, topic: &str, type_name: &str, qos: &QosProfile) -> Arc<Inbox> {
-        let inbox = Arc::new(Inbox {
-            offer: Offer::new(type_name, qos),
-            guid: OnceLock::new(),
-            queue: Mutex::default(),
-            sink: OnceLock::new(),
-        });
+        let mut offer = Offer::new(type_name, qos);
+        if parts_of_topic(topic).is_some_and(|(prefix, _)| prefix != "rt") {
+            offer.depth = offer.depth.max(LEAST_CALLS);
+        }
+        let inbox =
+            Arc::new(Inbox { offer, guid: OnceLock::new(), queue: Mutex::default(), sink: OnceLock::new() });
         let mut topics = lock(&self.topics);
         let entry = topics.entry(topic.to_owned()).or_default();
         entry.writers.retain(|writer| writer.strong_count() > 0);
@@ -131,20 +147,12 @@ impl Local {
 
     /// All existing writers.
     pub(crate) fn writers(&self) -> Vec<WriterInfo> {
-        let topics = lock(&self.topics);
-        let live = topics.iter().flat_map(|(topic, entry)| {
-            entry.writers.iter().filter_map(Weak::upgrade).map(move |writer| (topic, writer))
-        });
-        live.filter_map(|(topic, writer)| {
-            let guid = lock(&writer.state).guid?;
-            Some(WriterInfo {
-                topic: topic.clone(),
-                type_name: writer.offer.type_name.clone(),
-                guid,
-                qos: writer.qos.clone(),
-            })
-        })
-        .collect()
+        lock(&self.topics).iter().flat_map(|(topic, entry)| entry.writers(topic)).collect()
+    }
+
+    /// The existing writers of a DDS topic.
+    pub(crate) fn writers_on(&self, topic: &str) -> Vec<WriterInfo> {
+        lock(&self.topics).get(topic).map_or_else(Vec::new, |entry| entry.writers(topic).collect())
     }
 
     /// Topic, type and id of all readers.
@@ -304,6 +312,17 @@ mod tests {
         let outlet = local.writer("t", "T", &QosProfile::default());
         (1..=4).for_each(|number| outlet.deliver(&sample(number)));
         assert_eq!(drain(&inbox), [3, 4]);
+    }
+
+    #[test]
+    fn a_burst_of_calls_is_not_lost() {
+        let local = Local::default();
+        let qos = QosProfile::default().keep_last(10);
+        for topic in ["rq/sRequest", "rr/sReply"] {
+            let (inbox, outlet) = (local.reader(topic, "T", &qos), local.writer(topic, "T", &qos));
+            (0..200).for_each(|number| outlet.deliver(&sample(number)));
+            assert_eq!(drain(&inbox).len(), 200, "{topic}");
+        }
     }
 
     #[test]

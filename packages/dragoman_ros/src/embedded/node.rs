@@ -15,7 +15,7 @@ use super::context::Context;
 use super::dds::{Endpoint, Reader, Writer, WriterInfo};
 use super::error::{Error, Result};
 use super::graph::GraphNode;
-use super::names::dds_type;
+use super::names::{dds_type, parts_of_topic, ros_type};
 use super::parameter::{Parameter, ParameterValue, WrongParameterType};
 use super::publisher::Publisher;
 use super::qos::QosProfile;
@@ -280,8 +280,10 @@ impl Node {
     /// None in this implementation.
     pub fn get_topic_names_and_types(&self) -> Result<HashMap<String, Vec<String>>> {
         let mut topics: HashMap<String, Vec<String>> = HashMap::new();
-        for (topic, type_name, _writer) in self.context.topic_writers() {
-            let types = topics.entry(topic).or_default();
+        for writer in self.context.participant().writers() {
+            let Some(("rt", topic)) = parts_of_topic(&writer.topic) else { continue };
+            let Some(type_name) = ros_type(&writer.type_name) else { continue };
+            let types = topics.entry(topic.to_owned()).or_default();
             if !types.contains(&type_name) {
                 types.push(type_name);
             }
@@ -309,13 +311,13 @@ impl Node {
             let (endpoint_gid, qos_profile) = (writer.guid, writer.qos);
             TopicEndpointInfo { node_name, node_namespace, topic_type, endpoint_gid, qos_profile }
         };
+        let participant = self.context.participant();
         if no_mangle {
-            let writers =
-                self.context.participant().writers().into_iter().filter(|writer| writer.topic == topic);
+            let writers = participant.writers_on(topic).into_iter();
             return Ok(writers.map(|writer| info(writer.type_name.clone(), writer)).collect());
         }
-        let writers = self.context.topic_writers().filter(|(name, ..)| name == topic);
-        Ok(writers.map(|(_, topic_type, writer)| info(topic_type, writer)).collect())
+        let writers = participant.writers_on(&format!("rt{topic}")).into_iter();
+        Ok(writers.filter_map(|writer| Some(info(ros_type(&writer.type_name)?, writer))).collect())
     }
 
     /// Waits for `timeout`. This implementation delivers in the background; r2r delivers in this call.

@@ -117,8 +117,10 @@ pub fn create_service(
     let [request, response] = &types;
     let (reader, writer) =
         node.server_endpoints(service, [request, response], &QosProfile::services_default())?;
-    Ok(RawServer::new(reader, writer)
-        .map(|request| Request { data: with_header(&request.body, request.encoding), request }))
+    Ok(RawServer::new(reader, writer).map(|mut request| {
+        let body = std::mem::take(&mut request.body);
+        Request { data: with_header(&body, request.encoding), request }
+    }))
 }
 
 /// A message without its encapsulation header, padded: see `cdr::to_bytes`.

@@ -51,20 +51,20 @@ impl Timer {
 
 #[cfg(test)]
 mod tests {
+    use dragoman_time::Simulation;
+
     use super::*;
-    use futures::executor::block_on;
 
     #[test]
     fn missed_ticks_are_skipped() {
         let period = Duration::from_millis(20);
-        let mut timer = Timer::wall(period).unwrap();
-        std::thread::sleep(period * 5 / 2);
-        let start = Instant::now();
-        assert!(block_on(timer.tick()).unwrap() >= period * 5 / 2);
-        assert!(start.elapsed() < period / 2);
-        block_on(timer.tick()).unwrap();
-        let waited = start.elapsed();
-        assert!(waited >= period / 4 && waited < period * 2, "{waited:?}");
-        assert!(Timer::wall(Duration::ZERO).is_err());
+        Simulation::new(0).block_on(async {
+            let mut timer = Timer::wall(period).unwrap();
+            precise_sleep(period * 5 / 2).await;
+            assert_eq!(timer.tick().await.unwrap(), period * 5 / 2);
+            assert_eq!(timer.tick().await.unwrap(), period / 2);
+            assert_eq!(timer.tick().await.unwrap(), period);
+            assert!(Timer::wall(Duration::ZERO).is_err());
+        });
     }
 }

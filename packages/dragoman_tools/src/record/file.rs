@@ -4,9 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use dragoman_time::Held;
 use mcap::records::{MessageHeader, Metadata};
 use mcap::write::NoSeek;
 use mcap::{McapError, WriteOptions, Writer};
@@ -57,7 +58,7 @@ pub(super) struct Progress {
 /// A file being written.
 pub(super) struct Recording {
     queue: Sender<Entry>,
-    waiting: Arc<AtomicUsize>,
+    waiting: Arc<Held>,
     ended: oneshot::Receiver<Result<Written, RecordError>>,
     progress: Arc<Progress>,
     path: PathBuf,
@@ -76,7 +77,7 @@ impl Recording {
 
     fn to(sink: impl Sink, path: &Path) -> Result<Self, RecordError> {
         let (queue, mut entries) = channel(QUEUE_MESSAGES);
-        let waiting = Arc::new(AtomicUsize::new(0));
+        let waiting = Arc::new(Held::new("bytes that wait for the disk"));
         let (report, ended) = oneshot::channel();
         let (waiting_there, path_there) = (Arc::clone(&waiting), path.to_owned());
         let progress = Arc::new(Progress::default());
@@ -95,14 +96,14 @@ impl Recording {
     pub(super) fn offer(&self, entry: Entry) -> bool {
         let length = entry.data.len();
         // One message always fits, whatever its size.
-        let waiting = self.waiting.load(Ordering::Relaxed);
+        let waiting = self.waiting.get();
         if waiting > 0 && waiting + length > QUEUE_BYTES {
             return false;
         }
-        self.waiting.fetch_add(length, Ordering::Relaxed);
+        self.waiting.add(length);
         let accepted = self.queue.try_send(entry).is_ok();
         if !accepted {
-            self.waiting.fetch_sub(length, Ordering::Relaxed);
+            self.waiting.remove(length);
         }
         accepted
     }
@@ -172,7 +173,7 @@ impl<S: Sink> Write for Counted<S> {
 async fn write(
     sink: impl Sink,
     entries: &mut Receiver<Entry>,
-    waiting: &AtomicUsize,
+    waiting: &Held,
     progress: &Arc<Progress>,
 ) -> Result<Written, McapError> {
     let sink = Counted { sink, progress: Arc::clone(progress) };
@@ -202,7 +203,7 @@ async fn write(
                     progress.topics.fetch_add(1, Ordering::Relaxed);
                 }
                 progress.messages.fetch_add(1, Ordering::Relaxed);
-                waiting.fetch_sub(length, Ordering::Relaxed);
+                waiting.remove(length);
                 open_since.get_or_insert_with(dragoman_time::now);
             }
             Ok(None) => break,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::{cursor, queue, style, terminal};
 use dragoman_bridge::neobotix::documents::ProgramSource;
-use dragoman_ros::{outln, plain};
+use dragoman_ros::outln;
 
 /// A task that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl View {
 
     /// Shows the tasks that have not ended; `moving` is the one whose motion is under way.
     pub(super) fn show(&mut self, tasks: &[Shown], moving: Option<&str>) -> io::Result<()> {
-        let plain = |text: &str| plain::line(text).into_owned();
+        let plain = |text: &str| dragoman_text::line(text).into_owned();
         let lines: Vec<_> =
             tasks.iter().map(|task| (plain(&task.name), plain(&self.line(task, moving)))).collect();
         if lines == self.lines {
@@ -69,7 +69,7 @@ impl View {
 
     /// Shows a message, which may come from a platform.
     pub(super) fn note(&mut self, message: &str) -> io::Result<()> {
-        let line = format!("{}  {}", self.time(), plain::line(message));
+        let line = format!("{}  {}", self.time(), dragoman_text::line(message));
         if self.is_terminal {
             return self.draw(&[line]);
         }

@@ -41,7 +41,7 @@ use dragoman_io::net::{Keepalive, TcpStream};
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
-use dragoman_time::wall_time;
+use dragoman_time::{Held, wall_time};
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
@@ -231,8 +231,9 @@ impl Connection {
         let mut is_limited = true;
         let mut buffer = vec![0; READ_LEN];
         let (mut unsent, mut sent) = (Vec::new(), 0);
+        let waiting = Held::new("bytes that wait for Player's clients");
         loop {
-            let (is_closing, wants_input, rest) = loop {
+            let (has_ended, wants_input, rest) = loop {
                 if sent == unsent.len() {
                     sent = 0;
                     match self.hub.with(|server| server.poll_transmit(wall_time(), self.client)) {
@@ -245,12 +246,16 @@ impl Connection {
                     let mut server = self.hub.server();
                     report.add_news(server.poll_statistics(), std::iter::from_fn(|| server.poll_event()));
                     let rest = server.poll_timeout(self.client);
-                    break (server.is_closing(self.client), server.wants_input(self.client), rest);
+                    waiting.set(unsent.len() - sent + server.waiting_len(self.client));
+                    let is_sent = sent == unsent.len();
+                    let has_ended =
+                        server.is_given_up(self.client) || (is_sent && server.is_closing(self.client));
+                    break (has_ended, server.wants_input(self.client), rest);
                 }
                 sent += taken;
             };
             let has_unsent = sent < unsent.len();
-            if is_closing && !has_unsent {
+            if has_ended {
                 return Ok(());
             }
             if has_unsent || !is_limited {

@@ -71,6 +71,11 @@ pub enum ServerEvent {
     },
     /// A client sends something else; its connection is closed.
     Stream(StreamError),
+    /// All clients together have sent too much that cannot be carried out yet; the connection with most is closed.
+    TooMuch {
+        /// What they have sent.
+        bytes: usize,
+    },
 }
 
 impl fmt::Display for ServerEvent {
@@ -83,6 +88,12 @@ impl fmt::Display for ServerEvent {
             Self::Denied { device, exists: false } => write!(formatter, "there is no {}", name(*device)),
             Self::NotOpened { device, reason } => {
                 write!(formatter, "{} could not be opened: {reason}", name(*device))
+            }
+            Self::TooMuch { bytes } => {
+                write!(
+                    formatter,
+                    "{bytes} bytes of incomplete messages and requests: a client is disconnected"
+                )
             }
             Self::Stream(error) => write!(formatter, "a client does not speak Player's protocol: {error}"),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::player::wire::player::{
@@ -13,17 +14,41 @@ use crate::player::wire::{Address, Decoder, Device, Header, Kind, Xdr, XdrError}
 const CHUNK: usize = 64 << 10;
 /// Maximum bytes of data that wait for a client.
 const MAX_DATA_BYTES: usize = 32 << 20;
+/// Bytes of data that wait for all clients. Beyond them data is lost for those with more than their share.
+pub(super) const MAX_DATA_IN_ALL: usize = 128 << 20;
+/// Bytes of a client, up to which a bound of all clients does not concern it.
+pub(super) const SHARE: usize = 1 << 20;
 /// Time for which data may wait for more. A later end is that of a clock that was set back.
 const MAX_REST: Duration = Duration::from_secs(5);
 /// Maximum number of rules of a client.
 const MAX_RULES: usize = 64;
 
+/// An encoded message of a device, for all its readers. While it waits for one of them it counts.
+#[derive(Debug)]
+pub(super) struct Encoded {
+    bytes: Vec<u8>,
+    /// Bytes of all that wait.
+    all: Arc<AtomicUsize>,
+}
+
+impl Encoded {
+    pub(super) fn new(bytes: Vec<u8>, all: &Arc<AtomicUsize>) -> Arc<Self> {
+        all.fetch_add(bytes.len(), Ordering::Relaxed);
+        Arc::new(Self { bytes, all: Arc::clone(all) })
+    }
+}
+
+impl Drop for Encoded {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes.len(), Ordering::Relaxed);
+    }
+}
+
 /// A message that waits.
 #[derive(Debug)]
-struct Queued {
-    /// `None` is an answer.
-    data: Option<(Device, u8)>,
-    bytes: Arc<[u8]>,
+enum Queued {
+    Data { device: Device, subtype: u8, message: Arc<Encoded> },
+    Answer(Vec<u8>),
 }
 
 #[derive(Debug)]
@@ -34,14 +59,20 @@ pub(super) struct Session {
     pub(super) is_authenticated: bool,
     /// No more is read from the client.
     pub(super) is_closing: bool,
+    /// Nothing is sent any more either.
+    pub(super) is_given_up: bool,
+    /// When its incomplete message began.
+    pub(super) begun: Duration,
     /// Requests to devices that wait for the open one.
     pub(super) waiting: VecDeque<(Header, Vec<u8>)>,
-    /// The request that the owner carries out.
-    pub(super) open: Option<Header>,
+    /// The request that the owner carries out, and the length of its body.
+    pub(super) open: Option<(Header, usize)>,
     /// Requests for devices that are not open yet.
     pub(super) opening: Vec<(Header, Device)>,
     /// Number of its commands that the owner has not taken.
     pub(super) commands: usize,
+    /// Their bytes.
+    pub(super) command_bytes: usize,
     pulls: bool,
     /// In pull mode: the client waits for data.
     is_reading: bool,
@@ -68,10 +99,13 @@ impl Session {
             decoder: Decoder::default(),
             is_authenticated,
             is_closing: false,
+            is_given_up: false,
+            begun: Duration::ZERO,
             waiting: VecDeque::new(),
             open: None,
             opening: Vec::new(),
             commands: 0,
+            command_bytes: 0,
             pulls: false,
             is_reading: false,
             has_read: false,
@@ -96,6 +130,36 @@ impl Session {
     pub(super) fn waiting_len(&self) -> usize {
         let bodies: usize = self.waiting.iter().map(|(_, body)| body.len()).sum();
         bodies + self.waiting.len() * size_of::<(Header, Vec<u8>)>()
+    }
+
+    /// Bytes of messages that have not come completely, or are not carried out.
+    pub(super) fn input_len(&self) -> usize {
+        let open = self.open.as_ref().map_or(0, |(_, len)| *len);
+        self.decoder.buffered() + self.waiting_len() + self.command_bytes + open
+    }
+
+    /// Takes bytes of the client.
+    pub(super) fn receive(&mut self, now: Duration, bytes: &[u8]) {
+        if self.decoder.buffered() == 0 {
+            self.begun = now;
+        }
+        self.decoder.push(bytes);
+    }
+
+    /// Forgets what the client has sent and what waits for it: its connection is to end at once.
+    pub(super) fn give_up(&mut self) {
+        self.is_closing = true;
+        self.is_given_up = true;
+        self.decoder = Decoder::default();
+        self.waiting = VecDeque::new();
+        self.queue = VecDeque::new();
+        (self.data, self.data_bytes, self.answer_bytes) = (0, 0, 0);
+        self.unsent = Vec::new();
+    }
+
+    /// Bytes of all that waits.
+    pub(super) fn held_len(&self) -> usize {
+        self.input_len() + self.unsent_len() + self.data_bytes
     }
 
     /// Bytes of answers that wait.
@@ -165,31 +229,44 @@ impl Session {
         let is_read =
             header.address.device.interface == super::PLAYER.interface && header.subtype == READ.subtype;
         self.answer_bytes += bytes.len();
-        let queued = Queued { data: None, bytes: bytes.into() };
+        let queued = Queued::Answer(bytes);
         if is_read { self.queue.push_front(queued) } else { self.queue.push_back(queued) }
     }
 
-    /// Appends a device's data, unless a rule or a limit is against it. Returns whether nothing was lost by a limit.
-    pub(super) fn push_data(&mut self, device: Device, subtype: u8, bytes: Arc<[u8]>) -> bool {
+    /// Appends a device's data, unless a rule or a limit is against it. `is_crowded`: much waits for other clients. Returns
+    /// whether nothing was lost by a limit.
+    pub(super) fn push_data(
+        &mut self,
+        device: Device,
+        subtype: u8,
+        message: Arc<Encoded>,
+        is_crowded: bool,
+    ) -> bool {
         match self.rule(device, subtype) {
             // Silently.
             2 => return true,
             1 => {
-                let same = |queued: &Queued| queued.data == Some((device, subtype));
-                if let Some(old) = self.queue.iter().rposition(same).and_then(|at| self.queue.remove(at)) {
+                let same = |queued: &Queued| match queued {
+                    Queued::Data { device: of, subtype: kind, .. } => (*of, *kind) == (device, subtype),
+                    Queued::Answer(_) => false,
+                };
+                let old = self.queue.iter().rposition(same).and_then(|at| self.queue.remove(at));
+                if let Some(Queued::Data { message, .. }) = old {
                     self.data -= 1;
-                    self.data_bytes -= old.bytes.len();
+                    self.data_bytes -= message.bytes.len();
                 }
             }
             _ => {}
         }
-        if self.data >= self.max_data || self.data_bytes + bytes.len() > MAX_DATA_BYTES {
+        let length = message.bytes.len();
+        let is_too_much = self.data_bytes + length > MAX_DATA_BYTES;
+        if self.data >= self.max_data || is_too_much || (is_crowded && self.data_bytes > SHARE) {
             self.dropped = self.dropped.saturating_add(1);
             return false;
         }
         self.data += 1;
-        self.data_bytes += bytes.len();
-        self.queue.push_back(Queued { data: Some((device, subtype)), bytes });
+        self.data_bytes += length;
+        self.queue.push_back(Queued::Data { device, subtype, message });
         true
     }
 
@@ -236,16 +313,20 @@ impl Session {
         let waiting = self.data_bytes;
         while self.unsent.len() < CHUNK
             && (self.is_delivering() || self.has_answers())
-            && let Some(Queued { data, bytes }) = self.queue.pop_front()
+            && let Some(queued) = self.queue.pop_front()
         {
-            if data.is_some() {
-                self.data -= 1;
-                self.data_bytes -= bytes.len();
-                self.has_read |= self.is_reading;
-            } else {
-                self.answer_bytes -= bytes.len();
+            match queued {
+                Queued::Data { message, .. } => {
+                    self.data -= 1;
+                    self.data_bytes -= message.bytes.len();
+                    self.has_read |= self.is_reading;
+                    self.unsent.extend_from_slice(&message.bytes);
+                }
+                Queued::Answer(bytes) => {
+                    self.answer_bytes -= bytes.len();
+                    self.unsent.extend_from_slice(&bytes);
+                }
             }
-            self.unsent.extend_from_slice(&bytes);
         }
         if !self.pulls && self.data_bytes < waiting {
             self.rest = rest(waiting - self.data_bytes).map(|rest| now + rest.min(MAX_REST)).max(self.rest);

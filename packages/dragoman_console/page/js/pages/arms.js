@@ -385,30 +385,51 @@ export function armsPage(app) {
       }),
     );
   }
+  /** What was typed stays when the description or the first pose come. @type {WeakSet<EventTarget>} */
+  let typed = new WeakSet();
+  for (const one of [...goal, jointGoal]) one.addEventListener('input', ({ target }) => target && typed.add(target));
+  function takePresent() {
+    typed = new WeakSet();
+    fillGoal();
+  }
   function fillGoal() {
     if (pose) {
       const { x, y, z } = pose.position;
       const values = [x, y, z, ...rpyOf(ofPose(pose)).map((angle) => angle * DEGREES)];
-      goal.forEach((input, at) => (input.value = fixed(values[at], at < 3 ? 4 : 2)));
+      goal.forEach((input, at) => {
+        if (!typed.has(input)) input.value = fixed(values[at], at < 3 ? 4 : 2);
+      });
     }
+    const before = [...jointGoal.querySelectorAll('input')].filter((input) => typed.has(input));
     jointGoal.replaceChildren(
       ...order.flatMap((joint) => {
         const isSliding = described.get(joint)?.type === 'prismatic';
+        const unit = isSliding ? 'm' : '°';
         const value = (positions.get(joint) ?? 0) * (isSliding ? 1 : DEGREES);
-        const input = h('input', {
-          attrs: {
-            type: 'number',
-            step: isSliding ? 0.01 : 1,
-            value: fixed(value, isSliding ? 4 : 2),
-            'data-joint': joint,
-            'aria-label': joint,
-          },
-        });
-        return [h('span', { class: 'hint mono' }, joint), input, h('span', { class: 'hint' }, isSliding ? 'm' : '°')];
+        const input =
+          before.find(({ dataset }) => dataset.joint === joint && dataset.unit === unit) ??
+          h('input', {
+            attrs: {
+              type: 'number',
+              step: isSliding ? 0.01 : 1,
+              value: fixed(value, isSliding ? 4 : 2),
+              'data-joint': joint,
+              'data-unit': unit,
+              'aria-label': joint,
+            },
+          });
+        return [h('span', { class: 'hint mono' }, joint), input, h('span', { class: 'hint' }, unit)];
       }),
     );
   }
+  /** Whether all fields of a goal are filled; says so if not. @param {HTMLInputElement[]} inputs */
+  function isFilledIn(inputs) {
+    const isWhole = inputs.every((input) => input.value !== '');
+    if (!isWhole) app.toast('error', t('arm.blank'));
+    return isWhole;
+  }
   async function moveTool() {
+    if (!isFilledIn(goal)) return;
     const [x, y, z, roll, pitch, yaw] = goal.map((input) => Number(input.value));
     const orientation = quaternion(fromRpy([0, 0, 0], [roll / DEGREES, pitch / DEGREES, yaw / DEGREES]));
     const request = { pose: { position: { x, y, z }, orientation }, min_duration: Number(duration.value) || 0 };
@@ -416,10 +437,9 @@ export function armsPage(app) {
     if (await app.order(name('set_goal_pose'), request)) await app.order(name('begin_motion'));
   }
   async function moveJoints() {
-    const position = [...jointGoal.querySelectorAll('input')].map((input) => {
-      const isSliding = described.get(input.dataset.joint ?? '')?.type === 'prismatic';
-      return Number(input.value) / (isSliding ? 1 : DEGREES);
-    });
+    const inputs = [...jointGoal.querySelectorAll('input')];
+    if (!isFilledIn(inputs)) return;
+    const position = inputs.map((input) => Number(input.value) / (input.dataset.unit === 'm' ? 1 : DEGREES));
     if (mode !== JOINT) await setMode(JOINT);
     const request = { position, min_duration: Number(duration.value) || 0 };
     if (await app.order(name('set_joint_goal'), request)) await app.order(name('begin_joint_motion'));
@@ -490,7 +510,7 @@ export function armsPage(app) {
           h(
             'div',
             { class: 'row' },
-            button('arm.take', fillGoal),
+            button('arm.take', takePresent),
             button('arm.moveTool', () => void moveTool(), { class: 'primary' }),
           ),
         ),
@@ -532,6 +552,9 @@ export function armsPage(app) {
     const begin = () => {
       for (const end of ends) end();
       order = [];
+      typed = new WeakSet();
+      for (const input of goal) input.value = '';
+      jointGoal.replaceChildren();
       rows.clear();
       joints.replaceChildren();
       positions.clear();

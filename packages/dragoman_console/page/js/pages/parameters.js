@@ -91,7 +91,7 @@ export function parametersPage(app) {
     source = nodes.value;
     void read();
   });
-  const saveButton = button('param.save', save, { icon: 'save' });
+  const saveButton = button('param.save', () => void save(), { icon: 'save' });
   const root = h(
     'div',
     { class: 'page' },
@@ -310,10 +310,19 @@ export function parametersPage(app) {
     saveButton.hidden = source !== PLATFORM;
   }
 
-  function save() {
+  /** Saves what the platform has now: another program may have set something since the page was read. */
+  async function save() {
     /** @type {Map<string, string[]>} */
     const sections = new Map();
-    for (const parameter of parameters) {
+    /** @type {Parameter[]} */
+    let current;
+    try {
+      current = await readPlatform();
+    } catch (error) {
+      app.fail(error);
+      return;
+    }
+    for (const parameter of current) {
       const section = parameter.group ? english(/** @type {Key} */ (parameter.group)) : 'Parameters';
       sections.set(section, [...(sections.get(section) ?? []), `${parameter.key} = ${parameter.value}`]);
     }

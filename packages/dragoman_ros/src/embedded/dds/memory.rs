@@ -1,8 +1,10 @@
 //! Reuses the memory of large samples.
 //!
-//! Fresh memory costs a page fault for every 4 KiB: for an image several times the time of copying it.
+//! Fresh memory costs a page fault for every 4 KiB: for an image several times the time of copying it. What no sample has
+//! used for a while is given back, for example after one large document.
 
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 
 use bytes::Bytes;
 
@@ -13,19 +15,51 @@ const WORTH_KEEPING: std::ops::RangeInclusive<usize> = 64 << 10..=16 << 20;
 /// One for the next sample, and one for the case of a slow reader.
 const MOST_KEPT: usize = 2;
 
-/// Memory of released samples. Clones share it.
+/// Memory of released samples of a writer or reader. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
+pub(crate) struct Memory(Arc<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    pieces: Mutex<Vec<Vec<u8>>>,
+    /// Whether a piece was asked for since the last review.
+    is_used: AtomicBool,
+}
+
+/// All memory of the writers and readers of a context.
+#[derive(Default)]
+pub(crate) struct Memories(Mutex<Vec<Weak<Kept>>>);
+
+impl Memories {
+    /// Memory for another writer or reader.
+    pub(crate) fn add(&self) -> Memory {
+        let memory = Memory::default();
+        lock(&self.0).push(Arc::downgrade(&memory.0));
+        memory
+    }
+
+    /// Gives back what was not used since the last call.
+    pub(crate) fn review(&self) {
+        lock(&self.0).retain(|kept| {
+            let Some(kept) = kept.upgrade() else { return false };
+            if !kept.is_used.swap(false, Ordering::Relaxed) {
+                Memory(kept).give_back();
+            }
+            true
+        });
+    }
+}
 
 impl Memory {
     /// An empty vector, with the capacity of a released one if available.
     pub(crate) fn take(&self) -> Vec<u8> {
-        lock(&self.0).pop().unwrap_or_default()
+        self.0.is_used.store(true, Ordering::Relaxed);
+        lock(&self.0.pieces).pop().unwrap_or_default()
     }
 
     /// Drops what is kept.
     pub(crate) fn give_back(&self) {
-        lock(&self.0).clear();
+        lock(&self.0.pieces).clear();
     }
 
     /// Bytes whose memory returns here with their last clone.
@@ -53,7 +87,7 @@ impl Drop for Lent {
     fn drop(&mut self) {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
-        let mut kept = lock(&self.memory.0);
+        let mut kept = lock(&self.memory.0.pieces);
         if kept.len() < MOST_KEPT {
             kept.push(bytes);
         }
@@ -89,6 +123,21 @@ mod tests {
         }
         let many = [(); 3].map(|()| memory.lend(vec![0; 100_000]));
         drop(many);
-        assert_eq!(lock(&memory.0).len(), MOST_KEPT);
+        assert_eq!(lock(&memory.0.pieces).len(), MOST_KEPT);
+    }
+
+    #[test]
+    fn memory_that_is_not_used_is_given_back() {
+        let memories = Memories::default();
+        let memory = memories.add();
+        let kept = || lock(&memory.0.pieces).len();
+        drop(memory.lend([memory.take(), vec![0; 100_000]].concat()));
+        memories.review();
+        assert_eq!(kept(), 1, "it was used");
+        memories.review();
+        assert_eq!(kept(), 0);
+        drop(memory);
+        memories.review();
+        assert!(lock(&memories.0).is_empty());
     }
 }

@@ -23,7 +23,7 @@ use crate::embedded::rate_limit::RateLimit;
 impl Participant {
     pub(crate) fn reader(&self, endpoint: Endpoint<'_>) -> Result<Reader> {
         let network = match &self.network {
-            Some(network) => Some(NetworkReader::new(network, endpoint)?),
+            Some(network) => Some(NetworkReader::new(network, endpoint, self.local.memories.add())?),
             None => None,
         };
         let guid = network.as_ref().map_or_else(|| self.next_guid(READER), |reader| reader.guid());
@@ -119,14 +119,13 @@ struct NetworkReader {
 const REMEMBERED_WRITERS: usize = 1024;
 
 impl NetworkReader {
-    fn new(network: &Network, endpoint: Endpoint<'_>) -> Result<Self> {
+    fn new(network: &Network, endpoint: Endpoint<'_>, memory: Memory) -> Result<Self> {
         let qos = policies(endpoint, Role::Reader);
         let topic = network.topic(endpoint, &qos)?;
         let reader = network
             .subscriber
             .create_simple_datareader_no_key::<RawPayload, RawAdapter>(&topic, Some(qos))
             .map_err(|e| middleware(&format!("create a reader of {}", endpoint.topic), &e))?;
-        let memory = Memory::default();
         if endpoint.qos.durability != DurabilityPolicy::TransientLocal {
             forget_cached(&reader, &memory);
         }

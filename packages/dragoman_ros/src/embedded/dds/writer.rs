@@ -30,7 +30,7 @@ impl Participant {
             guid,
             outlet,
             unsent: Mutex::new(0),
-            memory: Memory::default(),
+            memory: self.local.memories.add(),
             spawner: self.spawner.clone(),
             network,
         }))

@@ -102,10 +102,9 @@ fn a_blocked_disk_costs_messages_but_blocks_nobody() {
     let blocked = memory.gate.lock().unwrap();
     let recording = Recording::to(memory.clone(), Path::new("test.mcap")).unwrap();
     let lamp = channel(0, "/lamp", None);
-    let begin = Instant::now();
+    // One that waited for the disk would wait for ever: this thread blocks it.
     let accepted = (0..20).filter(|number| recording.offer(entry(&lamp, *number, 10 << 20))).count();
     assert_eq!(accepted, QUEUE_BYTES / (10 << 20));
-    assert!(begin.elapsed() < Duration::from_secs(5));
     drop(blocked);
     assert_eq!(finish(recording).unwrap().messages, [accepted as u64]);
 }

@@ -1,0 +1,326 @@
+//! Clients of the console: rosbridge and Foxglove's protocol.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tungstenite::{Error, Message};
+
+use crate::common::web::{self, Client, get, until_zero};
+use crate::common::{Lab, sleep};
+use crate::host::now;
+
+/// Time without a sign of a driver after which the console stops what it drives.
+const HEARTBEAT: Duration = Duration::from_millis(500);
+/// What the network and the console's queues take.
+const SLACK: Duration = Duration::from_millis(20);
+
+/// The lab of these tests.
+fn lab() -> Lab {
+    Lab::only("player,console")
+}
+
+/// A client that hears velocity commands.
+fn listener(lab: &Lab) -> Client {
+    let mut listener = Client::connect(lab.console);
+    listener.subscribe("/cmd_vel", "geometry_msgs/Twist");
+    listener
+}
+
+/// A client that drives, after its first command has arrived.
+fn rosbridge_driver(lab: &Lab, listener: &mut Client) -> Client {
+    let mut driver = Client::connect(lab.console);
+    driver.send(&command(0.1));
+    assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
+    driver
+}
+
+/// The same with Foxglove's protocol, and its command.
+fn foxglove_driver(lab: &Lab, listener: &mut Client) -> (Client, Message) {
+    let (mut driver, forward) = web::foxglove_driver(lab.foxglove);
+    driver.socket.send(forward.clone()).unwrap();
+    assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
+    (driver, forward)
+}
+
+fn command(speed: f64) -> Value {
+    json!({ "op": "publish", "topic": "/cmd_vel", "type": "geometry_msgs/Twist",
+        "msg": { "linear": { "x": speed } } })
+}
+
+/// Whether it took the time of a heartbeat. A sign that was heard last may be a ping's answer, a third of it before.
+fn is_a_heartbeat(time: Duration) -> bool {
+    (HEARTBEAT..HEARTBEAT * 4 / 3 + SLACK).contains(&time)
+}
+
+#[test]
+fn what_a_lost_client_drives_stops() {
+    let lab = lab();
+    let mut listener = listener(&lab);
+    // The page is closed.
+    drop(rosbridge_driver(&lab, &mut listener));
+    let closed = until_zero(&mut listener);
+    assert!(closed < SLACK, "{closed:?}");
+    // It does not answer: this client reads nothing, and so sends no pongs.
+    let mut driver = rosbridge_driver(&lab, &mut listener);
+    let silent = until_zero(&mut listener);
+    assert!(is_a_heartbeat(silent), "{silent:?}");
+    // A client that has stopped its robot itself needs no help.
+    driver.send(&command(0.1));
+    driver.send(&command(0.0));
+    until_zero(&mut listener);
+    drop(driver);
+    listener.send(&command(0.25));
+    assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.25, "no second zero");
+}
+
+#[test]
+fn what_a_lost_client_of_foxgloves_protocol_drives_stops() {
+    let lab = lab();
+    let mut listener = listener(&lab);
+    drop(foxglove_driver(&lab, &mut listener));
+    let closed = until_zero(&mut listener);
+    assert!(closed < SLACK, "{closed:?}");
+    let (_silent, _) = foxglove_driver(&lab, &mut listener);
+    let silent = until_zero(&mut listener);
+    assert!(is_a_heartbeat(silent), "{silent:?}");
+}
+
+/// The browser answers pings though its page hangs.
+#[test]
+fn a_page_that_hangs_stops_what_it_drives() {
+    let lab = lab();
+    let mut listener = listener(&lab);
+    let mut driver = rosbridge_driver(&lab, &mut listener);
+    driver.socket.get_mut().set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    listener.socket.get_mut().set_nonblocking(true).unwrap();
+    let (start, mut pings) = (now(), 0);
+    let stopped = loop {
+        match driver.socket.read() {
+            Ok(Message::Ping(_)) => pings += 1,
+            Err(Error::Io(_)) => {}
+            other => panic!("{other:?}"),
+        }
+        match listener.socket.read() {
+            Ok(Message::Text(text)) if text.contains(r#""x":0.0"#) && !text.contains(r#""x":0.1"#) => {
+                break now() - start;
+            }
+            Ok(_) | Err(Error::Io(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    };
+    assert!(is_a_heartbeat(stopped), "{stopped:?}");
+    assert!(pings >= 2, "{pings}");
+}
+
+#[test]
+fn who_drives_is_known() {
+    let lab = lab();
+    let mut listener = listener(&lab);
+    let driving = || {
+        let (_, state) = get(lab.console, "/api/lab", "");
+        state.contains(r#""topic":"/cmd_vel""#) && state.contains(r#""moving":true"#)
+    };
+    assert!(!driving());
+    let driver = rosbridge_driver(&lab, &mut listener);
+    assert!(driving());
+    drop(driver);
+    until_zero(&mut listener);
+    assert!(!driving());
+    let (mut driver, forward) = foxglove_driver(&lab, &mut listener);
+    driver.socket.send(forward).unwrap();
+    assert!(driving());
+}
+
+#[test]
+fn long_messages_arrive_in_small_fragments() {
+    let lab = lab();
+    let (mut listener, mut sender) = (Client::connect(lab.console), Client::connect(lab.console));
+    listener.send(
+        &json!({ "op": "subscribe", "topic": "/long", "type": "std_msgs/String", "fragment_size": 16 }),
+    );
+    // Far more fragments than messages may wait.
+    let text = "0123456789".repeat(30_000);
+    sender.send(
+        &json!({ "op": "publish", "topic": "/long", "type": "std_msgs/String", "msg": { "data": text } }),
+    );
+    let mut whole = String::new();
+    loop {
+        let fragment = listener.next("fragment");
+        whole.push_str(fragment["data"].as_str().unwrap());
+        if fragment["num"].as_u64().unwrap() + 1 == fragment["total"].as_u64().unwrap() {
+            break;
+        }
+    }
+    let whole: Value = serde_json::from_str(&whole).unwrap();
+    assert!(whole["msg"]["data"] == text.as_str());
+}
+
+#[test]
+fn a_client_that_floods_a_service_waits_for_itself() {
+    const CALLS: usize = 400;
+    let lab = Lab::start();
+    let mut client = Client::connect(lab.console);
+    let call = json!({ "op": "call_service", "service": "/mobile_base/get_geometry" });
+    (0..CALLS).for_each(|_| client.send(&call));
+    for _ in 0..CALLS {
+        let response = client.next("service_response");
+        assert_eq!(response["result"], true, "{response}");
+    }
+    let most = lab.simulation().held()["calls of web clients that wait"].most;
+    assert!(most <= 8, "{most} at a time");
+}
+
+#[test]
+fn what_web_clients_hold_is_given_back() {
+    let lab = lab();
+    let answers = || Client::connect(lab.console).call("/rosapi/nodes", &json!({})).is_ok();
+    assert!(answers());
+    sleep(Duration::from_secs(1));
+    let (at_rest, tasks) = (lab.held(), lab.simulation().tasks());
+    for round in 0..3 {
+        let mut clients: Vec<Client> = (0..20).map(|_| Client::connect(lab.console)).collect();
+        for (number, client) in clients.iter_mut().enumerate() {
+            client.subscribe(&format!("/invented_{round}_{number}"), "std_msgs/String");
+            client.subscribe("/diagnostics", "diagnostic_msgs/DiagnosticArray");
+            client.send(&json!({ "op": "call_service", "service": "/rosapi/nodes", "id": "never read" }));
+            client.send(
+                &json!({ "op": "fragment", "id": "half", "num": 0, "total": 2, "data": "x".repeat(100_000) }),
+            );
+        }
+        // Half of a frame, and then nothing.
+        let connection = clients[0].socket.get_mut();
+        std::io::Write::write_all(connection, &[0x82, 0xfe, 0xff, 0xff, 1, 2, 3, 4, 5]).unwrap();
+        sleep(Duration::from_secs(5));
+        assert!(lab.held()["connections"] >= 20);
+        assert!(answers(), "beside them");
+        drop(clients);
+        sleep(Duration::from_secs(5));
+        assert_eq!(lab.held(), at_rest, "round {round}");
+        assert_eq!(lab.simulation().tasks(), tasks, "round {round}");
+    }
+    let most = lab.simulation().held()["bytes of incomplete web messages"].most;
+    assert!(most > 0);
+}
+
+/// Most that is kept for a client, in messages of this length.
+const MOST_KEPT: usize = 32;
+const LENGTH: usize = 1 << 20;
+
+/// What a lab holds of a kind now.
+fn held(lab: &Lab, kind: &str) -> usize {
+    lab.simulation().held().get(kind).map_or(0, |figures| figures.now)
+}
+
+#[test]
+fn calls_that_wait_have_bytes_too() {
+    let lab = lab();
+    let mut client = Client::connect(lab.console);
+    client.send(&json!({ "op": "advertise_service", "service": "/never", "type": "rosapi_msgs/TopicType" }));
+    let call = json!({ "op": "call_service", "service": "/never", "type": "rosapi_msgs/TopicType",
+        "args": { "topic": "x".repeat(LENGTH) } });
+    for _ in 1..MOST_KEPT {
+        client.send(&call);
+        assert_eq!(client.next("call_service")["args"]["topic"].as_str().unwrap().len(), LENGTH);
+    }
+    client.send(&call);
+    let refused = client.next("service_response");
+    assert_eq!(refused["values"], "more than 33554432 bytes of calls, latched messages and results");
+    // Small ones go on, and another client has a part of its own.
+    assert!(client.call("/rosapi/nodes", &json!({})).is_ok());
+    let mut other = Client::connect(lab.console);
+    other.send(&call);
+    client.next("call_service");
+    drop((client, other));
+    sleep(Duration::from_secs(3));
+    assert_eq!(held(&lab, "bytes that are kept for web clients"), 0);
+    assert_eq!(held(&lab, "calls of web clients that wait"), 0, "though nobody has answered");
+}
+
+#[test]
+fn latched_messages_have_a_bound() {
+    let lab = lab();
+    let mut client = Client::connect(lab.console);
+    let message = |topic: usize, text: &str| {
+        json!({ "op": "publish", "topic": format!("/latched_{topic}"), "type": "std_msgs/String",
+            "msg": { "data": text } })
+    };
+    let text = "x".repeat(LENGTH);
+    for topic in 0..MOST_KEPT {
+        let name = format!("/latched_{topic}");
+        client.send(&json!({ "op": "advertise", "topic": name, "type": "std_msgs/String", "latch": true }));
+        // The second one replaces the first.
+        client.send(&message(topic, "first"));
+        client.send(&message(topic, &text));
+    }
+    let refused = client.next("status")["msg"].take();
+    let reason = "more than 33554432 bytes of calls, latched messages and results";
+    assert_eq!(refused, format!("publish /latched_{}: {reason}", MOST_KEPT - 1));
+    // What was latched before stays.
+    let mut listener = Client::connect(lab.console);
+    listener.subscribe("/latched_31", "std_msgs/String");
+    assert_eq!(listener.message("/latched_31")["data"], "first");
+    client.send(&json!({ "op": "unadvertise", "topic": "/latched_0" }));
+    client.send(&message(MOST_KEPT - 1, &text));
+    assert_eq!(listener.message("/latched_31")["data"], text.as_str());
+    drop(client);
+    sleep(Duration::from_secs(5));
+    assert_eq!(held(&lab, "bytes that are kept for web clients"), 0);
+}
+
+/// The oldest results are forgotten: nobody may ever ask for them.
+#[test]
+fn results_of_a_clients_action_have_a_bound() {
+    let lab = lab();
+    let (mut server, mut caller) = (Client::connect(lab.console), Client::connect(lab.console));
+    let action = ("/follow", "control_msgs/FollowJointTrajectory");
+    server.send(&json!({ "op": "advertise_action", "action": action.0, "type": action.1 }));
+    sleep(Duration::from_secs(1));
+    for number in 0..MOST_KEPT + 8 {
+        caller.send(&json!({ "op": "send_action_goal", "id": number, "action": action.0,
+            "action_type": action.1, "args": {} }));
+        let id = server.next("send_action_goal")["id"].take();
+        server
+            .send(&json!({ "op": "action_result", "id": id, "action": action.0, "status": 4, "result": true,
+            "values": { "error_string": "x".repeat(LENGTH) } }));
+        let result = caller.next("action_result");
+        assert_eq!(result["values"]["error_string"].as_str().map(str::len), Some(LENGTH), "{number}");
+    }
+    let kept = held(&lab, "bytes that are kept for web clients");
+    assert!((MOST_KEPT - 2) * LENGTH < kept && kept <= MOST_KEPT * LENGTH, "{kept}");
+    drop((server, caller));
+    sleep(Duration::from_secs(5));
+    assert_eq!(held(&lab, "bytes that are kept for web clients"), 0);
+}
+
+/// A short text would take many times its length in memory.
+#[test]
+fn messages_of_many_values_are_refused_in_foxgloves_protocol_too() {
+    let lab = lab();
+    let (mut client, _) = web::foxglove_driver(lab.foxglove);
+    let many = format!(r#"{{ "linear": [{}[]] }}"#, "[],".repeat(1_000_000));
+    client.socket.send(Message::binary([&[1, 1, 0, 0, 0], many.as_bytes()].concat())).unwrap();
+    let status = client.next("status");
+    assert_eq!(status["message"], "publish /cmd_vel: more than 1000000 values", "{status}");
+}
+
+/// Who writes and does not read: its answers are not kept without end.
+#[test]
+fn a_client_that_only_writes_is_disconnected() {
+    let lab = lab();
+    let mut client = Client::connect(lab.console);
+    client.socket.get_mut().set_nonblocking(true).unwrap();
+    let call = json!({ "op": "call_service", "service": "/rosapi/topics" }).to_string();
+    for sent in 0.. {
+        assert!(sent < 100_000, "it is still connected");
+        match client.socket.send(Message::text(&*call)) {
+            Ok(()) | Err(Error::WriteBufferFull(_)) => {}
+            Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(_) => break,
+        }
+        sleep(Duration::from_millis(1));
+    }
+    sleep(Duration::from_secs(3));
+    assert!(lab.simulation().held()["bytes that wait for web clients"].most <= 16 << 20);
+    assert_eq!(held(&lab, "bytes that wait for web clients"), 0);
+    assert_eq!(held(&lab, "calls of web clients that wait"), 0);
+}
