@@ -48,7 +48,7 @@ const MAX_EVENTS: usize = 16;
 /// Maximum number of commands of one client that the owner has not taken.
 const MAX_COMMANDS: usize = 64;
 /// Bytes of messages that have not come completely or are not carried out, of all clients with more than their share.
-/// Beyond them a slow one is given up.
+/// Beyond them a slow one is given up, and long requests and commands are refused; beyond twice as much anyone is given up.
 const MAX_INPUT_IN_ALL: usize = 64 << 20;
 /// Time for a long message to come, while much of others waits.
 const SLOW_AFTER: Duration = Duration::from_secs(1);
@@ -212,24 +212,30 @@ impl Server {
         self.limit_input(now, client);
     }
 
-    /// If clients have sent too much that is not carried out, gives up the one with most of those whose message does not
-    /// end. `client` has sent something.
+    /// If clients have sent too much that is not carried out, gives up the one with most: of those whose message does not
+    /// end, or of all if it is far too much. `client` has sent something.
     fn limit_input(&mut self, now: Duration, client: ClientId) {
         if self.sessions.get(&client).is_none_or(|session| session.input_len() <= SHARE) {
             return;
         }
-        let all: usize = self.sessions.values().map(Session::input_len).sum();
+        let all = self.input_in_all();
         if all <= MAX_INPUT_IN_ALL {
             return;
         }
         // A clock that was set back makes nobody slow.
-        let is_slow = |session: &Session| now.saturating_sub(session.begun) > SLOW_AFTER;
+        let is_slow =
+            |session: &Session| all > 2 * MAX_INPUT_IN_ALL || now.saturating_sub(session.begun) > SLOW_AFTER;
         let slow = self.sessions.iter_mut().filter(|(_, session)| is_slow(session));
         if let Some((client, session)) = slow.max_by_key(|(_, session)| session.input_len()) {
             session.give_up();
             self.woken.insert(*client);
             self.note(ServerEvent::TooMuch { bytes: all });
         }
+    }
+
+    /// Bytes of what clients have sent that has not come completely, or is not carried out.
+    fn input_in_all(&self) -> usize {
+        self.sessions.values().map(Session::input_len).sum()
     }
 
     /// A device's data. `timestamp` is when it was measured, s since 1970.
@@ -455,6 +461,9 @@ impl Server {
     /// Why a command or a request to a device cannot be carried out.
     fn check(&self, header: &Header, body: &[u8]) -> Result<(), String> {
         let device = header.address.device;
+        if body.len() > SHARE && self.input_in_all() + body.len() > MAX_INPUT_IN_ALL {
+            return Err(format!("messages of all clients wait with more than {MAX_INPUT_IN_ALL} bytes"));
+        }
         let offered =
             self.devices.get(&device).ok_or_else(|| format!("there is no {}", config::name(device)))?;
         // As in the original, any client may speak to a device that is open.

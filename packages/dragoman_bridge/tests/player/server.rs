@@ -541,6 +541,33 @@ fn messages_that_never_end_have_a_bound_in_all() {
     assert!(held <= 64 << 20, "{held}");
 }
 
+/// Those who are fast cannot make the server keep any number of messages either.
+#[test]
+fn long_messages_at_the_same_time_have_a_bound_in_all() {
+    const LENGTH: usize = 6 << 20;
+    let mut bench = bench();
+    let begun = encoded(BASE, Kind::Command, VELOCITY.subtype, &[0; LENGTH]);
+    let begun = &begun[..LENGTH];
+    let send = |bench: &mut Bench| {
+        let client = bench.connect();
+        bench.server.handle_bytes(NOW, client, begun);
+        client
+    };
+    let asking = bench.subscribed();
+    let mut clients: Vec<ClientId> = (0..10).map(|_| send(&mut bench)).collect();
+    // A long request waits for nobody, a short one is carried out.
+    for (body, word) in [(vec![0; LENGTH], "messages of all clients wait"), (Vec::new(), "")] {
+        bench.server.handle_bytes(NOW, asking, &encoded(BASE, Kind::Request, GET_GEOMETRY.subtype, &body));
+        let refused = bench.server.poll_event().map(|event| event.to_string()).unwrap_or_default();
+        assert!(refused.contains(word), "{refused}");
+        assert_eq!(bench.calls().len(), usize::from(body.is_empty()));
+    }
+    clients.extend((0..30).map(|_| send(&mut bench)));
+    let held: usize = clients.iter().map(|client| bench.server.waiting_len(*client)).sum();
+    assert!((120 << 20..=128 << 20).contains(&held), "{held}");
+    assert!(!bench.server.is_given_up(asking));
+}
+
 /// Data for clients that do not read is bounded in all; each has a share of its own. What waits for several counts once.
 #[test]
 fn data_for_slow_clients_has_a_bound_in_all() {

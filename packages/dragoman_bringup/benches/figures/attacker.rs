@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use oorandom::Rand32;
 
 use crate::attackers::ATTACKERS;
 use crate::common::processor_time;
+use crate::rows::pid;
 use crate::table::{Figure, number};
 
 /// What an attacker is given.
@@ -175,6 +177,11 @@ impl Attacker {
         let words: Vec<f64> = line.iter().flat_map(|line| line.split(' ')).flat_map(str::parse).collect();
         let [sent, load] = words[..] else { return Done { sent: 0.0, seconds, load: 0.0, is_whole: false } };
         Done { sent, seconds, load, is_whole }
+    }
+
+    /// Stops it, lets it go on, or kills it.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = kill(pid(self.child.id()), signal);
     }
 
     /// Tells it to leave.

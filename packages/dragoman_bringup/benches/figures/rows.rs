@@ -1,5 +1,6 @@
 //! The rows of the tables, and what they share.
 
+mod by_turns;
 mod everyday;
 mod given_back;
 mod waiting;
@@ -19,6 +20,7 @@ use crate::watch::{Course, Watch};
 /// All, in the order of the tables.
 pub(crate) const TABLES: &[(&str, &[Row])] = &[
     ("What was taken is given back", given_back::ROWS),
+    ("All by turns", by_turns::ROWS),
     ("Nobody waits for a stranger", waiting::ROWS),
     ("From day to day", everyday::ROWS),
 ];
@@ -139,6 +141,6 @@ fn machine(times: &Times) -> Figure {
     times.figure("the machine itself: p50 / p99 / longest, ms")
 }
 
-fn pid(process: u32) -> Pid {
+pub(crate) fn pid(process: u32) -> Pid {
     Pid::from_raw(process.cast_signed())
 }

@@ -93,6 +93,7 @@ impl Hub {
         let own_key = key.clone();
         let (waiting, handle) = abortable(async move {
             let ended = hub.execute_goal(&owner, &reply, &name, &type_name, uuid, goal, feedback).await;
+            let ended = ended.and_then(|ended| owner.room(ended.2.len()).map(|()| ended));
             // This task ends after it, as removing the goal aborts it.
             match &ended {
                 Ok((status, structure, data)) => owner.with(|session| {

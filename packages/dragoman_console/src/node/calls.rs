@@ -127,6 +127,7 @@ impl Hub {
                 Some(response) => response,
                 None => hub.call(&service, type_name.as_deref(), args, timeout).await,
             };
+            let response = response.and_then(|response| asking.room(response.1.len()).map(|()| response));
             asking.with(|session| match &response {
                 Ok((structure, data)) => session.service_response(&answer, &service, Ok((structure, data))),
                 Err(reason) => session.service_response(&answer, &service, Err(reason)),

@@ -265,6 +265,14 @@ impl Client {
         }
     }
 
+    /// Whether an answer of about so many bytes may be made.
+    ///
+    /// # Errors
+    /// Too much waits for clients: the reason for this one.
+    pub(crate) fn room(&self, bytes: usize) -> Result<(), String> {
+        self.outbox.room(bytes)
+    }
+
     /// Whether so many bytes would be more answers and requests than may wait for it.
     pub(crate) fn is_busy(&self, bytes: usize) -> bool {
         self.outbox.is_busy(bytes)

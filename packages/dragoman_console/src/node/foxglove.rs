@@ -128,6 +128,7 @@ impl Hub {
                 let refused = call.clone();
                 let begun = client.in_background(data.len(), async move {
                     let response = hub.call_foxglove(&call, data).await;
+                    let response = response.and_then(|data| asking.room(data.len()).map(|()| data));
                     let response = response.as_deref().map_err(String::as_str);
                     asking.with_foxglove(|session| session.call_response(&call, response));
                 });
@@ -139,13 +140,12 @@ impl Hub {
                 let bytes = names.iter().chain(&id).map(String::len).sum();
                 let begun = client.in_background(bytes, async move {
                     let values = hub.foxglove_parameters(&names).await;
-                    asking.with_foxglove(|session| session.parameter_values(&values, id.as_deref()));
+                    give_values(&asking, "getParameters", &values, id.as_deref());
                 });
                 report(client, None, "getParameters", "", begun);
             }
             Order::SetParameters { parameters, id } => {
-                let of_one = |one: &Parameter| one.name.len() + one.value.as_ref().map_or(0, bytes_of);
-                let bytes = parameters.iter().map(of_one).sum::<usize>() + id.as_ref().map_or(0, String::len);
+                let bytes = bytes_of_parameters(&parameters) + id.as_ref().map_or(0, String::len);
                 let begun = client.in_background(bytes, async move {
                     let mut names = Vec::new();
                     for parameter in parameters {
@@ -155,7 +155,7 @@ impl Hub {
                     }
                     if let Some(id) = id.filter(|_| !names.is_empty()) {
                         let values = hub.foxglove_parameters(&names).await;
-                        asking.with_foxglove(|session| session.parameter_values(&values, Some(&id)));
+                        give_values(&asking, "setParameters", &values, Some(&id));
                     }
                 });
                 report(client, None, "setParameters", "", begun);
@@ -167,6 +167,7 @@ impl Hub {
                     let read = off_thread(Work::READ, move |_| assets::asset(&uri, most)).await;
                     drop(place);
                     let asset = read.unwrap_or_else(|error| Err(error.to_string()));
+                    let asset = asset.and_then(|asset| asking.room(asset.len()).map(|()| asset));
                     let asset = asset.as_deref().map_err(String::as_str);
                     asking.with_foxglove(|session| session.asset(request, asset));
                 });
@@ -319,4 +320,17 @@ fn nodes(endpoints: &[Endpoint]) -> Nodes {
         known.extend(endpoint.node.clone());
     }
     nodes
+}
+
+/// Gives the values that a client has asked for, unless they are too much.
+fn give_values(client: &Client, operation: &str, values: &[Parameter], id: Option<&str>) {
+    let room = client.room(bytes_of_parameters(values));
+    if room.is_ok() {
+        client.with_foxglove(|session| session.parameter_values(values, id));
+    }
+    report(client, None, operation, "", room);
+}
+
+fn bytes_of_parameters(parameters: &[Parameter]) -> usize {
+    parameters.iter().map(|one| one.name.len() + one.value.as_ref().map_or(0, bytes_of)).sum()
 }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
@@ -67,16 +67,41 @@ impl Outbox {
         }
     }
 
+    /// Whether more waits for all clients than may.
+    fn is_crowded(&self, queue: &Queue) -> bool {
+        let (_, all) = queue.bytes.get();
+        all > ALL_QUEUES * self.most
+    }
+
+    /// What may wait for a client while it is crowded.
+    fn share(&self) -> usize {
+        self.most / ALL_QUEUES
+    }
+
+    /// Whether an answer of about so many bytes may be made.
+    ///
+    /// # Errors
+    /// It is long, and too much waits for all clients already: the reason for the client.
+    pub(super) fn room(&self, bytes: usize) -> Result<(), String> {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes > self.share() && self.is_crowded(&queue) {
+            let [all, share] = [ALL_QUEUES * self.most, self.share()];
+            return Err(format!(
+                "more than {all} bytes wait for all clients: an answer may have {share} bytes now"
+            ));
+        }
+        Ok(())
+    }
+
     pub(super) fn push(&self, frame: Outgoing) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         if queue.is_given_up {
             return;
         }
         let length = frame.frame.len();
-        let (_, all) = queue.bytes.get();
-        let is_crowded = all > ALL_QUEUES * self.most;
+        let is_crowded = self.is_crowded(&queue);
         // What may wait already. Clients that read get a message of any length, however much waits for others.
-        let before = if is_crowded { self.most / ALL_QUEUES } else { self.most };
+        let before = if is_crowded { self.share() } else { self.most };
         if queue.frames.is_empty() {
             queue.taken = dragoman_time::now();
         }
@@ -97,12 +122,8 @@ impl Outbox {
         } else {
             // One answer of any length is allowed.
             let is_too_much = queue.kept > 0 && queue.kept_bytes + length > self.most;
-            let is_slow = queue.kept_bytes > before && dragoman_time::since(queue.taken) > SLOW_AFTER;
-            if queue.kept >= MOST_MESSAGES || is_too_much || is_slow {
-                drop(queue);
-                self.give_up();
-                self.overfull.notify_one();
-                return;
+            if queue.kept >= MOST_MESSAGES || is_too_much || self.is_slow(&queue, before) {
+                return self.overflow(queue);
             }
             queue.kept += 1;
             queue.kept_bytes += length;
@@ -111,6 +132,17 @@ impl Outbox {
         queue.frames.push_back(frame);
         drop(queue);
         self.changed.notify_one();
+    }
+
+    /// Whether the client has taken nothing for a while, though more of its answers wait than these bytes.
+    fn is_slow(&self, queue: &Queue, before: usize) -> bool {
+        queue.kept_bytes > before && dragoman_time::since(queue.taken) > SLOW_AFTER
+    }
+
+    fn overflow(&self, queue: MutexGuard<'_, Queue>) {
+        drop(queue);
+        self.give_up();
+        self.overfull.notify_one();
     }
 
     /// Waits until more waits than may, and is not taken: nothing more is kept for the client.
@@ -139,8 +171,14 @@ impl Outbox {
         (queue.kept, queue.kept_bytes) = (0, 0);
     }
 
+    /// Sends a ping, unless the client is given up for what it holds while it is crowded.
     pub(super) fn ping(&self) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).is_ping_due = true;
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_crowded(&queue) && self.is_slow(&queue, self.share()) {
+            return self.overflow(queue);
+        }
+        queue.is_ping_due = true;
+        drop(queue);
         self.changed.notify_one();
     }
 
@@ -268,6 +306,28 @@ mod tests {
             modest.push(frame(1, false));
             assert!(is_given_up(&modest));
             assert_eq!(all.load(Ordering::Relaxed), 8 * 80 + 1);
+        });
+    }
+
+    #[test]
+    fn one_long_answer_for_each_client_is_too_much() {
+        dragoman_time::Simulation::new(0).block_on(async {
+            let all = Arc::new(AtomicUsize::new(0));
+            let holding: Vec<Outbox> = (0..3).map(|_| Outbox::new(80, &all)).collect();
+            for outbox in &holding[..2] {
+                outbox.room(500).unwrap();
+                outbox.push(frame(500, false));
+            }
+            let refused = holding[2].room(11).unwrap_err();
+            assert_eq!(refused, "more than 640 bytes wait for all clients: an answer may have 10 bytes now");
+            holding[2].room(10).unwrap();
+            holding[2].push(frame(10, false));
+            dragoman_time::sleep(SLOW_AFTER * 2).await;
+            // The first that is asked for a sign of life makes room, then nobody else has to.
+            holding.iter().for_each(Outbox::ping);
+            assert_eq!(holding.iter().map(is_given_up).collect::<Vec<_>>(), [true, false, false]);
+            assert_eq!(all.load(Ordering::Relaxed), 510);
+            holding[2].room(500).unwrap();
         });
     }
 }

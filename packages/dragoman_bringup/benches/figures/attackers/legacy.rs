@@ -9,7 +9,7 @@ use dragoman_bridge::player::wire::player::{DEVICES, MODE, PUSH};
 use crate::attacker::Attack;
 use crate::common::ArmClient;
 use crate::common::apolo::{ApoloClient, request};
-use crate::common::neobotix::{NeobotixClient, SET_MAP, texts};
+use crate::common::neobotix::{GET_MAP, NeobotixClient, SET_MAP, texts};
 use crate::common::player::{PlayerClient, SERVER};
 
 /// Time between two turns through all connections.
@@ -52,7 +52,7 @@ pub(super) fn datagrams(attack: &mut Attack) {
     }
 }
 
-/// Maps of `bytes` each, from one client after another.
+/// Maps of `bytes` each, from one client after another; in the end the platform has its own map again.
 pub(super) fn maps(attack: &mut Attack) {
     const HEAD: &str = "<map Version=\"1.0\"><layer index=\"0\">";
     const TAIL: &str = "</layer></map>";
@@ -65,9 +65,10 @@ pub(super) fn maps(attack: &mut Attack) {
         ));
     }
     map.push_str(TAIL);
+    let own = NeobotixClient::next(attack.means.target).ask(&[GET_MAP]).text_after_byte();
     for number in 0..attack.means.count {
         if !attack.goes_on() {
-            return;
+            break;
         }
         let mut client = NeobotixClient::next(attack.means.target);
         client.order(&texts(SET_MAP, &[&format!("map_{number}"), &map]));
@@ -76,6 +77,7 @@ pub(super) fn maps(attack: &mut Attack) {
     attack.is_complete();
     // The last map is still to be read.
     attack.stay();
+    NeobotixClient::next(attack.means.target).order(&texts(SET_MAP, &["own", &own]));
 }
 
 /// Clients that open every device in push mode, and read all that comes.

@@ -101,14 +101,14 @@ fn few_files(run: &Run) -> Vec<Figure> {
 }
 
 /// `dragoman record` of all topics, on the attackers' core.
-struct Recorder {
+pub(super) struct Recorder {
     child: Child,
     file: PathBuf,
     began: Instant,
 }
 
 impl Recorder {
-    fn start(run: &Run, lab: &Lab) -> Self {
+    pub(super) fn start(run: &Run, lab: &Lab) -> Self {
         let file =
             std::env::temp_dir().join(format!("dragoman_figures_{}_{}.mcap", std::process::id(), lab.domain));
         let mut command = run.command(lab, &["record", "--output", &file.to_string_lossy()]);
@@ -118,7 +118,7 @@ impl Recorder {
         Self { child, file, began: Instant::now() }
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(super) fn signal(&self, signal: Signal) {
         let _ = kill(pid(self.child.id()), signal);
     }
 
@@ -156,9 +156,10 @@ fn recorded(run: &Run, then: impl FnOnce(&Recorder), wait: Duration) -> Vec<Figu
     course.figures().into_iter().chain([rise, recorder]).collect()
 }
 
+/// A lost reader is counted until the lease of its participant ends, and for one look more.
+pub(super) const LEASE: Duration = Duration::from_secs(22);
+
 fn recorder_killed(run: &Run) -> Vec<Figure> {
-    // The lost reader is counted until the lease of its participant ends, and for one look more.
-    const LEASE: Duration = Duration::from_secs(22);
     recorded(run, |_| {}, LEASE)
 }
 

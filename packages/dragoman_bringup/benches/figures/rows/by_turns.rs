@@ -1,0 +1,103 @@
+//! Strangers of every kind by turns, for minutes: they leave, are killed, or fall silent for a while.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use oorandom::Rand32;
+
+use super::given_back::{Folder, LEASE, Recorder};
+use super::{Row, Run, machine};
+use crate::attacker::{Attacker, Means};
+use crate::common::Lab;
+use crate::good::{ALL, Machine, Working};
+use crate::table::Figure;
+use crate::watch::Watch;
+
+pub(super) const ROWS: &[Row] = &[Row {
+    name: "by-turns",
+    what: "clients, recorders and peers that leave, are killed or suspended",
+    // How long good clients wait is held with each attacker alone.
+    open: &["STOP", "call"],
+    run: by_turns,
+}];
+
+/// Who comes, and with what.
+const STRANGERS: &[(&str, fn(&mut Means, &Lab))] = &[
+    ("apolo-deaf", |means, lab| (means.target, means.count) = (lab.apolo, 50)),
+    ("datagrams", |means, lab| (means.target, means.rate) = (lab.address, 10_000)),
+    ("maps", |means, lab| (means.target, means.count, means.bytes) = (lab.neobotix[1], 1, 2_000_000)),
+    ("player-subscribers", |means, lab| (means.target, means.count) = (lab.player, 20)),
+    ("web-calls", |means, _| means.count = 5),
+    ("web-fragments", |means, _| (means.count, means.bytes) = (8, 4_000_000)),
+    ("web-publishers", |means, _| (means.count, means.bytes) = (5, 100)),
+    ("web-subscriptions", |means, _| means.count = 3),
+    ("web-visits", |means, _| means.count = 20),
+    ("goals-without-reader", |means, _| means.rate = 12),
+    ("lists-without-reader", |means, _| (means.count, means.rate) = (100, 200)),
+    ("long-names", |means, _| (means.count, means.bytes, means.rate) = (200, 30_000, 500)),
+    ("participants", |_, _| {}),
+];
+
+/// One that comes: a stranger of the list, or a recorder of all topics.
+enum Guest {
+    Attacker(Attacker),
+    Recorder(Recorder),
+}
+
+impl Guest {
+    fn signal(&self, signal: Signal) {
+        match self {
+            Self::Attacker(attacker) => attacker.signal(signal),
+            Self::Recorder(recorder) => recorder.signal(signal),
+        }
+    }
+}
+
+/// Ten minutes; the short attack is a third of one.
+fn by_turns(run: &Run) -> Vec<Figure> {
+    let folder = Folder::new("turns");
+    let lab = run.lab(&[], &["-p", &folder.data()]);
+    let mut chance = Rand32::new(run.seed);
+    let good = Working::start(&lab, ALL);
+    std::thread::sleep(Duration::from_millis(500));
+    let watch = Watch::start(lab.child.id());
+    good.measure();
+    let (times, began) = (Machine::start(), Instant::now());
+    let (mut left, mut killed, mut suspended) = (0, 0, 0);
+    while began.elapsed() < Duration::from_secs(run.of(600, 20).into()) {
+        let guest = come(run, &lab, &mut chance);
+        std::thread::sleep(Duration::from_millis(chance.rand_range(200..3000).into()));
+        if chance.rand_range(0..3) == 0 {
+            suspended += 1;
+            guest.signal(Signal::SIGSTOP);
+            std::thread::sleep(Duration::from_millis(chance.rand_range(200..8000).into()));
+            guest.signal(Signal::SIGCONT);
+        }
+        if chance.rand_range(0..2) == 0 {
+            killed += 1;
+            guest.signal(Signal::SIGKILL);
+        }
+        left += 1;
+        if let Guest::Attacker(attacker) = guest {
+            attacker.leave();
+        }
+    }
+    let times = times.times();
+    let good = good.figures(&times);
+    std::thread::sleep(LEASE);
+    let shown =
+        format!("{left} in {:.0} s, {suspended} suspended, {killed} killed", began.elapsed().as_secs_f64());
+    let guests = Figure::new("came", shown);
+    watch.after().figures().into_iter().chain(good).chain([guests, machine(&times)]).collect()
+}
+
+fn come(run: &Run, lab: &Lab, chance: &mut Rand32) -> Guest {
+    let number = chance.rand_range(0..STRANGERS.len() as u32 + 2) as usize;
+    let Some((name, equip)) = STRANGERS.get(number) else {
+        return Guest::Recorder(Recorder::start(run, lab));
+    };
+    let mut means = run.means(name, lab);
+    means.seed = chance.rand_u32().into();
+    equip(&mut means, lab);
+    Guest::Attacker(Attacker::start(&means))
+}
