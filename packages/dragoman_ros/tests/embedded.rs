@@ -1,5 +1,8 @@
 //! Two contexts of the embedded layer communicate over the loopback interface.
 
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Context as TaskContext, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::{
@@ -195,4 +198,59 @@ fn a_writer_of_another_type_is_not_misread() {
     }
     assert_eq!(collect(&mut stamped, 5).last().map(|message| message.twist.linear.x), Some(0.25));
     assert_eq!(within(Duration::from_millis(300), plain.next()), None, "read as what it is not");
+}
+
+/// The task of a subscription, in which the middleware's thread waits until the sender is dropped.
+struct Gate {
+    reached: SyncSender<()>,
+    opened: Mutex<Receiver<()>>,
+}
+
+impl Wake for Gate {
+    fn wake(self: Arc<Self>) {
+        let _ = self.reached.try_send(());
+        let _ = self.opened.lock().unwrap().recv();
+    }
+}
+
+/// Nothing that is made is refused, and nothing that is dropped stays, because the middleware is busy.
+#[test]
+fn endpoints_wait_for_no_event_loop() {
+    const COUNT: u32 = 300;
+    let (here, there) = (context(4), context(4));
+    let mut talker = Node::create(here, "talker", "").unwrap();
+    let mut listener = Node::create(there, "listener", "").unwrap();
+    let qos = QosProfile::default();
+    let mut messages = listener.subscribe::<std_msgs::msg::UInt32>("gate", qos.clone()).unwrap();
+    let publisher = talker.create_publisher::<std_msgs::msg::UInt32>("gate", qos.clone()).unwrap();
+    let (reached, is_reached) = sync_channel(1);
+    let (open, opened) = sync_channel(0);
+    let gate = Waker::from(Arc::new(Gate { reached, opened: Mutex::new(opened) }));
+    assert!(messages.poll_next_unpin(&mut TaskContext::from_waker(&gate)).is_pending());
+    within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
+    let end = Instant::now() + PATIENCE;
+    while is_reached.try_recv().is_err() {
+        assert!(Instant::now() < end, "no message comes");
+        publisher.publish(&std_msgs::msg::UInt32 { data: 1 }).unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let made: Vec<_> = (0..COUNT)
+        .map(|number| {
+            let name = format!("made_{number}");
+            let messages = listener.subscribe::<std_msgs::msg::UInt32>(&name, qos.clone()).unwrap();
+            (messages, listener.create_publisher::<std_msgs::msg::UInt32>(&name, qos.clone()).unwrap())
+        })
+        .collect();
+    drop(made);
+    drop(open);
+    assert_eq!(collect(&mut messages, 1)[0].data, 1);
+    // Those that are made now come after what was made and dropped.
+    let mut last = listener.subscribe::<std_msgs::msg::UInt32>("last", qos.clone()).unwrap();
+    let publisher = talker.create_publisher::<std_msgs::msg::UInt32>("last", qos).unwrap();
+    within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
+    std::thread::sleep(MATCHING_SETTLES);
+    publisher.publish(&std_msgs::msg::UInt32 { data: 2 }).unwrap();
+    assert_eq!(collect(&mut last, 1)[0].data, 2);
+    let topics = talker.get_topic_names_and_types().unwrap();
+    assert!(!topics.keys().any(|name| name.contains("made")), "{topics:?}");
 }
