@@ -23,6 +23,7 @@ mod strangers;
 mod texts;
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use common::{Lab, sleep};
@@ -31,8 +32,12 @@ use dragoman_time::Fingerprint;
 use motion::Motion;
 use texts::{EVIL, Texts};
 
-/// Seeds that have found a fault, with what it was.
-const KEPT: &[(u64, &str)] = &[];
+/// Seeds that have found a fault, with what it was. Most of the faults have a short test of their own as well.
+const KEPT: &[(u64, &str)] = &[
+    (478_041, "Player's client side took a base for another device when its size differed in the last digit"),
+    (47, "STOP did not end what the Ranger's drives do by themselves"),
+    (12, "an arm that was far behind its command went on after STOP"),
+];
 
 /// Time of random commands before everything is stopped, and how often that happens; `DRAGOMAN_ROUNDS` replaces it.
 const ROUND: Duration = Duration::from_secs(60);
@@ -156,10 +161,16 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 #[test]
-fn seeds_that_have_found_faults_find_none() {
-    for (seed, _) in KEPT {
-        check(*seed);
-    }
+#[ignore = "half a minute each; .ci/run seeds runs them"]
+fn kept_seeds_find_no_faults() {
+    let kept = Mutex::new(KEPT.iter());
+    let take = || kept.lock().unwrap_or_else(PoisonError::into_inner).next();
+    beside(|| {
+        while let Some((seed, fault)) = take() {
+            println!("seed {seed}: {fault}");
+            check(*seed);
+        }
+    });
 }
 
 #[test]
@@ -169,14 +180,19 @@ fn fresh_seeds_find_no_faults() {
     }
     let left = AtomicU64::new(number("DRAGOMAN_SEEDS").unwrap_or(1));
     let take = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    beside(|| {
+        while take().is_ok() {
+            // Small numbers are easier to type.
+            check(dragoman_time::random("seeds") % 1_000_000);
+        }
+    });
+}
+
+/// Works on every processor.
+fn beside(work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while take().is_ok() {
-                    // Small numbers are easier to type.
-                    check(dragoman_time::random("seeds") % 1_000_000);
-                }
-            });
+            scope.spawn(&work);
         }
     });
 }
