@@ -21,8 +21,11 @@ pub(super) const ROWS: &[Row] = &[Row {
     run: by_turns,
 }];
 
+/// Gives an attacker its means.
+type Equip = fn(&mut Means, &Lab);
+
 /// Who comes, and with what.
-const STRANGERS: &[(&str, fn(&mut Means, &Lab))] = &[
+const STRANGERS: &[(&str, Equip)] = &[
     ("apolo-deaf", |means, lab| (means.target, means.count) = (lab.apolo, 50)),
     ("datagrams", |means, lab| (means.target, means.rate) = (lab.address, 10_000)),
     ("maps", |means, lab| (means.target, means.count, means.bytes) = (lab.neobotix[1], 1, 2_000_000)),
