@@ -1,8 +1,14 @@
 //! Gives memory that was freed back to the system.
 //!
-//! glibc keeps what a program frees in its arenas while anything above it is in use. [`watch`] looks at the size of the
-//! process every few seconds, and returns free pages ([`give_back`]) when it is well above the smallest size that was
-//! seen. With other systems and C libraries it does nothing.
+//! glibc keeps what a program frees in two ways.
+//!
+//! - It keeps the end of each thread's heap up to a size that grows with the largest block ever freed, to 64 MiB, and
+//!   `malloc_trim` does not look at the ends of these heaps: after one message of 32 MB each thread could keep 64 MiB.
+//!   [`watch`] fixes the sizes (mallopt(3)).
+//! - It keeps what lies below anything in use. [`watch`] looks at the size of the process every few seconds, and returns
+//!   free pages ([`give_back`]) when it is well above the smallest size that was seen.
+//!
+//! With other systems and C libraries it does nothing.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -19,11 +25,19 @@ const PERIOD: Duration = Duration::from_secs(4);
 /// Time before the first look. By then a program has started, and few clients have come: its size is the one at rest.
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 
-/// Gives memory back now and then, in a thread of its own, until the process ends.
+/// Blocks of this size and more are mapped by themselves, and so returned when they are freed. Smaller than a picture of a
+/// camera it would cost a page fault for each of its pages.
+const MAPPED: std::ffi::c_int = 1 << 20;
+/// What a heap may keep at its end.
+const KEPT: std::ffi::c_int = 2 << 20;
+
+/// Gives memory back when it is freed, and now and then, in a thread of its own, until the process ends. For the beginning
+/// of a program.
 ///
 /// # Errors
 /// No thread can be started.
 pub fn watch() -> std::io::Result<()> {
+    fix_sizes();
     let look = || {
         let mut trimmer = Trimmer::default();
         let mut pause = FIRST_LOOK;
@@ -40,6 +54,21 @@ pub fn watch() -> std::io::Result<()> {
     };
     std::thread::Builder::new().name("memory".to_owned()).stack_size(64 << 10).spawn(look).map(drop)
 }
+
+/// Ends the growth of what each heap keeps.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+fn fix_sizes() {
+    for (parameter, value) in [(libc::M_MMAP_THRESHOLD, MAPPED), (libc::M_TRIM_THRESHOLD, KEPT)] {
+        // SAFETY: it takes no pointer, and is safe to call from any thread at any time (mallopt(3)).
+        let is_set = unsafe { libc::mallopt(parameter, value) };
+        debug_assert_eq!(is_set, 1, "mallopt({parameter}, {value})");
+    }
+}
+
+/// Nothing is known of the allocators of other systems.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn fix_sizes() {}
 
 /// Returns free pages of the allocator to the system.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -89,6 +118,24 @@ mod tests {
         assert!(between > before + (59 << 20), "{before} {between}");
         drop((small, large));
         assert!(in_use() + (58 << 20) < between);
+    }
+
+    /// Also after a large block was freed, which makes glibc keep more.
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn the_end_of_a_threads_heap_is_returned() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        fix_sizes();
+        let work = || {
+            let first = Box::new([1_u8; 1 << 10]);
+            drop(vec![1_u8; 20 << 20]);
+            let before = resident().unwrap();
+            drop((0..1024).map(|_| vec![1; 32 << 10].into_boxed_slice()).collect::<Vec<Box<[u8]>>>());
+            give_back();
+            assert!(resident().unwrap() < before + (4 << 20), "32 MiB were freed");
+            assert_eq!(first[0], 1);
+        };
+        std::thread::spawn(work).join().unwrap();
     }
 
     #[test]

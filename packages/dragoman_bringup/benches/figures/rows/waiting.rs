@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "map-lines",
         what: "maps of 80,000 lines from one PlatformCtrl client",
-        open: &["memory"],
+        open: &[],
         run: map_lines,
     },
     Row { name: "datagrams", what: "50,000 datagrams/s of the 31-byte protocol", open: &[], run: datagrams },
