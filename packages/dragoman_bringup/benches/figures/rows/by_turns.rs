@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[Row {
 /// Gives an attacker its means.
 type Equip = fn(&mut Means, &Lab);
 
-/// Who comes, and with what.
+/// Who comes, and with what. Not the participants that stay for a day.
 const STRANGERS: &[(&str, Equip)] = &[
     ("apolo-deaf", |means, lab| (means.target, means.count) = (lab.apolo, 50)),
     ("datagrams", |means, lab| (means.target, means.rate) = (lab.address, 10_000)),
@@ -38,8 +38,10 @@ const STRANGERS: &[(&str, Equip)] = &[
     ("goals-without-reader", |means, _| means.rate = 12),
     ("lists-without-reader", |means, _| (means.count, means.rate) = (100, 200)),
     ("long-names", |means, _| (means.count, means.bytes, means.rate) = (200, 30_000, 500)),
-    ("participants", |_, _| {}),
 ];
+
+/// What the participants of `long-names` announce, and one look more.
+const LONG_LEASE: Duration = Duration::from_secs(102);
 
 /// One that comes: a stranger of the list, or a recorder of all topics.
 enum Guest {
@@ -67,8 +69,9 @@ fn by_turns(run: &Run) -> Vec<Figure> {
     good.measure();
     let (times, began) = (Machine::start(), Instant::now());
     let (mut left, mut killed, mut suspended) = (0, 0, 0);
+    let mut forgotten = began;
     while began.elapsed() < Duration::from_secs(run.of(600, 20).into()) {
-        let guest = come(run, &lab, &mut chance);
+        let (guest, lease) = come(run, &lab, &mut chance);
         std::thread::sleep(Duration::from_millis(chance.rand_range(200..3000).into()));
         if chance.rand_range(0..3) == 0 {
             suspended += 1;
@@ -79,6 +82,7 @@ fn by_turns(run: &Run) -> Vec<Figure> {
         if chance.rand_range(0..2) == 0 {
             killed += 1;
             guest.signal(Signal::SIGKILL);
+            forgotten = forgotten.max(Instant::now() + lease);
         }
         left += 1;
         if let Guest::Attacker(attacker) = guest {
@@ -87,20 +91,22 @@ fn by_turns(run: &Run) -> Vec<Figure> {
     }
     let times = times.times();
     let good = good.figures(&times);
-    std::thread::sleep(LEASE);
+    std::thread::sleep(forgotten.saturating_duration_since(Instant::now()));
     let shown =
         format!("{left} in {:.0} s, {suspended} suspended, {killed} killed", began.elapsed().as_secs_f64());
     let guests = Figure::new("came", shown);
     watch.after().figures().into_iter().chain(good).chain([guests, machine(&times)]).collect()
 }
 
-fn come(run: &Run, lab: &Lab, chance: &mut Rand32) -> Guest {
+/// The next one, and the time for which the lab may count it as there after it was killed.
+fn come(run: &Run, lab: &Lab, chance: &mut Rand32) -> (Guest, Duration) {
     let number = chance.rand_range(0..STRANGERS.len() as u32 + 2) as usize;
     let Some((name, equip)) = STRANGERS.get(number) else {
-        return Guest::Recorder(Recorder::start(run, lab));
+        return (Guest::Recorder(Recorder::start(run, lab)), LEASE);
     };
     let mut means = run.means(name, lab);
     means.seed = chance.rand_u32().into();
     equip(&mut means, lab);
-    Guest::Attacker(Attacker::start(&means))
+    let lease = if *name == "long-names" { LONG_LEASE } else { LEASE };
+    (Guest::Attacker(Attacker::start(&means)), lease)
 }
