@@ -87,12 +87,14 @@ pub(super) fn fragments(attack: &mut Attack) {
 pub(super) fn subscriptions(attack: &mut Attack) {
     let mut clients = clients(attack);
     set_nonblocking(&clients);
+    // Nobody knows these names from an earlier attack.
+    let seed = attack.means.seed;
     for number in 0..1000 {
         for (index, client) in clients.iter_mut().enumerate() {
             if !attack.goes_on() {
                 return;
             }
-            let topic = format!("/stranger_{index}/topic_{number}");
+            let topic = format!("/stranger_{seed}_{index}/topic_{number}");
             let subscribe = json!({ "op": "subscribe", "topic": topic, "type": "std_msgs/String" });
             let _ = client.socket.send(Message::text(subscribe.to_string()));
             drain(client);
