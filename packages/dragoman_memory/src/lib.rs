@@ -25,12 +25,6 @@ const PERIOD: Duration = Duration::from_secs(4);
 /// Time before the first look. By then a program has started, and few clients have come: its size is the one at rest.
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 
-/// Blocks of this size and more are mapped by themselves, and so returned when they are freed. Smaller than a picture of a
-/// camera it would cost a page fault for each of its pages.
-const MAPPED: std::ffi::c_int = 1 << 20;
-/// What a heap may keep at its end.
-const KEPT: std::ffi::c_int = 2 << 20;
-
 /// Gives memory back when it is freed, and now and then, in a thread of its own, until the process ends. For the beginning
 /// of a program.
 ///
@@ -59,6 +53,11 @@ pub fn watch() -> std::io::Result<()> {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn fix_sizes() {
+    /// Blocks of this size and more are mapped by themselves, and so returned when they are freed. Pictures of the lab's
+    /// cameras are smaller: a new mapping costs a page fault for each page.
+    const MAPPED: libc::c_int = 1 << 20;
+    /// What a heap may keep at its end.
+    const KEPT: libc::c_int = 2 << 20;
     for (parameter, value) in [(libc::M_MMAP_THRESHOLD, MAPPED), (libc::M_TRIM_THRESHOLD, KEPT)] {
         // SAFETY: it takes no pointer, and is safe to call from any thread at any time (mallopt(3)).
         let is_set = unsafe { libc::mallopt(parameter, value) };
