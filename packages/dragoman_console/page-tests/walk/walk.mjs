@@ -1014,12 +1014,18 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     const input = row.locator('input');
     const old = await input.inputValue();
     await input.fill('0.55');
+    // What is being typed stays when the list is read again, as it is when another machine appears.
+    const other = page.locator('tr[data-key="IpoTransVel"] input');
+    const otherBefore = await other.inputValue();
+    await ros.call('/neobotix/set_pltf_param', { key: 'IpoTransVel', value: '405' });
+    await page.getByRole('button', { name: 'Read again' }).evaluate((one) => one.click());
+    await until('the other value', async () => (await other.inputValue()) === '405');
+    assert.equal(await input.inputValue(), '0.55');
     await toast(page, 'info', () => input.press('Enter'));
     const value = async (name) =>
       (await ros.call('/neobotix/get_pltf_param_vec')).parameters.find((one) => one.key === name).value;
     assert.equal(Number(await value('IpoRotvel')), 0.55);
     // What another program sets after the page was read is in the file too.
-    const speed = await value('IpoTransVel');
     await ros.call('/neobotix/set_pltf_param', { key: 'IpoTransVel', value: '410' });
     const [file] = await Promise.all([
       page.waitForEvent('download'),
@@ -1033,7 +1039,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     }
     assert.equal(Number(saved.get('IpoRotvel')), 0.55);
     assert.equal(Number(saved.get('IpoTransVel')), 410);
-    await ros.call('/neobotix/set_pltf_param', { key: 'IpoTransVel', value: speed });
+    await ros.call('/neobotix/set_pltf_param', { key: 'IpoTransVel', value: otherBefore });
     await input.fill('99');
     await input.press('Enter');
     if (isReal) await page.waitForSelector('.toast.error');

@@ -435,6 +435,7 @@ export const TEXTS = {
   'param.name': ['Parameter', 'Parameter'],
   'param.value': ['Value', 'Wert'],
   'param.range': ['Range', 'Bereich'],
+  'param.read': ['Read again', 'Neu lesen'],
   'param.save': ['Save as .ini', 'Als .ini speichern'],
   'param.count': ['{count} parameters', '{count} Parameter'],
   'param.set': ['{key} = {value}', '{key} = {value}'],

@@ -22,6 +22,12 @@ import { TEXTS } from '../texts.js';
  * @property {number} type rcl_interfaces' type; 0: PlatformCtrl's own.
  */
 
+/**
+ * @typedef {object} Line Of the table.
+ * @property {HTMLElement} root
+ * @property {(parameter: Parameter) => void} show Shows this, but leaves what is being typed.
+ */
+
 /** @type {Key[]} */
 const CATEGORIES = [
   'category.0',
@@ -79,7 +85,11 @@ export function parametersPage(app) {
   const { bridge } = app;
   /** @type {Parameter[]} */
   let parameters = [];
+  /** Lines by owner and name: they stay when parameters are read again, and so does what is being typed there.
+   * @type {Map<string, Line>} */
+  let lines = new Map();
   let source = PLATFORM;
+  let reads = 0;
   const rows = h('tbody');
   const search = h('input', { hint: 'param.search', label: 'param.search', attrs: { type: 'search' } });
   const nodes = h('select', { label: 'param.node' });
@@ -89,6 +99,7 @@ export function parametersPage(app) {
   groups.addEventListener('change', filter);
   nodes.addEventListener('change', () => {
     source = nodes.value;
+    show(source, []);
     void read();
   });
   const saveButton = button('param.save', () => void save(), { icon: 'save' });
@@ -106,7 +117,7 @@ export function parametersPage(app) {
         search,
         count,
         h('span', { class: 'grow' }),
-        button('tool.refresh', () => void read(), { icon: 'refresh', iconOnly: true }),
+        button('param.read', () => void read(), { icon: 'refresh', iconOnly: true }),
         saveButton,
       ),
     ),
@@ -144,19 +155,42 @@ export function parametersPage(app) {
   }
 
   async function read() {
+    reads += 1;
+    const mine = reads;
+    const owner = source === PLATFORM ? app.platform : source;
     try {
-      parameters = source === PLATFORM ? await readPlatform() : await readNode(source);
+      const found = source === PLATFORM ? await readPlatform() : await readNode(source);
+      if (mine === reads) show(owner, found);
     } catch (error) {
-      parameters = [];
-      if (bridge.isOpen) app.fail(error);
+      if (bridge.isOpen && mine === reads) app.fail(error);
     }
+  }
+
+  /** @param {string} owner The platform's namespace, or the node's name. @param {Parameter[]} found */
+  function show(owner, found) {
+    parameters = found;
     const kinds = [...new Set(parameters.map((one) => one.group))].filter(Boolean);
+    const group = groups.value;
     groups.hidden = kinds.length < 2;
     groups.replaceChildren(
       h('option', { t: 'param.all', attrs: { value: '' } }),
-      ...kinds.map((group) => h('option', { t: /** @type {Key} */ (group), attrs: { value: group } })),
+      ...kinds.map((one) =>
+        h('option', { t: /** @type {Key} */ (one), attrs: { value: one, selected: one === group } }),
+      ),
     );
-    rows.replaceChildren(...parameters.map(row));
+    const before = lines;
+    lines = new Map();
+    for (const parameter of parameters) {
+      const key = `${owner} ${parameter.key} ${parameter.kind} ${parameter.isReadOnly}`;
+      const one = before.get(key) ?? line(owner, parameter);
+      one.show(parameter);
+      lines.set(key, one);
+    }
+    const roots = [...lines.values()].map((one) => one.root);
+    // A line that is put in again loses the keyboard.
+    if (roots.length !== rows.children.length || roots.some((root, at) => root !== rows.children[at])) {
+      rows.replaceChildren(...roots);
+    }
     filter();
   }
 
@@ -235,66 +269,89 @@ export function parametersPage(app) {
     });
   }
 
-  /** @param {Parameter} parameter */
-  function row(parameter) {
+  /** @param {string} owner @param {Parameter} first @returns {Line} */
+  function line(owner, first) {
+    let parameter = first;
     const cell = h('td');
-    const unit = unitOf(parameter.key, parameter.text);
-    const line = h(
+    const text = h('div', { class: 'parameter-text' });
+    const range = h('td', { class: 'hide-narrow hint' });
+    const unit = h('span', { class: 'hint' });
+    const root = h(
       'tr',
-      { attrs: { 'data-key': parameter.key } },
-      h('td', {}, h('div', { class: 'mono' }, parameter.key), h('div', { class: 'parameter-text' }, parameter.text)),
+      { attrs: { 'data-key': first.key } },
+      h('td', {}, h('div', { class: 'mono' }, first.key), text),
       cell,
-      h('td', { class: 'hide-narrow hint' }, parameter.range),
+      range,
     );
-    const send = (/** @type {string} */ value) => void set(parameter, value, cell);
-    if (parameter.isReadOnly) {
-      cell.append(h('span', { class: 'mono' }, parameter.value), unit && ` ${unit}`);
-    } else if (parameter.kind === 'boolean') {
+    const show = fill();
+    return {
+      root,
+      show(found) {
+        parameter = found;
+        put(text, found.text);
+        put(range, found.range);
+        put(unit, unitOf(found.key, found.text));
+        show();
+      },
+    };
+
+    /** Fills the cell, and returns what shows the value there. */
+    function fill() {
+      if (first.isReadOnly) {
+        const value = h('span', { class: 'mono' });
+        cell.append(value, ' ', unit);
+        return () => put(value, parameter.value);
+      }
+      const isBoolean = first.kind === 'boolean';
+      const isNumber = first.kind !== 'text';
       const input = h('input', {
-        attrs: { type: 'checkbox', checked: parameter.value === 'true', 'aria-label': parameter.key },
-      });
-      input.addEventListener('change', () => send(String(input.checked)));
-      cell.append(input);
-    } else {
-      const isNumber = parameter.kind !== 'text';
-      const input = h('input', {
-        class: 'value-input',
+        class: isBoolean ? '' : 'value-input',
         attrs: {
-          type: isNumber ? 'number' : 'text',
-          step: parameter.kind === 'integer' ? 1 : 'any',
-          value: parameter.value,
-          'aria-label': parameter.key,
+          type: isBoolean ? 'checkbox' : isNumber ? 'number' : 'text',
+          step: first.kind === 'integer' ? 1 : 'any',
+          'aria-label': first.key,
         },
       });
-      const commit = () => {
-        if (input.value !== parameter.value) send(input.value);
+      let isTyped = false;
+      const shown = () => {
+        if (isTyped) return;
+        if (isBoolean) input.checked = parameter.value === 'true';
+        else input.value = parameter.value;
       };
-      input.addEventListener('change', commit);
-      cell.append(h('span', { class: 'row tight' }, input, h('span', { class: 'hint' }, unit)));
+      const commit = async () => {
+        const value = isBoolean ? String(input.checked) : input.value;
+        if (value !== parameter.value && (await set(owner, parameter, value))) {
+          parameter.value = value;
+          cell.classList.add('changed');
+        }
+        // Not what was typed since.
+        if (value === (isBoolean ? String(input.checked) : input.value)) isTyped = false;
+        shown();
+      };
+      input.addEventListener('input', () => (isTyped = true));
+      input.addEventListener('change', () => void commit());
+      cell.append(h('span', { class: 'row tight' }, input, unit));
+      return shown;
     }
-    return line;
   }
 
-  /** @param {Parameter} parameter @param {string} value @param {HTMLElement} cell */
-  async function set(parameter, value, cell) {
+  /** Sets a value; whether it was taken. @param {string} owner @param {Parameter} parameter @param {string} value */
+  async function set(owner, parameter, value) {
     try {
       if (parameter.type === 0) {
-        await bridge.request(`${app.platform}/set_pltf_param`, { key: parameter.key, value });
+        await bridge.request(`${owner}/set_pltf_param`, { key: parameter.key, value });
       } else {
-        const { results } = await bridge.call(`${source}/set_parameters`, {
+        const { results } = await bridge.call(`${owner}/set_parameters`, {
           parameters: [{ name: parameter.key, value: rosValue(parameter.type, value) }],
         });
         if (!results[0].successful) throw new Error(results[0].reason || 'refused');
       }
-      parameter.value = value;
-      cell.classList.add('changed');
-      app.toast('info', t('param.set', { key: parameter.key, value }));
     } catch (error) {
       app.fail(error);
-      const input = cell.querySelector('input');
-      if (input?.type === 'checkbox') input.checked = parameter.value === 'true';
-      else if (input) input.value = parameter.value;
+      return false;
     }
+    app.toast('info', t('param.set', { key: parameter.key, value }));
+    return true;
   }
 
   function filter() {
