@@ -198,7 +198,7 @@ impl Server {
         })
     }
 
-    /// Bytes that wait for the client, and its requests that wait.
+    /// Bytes that wait for the client, and what it has sent that is not carried out.
     pub fn waiting_len(&self, client: ClientId) -> usize {
         self.sessions.get(&client).map_or(0, Session::held_len)
     }
@@ -225,7 +225,8 @@ impl Server {
         // A clock that was set back makes nobody slow.
         let is_slow =
             |session: &Session| all > 2 * MAX_INPUT_IN_ALL || now.saturating_sub(session.begun) > SLOW_AFTER;
-        let slow = self.sessions.iter_mut().filter(|(_, session)| is_slow(session));
+        // The open request of one that was given up counts until it is answered.
+        let slow = self.sessions.iter_mut().filter(|(_, session)| !session.is_given_up && is_slow(session));
         if let Some((client, session)) = slow.max_by_key(|(_, session)| session.input_len()) {
             session.give_up();
             self.woken.insert(*client);

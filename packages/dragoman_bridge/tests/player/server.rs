@@ -568,6 +568,31 @@ fn long_messages_at_the_same_time_have_a_bound_in_all() {
     assert!(!bench.server.is_given_up(asking));
 }
 
+/// A client that was given up has most until its open request is answered: that protects nobody.
+#[test]
+fn who_was_given_up_is_not_given_up_again() {
+    let mut bench = bench();
+    let asking = bench.subscribed();
+    let request = encoded(BASE, Kind::Request, GET_GEOMETRY.subtype, &vec![0; 7 << 20]);
+    bench.server.handle_bytes(NOW, asking, &request);
+    let begun = encoded(BASE, Kind::Command, VELOCITY.subtype, &vec![0; 6 << 20]);
+    let begun = &begun[..begun.len() - 1];
+    bench.server.handle_bytes(NOW, asking, begun);
+    let slow: Vec<ClientId> = (0..12).map(|_| bench.connect()).collect();
+    let given_up = |bench: &Bench| slow.iter().filter(|client| bench.server.is_given_up(**client)).count();
+    for client in &slow[..8] {
+        bench.server.handle_bytes(NOW, *client, begun);
+    }
+    let later = NOW + Duration::from_secs(2);
+    for (at, client) in slow[8..].iter().enumerate() {
+        bench.server.handle_bytes(later, *client, begun);
+        assert!(bench.server.is_given_up(asking));
+        // It still holds 7 MiB: each that comes then is one too many.
+        assert_eq!(given_up(&bench), at);
+    }
+    assert_eq!(bench.calls().len(), 1);
+}
+
 /// Data for clients that do not read is bounded in all; each has a share of its own. What waits for several counts once.
 #[test]
 fn data_for_slow_clients_has_a_bound_in_all() {

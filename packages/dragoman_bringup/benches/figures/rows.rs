@@ -101,20 +101,28 @@ struct Scene {
 impl Scene {
     /// Good clients work while an attacker comes, takes what it wants, goes on for a while and leaves.
     fn of(lab: &Lab, good: &[Good], means: &Means, time: Duration) -> Self {
+        Self::during(lab, good, || {
+            let began = Instant::now();
+            let mut attacker = Attacker::start(means);
+            attacker.complete();
+            attacker.goes_on_for(time);
+            // In a short time one late answer would be one of few.
+            std::thread::sleep(ATTACK.saturating_sub(began.elapsed()));
+            (attacker.leave().figure(), Instant::now())
+        })
+    }
+
+    /// Good clients work during an attack, which returns what is to be shown of it, and when the lab may have forgotten it.
+    fn during(lab: &Lab, good: &[Good], attack: impl FnOnce() -> (Figure, Instant)) -> Self {
         let good = Working::start(lab, good);
         std::thread::sleep(Duration::from_millis(500));
         let watch = Watch::start(lab.child.id());
         good.measure();
         let machine = Machine::start();
-        let began = Instant::now();
-        let mut attacker = Attacker::start(means);
-        attacker.complete();
-        attacker.goes_on_for(time);
-        // In a short time one late answer would be one of few.
-        std::thread::sleep(ATTACK.saturating_sub(began.elapsed()));
-        let attacker = attacker.leave().figure();
+        let (attacker, forgotten) = attack();
         let machine = machine.times();
         let good = good.figures(&machine);
+        std::thread::sleep(forgotten.saturating_duration_since(Instant::now()));
         Self { course: watch.after(), good, machine, attacker }
     }
 

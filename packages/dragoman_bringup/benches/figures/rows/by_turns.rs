@@ -6,12 +6,11 @@ use nix::sys::signal::Signal;
 use oorandom::Rand32;
 
 use super::given_back::{Folder, LEASE, Recorder};
-use super::{Row, Run, machine};
+use super::{Row, Run, Scene};
 use crate::attacker::{Attacker, Means};
 use crate::common::Lab;
-use crate::good::{ALL, Machine, Working};
+use crate::good::ALL;
 use crate::table::Figure;
-use crate::watch::Watch;
 
 pub(super) const ROWS: &[Row] = &[Row {
     name: "by-turns",
@@ -64,39 +63,36 @@ fn by_turns(run: &Run) -> Vec<Figure> {
     let folder = Folder::new("turns");
     let lab = run.lab(&[], &["-p", &folder.data()]);
     let mut chance = Rand32::new(run.seed);
-    let good = Working::start(&lab, ALL);
-    std::thread::sleep(Duration::from_millis(500));
-    let watch = Watch::start(lab.child.id());
-    good.measure();
-    let (times, began) = (Machine::start(), Instant::now());
-    let (mut left, mut killed, mut suspended) = (0, 0, 0);
-    let mut forgotten = began;
-    while began.elapsed() < Duration::from_secs(run.of(600, 20).into()) {
-        let (guest, lease) = come(run, &lab, &mut chance);
-        std::thread::sleep(Duration::from_millis(chance.rand_range(200..3000).into()));
-        if chance.rand_range(0..3) == 0 {
-            suspended += 1;
-            guest.signal(Signal::SIGSTOP);
-            std::thread::sleep(Duration::from_millis(chance.rand_range(200..8000).into()));
-            guest.signal(Signal::SIGCONT);
+    let strangers = || {
+        let began = Instant::now();
+        let (mut left, mut killed, mut suspended) = (0, 0, 0);
+        let mut forgotten = began;
+        while began.elapsed() < Duration::from_secs(run.of(600, 20).into()) {
+            let (guest, lease) = come(run, &lab, &mut chance);
+            std::thread::sleep(Duration::from_millis(chance.rand_range(200..3000).into()));
+            if chance.rand_range(0..3) == 0 {
+                suspended += 1;
+                guest.signal(Signal::SIGSTOP);
+                std::thread::sleep(Duration::from_millis(chance.rand_range(200..8000).into()));
+                guest.signal(Signal::SIGCONT);
+            }
+            if chance.rand_range(0..2) == 0 {
+                killed += 1;
+                guest.signal(Signal::SIGKILL);
+                forgotten = forgotten.max(Instant::now() + lease);
+            }
+            left += 1;
+            if let Guest::Attacker(attacker) = guest {
+                attacker.leave();
+            }
         }
-        if chance.rand_range(0..2) == 0 {
-            killed += 1;
-            guest.signal(Signal::SIGKILL);
-            forgotten = forgotten.max(Instant::now() + lease);
-        }
-        left += 1;
-        if let Guest::Attacker(attacker) = guest {
-            attacker.leave();
-        }
-    }
-    let times = times.times();
-    let good = good.figures(&times);
-    std::thread::sleep(forgotten.saturating_duration_since(Instant::now()));
-    let shown =
-        format!("{left} in {:.0} s, {suspended} suspended, {killed} killed", began.elapsed().as_secs_f64());
-    let guests = Figure::new("came", shown);
-    watch.after().figures().into_iter().chain(good).chain([guests, machine(&times)]).collect()
+        let shown = format!(
+            "{left} in {:.0} s, {suspended} suspended, {killed} killed",
+            began.elapsed().as_secs_f64()
+        );
+        (Figure::new("came", shown), forgotten)
+    };
+    Scene::during(&lab, ALL, strangers).figures(None)
 }
 
 /// The next one, and the time for which the lab may count it as there after it was killed.
