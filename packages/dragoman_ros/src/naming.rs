@@ -1,5 +1,8 @@
 //! Names of other systems as parts of ROS names, and names in namespaces.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 /// Converts a name to one part of a topic or frame, in lower case: invalid characters become `_`, never two in a row,
 /// and a leading digit gets one before it.
 pub fn token(name: &str) -> String {
@@ -14,6 +17,43 @@ pub fn token(name: &str) -> String {
         }
     }
     allowed
+}
+
+/// A joint's name as one part of a topic or service, such as `lift_joint` in `lift_joint/command`. A name that topics allow
+/// stays as it is. Otherwise each byte (UTF-8) that is not allowed becomes `_x` and two hexadecimal digits: `lift.joint` is
+/// `lift_x2ejoint`. At the beginning, where a digit is not allowed either, it is `x` and two digits: `1_joint` is
+/// `x31_joint`. So does the first of two underscores, and what looks like such a byte already: no two names get the same.
+pub fn joint_token(name: &str) -> Cow<'_, str> {
+    let bytes = name.as_bytes();
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let looks_escaped =
+        |at: usize| matches!(bytes.get(at..at + 3), Some([b'x', digits @ ..]) if digits.iter().all(is_digit));
+    // From the end: an underscore depends on what follows it.
+    let mut is_escaped = false;
+    let mut parts: Vec<(u8, bool)> = Vec::with_capacity(bytes.len());
+    for (at, &byte) in bytes.iter().enumerate().rev() {
+        is_escaped = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => at == 0 && looks_escaped(0),
+            b'0'..=b'9' => at == 0,
+            b'_' => is_escaped || bytes.get(at + 1) == Some(&b'_') || looks_escaped(at + 1),
+            _ => true,
+        };
+        parts.push((byte, is_escaped));
+    }
+    if !parts.iter().any(|(_, is_escaped)| *is_escaped) {
+        return name.into();
+    }
+    let mut token = String::with_capacity(2 * bytes.len());
+    for (byte, is_escaped) in parts.into_iter().rev() {
+        if is_escaped {
+            let mark = if token.is_empty() { "x" } else { "_x" };
+            // Writing to a string does not fail.
+            let _ = write!(token, "{mark}{byte:02x}");
+        } else {
+            token.push(byte.into());
+        }
+    }
+    token.into()
 }
 
 /// `name`, relative or absolute, in `namespace`.
@@ -37,6 +77,56 @@ mod tests {
             ("Añil", "a_il"),
         ] {
             assert_eq!(token(name), expected);
+        }
+    }
+
+    #[test]
+    fn joints_of_any_name_have_topics() {
+        for (name, expected) in [
+            ("lift_joint", "lift_joint"),
+            ("_hidden_", "_hidden_"),
+            ("X2e_x2", "X2e_x2"),
+            ("lift.joint", "lift_x2ejoint"),
+            ("lift-joint", "lift_x2djoint"),
+            ("lift joint", "lift_x20joint"),
+            ("1_joint", "x31_joint"),
+            ("lift__joint", "lift_x5f_joint"),
+            ("lift_.joint", "lift_x5f_x2ejoint"),
+            ("lift_x2ejoint", "lift_x5fx2ejoint"),
+            ("x31_joint", "x7831_joint"),
+            ("\u{fc}", "xc3_xbc"),
+        ] {
+            assert_eq!(joint_token(name), expected);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_two_joints_have_the_same_topics(one in "[ax2_.\u{fc}]{1,6}", other in "[ax2_.\u{fc}]{1,6}") {
+            let [token, another] = [&one, &other].map(|name| joint_token(name));
+            proptest::prop_assert_eq!(crate::names::check_token(&token), Ok(()));
+            proptest::prop_assert_eq!(token == another, one == other);
+        }
+
+        #[test]
+        fn the_name_can_be_read_off_the_topic(name in "[ax20f_.\u{fc}]{1,12}") {
+            let token = joint_token(&name);
+            let (mut bytes, mut rest) = (Vec::new(), &*token);
+            let byte = |digits: &str| u8::from_str_radix(digits.get(..2)?, 16).ok();
+            while let Some(first) = rest.bytes().next() {
+                let mark = if bytes.is_empty() { "x" } else { "_x" };
+                match rest.strip_prefix(mark).and_then(byte) {
+                    Some(escaped) => {
+                        bytes.push(escaped);
+                        rest = &rest[mark.len() + 2..];
+                    }
+                    None => {
+                        bytes.push(first);
+                        rest = &rest[1..];
+                    }
+                }
+            }
+            proptest::prop_assert_eq!(bytes, name.into_bytes());
         }
     }
 

@@ -1,7 +1,8 @@
 //! Interfaces of each joint, with the names of the WidowX in the TurtleBot thesis, table A.2: `<joint>/command`,
-//! `<joint>/relax`, `<joint>/enable`, `<joint>/set_speed`.
+//! `<joint>/relax`, `<joint>/enable`, `<joint>/set_speed`, where the joint is as [`joint_token`] writes it.
 
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax, SetSpeed};
+use dragoman_ros::naming::joint_token;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, std_msgs};
 
@@ -29,6 +30,7 @@ pub(super) trait Joints: Clone + Send + 'static {
 /// Serves every joint.
 pub(super) fn serve(tasks: &mut NodeTasks, joints: &impl Joints) -> dragoman_ros::Result<()> {
     for (joint, name) in joints.names().iter().enumerate() {
+        let name = joint_token(name);
         let commanded = joints.clone();
         tasks.subscribe::<std_msgs::msg::Float64>(
             &format!("{name}/command"),

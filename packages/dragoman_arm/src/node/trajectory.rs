@@ -6,6 +6,7 @@ use dragoman_ros::control_msgs::action::FollowJointTrajectory::{
     Action, Feedback, Goal, Result as ActionResult,
 };
 use dragoman_ros::control_msgs::msg::JointTolerance;
+use dragoman_ros::naming::joint_token;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::{self, NodeTasks, Outcome};
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
@@ -138,7 +139,12 @@ fn plan(arm: &SharedArm, goal: &Goal, defaults: Defaults) -> Result<Planned, Str
 
 /// For each joint of the arm its index in the trajectory.
 fn order(trajectory: &JointTrajectory, names: &[String]) -> Result<Vec<usize>, String> {
-    if let Some(unknown) = trajectory.joint_names.iter().find(|name| !names.contains(name)) {
+    // Who knows a joint by its topics may call it so.
+    let is_called = |name: &String, given: &String| {
+        name == given || (joint_token(name) == *given && !names.contains(given))
+    };
+    let is_known = |given: &&String| names.iter().any(|name| is_called(name, given));
+    if let Some(unknown) = trajectory.joint_names.iter().find(|given| !is_known(given)) {
         return Err(format!("the arm has no joint '{unknown}'"));
     }
     if trajectory.joint_names.len() != names.len() {
@@ -150,7 +156,7 @@ fn order(trajectory: &JointTrajectory, names: &[String]) -> Result<Vec<usize>, S
         ));
     }
     let place = |name: &String| {
-        let found = trajectory.joint_names.iter().position(|given| given == name);
+        let found = trajectory.joint_names.iter().position(|given| is_called(name, given));
         found.ok_or_else(|| format!("joint '{name}' is not in the trajectory"))
     };
     names.iter().map(place).collect()

@@ -3,6 +3,8 @@
  * so itself: a message that was sent may not have arrived.
  */
 
+import { jointToken } from './names.js';
+
 /** PlatformStatus.EMERGENCY_ACTIVE. */
 export const EMERGENCY_ACTIVE = 1;
 export const TWIST = 'geometry_msgs/msg/Twist';
@@ -270,7 +272,7 @@ function next(bridge, topic, type) {
 /**
  * Lets the moving joints of an arm hold where they are; relaxed ones stay relaxed.
  *
- * @param {Bridge} bridge @param {string} namespace @param {string[]} joints
+ * @param {Bridge} bridge @param {string} namespace @param {string[]} joints As in the topics.
  */
 async function holdServos(bridge, namespace, joints) {
   const states = `${namespace}/joint_states`;
@@ -279,8 +281,9 @@ async function holdServos(bridge, namespace, joints) {
   for (;;) {
     const { name, velocity } = await next(bridge, states, 'sensor_msgs/msg/JointState');
     // The topic may carry messages of other machines.
-    const at = joints.filter((joint) => name.includes(joint));
-    const moving = at.filter((joint) => !(Math.abs(velocity[name.indexOf(joint)] ?? NaN) <= RESTING_JOINT));
+    const tokens = name.map(jointToken);
+    const at = joints.filter((joint) => tokens.includes(joint));
+    const moving = at.filter((joint) => !(Math.abs(velocity[tokens.indexOf(joint)] ?? NaN) <= RESTING_JOINT));
     if (at.length && moving.length === 0) return true;
     if (isFirst && at.length) {
       isFirst = false;

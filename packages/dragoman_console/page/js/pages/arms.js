@@ -8,6 +8,7 @@ import { SERVO } from '../app.js';
 import { button, card, h, put, say } from '../dom.js';
 import { Hold, holdButton } from '../drive.js';
 import { number, onLanguage, t } from '../i18n.js';
+import { jointToken } from '../names.js';
 import { Solid } from '../solid.js';
 import { fromRpy, ofPose, rpyOf } from '../spatial.js';
 import { movingJoints, readUrdf } from '../urdf.js';
@@ -229,7 +230,7 @@ export function armsPage(app) {
       const limit = described.get(joint);
       const next = (reference ?? now) + x * JOINT_SPEED * speed() * PERIOD_S;
       reference = limit && limit.type !== 'continuous' ? Math.min(limit.upper, Math.max(limit.lower, next)) : next;
-      bridge.publish(name(`${joint}/command`), 'std_msgs/msg/Float64', { data: reference });
+      bridge.publish(name(`${jointToken(joint)}/command`), 'std_msgs/msg/Float64', { data: reference });
     });
     const jog = (/** @type {number} */ sign) => {
       const one = h(
@@ -254,7 +255,7 @@ export function armsPage(app) {
       class: 'button small',
       t: 'turtle.relax',
       attrs: { type: 'button' },
-      on: { click: () => void bridge.call(name(`${joint}/relax`)).catch((error) => app.fail(error)) },
+      on: { click: () => void bridge.call(name(`${jointToken(joint)}/relax`)).catch((error) => app.fail(error)) },
     });
     const root = h(
       'div',
@@ -273,7 +274,7 @@ export function armsPage(app) {
   function jointStates(message) {
     seen = performance.now();
     const own = isServo() ? app.graph.servoArms.get(namespace()) : null;
-    const names = message.name.filter((/** @type {string} */ joint) => !own || own.includes(joint));
+    const names = message.name.filter((/** @type {string} */ joint) => !own || own.includes(jointToken(joint)));
     message.name.forEach((/** @type {string} */ joint, /** @type {number} */ at) => {
       if (Number.isFinite(message.position[at])) positions.set(joint, message.position[at]);
     });

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dragoman_ros::naming::joint_token;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, dragoman_msgs, std_msgs};
@@ -46,7 +47,7 @@ impl JointCommand {
         joint: &str,
         pipeline: Option<Arc<Pipeline>>,
     ) -> Result<Self, BridgeError> {
-        let topic = below(namespace, &format!("{joint}/command"));
+        let topic = below(namespace, &format!("{}/command", joint_token(joint)));
         let publisher = tasks.node().create_publisher(&topic, QosProfile::default())?.into();
         Ok(Self(Arc::new(Inner { topic, publisher, pipeline, waiting: Mutex::default() })))
     }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_kinematics::Model;
+use dragoman_ros::naming::joint_token;
 use dragoman_ros::{QosProfile, arbotix_msgs, sensor_msgs};
 use futures::future::{FutureExt, join_all};
 use serde::Deserialize;
@@ -126,7 +127,7 @@ pub(super) fn open_arm(
     };
     let mut joints = Vec::new();
     for (joint, limits) in names.joints.iter().zip(&names.limits) {
-        let service = |name: &str| below(&names.namespace, &format!("{joint}/{name}"));
+        let service = |name: &str| below(&names.namespace, &format!("{}/{name}", joint_token(joint)));
         joints.push(Arc::new(Joint {
             limits: *limits,
             command: JointCommand::new(&mut tasks, &names.namespace, joint, pipeline.clone())?,
