@@ -124,6 +124,17 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
     let read = |path: &Path| {
         std::fs::read_to_string(path).map_err(|source| RobotError::Read { path: path.to_owned(), source })
     };
+    let described = |path: &Path| {
+        let bytes =
+            std::fs::read(path).map_err(|source| RobotError::Read { path: path.to_owned(), source })?;
+        let (text, note) = dragoman_urdf::decode(&bytes);
+        // What stops the arm is an error of its model.
+        let description = dragoman_urdf::Description::parse(&text);
+        for note in note.iter().chain(description.iter().flat_map(|description| &description.notes)) {
+            tracing::warn!("{}, {note}", path.display());
+        }
+        Ok(text)
+    };
     let text = read(path)?;
     if let Ok(settings) = RobotSettings::from_yaml(&text) {
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -134,7 +145,10 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
         let built_in = BUILT_IN.iter().find(|(_, text, _)| text.lines().any(|other| other == line));
         return match built_in {
             Some((_, _, built_in)) if !urdf.is_file() => from_settings(&text, settings, built_in, None),
-            _ => from_settings(&text, settings, &read(&urdf)?, Some(urdf)),
+            _ => {
+                let described = described(&urdf)?;
+                from_settings(&text, settings, &described, Some(urdf))
+            }
         };
     }
     let model = Model::from_dh_yaml(&text).map_err(model_error)?;

@@ -86,6 +86,7 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         updates: 0,
         as_original: true,
         time: Duration::ZERO,
+        notes: Vec::new(),
     };
     for body in entry.bodies {
         let name = body.name.clone();
@@ -188,6 +189,7 @@ fn add_body(world: &mut World, entry: BodyEntry, files: Files<'_>) -> Result<(),
     let mut solids = shapes.clone();
     if let Some(file) = &entry.urdf {
         let robot = urdf::read(file, &Selection::default(), files)?;
+        world.notes.extend(robot.notes);
         let links = Arm::new(robot.joints, robot.links, robot.tool).link_poses(&Isometry3::identity());
         for (link, (look, solid)) in links.iter().zip(robot.shapes) {
             let moved = |shape: Shape| Shape { pose: link * shape.pose, ..shape };
@@ -220,6 +222,7 @@ fn add_arm(world: &mut World, entry: ArmEntry, files: Files<'_>) -> Result<(), R
         (None, false) => table(&entry, files)?,
         _ => return Err("an arm has either a urdf or joints".to_owned()),
     };
+    world.notes.extend(robot.notes);
     let place = place * robot.origin;
     let mut arm = Arm::new(robot.joints, robot.links, robot.tool);
     if entry.home.len() > arm.joints.len() {
@@ -318,6 +321,7 @@ fn table(entry: &ArmEntry, files: Files<'_>) -> Result<urdf::Description, Reason
         shapes: all_shapes,
         origin: Isometry3::identity(),
         text: None,
+        notes: Vec::new(),
     })
 }
 
@@ -345,6 +349,7 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
     if let Some(file) = &entry.urdf {
         let selection = Selection { root: None, without: &entry.without, tip: None };
         let robot = urdf::read(file, &selection, files)?;
+        world.notes.extend(robot.notes);
         let arm = Arm::new(robot.joints, robot.links, robot.tool);
         let links = arm.link_poses(&Isometry3::identity());
         let named = arm.links.iter().zip(&links).skip(1).map(|(link, pose)| (link.name.clone(), *pose));

@@ -3,7 +3,6 @@
 //! | file | holds |
 //! | --- | --- |
 //! | this one | [`world`], the notes about what is not taken, names |
-//! | `tree.rs` | XML as a tree with lines |
 //! | `values.rs` | numbers, poses and colours of elements |
 //! | `shapes.rs` | parts of bodies: faces, prisms, cylinders, spheres, meshes |
 //! | `scene.rs` | bodies, robots, sensors, landmarks, and what is linked to what |
@@ -15,12 +14,13 @@
 mod noise;
 mod scene;
 mod shapes;
-mod tree;
 mod values;
 mod write;
 
 use std::collections::BTreeSet;
 use std::fmt;
+
+use dragoman_urdf::xml;
 
 use super::Files;
 use super::state::key;
@@ -84,6 +84,12 @@ pub enum ImportError {
     NoWorld,
 }
 
+impl From<xml::XmlError> for ImportError {
+    fn from(xml::XmlError { line, reason }: xml::XmlError) -> Self {
+        Self::Syntax { line, reason }
+    }
+}
+
 /// Imports a world. `files` reads the mesh files that it names, relative to its folder; the world file refers to them
 /// with `mesh_folder` before their names.
 ///
@@ -91,7 +97,7 @@ pub enum ImportError {
 /// XML that is malformed, or holds nothing of a world. Elements that cannot be taken are [`Import::notes`].
 pub fn world(text: &[u8], files: Files<'_>, mesh_folder: &str) -> Result<Import, ImportError> {
     let text = decode(text);
-    let root = tree::parse(&text)?;
+    let root = xml::parse(&text)?;
     let mut importer = Importer { files, mesh_folder, notes: Vec::new(), names: BTreeSet::new() };
     // `map` is the frame of the world in ROS.
     importer.names.insert("map".to_owned());
@@ -122,7 +128,7 @@ impl Importer<'_> {
     }
 
     /// The element's name, made unique; `usual` if it has none.
-    fn name(&mut self, element: &tree::Element, usual: &str) -> String {
+    fn name(&mut self, element: &xml::Element, usual: &str) -> String {
         let given: String = element.attribute("name").unwrap_or_default().trim().to_owned();
         let cleaned: String = given.chars().filter(|letter| !letter.is_control()).collect();
         let wanted = if key(&cleaned).is_empty() { usual } else { &cleaned };

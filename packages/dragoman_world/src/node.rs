@@ -52,7 +52,7 @@ use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, parameters as ros_parameters};
 
 use crate::WorldError;
-use crate::{LoadError, Worlds};
+use crate::{LoadError, World, Worlds};
 use control::{Control, Loader};
 pub use control::{ControlError, RunState};
 use dragoman_sim::serial::edge::Timeline;
@@ -145,6 +145,9 @@ pub fn start(
     tasks.spawn(server);
     let loader = parameters::loader(&values)?;
     let worlds = loader()?;
+    for note in worlds.worlds().iter().flat_map(World::notes) {
+        tracing::warn!("{note}");
+    }
     let names = worlds.worlds().iter().map(|world| world.name().to_owned()).collect();
     let timeout = Duration::from_secs_f64(values.value("command_timeout"));
     let is_free = values.value("as_fast_as_possible");

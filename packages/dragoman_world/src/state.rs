@@ -183,6 +183,7 @@ pub struct World {
     /// As the original Apolo; see [`super::Worlds::set_as_original`].
     pub(crate) as_original: bool,
     pub(crate) time: Duration,
+    pub(crate) notes: Vec<String>,
 }
 
 /// A charging station.
@@ -208,6 +209,11 @@ pub(super) fn check(field: &'static str, values: &[f64], most: f64) -> Result<()
 }
 
 impl World {
+    /// What was left out of its descriptions, or taken otherwise, with file and line.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// Its name as in the file.
     pub fn name(&self) -> &str {
         &self.name

@@ -26,6 +26,8 @@ pub(super) struct Description {
     pub(super) origin: Isometry3<f64>,
     /// The file's text, if no part is omitted; `None` for an arm from a table.
     pub(super) text: Option<String>,
+    /// What was left out or taken otherwise.
+    pub(super) notes: Vec<String>,
 }
 
 /// Selection of a part of a file.
@@ -42,45 +44,43 @@ pub(super) struct Selection<'a> {
 /// Parses the description `file`. Joints are in the order of the tree.
 pub(super) fn read(file: &str, selection: &Selection<'_>, files: Files<'_>) -> Result<Description, String> {
     let bytes = files(file).map_err(|reason| format!("{file}: {reason}"))?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| format!("{file} is not UTF-8 text"))?;
-    let robot = urdf_rs::read_from_string(text).map_err(|error| format!("{file}: {error}"))?;
-    let mut found = tree(&robot, files)
+    let (text, note) = dragoman_urdf::decode(&bytes);
+    let described = dragoman_urdf::Description::parse(&text).map_err(|error| format!("{file}: {error}"))?;
+    let mut found = tree(&described, files)
         .and_then(|tree| selected(tree, selection))
         .map_err(|reason| format!("{file}: {reason}"))?;
-    found.text = (found.links.len() == robot.links.len()).then(|| text.to_owned());
+    let of_text = note.iter().chain(&described.notes).map(ToString::to_string);
+    found.notes = of_text.chain(found.notes).map(|note| format!("{file}: {note}")).collect();
+    found.text = (found.links.len() == described.robot.links.len()).then_some(text);
     Ok(found)
 }
 
-fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String> {
-    let is_child = |link: &str| robot.joints.iter().any(|joint| joint.child.link == link);
-    let mut roots = robot.links.iter().filter(|link| !is_child(&link.name));
-    let (Some(root), None) = (roots.next(), roots.next()) else {
-        return Err("the links are not a tree with one root".to_owned());
-    };
+fn tree(described: &dragoman_urdf::Description, files: Files<'_>) -> Result<Description, String> {
+    let robot = &described.robot;
+    let of_link = |name: &str| robot.links.iter().find(|link| link.name == name);
+    let Some(root) = of_link(&described.root) else { return Err("there are no links".to_owned()) };
     // Materials defined in a link are valid in the other links, too.
     let own = robot.links.iter().flat_map(|link| &link.visual).filter_map(|visual| visual.material.as_ref());
     let materials: Vec<&Material> =
         robot.materials.iter().chain(own).filter(|known| known.color.is_some()).collect();
+    let mut notes = Vec::new();
     let mut found = Description {
         joints: Vec::new(),
-        links: vec![link(root, None, Isometry3::identity())?],
+        links: vec![link(root, None, Isometry3::identity(), &mut notes)],
         tool: (0, Isometry3::identity()),
-        shapes: vec![shapes(root, &materials, files)?],
+        shapes: vec![shapes(root, &materials, files, &mut notes)],
         origin: Isometry3::identity(),
         text: None,
+        notes: Vec::new(),
     };
     let mut mimics = Vec::new();
     let mut done = 0;
     while let Some(parent) = found.links.get(done).map(|link| link.name.clone()) {
         for joint in robot.joints.iter().filter(|joint| joint.parent.link == parent) {
-            let child = robot.links.iter().find(|link| link.name == joint.child.link);
-            let child =
-                child.ok_or_else(|| format!("joint {}: there is no {}", joint.name, joint.child.link))?;
-            if found.links.iter().any(|known| known.name == child.name) {
-                return Err(format!("link {} occurs twice, or has two parents", child.name));
-            }
-            let mut link = link(child, Some(done), placed(&joint.origin, &joint.name)?)?;
-            if let Some((moved, axis)) = movable(joint)? {
+            let Some(child) = of_link(&joint.child.link) else { continue };
+            let before = placed(&joint.origin).map_err(|reason| format!("joint {}: {reason}", joint.name))?;
+            let mut link = link(child, Some(done), before, &mut notes);
+            if let Some((moved, axis)) = movable(joint, &mut notes) {
                 match &joint.mimic {
                     Some(mimic) => mimics.push((found.links.len(), joint, mimic, moved.kind, axis)),
                     None => {
@@ -90,12 +90,9 @@ fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String>
                 }
             }
             found.links.push(link);
-            found.shapes.push(shapes(child, &materials, files)?);
+            found.shapes.push(shapes(child, &materials, files, &mut notes));
         }
         done += 1;
-    }
-    if found.links.len() != robot.links.len() {
-        return Err("the links are not a tree".to_owned());
     }
     for (link, joint, mimic, kind, axis) in mimics {
         let (factor, offset) = (mimic.multiplier.unwrap_or(1.0), mimic.offset.unwrap_or(0.0));
@@ -104,13 +101,19 @@ fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String>
         if !(factor.abs() <= LARGEST_ANGLE && offset.abs() <= LARGEST_ANGLE) {
             return Err(format!("joint {}: mimic by {factor} and {offset}", joint.name));
         }
+        // One that follows a joint that does not move stands still, too.
         let Some(source) = source else {
-            return Err(format!("joint {}: there is no joint {} to mimic", joint.name, mimic.joint));
+            notes.push(format!(
+                "joint {}: the joint {} does not move, nor does this one",
+                joint.name, mimic.joint
+            ));
+            continue;
         };
         if let Some(link) = found.links.get_mut(link) {
             link.motion = Some(LinkMotion { joint: source, kind, axis, factor, offset, mimics: true });
         }
     }
+    found.notes = notes;
     Ok(found)
 }
 
@@ -134,6 +137,7 @@ fn selected(tree: Description, selection: &Selection<'_>) -> Result<Description,
         shapes: Vec::new(),
         origin,
         text: None,
+        notes: tree.notes,
     };
     for (at, (mut link, shapes)) in tree.links.into_iter().zip(tree.shapes).enumerate() {
         link.parent = link.parent.and_then(|parent| numbers.get(parent).copied().flatten());
@@ -170,44 +174,59 @@ fn selected(tree: Description, selection: &Selection<'_>) -> Result<Description,
     Ok(found)
 }
 
-fn link(link: &urdf_rs::Link, parent: Option<usize>, before: Isometry3<f64>) -> Result<ArmLink, String> {
-    let mass = link.inertial.mass.value;
-    // Written such that NaN fails.
-    if !(0.0..=LARGEST).contains(&mass) {
-        return Err(format!("link {}: mass {mass} kg", link.name));
+fn link(
+    link: &urdf_rs::Link,
+    parent: Option<usize>,
+    before: Isometry3<f64>,
+    notes: &mut Vec<String>,
+) -> ArmLink {
+    let mut mass = link.inertial.mass.value;
+    let centre = placed(&link.inertial.origin);
+    if mass > LARGEST || centre.is_err() {
+        notes.push(format!(
+            "link {}: mass {mass:e} kg, or its place, is too large: it has no mass",
+            link.name
+        ));
+        mass = 0.0;
     }
-    let centre = placed(&link.inertial.origin, &link.name)?.translation.vector;
-    let centre_of_mass = Point3::from(centre);
+    let centre_of_mass = Point3::from(centre.unwrap_or_default().translation.vector);
     let after = Isometry3::identity();
-    Ok(ArmLink { name: link.name.clone(), parent, before, motion: None, after, mass, centre_of_mass })
+    ArmLink { name: link.name.clone(), parent, before, motion: None, after, mass, centre_of_mass }
 }
 
 /// A moving joint, and its axis.
 type Moved = (ArmJoint, Unit<Vector3<f64>>);
 
-fn movable(joint: &urdf_rs::Joint) -> Result<Option<Moved>, String> {
+fn movable(joint: &urdf_rs::Joint, notes: &mut Vec<String>) -> Option<Moved> {
     let name = &joint.name;
     if matches!(joint.joint_type, JointType::Fixed) {
-        return Ok(None);
+        return None;
     }
+    let mut fixed = |reason: &str| {
+        notes.push(format!("joint {name}: {reason}; it is fixed here"));
+        None
+    };
     let Some(kind) = JointKind::of(&joint.joint_type) else {
-        return Err(format!("joint {name}: only fixed, revolute, continuous and prismatic joints"));
+        return fixed("only revolute, continuous and prismatic joints move");
     };
     let (lower, upper) = match joint.joint_type {
         JointType::Continuous => (-LARGEST_ANGLE, LARGEST_ANGLE),
-        _ => (joint.limit.lower, joint.limit.upper),
+        // Larger ones mean that there are none.
+        _ => (joint.limit.lower.max(-LARGEST_ANGLE), joint.limit.upper.min(LARGEST_ANGLE)),
     };
-    // Written such that NaN fails.
-    if !(lower < upper && lower >= -LARGEST_ANGLE && upper <= LARGEST_ANGLE) {
-        return Err(format!("joint {name}: limits {lower} to {upper}"));
+    if lower >= upper {
+        return fixed(&format!("limits {lower} to {upper}"));
     }
-    let [x, y, z] = *joint.axis.xyz;
-    let axis = Unit::try_new(Vector3::new(x, y, z), 1e-9).filter(|axis| (axis.norm() - 1.0).abs() < 1e-9);
-    let axis = axis.ok_or_else(|| format!("joint {name}: its axis has no direction"))?;
-    Ok(Some((ArmJoint { name: name.clone(), kind, lower, upper, position: 0.0 }, axis)))
+    let axis = Unit::new_normalize(Vector3::from(*joint.axis.xyz));
+    Some((ArmJoint { name: name.clone(), kind, lower, upper, position: 0.0 }, axis))
 }
 
-fn shapes(link: &urdf_rs::Link, materials: &[&Material], files: Files<'_>) -> Result<LinkShapes, String> {
+fn shapes(
+    link: &urdf_rs::Link,
+    materials: &[&Material],
+    files: Files<'_>,
+    notes: &mut Vec<String>,
+) -> LinkShapes {
     let color = |visual: &urdf_rs::Visual| {
         let color = visual.material.as_ref().and_then(|own| {
             let named = || materials.iter().find(|known| known.name == own.name)?.color.as_ref();
@@ -215,23 +234,24 @@ fn shapes(link: &urdf_rs::Link, materials: &[&Material], files: Files<'_>) -> Re
         });
         color.map_or(GREY, |color| *color.rgba)
     };
-    let look =
-        link.visual.iter().map(|visual| shape(&visual.geometry, &visual.origin, color(visual), link, files));
-    let solids = link.collision.iter().map(|solid| shape(&solid.geometry, &solid.origin, GREY, link, files));
-    Ok((look.collect::<Result<_, _>>()?, solids.collect::<Result<_, _>>()?))
+    let mut left_out = |reason| notes.push(format!("link {}: {reason}: the shape is left out", link.name));
+    let mut kept = |found: Result<Shape, String>| found.map_err(&mut left_out).ok();
+    let look = link.visual.iter().map(|visual| shape(&visual.geometry, &visual.origin, color(visual), files));
+    let look = look.filter_map(&mut kept).collect();
+    let solids = link.collision.iter().map(|solid| shape(&solid.geometry, &solid.origin, GREY, files));
+    (look, solids.filter_map(&mut kept).collect())
 }
 
 fn shape(
     geometry: &urdf_rs::Geometry,
     origin: &Pose,
     color: [f64; 4],
-    link: &urdf_rs::Link,
     files: Files<'_>,
 ) -> Result<Shape, String> {
     let sizes = |sizes: &[f64]| {
         // Written such that NaN fails.
         match sizes.iter().find(|size| !(**size >= 1e-6 && **size <= LARGEST)) {
-            Some(size) => Err(format!("link {}: size {size} m", link.name)),
+            Some(size) => Err(format!("size {size} m")),
             None => Ok(()),
         }
     };
@@ -253,16 +273,16 @@ fn shape(
             let scale = scale.map_or([1.0; 3], |scale| *scale);
             Geometry::Mesh { mesh: Arc::new(Mesh::parse(filename, &bytes, scale)?), convex: false }
         }
-        urdf_rs::Geometry::Capsule { .. } => return Err(format!("link {}: a capsule", link.name)),
+        urdf_rs::Geometry::Capsule { .. } => return Err("a capsule".to_owned()),
     };
-    Ok(Shape { geometry, pose: placed(origin, &link.name)?, color })
+    Ok(Shape { geometry, pose: placed(origin)?, color })
 }
 
-fn placed(origin: &Pose, element: &str) -> Result<Isometry3<f64>, String> {
+fn placed(origin: &Pose) -> Result<Isometry3<f64>, String> {
     let (xyz, rpy) = (*origin.xyz, *origin.rpy);
     let fits = |values: [f64; 3], most: f64| values.iter().all(|value| value.abs() <= most);
     if fits(xyz, LARGEST) && fits(rpy, LARGEST_ANGLE) {
         return Ok(pose(xyz, rpy));
     }
-    Err(format!("{element}: origin {xyz:?}, {rpy:?}"))
+    Err(format!("origin {xyz:?}, {rpy:?}"))
 }

@@ -29,6 +29,7 @@ mod navigation;
 mod neobotix;
 mod neobotix_chain;
 mod neobotix_client;
+mod own_robot;
 mod parts;
 mod platform;
 mod platform_lab;

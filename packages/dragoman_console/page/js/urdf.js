@@ -88,9 +88,18 @@ function prism(base, half) {
   return [...sides, top, bottom];
 }
 
+/** Declares the prefixes that nobody declares: browsers refuse them, other readers of descriptions do not.
+ * @param {string} text XML. */
+function declared(text) {
+  const bare = text.replace(/<!--[\s\S]*?-->/g, '');
+  const used = new Set([...bare.matchAll(/[<\s/]([A-Za-z_][\w.-]*):[A-Za-z_]/g)].map(([, prefix]) => prefix));
+  const missing = [...used].filter((prefix) => !/^xml/.test(prefix) && !bare.includes(`xmlns:${prefix}`));
+  return bare.replace(/<robot\b/, `<robot${missing.map((prefix) => ` xmlns:${prefix}="urn:${prefix}"`).join('')}`);
+}
+
 /** @param {string} text XML. @returns {Robot} */
 export function readUrdf(text) {
-  const robot = parseXml(text, 'robot').documentElement;
+  const robot = parseXml(declared(text), 'robot').documentElement;
   /** @type {Map<string, [number, number, number]>} */
   const materials = new Map();
   /** @param {Element | undefined} material @returns {[number, number, number] | undefined} */

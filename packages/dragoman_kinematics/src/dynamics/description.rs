@@ -1,5 +1,6 @@
 //! Masses, inertias and friction of a URDF.
 
+use dragoman_urdf::About;
 use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion, Vector3};
 
 use super::{Body, Dynamics, DynamicsError, GRAVITY, Inertia};
@@ -11,7 +12,8 @@ pub(super) fn parse<const N: usize>(
     tip: Option<&str>,
 ) -> Result<Dynamics<N>, DynamicsError> {
     let model = Model::from_urdf(xml, base, tip)?;
-    let (robot, _) = urdf::read(xml)?;
+    let description = urdf::read(xml)?;
+    let robot = &description.robot;
     let mut bodies = Vec::new();
     for (joint, placement) in model.joints().iter().zip(model.placements()) {
         let described = robot.joints.iter().find(|described| described.name == joint.name);
@@ -39,6 +41,7 @@ pub(super) fn parse<const N: usize>(
     while let Some((parent, moved_by, pose)) = open.pop() {
         let link = robot.links.iter().find(|link| link.name == parent);
         if let (Some(link), Some(body)) = (link, moved_by.and_then(|index: usize| bodies.get_mut(index))) {
+            urdf::check(&description, &About::Inertia(parent.clone()))?;
             body.inertia = body.inertia + inertia_of(link)?.seen_from(&pose);
         }
         for joint in robot.joints.iter().filter(|joint| joint.parent.link == parent) {

@@ -5,10 +5,10 @@
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ModelError {
-    /// The text is not a URDF document.
-    #[error("the URDF text cannot be read: {reason}")]
+    /// The text is not a URDF document, its links are no tree, or what the arm needs is wrong in it.
+    #[error("robot description, {reason}")]
     Urdf {
-        /// What the parser reported.
+        /// What is wrong, with line and element.
         reason: String,
     },
     /// The text is not a Denavit-Hartenberg or settings document.
@@ -74,12 +74,6 @@ pub enum ModelError {
         /// The joint it follows.
         source_joint: String,
     },
-    /// Joints that mimic each other in a circle.
-    #[error("joint {joint} mimics itself, by way of others or not")]
-    MimicCircle {
-        /// Name of one of these joints.
-        joint: String,
-    },
     /// Two joints or two links with the same name.
     #[error("the name {name} is used twice")]
     DuplicateName { name: String },
@@ -90,13 +84,6 @@ pub enum ModelError {
         name: String,
         /// The element that refers to it.
         referrer: String,
-    },
-    /// The links do not form a tree: a cycle, a link with two parents, or several roots.
-    #[error("the links do not form a tree: {reason} at link {link}")]
-    NotATree {
-        /// The offending link.
-        link: String,
-        reason: &'static str,
     },
     /// Several links could be the tip, and none was chosen.
     #[error("the tip link must be named, candidates are {candidates:?}")]
@@ -119,14 +106,6 @@ pub enum ModelError {
     #[error("{count} movable joints, at most {most} are supported")]
     TooManyJoints {
         /// Movable joints found.
-        count: usize,
-        /// The supported number.
-        most: usize,
-    },
-    /// More links than a description may have.
-    #[error("{count} links, at most {most} are supported")]
-    TooManyLinks {
-        /// Links found.
         count: usize,
         /// The supported number.
         most: usize,

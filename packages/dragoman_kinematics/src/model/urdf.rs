@@ -1,26 +1,27 @@
-//! URDF: `urdf-rs` reads the text, `k` builds the tree, this file checks both and folds the fixed joints.
+//! URDF: `dragoman_urdf` reads the text, `k` builds the tree, this file folds the fixed joints. What the chain needs must be
+//! without faults.
 
 use super::settings::Origin;
 use super::{Joint, JointKind, Link, Model, ModelError, Placement, check_finite};
+use dragoman_urdf::{About, Description};
 use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
-use urdf_rs::JointType;
-
-/// Most links of a description. `k` frees a tree by recursion: 30,000 links in a row overflow a stack of 2 MiB.
-const MAX_LINKS: usize = 1000;
+use urdf_rs::{JointType, Pose, Vec3};
 
 pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<Model, ModelError> {
-    let (robot, root) = read(xml)?;
-    let base = known_link(&robot, base.unwrap_or(&root), "the base link")?;
+    let description = read(xml)?;
+    let robot = &description.robot;
+    let base = known_link(robot, base.unwrap_or(&description.root), "the base link")?;
     let tip = match tip {
-        Some(tip) => known_link(&robot, tip, "the tip link")?,
-        None => only_moving_leaf(&robot)?,
+        Some(tip) => known_link(robot, tip, "the tip link")?,
+        None => only_moving_leaf(robot)?,
     };
-    let chain = path(&robot, base, tip)?;
+    let chain = path(robot, base, tip)?;
     let mut parts = Vec::new();
     // Product of the fixed joints since the last movable joint.
     let mut pending = Isometry3::identity();
     for joint in &chain {
+        check(&description, &About::Joint(joint.name.clone()))?;
         pending *= origin_of(joint)?;
         if let Some(kind) = kind_of(joint)? {
             if let Some(mimic) = &joint.mimic {
@@ -32,22 +33,22 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
             pending = Isometry3::identity();
         }
     }
-    let links = links_moved_by(&chain, &robot, base)?;
+    let links = links_moved_by(&chain, robot, base)?;
     Model::assemble(robot.name.clone(), base.to_owned(), tip.to_owned(), parts, pending, links)
 }
 
 /// The text with other origins of these joints.
 pub(super) fn with_origins(xml: &str, origins: &BTreeMap<String, Origin>) -> Result<String, ModelError> {
-    let (mut robot, _) = read(xml)?;
-    for (name, origin) in origins {
-        let Some(joint) = robot.joints.iter_mut().find(|joint| joint.name == *name) else {
+    let robot = read(xml)?.robot;
+    for name in origins.keys() {
+        if !robot.joints.iter().any(|joint| joint.name == *name) {
             let referrer = "calibration.origins".to_owned();
             return Err(ModelError::Missing { name: name.clone(), referrer });
-        };
-        joint.origin.xyz = urdf_rs::Vec3(origin.xyz);
-        joint.origin.rpy = urdf_rs::Vec3(origin.rpy);
+        }
     }
-    urdf_rs::write_to_string(&robot).map_err(|error| ModelError::Urdf { reason: error.to_string() })
+    let pose = |origin: &Origin| Pose { xyz: Vec3(origin.xyz), rpy: Vec3(origin.rpy) };
+    let poses = origins.iter().map(|(name, origin)| (name.clone(), pose(origin))).collect();
+    dragoman_urdf::with_origins(xml, &poses).map_err(|error| ModelError::Urdf { reason: error.to_string() })
 }
 
 /// The origins that the joints from `base` to `tip` need, so that the chain has the geometry of `corrected`. Fixed joints
@@ -58,7 +59,7 @@ pub(super) fn origins_of(
     tip: &str,
     corrected: &Model,
 ) -> Result<BTreeMap<String, Origin>, ModelError> {
-    let (robot, _) = read(xml)?;
+    let robot = read(xml)?.robot;
     let chain =
         path(&robot, known_link(&robot, base, "the base link")?, known_link(&robot, tip, "the tip link")?)?;
     let mut placements = corrected.placements().iter();
@@ -117,75 +118,17 @@ fn links_moved_by(
     Ok(links)
 }
 
-/// Reads a description that `k` accepts; returns it with its root link.
-pub(crate) fn read(xml: &str) -> Result<(urdf_rs::Robot, String), ModelError> {
-    let robot =
-        urdf_rs::read_from_string(xml).map_err(|error| ModelError::Urdf { reason: error.to_string() })?;
-    let root = check_tree(&robot)?;
-    Ok((robot, root))
+/// Reads a description that `k` accepts.
+pub(crate) fn read(xml: &str) -> Result<Description, ModelError> {
+    Description::parse(xml).map_err(|error| ModelError::Urdf { reason: error.to_string() })
 }
 
-/// Checks size, names, limits and tree shape, which `k` assumes to be valid, and returns the root link.
-fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
-    let count = robot.links.len();
-    if count > MAX_LINKS {
-        return Err(ModelError::TooManyLinks { count, most: MAX_LINKS });
+/// The first note about this, as an error.
+pub(crate) fn check(description: &Description, about: &About) -> Result<(), ModelError> {
+    match description.fault(about) {
+        Some(note) => Err(ModelError::Urdf { reason: note.fault().to_string() }),
+        None => Ok(()),
     }
-    unique(robot.links.iter().map(|link| link.name.as_str()))?;
-    unique(robot.joints.iter().map(|joint| joint.name.as_str()))?;
-    let mut children: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut has_parent = BTreeSet::new();
-    for joint in &robot.joints {
-        let parent = known_link(robot, &joint.parent.link, &joint.name)?;
-        let child = known_link(robot, &joint.child.link, &joint.name)?;
-        if !has_parent.insert(child) {
-            return Err(ModelError::NotATree { link: child.to_owned(), reason: "two parents" });
-        }
-        children.entry(parent).or_default().push(child);
-        // `k` asserts this for every joint of the tree, whatever its type.
-        let (lower, upper) = (joint.limit.lower, joint.limit.upper);
-        if lower.is_nan() || upper.is_nan() || lower > upper {
-            return Err(ModelError::Limits { joint: joint.name.clone(), lower, upper });
-        }
-        if let Some(mimic) = &joint.mimic
-            && !robot.joints.iter().any(|other| other.name == mimic.joint)
-        {
-            return Err(ModelError::Missing { name: mimic.joint.clone(), referrer: joint.name.clone() });
-        }
-    }
-    let mut roots =
-        robot.links.iter().map(|link| link.name.as_str()).filter(|name| !has_parent.contains(name));
-    let root = match (roots.next(), robot.links.first()) {
-        (Some(root), _) => root,
-        (None, Some(link)) => {
-            return Err(ModelError::NotATree { link: link.name.clone(), reason: "a cycle" });
-        }
-        (None, None) => return Err(ModelError::NoJoints),
-    };
-    if let Some(second) = roots.next() {
-        return Err(ModelError::NotATree { link: second.to_owned(), reason: "a second root" });
-    }
-    let mut reached = BTreeSet::from([root]);
-    let mut open = vec![root];
-    while let Some(link) = open.pop() {
-        let below = children.get(link).map(Vec::as_slice).unwrap_or_default();
-        reached.extend(below);
-        open.extend(below);
-    }
-    match robot.links.iter().find(|link| !reached.contains(link.name.as_str())) {
-        Some(link) => Err(ModelError::NotATree { link: link.name.clone(), reason: "a cycle" }),
-        None => Ok(root.to_owned()),
-    }
-}
-
-fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), ModelError> {
-    let mut seen = BTreeSet::new();
-    for name in names {
-        if !seen.insert(name) {
-            return Err(ModelError::DuplicateName { name: name.to_owned() });
-        }
-    }
-    Ok(())
 }
 
 fn known_link<'a>(robot: &'a urdf_rs::Robot, name: &str, referrer: &str) -> Result<&'a str, ModelError> {

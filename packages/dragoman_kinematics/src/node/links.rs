@@ -20,8 +20,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Publishes the fixed transforms. `None` without a description, or if its joints are not all revolute or
-    /// prismatic.
+    /// Publishes the fixed transforms. `None` without a description.
     pub(super) fn new(node: &mut Node, urdf: &str) -> dragoman_ros::Result<Option<Self>> {
         if urdf.is_empty() {
             return Ok(None);

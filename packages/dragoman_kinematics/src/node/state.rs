@@ -112,6 +112,12 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
     tasks.spawn(server);
     let urdf = description(&values, &settings.urdf)?;
     let tree = if urdf.is_empty() { None } else { Some(Tree::from_urdf(&urdf)?) };
+    // The program has warned of those of its own.
+    if urdf != settings.urdf {
+        for note in tree.iter().flat_map(Tree::notes) {
+            tracing::warn!("robot_description, {note}");
+        }
+    }
     let sources: Vec<String> = values.value("source_list");
     if tree.is_none() && sources.is_empty() {
         return Err(StateNodeError::Nothing);
@@ -165,7 +171,13 @@ fn description(values: &Parameters, default: &str) -> Result<String, StateNodeEr
         (false, _) => Ok(text),
         (true, true) => Ok(default.to_owned()),
         (true, false) => {
-            std::fs::read_to_string(&path).map_err(|source| StateNodeError::File { path, source })
+            let bytes = std::fs::read(&path);
+            let (text, note) =
+                dragoman_urdf::decode(&bytes.map_err(|source| StateNodeError::File { path, source })?);
+            if let Some(note) = note {
+                tracing::warn!("robot_description, {note}");
+            }
+            Ok(text)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use dragoman_urdf::About;
 use nalgebra::Isometry3;
 
 use super::PlanningError;
@@ -51,10 +52,11 @@ impl ArmBodies {
     /// # Errors
     /// The text is not URDF; a shape that is not usable, such as a mesh.
     pub fn from_urdf(xml: &str, robot: &Robot, clearance: f64) -> Result<Self, PlanningError> {
-        let (description, _) = urdf::read(xml)?;
+        let description = urdf::read(xml)?;
         let mut parts = Vec::new();
         for link in robot.model().links() {
-            let named = description.links.iter().find(|known| known.name == link.name);
+            urdf::check(&description, &About::Collision(link.name.clone()))?;
+            let named = description.robot.links.iter().find(|known| known.name == link.name);
             for collision in named.iter().flat_map(|known| &known.collision) {
                 let wrong = |reason| PlanningError::Shape { body: link.name.clone(), reason };
                 let shape = Shape::from_urdf(&collision.geometry).map_err(wrong)?;

@@ -1,10 +1,11 @@
 //! The links of a description as a tree with any branches, which `k` carries.
 
+use dragoman_urdf::{Description, Note};
 use nalgebra::Isometry3;
 
 use super::merge::Merged;
 use crate::ModelError;
-use crate::model::urdf::{axis_of, kind_of, origin_of, read};
+use crate::model::urdf::read;
 
 /// All links of a robot, with the joints between them. Metres and radians.
 #[derive(Debug, Clone)]
@@ -13,6 +14,7 @@ pub struct Tree {
     chain: k::Chain<f64>,
     /// The motions of its moving joints, in their order.
     motions: Vec<Motion>,
+    notes: Vec<Note>,
 }
 
 /// Pose of a link in the frame of its parent.
@@ -47,20 +49,18 @@ impl Tree {
     /// Reads a description in URDF.
     ///
     /// # Errors
-    /// The text is not URDF; the links do not form a tree; joints with several degrees of freedom; numbers that are not
-    /// finite; joints that mimic each other in a circle, or a fixed one.
+    /// The text is not URDF; the links do not form a tree. Joints with faults, or several degrees of freedom, are taken as
+    /// `dragoman_urdf` has them.
     pub fn from_urdf(xml: &str) -> Result<Self, ModelError> {
-        let (robot, _) = read(xml)?;
-        for joint in &robot.joints {
-            if kind_of(joint)?.is_some() {
-                axis_of(joint)?;
-            }
-            origin_of(joint)?;
-        }
+        let Description { robot, notes, .. } = read(xml)?;
         let chain = k::Chain::from(&robot);
-        let motions =
-            chain.iter_joints().map(|joint| motion(&robot, &joint.name)).collect::<Result<_, _>>()?;
-        Ok(Self { chain, motions })
+        let motions = chain.iter_joints().map(|joint| motion(&robot, &joint.name)).collect();
+        Ok(Self { chain, motions, notes })
+    }
+
+    /// What was left out of the description, or taken otherwise.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// Names of the independent joints, whose positions are inputs.
@@ -115,30 +115,15 @@ fn transform(node: &k::Node<f64>) -> Option<Transform> {
     Some(Transform { parent, child, pose: node.joint().local_transform() })
 }
 
-/// The motion of a joint, by the independent joint at the end of its chain of mimic joints.
-fn motion(robot: &urdf_rs::Robot, joint: &str) -> Result<Motion, ModelError> {
+/// The motion of a joint, by the independent joint at the end of its chain of mimic joints, which has no circles.
+fn motion(robot: &urdf_rs::Robot, joint: &str) -> Motion {
     let mut motion =
         Motion { joint: joint.to_owned(), follows: joint.to_owned(), multiplier: 1.0, offset: 0.0 };
-    let mut referrer = joint;
-    for _ in &robot.joints {
-        let moves = |other: &&urdf_rs::Joint| {
-            other.name == motion.follows && !matches!(other.joint_type, urdf_rs::JointType::Fixed)
-        };
-        let current = robot.joints.iter().find(moves).ok_or_else(|| ModelError::Missing {
-            name: motion.follows.clone(),
-            referrer: referrer.to_owned(),
-        })?;
-        let Some(mimic) = &current.mimic else { return Ok(motion) };
-        let (multiplier, offset) = (mimic.multiplier.unwrap_or(1.0), mimic.offset.unwrap_or(0.0));
-        for (field, value) in [("multiplier", multiplier), ("offset", offset)] {
-            if !value.is_finite() {
-                return Err(ModelError::NotFinite { element: current.name.clone(), field, value });
-            }
-        }
-        motion.offset += motion.multiplier * offset;
-        motion.multiplier *= multiplier;
+    let mimic_of = |name: &str| robot.joints.iter().find(|joint| joint.name == name)?.mimic.as_ref();
+    while let Some(mimic) = mimic_of(&motion.follows) {
+        motion.offset += motion.multiplier * mimic.offset.unwrap_or(0.0);
+        motion.multiplier *= mimic.multiplier.unwrap_or(1.0);
         motion.follows.clone_from(&mimic.joint);
-        referrer = &current.name;
     }
-    Err(ModelError::MimicCircle { joint: joint.to_owned() })
+    motion
 }

@@ -1,6 +1,6 @@
 //! The noise of a world for a course: Apolo derives it from the register numbers of the students.
 
-use super::tree::Element;
+use dragoman_urdf::xml::Element;
 
 /// Standard deviations.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn the_noise_of_a_course() {
         // 1 + 6983 (23454 + 22354) = 319877265; modulo 31, 37, 41, 47, 43: 14, 18, 21, 12, 7.
-        let tree = super::super::tree::parse(
+        let tree = dragoman_urdf::xml::parse(
             "<WorldInfo><RegisterNumber number=\"23454\"/><RegisterNumber number=\" 22354 \"/></WorldInfo>",
         );
         let noise = CourseNoise::of(&tree.unwrap().children[0]);

@@ -6,11 +6,11 @@ use nalgebra::Isometry3;
 
 use super::noise::CourseNoise;
 use super::shapes::{Shape, is_part, rounded};
-use super::tree::Element;
 use super::values::{Placement, number};
 use super::{Counts, Importer};
 use crate::file::SMALLEST;
 use crate::{Geometry, UltrasonicFigures};
+use dragoman_urdf::xml::Element;
 
 /// Maximum number of links from an element to the one that carries all.
 const MAX_LINKS: usize = 16;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use nalgebra::{UnitQuaternion, Vector3};
 
 use super::Importer;
-use super::tree::Element;
 use super::values::{Placement, color, triples};
 use crate::file::{LARGEST, MAX_CORNERS, SMALLEST};
 use crate::{Geometry, Mesh};
+use dragoman_urdf::xml::Element;
 
 /// Thickness of a face, m. Faces of Apolo have none.
 const FACE_THICKNESS: f64 = 1e-4;

@@ -3,9 +3,9 @@
 use nalgebra::{Isometry3, Matrix3, Rotation3};
 
 use super::Importer;
-use super::tree::Element;
 use crate::file::{LARGEST, LARGEST_ANGLE};
 use crate::geometry::pose;
+use dragoman_urdf::xml::Element;
 
 /// Position, m, and roll, pitch, yaw, rad, of an element in the frame of its parent.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

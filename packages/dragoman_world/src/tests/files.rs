@@ -292,6 +292,47 @@ fn parts_of_a_description() {
     refused("{name: w, urdf: t, root_link: arm_base_link, tip_link: base_link}", "name tip_link");
 }
 
+/// What does not move as it should stands still, and what has no shape is not there: with a note, not an error.
+#[test]
+fn descriptions_with_faults() {
+    let joint = |name: &str, parent: &str, rest: &str| {
+        format!(
+            "<link name='{name}'/><joint name='{name}_joint' {rest}<parent link='{parent}'/><child link='{name}'/></joint>"
+        )
+    };
+    let limits = |lower: &str, upper: &str| {
+        format!("type='revolute'><limit lower='{lower}' upper='{upper}' velocity='1' effort='1'/>")
+    };
+    let text = [
+        "<robot name='r'><link name='base'><visual><geometry><mesh filename='gone.stl'/></geometry></visual>".to_owned(),
+        "<collision><geometry><capsule radius='1' length='1'/></geometry></collision>".to_owned(),
+        "<inertial><mass value='1e300'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link>".to_owned(),
+        joint("a", "base", &limits("-1e308", "inf")),
+        joint("b", "a", &limits("0.5", "0.5")),
+        joint("c", "b", "type='floating'>"),
+        joint("d", "c", &limits("-1", "1").replace("<limit", "<mimic joint='b_joint'/><limit")),
+        "</robot>".to_owned(),
+    ]
+    .concat();
+    let files =
+        |name: &str| if name == "t" { Ok(text.as_bytes().to_vec()) } else { Err("missing".to_owned()) };
+    let mut worlds =
+        Worlds::from_yaml("worlds:\n- name: A\n  arms: [{name: w, urdf: t, tip_link: d}]\n", &files).unwrap();
+    let joints = worlds.robot_joints(None, "w").unwrap();
+    assert_eq!(joints.iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>(), ["a_joint"]);
+    assert_eq!(
+        worlds.world(None).unwrap().notes(),
+        [
+            "t: link base: mass 1e300 kg, or its place, is too large: it has no mass",
+            "t: link base: gone.stl: missing: the shape is left out",
+            "t: link base: a capsule: the shape is left out",
+            "t: joint b_joint: limits 0.5 to 0.5; it is fixed here",
+            "t: joint c_joint: only revolute, continuous and prismatic joints move; it is fixed here",
+            "t: joint d_joint: the joint b_joint does not move, nor does this one",
+        ]
+    );
+}
+
 #[test]
 fn every_description_of_the_workspace_is_an_arm() {
     for (file, text, joints) in [

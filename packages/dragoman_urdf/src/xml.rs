@@ -1,37 +1,52 @@
-//! XML as a tree of elements with lines. No DTD, no entities; limits on depth and number.
+//! XML as a tree of elements with lines. Prefixes need not be declared; no DTD, no entities of one's own; limits on depth
+//! and number.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
-
-use super::ImportError;
 
 /// Maximum depth of elements; Apolo's files have seven.
 const MAX_DEPTH: usize = 64;
 /// Maximum number of elements.
 const MAX_ELEMENTS: usize = 1_000_000;
 
-#[derive(Debug, Default)]
-pub(super) struct Element {
-    pub(super) name: String,
-    attributes: Vec<(String, String)>,
-    pub(super) children: Vec<Element>,
+/// An element with all that is in it.
+#[derive(Debug, Default, Clone)]
+pub struct Element {
+    /// Its name, with the prefix.
+    pub name: String,
+    /// Names and values.
+    pub attributes: Vec<(String, String)>,
+    /// The elements in it.
+    pub children: Vec<Element>,
     /// All its text.
-    pub(super) text: String,
+    pub text: String,
     /// Line of its beginning, from 1.
-    pub(super) line: usize,
+    pub line: usize,
+    /// What is wrong with its first malformed attribute. Such attributes are left out.
+    pub malformed: Option<String>,
 }
 
 impl Element {
     /// The value of an attribute.
-    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+    pub fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
     /// The first child with this name.
-    pub(super) fn child(&self, name: &str) -> Option<&Element> {
+    pub fn child(&self, name: &str) -> Option<&Element> {
         self.children.iter().find(|child| child.name == name)
     }
+}
+
+/// A text that is no XML.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct XmlError {
+    /// Where, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub reason: String,
 }
 
 /// Counts lines. Offsets only grow, so the text is scanned once.
@@ -44,14 +59,18 @@ struct Lines<'t> {
 impl Lines<'_> {
     fn at(&mut self, offset: u64) -> usize {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(self.text.len());
-        self.line += self.text.get(self.offset..offset).unwrap_or_default().matches('\n').count();
+        let passed = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
         self.offset = self.offset.max(offset);
         self.line
     }
 }
 
 /// Parses a text. The result has the elements at the top as children.
-pub(super) fn parse(text: &str) -> Result<Element, ImportError> {
+///
+/// # Errors
+/// The text is no XML, or has too many elements or levels.
+pub fn parse(text: &str) -> Result<Element, XmlError> {
     let mut reader = Reader::from_str(text);
     let mut lines = Lines { text, offset: 0, line: 1 };
     let mut open: Vec<Element> = Vec::new();
@@ -63,7 +82,7 @@ pub(super) fn parse(text: &str) -> Result<Element, ImportError> {
             Ok(event) => event,
             Err(error) => {
                 let line = lines.at(reader.error_position());
-                return Err(ImportError::Syntax { line, reason: error.to_string() });
+                return Err(XmlError { line, reason: error.to_string() });
             }
         };
         let parent = open.last_mut().unwrap_or(&mut top);
@@ -72,7 +91,7 @@ pub(super) fn parse(text: &str) -> Result<Element, ImportError> {
                 elements += 1;
                 if open.len() >= MAX_DEPTH || elements > MAX_ELEMENTS {
                     let reason = format!("more than {MAX_DEPTH} levels or {MAX_ELEMENTS} elements");
-                    return Err(ImportError::Syntax { line, reason });
+                    return Err(XmlError { line, reason });
                 }
                 open.push(element(&start, line));
             }
@@ -80,7 +99,7 @@ pub(super) fn parse(text: &str) -> Result<Element, ImportError> {
                 elements += 1;
                 if elements > MAX_ELEMENTS {
                     let reason = format!("more than {MAX_ELEMENTS} elements");
-                    return Err(ImportError::Syntax { line, reason });
+                    return Err(XmlError { line, reason });
                 }
                 parent.children.push(element(&start, line));
             }
@@ -99,20 +118,27 @@ pub(super) fn parse(text: &str) -> Result<Element, ImportError> {
     match open.pop() {
         Some(element) => {
             let reason = format!("<{}> has no end", element.name);
-            Err(ImportError::Syntax { line: element.line, reason })
+            Err(XmlError { line: element.line, reason })
         }
         None => Ok(top),
     }
 }
 
-fn element(start: &BytesStart<'_>, line: usize) -> Element {
-    let mut attributes = Vec::new();
-    // Attributes that are malformed are left out, as if they were not there.
-    for attribute in start.attributes().with_checks(false).flatten() {
-        let raw: &str = &attribute.value;
-        let value =
-            quick_xml::escape::unescape(raw).map_or_else(|_| raw.to_owned(), |value| value.into_owned());
-        attributes.push((attribute.key.into_inner().to_owned(), value));
+/// The element without what is in it.
+pub(crate) fn element(start: &BytesStart<'_>, line: usize) -> Element {
+    let mut element = Element { name: start.name().into_inner().to_owned(), line, ..Element::default() };
+    for attribute in start.attributes().with_checks(false) {
+        match attribute {
+            Ok(attribute) => {
+                let raw: &str = &attribute.value;
+                let value = quick_xml::escape::unescape(raw)
+                    .map_or_else(|_| raw.to_owned(), |value| value.into_owned());
+                element.attributes.push((attribute.key.into_inner().to_owned(), value));
+            }
+            Err(error) => {
+                element.malformed.get_or_insert_with(|| error.to_string());
+            }
+        }
     }
-    Element { name: start.name().into_inner().to_owned(), attributes, line, ..Element::default() }
+    element
 }

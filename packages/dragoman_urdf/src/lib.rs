@@ -1,0 +1,103 @@
+//! Robot descriptions in URDF as the world writes them.
+//!
+//! What nobody needs cannot stop a robot: looks, masses, blocks of other programs, and parts of joints beside the arm are
+//! read leniently, each with a [`Note`] that names the line and what was left out. What a chain of joints needs is read
+//! strictly by whoever takes it: [`Description::fault`] tells what is wrong with a joint, or with what else is needed. The
+//! links must be a tree in any case.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `encoding` | bytes of a file as text |
+//! | `xml` | text as elements with lines |
+//! | `reader` | elements as `urdf-rs`'s types, with notes |
+//! | `values` | numbers and names in attributes |
+//! | `structure` | that the links are a tree |
+//! | `edit` | changes of a text |
+
+mod edit;
+mod encoding;
+mod reader;
+mod structure;
+mod values;
+pub mod xml;
+
+use std::fmt;
+
+pub use edit::with_origins;
+pub use encoding::decode;
+
+/// A description that was read.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// All that it says, with substitutes where there are notes: no inertia, no shape, an axis along x, no limits.
+    pub robot: urdf_rs::Robot,
+    /// Name of the link that has no parent.
+    pub root: String,
+    /// What was left out or read otherwise, by lines.
+    pub notes: Vec<Note>,
+}
+
+/// A description that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct UrdfError {
+    /// Where, from 1.
+    pub line: usize,
+    /// What is wrong, with the element.
+    pub reason: String,
+}
+
+/// Something in a description that was left out or read otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Where, from 1.
+    pub line: usize,
+    /// Who must not go on with it.
+    pub about: About,
+    /// What is wrong, with the element.
+    pub text: String,
+    /// What was done, for example that something is left out; empty: nothing.
+    pub done: String,
+}
+
+impl Note {
+    /// The note without what was done: the error for those who do not accept that.
+    pub fn fault(&self) -> UrdfError {
+        UrdfError { line: self.line, reason: self.text.clone() }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}: {}", self.line, self.text)?;
+        if self.done.is_empty() { Ok(()) } else { write!(formatter, "; {}", self.done) }
+    }
+}
+
+/// What a note concerns.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum About {
+    /// Nothing that Dragoman needs for an arm.
+    Nothing,
+    /// The motion of this joint.
+    Joint(String),
+    /// Mass and inertia of this link, or the friction of the joint above it.
+    Inertia(String),
+    /// A shape of this link for collisions.
+    Collision(String),
+}
+
+impl Description {
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// The text is no XML, or no robot's; a link or joint has no name, or names what is not there; the links are no tree.
+    pub fn parse(text: &str) -> Result<Self, UrdfError> {
+        reader::read(text)
+    }
+
+    /// The first note of this.
+    pub fn fault(&self, about: &About) -> Option<&Note> {
+        self.notes.iter().find(|note| note.about == *about)
+    }
+}
