@@ -1,6 +1,6 @@
 //! Descriptions with oddities, each alone and in pairs: what ROS's own parser (urdfdom) loads, this loads.
 //!
-//! The parser is `check_urdf` of Debian's `liburdfdom-tools`, if it is there; with `DRAGOMAN_REQUIRE_URDFDOM` it must be.
+//! The parser is `check_urdf` of Debian's `liburdfdom-tools`, if it is there; with `DRAGOMAN_REQUIRE_PEERS` it must be.
 
 use std::process::{Command, Stdio};
 
@@ -117,7 +117,7 @@ fn urdfdom(text: &[u8]) -> Option<Vec<String>> {
 fn what_urdfdom_loads_this_loads() {
     let is_there = Command::new("check_urdf").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !is_there {
-        assert!(std::env::var_os("DRAGOMAN_REQUIRE_URDFDOM").is_none(), "there is no check_urdf");
+        assert!(std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(), "there is no check_urdf");
         println!("skipped: there is no check_urdf");
         return;
     }
