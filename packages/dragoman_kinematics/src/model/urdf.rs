@@ -2,7 +2,7 @@
 //! without faults.
 
 use super::settings::Origin;
-use super::{Joint, JointKind, Link, Model, ModelError, Placement, check_finite};
+use super::{Joint, JointKind, LARGEST_POSITION, Link, Model, ModelError, Placement, check_finite};
 use dragoman_urdf::{About, Description};
 use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
                 return Err(ModelError::Mimic { joint, source_joint });
             }
             let axis = axis_of(joint)?;
-            parts.push((joint_of(joint, kind)?, Placement { origin: pending, axis }));
+            parts.push((joint_of(joint, kind), Placement { origin: pending, axis }));
             pending = Isometry3::identity();
         }
     }
@@ -189,16 +189,18 @@ pub(crate) fn kind_of(joint: &urdf_rs::Joint) -> Result<Option<JointKind>, Model
     }
 }
 
-fn joint_of(joint: &urdf_rs::Joint, kind: JointKind) -> Result<Joint, ModelError> {
+fn joint_of(joint: &urdf_rs::Joint, kind: JointKind) -> Joint {
     let limit = &joint.limit;
-    check_finite(&joint.name, "velocity limit", &[limit.velocity])?;
+    // Limits that no joint reaches mean that there are none.
+    let is_unlimited = limit.lower <= -LARGEST_POSITION && limit.upper >= LARGEST_POSITION;
     let (lower, upper) = match joint.joint_type {
         JointType::Continuous => (f64::NEG_INFINITY, f64::INFINITY),
-        _ => (limit.lower, limit.upper),
+        _ if is_unlimited => (f64::NEG_INFINITY, f64::INFINITY),
+        _ => (limit.lower.max(-LARGEST_POSITION), limit.upper.min(LARGEST_POSITION)),
     };
     // The element is required and has no value for "none", so exporters write zero.
     let velocity = if limit.velocity == 0.0 { f64::INFINITY } else { limit.velocity };
-    Ok(Joint { name: joint.name.clone(), kind, lower, upper, velocity, acceleration: f64::INFINITY })
+    Joint { name: joint.name.clone(), kind, lower, upper, velocity, acceleration: f64::INFINITY }
 }
 
 pub(crate) fn origin_of(joint: &urdf_rs::Joint) -> Result<Isometry3<f64>, ModelError> {

@@ -50,6 +50,16 @@ fn numbers_that_are_no_numbers() {
 #[test]
 fn limits_and_rates() {
     let limits = |joint: &str, lower, upper| ModelError::Limits { joint: joint.to_owned(), lower, upper };
+    let range = |to: &str| {
+        let model =
+            Model::from_urdf(&CROOKED.replace(r#"lower="-2.1" upper="2.2""#, to), None, Some("camera"));
+        let lift = model.unwrap().joints().iter().find(|joint| joint.name == "lift").unwrap().clone();
+        (lift.lower, lift.upper)
+    };
+    for none in [r#"lower="-1e9" upper="1e308""#, r#"lower="-inf" upper="inf""#] {
+        assert_eq!(range(none), (f64::NEG_INFINITY, f64::INFINITY), "{none}");
+    }
+    assert_eq!(range(r#"lower="-2" upper="1e16""#), (-2.0, 1e5));
     let reason = "joint lift: limits 2.5 to 2.2 enclose no range";
     assert_urdf_refused(r#"lower="-2.1" upper="2.2""#, r#"lower="2.5" upper="2.2""#, reason);
     assert_eq!(table_error("upper: 1.6", "upper: -3"), limits("joint_3", -2.35, -3.0));
