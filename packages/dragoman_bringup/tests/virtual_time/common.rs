@@ -92,11 +92,15 @@ fn present() -> Rc<World> {
 
 /// A simulation without programs yet, for what is there before the first of them: it goes on in the labs that start
 /// while this exists.
-pub(crate) struct Simulated(#[expect(dead_code, reason = "kept")] Rc<World>);
+pub(crate) struct Simulated(Rc<World>);
 
 impl Simulated {
     pub(crate) fn new() -> Self {
         Self(world(SEED))
+    }
+
+    pub(crate) fn simulation(&self) -> &Simulation {
+        &self.0.simulation
     }
 }
 
