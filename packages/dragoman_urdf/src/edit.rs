@@ -65,7 +65,9 @@ fn is(start: &BytesStart<'_>, name: &str) -> bool {
 fn origin(before: Option<&BytesStart<'_>>, pose: &Pose) -> BytesStart<'static> {
     let mut origin = BytesStart::new("origin");
     for (name, value) in before.map(|before| xml::element(before, 0).attributes).unwrap_or_default() {
-        if !matches!(name.as_str(), "xyz" | "rpy" | "quat_xyzw") {
+        // Readers take more for a name than a writer may write.
+        let is_name = name.chars().all(|letter| letter.is_alphanumeric() || "_-.:".contains(letter));
+        if is_name && !matches!(name.as_str(), "xyz" | "rpy" | "quat_xyzw") {
             origin.push_attribute((name.as_str(), value.as_str()));
         }
     }
@@ -93,6 +95,7 @@ mod tests {
                 "<origin a=\"b\" xyz=\"1 -0.5 0\" rpy=\"0 0 0.25\"/>",
             ),
             ("<origin quat_xyzw='0 0 0 1'></origin>", "<origin xyz=\"1 -0.5 0\" rpy=\"0 0 0.25\"></origin>"),
+            ("<origin u<='1' xyz='1 2 3'/>", "<origin xyz=\"1 -0.5 0\" rpy=\"0 0 0.25\"/>"),
             ("<origin/><origin/>", "<origin xyz=\"1 -0.5 0\" rpy=\"0 0 0.25\"/><origin/>"),
         ] {
             assert_eq!(with_origins(&with(before), &origins).unwrap(), with(after));
