@@ -1,9 +1,9 @@
 //! Robot descriptions in URDF as the world writes them.
 //!
-//! What nobody needs cannot stop a robot: looks, masses, blocks of other programs, and parts of joints beside the arm are
-//! read leniently, each with a [`Note`] that names the line and what was left out. What a chain of joints needs is read
-//! strictly by whoever takes it: [`Description::fault`] tells what is wrong with a joint, or with what else is needed. The
-//! links must be a tree in any case.
+//! Parts that Dragoman does not use cannot stop a robot. Looks, masses, blocks of other programs, and joints beside the arm
+//! are read leniently, with a [`Note`] for each fault: its line, and what was left out. The arm itself is strict: before
+//! code uses a joint, an inertia or a collision shape, it asks [`Description::fault`] whether that has a fault. The links
+//! must always form a tree.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -37,7 +37,7 @@ pub struct Description {
     pub notes: Vec<Note>,
 }
 
-/// A description that is none.
+/// Why a text is not a robot description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct UrdfError {
@@ -52,7 +52,7 @@ pub struct UrdfError {
 pub struct Note {
     /// Where, from 1.
     pub line: usize,
-    /// Who must not go on with it.
+    /// What has the fault.
     pub about: About,
     /// What is wrong, with the element.
     pub text: String,

@@ -1,4 +1,4 @@
-//! Elements as `urdf-rs`'s types. Its own reader wants everything that its types have, also what nobody needs.
+//! Elements as `urdf-rs`'s types. The reader of `urdf-rs` requires every field of its types, also those that are not used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +105,7 @@ impl Reader {
         self.notes
     }
 
-    /// Notes prefixes that nobody declares, and attributes that are malformed.
+    /// Adds notes about prefixes that are not declared, and about malformed attributes.
     fn look_at_names<'e>(&mut self, element: &'e Element, declared: &mut BTreeSet<&'e str>) {
         let own: Vec<&str> =
             element.attributes.iter().filter_map(|(name, _)| name.strip_prefix("xmlns:")).collect();
@@ -398,7 +398,7 @@ impl Reader {
         }
     }
 
-    /// The value, or a substitute of which a note tells.
+    /// The value; or the substitute, with a note.
     fn or<T>(&mut self, read: Read<T>, about: &About, owner: &str, done: &str, substitute: T) -> T {
         read.unwrap_or_else(|Fault { line, text }| {
             self.note_with(line, about.clone(), format!("{owner}: {text}"), done.to_owned());

@@ -568,7 +568,7 @@ fn long_messages_at_the_same_time_have_a_bound_in_all() {
     assert!(!bench.server.is_given_up(asking));
 }
 
-/// A client that was given up has most until its open request is answered: that protects nobody.
+/// The open request of a client that was given up still counts, but another client is given up next.
 #[test]
 fn who_was_given_up_is_not_given_up_again() {
     let mut bench = bench();
