@@ -134,6 +134,45 @@ mod tests {
         }
     }
 
+    /// Whoever leaves says so, and is not taken for present until its lease ends.
+    #[test]
+    fn who_leaves_says_so() {
+        const DOMAIN: u16 = 92;
+        let peer = UdpSocket::bind((Ipv4Addr::LOCALHOST, discovery_port(DOMAIN, 3))).unwrap();
+        peer.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        for _ in 0..3 {
+            let context = context(DOMAIN);
+            let mut node = Node::create(context.clone(), "node", "").unwrap();
+            for number in 0..100 {
+                let qos = QosProfile::default();
+                node.create_publisher::<std_msgs::msg::String>(&format!("topic_{number}"), qos).unwrap();
+            }
+            // The library still has to tell of these.
+            drop((node, context));
+            let mut datagram = [0; 65_536];
+            let mut length = 0;
+            while !is_goodbye(&datagram[..length]) {
+                length = peer.recv(&mut datagram).expect("a goodbye");
+            }
+        }
+    }
+
+    /// A DATA of the writer of announcements that carries a key alone (RTPS 2.5, sections 8.3.8.2 and 8.5.3.2).
+    fn is_goodbye(datagram: &[u8]) -> bool {
+        const DATA: u8 = 0x15;
+        const KEY: u8 = 0x08;
+        const ANNOUNCEMENTS: [u8; 4] = [0, 1, 0, 0xc2];
+        let mut rest = datagram.get(20..).unwrap_or_default();
+        while let [kind, flags, low, high, body @ ..] = rest {
+            let length = usize::from(u16::from_le_bytes([*low, *high]));
+            if *kind == DATA && flags & KEY != 0 && body[8..12] == ANNOUNCEMENTS {
+                return true;
+            }
+            rest = if length == 0 { &[] } else { &body[length..] };
+        }
+        false
+    }
+
     /// The id is free only if both of its ports are: others compute or cache them.
     #[test]
     fn a_context_takes_the_next_id_where_a_port_is_taken_and_is_reached_there() {
