@@ -82,8 +82,9 @@ fn by_turns(run: &Run) -> Vec<Figure> {
                 forgotten = forgotten.max(Instant::now() + lease);
             }
             left += 1;
-            if let Guest::Attacker(attacker) = guest {
-                attacker.leave();
+            match guest {
+                Guest::Attacker(attacker) => drop(attacker.leave()),
+                Guest::Recorder(recorder) => drop(recorder.end(Signal::SIGINT)),
             }
         }
         let shown = format!(

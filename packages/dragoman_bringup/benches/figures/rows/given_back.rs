@@ -122,17 +122,26 @@ impl Recorder {
         let _ = kill(pid(self.child.id()), signal);
     }
 
-    /// Kills it, and says how busy it was.
-    fn end(mut self) -> Figure {
+    /// Sends the signal that ends it, waits until it has ended, and says how busy it was.
+    pub(super) fn end(mut self, signal: Signal) -> Vec<Figure> {
         let seconds = self.began.elapsed().as_secs_f64();
         let load = 100.0 * processor_time(self.child.id()) / seconds;
         let size = std::fs::metadata(&self.file).map_or(0, |file| file.len()) as f64 / 1e6;
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.signal(signal);
+        let asked = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && asked.elapsed() < CLOSING {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         let shown = format!("{size:.1} MB in {seconds:.1} s, {load:.0} % of a core");
-        Figure::new("attacker: recorded, own load", shown)
+        vec![
+            Figure::new("attacker: recorded, own load", shown),
+            Figure::new("attacker: ended after, s", number(asked.elapsed().as_secs_f64())),
+        ]
     }
 }
+
+/// Time for a recorder to write what it still has. Whoever is killed before is counted as there until its lease ends.
+const CLOSING: Duration = Duration::from_secs(30);
 
 impl Drop for Recorder {
     fn drop(&mut self) {
@@ -142,25 +151,25 @@ impl Drop for Recorder {
     }
 }
 
-/// A recorder of all topics for five seconds, and then something else; after `wait` it must be forgotten.
-fn recorded(run: &Run, then: impl FnOnce(&Recorder), wait: Duration) -> Vec<Figure> {
+/// A recorder of all topics for five seconds, then something else, and the signal that ends it; after `wait` it must be forgotten.
+fn recorded(run: &Run, then: impl FnOnce(&Recorder), last: Signal, wait: Duration) -> Vec<Figure> {
     let lab = run.lab(&[], &[]);
     let watch = Watch::start(lab.child.id());
     let recorder = Recorder::start(run, &lab);
     std::thread::sleep(Duration::from_secs(5));
     then(&recorder);
-    let recorder = recorder.end();
+    let recorder = recorder.end(last);
     std::thread::sleep(wait);
     let course = watch.after();
     let rise = Figure::at_most("memory: more at the peak, MB", course.rise(), 60.0, 1.3);
-    course.figures().into_iter().chain([rise, recorder]).collect()
+    course.figures().into_iter().chain([rise]).chain(recorder).collect()
 }
 
 /// A lost reader is counted until the lease of its participant ends, and for one look more.
 pub(super) const LEASE: Duration = Duration::from_secs(22);
 
 fn recorder_killed(run: &Run) -> Vec<Figure> {
-    recorded(run, |_| {}, LEASE)
+    recorded(run, |_| {}, Signal::SIGKILL, LEASE)
 }
 
 fn recorder_suspended(run: &Run) -> Vec<Figure> {
@@ -169,10 +178,8 @@ fn recorder_suspended(run: &Run) -> Vec<Figure> {
         std::thread::sleep(Duration::from_secs(run.of(20, 10).into()));
         recorder.signal(Signal::SIGCONT);
         std::thread::sleep(Duration::from_secs(2));
-        recorder.signal(Signal::SIGINT);
-        std::thread::sleep(Duration::from_secs(1));
     };
-    recorded(run, suspend, Duration::ZERO)
+    recorded(run, suspend, Signal::SIGINT, Duration::ZERO)
 }
 
 fn web_visits(run: &Run) -> Vec<Figure> {
