@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use dragoman_urdf::About;
 use nalgebra::{Isometry3, Point3, Unit, Vector3};
 use urdf_rs::{JointType, Material, Pose};
 
@@ -48,10 +49,25 @@ pub(super) fn read(file: &str, selection: &Selection<'_>, files: Files<'_>) -> R
     let described = dragoman_urdf::Description::parse(&text).map_err(|error| format!("{file}: {error}"))?;
     let mut found = tree(&described, files)
         .and_then(|tree| selected(tree, selection))
+        .and_then(|found| if selection.tip.is_some() { without_faults(&described, found) } else { Ok(found) })
         .map_err(|reason| format!("{file}: {reason}"))?;
     let of_text = note.iter().chain(&described.notes).map(ToString::to_string);
     found.notes = of_text.chain(found.notes).map(|note| format!("{file}: {note}")).collect();
     found.text = (found.links.len() == described.robot.links.len()).then_some(text);
+    Ok(found)
+}
+
+/// What moves a tool that was named must be without faults: the arm would move otherwise than the real one does.
+fn without_faults(described: &dragoman_urdf::Description, found: Description) -> Result<Description, String> {
+    let mut at = Some(found.tool.0);
+    while let Some(link) = at.and_then(|at| found.links.get(at)) {
+        at = link.parent;
+        let joint = described.robot.joints.iter().find(|joint| at.is_some() && joint.child.link == link.name);
+        let fault = joint.and_then(|joint| described.fault(&About::Joint(joint.name.clone())));
+        if let Some(note) = fault {
+            return Err(note.fault().to_string());
+        }
+    }
     Ok(found)
 }
 

@@ -48,7 +48,7 @@ pub(super) fn parse<const N: usize>(
             let child = joint.child.link.clone();
             match model.joints().iter().position(|moving| moving.name == joint.name) {
                 Some(index) => open.push((child, Some(index), Isometry3::identity())),
-                None => open.push((child, moved_by, pose * urdf::origin_of(joint)?)),
+                None => open.push((child, moved_by, pose * urdf::origin_of(joint))),
             }
         }
     }

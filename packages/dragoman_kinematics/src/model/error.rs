@@ -46,18 +46,6 @@ pub enum ModelError {
         /// The limit, rad or m per second or second squared.
         value: f64,
     },
-    /// The joint axis has no direction.
-    #[error("joint {joint}: axis ({x}, {y}, {z}) has no direction")]
-    Axis {
-        /// Name of the joint.
-        joint: String,
-        /// First component.
-        x: f64,
-        /// Second component.
-        y: f64,
-        /// Third component.
-        z: f64,
-    },
     /// A joint type with several degrees of freedom between base and tip.
     #[error("joint {joint}: type {kind} is not supported")]
     JointType {

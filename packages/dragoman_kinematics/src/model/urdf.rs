@@ -2,7 +2,7 @@
 //! without faults.
 
 use super::settings::Origin;
-use super::{Joint, JointKind, LARGEST_POSITION, Link, Model, ModelError, Placement, check_finite};
+use super::{Joint, JointKind, LARGEST_POSITION, Link, Model, ModelError, Placement};
 use dragoman_urdf::{About, Description};
 use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,18 +22,18 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
     let mut pending = Isometry3::identity();
     for joint in &chain {
         check(&description, &About::Joint(joint.name.clone()))?;
-        pending *= origin_of(joint)?;
+        pending *= origin_of(joint);
         if let Some(kind) = kind_of(joint)? {
             if let Some(mimic) = &joint.mimic {
                 let (joint, source_joint) = (joint.name.clone(), mimic.joint.clone());
                 return Err(ModelError::Mimic { joint, source_joint });
             }
-            let axis = axis_of(joint)?;
+            let axis = axis_of(joint);
             parts.push((joint_of(joint, kind), Placement { origin: pending, axis }));
             pending = Isometry3::identity();
         }
     }
-    let links = links_moved_by(&chain, robot, base)?;
+    let links = links_moved_by(&chain, robot, base);
     Model::assemble(robot.name.clone(), base.to_owned(), tip.to_owned(), parts, pending, links)
 }
 
@@ -76,7 +76,7 @@ pub(super) fn origins_of(
     };
     for joint in &chain {
         before_last = pending;
-        pending *= origin_of(joint)?;
+        pending *= origin_of(joint);
         if kind_of(joint)?.is_some()
             && let Some(placement) = placements.next()
         {
@@ -95,11 +95,7 @@ pub(super) fn origins_of(
 }
 
 /// The links that descend from `base` by joints of `chain` and fixed joints only, each after its parent.
-fn links_moved_by(
-    chain: &[&urdf_rs::Joint],
-    robot: &urdf_rs::Robot,
-    base: &str,
-) -> Result<Vec<Link>, ModelError> {
+fn links_moved_by(chain: &[&urdf_rs::Joint], robot: &urdf_rs::Robot, base: &str) -> Vec<Link> {
     let mut links = vec![Link { name: base.to_owned(), joints_below: 0, offset: Isometry3::identity() }];
     let mut done = 0;
     while let Some(parent) = links.get(done).cloned() {
@@ -107,7 +103,7 @@ fn links_moved_by(
         for joint in robot.joints.iter().filter(|joint| joint.parent.link == parent.name) {
             let name = joint.child.link.clone();
             if matches!(joint.joint_type, JointType::Fixed) {
-                let offset = parent.offset * origin_of(joint)?;
+                let offset = parent.offset * origin_of(joint);
                 links.push(Link { name, offset, ..parent });
             } else if chain.iter().any(|moving| moving.name == joint.name) {
                 let joints_below = parent.joints_below + 1;
@@ -115,7 +111,7 @@ fn links_moved_by(
             }
         }
     }
-    Ok(links)
+    links
 }
 
 /// Reads a description that `k` accepts.
@@ -177,7 +173,7 @@ fn path<'a>(robot: &'a urdf_rs::Robot, base: &str, tip: &str) -> Result<Vec<&'a 
 }
 
 /// Whether a joint turns or slides; `None` if it is fixed.
-pub(crate) fn kind_of(joint: &urdf_rs::Joint) -> Result<Option<JointKind>, ModelError> {
+fn kind_of(joint: &urdf_rs::Joint) -> Result<Option<JointKind>, ModelError> {
     match joint.joint_type {
         JointType::Revolute | JointType::Continuous => Ok(Some(JointKind::Revolute)),
         JointType::Prismatic => Ok(Some(JointKind::Prismatic)),
@@ -203,23 +199,13 @@ fn joint_of(joint: &urdf_rs::Joint, kind: JointKind) -> Joint {
     Joint { name: joint.name.clone(), kind, lower, upper, velocity, acceleration: f64::INFINITY }
 }
 
-pub(crate) fn origin_of(joint: &urdf_rs::Joint) -> Result<Isometry3<f64>, ModelError> {
+pub(crate) fn origin_of(joint: &urdf_rs::Joint) -> Isometry3<f64> {
     let [x, y, z] = *joint.origin.xyz;
     let [roll, pitch, yaw] = *joint.origin.rpy;
-    check_finite(&joint.name, "origin xyz", &[x, y, z])?;
-    check_finite(&joint.name, "origin rpy", &[roll, pitch, yaw])?;
-    let rotation = UnitQuaternion::from_euler_angles(roll, pitch, yaw);
-    Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
+    Isometry3::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_euler_angles(roll, pitch, yaw))
 }
 
-pub(crate) fn axis_of(joint: &urdf_rs::Joint) -> Result<Unit<Vector3<f64>>, ModelError> {
-    let [x, y, z] = *joint.axis.xyz;
-    let axis = Unit::try_new(Vector3::new(x, y, z), 1e-9);
-    // A length that overflows gives no direction either.
-    axis.filter(|axis| (axis.norm() - 1.0).abs() < 1e-9).ok_or_else(|| ModelError::Axis {
-        joint: joint.name.clone(),
-        x,
-        y,
-        z,
-    })
+/// The reader makes sure that it has a direction.
+fn axis_of(joint: &urdf_rs::Joint) -> Unit<Vector3<f64>> {
+    Unit::new_normalize(Vector3::from(*joint.axis.xyz))
 }

@@ -292,6 +292,23 @@ fn parts_of_a_description() {
     refused("{name: w, urdf: t, root_link: arm_base_link, tip_link: base_link}", "name tip_link");
 }
 
+/// A joint that moves the tool must be right; the same fault beside the arm is a note.
+#[test]
+fn a_faulty_joint_of_an_arm_is_an_error() {
+    let text = "<robot name='r'><link name='base'/><link name='a'/><link name='b'/>
+<joint name='a_joint' type='continuous'><parent link='base'/><child link='a'/></joint>
+<joint name='b_joint' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 0 0'/></joint></robot>";
+    let load = |tip: &str| {
+        let world = format!("worlds:\n- name: A\n  arms: [{{name: w, urdf: t, tip_link: {tip}}}]\n");
+        Worlds::from_yaml(&world, &|_| Ok(text.as_bytes().to_vec()))
+    };
+    let error = load("b").err().unwrap().to_string();
+    assert!(error.contains("t: line 3: ") && error.contains("axis 0 0 0 has no direction"), "{error}");
+    let worlds = load("a").unwrap();
+    let notes = worlds.world(None).unwrap().notes().join("; ");
+    assert!(notes.contains("t: line 3: ") && notes.contains("it is taken along x"), "{notes}");
+}
+
 /// What does not move as it should stands still, and what has no shape is not there: with a note, not an error.
 #[test]
 fn descriptions_with_faults() {
