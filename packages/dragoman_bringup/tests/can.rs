@@ -63,7 +63,7 @@ fn one_interface_of_a_recording_is_shown_alone() {
     let (_, shown, _) = run(&["--replay", log.path(), "--can", "can1"]);
     assert_eq!(shown.lines().count(), 2, "{shown}");
     let (success, _, errors) = run(&["--replay", log.path(), "--can", "can7"]);
-    assert!(!success && errors.contains("no frames of can7"), "{errors}");
+    assert!(!success && errors.contains("no frames to show; it has frames of can0, can1"), "{errors}");
 }
 
 #[test]
@@ -79,13 +79,45 @@ fn half_a_line_is_passed_over_and_a_file_of_another_kind_refused() {
     let cut = Recording::new("cut", &format!("{LOG}(1600000000.2000"));
     let (success, shown, errors) = run(&["--replay", cut.path()]);
     assert!(success && shown.contains("PX: 12345"), "{errors}");
-    assert!(errors.contains("skipped 1 lines") && errors.contains("line 6"), "{errors}");
+    assert!(errors.contains("not understood: 1 lines, the first: line 6"), "{errors}");
     let other = Recording::new("other", "rubbish\n");
     let (success, shown, errors) = run(&["--replay", other.path()]);
     assert!(!success && shown.is_empty(), "{shown}");
     assert!(errors.contains("line 1: 'rubbish'"), "{errors}");
     let (success, _, errors) = run(&["--replay", "/nowhere/a.log"]);
     assert!(!success && errors.contains("cannot read /nowhere/a.log"), "{errors}");
+}
+
+/// What `candump -t d -x -a` has shown is shown in the same words.
+#[test]
+fn what_candump_has_shown_is_a_recording_too() {
+    let screen = Recording::new(
+        "screen",
+        " (000.000000)  can0  TX - -  000   [2]  01 00                     '..'\n \
+        (000.001200)  can0  TX - -  365   [4]  50 58 00 00               'PX..'\n \
+        (000.000400)  can0  RX - -  2E5   [8]  50 58 00 00 39 30 00 00   'PX..90..'\n \
+        (000.000300)  can1  TX - -  366   [8]  4D 50 04 00 36 00 00 00   'MP..6...'\n \
+        (000.098000)  can0  RX - -  20000040   [8]  00 00 00 00 00 00 00 00   ERRORFRAME\n",
+    );
+    let log = Recording::new("screen_log", LOG);
+    let [(success, shown, errors), expected] = [&screen, &log].map(|file| run(&["--replay", file.path()]));
+    assert!(success && errors.is_empty(), "{errors}");
+    assert_eq!(shown, expected.1);
+}
+
+#[test]
+fn frames_of_can_fd_are_counted_and_nothing_else_is_an_error() {
+    let fd = "(1600000000.132000) can0 123##1112233445566778899AABB\n\
+        (1600000000.133000) can0 12345678##500112233445566778899AABBCCDDEEFF\n";
+    let mixed = Recording::new("mixed", &format!("{LOG}{fd}(1600000000.2) can0 garbage\nrubbish\n"));
+    let (success, shown, errors) = run(&["--replay", mixed.path()]);
+    assert!(success && shown.contains("PX: 12345"), "{errors}");
+    assert!(errors.contains("left out: 2 frames of CAN FD or CAN XL; not understood: 2 lines"), "{errors}");
+    assert!(errors.contains("the first: line 8: '(1600000000.2) can0 garbage'"), "{errors}");
+    let alone = Recording::new("fd", fd);
+    let (success, shown, errors) = run(&["--replay", alone.path()]);
+    assert!(!success && shown.is_empty(), "{shown}");
+    assert!(errors.contains("has no frames to show; left out: 2 frames of CAN FD or CAN XL"), "{errors}");
 }
 
 #[test]

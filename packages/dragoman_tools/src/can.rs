@@ -7,6 +7,8 @@
 
 mod monitor;
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dragoman_io::can::candump::{self, LogLine, ReadError};
+use dragoman_io::can::candump::{self, Content, LogLine, ReadError};
 use dragoman_io::can::{Bus, Received, ReplayBus};
 
 use monitor::Monitor;
@@ -35,7 +37,7 @@ pub struct MonitorOptions {
     /// Interface to monitor, for example can0; of a recording, show only this one.
     #[arg(long, value_name = "INTERFACE", required_unless_present = "replay")]
     can: Option<String>,
-    /// Show this recording (candump -l), then end.
+    /// Show this recording, then end: a log of candump -l, or what candump has shown.
     #[arg(long, value_name = "FILE", conflicts_with = "log")]
     replay: Option<PathBuf>,
     /// Bit rate of the bus in bit/s, to compute its load.
@@ -54,8 +56,8 @@ pub struct MonitorOptions {
 enum MonitorError {
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: ReadError },
-    #[error("{} has no frames{}", path.display(), interface.as_ref().map(|name| format!(" of {name}")).unwrap_or_default())]
-    Empty { path: PathBuf, interface: Option<String> },
+    #[error("{} has no frames to show{reason}", path.display())]
+    Empty { path: PathBuf, reason: String },
     #[error("cannot write {}: {source}", path.display())]
     Log { path: PathBuf, source: io::Error },
     #[cfg(not(target_os = "linux"))]
@@ -145,10 +147,9 @@ fn replay(
 ) -> Result<()> {
     let failed = |source| MonitorError::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(|error| failed(error.into()))?;
-    let mut refused = Refused::default();
-    let lines = candump::read(BufReader::new(file)).filter_map(|line| refused.keep(line));
-    let wanted = |line: &LogLine| interface.is_none_or(|name| line.interface == name);
-    let mut bus = ReplayBus::in_virtual_time(lines.filter(wanted));
+    let mut left_out = LeftOut::default();
+    let lines = candump::read(BufReader::new(file)).filter_map(|line| left_out.keep(line, interface));
+    let mut bus = ReplayBus::in_virtual_time(lines);
     let is_empty = bus.is_finished();
     while !bus.is_finished() && !stopped.load(Ordering::Relaxed) {
         bus.wait(Duration::MAX);
@@ -162,35 +163,50 @@ fn replay(
     if !is_empty {
         monitor.finish(end)?;
     }
-    match refused {
-        Refused { first: Some(source), .. } if is_empty => Err(failed(source).into()),
-        Refused { fatal: Some(source), .. } => Err(failed(source).into()),
-        Refused { first: Some(first), lines, .. } => {
-            eprintln!(
-                "dragoman: {}: skipped {lines} lines that are not in log format; {first}",
-                path.display()
-            );
-            Ok(())
-        }
-        _ if is_empty => {
-            Err(MonitorError::Empty { path: path.to_owned(), interface: interface.map(str::to_owned) }.into())
-        }
-        _ => Ok(()),
+    if let Some(source) = left_out.fatal.take() {
+        return Err(failed(source).into());
     }
+    if is_empty {
+        let reason = left_out.others() + &left_out.to_string();
+        return Err(MonitorError::Empty { path: path.to_owned(), reason }.into());
+    }
+    let left_out = left_out.to_string();
+    if !left_out.is_empty() {
+        eprintln!("dragoman: {}{left_out}", path.display());
+    }
+    Ok(())
 }
 
-/// Invalid lines of a recording. A killed recorder leaves half a line.
-#[derive(Default)]
-struct Refused {
-    first: Option<ReadError>,
+/// What of a recording is not shown.
+#[derive(Debug, Default)]
+struct LeftOut {
+    /// Frames of CAN FD and CAN XL.
+    not_classic: u64,
+    /// Lines that are not understood. A killed recorder leaves half a line.
     lines: u64,
+    /// The first of them.
+    first: Option<ReadError>,
+    /// Interfaces that were not asked for.
+    interfaces: BTreeSet<String>,
     /// The error that ended the reading.
     fatal: Option<ReadError>,
 }
 
-impl Refused {
-    fn keep(&mut self, line: std::result::Result<LogLine, ReadError>) -> Option<LogLine> {
+impl LeftOut {
+    fn keep(
+        &mut self,
+        line: std::result::Result<LogLine, ReadError>,
+        interface: Option<&str>,
+    ) -> Option<LogLine> {
+        /// More do not help a reader.
+        const INTERFACES: usize = 8;
         match line {
+            Ok(line) if interface.is_some_and(|name| line.interface != name) => {
+                if self.interfaces.len() < INTERFACES {
+                    self.interfaces.insert(line.interface);
+                }
+            }
+            Ok(LogLine { content: Content::NotClassic, .. }) => self.not_classic += 1,
             Ok(line) => return Some(line),
             Err(error @ ReadError::Line { .. }) => {
                 self.lines += 1;
@@ -199,6 +215,25 @@ impl Refused {
             Err(error) => self.fatal = Some(error),
         }
         None
+    }
+
+    /// Of which interfaces there are frames instead.
+    fn others(&self) -> String {
+        let names: Vec<&str> = self.interfaces.iter().map(String::as_str).collect();
+        if names.is_empty() { String::new() } else { format!("; it has frames of {}", names.join(", ")) }
+    }
+}
+
+/// Each part begins with a separator.
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.not_classic > 0 {
+            write!(f, "; left out: {} frames of CAN FD or CAN XL", self.not_classic)?;
+        }
+        if let Some(first) = &self.first {
+            write!(f, "; not understood: {} lines, the first: {first}", self.lines)?;
+        }
+        Ok(())
     }
 }
 

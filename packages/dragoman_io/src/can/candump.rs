@@ -1,7 +1,14 @@
-//! Bus logs in the format of can-utils (`candump -L`, `candump -l`, `canplayer`), and a bus that replays such a log.
+//! Bus logs of can-utils and a bus that replays them.
 //!
-//! One line per frame: `(1600000000.123456) can0 181#0102`; seconds, interface, frame; newer versions may add `R` or
-//! `T` for received or sent.
+//! Written: one line per frame, `(1600000000.123456) can0 181#0102`; seconds, interface, frame (`candump -L`, `candump -l`,
+//! `canplayer`). Read: that, and what `candump` shows on the screen.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `candump.rs` | reading a log line by line, its times; the bus |
+//! | `candump/formats.rs` | one line, in all formats |
+
+mod formats;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,8 +17,9 @@ use std::iter::Peekable;
 use std::str::FromStr;
 use std::time::Duration;
 
+use formats::Line;
+
 use super::bus::{Bus, BusFault, Received, SendError};
-use super::error_frame::{self, ERROR_FLAG};
 use super::frame::Frame;
 
 /// Maximum length of a line in bytes; those of CAN FD are below 200.
@@ -21,9 +29,9 @@ const MAX_LINE: u64 = 512;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct LogLine {
-    /// Time of the system's clock, since 1970; some programs write it since the start of the log.
+    /// Time of the system's clock, since 1970; some programs write it since the start of the log. Zero if there is none.
     pub time: Duration,
-    /// The interface's name.
+    /// The interface's name; `-` if there is none.
     pub interface: String,
     pub content: Content,
 }
@@ -35,13 +43,13 @@ pub enum Content {
     Frame(Frame),
     /// An error frame of the interface with its faults; possibly none.
     Faults(Vec<BusFault>),
-    /// A CAN FD frame, which is skipped.
-    CanFd,
+    /// A frame of CAN FD or CAN XL, which is skipped.
+    NotClassic,
 }
 
 /// A candump line failed to parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a line of a candump log; write (1600000000.123456) can0 181#0102")]
+#[error("'{0}' is not a line of candump; write (1600000000.123456) can0 181#0102")]
 pub struct ParseLineError(String);
 
 /// Error reading a log.
@@ -74,17 +82,20 @@ pub fn line(time: Duration, interface: &str, frame: &Frame) -> String {
 
 /// Iterates over the lines of a log; empty ones are skipped.
 pub fn read(reader: impl BufRead) -> impl Iterator<Item = Result<LogLine, ReadError>> {
-    Lines { reader: Some(reader), number: 0 }
+    let lines = Lines { reader: Some(reader), number: 0, is_after_faults: false };
+    Timed { lines, ahead: VecDeque::new(), base: None, time: Duration::ZERO }
 }
 
 struct Lines<R> {
     /// `None` after the end.
     reader: Option<R>,
     number: u64,
+    /// Whether the line before was an error frame.
+    is_after_faults: bool,
 }
 
 impl<R: BufRead> Iterator for Lines<R> {
-    type Item = Result<LogLine, ReadError>;
+    type Item = Result<Line, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -107,11 +118,79 @@ impl<R: BufRead> Iterator for Lines<R> {
                 }
             }
             let text = String::from_utf8_lossy(&bytes);
-            if !text.trim().is_empty() {
-                let number = self.number;
-                return Some(text.parse().map_err(|source| ReadError::Line { number, source }));
+            // `candump -e` puts the faults of an error frame into words, in lines of their own.
+            if text.trim().is_empty() || (self.is_after_faults && text.starts_with('\t')) {
+                continue;
             }
+            let line = formats::parse(&text);
+            self.is_after_faults = matches!(&line, Some(Line { content: Content::Faults(_), .. }));
+            return Some(line.ok_or_else(|| ReadError::Line {
+                number: self.number,
+                source: ParseLineError(text.trim().to_owned()),
+            }));
         }
+    }
+}
+
+/// What the times of a log count from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Base {
+    /// The same for all lines: 1970, or the first line (`candump -t z`).
+    Fixed,
+    /// The line before (`candump -t d`).
+    Last,
+}
+
+/// Gives the lines of a log their times.
+struct Timed<I: Iterator> {
+    lines: I,
+    /// Lines that were needed to find out the base.
+    ahead: VecDeque<I::Item>,
+    /// `None` before the first time.
+    base: Option<Base>,
+    /// That of the line before.
+    time: Duration,
+}
+
+impl<I: Iterator<Item = Result<Line, ReadError>>> Timed<I> {
+    /// Both logs of which the times count from lines begin with zero; in one of them, times do not grow.
+    fn base(&mut self, first: Duration) -> Base {
+        const LINES: usize = 64;
+        if !first.is_zero() {
+            return Base::Fixed;
+        }
+        self.ahead.extend(self.lines.by_ref().take(LINES));
+        let times: Vec<Duration> = self.ahead.iter().flatten().filter_map(|line| line.time).collect();
+        let steps = times.iter().zip(times.iter().skip(1));
+        let back = steps.clone().filter(|(before, after)| after <= before && !after.is_zero()).count();
+        // A few lines out of order, as of two interfaces, are no sign.
+        if back > 0 && 4 * back >= steps.len() { Base::Last } else { Base::Fixed }
+    }
+}
+
+impl<I: Iterator<Item = Result<Line, ReadError>>> Iterator for Timed<I> {
+    type Item = Result<LogLine, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Line { time, interface, content } = match self.ahead.pop_front().or_else(|| self.lines.next())? {
+            Ok(line) => line,
+            Err(error) => return Some(Err(error)),
+        };
+        if let Some(time) = time {
+            let base = match self.base {
+                Some(base) => base,
+                None => self.base(time),
+            };
+            self.base = Some(base);
+            self.time = if base == Base::Last { self.time.saturating_add(time) } else { time };
+        }
+        Some(Ok(LogLine::of(self.time, interface, content)))
+    }
+}
+
+impl LogLine {
+    fn of(time: Duration, interface: Option<String>, content: Content) -> Self {
+        Self { time, interface: interface.unwrap_or_else(|| "-".to_owned()), content }
     }
 }
 
@@ -119,7 +198,8 @@ impl FromStr for LogLine {
     type Err = ParseLineError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse(text).ok_or_else(|| ParseLineError(text.trim().to_owned()))
+        let line = formats::parse(text).ok_or_else(|| ParseLineError(text.trim().to_owned()))?;
+        Ok(Self::of(line.time.unwrap_or_default(), line.interface, line.content))
     }
 }
 
@@ -130,50 +210,9 @@ impl fmt::Display for LogLine {
         match &self.content {
             Content::Frame(frame) => write!(f, "{frame}"),
             Content::Faults(faults) => write!(f, "error frame: {faults:?}"),
-            Content::CanFd => f.write_str("CAN FD"),
+            Content::NotClassic => f.write_str("CAN FD or XL"),
         }
     }
-}
-
-fn parse(text: &str) -> Option<LogLine> {
-    let mut words = text.split_ascii_whitespace();
-    let (time, interface, content) = (words.next()?, words.next()?, words.next()?);
-    if !matches!((words.next(), words.next()), (None | Some("R" | "T"), None)) {
-        return None;
-    }
-    Some(LogLine {
-        time: parse_time(time.strip_prefix('(')?.strip_suffix(')')?)?,
-        interface: interface.to_owned(),
-        content: parse_content(content)?,
-    })
-}
-
-/// Seconds with up to nine decimals.
-fn parse_time(text: &str) -> Option<Duration> {
-    let (seconds, fraction) = text.split_once('.')?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(seconds) || !digits(fraction) || fraction.len() > 9 {
-        return None;
-    }
-    let nanoseconds = format!("{fraction:0<9}").parse().ok()?;
-    Some(Duration::new(seconds.parse().ok()?, nanoseconds))
-}
-
-fn parse_content(text: &str) -> Option<Content> {
-    let (id, data) = text.split_once('#')?;
-    let raw = u32::from_str_radix(id, 16).ok()?;
-    if let Some(fd) = data.strip_prefix('#') {
-        let wide = matches!(id.len(), 3 | 8) && fd.len() % 2 == 1;
-        return (wide && fd.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(Content::CanFd);
-    }
-    if id.len() == 8 && raw & ERROR_FLAG != 0 {
-        // The data alone, parsed like a frame's; the identifier is too wide for one.
-        let frame: Frame = format!("000#{data}").parse().ok()?;
-        let mut bytes = [0; 8];
-        bytes.get_mut(..frame.data().len())?.copy_from_slice(frame.data());
-        return Some(Content::Faults(error_frame::faults(raw, bytes)));
-    }
-    text.parse().ok().map(Content::Frame)
 }
 
 /// A bus on which the frames of a log arrive, at the times of the log; sent frames are only recorded.
@@ -234,7 +273,7 @@ impl<L: Iterator<Item = LogLine> + Send> Bus for ReplayBus<L> {
             match self.lines.next()?.content {
                 Content::Frame(frame) => return Some(Received::Frame(frame)),
                 Content::Faults(faults) => self.pending.extend(faults),
-                Content::CanFd => {}
+                Content::NotClassic => {}
             }
         }
     }
@@ -272,7 +311,10 @@ mod tests {
         let contents: Vec<_> = lines.iter().map(|line| line.content.clone()).collect();
         let frame = |text: &str| Content::Frame(text.parse().unwrap());
         let off = Content::Faults(vec![BusFault::BusOff]);
-        assert_eq!(contents, [frame("080#"), frame("181#0102"), off, Content::CanFd, frame("00000181#R4")]);
+        assert_eq!(
+            contents,
+            [frame("080#"), frame("181#0102"), off, Content::NotClassic, frame("00000181#R4")]
+        );
         assert!(lines.iter().all(|line| line.interface == "can0"));
         assert_eq!(lines[0].time, Duration::new(1_600_000_000, 100_000));
         assert_eq!("(1.123456789) can0 080#".parse::<LogLine>().unwrap().time, Duration::new(1, 123_456_789));
@@ -312,6 +354,41 @@ mod tests {
         assert!(error.starts_with("line 3: 'rubbish"), "{error}");
         assert!(log.next().unwrap().is_ok());
         assert!(log.next().is_none());
+    }
+
+    fn milliseconds(log: &str) -> Vec<u128> {
+        lines(log).iter().map(|line| line.time.as_millis()).collect()
+    }
+
+    #[test]
+    fn times_count_from_1970_the_first_line_or_the_line_before() {
+        let log = |times: &[&str]| -> String {
+            times.iter().map(|time| format!(" ({time})  can0  181   [1]  01\n")).collect()
+        };
+        assert_eq!(
+            milliseconds(&log(&["1600000000.010", "1600000000.009"])),
+            [1_600_000_000_010, 1_600_000_000_009]
+        );
+        assert_eq!(milliseconds(&log(&["000.000", "000.010", "000.030"])), [0, 10, 30]);
+        assert_eq!(milliseconds(&log(&["000.000", "000.010", "000.030", "000.005"])), [0, 10, 40, 45]);
+        assert_eq!(milliseconds(&log(&["000.000", "000.010", "000.010", "000.010"])), [0, 10, 20, 30]);
+        let swapped = log(&["000.000", "000.010", "000.030", "000.029", "000.040", "000.050", "000.060"]);
+        assert_eq!(milliseconds(&swapped), [0, 10, 30, 29, 40, 50, 60]);
+        // Without times all are at once; who has one keeps the order.
+        assert_eq!(
+            milliseconds("can0  181   [0]\ncan0  181   [0]\n(0.010) can0 181#\ncan0  181   [0]"),
+            [0, 0, 10, 10]
+        );
+    }
+
+    #[test]
+    fn faults_in_words_are_no_lines_of_their_own() {
+        let log = "  can0  20000040   [8]  00 00 00 00 00 00 00 00   ERRORFRAME\n\tbus-off\n\terror-counter-tx-rx{{0}{0}}\n\
+            \u{20} can0  181   [1]  01\n\tno faults here\n";
+        let mut log = read(log.as_bytes());
+        assert!(matches!(log.next().unwrap().unwrap().content, Content::Faults(_)));
+        assert!(matches!(log.next().unwrap().unwrap().content, Content::Frame(_)));
+        assert!(matches!(log.next(), Some(Err(ReadError::Line { number: 5, .. }))));
     }
 
     #[test]
@@ -364,6 +441,28 @@ mod tests {
             for line in read(&text[..]).flatten() {
                 prop_assert!(line.to_string().contains(&line.interface));
             }
+        }
+
+        /// With every option of candump that changes the format.
+        #[test]
+        fn a_frame_on_the_screen_is_the_frame_of_a_log(
+            id in prop_oneof![(0u32..0x800).prop_map(|id| format!("{id:03X}")), (0u32..0x2000_0000).prop_map(|id| format!("{id:08X}"))],
+            bytes in prop::collection::vec(any::<u8>(), 0..=8),
+            (swapped, binary, text, direction, colour) in any::<(bool, bool, bool, bool, bool)>(),
+        ) {
+            let digits = |byte: &u8| if binary { format!("{byte:08b}") } else { format!("{byte:02X}") };
+            let data = match swapped {
+                true => bytes.iter().rev().map(digits).collect::<Vec<_>>().join("`"),
+                false => bytes.iter().map(digits).collect::<Vec<_>>().join(" "),
+            };
+            let shown: String = bytes.iter().map(|&byte| if (0x20..0x7f).contains(&byte) { char::from(byte) } else { '.' }).collect();
+            let text = if text { format!("   '{shown}'") } else { String::new() };
+            let direction = if direction { "  RX - -" } else { "" };
+            let (on, off) = if colour { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
+            let screen = format!(" {on}(1.500000)  can0{direction}  {id}   [{}]  {data}{text}{off}", bytes.len());
+            let compact: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            let log: LogLine = format!("(1.500000) can0 {id}#{compact}").parse().unwrap();
+            prop_assert_eq!(screen.parse::<LogLine>(), Ok(log));
         }
 
         #[test]
