@@ -49,7 +49,7 @@ pub struct Statistics {
     pub timeouts: u64,
     /// Lines that are not an answer, or not to the pending request.
     pub garbage: u64,
-    /// Requests that the base did not understand.
+    /// Requests that the base did not understand, and encoder readings of other than two numbers.
     pub not_understood: u64,
 }
 
@@ -180,11 +180,17 @@ impl Driver {
         }
         while let Some(line) = self.lines.next(bytes) {
             let answer = line.parse();
+            // Some firmware reads four wheels.
+            let is_reading = line.split_ascii_whitespace().all(|word| word.parse::<i64>().is_ok());
             if self.quiet.is_some() {
                 continue;
             }
             let measured = match answer {
                 Ok(answer) => self.answer(answer),
+                Err(_) if is_reading && self.take_asked(|asked| asked == Request::Encoders).is_some() => {
+                    self.statistics.not_understood += 1;
+                    false
+                }
                 Err(_) => {
                     self.statistics.garbage += 1;
                     false
@@ -359,13 +365,12 @@ impl Driver {
 
     /// Handles an answer; returns whether it was an encoder reading.
     fn answer(&mut self, answer: Answer) -> bool {
-        // An earlier answer may have been lost.
-        let asked = self.pending.iter().position(|(request, _)| match answer {
-            Answer::Encoders(_) => *request == Request::Encoders,
-            Answer::Done => *request != Request::Encoders,
+        let asked = self.take_asked(|request| match answer {
+            Answer::Encoders(_) => request == Request::Encoders,
+            Answer::Done => request != Request::Encoders,
             Answer::NotUnderstood => true,
         });
-        let Some((_, asked)) = asked.and_then(|index| self.pending.drain(..=index).next_back()) else {
+        let Some(asked) = asked else {
             self.statistics.garbage += 1;
             return false;
         };
@@ -380,6 +385,13 @@ impl Driver {
                 false
             }
         }
+    }
+
+    /// Takes the first pending request that the answer fits, and says when it was sent. Answers to earlier ones may have been
+    /// lost.
+    fn take_asked(&mut self, fits: impl Fn(Request) -> bool) -> Option<Duration> {
+        let index = self.pending.iter().position(|(request, _)| fits(*request))?;
+        self.pending.drain(..=index).next_back().map(|(_, asked)| asked)
     }
 
     /// Takes encoder counts that were asked for at `asked`.

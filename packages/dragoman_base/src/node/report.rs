@@ -47,7 +47,7 @@ pub(super) fn differential(
             ("motors", on_off(state.motor_power)),
             ("measurements", state.line.measurements.to_string()),
             ("requests without an answer", state.line.timeouts.to_string()),
-            ("requests not understood", state.line.not_understood.to_string()),
+            ("requests or answers not understood", state.line.not_understood.to_string()),
             ("unexpected lines", state.line.garbage.to_string()),
             ("jumps of the clock", state.clock_jumps.to_string()),
             ("jumps of the encoders", state.encoder_jumps.to_string()),

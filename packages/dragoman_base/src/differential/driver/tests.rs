@@ -233,6 +233,25 @@ fn garbage_and_answers_to_nothing_are_counted_and_change_nothing() {
     assert!(bench.driver.state().alive);
 }
 
+/// Not a request without an answer: that would send one to the cable.
+#[test]
+fn a_reading_of_four_wheels_is_an_answer_that_is_not_understood() {
+    let mut bench = Bench::online();
+    let state = bench.driver.state();
+    while bench.driver.pending.is_empty() {
+        bench.now += milliseconds(1);
+        bench.driver.handle_timeout(bench.now);
+    }
+    bench.driver.poll_transmit();
+    assert!(!bench.driver.handle_bytes(bench.now, &mut &b"1 2 3 4\r\n"[..]));
+    bench.now += bench.driver.config().answer_timeout;
+    bench.driver.handle_timeout(bench.now);
+    let after = bench.driver.state();
+    assert_eq!(after.line.not_understood, state.line.not_understood + 1);
+    assert_eq!((after.line.timeouts, after.line.garbage), (state.line.timeouts, state.line.garbage));
+    assert_eq!((after.pose, after.encoders), (state.pose, state.encoders));
+}
+
 #[test]
 fn standing_still_waits_for_no_answer() {
     let mut bench = Bench::online();
