@@ -3,7 +3,7 @@
 //! Nodes log with `tracing`; a field `node` names the logger, otherwise the source's module does. What is logged may come
 //! from anyone: an entry is one line of plain text, on every way out ([`dragoman_text::line`]).
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::field::RecordFields;
-use tracing_subscriber::filter::{Targets, dynamic_filter_fn};
+use tracing_subscriber::filter::{LevelFilter, Targets, dynamic_filter_fn};
 use tracing_subscriber::fmt::FormatFields;
 use tracing_subscriber::fmt::format::{DefaultFields, Writer};
 use tracing_subscriber::fmt::time::FormatTime;
@@ -140,16 +140,36 @@ impl FormatTime for WallTime {
 fn requested_filter(level: &str) -> Result<Targets, String> {
     // The DDS library reports ordinary exits and repairs as errors, and the URDF reader logs every link; both are
     // logged on request only.
-    let directives = dragoman_time::variable("RUST_LOG")
-        .or_else(|| ros_arguments(dragoman_time::arguments()).0)
-        .unwrap_or_else(|| level.to_owned());
-    filter(&directives)
+    if let Some(directives) = dragoman_time::variable("RUST_LOG") {
+        match filter(&directives) {
+            Ok(filter) => return Ok(filter),
+            // Other programs read it, too.
+            Err(error) => eprintln!("dragoman: RUST_LOG is ignored: {error}"),
+        }
+    }
+    match ros_arguments(dragoman_time::arguments()).0 {
+        // ROS's highest level, which nothing here has.
+        Some(ros) if ros.eq_ignore_ascii_case("fatal") => filter("error"),
+        Some(ros) => filter(&ros),
+        None => filter(level),
+    }
 }
 
 /// What is logged by `directives`: a level, or levels of modules.
 fn filter(directives: &str) -> Result<Targets, String> {
+    let wrong = |reason: &dyn Display| format!("'{directives}' is not a log level: {reason}");
+    // A word alone would be the name of a module, and switch everything else off.
+    let is_module =
+        |word: &str| word.contains("::") || ["dragoman", "rustdds"].iter().any(|own| word.starts_with(own));
+    for word in directives.split(',').map(str::trim).filter(|word| !word.is_empty() && !word.contains('=')) {
+        if word.parse::<LevelFilter>().is_err() && !is_module(word) {
+            return Err(wrong(
+                &"write off, error, warn, info, debug or trace, or a module's level: dragoman_bridge=debug",
+            ));
+        }
+    }
     let all: Result<Targets, _> = format!("rustdds=off,k=warn,{directives}").parse();
-    all.map_err(|error| format!("'{directives}' is not a log level: {error}"))
+    all.map_err(|error| wrong(&error))
 }
 
 /// Publishes the log on `/rosout` under the name of `node` while the returned future is polled, unless `--ros-args
@@ -303,7 +323,7 @@ mod tests {
         assert!(!is_logged("trace", "k::urdf", Level::INFO));
         assert!(is_logged("info,rustdds=debug", "rustdds::rtps", Level::DEBUG));
         assert!(is_logged("", "dragoman_bridge", Level::ERROR));
-        for wrong in ["dragoman_bridge=loud", "a=b=c"] {
+        for wrong in ["dragoman_bridge=loud", "a=b=c", "verbose", "info,loud", "inf"] {
             assert!(filter(wrong).unwrap_err().contains("is not a log level"), "{wrong}");
         }
     }
