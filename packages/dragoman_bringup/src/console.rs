@@ -24,7 +24,8 @@ const FOXGLOVE_PORT: u16 = 8765;
 
 #[derive(Args)]
 pub(crate) struct ConsoleOptions {
-    /// Address of the page and of rosbridge: ADDRESS:PORT, or ADDRESS for port 8080. Others than loopback need a token.
+    /// Address of the page and of rosbridge: ADDRESS:PORT, ADDRESS for port 8080, or PORT on loopback. Others than loopback
+    /// need a token.
     #[arg(long, value_name = "ADDRESS", default_value_t = DEFAULT, value_parser = address)]
     listen: SocketAddr,
     #[command(flatten)]
@@ -34,8 +35,8 @@ pub(crate) struct ConsoleOptions {
 /// What `up` and `console` share.
 #[derive(Args)]
 pub(crate) struct AccessOptions {
-    /// Address for Foxglove and Lichtblick: ADDRESS:PORT, ADDRESS for port 8765, or off. Others than loopback need the
-    /// console's token.
+    /// Address for Foxglove and Lichtblick: ADDRESS:PORT, ADDRESS for port 8765, PORT on loopback, or off. Others than
+    /// loopback need the console's token.
     #[arg(long, value_name = "ADDRESS|off", default_value = "127.0.0.1:8765", value_parser = foxglove_address)]
     foxglove: Where,
     /// Origins of pages that may connect there, separated by commas. Desktop applications need file://, which also lets
@@ -61,14 +62,21 @@ pub(crate) enum Where {
     At(SocketAddr),
 }
 
-/// `ADDRESS:PORT` or `ADDRESS`.
+/// `ADDRESS:PORT`, `ADDRESS`, or `PORT` on loopback.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     address_with(PORT, text)
 }
 
 fn address_with(port: u16, text: &str) -> Result<SocketAddr, String> {
-    let with_port = || text.parse::<IpAddr>().map(|address| SocketAddr::new(address, port));
-    text.parse().or_else(|_| with_port()).map_err(|_| format!("'{text}' is not ADDRESS:PORT or ADDRESS"))
+    let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let numbers = match text.strip_prefix("localhost") {
+        Some(rest) if rest.is_empty() || rest.starts_with(':') => format!("{loopback}{rest}"),
+        _ => text.to_owned(),
+    };
+    let with_port = || numbers.parse().map(|address| SocketAddr::new(address, port));
+    let on_loopback = || text.parse().map(|port| SocketAddr::new(loopback, port));
+    let address = numbers.parse().or_else(|_| with_port()).or_else(|_| on_loopback());
+    address.map_err(|_| format!("'{text}' is not ADDRESS:PORT, ADDRESS or PORT"))
 }
 
 /// The console's address, or `off`.
@@ -163,11 +171,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_may_lack_its_port() {
+    fn an_address_may_lack_its_port_and_a_port_its_address() {
+        assert_eq!(address("8090"), Ok(([127, 0, 0, 1], 8090).into()));
+        assert_eq!(foxglove_address("8090"), Ok(Where::At(([127, 0, 0, 1], 8090).into())));
         assert_eq!(address("127.0.0.1"), Ok(DEFAULT));
         assert_eq!(address("0.0.0.0:81"), Ok(([0, 0, 0, 0], 81).into()));
         assert_eq!(address("[::1]:0").unwrap().port(), 0);
-        assert!(address("robot:8080").is_err());
+        assert_eq!(address("localhost"), Ok(DEFAULT));
+        assert_eq!(address("localhost:81"), Ok(([127, 0, 0, 1], 81).into()));
+        for wrong in ["robot:8080", "localhosts", "70000", "-1", "", ":80"] {
+            let reason = address(wrong).unwrap_err();
+            assert!(reason.contains("ADDRESS:PORT, ADDRESS or PORT"), "{reason}");
+        }
         assert_eq!(foxglove_address("::1"), Ok(Where::At("[::1]:8765".parse().unwrap())));
         assert_eq!(address_or_off("off"), Ok(Where::Off));
     }

@@ -11,8 +11,8 @@ pub(super) struct Console;
 
 #[derive(Args)]
 pub(super) struct ConsoleOptions {
-    /// Address of the web page and of rosbridge: ADDRESS:PORT, ADDRESS for port 8080, or off, then without Foxglove's
-    /// protocol as well. Others than loopback need a token.
+    /// Address of the web page and of rosbridge: ADDRESS:PORT, ADDRESS for port 8080, PORT on loopback, or off, then
+    /// without Foxglove's protocol as well. Others than loopback need a token.
     #[arg(long, value_name = "ADDRESS|off", default_value = "127.0.0.1:8080", value_parser = address_or_off)]
     console: Where,
     #[command(flatten)]
