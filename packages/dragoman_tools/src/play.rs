@@ -4,8 +4,10 @@
 //! | --- | --- |
 //! | `play.rs` | the options, the publishers, the pace |
 //! | `play/file.rs` | reads the file, on a thread of its own |
+//! | `play/chunk.rs` | a part of the file, which may be compressed |
 //! | `play/node.rs` | services of [`record::node`](crate::record::node) that play as well |
 
+mod chunk;
 mod file;
 pub(crate) mod node;
 
@@ -25,7 +27,7 @@ use file::{Contents, Message, follow};
 /// Options of the playback.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PlayOptions {
-    /// Recording to play: an MCAP file of ROS 2 messages without compression, as `dragoman record` writes it.
+    /// Recording to play: an MCAP file of ROS 2 messages, as `dragoman record` and `ros2 bag record` write it.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The folder that the file must be below, when its name comes from outside.
@@ -100,7 +102,7 @@ pub enum PlayError {
         /// The I/O error.
         source: std::io::Error,
     },
-    /// Not a recording, or a damaged or compressed one.
+    /// Not a recording, or a damaged one.
     #[error("{} cannot be played: {reason}", path.display())]
     Format {
         /// The file.
@@ -108,9 +110,17 @@ pub enum PlayError {
         /// What is wrong.
         reason: String,
     },
-    /// No topic of the file can be published.
+    /// The file has none of the topics that are to be played.
     #[error("{} has none of these topics", .0.display())]
     Nothing(PathBuf),
+    /// It has some, and none of them can be published.
+    #[error("{} has nothing that can be played: {reasons}", path.display())]
+    LeftOut {
+        /// The file.
+        path: PathBuf,
+        /// The topics with the reasons.
+        reasons: String,
+    },
     /// The system refused another thread.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
@@ -160,11 +170,10 @@ impl Session {
     /// Reads what the file holds.
     pub(crate) fn open(options: PlayOptions) -> Result<Self, PlayError> {
         let selection = Selection::new(options.topics.clone(), options.exclude.clone());
-        let contents = Contents::read(&options.file, options.folder.as_deref(), |channel| {
-            selection.wants(&channel.topic)
-        })?;
+        let contents =
+            Contents::read(&options.file, options.folder.as_deref(), |topic| selection.wants(topic))?;
         if contents.channels.is_empty() {
-            return Err(PlayError::Nothing(options.file));
+            return Err(nothing(options.file, &contents.left_out));
         }
         Ok(Self { options, contents })
     }
@@ -174,7 +183,10 @@ impl Session {
         context: Context,
         stop: impl Future<Output = ()>,
     ) -> Result<Played, PlayError> {
-        let Self { options, contents } = self;
+        let Self { options, mut contents } = self;
+        for (topic, reason) in &contents.left_out {
+            tracing::warn!(topic, reason, "not played");
+        }
         let mut node = Node::create(context, "dragoman_play", "")?;
         let mut publishers = BTreeMap::new();
         for (id, channel) in &contents.channels {
@@ -183,11 +195,14 @@ impl Session {
                 Ok(publisher) => {
                     publishers.insert(*id, publisher);
                 }
-                Err(error) => tracing::warn!(topic, r#type = channel.type_name, %error, "not played"),
+                Err(error) => {
+                    tracing::warn!(topic, r#type = channel.type_name, %error, "not played");
+                    contents.left_out.insert(topic, error.to_string());
+                }
             }
         }
         if publishers.is_empty() {
-            return Err(PlayError::Nothing(options.file));
+            return Err(nothing(options.file, &contents.left_out));
         }
         let clock = if options.clock {
             Some(node.create_publisher::<Clock>("/clock", QosProfile::default().keep_last(1))?)
@@ -258,6 +273,21 @@ impl Session {
             ended = playing => ended.map(|()| played),
         }
     }
+}
+
+/// The error of a file without a topic to play.
+fn nothing(path: PathBuf, left_out: &BTreeMap<String, String>) -> PlayError {
+    /// More do not help a reader.
+    const NAMED: usize = 5;
+    if left_out.is_empty() {
+        return PlayError::Nothing(path);
+    }
+    let mut reasons: Vec<String> =
+        left_out.iter().take(NAMED).map(|(topic, reason)| format!("{topic}: {reason}")).collect();
+    if let Some(more) = left_out.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        reasons.push(format!("and {more} more"));
+    }
+    PlayError::LeftOut { path, reasons: reasons.join("; ") }
 }
 
 const CLOCK_PERIOD: Duration = Duration::from_millis(25);

@@ -14,12 +14,12 @@ use mcap::{McapError, Summary};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use super::PlayError;
+use super::{PlayError, chunk};
 
 /// Messages that are read ahead.
 const AHEAD: usize = 64;
-/// Longest record that is accepted, bytes; a chunk of `rosbag2` has about a megabyte.
-const MAX_RECORD_LEN: usize = 1 << 30;
+/// Longest record that is accepted, bytes, compressed or not; a chunk of `rosbag2` has about a megabyte.
+pub(super) const MAX_RECORD_LEN: usize = 1 << 30;
 
 /// One topic of one type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,9 +56,23 @@ struct Offer {
 }
 
 impl Channel {
-    fn new(topic: String, type_name: String, metadata: &BTreeMap<String, String>) -> Self {
+    /// Without a type name it has none.
+    fn new(topic: String, type_name: Option<String>, metadata: &BTreeMap<String, String>) -> Self {
         let offered = metadata.get("offered_qos_profiles").cloned().unwrap_or_default();
-        Self { topic, type_name, offered }
+        Self { topic, type_name: type_name.unwrap_or_default(), offered }
+    }
+
+    /// Why messages of its type cannot be published.
+    fn fault(&self) -> Option<String> {
+        let is_name = |part: &str| {
+            part.starts_with(|first: char| first.is_ascii_alphabetic())
+                && part.chars().all(|next| next.is_ascii_alphanumeric() || next == '_')
+        };
+        match self.type_name.split('/').collect::<Vec<_>>()[..] {
+            [""] => Some("it has no type".to_owned()),
+            [package, "msg" | "srv" | "action", name] if is_name(package) && is_name(name) => None,
+            _ => Some(format!("'{}' is no type of ROS 2", self.type_name)),
+        }
     }
 
     /// A profile that serves every subscriber whom one of the recorded publishers served.
@@ -81,6 +95,8 @@ impl Channel {
 pub(super) struct Contents {
     /// By the numbers in the file.
     pub(super) channels: BTreeMap<u16, Channel>,
+    /// Topics that were wanted and cannot be played, with the reason.
+    pub(super) left_out: BTreeMap<String, String>,
     /// Times of the first and the last message, ns since 1970.
     pub(super) first: u64,
     pub(super) last: u64,
@@ -91,7 +107,7 @@ impl Contents {
     pub(super) fn read(
         path: &Path,
         folder: Option<&Path>,
-        wants: impl Fn(&Channel) -> bool,
+        wants: impl Fn(&str) -> bool,
     ) -> Result<Self, PlayError> {
         let mut reader = Reader::open(path, folder)?;
         if let Some(summary) = reader.summary()? {
@@ -103,12 +119,10 @@ impl Contents {
             Record::Schema { header, .. } => {
                 schemas.insert(header.id, header.name);
             }
-            Record::Channel(channel) if channel.message_encoding == "cdr" => {
-                let type_name = schemas.get(&channel.schema_id).cloned().unwrap_or_default();
+            Record::Channel(channel) if wants(&channel.topic) => {
+                let type_name = schemas.get(&channel.schema_id).cloned();
                 let known = Channel::new(channel.topic, type_name, &channel.metadata);
-                if wants(&known) {
-                    contents.channels.insert(channel.id, known);
-                }
+                contents.add(channel.id, &channel.message_encoding, known);
             }
             Record::Message { header, .. } => {
                 contents.first = contents.first.min(header.log_time);
@@ -120,16 +134,29 @@ impl Contents {
         Ok(contents)
     }
 
-    fn summarized(summary: &Summary, wants: impl Fn(&Channel) -> bool) -> Self {
-        let times =
+    fn summarized(summary: &Summary, wants: impl Fn(&str) -> bool) -> Self {
+        let (first, last) =
             summary.stats.as_ref().map_or((0, 0), |known| (known.message_start_time, known.message_end_time));
-        let channels = summary.channels.iter().filter(|(_, channel)| channel.message_encoding == "cdr");
-        let channels = channels.map(|(number, channel)| {
-            let type_name = channel.schema.as_ref().map(|schema| schema.name.clone()).unwrap_or_default();
-            (*number, Channel::new(channel.topic.clone(), type_name, &channel.metadata))
-        });
-        let channels = channels.filter(|(_, channel)| wants(channel)).collect();
-        Self { channels, first: times.0.min(times.1), last: times.1 }
+        let mut contents = Self { first: first.min(last), last, ..Self::default() };
+        for (number, channel) in summary.channels.iter().filter(|(_, channel)| wants(&channel.topic)) {
+            let type_name = channel.schema.as_ref().map(|schema| schema.name.clone());
+            let known = Channel::new(channel.topic.clone(), type_name, &channel.metadata);
+            contents.add(*number, &channel.message_encoding, known);
+        }
+        contents
+    }
+
+    /// Adds a channel to those that are played, or to those that are left out.
+    fn add(&mut self, number: u16, encoding: &str, channel: Channel) {
+        let reason = match encoding {
+            "cdr" => channel.fault(),
+            "ros1" => Some("it is of ROS 1".to_owned()),
+            other => Some(format!("its messages are encoded as '{other}', which is not ROS 2's")),
+        };
+        match reason {
+            None => _ = self.channels.insert(number, channel),
+            Some(reason) => _ = self.left_out.insert(channel.topic, reason),
+        }
     }
 }
 
@@ -179,6 +206,20 @@ pub(super) fn follow(
     Ok(receiver)
 }
 
+/// First bytes of other recordings, and what to do with them.
+const FOREIGN: [(&[u8], &str); 2] = [
+    (
+        b"SQLite format 3\0",
+        "it is a bag of rosbag2 in sqlite3; `ros2 bag convert -i FOLDER -o mcap.yaml` makes one that can be played, with \
+         `output_bags: [{uri: NEW, storage_id: mcap, all_topics: true}]` in mcap.yaml",
+    ),
+    (
+        b"#ROSBAG V",
+        "it is a bag of ROS 1; `rosbags-convert --src FILE --dst FOLDER --dst-storage mcap` of the Python package rosbags \
+         makes one that can be played",
+    ),
+];
+
 /// A file, read from its beginning.
 struct Reader {
     file: File,
@@ -192,8 +233,15 @@ impl Reader {
             Some(folder) => open_below(folder, path.strip_prefix(folder).unwrap_or(path)),
             None => open_regular(path),
         };
-        let file = file.map_err(|source| PlayError::Read { path: path.to_owned(), source })?;
-        Ok(Self { file, path: path.to_owned() })
+        let failed = |source| PlayError::Read { path: path.to_owned(), source };
+        let mut reader = Self { file: file.map_err(failed)?, path: path.to_owned() };
+        let mut start = Vec::new();
+        reader.file.by_ref().take(16).read_to_end(&mut start).map_err(failed)?;
+        reader.file.rewind().map_err(failed)?;
+        match FOREIGN.iter().find(|(magic, _)| start.starts_with(magic)) {
+            Some((_, reason)) => Err(PlayError::Format { path: reader.path, reason: (*reason).to_owned() }),
+            None => Ok(reader),
+        }
     }
 
     /// Gives all records to `take`. Where the file was cut off, for example because the recorder was killed, it ends.
@@ -213,7 +261,7 @@ impl Reader {
         let summary = summary(&mut self.file).filter(|summary| summary.stats.is_some());
         self.file.rewind().map_err(|error| self.error(McapError::Io(error)))?;
         let compressed = summary.iter().flat_map(|known| &known.chunk_indexes);
-        match compressed.map(|chunk| &chunk.compression).find(|name| !name.is_empty()) {
+        match compressed.map(|chunk| &chunk.compression).find(|name| !chunk::is_known(name)) {
             Some(name) => Err(self.error(McapError::UnsupportedCompression(name.clone()))),
             None => Ok(summary),
         }
@@ -224,7 +272,7 @@ impl Reader {
             McapError::Io(source) => PlayError::Read { path: self.path.clone(), source },
             McapError::UnsupportedCompression(name) => {
                 let reason = format!(
-                    "its chunks are compressed ({name}); `mcap compress --compression none` changes that"
+                    "its chunks are compressed ({name}); `mcap compress --compression zstd` changes that"
                 );
                 PlayError::Format { path: self.path.clone(), reason }
             }
@@ -280,12 +328,7 @@ impl Records {
                 Ok(LinearReadEvent::Record { data, opcode }) => {
                     self.is_begun = true;
                     match mcap::parse_record(opcode, data)? {
-                        Record::Chunk { header, data } if header.compression.is_empty() => {
-                            read_chunk(&data, &mut take)?;
-                        }
-                        Record::Chunk { header, .. } => {
-                            return Err(McapError::UnsupportedCompression(header.compression));
-                        }
+                        Record::Chunk { header, data } => chunk::read(&header, data, &mut take)?,
                         record => take(record),
                     }
                     return Ok(true);
@@ -298,22 +341,11 @@ impl Records {
     }
 }
 
-/// Gives the records of a chunk to `take`.
-fn read_chunk(mut rest: &[u8], take: &mut impl FnMut(Record<'_>)) -> Result<(), McapError> {
-    while let Some((&opcode, after)) = rest.split_first() {
-        let (length, after) = after.split_first_chunk().ok_or(McapError::UnexpectedEof)?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-        let (body, after) = after.split_at_checked(length).ok_or(McapError::UnexpectedEof)?;
-        rest = after;
-        take(mcap::parse_record(opcode, body)?);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::io::Cursor;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use dragoman_ros::qos::{DurabilityPolicy, ReliabilityPolicy};
     use mcap::records::MessageHeader;
@@ -336,6 +368,17 @@ mod tests {
         writer.finish().unwrap();
         drop(writer);
         file.into_inner()
+    }
+
+    /// Of a file with these bytes.
+    fn contents(bytes: &[u8]) -> Result<Contents, PlayError> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("dragoman_play_{}_{number}.mcap", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        let contents = Contents::read(&path, None, |_| true);
+        std::fs::remove_file(&path).unwrap();
+        contents
     }
 
     fn count(mut bytes: &[u8]) -> Result<usize, McapError> {
@@ -369,6 +412,73 @@ mod tests {
         assert!(Contents::read(&path, None, |_| true).unwrap_err().to_string().contains("cannot be played"));
         std::fs::remove_file(&path).unwrap();
         assert!(Contents::read(&path, None, |_| true).unwrap_err().to_string().contains("cannot read"));
+    }
+
+    /// Written by other programs.
+    #[test]
+    fn compressed_chunks_are_read() {
+        for bytes in [&include_bytes!("cases/lz4.mcap")[..], include_bytes!("cases/zstd.mcap")] {
+            assert_eq!(count(bytes).unwrap(), 5);
+            let whole = contents(bytes).unwrap();
+            assert_eq!(whole.channels.values().next().unwrap().type_name, "std_msgs/msg/String");
+            // Without its end it has the same.
+            assert_eq!(contents(&bytes[..bytes.len() - 9]).unwrap(), whole);
+            // A damaged chunk is an error, not a wrong message.
+            let mut damaged = bytes.to_vec();
+            let place = damaged.windows(3).position(|name| name == b"lz4" || name == b"zst").unwrap();
+            damaged[place + 20..place + 60].fill(0xff);
+            count(&damaged).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn a_chunk_takes_no_more_than_it_says() {
+        let records = vec![0; 100_000];
+        let lz4 = {
+            let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+            std::io::Write::write_all(&mut encoder, &records).unwrap();
+            encoder.finish().unwrap()
+        };
+        for (uncompressed_size, words) in [(10, "has not the 10 bytes"), (u64::MAX, "is too long")] {
+            let header = mcap::records::ChunkHeader {
+                message_start_time: 0,
+                message_end_time: 0,
+                uncompressed_size,
+                uncompressed_crc: 0,
+                compression: "lz4".to_owned(),
+                compressed_size: lz4.len() as u64,
+            };
+            let error = chunk::read(&header, lz4.as_slice().into(), |_| {}).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_left_out_with_the_reason() {
+        for (bytes, reason) in [
+            (
+                &include_bytes!("cases/json.mcap")[..],
+                "its messages are encoded as 'json', which is not ROS 2's",
+            ),
+            (include_bytes!("cases/ros1.mcap"), "it is of ROS 1"),
+            (include_bytes!("cases/noschema.mcap"), "it has no type"),
+            (include_bytes!("cases/ros1typename.mcap"), "'std_msgs/String' is no type of ROS 2"),
+        ] {
+            for bytes in [bytes, &bytes[..bytes.len() - 9]] {
+                let contents = contents(bytes).unwrap();
+                assert!(contents.channels.is_empty(), "{reason}");
+                let left_out = BTreeMap::from([("/chat".to_owned(), reason.to_owned())]);
+                assert_eq!(contents.left_out, left_out);
+            }
+        }
+        let unknown = contents(include_bytes!("cases/unknown.mcap")).unwrap();
+        assert_eq!(unknown.channels.values().next().unwrap().type_name, "my_msgs/msg/Thing");
+        for (start, words) in
+            [(&b"SQLite format 3\0"[..], "ros2 bag convert"), (b"#ROSBAG V2.0\n", "of ROS 1")]
+        {
+            let error = contents(start).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
     }
 
     #[test]
