@@ -179,9 +179,10 @@ impl Driver {
             return false;
         }
         while let Some(line) = self.lines.next(bytes) {
-            let answer = line.parse();
+            let answer = line.parse::<Answer>();
             // Some firmware reads four wheels.
-            let is_reading = line.split_ascii_whitespace().all(|word| word.parse::<i64>().is_ok());
+            let is_reading =
+                answer.is_err() && line.split_ascii_whitespace().all(|word| word.parse::<i64>().is_ok());
             if self.quiet.is_some() {
                 continue;
             }
@@ -387,8 +388,8 @@ impl Driver {
         }
     }
 
-    /// Takes the first pending request that the answer fits, and says when it was sent. Answers to earlier ones may have been
-    /// lost.
+    /// Removes the first pending request that the answer fits, and those before it: their answers may have been lost.
+    /// Returns when it was sent.
     fn take_asked(&mut self, fits: impl Fn(Request) -> bool) -> Option<Duration> {
         let index = self.pending.iter().position(|(request, _)| fits(*request))?;
         self.pending.drain(..=index).next_back().map(|(_, asked)| asked)

@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// Whoever leaves says so, and is not taken for present until its lease ends.
+    /// A participant that ends tells the others. Otherwise they keep it until its lease ends.
     #[test]
     fn who_leaves_says_so() {
         const DOMAIN: u16 = 92;
@@ -147,7 +147,7 @@ mod tests {
                 let qos = QosProfile::default();
                 node.create_publisher::<std_msgs::msg::String>(&format!("topic_{number}"), qos).unwrap();
             }
-            // The library still has to tell of these.
+            // These keep the event loop busy while the participant ends.
             drop((node, context));
             let mut datagram = [0; 65_536];
             let mut length = 0;

@@ -140,7 +140,7 @@ impl Recorder {
     }
 }
 
-/// Time for a recorder to write what it still has. Whoever is killed before is counted as there until its lease ends.
+/// Time for a recorder to write the rest and to leave. If it is killed instead, the lab keeps it until its lease ends.
 const CLOSING: Duration = Duration::from_secs(30);
 
 impl Drop for Recorder {

@@ -61,7 +61,7 @@ fn without_colours(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Takes the next word off.
+/// Removes the next word from the beginning.
 fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     let end = rest.find(|next: char| next.is_ascii_whitespace()).unwrap_or(rest.len());
     let (next, after) = rest.split_at_checked(end)?;
@@ -69,7 +69,7 @@ fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     (!next.is_empty()).then_some(next)
 }
 
-/// Takes a time in brackets off; `None` if it is none, `Some(None)` if there are no brackets.
+/// Removes a time in brackets from the beginning. `Some(None)`: there are no brackets. `None`: they hold no time.
 #[allow(clippy::option_option, reason = "a wrong time is not a missing one")]
 fn stamp(rest: &mut &str) -> Option<Option<Duration>> {
     let Some(text) = rest.strip_prefix('(') else { return Some(None) };
