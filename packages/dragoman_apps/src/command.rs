@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use dragoman_ros::process::{self, CommonOptions};
-use dragoman_ros::startup::Preset;
+use dragoman_ros::startup::{KnownNodes, Preset};
 use dragoman_ros::{command_line, outln, output};
 
 use crate::node::{self, End};
@@ -19,7 +19,9 @@ pub fn parse<T: Parser>() -> T {
 
 /// Runs a program until it ends, or SIGINT, SIGTERM or SIGHUP comes. Failure is an exit code of 1.
 pub fn run(name: &str, program: impl Program, options: &CommonOptions) -> ExitCode {
-    let ended = process::run(name, options, &Preset::default(), async |process, stop| {
+    // Its node has no parameters.
+    let preset = Preset { known: Some(KnownNodes::from_table(&format!("{name}:"))), ..Preset::default() };
+    let ended = process::run(name, options, &preset, async |process, stop| {
         let print = |text: &str| outln!("{text}");
         match node::run(&process.context, &process.supervisor, name, program, print, stop).await? {
             End::Program(Status::Failed(failure)) => return Err(Box::<dyn Error>::from(failure)),

@@ -11,8 +11,8 @@ use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
 use dragoman_ros::startup::Preset;
 
-use crate::Server;
 use crate::machine::{self, Machine, WHICH_PORT};
+use crate::{Server, known};
 
 #[derive(Args)]
 pub(crate) struct BaseOptions {
@@ -64,7 +64,7 @@ impl Server for BaseOptions {
     fn preset(&self) -> Result<Preset, Box<dyn Error>> {
         let parameters =
             self.player_config.as_deref().map(|path| self.player_parameters(path)).transpose()?;
-        Ok(Preset { below_files: parameters.unwrap_or_default(), ..Preset::default() })
+        Ok(Preset { below_files: parameters.unwrap_or_default(), ..known::preset() })
     }
 
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {

@@ -12,7 +12,6 @@ use std::task::{Context as TaskContext, Poll};
 
 use clap::{Args, Parser};
 use dragoman_ros::process::CommonOptions;
-use dragoman_ros::startup::Preset;
 use dragoman_ros::{command_line, process};
 use dragoman_time::{LAB_FOLDER, Program, Run, Simulation, Surroundings};
 use futures::channel::oneshot;
@@ -20,7 +19,7 @@ use tokio::sync::Notify;
 
 use crate::calibrate::CalibrateCommand;
 use crate::evaluate::EvaluateCommand;
-use crate::{Cli, Command, Server, Tool, WithCommon, serve_until};
+use crate::{Cli, Command, Server, Tool, WithCommon, known, serve_until};
 
 /// A running program: a lab, the server of a single machine, or a tool.
 pub struct Lab {
@@ -252,7 +251,7 @@ fn work<T: Tool + 'static>(
     let name = format!("dragoman {name}");
     Box::pin(async move {
         let WithCommon { options, common } = command;
-        let (preset, signal) = (Preset::default(), async || stop.notified().await);
+        let (preset, signal) = (known::preset(), async || stop.notified().await);
         let worked = process::simulate(&name, &common, &preset, signal, async |process, stop| {
             // Who waits for it may have given up.
             let _ = ready.send(process.context.domain_id());

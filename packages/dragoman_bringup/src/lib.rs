@@ -20,6 +20,7 @@
 //! | `relay.rs` | `dragoman relay`: programs with several robots |
 //! | `console.rs` | `dragoman console`: web page and rosbridge beside any ROS 2 system |
 //! | `world.rs` | `dragoman world`: imports worlds of the simulator Apolo |
+//! | `known.rs` | the nodes and parameters that there are |
 //! | `machine.rs` | a machine on a serial port as a ROS node, for `base` and `arm` |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `address.rs` | addresses on the command line |
@@ -37,6 +38,7 @@ mod console;
 mod evaluate;
 #[cfg(not(feature = "r2r"))]
 mod fast;
+mod known;
 #[cfg(not(feature = "r2r"))]
 pub mod lab;
 mod machine;
@@ -168,7 +170,7 @@ struct WithCommon<T: Args> {
 trait Server {
     /// ROS arguments besides those of the command line.
     fn preset(&self) -> Result<Preset, Box<dyn Error>> {
-        Ok(Preset::default())
+        Ok(known::preset())
     }
 
     /// Starts the nodes; can be interrupted.
@@ -221,7 +223,7 @@ pub fn main() -> ExitCode {
         Command::Play(play) => work("play", play),
         Command::Record(record) => work("record", record),
         Command::Teleop(WithCommon { options, common }) => {
-            process::run("dragoman teleop", &common, &Preset::default(), async |process, stop| {
+            process::run("dragoman teleop", &common, &known::preset(), async |process, stop| {
                 teleop::run(&process.context, &options, stop).await
             })
         }
@@ -255,7 +257,7 @@ fn serve<T: Server + Args>(name: &str, command: &WithCommon<T>) -> Result<(), Bo
 /// Runs a tool until it is done, or is stopped.
 fn work<T: Tool>(name: &str, command: WithCommon<T>) -> Result<(), Box<dyn Error>> {
     let WithCommon { options, common } = command;
-    process::run(&format!("dragoman {name}"), &common, &Preset::default(), async |process, stop| {
+    process::run(&format!("dragoman {name}"), &common, &known::preset(), async |process, stop| {
         options.run(&process.context, stop).await
     })
 }

@@ -8,7 +8,7 @@ use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 use dragoman_ros::startup::Preset;
 
-use crate::{Server, address};
+use crate::{Server, address, known};
 
 #[derive(Args)]
 pub(crate) struct PlayerOptions {
@@ -26,7 +26,7 @@ pub(crate) struct PlayerOptions {
 impl Server for PlayerOptions {
     fn preset(&self) -> Result<Preset, Box<dyn Error>> {
         let pull = self.pull.then(|| ["-p", "player_client:pull:=true"].map(str::to_owned));
-        Ok(Preset { above_files: pull.into_iter().flatten().collect(), ..Preset::default() })
+        Ok(Preset { above_files: pull.into_iter().flatten().collect(), ..known::preset() })
     }
 
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {

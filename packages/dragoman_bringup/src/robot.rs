@@ -80,8 +80,8 @@ struct DriveSettings {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum RobotError {
-    #[error("there is no robot '{name}': it is neither one of {known} nor a file")]
-    Unknown { name: String, known: String },
+    #[error("there is no robot '{name}', and no such file{hint}")]
+    Unknown { name: String, hint: String },
     #[error("{}: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     #[error("robot {name}: {source}")]
@@ -118,8 +118,8 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
     }
     let path = Path::new(name);
     if !path.is_file() {
-        let known = BUILT_IN.map(|(known, _, _)| known).join(", ");
-        return Err(RobotError::Unknown { name: name.to_owned(), known });
+        let hint = dragoman_text::hint(name, BUILT_IN.map(|(known, _, _)| known));
+        return Err(RobotError::Unknown { name: name.to_owned(), hint });
     }
     let read = |path: &Path| {
         std::fs::read_to_string(path).map_err(|source| RobotError::Read { path: path.to_owned(), source })
@@ -273,6 +273,9 @@ mod tests {
     #[test]
     fn the_error_of_an_unknown_robot_lists_the_known_ones() {
         let error = load("puma").err().unwrap().to_string();
-        assert!(error.contains("puma") && error.contains("ranger_mk1"), "{error}");
+        let known = "known: ranger_mk1, ranger_mk2, platform_arm, widowx";
+        assert_eq!(error, format!("there is no robot 'puma', and no such file; {known}"));
+        let error = load("ranger_mk3").err().unwrap().to_string();
+        assert!(error.ends_with("did you mean 'ranger_mk1'?"), "{error}");
     }
 }

@@ -3,16 +3,15 @@
 use std::error::Error;
 
 use dragoman_ros::process;
-use dragoman_ros::startup::Preset;
 use dragoman_tools::station::{self, StationOptions};
 
-use crate::{WithCommon, address};
+use crate::{WithCommon, address, known};
 
 pub(crate) fn run(WithCommon { options, common }: &WithCommon<StationOptions>) -> Result<(), Box<dyn Error>> {
     station::check_terminal()?;
     match &options.udp {
         Some(controller) => station::run_udp(options, address::resolve("--udp", controller)?),
-        None => process::run("dragoman station", common, &Preset::default(), async |process, stop| {
+        None => process::run("dragoman station", common, &known::preset(), async |process, stop| {
             station::run(&process.context, options, stop).await
         }),
     }

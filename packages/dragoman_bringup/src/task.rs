@@ -4,10 +4,9 @@ use std::error::Error;
 
 use clap::Subcommand;
 use dragoman_ros::process;
-use dragoman_ros::startup::Preset;
 use dragoman_tools::task::{self, CheckCommand, ConvertCommand, RunCommand, StepCommand};
 
-use crate::{WithCommon, address};
+use crate::{WithCommon, address, known};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
@@ -37,13 +36,13 @@ pub(crate) fn run(command: &TaskCommand) -> Result<(), Box<dyn Error>> {
         TaskCommand::Convert(convert) => task::convert(convert),
         TaskCommand::Run(WithCommon { options, common }) => match options.server()? {
             Some(server) => task::over_socket(&options.options, resolve(server)?, false),
-            None => process::run("dragoman task run", common, &Preset::default(), async |process, stop| {
+            None => process::run("dragoman task run", common, &known::preset(), async |process, stop| {
                 task::run(&process.context, options, task::stdin_lines, stop).await
             }),
         },
         TaskCommand::Step(WithCommon { options, common }) => match &options.options.server {
             Some(server) => task::over_socket(&options.options, resolve(server)?, true),
-            None => process::run("dragoman task step", common, &Preset::default(), async |process, stop| {
+            None => process::run("dragoman task step", common, &known::preset(), async |process, stop| {
                 task::step(&process.context, options, task::stdin_lines, stop).await
             }),
         },

@@ -39,7 +39,7 @@ use dragoman_ros::process::Process;
 use dragoman_ros::startup::Preset;
 use dragoman_tools::relay::Table;
 
-use crate::Server;
+use crate::{Server, known};
 use part::{Lab, Part, Row};
 use world::World;
 
@@ -113,7 +113,7 @@ impl Server for UpOptions {
             names.extend(rules.chain(nodes));
         }
         let rules = names.into_iter().flat_map(|rule| ["-r".to_owned(), rule]).collect();
-        Ok(Preset { below_files: self.player.parameters()?, rules, ..Preset::default() })
+        Ok(Preset { below_files: self.player.parameters()?, rules, ..known::preset() })
     }
 
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {

@@ -116,6 +116,31 @@ fn reference_of_base() {
     );
 }
 
+/// The nodes and parameters that `dragoman` knows are those of the reference.
+#[test]
+fn known_parameters_are_those_of_the_reference() {
+    let pages = read_pages();
+    let own = |heading: &str| rows(&pages, heading, "parameter").into_iter().map(|row| row[0].clone());
+    let mut nodes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in pages.values().flat_map(|text| text.lines()) {
+        let heading = line.trim_start_matches('#').trim().replace('`', "");
+        let Some(node) = heading.strip_prefix("Node ").filter(|_| line.starts_with('#')) else { continue };
+        let (path, _) = node.split_once(',').unwrap_or((node, ""));
+        let name = path.rsplit('/').next().unwrap();
+        nodes.entry(name.to_owned()).or_default().extend(own(&heading));
+    }
+    let line = |(node, names): (String, BTreeSet<String>)| {
+        let names: Vec<String> = names.into_iter().map(|name| format!(" {name}")).collect();
+        format!("{node}:{}\n", names.concat())
+    };
+    let expected: String = nodes.into_iter().map(line).collect();
+    let path = format!("{REPOSITORY}/packages/dragoman_bringup/src/known_parameters.txt");
+    if std::env::var_os("DRAGOMAN_UPDATE_REFERENCE").is_some() {
+        std::fs::write(&path, &expected).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), expected, "DRAGOMAN_UPDATE_REFERENCE=1 rewrites it");
+}
+
 /// A row of a table: the name without backticks, then the other cells as they are written.
 type Row = Vec<String>;
 

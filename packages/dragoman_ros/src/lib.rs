@@ -14,6 +14,7 @@
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
 //! | [`files`] | files whose names come from outside |
+//! | `given` | parameters of a command line and its files, and whether there are nodes that have them |
 //! | [`health`] | health of the middleware |
 //! | [`introspection`] | the nodes, topics and services of the graph |
 //! | [`lifecycle`] | nodes that acquire and release their hardware on request |
@@ -57,6 +58,7 @@ pub mod claims;
 pub mod command_line;
 pub mod diagnostics;
 pub mod files;
+mod given;
 pub mod health;
 pub mod introspection;
 pub mod lifecycle;

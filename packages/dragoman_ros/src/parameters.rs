@@ -194,7 +194,7 @@ struct Store {
 ///
 /// # Errors
 /// The command line gives a value that its declaration refuses; an error of the middleware. An undeclared parameter is
-/// not an error: it may be for another node. If it is given to this one by name, a warning is logged.
+/// not an error here: it may be for another node. [`crate::startup`] compares the command line with what the program has.
 pub fn declare(
     node: &mut Node,
     declarations: Vec<Declaration>,
@@ -209,15 +209,7 @@ pub fn declare(
     for (name, given) in node.params.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         // A file's /** and -p without a node are for all nodes: unknown parameters may belong to others.
         let Some(declared) = declarations.get(name.as_str()) else {
-            if is_for_this_node(node, name) && !name.starts_with("qos_overrides.") {
-                tracing::warn!(
-                    node = full_name,
-                    name,
-                    "the command line gives a parameter that this node does not have"
-                );
-            } else {
-                tracing::debug!(node = full_name, name, "a parameter that this node does not have");
-            }
+            tracing::debug!(node = full_name, name, "a parameter that this node does not have");
             continue;
         };
         let value = promoted(given.value.clone(), &declared.default);
@@ -243,18 +235,6 @@ pub fn declare(
     let server = parameters.serve(node)?;
     parameters.announce_all();
     Ok((parameters, server))
-}
-
-/// Whether a parameter was given to this node by name.
-#[cfg(not(feature = "r2r"))]
-fn is_for_this_node(node: &Node, name: &str) -> bool {
-    node.is_given_parameter(name)
-}
-
-/// r2r does not provide this.
-#[cfg(feature = "r2r")]
-fn is_for_this_node(_node: &Node, _name: &str) -> bool {
-    false
 }
 
 /// Users type `2` for a floating-point number, so an integer is accepted there.

@@ -13,7 +13,7 @@ use crate::claims::Claims;
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::health::{self, FaultLog, Watchdog};
 use crate::signals::Signals;
-use crate::startup::Preset;
+use crate::startup::{Preset, StartupError};
 use crate::supervision::{Fault, Supervisor};
 use crate::tasks::{NodeError, NodeTasks, RunningNode};
 use crate::{Context, Node, logging, service_calls, startup};
@@ -105,7 +105,7 @@ pub async fn simulate(
 async fn supervised(
     name: &str,
     options: &CommonOptions,
-    context: impl FnOnce() -> crate::Result<Context>,
+    context: impl FnOnce() -> Result<Context, StartupError>,
     mut signal: impl AsyncFnMut(),
     body: impl AsyncFnOnce(&Process, LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {

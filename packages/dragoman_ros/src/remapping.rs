@@ -37,8 +37,7 @@ pub(crate) fn split_rule(text: &str) -> Result<(&str, &str), NoRule> {
 }
 
 impl Rules {
-    /// The rules in a command line that rcl has accepted.
-    #[cfg(feature = "r2r")]
+    /// The rules in a command line that the middleware accepts.
     pub(crate) fn accepted(arguments: impl IntoIterator<Item = String>) -> Self {
         let mut rules = Self::default();
         let (_, ros) = crate::command_line::split(arguments);
@@ -74,6 +73,11 @@ impl Rules {
         };
         self.0.push(Rule { kind, node, from: from.to_owned(), to: to.to_owned() });
         Ok(())
+    }
+
+    /// The names that rules give to nodes.
+    pub(crate) fn node_names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|rule| rule.kind == RuleKind::Node).map(|rule| rule.to.as_str())
     }
 
     /// The name or namespace from the first matching `__node` or `__ns` rule for node `name`. rcl applies it itself.

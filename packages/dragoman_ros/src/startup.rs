@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use crate::Context;
+pub use crate::given::KnownNodes;
+use crate::given::{self, Given};
+use crate::remapping::Rules;
 
 /// ROS arguments that come from options of the program. Those of the command line take precedence over all.
 #[derive(Debug, Default)]
@@ -13,9 +16,37 @@ pub struct Preset {
     pub above_files: Vec<String>,
     /// Rules for names. Of several rules for a name, the first counts.
     pub rules: Vec<String>,
+    /// The nodes that the program may have: the command line and files may give parameters to no others. `None`: to any.
+    pub known: Option<KnownNodes>,
+}
+
+/// Why a program has no context.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartupError {
+    /// A parameter of a node that does not exist, or that the node does not have; or a file that cannot be read.
+    #[error("{0}")]
+    Given(String),
+    /// An error of the middleware.
+    #[error(transparent)]
+    Ros(#[from] crate::Error),
 }
 
 impl Preset {
+    /// Compares what the command line and files say about parameters with what the program has. What is only in files, and
+    /// resembles nothing, is a warning.
+    fn check(&self, files: &[PathBuf]) -> Result<(), StartupError> {
+        let Some(known) = &self.known else { return Ok(()) };
+        let of_files = files.iter().map(|file| given::of_file(file)).collect::<Result<Vec<_>, _>>();
+        let mut all: Vec<Given> = of_files.map_err(StartupError::Given)?.concat();
+        all.extend(given::of_command_line(dragoman_time::arguments()).map_err(StartupError::Given)?);
+        let rules = Rules::accepted(dragoman_time::arguments());
+        for warning in known.check(&all, &rules).map_err(StartupError::Given)? {
+            tracing::warn!("{warning}");
+        }
+        Ok(())
+    }
+
     /// What stands before the arguments of the command line, and what behind them.
     fn with(&self, files: &[PathBuf]) -> [Vec<String>; 2] {
         let files = files.iter().flat_map(|file| ["--params-file".to_owned(), file.display().to_string()]);
@@ -35,15 +66,19 @@ impl Preset {
 /// # Errors
 /// An invalid file or argument; no participant can be created.
 #[cfg(not(feature = "r2r"))]
-pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate::Result<Context> {
+pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> Result<Context, StartupError> {
+    preset.check(files)?;
     #[cfg(unix)]
     allow_files(FILES);
     crate::embedded::security::check(dragoman_time::variable)?;
+    for warning in crate::embedded::environment::not_followed(dragoman_time::variable) {
+        tracing::warn!("{warning}");
+    }
     let mut discovery = crate::Discovery::from_variables(dragoman_time::variable)?;
     if let Some(domain) = domain {
         discovery.domain_id = domain;
     }
-    Context::with_options(&discovery, arguments(files, preset)?)
+    Ok(Context::with_options(&discovery, arguments(files, preset)?)?)
 }
 
 /// As [`context`], without network: see [`Context::in_memory`].
@@ -51,9 +86,14 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate
 /// # Errors
 /// An invalid file or argument.
 #[cfg(not(feature = "r2r"))]
-pub fn context_in_memory(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate::Result<Context> {
+pub fn context_in_memory(
+    domain: Option<u16>,
+    files: &[PathBuf],
+    preset: &Preset,
+) -> Result<Context, StartupError> {
+    preset.check(files)?;
     let of_environment = crate::Discovery::from_variables(dragoman_time::variable)?.domain_id;
-    Context::in_memory(domain.unwrap_or(of_environment), arguments(files, preset)?)
+    Ok(Context::in_memory(domain.unwrap_or(of_environment), arguments(files, preset)?)?)
 }
 
 #[cfg(not(feature = "r2r"))]
@@ -71,7 +111,7 @@ fn arguments(files: &[PathBuf], preset: &Preset) -> crate::Result<crate::Argumen
 /// # Errors
 /// An error of rcl.
 #[cfg(feature = "r2r")]
-pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate::Result<Context> {
+pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> Result<Context, StartupError> {
     use std::os::unix::process::CommandExt;
     const MARK: &str = "DRAGOMAN_RESTARTED";
     let [values, rules] = preset.with(files);
@@ -86,7 +126,9 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> crate
         let error = command.exec();
         tracing::error!(%error, "the program could not restart itself");
     }
-    Context::create()
+    // The command line has the files now.
+    preset.check(&[])?;
+    Ok(Context::create()?)
 }
 
 /// Open files needed by a program with hundreds of topics and services: each of them has several sockets.
@@ -114,7 +156,7 @@ mod tests {
     fn the_command_line_takes_precedence_over_files_and_the_preset() {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let (below_files, above_files) = (words("-p a:=1"), words("-p b:=2"));
-        let preset = Preset { below_files, above_files, rules: words("-r c:=d") };
+        let preset = Preset { below_files, above_files, rules: words("-r c:=d"), known: None };
         let files = ["x.yaml", "y.yaml"].map(PathBuf::from);
         let expected = "--ros-args -p a:=1 --params-file x.yaml --params-file y.yaml -p b:=2 --";
         assert_eq!(preset.with(&files), [words(expected), words("--ros-args -r c:=d --")]);

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use dragoman_ros::cdr;
-use dragoman_ros::parameters::{self, Declaration};
 use dragoman_ros::{
     Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile, WrappedTypesupport, std_msgs,
 };
@@ -38,25 +37,10 @@ fn warnings(act: impl FnOnce()) -> Vec<String> {
     text.lines().filter(|line| !line.contains("rustdds")).map(str::to_owned).collect()
 }
 
-fn node(name: &str, arguments: &str) -> Node {
+fn node(name: &str) -> Node {
     let discovery = Discovery { domain_id: 99, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
-    let arguments = Arguments::parse(arguments.split_whitespace().map(str::to_owned)).unwrap();
-    let context = Context::with_options(&discovery, arguments).unwrap();
+    let context = Context::with_options(&discovery, Arguments::default()).unwrap();
     Node::create(context, name, &format!("/run{}", std::process::id())).unwrap()
-}
-
-#[test]
-fn a_parameter_that_is_misspelt_for_one_node_is_named_once() {
-    let declare = |name: &str| {
-        let mut node = node(name, "--ros-args -p arm:rat:=5 -p rat:=6 -p arm:rate:=7.5");
-        let declarations = vec![Declaration::new("rate", 1.0, "Hz")];
-        let (parameters, _server) = parameters::declare(&mut node, declarations).unwrap();
-        parameters.value::<f64>("rate")
-    };
-    let warned = warnings(|| assert_eq!(declare("arm"), 7.5));
-    assert_eq!(warned.len(), 1, "{warned:?}");
-    assert!(warned[0].contains("rat\"") && warned[0].contains("/arm\""), "{warned:?}");
-    assert!(warnings(|| assert_eq!(declare("leg"), 1.0)).is_empty());
 }
 
 /// A length without a string, with the type name of a string.
@@ -82,7 +66,7 @@ impl WrappedTypesupport for Malformed {
 
 #[test]
 fn malformed_samples_are_reported_once_a_second() {
-    let mut node = node("node", "");
+    let mut node = node("node");
     let qos = QosProfile::default().keep_last(100);
     let bad = node.create_publisher::<Malformed>("state", qos.clone()).unwrap();
     let good = node.create_publisher::<std_msgs::msg::String>("state", qos.clone()).unwrap();

@@ -3,8 +3,12 @@
 //! Names, messages and reasons may come from anyone. A line break in them would look like another entry of the log, an
 //! escape sequence changes the terminal, and a mark of the direction of writing shows a text in another order.
 
+mod suggestion;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
+
+pub use suggestion::{hint, nearest};
 
 /// Maximum length of a line, characters.
 const MAX_CHARS: usize = 2000;

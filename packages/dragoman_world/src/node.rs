@@ -81,6 +81,14 @@ pub struct WorldNode {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldNodeError {
+    /// Neither a scene nor a file.
+    #[error("there is no world '{name}', and no such file{hint}")]
+    Unknown {
+        /// As it was given.
+        name: String,
+        /// The scene that was meant, or those that there are.
+        hint: String,
+    },
     /// Reading the world file failed.
     #[error("world file {path}: {source}")]
     File {

@@ -11,7 +11,7 @@ use dragoman_ros::{Node, QosProfile, WrappedTypesupport};
 use futures::Stream;
 
 use crate::common::{
-    self, Answer, ArmClient, Lab, call, distance, find, latched, node, roll_pitch_yaw, sleep, within,
+    self, Answer, ArmClient, Folder, Lab, call, distance, find, latched, node, roll_pitch_yaw, sleep, within,
 };
 
 const NOTHING: [f32; 7] = [0.0; 7];
@@ -334,6 +334,50 @@ fn a_robot_with_more_joints_than_the_protocol_tells_of_is_refused() {
     let arguments = ["arm31", "--controller", "127.0.0.1:9", "--robot", "ranger_mk2"];
     let refused = Lab::try_start(1, &[], OTHER, &arguments, &[]).err().expect("it is refused");
     assert!(refused.contains("8 joints") && refused.contains("at most 7"), "{refused}");
+}
+
+#[test]
+fn names_that_do_not_exist_are_refused_with_those_that_were_meant() {
+    let refused = |arguments: &[&str], ros: &[&str]| {
+        Lab::try_start(1, &[], OTHER, arguments, ros).err().expect("it is refused")
+    };
+    for (given, reason) in [
+        ("traker:misalignment:=0.1", "there is no node 'traker'; did you mean 'tracker'?"),
+        (
+            "tracker:misalignmnt:=0.1",
+            "node tracker has no parameter 'misalignmnt'; did you mean 'misalignment'?",
+        ),
+        ("misalignmnt:=0.1", "no node has a parameter 'misalignmnt'; did you mean 'misalignment'?"),
+    ] {
+        // Whether the node is started or not.
+        for arguments in [&["up"][..], &["up", "--only", "apolo"], &["arm31", "--controller", "127.0.0.1:9"]]
+        {
+            let refused = refused(arguments, &["-p", given]);
+            assert!(refused.ends_with(reason), "{given}: {refused}");
+        }
+    }
+    let folder = Folder::new();
+    let file = folder.write("lab.yaml", "/ranger/traker: {ros__parameters: {misalignment: [0.0]}}");
+    let reason = format!("parameter file {file}: there is no node 'traker'; did you mean 'tracker'?");
+    assert!(refused(&["up", "--config", &file], &[]).ends_with(&reason));
+    assert!(refused(&["up"], &["--params-file", &file]).ends_with(&reason));
+    let refused = |option, name| refused(&["up", option, name], &[]);
+    assert!(
+        refused("--world", "labb")
+            .ends_with("there is no world 'labb', and no such file; did you mean 'lab'?")
+    );
+    assert!(refused("--world", "kitchen").ends_with("known: lab, laboratory, corridor"));
+    assert!(refused("--robot", "widowxx").ends_with("did you mean 'widowx'?"));
+}
+
+#[test]
+fn a_parameter_file_may_be_for_other_programs_as_well() {
+    let folder = Folder::new();
+    let text =
+        "/nav/planner: {ros__parameters: {radius: 1.0}}\n/ranger/tracker: {ros__parameters: {rate: 25.0}}\n";
+    let file = folder.write("shared.yaml", text);
+    let lab = Lab::start_with(OTHER, &["up", "--only", "ranger", "--config", &file], &[]);
+    assert_eq!(lab.end().0, Ok(()));
 }
 
 #[test]

@@ -1,27 +1,22 @@
 //! `--ros-args`: remapping, parameters, parameter files and logging, as rcl reads them.
 
+use std::path::Path;
+
 use serde_norway::Value;
 
 use super::error::{Error, Result};
 use super::parameter::ParameterValue;
 use crate::command_line;
+use crate::given::{self, Given};
 use crate::names::NodeName;
-use crate::remapping::{Rules, split_rule};
+use crate::remapping::Rules;
 
 /// The ROS part of a command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments {
     rules: Rules,
-    parameters: Vec<Override>,
+    parameters: Vec<(Given, ParameterValue)>,
     enclave: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Override {
-    /// Fully qualified node name, with `*` for one part and `**` for any number of parts.
-    node: String,
-    name: String,
-    value: ParameterValue,
 }
 
 impl Arguments {
@@ -36,14 +31,13 @@ impl Arguments {
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "-r" | "--remap" => parsed.rules.add(&value_of(&argument, arguments.next())?)?,
-                "-p" | "--param" => parsed.add_parameter(&value_of(&argument, arguments.next())?)?,
+                "-p" | "--param" => {
+                    let assignment = value_of(&argument, arguments.next())?;
+                    parsed.add(vec![given::of_assignment(&assignment).map_err(Error::InvalidArgument)?])?;
+                }
                 "--params-file" => {
                     let path = value_of(&argument, arguments.next())?;
-                    let text = std::fs::read_to_string(&path)
-                        .map_err(|error| Error::InvalidArgument(format!("parameter file {path}: {error}")))?;
-                    parsed
-                        .add_parameter_text(&text)
-                        .map_err(|error| Error::InvalidArgument(format!("parameter file {path}: {error}")))?;
+                    parsed.add(given::of_file(Path::new(&path)).map_err(Error::InvalidArgument)?)?;
                 }
                 // Logging is set up before a context exists; `logging` reads its arguments.
                 "-e" | "--enclave" => parsed.enclave = Some(enclave(value_of(&argument, arguments.next())?)?),
@@ -69,62 +63,16 @@ impl Arguments {
     /// # Errors
     /// The text is not YAML of the form `node: {ros__parameters: {name: value}}`.
     pub fn add_parameter_text(&mut self, yaml: &str) -> Result<()> {
-        let document: Value =
-            serde_norway::from_str(yaml).map_err(|error| Error::InvalidArgument(error.to_string()))?;
-        match document {
-            Value::Null => Ok(()),
-            Value::Mapping(nodes) => self.add_nodes("", &nodes),
-            _ => Err(Error::InvalidArgument("the outermost level must map node names".into())),
-        }
+        self.add(given::of_text(yaml, None).map_err(Error::InvalidArgument)?)
     }
 
-    fn add_nodes(&mut self, prefix: &str, nodes: &serde_norway::Mapping) -> Result<()> {
-        for (key, value) in nodes {
-            let Some(key) = key.as_str() else {
-                return Err(Error::InvalidArgument(format!("{key:?} is not a node name")));
-            };
-            let Value::Mapping(content) = value else {
-                return Err(Error::InvalidArgument(format!("'{prefix}{key}' has no ros__parameters")));
-            };
-            if key == "ros__parameters" {
-                self.add_values(prefix, "", content)?;
-            } else {
-                self.add_nodes(&format!("{prefix}/{}", key.trim_start_matches('/')), content)?;
-            }
+    fn add(&mut self, all: Vec<Given>) -> Result<()> {
+        for given in all {
+            let value = parameter_value(&given.value).ok_or_else(|| {
+                Error::InvalidArgument(format!("{}: the value is not a parameter value", given.origin()))
+            })?;
+            self.parameters.push((given, value));
         }
-        Ok(())
-    }
-
-    fn add_values(&mut self, node: &str, prefix: &str, values: &serde_norway::Mapping) -> Result<()> {
-        for (key, value) in values {
-            let Some(key) = key.as_str() else {
-                return Err(Error::InvalidArgument(format!("{key:?} is not a parameter name")));
-            };
-            let name = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
-            if let Value::Mapping(nested) = value {
-                self.add_values(node, &name, nested)?;
-            } else {
-                let value = parameter_value(value).ok_or_else(|| {
-                    Error::InvalidArgument(format!("the value of '{name}' is not a parameter value"))
-                })?;
-                self.parameters.push(Override { node: node.to_owned(), name, value });
-            }
-        }
-        Ok(())
-    }
-
-    fn add_parameter(&mut self, text: &str) -> Result<()> {
-        let (name, value) = split_rule(text)?;
-        let (node, name) = match name.rsplit_once(':') {
-            Some((node, name)) => (format!("/**/{}", node.trim_start_matches('/')), name),
-            None => ("/**".to_owned(), name),
-        };
-        let parsed: Value = serde_norway::from_str(value)
-            .map_err(|error| Error::InvalidArgument(format!("the value of '{text}': {error}")))?;
-        let value = parameter_value(&parsed).ok_or_else(|| {
-            Error::InvalidArgument(format!("the value of '{text}' is not a parameter value"))
-        })?;
-        self.parameters.push(Override { node, name: name.to_owned(), value });
         Ok(())
     }
 
@@ -140,22 +88,8 @@ impl Arguments {
 
     /// The parameters of the command line for a node; a later one wins.
     pub(crate) fn parameters_of(&self, node: &NodeName) -> Vec<(String, ParameterValue)> {
-        let meant = self.parameters.iter().filter(|given| given.is_for(node));
-        meant.map(|given| (given.name.clone(), given.value.clone())).collect()
-    }
-
-    /// Whether the command line gives parameter `name` to nodes of this name, not only by a wildcard.
-    pub(crate) fn names(&self, node: &NodeName, name: &str) -> bool {
-        let is_named = |given: &Override| given.node.rsplit('/').next() == Some(node.name.as_str());
-        self.parameters.iter().any(|given| given.name == name && is_named(given) && given.is_for(node))
-    }
-}
-
-impl Override {
-    fn is_for(&self, node: &NodeName) -> bool {
-        let (pattern, full) = (self.node.trim_start_matches('/'), node.fully_qualified());
-        let path: Vec<&str> = full.split('/').skip(1).collect();
-        pattern == node.name || matches_path(&pattern.split('/').collect::<Vec<_>>(), &path)
+        let meant = self.parameters.iter().filter(|(given, _)| given.is_for(node));
+        meant.map(|(given, value)| (given.name.clone(), value.clone())).collect()
     }
 }
 
@@ -177,19 +111,6 @@ fn enclave(name: String) -> Result<String> {
 
 fn value_of(option: &str, value: Option<String>) -> Result<String> {
     value.ok_or_else(|| Error::InvalidArgument(format!("{option} needs a value")))
-}
-
-fn matches_path(pattern: &[&str], path: &[&str]) -> bool {
-    match (pattern.split_first(), path.split_first()) {
-        (None, None) => true,
-        (Some((&"**", rest)), _) => {
-            (0..=path.len()).any(|skipped| matches_path(rest, path.get(skipped..).unwrap_or(&[])))
-        }
-        (Some((token, rest)), Some((part, others))) => {
-            (*token == "*" || token == part) && matches_path(rest, others)
-        }
-        _ => false,
-    }
 }
 
 fn parameter_value(value: &Value) -> Option<ParameterValue> {
@@ -301,21 +222,6 @@ mod tests {
         assert_eq!(last(&node("/left", "arm")).unwrap().1, ParameterValue::Integer(3));
         let nested = ("nested.b".into(), ParameterValue::String("text".into()));
         assert!(arguments.parameters_of(&node("/", "any")).contains(&nested));
-    }
-
-    #[test]
-    fn parameters_for_one_node_are_distinguished_from_those_for_many() {
-        let mut arguments = parse("--ros-args -p arm:rat:=1 -p all:=1").unwrap();
-        arguments
-            .add_parameter_text(
-                "/**: {ros__parameters: {any: 1}}\n/ranger/arm: {ros__parameters: {full: 1}}\n\
-                 /*/*: {ros__parameters: {part: 1}}\n",
-            )
-            .unwrap();
-        let arm = node("/ranger", "arm");
-        let named = ["rat", "all", "any", "full", "part"].map(|name| arguments.names(&arm, name));
-        assert_eq!(named, [true, false, false, true, false]);
-        assert!(!arguments.names(&node("/ranger", "other"), "rat"));
     }
 
     #[test]

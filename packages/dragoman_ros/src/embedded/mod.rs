@@ -15,6 +15,7 @@ mod context;
 pub(crate) mod dds;
 mod discovery;
 pub(crate) mod distribution;
+pub(crate) mod environment;
 mod error;
 mod graph;
 mod local;

@@ -325,11 +325,6 @@ impl Node {
         std::thread::sleep(timeout);
     }
 
-    /// Whether the command line gives parameter `name` to this node by name. Not in r2r.
-    pub(crate) fn is_given_parameter(&self, name: &str) -> bool {
-        self.context.arguments().names(&self.name, name)
-    }
-
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }

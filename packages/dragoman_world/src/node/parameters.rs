@@ -76,6 +76,9 @@ pub(super) fn loader(values: &Parameters) -> Result<Loader, WorldNodeError> {
     let is_scene = path.is_empty() || SCENES.iter().any(|(name, _)| *name == path);
     let text = if is_scene {
         String::new()
+    } else if !Path::new(&path).exists() {
+        let hint = dragoman_text::hint(&path, SCENES.map(|(name, _)| name));
+        return Err(WorldNodeError::Unknown { name: path, hint });
     } else {
         std::fs::read_to_string(&path)
             .map_err(|source| WorldNodeError::File { path: path.clone(), source })?

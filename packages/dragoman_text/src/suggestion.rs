@@ -1,0 +1,67 @@
+//! What somebody may have meant who wrote a name that does not exist.
+
+use strsim::osa_distance;
+
+/// Most letters that are wrong, missing, superfluous or swapped in a name that resembles another. Short names may differ in
+/// fewer: `arm` is no misspelt `cam`.
+const MOST_WRONG: usize = 2;
+/// Letters of a name for each wrong one.
+const LETTERS_PER_WRONG: usize = 3;
+/// Most names that a hint lists.
+const MOST_LISTED: usize = 20;
+
+/// The known name that resembles `given` most, whatever the case of its letters; `None`: there is none.
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = (given.chars().count() / LETTERS_PER_WRONG).min(MOST_WRONG);
+    let lower = given.to_lowercase();
+    let distances = known.into_iter().map(|name| (osa_distance(&lower, &name.to_lowercase()), name));
+    distances.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
+}
+
+/// The end of a sentence about an unknown name: the one that was meant, else those that there are.
+pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    if let Some(nearest) = nearest(given, known.iter().copied()) {
+        return format!("; did you mean '{nearest}'?");
+    }
+    match known.len() {
+        0 => String::new(),
+        1..=MOST_LISTED => format!("; known: {}", known.join(", ")),
+        more => format!("; known: {}, and {} more", known[..MOST_LISTED].join(", "), more - MOST_LISTED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_resembles_is_found() {
+        const KNOWN: [&str; 5] = ["lab", "laboratory", "corridor", "tracker", "arm"];
+        for (given, expected) in [
+            ("labb", Some("lab")),
+            ("LAB", Some("lab")),
+            ("labratory", Some("laboratory")),
+            ("coridorr", Some("corridor")),
+            ("tarcker", Some("tracker")),
+            ("traker", Some("tracker")),
+            ("amr", Some("arm")),
+            ("cam", None),
+            ("al", None),
+            ("", None),
+            ("kitchen", None),
+        ] {
+            assert_eq!(nearest(given, KNOWN), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_hint_names_what_was_meant_or_what_there_is() {
+        assert_eq!(hint("labb", ["lab", "corridor"]), "; did you mean 'lab'?");
+        assert_eq!(hint("kitchen", ["lab", "corridor"]), "; known: lab, corridor");
+        assert_eq!(hint("kitchen", []), "");
+        let many: Vec<String> = (0..30).map(|number| format!("station {number}")).collect();
+        let hint = hint("kitchen", many.iter().map(String::as_str));
+        assert!(hint.ends_with("station 19, and 10 more"), "{hint}");
+    }
+}
