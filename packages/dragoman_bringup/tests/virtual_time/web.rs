@@ -202,6 +202,27 @@ fn what_web_clients_hold_is_given_back() {
     assert!(most > 0);
 }
 
+/// What it costs is a row of the figures.
+#[test]
+fn of_frames_that_are_never_completed_the_oldest_are_dropped_and_their_senders_told() {
+    let lab = lab();
+    let mut good = Client::connect(lab.console);
+    let mut greedy: Vec<Client> = (0..40).map(|_| Client::connect(lab.console)).collect();
+    let data = "x".repeat(1_000_000);
+    for id in 0..8 {
+        for client in &mut greedy {
+            client
+                .send(&json!({ "op": "fragment", "id": id.to_string(), "num": 0, "total": 2, "data": data }));
+        }
+    }
+    // 320 MB were sent, of which 64 MiB are kept: of each client one or two frames.
+    for client in &mut greedy {
+        let told = client.next("status")["msg"].as_str().unwrap().to_owned();
+        assert!(told.contains("the incomplete frames of all clients are too long"), "{told}");
+    }
+    assert!(good.call("/rosapi/nodes", &json!({})).is_ok());
+}
+
 /// Most that is kept for a client, in messages of this length.
 const MOST_KEPT: usize = 32;
 const LENGTH: usize = 1 << 20;
