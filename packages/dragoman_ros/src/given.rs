@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_norway::{Mapping, Value};
 
 use crate::command_line;
+#[cfg(not(feature = "r2r"))]
 use crate::names::NodeName;
 use crate::remapping::{Rules, split_rule};
 
@@ -20,6 +21,7 @@ pub(crate) struct Given {
     /// Fully qualified node name, with `*` for one part and `**` for any number of parts.
     node: String,
     pub(crate) name: String,
+    #[cfg_attr(all(feature = "r2r", not(test)), expect(dead_code, reason = "rcl reads the values itself"))]
     pub(crate) value: Value,
 }
 
@@ -109,7 +111,8 @@ fn add_values(all: &mut Vec<Given>, node: &str, prefix: &str, values: &Mapping) 
 }
 
 impl Given {
-    /// Whether it is for this node.
+    /// Whether it is for this node. rcl decides it itself.
+    #[cfg(not(feature = "r2r"))]
     pub(crate) fn is_for(&self, node: &NodeName) -> bool {
         let (pattern, full) = (self.node.trim_start_matches('/'), node.fully_qualified());
         let path: Vec<&str> = full.split('/').skip(1).collect();
@@ -131,6 +134,7 @@ impl Given {
     }
 }
 
+#[cfg(not(feature = "r2r"))]
 fn matches_path(pattern: &[&str], path: &[&str]) -> bool {
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
