@@ -298,10 +298,8 @@ mod tests {
             KnownNodes::from_table(TABLE).check(&given, &Rules::default())
         };
         let node = |name: &str, parameter: &str| format!("{name}: {{ros__parameters: {{{parameter}: 1}}}}\n");
-        assert_eq!(
-            check(&node("/ranger/arm", "limits: {velocity")[..].replace(": 1}", ": 1}}")),
-            Ok(Vec::new())
-        );
+        let nested = "/ranger:\n  arm:\n    ros__parameters:\n      limits: {velocity: 1}\n";
+        assert_eq!(check(nested), Ok(Vec::new()));
         let others = node("/**", "far_away") + &node("/nav/planner", "radius") + &node("arm", "colour");
         let warning = "parameter file lab.yaml: no node has a parameter 'far_away'; node arm has no parameter 'colour'; \
                        there is no node 'planner': left out";
