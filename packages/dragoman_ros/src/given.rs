@@ -21,7 +21,6 @@ pub(crate) struct Given {
     /// Fully qualified node name, with `*` for one part and `**` for any number of parts.
     node: String,
     pub(crate) name: String,
-    #[cfg_attr(all(feature = "r2r", not(test)), expect(dead_code, reason = "rcl reads the values itself"))]
     pub(crate) value: Value,
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn not_followed(variable: impl Fn(&str) -> Option<String>) -> Vec<Str
     if let Some(name) = read("ROS_DISTRO").filter(|name| !DISTRIBUTIONS.contains(&name.as_str())) {
         let hint = dragoman_text::hint(&name, DISTRIBUTIONS);
         warnings.push(format!(
-            "ROS_DISTRO is {name}, which Dragoman does not know{hint}. It uses the message formats of Jazzy"
+            "ROS_DISTRO is {name}, which Dragoman does not know, and it uses the message formats of Jazzy{hint}"
         ));
     }
     warnings
