@@ -2,6 +2,8 @@
 //!
 //! Names, messages and reasons may come from anyone. A line break in them would look like another entry of the log, an
 //! escape sequence changes the terminal, and a mark of the direction of writing shows a text in another order.
+//!
+//! `suggestion`: what somebody may have meant who wrote a name that does not exist.
 
 mod suggestion;
 

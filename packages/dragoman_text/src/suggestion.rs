@@ -3,16 +3,16 @@
 use strsim::osa_distance;
 
 /// Most letters that are wrong, missing, superfluous or swapped in a name that resembles another. Short names may differ in
-/// fewer: `arm` is no misspelt `cam`.
+/// one only: `cam` is no misspelt `arm`, and `planner` no `player`.
 const MOST_WRONG: usize = 2;
 /// Letters of a name for each wrong one.
-const LETTERS_PER_WRONG: usize = 3;
+const LETTERS_PER_WRONG: usize = 4;
 /// Most names that a hint lists.
 const MOST_LISTED: usize = 20;
 
 /// The known name that resembles `given` most, whatever the case of its letters; `None`: there is none.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let most = (given.chars().count() / LETTERS_PER_WRONG).min(MOST_WRONG);
+    let most = (given.chars().count() / LETTERS_PER_WRONG).clamp(1, MOST_WRONG);
     let lower = given.to_lowercase();
     let distances = known.into_iter().map(|name| (osa_distance(&lower, &name.to_lowercase()), name));
     distances.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_name_that_resembles_is_found() {
-        const KNOWN: [&str; 5] = ["lab", "laboratory", "corridor", "tracker", "arm"];
+        const KNOWN: [&str; 6] = ["lab", "laboratory", "corridor", "tracker", "arm", "player"];
         for (given, expected) in [
             ("labb", Some("lab")),
             ("LAB", Some("lab")),
@@ -47,6 +47,7 @@ mod tests {
             ("traker", Some("tracker")),
             ("amr", Some("arm")),
             ("cam", None),
+            ("planner", None),
             ("al", None),
             ("", None),
             ("kitchen", None),
