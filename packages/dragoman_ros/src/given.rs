@@ -306,7 +306,7 @@ mod tests {
         for (yaml, reason) in [
             (node("/ranger/traker", "noise"), "there is no node 'traker'; did you mean 'tracker'?"),
             (node("tracker", "nois"), "node tracker has no parameter 'nois'; did you mean 'noise'?"),
-            (node("/**", "nois"), "no node has a parameter 'nois'; did you mean 'noise'?"),
+            (node("/*/*", "nois"), "no node has a parameter 'nois'; did you mean 'noise'?"),
         ] {
             assert_eq!(check(&(others.clone() + &yaml)), Err(format!("parameter file lab.yaml: {reason}")));
         }

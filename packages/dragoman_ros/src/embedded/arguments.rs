@@ -231,7 +231,7 @@ mod tests {
             ("--ros-args -p", "-p"),
             ("--ros-args --params-file /none.yaml", "/none.yaml"),
             ("--ros-args --what", "--what"),
-            ("--ros-args -p a:=[1,[2]]", "a:="),
+            ("--ros-args -p a:=[1,[2]]", "-p a: "),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains(named), "{text}: {error}");
