@@ -10,7 +10,7 @@ const LETTERS_PER_WRONG: usize = 4;
 /// Most names that a hint lists.
 const MOST_LISTED: usize = 20;
 
-/// The known name that resembles `given` most, whatever the case of its letters; `None`: there is none.
+/// The known name that resembles `given` most, or `None`. Capitals count as small letters.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (given.chars().count() / LETTERS_PER_WRONG).clamp(1, MOST_WRONG);
     let lower = given.to_lowercase();
