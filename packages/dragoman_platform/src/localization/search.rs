@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use dragoman_geometry::{Frame, Point, Pose, compose, position, wrap_angle};
+use dragoman_geometry::{Point, Pose, compose, position, wrap_angle};
 use nalgebra::Matrix3;
 
 use crate::planning::field::DistanceField;
@@ -40,11 +40,31 @@ pub(super) struct Search {
     headings: usize,
     everywhere: bool,
     next: usize,
-    /// The scan being explained, and the motion since then.
-    points: Vec<Point>,
+    /// The scan being explained, once for each heading, and the motion since then.
+    turned: Vec<Vec<Turned>>,
     moved: Pose,
     /// The best poses with their scores, the best first.
     best: Vec<(f64, Pose)>,
+}
+
+/// The products of a point and a heading. A sum for each place is then [`dragoman_geometry::Frame::transform`], to the last bit.
+#[derive(Debug)]
+struct Turned {
+    /// The point's x and y times the cosine.
+    cos: [f64; 2],
+    /// The same times the sine.
+    sin: [f64; 2],
+}
+
+impl Turned {
+    fn new(point: Point, sin: f64, cos: f64) -> Self {
+        Self { cos: [cos * point.x, cos * point.y], sin: [sin * point.x, sin * point.y] }
+    }
+
+    /// The point in the map, measured at a pose with this heading.
+    fn seen_from(&self, pose: Pose) -> Point {
+        Point::new(pose.x + self.cos[0] - self.sin[1], pose.y + self.sin[0] + self.cos[1])
+    }
 }
 
 impl Search {
@@ -62,7 +82,7 @@ impl Search {
             headings,
             everywhere: false,
             next: 0,
-            points: Vec::new(),
+            turned: Vec::new(),
             moved: Pose::ORIGIN,
             best: Vec::new(),
         }
@@ -81,7 +101,7 @@ impl Search {
             headings: (TAU / TURN).round() as usize,
             everywhere: true,
             next: 0,
-            points: Vec::new(),
+            turned: Vec::new(),
             moved: Pose::ORIGIN,
             best: Vec::new(),
         }
@@ -107,15 +127,8 @@ impl Search {
 
     /// Tries the next poses; returns the best ones when all are tried.
     pub(super) fn go_on(&mut self, points: &[Point], field: &DistanceField) -> Option<Vec<Pose>> {
-        if self.points.is_empty() {
-            self.points = super::thinned(points, POINTS);
-            // Points far apart first, to reject bad poses sooner.
-            let count = self.points.len();
-            let order = (0..count).map(|index| self.points[(index * 23) % count]);
-            if !count.is_multiple_of(23) {
-                self.points = order.collect();
-            }
-            self.moved = Pose::ORIGIN;
+        if self.turned.first().is_none_or(Vec::is_empty) {
+            self.take(points);
         }
         let total = self.counts[0] * self.counts[1] * self.headings;
         let until = (self.next + BUDGET).min(total);
@@ -124,8 +137,7 @@ impl Search {
             let (column, row) = (place % self.counts[0], place / self.counts[0]);
             let x = self.corner.x + column as f64 * self.step;
             let y = self.corner.y + row as f64 * self.step;
-            let pose = Pose::new(x, y, wrap_angle(self.heading + turn as f64 * TURN));
-            self.look(pose, field);
+            self.look(Pose::new(x, y, self.heading_of(turn)), turn, field);
         }
         self.next = until;
         if until < total {
@@ -136,18 +148,38 @@ impl Search {
         Some(found)
     }
 
-    fn look(&mut self, pose: Pose, field: &DistanceField) {
+    /// Takes the scan that is to be explained.
+    fn take(&mut self, points: &[Point]) {
+        let mut points = super::thinned(points, POINTS);
+        // Points far apart first, to reject bad poses sooner.
+        let count = points.len();
+        if !count.is_multiple_of(23) {
+            points = (0..count).map(|index| points[(index * 23) % count]).collect();
+        }
+        let headings = (0..self.headings).map(|turn| self.heading_of(turn).sin_cos());
+        self.turned = headings
+            .map(|(sin, cos)| points.iter().map(|point| Turned::new(*point, sin, cos)).collect())
+            .collect();
+        self.moved = Pose::ORIGIN;
+    }
+
+    fn heading_of(&self, turn: usize) -> f64 {
+        wrap_angle(self.heading + turn as f64 * TURN)
+    }
+
+    /// Tries one pose; `turn` is the number of its heading.
+    fn look(&mut self, pose: Pose, turn: usize, field: &DistanceField) {
         let worst =
             if self.best.len() < KEPT { 0.0 } else { self.best.last().map_or(0.0, |(quality, _)| *quality) };
         let mut quality = 0.0;
-        let frame = Frame::at(pose);
-        for (index, point) in self.points.iter().enumerate() {
-            let distance = field.distance(frame.transform(*point));
+        let points = &self.turned[turn];
+        for (index, point) in points.iter().enumerate() {
+            let distance = field.distance(point.seen_from(pose));
             if distance < REACH {
                 quality += 1.0 - distance / REACH;
             }
             // The remaining points cannot compensate for this.
-            if index == FIRST_LOOK && quality + (self.points.len() - index) as f64 * 0.8 < worst {
+            if index == FIRST_LOOK && quality + (points.len() - index) as f64 * 0.8 < worst {
                 return;
             }
         }

@@ -97,8 +97,9 @@ impl DistanceField {
 
     pub(super) fn square(&self, point: Point) -> Option<usize> {
         let place = (point - self.origin) / self.resolution;
-        let (x, y) = (place.x.floor(), place.y.floor());
+        let (x, y) = (place.x, place.y);
         let inside = x >= 0.0 && y >= 0.0 && x < self.width as f64 && y < self.height as f64;
+        // Where a number is not negative, the conversion is `floor`, which is a call of the C library.
         inside.then(|| y as usize * self.width + x as usize)
     }
 
