@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::lines_of;
 
 /// Timeout of immediate reactions, on a loaded machine.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A unique path; removed at the end.
 pub struct TestPath(pub PathBuf);

@@ -13,7 +13,7 @@ use dragoman_bridge::player::wire::position2d::{self, State, VELOCITY, Velocity}
 use dragoman_bridge::player::wire::{Address, BANNER_LEN, Decoder, Device, Header, Kind, Message, Xdr};
 
 /// Time after which an answer, data or a motion is missing.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 /// The server's own device.
 pub const SERVER: Device = dragoman_bridge::player::wire::player::INTERFACE.device(0);
 

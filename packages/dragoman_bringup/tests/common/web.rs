@@ -10,7 +10,7 @@ use tungstenite::{Message, WebSocket};
 use crate::host::{TcpStream, now};
 
 /// Timeout on a loaded machine.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The header of a client of Foxglove's protocol.
 pub const FOXGLOVE: (&str, &str) = ("sec-websocket-protocol", "foxglove.sdk.v1");

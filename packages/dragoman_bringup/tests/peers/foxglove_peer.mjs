@@ -13,7 +13,7 @@ const { WebSocket } = require("ws");
 
 const address = process.argv.at(-1);
 
-const PATIENCE = 20_000;
+const PATIENCE = 120_000;
 const report = (name, value) => console.log(`${name}: ${value}`);
 
 const client = new FoxgloveClient({ ws: new WebSocket(`ws://${address}`, [FoxgloveClient.SUPPORTED_SUBPROTOCOL]) });

@@ -5,7 +5,7 @@ import { Action, Ros, Service, Topic } from "roslib";
 
 const address = process.argv.at(-1);
 
-const PATIENCE = 20_000;
+const PATIENCE = 120_000;
 const report = (name, value) => console.log(`${name}: ${value}`);
 const within = (promise, what) =>
   Promise.race([promise, new Promise((_, fail) => setTimeout(() => fail(new Error(`no ${what}`)), PATIENCE).unref())]);

@@ -17,7 +17,7 @@ use dragoman_ros::{Error, Node, QosProfile};
 use futures::FutureExt;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Discovery detects a killed process only after its lease.
 const LEASE: Duration = Duration::from_secs(90);
 const NAMES: [&str; 6] = ["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"];

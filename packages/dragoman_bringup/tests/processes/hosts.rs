@@ -20,7 +20,7 @@ use dragoman_ros::std_srvs::srv::Trigger;
 use futures::stream::BoxStream;
 
 /// Timeout of effects of a network change, on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The recording on host 2 of everything below `/ranger`, for some seconds.
 fn record(hosts: &Hosts, variables: &[(&str, &str)]) -> Output {

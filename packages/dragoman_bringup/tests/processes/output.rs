@@ -17,7 +17,7 @@ use dragoman_ros::sensor_msgs::msg::JointState;
 /// Exit status of a command whose output was closed.
 const CLOSED: i32 = 141;
 /// Time for the end, on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn start(arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));

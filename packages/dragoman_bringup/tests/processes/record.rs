@@ -13,7 +13,7 @@ use dragoman_ros::{
 use crate::common::recording::{messages, python};
 use crate::common::until;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A ROS domain, a folder and the publishers of a test.
 struct Lab {

@@ -17,7 +17,7 @@ use dragoman_ros::sensor_msgs::msg::Joy;
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
 
 /// For what happens soon, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Distance at which the tool has left a place, m.
 const MOVED: f32 = 0.001;
 /// After which a user presses a key again.

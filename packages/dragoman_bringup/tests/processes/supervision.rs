@@ -14,7 +14,7 @@ use crate::common::{Lab, domain, program};
 use nix::libc;
 
 /// Timeout on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A lab on free ports, with its stderr.
 fn lab(domain: u16, arguments: &[&str]) -> Command {

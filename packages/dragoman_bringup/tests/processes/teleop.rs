@@ -11,7 +11,7 @@ use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfi
 use futures::StreamExt;
 use nix::pty::{Winsize, openpty};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Driver {
     child: Child,

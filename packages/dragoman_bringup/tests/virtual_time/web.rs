@@ -223,6 +223,42 @@ fn of_frames_that_are_never_completed_the_oldest_are_dropped_and_their_senders_t
     assert!(good.call("/rosapi/nodes", &json!({})).is_ok());
 }
 
+#[test]
+fn clients_with_many_subscriptions_leave_room_for_others() {
+    let lab = lab();
+    let mut greedy: Vec<Client> = (0..5).map(|_| Client::connect(lab.console)).collect();
+    let mut refusals = Vec::new();
+    for (number, client) in greedy.iter_mut().enumerate() {
+        for topic in 0..600 {
+            client.subscribe(&format!("/invented_{number}_{topic}"), "std_msgs/String");
+        }
+        // Executed, and refused, after the subscriptions.
+        client.send(&json!({ "op": "advertise", "topic": "/end", "type": "no_package/None" }));
+        let mut refused = Vec::new();
+        loop {
+            let status = client.next("status");
+            let message = status["msg"].as_str().unwrap().to_owned();
+            if message.starts_with("advertise") {
+                break;
+            }
+            refused.push(message);
+        }
+        refusals.push(refused);
+    }
+    let first = refusals[0].first().unwrap();
+    assert!(refusals[0].len() == 100 && first.contains("more than 500 topics"), "{first}");
+    let mut good = Client::connect(lab.console);
+    good.subscribe("/diagnostics", "diagnostic_msgs/DiagnosticArray");
+    good.message("/diagnostics");
+    assert!(good.call("/rosapi/nodes", &json!({})).is_ok());
+    // The bound of all, and shares beyond it.
+    let refused: usize = refusals.iter().map(Vec::len).sum();
+    assert!((1000..1200).contains(&(5 * 600 - refused)), "{refused} of {} are refused", 5 * 600);
+    let reason = "all clients have 1000 topics that are subscribed to: a client may have 32 now";
+    assert_eq!(refusals[4].len(), 600 - 32);
+    assert!(refusals[4].iter().any(|message| message.ends_with(reason)), "{:?}", refusals[4].first());
+}
+
 /// Most that is kept for a client, in messages of this length.
 const MOST_KEPT: usize = 32;
 const LENGTH: usize = 1 << 20;
