@@ -59,6 +59,7 @@ use clap::{Args, Parser, Subcommand};
 use dragoman_ros::process::{self, CommonOptions, Process};
 use dragoman_ros::startup::Preset;
 use dragoman_ros::{Context, command_line, outln, output};
+use dragoman_tools::info::{self, InfoOptions};
 use dragoman_tools::latency::{self, LatencyOptions};
 use dragoman_tools::play::{self, PlayOptions};
 use dragoman_tools::record::{self, RecordOptions};
@@ -111,6 +112,8 @@ enum Command {
     Platform(WithCommon<platform::PlatformOptions>),
     /// Serve the web page and rosbridge for the robots that are in ROS.
     Console(WithCommon<console::ConsoleOptions>),
+    /// Say what a recording holds: an MCAP file, or a folder of such files; without ROS.
+    Info(InfoOptions),
     /// Publish a recording again: an MCAP file.
     Play(WithCommon<PlayOptions>),
     /// Record topics in an MCAP file, until SIGINT or SIGTERM.
@@ -197,7 +200,7 @@ impl Tool for PlayOptions {
 
 impl Tool for RecordOptions {
     async fn run(self, context: &Context, stop: LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>> {
-        outln!("{}", record::run(context.clone(), self, stop).await?);
+        outln!("{}", record::run(context.clone(), self.shown(), stop).await?);
         Ok(())
     }
 }
@@ -233,6 +236,7 @@ pub fn main() -> ExitCode {
         Command::Task { command } => task::run(&command),
         Command::Can { command } => can::run(command).map_err(|error| error as Box<dyn Error>),
         Command::World { command } => world::run(&command),
+        Command::Info(info) => info::run(&info).map_err(Into::into),
         Command::Device { command } => device::run(command).map_err(|error| error as Box<dyn Error>),
     };
     if let Some(status) = output::closed_status() {

@@ -2,10 +2,12 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | `bag` | recordings in MCAP: reading and writing |
 //! | [`calibrate`] | `dragoman calibrate`: an arm's geometry from measurements |
 //! | [`can`] | `dragoman can`: monitor of a CAN bus |
 //! | [`device`] | `dragoman device`: simulated devices for other programs |
 //! | [`evaluate`] | `dragoman evaluate`: how accurately an arm goes to points and follows paths |
+//! | [`info`] | `dragoman info`: what a recording holds |
 //! | [`latency`] | `dragoman latency`: delay from a robot's messages to a program |
 //! | [`play`] | `dragoman play`: publishes a recording again |
 //! | [`record`] | `dragoman record`: records topics in an MCAP file |
@@ -18,10 +20,12 @@
 // The reader of the output may go away: see `dragoman_ros::output`.
 #![deny(clippy::print_stdout)]
 
+mod bag;
 pub mod calibrate;
 pub mod can;
 pub mod device;
 pub mod evaluate;
+pub mod info;
 pub mod latency;
 pub mod play;
 pub mod record;

@@ -3,12 +3,10 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `play.rs` | the options, the publishers, the pace |
-//! | `play/file.rs` | reads the file, on a thread of its own |
-//! | `play/chunk.rs` | a part of the file, which may be compressed |
+//! | `play/file.rs` | what a recording holds; its messages, read on a thread of their own |
 //! | `play/node.rs` | services of [`record::node`](crate::record::node) that play as well |
 
-mod chunk;
-mod file;
+pub(crate) mod file;
 pub(crate) mod node;
 
 use std::collections::BTreeMap;
@@ -21,13 +19,15 @@ use dragoman_ros::rosgraph_msgs::msg::Clock;
 use dragoman_ros::{Context, Node, QosProfile, raw};
 use dragoman_time::{MissedTicks, interval, sleep, sleep_until};
 
+use crate::bag::BagError;
 use crate::record::selection::{Pattern, Selection};
-use file::{Contents, Message, follow};
+use file::{Contents, Message};
 
 /// Options of the playback.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PlayOptions {
-    /// Recording to play: an MCAP file of ROS 2 messages, as `dragoman record` and `ros2 bag record` write it.
+    /// Recording to play: an MCAP file of ROS 2 messages, as `dragoman record` and `ros2 bag record` write it, or a folder
+    /// of such files.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The folder that the file must be below, when its name comes from outside.
@@ -94,25 +94,25 @@ fn seconds(text: &str) -> Result<Duration, String> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
+    /// The recording cannot be read.
+    #[error(transparent)]
+    Bag(#[from] BagError),
+    /// It has none of the topics that are to be played.
+    #[error("{} has none of these topics{hint}", path.display())]
+    Nothing {
+        /// The recording.
         path: PathBuf,
-        /// The I/O error.
-        source: std::io::Error,
+        /// What was meant, or what there is.
+        hint: String,
     },
-    /// Not a recording, or a damaged one.
-    #[error("{} cannot be played: {reason}", path.display())]
-    Format {
-        /// The file.
+    /// It has no message.
+    #[error("{} has no message{}", path.display(), if *is_cut { ": it was cut off before the first one" } else { "" })]
+    Empty {
+        /// The recording.
         path: PathBuf,
-        /// What is wrong.
-        reason: String,
+        /// Whether it was not ended properly.
+        is_cut: bool,
     },
-    /// The file has none of the topics that are to be played.
-    #[error("{} has none of these topics", .0.display())]
-    Nothing(PathBuf),
     /// It has some, and none of them can be published.
     #[error("{} has nothing that can be played: {reasons}", path.display())]
     LeftOut {
@@ -164,18 +164,50 @@ pub async fn run(
 pub(crate) struct Session {
     options: PlayOptions,
     contents: Contents,
+    /// The places of the channels that are played.
+    played: Vec<usize>,
+    /// Topics that were wanted and cannot be played, with the reason.
+    left_out: BTreeMap<String, String>,
 }
 
 impl Session {
-    /// Reads what the file holds.
+    /// Reads what the recording holds.
     pub(crate) fn open(options: PlayOptions) -> Result<Self, PlayError> {
         let selection = Selection::new(options.topics.clone(), options.exclude.clone());
-        let contents =
-            Contents::read(&options.file, options.folder.as_deref(), |topic| selection.wants(topic))?;
-        if contents.channels.is_empty() {
-            return Err(nothing(options.file, &contents.left_out));
+        let contents = Contents::read(&options.file, options.folder.as_deref())?;
+        let (mut played, mut left_out) = (Vec::new(), BTreeMap::new());
+        for (place, channel) in contents.channels.iter().enumerate() {
+            if selection.wants(&channel.topic) {
+                match channel.fault() {
+                    None => played.push(place),
+                    Some(reason) => _ = left_out.insert(channel.topic.clone(), reason),
+                }
+            }
         }
-        Ok(Self { options, contents })
+        let path = options.file.clone();
+        if contents.span.is_none() {
+            return Err(PlayError::Empty { path, is_cut: contents.cut > 0 });
+        }
+        let names = || contents.channels.iter().map(|channel| channel.topic.as_str());
+        let missing = selection.missing(names());
+        if played.is_empty() {
+            if !left_out.is_empty() {
+                return Err(nothing(path, &left_out));
+            }
+            let hint = missing.first().map(|name| dragoman_text::hint(name, names()));
+            return Err(PlayError::Nothing { path, hint: hint.unwrap_or_default() });
+        }
+        for topic in missing {
+            tracing::warn!(
+                "{} has no topic '{topic}'{}",
+                path.display(),
+                dragoman_text::hint(&topic, names())
+            );
+        }
+        if contents.cut > 0 {
+            tracing::warn!(file = %path.display(), "the recording was not ended properly; it is played as far as it goes");
+        }
+        Ok(Self { options, contents, played, left_out })
     }
 
     pub(crate) async fn run(
@@ -183,38 +215,39 @@ impl Session {
         context: Context,
         stop: impl Future<Output = ()>,
     ) -> Result<Played, PlayError> {
-        let Self { options, mut contents } = self;
-        for (topic, reason) in &contents.left_out {
+        let Self { options, contents, played: places, mut left_out } = self;
+        for (topic, reason) in &left_out {
             tracing::warn!(topic, reason, "not played");
         }
         let mut node = Node::create(context, "dragoman_play", "")?;
         let mut publishers = BTreeMap::new();
-        for (id, channel) in &contents.channels {
+        for place in places {
+            let channel = &contents.channels[place];
             let topic = below(&options.prefix, &channel.topic);
             match raw::create_publisher(&mut node, &topic, &channel.type_name, channel.qos()) {
                 Ok(publisher) => {
-                    publishers.insert(*id, publisher);
+                    publishers.insert(place, publisher);
                 }
                 Err(error) => {
                     tracing::warn!(topic, r#type = channel.type_name, %error, "not played");
-                    contents.left_out.insert(topic, error.to_string());
+                    left_out.insert(topic, error.to_string());
                 }
             }
         }
         if publishers.is_empty() {
-            return Err(nothing(options.file, &contents.left_out));
+            return Err(nothing(options.file, &left_out));
         }
         let clock = if options.clock {
             Some(node.create_publisher::<Clock>("/clock", QosProfile::default().keep_last(1))?)
         } else {
             None
         };
-        let first =
-            contents.first.saturating_add(u64::try_from(options.start.as_nanos()).unwrap_or(u64::MAX));
+        let (begin, end) = contents.span.unwrap_or_default();
+        let first = begin.saturating_add(u64::try_from(options.start.as_nanos()).unwrap_or(u64::MAX));
         tracing::info!(
             file = %options.file.display(),
             topics = publishers.len(),
-            seconds = Duration::from_nanos(contents.last.saturating_sub(first)).as_secs_f64(),
+            seconds = Duration::from_nanos(end.saturating_sub(first)).as_secs_f64(),
             "playing"
         );
         let mut played = Played::default();
@@ -224,7 +257,7 @@ impl Session {
             sleep(options.delay).await;
             loop {
                 let pace = Pace { begin: dragoman_time::now(), first, rate: options.rate };
-                let mut messages = follow(&options.file, options.folder.as_deref())?;
+                let mut messages = contents.follow()?;
                 let mut ticks = interval(CLOCK_PERIOD).with_missed(MissedTicks::Delay);
                 let mut next: Option<Message> = None;
                 loop {
@@ -275,13 +308,10 @@ impl Session {
     }
 }
 
-/// The error of a file without a topic to play.
+/// The error of a recording of whose topics none can be played.
 fn nothing(path: PathBuf, left_out: &BTreeMap<String, String>) -> PlayError {
     /// More do not help a reader.
     const NAMED: usize = 5;
-    if left_out.is_empty() {
-        return PlayError::Nothing(path);
-    }
     let mut reasons: Vec<String> =
         left_out.iter().take(NAMED).map(|(topic, reason)| format!("{topic}: {reason}")).collect();
     if let Some(more) = left_out.len().checked_sub(NAMED).filter(|more| *more > 0) {

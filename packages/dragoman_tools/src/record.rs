@@ -8,6 +8,7 @@
 //! | `record/channel.rs` | metadata of a topic in the file: schema, quality of service |
 //! | `record/thesis_logs.rs` | the text files of the Ranger thesis |
 //! | `record/file.rs` | the file behind a bounded queue, on its own thread |
+//! | `record/view.rs` | the line about its progress on a terminal |
 //! | `record/node.rs` | a node whose services start and stop recordings |
 //!
 //! So a slow disk delays neither the graph nor the loop: messages are dropped and counted when the queue is full.
@@ -18,6 +19,7 @@ mod graph;
 pub mod node;
 pub(crate) mod selection;
 mod thesis_logs;
+mod view;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -35,9 +37,12 @@ use futures::{FutureExt, StreamExt};
 
 use channel::Channel;
 use file::{Entry, Recording};
-use graph::{Found, watch};
-use selection::{Pattern, Selection};
+use graph::{Found, Subscribed, watch};
+use selection::{Pattern, Pictures, Selection};
 use thesis_logs::ThesisLogs;
+use view::View;
+
+use crate::bag::Compression;
 
 /// Options of the recording.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -54,19 +59,40 @@ pub struct RecordOptions {
     /// Namespace of the arm of --thesis-logs.
     #[arg(long, value_name = "NAMESPACE", default_value = "/ranger", requires = "thesis_logs")]
     pub(crate) arm: String,
-    /// Topics to record; NAME/ stands for all topics below it. Default: all.
+    /// Record raw pictures as well, tens of megabytes a second for each camera.
+    #[arg(long, conflicts_with = "topics")]
+    pub(crate) all: bool,
+    /// Compression of the file.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    pub(crate) compression: Compression,
+    /// Topics to record; NAME/ stands for all topics below it. Default: all but raw pictures.
     #[arg(value_name = "TOPICS")]
     pub(crate) topics: Vec<Pattern>,
-    /// Whether topics of pictures are left out.
+    /// Pictures of a recording of the whole lab.
     #[arg(skip)]
-    pub(crate) is_without_pictures: bool,
+    pictures: Option<Pictures>,
+    /// Whether a terminal shows how far it is.
+    #[arg(skip)]
+    is_shown: bool,
 }
 
 impl RecordOptions {
     /// All topics in `output`, with or without pictures.
     pub fn of_lab(output: &Path, has_pictures: bool) -> Self {
-        let output = Some(output.to_owned());
-        Self { output, is_without_pictures: !has_pictures, ..Self::default() }
+        let pictures = if has_pictures { Pictures::All } else { Pictures::None };
+        Self { output: Some(output.to_owned()), pictures: Some(pictures), ..Self::default() }
+    }
+
+    /// With a line about its progress, if there is a terminal.
+    #[must_use]
+    pub fn shown(self) -> Self {
+        Self { is_shown: true, ..self }
+    }
+
+    /// Who names topics wants all of them.
+    fn pictures(&self) -> Pictures {
+        let is_all = self.all || !self.topics.is_empty();
+        self.pictures.unwrap_or(if is_all { Pictures::All } else { Pictures::Compressed })
     }
 }
 
@@ -89,6 +115,14 @@ pub enum RecordError {
         path: PathBuf,
         /// The I/O error.
         source: std::io::Error,
+    },
+    /// The recording has ended while there was room for its index.
+    #[error("the disk is nearly full: {} MB are left; {} is complete up to here", left / 1_000_000, path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What the disk has left, bytes.
+        left: u64,
     },
     /// The recording exceeds a limit of the format: 65535 topics or types.
     #[error("cannot write {} any further: {reason}", path.display())]
@@ -119,7 +153,12 @@ pub struct Summary {
     pub(crate) topics: Vec<TopicSummary>,
     /// Requested topics without a publisher.
     pub(crate) missing: Vec<String>,
+    /// Topics of raw pictures, which were not asked for.
+    pub(crate) left_out: Vec<String>,
 }
+
+/// Most topics that a summary names.
+const MOST_SHOWN: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TopicSummary {
@@ -152,22 +191,25 @@ struct Session {
     selection: Selection,
     thesis_logs: Option<ThesisLogs>,
     arm: String,
+    view: View,
     /// Messages that were dropped because writing did not keep up.
     dropped: Arc<AtomicU64>,
 }
 
 impl Session {
     fn create(options: RecordOptions) -> Result<Self, RecordError> {
+        let pictures = options.pictures();
         let path = options.output.unwrap_or_else(|| default_name(nanoseconds_now()).into());
-        let recording = Recording::create(&path)?;
+        let recording = Recording::create(&path, options.compression)?;
         let thesis_logs = options.thesis_logs.as_deref().map(ThesisLogs::create).transpose()?;
-        let selection =
-            Selection::new(options.topics, options.exclude).without_pictures(options.is_without_pictures);
-        Ok(Self { path, recording, selection, thesis_logs, arm: options.arm, dropped: Arc::default() })
+        let selection = Selection::new(options.topics, options.exclude).with_pictures(pictures);
+        let view = View::new(options.is_shown, recording.progress());
+        let dropped = Arc::default();
+        Ok(Self { path, recording, selection, thesis_logs, arm: options.arm, view, dropped })
     }
 
     async fn run(self, context: Context, stop: impl Future<Output = ()>) -> Result<Summary, RecordError> {
-        let Self { path, mut recording, selection, thesis_logs, arm, dropped } = self;
+        let Self { path, mut recording, selection, thesis_logs, arm, mut view, dropped } = self;
         let thesis_logs = OptionFuture::from(thesis_logs.map(|logs| logs.write(context.clone(), &arm)));
         let mut thesis_logs = std::pin::pin!(thesis_logs);
         let node = Node::create(context, "dragoman_record", "")?;
@@ -183,12 +225,17 @@ impl Session {
                 () = &mut stop => break,
                 error = recording.failed() => return Err(error),
                 Some(error) = &mut thesis_logs => return Err(error),
-                Some(found) = incoming.next() => topics.add(found),
+                Some(found) = incoming.next() => match found {
+                    Found::Topic(topic) => topics.add(topic),
+                    Found::LeftOut(topic) => topics.left_out.push(topic),
+                },
                 Some((index, message)) = topics.messages.next(), if !topics.messages.is_empty() => {
                     topics.record(index, message, &recording, &dropped);
                 }
+                () = view.tick() => {}
             }
         }
+        view.clear();
         drop(watch);
         let written = recording.finish().await?;
         Ok(topics.summary(path, &written, &selection))
@@ -200,6 +247,7 @@ impl Session {
 struct Topics {
     topics: Vec<Topic>,
     messages: SelectAll<BoxStream<'static, (usize, SerializedMessage)>>,
+    left_out: Vec<String>,
 }
 
 struct Topic {
@@ -210,7 +258,7 @@ struct Topic {
 }
 
 impl Topics {
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, found: Subscribed) {
         let (subscribed, end) = oneshot::channel::<()>();
         let known = self.topics.iter_mut().enumerate().find(|(_, topic)| topic.channel.is_of(&found));
         let index = match known {
@@ -266,7 +314,8 @@ impl Topics {
             .collect();
         topics.sort_by(|a, b| (&a.topic, &a.type_name).cmp(&(&b.topic, &b.type_name)));
         let missing = selection.missing(topics.iter().map(|topic| topic.topic.as_str()));
-        Summary { path, bytes: written.bytes, duration: written.duration, topics, missing }
+        let left_out = self.left_out.clone();
+        Summary { path, bytes: written.bytes, duration: written.duration, topics, missing, left_out }
     }
 }
 
@@ -282,16 +331,33 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "{}", self.in_short())?;
+        // Those with the most messages; `dragoman info` has them all.
+        let mut shown: Vec<&TopicSummary> = self.topics.iter().collect();
+        if shown.len() > MOST_SHOWN {
+            shown.sort_by_key(|topic| (topic.dropped == 0, std::cmp::Reverse(topic.messages)));
+            shown.truncate(MOST_SHOWN);
+        }
         let width = |of: fn(&TopicSummary) -> &str, title: &str| {
-            self.topics.iter().map(|topic| of(topic).len()).max().unwrap_or_default().max(title.len())
+            shown.iter().map(|topic| of(topic).len()).max().unwrap_or_default().max(title.len())
         };
         let (topic, kind) = (width(|t| &t.topic, "topic"), width(|t| &t.type_name, "type"));
         write!(formatter, "{:topic$}  {:kind$}  messages", "topic", "type")?;
-        for line in &self.topics {
+        for line in &shown {
             write!(formatter, "\n{:topic$}  {:kind$}  {:>8}", line.topic, line.type_name, line.messages)?;
             if line.dropped > 0 {
                 write!(formatter, " and {} dropped: writing did not keep up", line.dropped)?;
             }
+        }
+        let more = self.topics.len() - shown.len();
+        if more > 0 {
+            write!(formatter, "\nand {more} topics more: `dragoman info {}`", self.path.display())?;
+        }
+        if !self.left_out.is_empty() {
+            write!(
+                formatter,
+                "\nleft out, because raw pictures are large (--all): {}",
+                self.left_out.join(", ")
+            )?;
         }
         if !self.missing.is_empty() {
             write!(formatter, "\nnot published: {}", self.missing.join(", "))?;
@@ -341,6 +407,7 @@ mod tests {
             duration: Duration::from_millis(2500),
             topics: vec![topic("/lamp", 12, 0), topic("/ranger/brake", 3, 4)],
             missing: vec!["/door".into()],
+            left_out: Vec::new(),
         };
         let expected = "a.mcap: 2.5 s, 15 messages, 1.23 MB\n\
             topic          type               messages\n\
@@ -348,5 +415,24 @@ mod tests {
             /ranger/brake  std_msgs/msg/Bool         3 and 4 dropped: writing did not keep up\n\
             not published: /door";
         assert_eq!(summary.to_string(), expected);
+
+        let many = (0..20).map(|number| topic(&format!("/lamp_{number}"), number, u64::from(number == 3)));
+        let left_out = vec!["/camera/rgb/image_raw".to_owned()];
+        let text = Summary { topics: many.collect(), left_out, ..summary }.to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2 + MOST_SHOWN + 3, "{text}");
+        assert!(lines[2].starts_with("/lamp_3 ") && lines[3].starts_with("/lamp_19 "), "{text}");
+        assert!(text.contains("and 8 topics more: `dragoman info a.mcap`"), "{text}");
+        assert!(text.contains("(--all): /camera/rgb/image_raw\n"), "{text}");
+    }
+
+    #[test]
+    fn who_names_topics_gets_their_pictures() {
+        let options = RecordOptions::default();
+        assert_eq!(options.pictures(), Pictures::Compressed);
+        assert_eq!(RecordOptions { all: true, ..options.clone() }.pictures(), Pictures::All);
+        let topics = vec!["/camera/".parse().unwrap()];
+        assert_eq!(RecordOptions { topics, ..options }.pictures(), Pictures::All);
+        assert_eq!(RecordOptions::of_lab(Path::new("a"), false).pictures(), Pictures::None);
     }
 }

@@ -7,7 +7,7 @@ use dragoman_ros::QosProfile;
 use dragoman_ros::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, ReliabilityPolicy};
 use dragoman_ros::raw::Strictest;
 
-use super::graph::Found;
+use super::graph::Subscribed;
 
 /// One topic of one type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    pub(super) fn new(index: usize, found: &Found) -> Self {
+    pub(super) fn new(index: usize, found: &Subscribed) -> Self {
         Self {
             index,
             topic: found.topic.clone(),
@@ -32,7 +32,7 @@ impl Channel {
         }
     }
 
-    pub(super) fn is_of(&self, found: &Found) -> bool {
+    pub(super) fn is_of(&self, found: &Subscribed) -> bool {
         self.topic == found.topic && self.type_name == found.type_name
     }
 

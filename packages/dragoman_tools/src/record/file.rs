@@ -1,27 +1,33 @@
 //! The file behind a bounded queue.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dragoman_time::Held;
+use mcap::McapError;
 use mcap::records::{MessageHeader, Metadata};
-use mcap::write::NoSeek;
-use mcap::{McapError, WriteOptions, Writer};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use super::RecordError;
 use super::channel::{Channel, ROSBAG2};
+use crate::bag::{Compression, Writer};
 
 /// Most messages waiting for the disk.
 const QUEUE_MESSAGES: usize = 65_536;
 
 /// Most bytes waiting for the disk.
 const QUEUE_BYTES: usize = 128 << 20;
+
+/// Bytes of the disk that a recording leaves, beside those of its index.
+const RESERVE: u64 = 16 << 20;
+
+/// Bytes after which the disk is looked at again.
+const LOOK: u64 = 1 << 20;
 
 /// Age at which a chunk is written, whatever its size: the loss in a power failure.
 const CHUNK_AGE: Duration = Duration::from_millis(800);
@@ -43,16 +49,27 @@ pub(super) struct Written {
     pub(super) bytes: u64,
     /// Time from the first to the last message.
     pub(super) duration: Duration,
+    /// It ended because only so many bytes of the disk were left.
+    pub(super) left: Option<u64>,
 }
 
 /// How far a file is, while it is written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Progress {
     /// Length of the file.
     pub(super) bytes: AtomicU64,
+    /// What the disk has left for it, bytes.
+    pub(super) room: AtomicU64,
     /// Topics with a message in it.
     pub(super) topics: AtomicU32,
     pub(super) messages: AtomicU64,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        let none = AtomicU64::default;
+        Self { bytes: none(), room: AtomicU64::new(u64::MAX), topics: AtomicU32::default(), messages: none() }
+    }
 }
 
 /// A file being written.
@@ -66,16 +83,16 @@ pub(super) struct Recording {
 
 impl Recording {
     /// Creates the file, which must not exist.
-    pub(super) fn create(path: &Path) -> Result<Self, RecordError> {
+    pub(super) fn create(path: &Path, compression: Compression) -> Result<Self, RecordError> {
         let file = OpenOptions::new()
             .write(true)
             .create_new(true)
             .open(dragoman_time::on_disk(path))
             .map_err(|source| RecordError::Create { path: path.to_owned(), source })?;
-        Self::to(file, path)
+        Self::to(file, path, compression)
     }
 
-    fn to(sink: impl Sink, path: &Path) -> Result<Self, RecordError> {
+    fn to(sink: impl Sink, path: &Path, compression: Compression) -> Result<Self, RecordError> {
         let (queue, mut entries) = channel(QUEUE_MESSAGES);
         let waiting = Arc::new(Held::new("bytes that wait for the disk"));
         let (report, ended) = oneshot::channel();
@@ -83,7 +100,7 @@ impl Recording {
         let progress = Arc::new(Progress::default());
         let progress_there = Arc::clone(&progress);
         let work = async move {
-            let written = write(sink, &mut entries, &waiting_there, &progress_there).await;
+            let written = write(sink, compression, &mut entries, &waiting_there, &progress_there).await;
             let written = written.map_err(|error| of(error, path_there));
             // The receiver is gone when the recording was abandoned.
             let _ = report.send(written);
@@ -113,10 +130,11 @@ impl Recording {
         Arc::clone(&self.progress)
     }
 
-    /// Resolves when writing has failed.
+    /// Resolves when writing has failed, or has ended because the disk is nearly full.
     pub(super) async fn failed(&mut self) -> RecordError {
         match (&mut self.ended).await {
             Ok(Err(error)) => error,
+            Ok(Ok(Written { left: Some(left), .. })) => RecordError::Full { path: self.path.clone(), left },
             Ok(Ok(_)) | Err(_) => gone(&self.path),
         }
     }
@@ -143,11 +161,25 @@ fn of(error: McapError, path: PathBuf) -> RecordError {
 trait Sink: Write + Send + 'static {
     /// Returns when all data is on the disk.
     fn sync(&mut self) -> std::io::Result<()>;
+
+    /// Bytes that the disk has left; the maximum if that is not known.
+    fn room(&self) -> u64;
 }
 
 impl Sink for File {
     fn sync(&mut self) -> std::io::Result<()> {
         self.sync_all()
+    }
+
+    #[cfg(unix)]
+    fn room(&self) -> u64 {
+        let known = nix::sys::statvfs::fstatvfs(self);
+        known.map_or(u64::MAX, |disk| disk.blocks_available().saturating_mul(disk.fragment_size()))
+    }
+
+    #[cfg(not(unix))]
+    fn room(&self) -> u64 {
+        u64::MAX
     }
 }
 
@@ -172,26 +204,22 @@ impl<S: Sink> Write for Counted<S> {
 /// The work of the thread. Writing to the disk blocks it.
 async fn write(
     sink: impl Sink,
+    compression: Compression,
     entries: &mut Receiver<Entry>,
     waiting: &Held,
     progress: &Arc<Progress>,
 ) -> Result<Written, McapError> {
     let sink = Counted { sink, progress: Arc::clone(progress) };
-    // Without seeking, chunks are assembled in memory and written as a whole: a killed process leaves a file that can
-    // be read up to its last chunk.
-    let options =
-        WriteOptions::new().profile("ros2").library("dragoman").compression(None).disable_seeking(true);
-    let mut writer = options.create(NoSeek::new(BufWriter::new(sink)))?;
-    let mut distribution = std::collections::BTreeMap::new();
+    let mut metadata = std::collections::BTreeMap::new();
     if let Some(name) = dragoman_time::variable("ROS_DISTRO") {
-        distribution.insert("ROS_DISTRO".to_owned(), name);
+        metadata.insert("ROS_DISTRO".to_owned(), name);
     }
-    writer.write_metadata(&Metadata { name: ROSBAG2.into(), metadata: distribution })?;
-    writer.flush()?;
-
+    let mut writer = Writer::begin(sink, compression, Metadata { name: ROSBAG2.into(), metadata })?;
     let mut channels = Channels::default();
     let mut open_since: Option<Instant> = None;
-    loop {
+    let mut looked = 0;
+    let mut left = None;
+    while left.is_none() {
         let next = match open_since {
             Some(since) => dragoman_time::timeout_at(since + CHUNK_AGE, entries.recv()).await,
             None => Ok(entries.recv().await),
@@ -209,18 +237,28 @@ async fn write(
             Ok(None) => break,
             Err(dragoman_time::Elapsed) => {}
         }
-        if open_since.is_some_and(|since| dragoman_time::since(since) >= CHUNK_AGE) {
+        let is_due = open_since.is_some_and(|since| dragoman_time::since(since) >= CHUNK_AGE);
+        if is_due {
             writer.flush()?;
             open_since = None;
         }
+        let bytes = progress.bytes.load(Ordering::Relaxed);
+        if is_due || bytes >= looked + LOOK {
+            looked = bytes;
+            let room = writer.sink().sink.room();
+            progress.room.store(room, Ordering::Relaxed);
+            left = Some(room).filter(|room| *room < RESERVE + writer.index_len());
+        }
     }
-    let summary = writer.finish()?;
-    let mut out = writer.into_inner();
-    let bytes = std::io::Seek::stream_position(&mut out)?;
-    let mut counted = out.into_inner().into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    let (mut counted, statistics) = writer.finish()?;
     counted.sink.sync()?;
-    let span = summary.stats.map_or(0, |s| s.message_end_time.saturating_sub(s.message_start_time));
-    Ok(Written { messages: channels.messages(), bytes, duration: Duration::from_nanos(span) })
+    let span = statistics.message_end_time.saturating_sub(statistics.message_start_time);
+    Ok(Written {
+        messages: channels.messages(),
+        bytes: progress.bytes.load(Ordering::Relaxed),
+        duration: Duration::from_nanos(span),
+        left,
+    })
 }
 
 /// The channels in the file, by index: a topic gets its channel with its first message.
@@ -237,11 +275,7 @@ struct Known {
 
 impl Channels {
     /// Writes a message; returns which one of its topic it is.
-    fn write<W: Write + std::io::Seek>(
-        &mut self,
-        writer: &mut Writer<W>,
-        entry: &Entry,
-    ) -> Result<u64, McapError> {
+    fn write<W: Write>(&mut self, writer: &mut Writer<W>, entry: &Entry) -> Result<u64, McapError> {
         let channel = &entry.channel;
         if self.known.len() <= channel.index {
             self.known.resize(channel.index + 1, None);
@@ -250,9 +284,12 @@ impl Channels {
         let known = match place {
             Some(known) => known,
             None => {
-                let (encoding, definition) = channel.schema();
-                let schema = writer.add_schema(&channel.type_name, encoding, definition)?;
-                let id = writer.add_channel(schema, &channel.topic, "cdr", &channel.metadata())?;
+                let id = writer.add_channel(
+                    &channel.topic,
+                    &channel.type_name,
+                    channel.schema(),
+                    channel.metadata(),
+                )?;
                 place.insert(Known { id, messages: 0 })
             }
         };
@@ -263,7 +300,7 @@ impl Channels {
             log_time: entry.log_time,
             publish_time: entry.publish_time,
         };
-        writer.write_to_known_channel(&header, &entry.data)?;
+        writer.write(&header, &entry.data)?;
         known.messages += 1;
         Ok(known.messages)
     }

@@ -19,8 +19,15 @@ const PERIOD: Duration = Duration::from_millis(500);
 /// Maximum duration of one delivery, and so of the shutdown.
 const SPIN_TIMEOUT: Duration = Duration::from_millis(50);
 
+/// What was found in the graph.
+pub(super) enum Found {
+    Topic(Subscribed),
+    /// A topic of pictures that are not wanted.
+    LeftOut(String),
+}
+
 /// A subscribed topic, new or resubscribed because a publisher with a weaker offer appeared.
-pub(super) struct Found {
+pub(super) struct Subscribed {
     pub(super) topic: String,
     pub(super) type_name: String,
     pub(super) definition: Option<String>,
@@ -54,6 +61,7 @@ struct Subscriptions {
     /// By topic and type; `None` if subscribing failed, which is not retried.
     made: BTreeMap<(String, String), Option<Strictest>>,
     undefined: BTreeSet<String>,
+    left_out: BTreeSet<String>,
 }
 
 impl Subscriptions {
@@ -66,23 +74,45 @@ impl Subscriptions {
         // Sorted: subscriptions are made in the same order in every run.
         let topics: BTreeMap<String, Vec<String>> =
             topics.into_iter().filter(|(topic, _)| selection.wants(topic)).collect();
-        for (topic, types) in topics {
-            let publishers = match node.get_publishers_info_by_topic(&topic, false) {
+        for (topic, types) in &topics {
+            let publishers = match node.get_publishers_info_by_topic(topic, false) {
                 Ok(publishers) => publishers,
                 Err(error) => {
                     tracing::warn!(%error, topic, "the publishers could not be listed");
                     continue;
                 }
             };
-            for type_name in types.into_iter().filter(|name| selection.wants_type(name)) {
-                let of_type = publishers.iter().filter(|publisher| publisher.topic_type == type_name);
+            for type_name in types {
+                let of_type = publishers.iter().filter(|publisher| publisher.topic_type == *type_name);
                 let offered: Vec<_> = of_type.map(|publisher| publisher.qos_profile.clone()).collect();
-                if let Some(subscribed) = self.subscribe(node, &topic, type_name, offered) {
+                let news = if selection.wants_type(type_name) {
+                    self.subscribe(node, topic, type_name.clone(), offered).map(Found::Topic)
+                } else if selection.tells_of_pictures() {
+                    self.leave_out(topic, &topics)
+                } else {
+                    None
+                };
+                if let Some(news) = news {
                     // Fails only when the recording has ended.
-                    let _ = found.unbounded_send(subscribed);
+                    let _ = found.unbounded_send(news);
                 }
             }
         }
+    }
+
+    /// Says once that a topic of pictures is not recorded, and what is instead.
+    fn leave_out(&mut self, topic: &str, topics: &BTreeMap<String, Vec<String>>) -> Option<Found> {
+        if !self.left_out.insert(topic.to_owned()) {
+            return None;
+        }
+        let below = format!("{topic}/compressed");
+        match topics.keys().find(|name| name.starts_with(&below)) {
+            Some(instead) => tracing::info!(topic, instead, "raw pictures are left out (--all)"),
+            None => {
+                tracing::info!(topic, "raw pictures are left out (--all); nothing compressed stands for them")
+            }
+        }
+        Some(Found::LeftOut(topic.to_owned()))
     }
 
     fn subscribe(
@@ -91,7 +121,7 @@ impl Subscriptions {
         topic: &str,
         type_name: String,
         offered: Vec<QosProfile>,
-    ) -> Option<Found> {
+    ) -> Option<Subscribed> {
         let request = Strictest::of(&offered)?;
         let key = (topic.to_owned(), type_name);
         match self.made.get(&key) {
@@ -114,6 +144,6 @@ impl Subscriptions {
         }
         tracing::info!(topic, type_name, "recording");
         self.made.insert(key, Some(request));
-        Some(Found { topic: topic.to_owned(), type_name, definition, offered, messages })
+        Some(Subscribed { topic: topic.to_owned(), type_name, definition, offered, messages })
     }
 }

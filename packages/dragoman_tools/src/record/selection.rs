@@ -54,27 +54,48 @@ impl Pattern {
 pub(crate) struct Selection {
     include: Vec<Pattern>,
     exclude: Vec<Pattern>,
-    is_without_pictures: bool,
+    pictures: Pictures,
 }
 
-/// The types of pictures.
-const PICTURES: [&str; 2] = ["sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"];
+/// Which pictures are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pictures {
+    #[default]
+    All,
+    /// No raw ones.
+    Compressed,
+    None,
+}
+
+/// The type of raw pictures.
+const RAW: &str = "sensor_msgs/msg/Image";
+/// The type of compressed ones.
+const COMPRESSED: &str = "sensor_msgs/msg/CompressedImage";
 
 impl Selection {
     /// All topics of `include`, or all when it is empty, without those of `exclude`.
     pub(crate) fn new(include: Vec<Pattern>, exclude: Vec<Pattern>) -> Self {
-        Self { include, exclude, is_without_pictures: false }
+        Self { include, exclude, pictures: Pictures::All }
     }
 
-    /// The same, without topics of pictures if `is_set`.
+    /// The same, with these pictures only.
     #[must_use]
-    pub(crate) fn without_pictures(self, is_set: bool) -> Self {
-        Self { is_without_pictures: is_set, ..self }
+    pub(crate) fn with_pictures(self, pictures: Pictures) -> Self {
+        Self { pictures, ..self }
     }
 
     /// Whether messages of this type are wanted.
     pub(crate) fn wants_type(&self, type_name: &str) -> bool {
-        !(self.is_without_pictures && PICTURES.contains(&type_name))
+        match self.pictures {
+            Pictures::All => true,
+            Pictures::Compressed => type_name != RAW,
+            Pictures::None => ![RAW, COMPRESSED].contains(&type_name),
+        }
+    }
+
+    /// Whether topics of pictures that are not wanted are named: nobody has said that they are not.
+    pub(super) fn tells_of_pictures(&self) -> bool {
+        self.pictures == Pictures::Compressed
     }
 
     pub(crate) fn wants(&self, topic: &str) -> bool {
@@ -83,7 +104,7 @@ impl Selection {
     }
 
     /// The requested topics that are not in `topics`.
-    pub(super) fn missing<'a>(&self, topics: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+    pub(crate) fn missing<'a>(&self, topics: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
         let absent =
             self.include.iter().filter(|pattern| !topics.clone().any(|topic| pattern.matches(topic)));
         absent.map(ToString::to_string).collect()
@@ -127,6 +148,19 @@ mod tests {
         let selection = selection(&["/ranger/", "/door"], &[]);
         assert_eq!(selection.missing(["/ranger/pose"].into_iter()), ["/door"]);
         assert_eq!(selection.missing([].into_iter()), ["/ranger/", "/door"]);
+    }
+
+    #[test]
+    fn pictures_are_chosen() {
+        for (pictures, wanted) in [
+            (Pictures::All, [true; 3]),
+            (Pictures::Compressed, [false, true, true]),
+            (Pictures::None, [false, false, true]),
+        ] {
+            let selection = selection(&[], &[]).with_pictures(pictures);
+            let types = [RAW, COMPRESSED, "sensor_msgs/msg/LaserScan"];
+            assert_eq!(types.map(|name| selection.wants_type(name)), wanted, "{pictures:?}");
+        }
     }
 
     #[test]

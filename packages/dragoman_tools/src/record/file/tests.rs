@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use dragoman_ros::QosProfile;
 
-use super::super::graph::Found;
+use super::super::graph::Subscribed;
 use super::*;
 
 /// Keeps written bytes; blocks or fails on demand.
@@ -11,6 +11,8 @@ struct Memory {
     bytes: Arc<Mutex<Vec<u8>>>,
     gate: Arc<Mutex<()>>,
     capacity: Option<usize>,
+    /// Size of the disk.
+    disk: Option<u64>,
 }
 
 impl Write for Memory {
@@ -33,6 +35,11 @@ impl Sink for Memory {
     fn sync(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+
+    fn room(&self) -> u64 {
+        let used = self.bytes.lock().unwrap().len() as u64;
+        self.disk.map_or(u64::MAX, |disk| disk - used)
+    }
 }
 
 fn entry(channel: &Arc<Channel>, number: u64, length: usize) -> Entry {
@@ -48,7 +55,7 @@ fn entry(channel: &Arc<Channel>, number: u64, length: usize) -> Entry {
 fn channel(index: usize, topic: &str, definition: Option<&str>) -> Arc<Channel> {
     Arc::new(Channel::new(
         index,
-        &Found {
+        &Subscribed {
             topic: topic.into(),
             type_name: "std_msgs/msg/Bool".into(),
             definition: definition.map(str::to_owned),
@@ -65,7 +72,7 @@ fn finish(recording: Recording) -> Result<Written, RecordError> {
 #[test]
 fn the_file_holds_schemas_channels_and_messages() {
     let memory = Memory::default();
-    let recording = Recording::to(memory.clone(), Path::new("test.mcap")).unwrap();
+    let recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();
     let (lamp, door) = (channel(0, "/lamp", Some("bool data")), channel(2, "/door", None));
     for number in 0..3 {
         assert!(recording.offer(entry(&lamp, number, 5)));
@@ -100,7 +107,7 @@ fn the_file_holds_schemas_channels_and_messages() {
 fn a_blocked_disk_costs_messages_but_blocks_nobody() {
     let memory = Memory::default();
     let blocked = memory.gate.lock().unwrap();
-    let recording = Recording::to(memory.clone(), Path::new("test.mcap")).unwrap();
+    let recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();
     let lamp = channel(0, "/lamp", None);
     // One that waited for the disk would wait for ever: this thread blocks it.
     let accepted = (0..20).filter(|number| recording.offer(entry(&lamp, *number, 10 << 20))).count();
@@ -113,7 +120,7 @@ fn a_blocked_disk_costs_messages_but_blocks_nobody() {
 fn many_small_messages_are_bounded_too() {
     let memory = Memory::default();
     let blocked = memory.gate.lock().unwrap();
-    let recording = Recording::to(memory.clone(), Path::new("test.mcap")).unwrap();
+    let recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();
     let lamp = channel(0, "/lamp", None);
     let accepted = (0..QUEUE_MESSAGES as u64 + 100).filter(|n| recording.offer(entry(&lamp, *n, 1))).count();
     assert_eq!(accepted, QUEUE_MESSAGES);
@@ -124,7 +131,7 @@ fn many_small_messages_are_bounded_too() {
 #[test]
 fn a_full_disk_ends_the_recording_with_its_reason() {
     let memory = Memory { capacity: Some(10_000), ..Memory::default() };
-    let mut recording = Recording::to(memory.clone(), Path::new("test.mcap")).unwrap();
+    let mut recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();
     let lamp = channel(0, "/lamp", None);
     for number in 0..20 {
         recording.offer(entry(&lamp, number, 1000));
@@ -138,9 +145,27 @@ fn a_full_disk_ends_the_recording_with_its_reason() {
 }
 
 #[test]
+fn a_disk_that_is_nearly_full_ends_the_recording_with_its_index() {
+    let memory = Memory { disk: Some(RESERVE + (4 << 20)), ..Memory::default() };
+    let mut recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();
+    let lamp = channel(0, "/lamp", None);
+    for number in 0..40 {
+        recording.offer(entry(&lamp, number, 1 << 20));
+    }
+    let error = futures::executor::block_on(recording.failed());
+    assert!(matches!(error, RecordError::Full { left, .. } if left < RESERVE + 10_000), "{error}");
+    assert!(error.to_string().contains("MB are left; test.mcap is complete up to here"), "{error}");
+    let bytes = memory.bytes.lock().unwrap();
+    let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
+    let read = mcap::MessageStream::new(&bytes).unwrap().map(Result::unwrap).count();
+    assert_eq!(summary.stats.unwrap().message_count, read as u64);
+    assert!((4..8).contains(&read), "{read}");
+}
+
+#[test]
 fn what_was_written_before_a_sudden_end_can_be_read() {
     let memory = Memory::default();
-    let recording = Recording::to(memory.clone(), Path::new("test.mcap")).unwrap();
+    let recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();
     let lamp = channel(0, "/lamp", None);
     for number in 0..10 {
         assert!(recording.offer(entry(&lamp, number, 100)));
@@ -163,7 +188,7 @@ fn on_virtual_time_the_same_recording_gives_the_same_file() {
         let simulation = dragoman_time::Simulation::new(1);
         let memory = Memory::default();
         simulation.block_on(async {
-            let recording = Recording::to(memory.clone(), Path::new("test.mcap")).unwrap();
+            let recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();
             let lamp = channel(0, "/lamp", Some("bool data"));
             for number in 0..30 {
                 assert!(recording.offer(entry(&lamp, number, 100)));
@@ -182,8 +207,8 @@ fn on_virtual_time_the_same_recording_gives_the_same_file() {
 #[test]
 fn files_are_never_overwritten_and_errors_have_reasons() {
     let path = std::env::temp_dir().join(format!("dragoman_record_{}.mcap", std::process::id()));
-    let recording = Recording::create(&path).unwrap();
-    let again = Recording::create(&path).err().unwrap();
+    let recording = Recording::create(&path, Compression::Lz4).unwrap();
+    let again = Recording::create(&path, Compression::Lz4).err().unwrap();
     assert!(
         again.to_string().contains("exists") && again.to_string().contains("dragoman_record_"),
         "{again}"
@@ -191,6 +216,6 @@ fn files_are_never_overwritten_and_errors_have_reasons() {
     assert_eq!(finish(recording).unwrap().messages, [0; 0]);
     assert!(mcap::Summary::read(&std::fs::read(&path).unwrap()).unwrap().is_some());
     std::fs::remove_file(&path).unwrap();
-    let nowhere = Recording::create(Path::new("/nowhere/a.mcap")).err().unwrap();
+    let nowhere = Recording::create(Path::new("/nowhere/a.mcap"), Compression::Lz4).err().unwrap();
     assert!(nowhere.to_string().contains("No such file"), "{nowhere}");
 }

@@ -1,0 +1,51 @@
+//! Recordings in MCAP, the format of `rosbag2`.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `bag/writer.rs` | writes a file |
+//! | `bag/reader.rs` | reads one, also when it was cut off |
+//! | `bag/chunk.rs` | the records of a chunk, compressed or not |
+//! | `bag/split.rs` | the files of a folder of `rosbag2` |
+
+mod chunk;
+mod reader;
+mod split;
+mod writer;
+
+use std::path::PathBuf;
+
+pub(crate) use reader::Reader;
+pub(crate) use split::files;
+pub(crate) use writer::Writer;
+
+/// How the chunks of a file are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Compression {
+    /// LZ4, where that saves more than a tenth.
+    #[default]
+    Lz4,
+    /// Not at all.
+    None,
+}
+
+/// Error of reading a recording.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BagError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The I/O error.
+        source: std::io::Error,
+    },
+    /// Not a recording, or a damaged one.
+    #[error("{} is no recording that can be read: {reason}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+}
