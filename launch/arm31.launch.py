@@ -18,5 +18,5 @@ def generate_launch_description():
     return describe(
         programs,
         argument('controller', '127.0.0.1:5031', 'host and port of the controller, in mode real'),
-        argument('robot', 'ranger_mk1', 'model of the arm: ranger_mk1, ranger_mk2, platform_arm, widowx, or a file like those in config/robots'),
+        argument('robot', 'ranger_mk1', 'model of the arm: ranger_mk1, ranger_mk1_appendix_d, ranger_mk2, platform_arm, widowx, or a file like those in config/robots'),
         modes=('real', 'sim'), rviz='ranger', transforms='ranger')

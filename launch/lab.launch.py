@@ -16,7 +16,7 @@ def programs(values):
 def generate_launch_description():
     return describe(
         programs,
-        argument('robot', 'ranger_mk1', 'the arm: ranger_mk1, ranger_mk2, platform_arm, widowx, or a file like those in config/robots'),
+        argument('robot', 'ranger_mk1', 'the arm: ranger_mk1, ranger_mk1_appendix_d, ranger_mk2, platform_arm, widowx, or a file like those in config/robots'),
         argument('world', 'lab', 'lab, laboratory, corridor, or a file like those in config/worlds'),
         argument('bind', '127.0.0.1', 'address on which the old protocols are served; 0.0.0.0 is every interface'),
         modes=('sim', 'real', 'mixed'), rviz='lab')

@@ -17,7 +17,7 @@ def programs(values):
 def generate_launch_description():
     return describe(
         programs,
-        argument('robot', 'ranger_mk1', 'ranger_mk1, ranger_mk2, platform_arm, widowx, or a file like those in config/robots'),
+        argument('robot', 'ranger_mk1', 'ranger_mk1, ranger_mk1_appendix_d, ranger_mk2, platform_arm, widowx, or a file like those in config/robots'),
         argument('can', 'can0', 'CAN interface of the drives, in mode real'),
         argument('bind', '127.0.0.1', 'address on which the 31-byte protocol is served; 0.0.0.0 is every interface'),
         rviz='ranger', transforms='ranger')

@@ -9,10 +9,15 @@ use dragoman_kinematics::{JointKind, Model, ModelError, Robot, RobotSettings};
 use serde::Deserialize;
 
 /// Settings and description of the built-in robots, compiled in, so that the program needs no files.
-const BUILT_IN: [(&str, &str, &str); 4] = [
+const BUILT_IN: [(&str, &str, &str); 5] = [
     (
         "ranger_mk1",
         include_str!("../../../launch/config/robots/ranger_mk1.yaml"),
+        include_str!("../../../urdf/ranger_mk1.urdf"),
+    ),
+    (
+        "ranger_mk1_appendix_d",
+        include_str!("../../../launch/config/robots/ranger_mk1_appendix_d.yaml"),
         include_str!("../../../urdf/ranger_mk1.urdf"),
     ),
     (
@@ -259,9 +264,17 @@ mod tests {
     }
 
     #[test]
+    fn the_two_geometries_of_the_thesis_arm_have_the_same_drives() {
+        let [measured, controller] = ["ranger_mk1", "ranger_mk1_appendix_d"].map(|name| load(name).unwrap());
+        assert_eq!(measured.drives, controller.drives);
+    }
+
+    #[test]
     fn every_robot_has_limits_of_its_own() {
-        let [mk1, mk2, platform, widowx] = BUILT_IN.map(|(name, _, _)| load(name).unwrap().motion);
+        let [mk1, appendix_d, mk2, platform, widowx] =
+            BUILT_IN.map(|(name, _, _)| load(name).unwrap().motion);
         assert_eq!(mk1, MotionConfig::default(), "the figures of the Ranger thesis");
+        assert_eq!(appendix_d, mk1, "the same arm");
         assert_eq!(mk2.joint.max_rate, [0.5; 8]);
         assert_eq!(platform.joint.max_rate, [0.5, 0.5, 1.0, 1.0, 1.0, 1.0]);
         assert_eq!(widowx.free_rotation, FreeRotation::Z, "five joints");
@@ -273,7 +286,7 @@ mod tests {
     #[test]
     fn the_error_of_an_unknown_robot_lists_the_known_ones() {
         let error = load("puma").err().unwrap().to_string();
-        let known = "known: ranger_mk1, ranger_mk2, platform_arm, widowx";
+        let known = "known: ranger_mk1, ranger_mk1_appendix_d, ranger_mk2, platform_arm, widowx";
         assert_eq!(error, format!("there is no robot 'puma', and no such file; {known}"));
         let error = load("ranger_mk3").err().unwrap().to_string();
         assert!(error.ends_with("did you mean 'ranger_mk1'?"), "{error}");

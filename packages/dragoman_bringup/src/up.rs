@@ -59,7 +59,7 @@ pub(crate) struct UpOptions {
     /// Address for the legacy protocols; 0.0.0.0 is every interface.
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, widowx, or a file (docs/own-robot.md).
+    /// The arm in the lab: ranger_mk1, ranger_mk1_appendix_d, ranger_mk2, platform_arm, widowx, or a file (docs/own-robot.md).
     #[arg(long, value_name = "ROBOT", default_value = "ranger_mk1")]
     robot: String,
     /// The worlds for the TurtleBot's and Apolo's programs: lab, laboratory, corridor, or a file (docs/apolo-world.md);
