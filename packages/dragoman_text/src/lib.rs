@@ -4,6 +4,9 @@
 //! escape sequence changes the terminal, and a mark of the direction of writing shows a text in another order.
 //!
 //! `suggestion`: what somebody may have meant who wrote a name that does not exist.
+//!
+//! In a sentence, [`excerpt`] and [`number`] keep a text or a number of others short: the reason behind it must not be
+//! cut off.
 
 mod suggestion;
 
@@ -14,10 +17,27 @@ pub use suggestion::{hint, nearest};
 
 /// Maximum length of a line, characters.
 const MAX_CHARS: usize = 2000;
+/// Maximum length of a text within a sentence, characters.
+const MAX_EXCERPT: usize = 80;
 
 /// A text as one line, of a bounded length.
 pub fn line(text: &str) -> Cow<'_, str> {
-    let (shown, rest) = match text.char_indices().nth(MAX_CHARS) {
+    cut(text, MAX_CHARS)
+}
+
+/// A name or a value within a sentence: as [`line`], but short.
+pub fn excerpt(text: &str) -> Cow<'_, str> {
+    cut(text, MAX_EXCERPT)
+}
+
+/// A number within a sentence. Very large and very small ones are in powers of ten: 1e300 instead of 301 digits.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || (1e-4..1e15).contains(&size) { value.to_string() } else { format!("{value:e}") }
+}
+
+fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    let (shown, rest) = match text.char_indices().nth(most) {
         Some((at, _)) => text.split_at(at),
         None => (text, ""),
     };
@@ -91,5 +111,22 @@ mod tests {
         let long = "ä".repeat(MAX_CHARS);
         assert_eq!(line(&long), long);
         assert_eq!(line(&format!("{long}xyz")), format!("{long}... (3 more characters)"));
+        assert_eq!(excerpt("a\nb"), "a\\nb");
+        assert_eq!(excerpt(&long), format!("{}... (1920 more characters)", "ä".repeat(MAX_EXCERPT)));
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, shown) in [
+            (0.0, "0"),
+            (-5.0, "-5"),
+            (0.001, "0.001"),
+            (1e300, "1e300"),
+            (f64::MIN_POSITIVE, "2.2250738585072014e-308"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(number(value), shown);
+        }
     }
 }

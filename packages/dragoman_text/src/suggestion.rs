@@ -2,6 +2,8 @@
 
 use strsim::osa_distance;
 
+use crate::excerpt;
+
 /// Most letters that are wrong, missing, superfluous or swapped in a name that resembles another. Short names may differ in
 /// one only: `cam` is no misspelt `arm`, and `planner` no `player`.
 const MOST_WRONG: usize = 2;
@@ -22,12 +24,13 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     if let Some(nearest) = nearest(given, known.iter().copied()) {
-        return format!("; did you mean '{nearest}'?");
+        return format!("; did you mean '{}'?", excerpt(nearest));
     }
+    let listed: Vec<_> = known.iter().take(MOST_LISTED).map(|name| excerpt(name)).collect();
     match known.len() {
         0 => String::new(),
-        1..=MOST_LISTED => format!("; known: {}", known.join(", ")),
-        more => format!("; known: {}, and {} more", known[..MOST_LISTED].join(", "), more - MOST_LISTED),
+        1..=MOST_LISTED => format!("; known: {}", listed.join(", ")),
+        more => format!("; known: {}, and {} more", listed.join(", "), more - MOST_LISTED),
     }
 }
 
