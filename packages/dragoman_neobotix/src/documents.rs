@@ -27,7 +27,7 @@
 //! | missing fields of a date | any |
 //! | comments, processing instructions | ignored, and not kept; [`ProgramSource`] keeps comments. To return the exact text, store the text |
 //! | `<!DOCTYPE map SYSTEM "map.dtd">` | ignored; nothing is loaded. Refused with declarations in it |
-//! | encoding | UTF-8, or ISO 8859-1 if declared; UTF-8 is written |
+//! | encoding | UTF-8, or ISO 8859-1 if declared; UTF-8 is written. A text that is UTF-8 by now is declared so ([`declared_as_utf8`]) |
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -60,8 +60,12 @@ pub use wait::{
     Ball, BatteryCharge, Collision, Date, Delay, Infrared, LostLocalization, MovingObject, Person, Radar,
     Random, TargetReached, UserEvent, Wait, WaitEvent,
 };
-pub use xml::{Attribute, Element, MAX_ATTRIBUTES, MAX_DEPTH, MAX_DOCUMENT_LEN, MAX_ELEMENTS, Position};
+pub use xml::{
+    Attribute, Element, MAX_ATTRIBUTES, MAX_DEPTH, MAX_DOCUMENT_LEN, MAX_ELEMENTS, Position,
+    declared_as_utf8, decode,
+};
 
+use dragoman_text::{excerpt, number};
 use element::Node;
 
 /// A map, roadmap or program.
@@ -134,25 +138,32 @@ pub enum Problem {
     TooDeep,
     #[error("more than {MAX_ATTRIBUTES} attributes")]
     TooManyAttributes,
-    #[error("the document is a <{found}>; a <{expected}> is needed")]
+    #[error("the document is a <{}>; a <{expected}> is needed", excerpt(.found))]
     Root { found: String, expected: &'static str },
-    #[error("<{element}> has text in it")]
+    #[error("<{}> has text in it", excerpt(.element))]
     Text { element: String },
     #[error("<{element}> has no attribute '{attribute}'")]
     MissingAttribute { element: String, attribute: &'static str },
-    #[error("{attribute}=\"{value}\" is not {kind}")]
+    #[error("{attribute}=\"{}\" is not {kind}", excerpt(.value))]
     Value { attribute: &'static str, value: String, kind: &'static str },
     #[error("<{element}> needs {expected} <{child}>; it has {found}")]
     Children { element: String, child: &'static str, expected: &'static str, found: usize },
-    #[error("<{element}> is not known")]
+    #[error("<{}> is not known", excerpt(.element))]
     Unknown { element: String },
-    #[error("{what} '{name}' occurs twice")]
+    #[error("{what} '{}' occurs twice", excerpt(.name))]
     Duplicate { what: &'static str, name: String },
-    #[error("there is no {what} '{name}'")]
+    #[error("there is no {what} '{}'", excerpt(.name))]
     Missing { what: &'static str, name: String },
+    #[error("there is no station '{}'{hint}", excerpt(.name))]
+    NoStation { name: String, hint: String },
+    #[error("the program has {found} {what}; the maximum is {maximum}")]
+    TooMany { what: &'static str, found: usize, maximum: usize },
     #[error("{what} has no name")]
     Nameless { what: &'static str },
-    #[error("{what} is {value}, which is not between {minimum} and {maximum}")]
+    #[error(
+        "{what} is {}, which is not between {} and {}",
+        number(*.value), number(*.minimum), number(*.maximum)
+    )]
     Range { what: &'static str, value: f64, minimum: f64, maximum: f64 },
     #[error("the two ends are the same point")]
     NoLength,

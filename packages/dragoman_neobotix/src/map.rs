@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use dragoman_geometry::Pose;
 
 use dragoman_geometry::{Point, Polygon, Segment, heading, is_finite, position};
+use dragoman_text::{excerpt, hint};
 
 /// Maximum distance from the origin, m.
 pub const MAX_COORDINATE: f64 = 100_000.0;
@@ -34,10 +35,10 @@ pub enum MapError {
         index: usize,
     },
     /// Two stations have the same name or identifier.
-    #[error("there are two stations called {0:?}")]
+    #[error("there are two stations called {:?}", excerpt(.0))]
     TwoStations(String),
     /// An edge has an unknown station.
-    #[error("edge {edge} refers to the unknown station {station:?}")]
+    #[error("edge {edge} refers to the unknown station {:?}", excerpt(.station))]
     UnknownStation {
         /// Index of the edge, from 0.
         edge: usize,
@@ -134,10 +135,15 @@ pub struct Roadmap {
 #[non_exhaustive]
 pub enum RouteError {
     /// The station does not exist.
-    #[error("there is no station {0:?} in the roadmap")]
-    UnknownStation(String),
+    #[error("there is no station {:?} in the roadmap{hint}", excerpt(.name))]
+    UnknownStation {
+        /// The name that was asked for.
+        name: String,
+        /// The end of the sentence: which station was meant, or which there are.
+        hint: String,
+    },
     /// No edges lead there from the nearest point of the roadmap.
-    #[error("no path on the roadmap leads from here to {0:?}")]
+    #[error("no path on the roadmap leads from here to {:?}", excerpt(.0))]
     Unreachable(String),
 }
 
@@ -179,7 +185,7 @@ impl Roadmap {
     /// # Errors
     /// The station does not exist, or cannot be reached.
     pub fn route(&self, from: Point, name: &str) -> Result<Vec<Pose>, RouteError> {
-        let goal = self.station(name).ok_or_else(|| RouteError::UnknownStation(name.to_owned()))?;
+        let goal = self.station(name).ok_or_else(|| self.no_station(name))?;
         let ways: Vec<Vec<Point>> = self.edges.iter().map(|edge| self.way(edge)).collect();
         let lengths: Vec<f64> = ways.iter().map(|way| length(way)).collect();
         let to_goal = self.costs_to(self.index(&goal.id).unwrap_or_default(), &lengths);
@@ -222,6 +228,11 @@ impl Roadmap {
         let headings = points.windows(2).map(|pair| heading(pair[0], pair[1]));
         let headings = headings.chain([goal.pose.heading]);
         Ok(points.iter().zip(headings).map(|(point, heading)| Pose::new(point.x, point.y, heading)).collect())
+    }
+
+    fn no_station(&self, name: &str) -> RouteError {
+        let hint = hint(name, self.stations.iter().map(|station| station.name.as_str()));
+        RouteError::UnknownStation { name: name.to_owned(), hint }
     }
 
     fn index(&self, id: &str) -> Option<usize> {
@@ -372,8 +383,16 @@ mod tests {
     #[test]
     fn unreachable_stations_are_reported() {
         let roadmap = roadmap();
-        let unknown = RouteError::UnknownStation("x".to_owned());
-        assert_eq!(roadmap.route(Point::origin(), "x"), Err(unknown));
+        for (name, words) in [
+            ("alnoe", "there is no station \"alnoe\" in the roadmap; did you mean 'alone'?"),
+            ("kitchen", "there is no station \"kitchen\" in the roadmap; known: a, b, c, d, alone"),
+        ] {
+            assert_eq!(roadmap.route(Point::origin(), name).unwrap_err().to_string(), words);
+        }
+        // However long the names are.
+        let mut long = roadmap.clone();
+        long.stations.iter_mut().for_each(|station| station.name = station.name.repeat(100_000));
+        assert!(long.route(Point::origin(), &"x".repeat(100_000)).unwrap_err().to_string().len() < 1000);
         let unreachable = RouteError::Unreachable("alone".to_owned());
         assert_eq!(roadmap.route(Point::origin(), "alone"), Err(unreachable));
         assert_eq!(roadmap.route(Point::new(20.0, 20.0), "alone").unwrap().len(), 1);

@@ -23,6 +23,8 @@ mod table;
 
 use std::fmt;
 
+use dragoman_text::{excerpt, number};
+
 pub use ini::{IniEntry, IniError, IniFile, MAX_INI_LEN};
 pub use table::{declaration, declarations};
 
@@ -119,10 +121,10 @@ pub struct Declaration {
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ParameterError {
     /// Unknown parameter.
-    #[error("there is no parameter '{key}'")]
+    #[error("there is no parameter '{}'", excerpt(.key))]
     Unknown { key: String },
     /// The value has another type.
-    #[error("{key} = '{text}': {kind} is needed")]
+    #[error("{key} = '{}': {kind} is needed", excerpt(.text))]
     Kind {
         key: &'static str,
         /// The required type.
@@ -131,7 +133,10 @@ pub enum ParameterError {
         text: String,
     },
     /// The value is out of range.
-    #[error("{key} = {value}: it has to be from {minimum} to {maximum} {unit}")]
+    #[error(
+        "{key} = {}: it has to be from {minimum} to {maximum}{}{unit}",
+        number(*.value), if .unit.is_empty() { "" } else { " " }
+    )]
     Range {
         key: &'static str,
         /// The given value.

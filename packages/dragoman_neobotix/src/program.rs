@@ -29,6 +29,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
+use dragoman_text::excerpt;
 
 /// Maximum number of instructions of a program.
 pub const MAX_INSTRUCTIONS: usize = 100_000;
@@ -234,13 +235,21 @@ pub enum Awaited {
 #[non_exhaustive]
 pub enum ProgramError {
     /// More than [`MAX_TASKS`] or [`MAX_INSTRUCTIONS`].
-    #[error("the program is too long")]
-    TooLong,
+    #[error(
+        "the program has {tasks} tasks and {instructions} instructions; \
+         the maximum is {MAX_TASKS} and {MAX_INSTRUCTIONS}"
+    )]
+    TooLong {
+        /// Number of its tasks.
+        tasks: usize,
+        /// Number of their instructions.
+        instructions: usize,
+    },
     /// Two tasks have the same name.
-    #[error("there are two tasks called {0:?}")]
+    #[error("there are two tasks called {:?}", excerpt(.0))]
     TwoTasks(String),
     /// Two labels of a task have the same name.
-    #[error("task {task:?} has two labels {label:?}")]
+    #[error("task {:?} has two labels {:?}", excerpt(.task), excerpt(.label))]
     TwoLabels {
         /// Name of the task.
         task: String,
@@ -248,7 +257,7 @@ pub enum ProgramError {
         label: String,
     },
     /// A label does not exist.
-    #[error("task {task:?} jumps to the unknown label {label:?}")]
+    #[error("task {:?} jumps to the unknown label {:?}", excerpt(.task), excerpt(.label))]
     UnknownLabel {
         /// Name of the task.
         task: String,
@@ -256,7 +265,7 @@ pub enum ProgramError {
         label: String,
     },
     /// A task does not exist.
-    #[error("task {task:?} refers to the unknown task {named:?}")]
+    #[error("task {:?} refers to the unknown task {:?}", excerpt(.task), excerpt(.named))]
     UnknownTask {
         /// Name of the task.
         task: String,
@@ -264,7 +273,7 @@ pub enum ProgramError {
         named: String,
     },
     /// A number is NaN or infinite.
-    #[error("instruction {index} of task {task:?} has a number that is not finite")]
+    #[error("instruction {index} of task {:?} has a number that is not finite", excerpt(.task))]
     NotFinite {
         /// Name of the task.
         task: String,
@@ -281,7 +290,7 @@ impl Program {
     pub fn check(&self) -> Result<(), ProgramError> {
         let length: usize = self.tasks.iter().map(|task| task.instructions.len()).sum();
         if self.tasks.len() > MAX_TASKS || length > MAX_INSTRUCTIONS {
-            return Err(ProgramError::TooLong);
+            return Err(ProgramError::TooLong { tasks: self.tasks.len(), instructions: length });
         }
         let mut names = BTreeSet::new();
         if let Some(task) = self.tasks.iter().find(|task| !names.insert(task.name.as_str())) {

@@ -5,6 +5,8 @@ use super::{Document, DocumentError, Position, Problem, Version, check_range, re
 
 /// Larger coordinates do not fit an INT in mm on the wire.
 pub(super) const COORDINATE_LIMIT: f64 = i32::MAX as f64;
+/// Radius of the smallest circle, mm.
+const LEAST_RADIUS: f64 = 0.001;
 
 element! {
     /// A map for localization and planning.
@@ -204,9 +206,9 @@ impl Document for Map {
 
 fn check_item(item: &MapItem, errors: &mut Vec<DocumentError>) {
     match item {
-        MapItem::Workarea(area) => check_polygon(&area.points, area.position, errors),
-        MapItem::Prohibited(area) => check_polygon(&area.points, area.position, errors),
-        MapItem::HiddenPolygon(area) => check_polygon(&area.points, area.position, errors),
+        MapItem::Workarea(area) => check_polygon("workarea", &area.points, area.position, errors),
+        MapItem::Prohibited(area) => check_polygon("prohibit", &area.points, area.position, errors),
+        MapItem::HiddenPolygon(area) => check_polygon("hiddenpolygon", &area.points, area.position, errors),
         MapItem::Line(line) => check_line(&line.points, line.position, errors),
         MapItem::AuxiliaryLine(line) => check_line(&line.points, line.position, errors),
         MapItem::MappedLine(line) => check_line(&line.points, line.position, errors),
@@ -216,7 +218,7 @@ fn check_item(item: &MapItem, errors: &mut Vec<DocumentError>) {
         MapItem::Circle(circle) => {
             let Center { x_mm, y_mm, position, .. } = circle.center;
             check_coordinates([x_mm, y_mm], position, errors);
-            let limits = [f64::MIN_POSITIVE, COORDINATE_LIMIT];
+            let limits = [LEAST_RADIUS, COORDINATE_LIMIT];
             check_range("the radius in mm", circle.radius.r_mm, limits, circle.radius.position, errors);
         }
         MapItem::Unknown(_) => {}
@@ -248,12 +250,16 @@ fn check_line(points: &[PointElement; 2], position: Position, errors: &mut Vec<D
     }
 }
 
-fn check_polygon(points: &[PointElement], position: Position, errors: &mut Vec<DocumentError>) {
+fn check_polygon(
+    element: &str,
+    points: &[PointElement],
+    position: Position,
+    errors: &mut Vec<DocumentError>,
+) {
     points.iter().for_each(|point| check_point(point, errors));
     let Some(first) = points.first().filter(|_| points.len() >= 3) else {
         let (child, expected) = ("point", "at least three");
-        let problem =
-            Problem::Children { element: "polygon".to_owned(), child, expected, found: points.len() };
+        let problem = Problem::Children { element: element.to_owned(), child, expected, found: points.len() };
         return report(errors, position, problem);
     };
     // A corner that differs from the first, and one that is not on the line through these two.

@@ -28,6 +28,8 @@
 //! parser does not see (quotes, references, CDATA, the declaration's encoding) are not kept. Processing instructions are
 //! refused.
 
+use dragoman_text::excerpt;
+
 use super::element::Node;
 use super::xml::{self, COMMENT, DOCTYPE, document_type, is_character, is_name, syntax};
 use super::{
@@ -458,7 +460,7 @@ fn item(
         None => return Err(syntax(end, "the name of an element is expected")),
     };
     if !is_name(&name) {
-        return Err(syntax(position, format_args!("{name:?} is not a valid name")));
+        return Err(syntax(position, format_args!("{:?} is not a valid name", excerpt(&name))));
     }
     let mut element = Element { name, position, ..Element::default() };
     loop {
@@ -479,12 +481,13 @@ fn item(
                 tokens.next();
                 match tokens.next() {
                     Some((Token::Word(value) | Token::Quoted(value), _)) => (name, value, position),
-                    _ => return Err(syntax(position, format_args!("'{name}' has no value"))),
+                    _ => return Err(syntax(position, format_args!("'{}' has no value", excerpt(&name)))),
                 }
             }
             Some((Token::Word(value) | Token::Quoted(value), position)) => {
                 let main = main_attribute(&element.name).filter(|_| element.attributes.is_empty());
                 let Some(main) = main else {
+                    let value = excerpt(&value);
                     return Err(syntax(
                         position,
                         format_args!("which attribute is {value:?}? Write NAME={value:?}"),
@@ -494,10 +497,11 @@ fn item(
             }
         };
         if !is_name(&name) {
-            return Err(syntax(position, format_args!("{name:?} is not a valid name")));
+            return Err(syntax(position, format_args!("{:?} is not a valid name", excerpt(&name))));
         }
         if element.attributes.iter().any(|other| other.name == name) {
-            return Err(syntax(position, format_args!("<{}> has '{name}' twice", element.name)));
+            let [element, name] = [&element.name, &name].map(|name| excerpt(name));
+            return Err(syntax(position, format_args!("<{element}> has '{name}' twice")));
         }
         if element.attributes.len() >= MAX_ATTRIBUTES {
             return Err(DocumentError { position, problem: Problem::TooManyAttributes });

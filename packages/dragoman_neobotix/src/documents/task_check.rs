@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use dragoman_text::{excerpt, hint};
+
 use super::map::COORDINATE_LIMIT;
 use super::{
     Condition, Document, DocumentError, Element, Extra, Motion, MotionAction, MoveTo, Parameter, Position,
@@ -10,12 +12,25 @@ use super::{
 };
 use crate::codes::ParameterType;
 use crate::parameters::{ParameterError, declaration};
+use crate::program::{MAX_INSTRUCTIONS, MAX_TASKS};
+
+/// Largest charge to wait for, %: more is never reached.
+const MAX_CHARGE: f64 = 1000.0;
 
 impl Document for Program {
     const ROOT: &'static str = "program";
 
     fn check(&self) -> Vec<DocumentError> {
         let mut errors = Vec::new();
+        let tasks = crate::program::Program::from(self).tasks;
+        let instructions: usize = tasks.iter().map(|task| task.instructions.len()).sum();
+        for (what, found, maximum) in
+            [("tasks", tasks.len(), MAX_TASKS), ("instructions", instructions, MAX_INSTRUCTIONS)]
+        {
+            if found > maximum {
+                report(&mut errors, self.position, Problem::TooMany { what, found, maximum });
+            }
+        }
         let names = self.tasks.iter().map(|task| (task.name.as_str(), task.position));
         let tasks = check_names("task", names, &mut errors);
         let ids = self.tasks.iter().filter_map(|task| Some((task.id.as_deref()?, task.position)));
@@ -36,11 +51,25 @@ impl Program {
                 && let Some(TargetPlace::Station(station)) = &target.place
                 && !stations.contains(station.name.as_str())
             {
-                let problem = Problem::Missing { what: "station", name: station.name.clone() };
+                let hint = hint(&station.name, stations.iter().copied());
+                let problem = Problem::NoStation { name: station.name.clone(), hint };
                 report(&mut errors, station.position, problem);
             }
         }
         errors
+    }
+
+    /// Parts that are kept, and have no effect, with their positions: `for` of a wait, which the guide does not explain.
+    pub fn without_effect(&self) -> Vec<(Position, String)> {
+        let waits = self.tasks.iter().flat_map(|task| &task.steps).filter_map(|step| match step {
+            Step::Wait(wait) => Some((wait.position, wait.wait_for.as_ref()?)),
+            _ => None,
+        });
+        waits
+            .map(|(position, value)| {
+                (position, format!("for=\"{}\" of <wait> has no effect", excerpt(value)))
+            })
+            .collect()
     }
 }
 
@@ -163,7 +192,7 @@ fn check_wait(wait: &Wait, errors: &mut Vec<DocumentError>) {
                 check_range("the minimum time in ms", min, [0.0, max], random.position, errors);
             }
             WaitEvent::BatteryCharge(charge) => {
-                check_range("the charge", charge.limit, [0.0, f64::MAX], charge.position, errors);
+                check_range("the charge", charge.limit, [0.0, MAX_CHARGE], charge.position, errors);
             }
             WaitEvent::Unknown(element) => unknown(element, errors),
             _ => {}

@@ -5,6 +5,7 @@ mod write;
 
 use std::fmt;
 
+use dragoman_text::excerpt;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
@@ -116,8 +117,33 @@ pub(super) fn syntax(position: Position, text: impl fmt::Display) -> DocumentErr
     DocumentError { position, problem: Problem::Syntax(text.to_string()) }
 }
 
+/// An error of the parser, which may name whole elements.
+fn unparsed(position: Position, error: impl fmt::Display) -> DocumentError {
+    syntax(position, excerpt(&error.to_string()))
+}
+
+/// The text of a document with a declaration that says UTF-8, if it said something else, and the text is not ASCII: a
+/// reader that trusts the declaration would read other letters.
+pub fn declared_as_utf8(text: String) -> String {
+    let head: String = text.chars().take(200).map(|one| one.to_ascii_lowercase()).collect();
+    let Some(declared) = declared_encoding(&head).filter(|name| *name != "utf-8" && !text.is_ascii()) else {
+        return text;
+    };
+    // The head has the same length as its text: only ASCII letters were changed.
+    let Some(start) = head.find("encoding").and_then(|from| Some(from + head.get(from..)?.find(declared)?))
+    else {
+        return text;
+    };
+    let [before, after] =
+        [text.get(..start), text.get(start + declared.len()..)].map(Option::unwrap_or_default);
+    format!("{before}UTF-8{after}")
+}
+
 /// Decodes bytes: UTF-8, or ISO 8859-1 if declared.
-pub(super) fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
+///
+/// # Errors
+/// Neither; the document is too long.
+pub fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
     if bytes.len() > MAX_DOCUMENT_LEN {
         let problem = Problem::TooLong { len: bytes.len() };
         return Err(DocumentError { position: Position::default(), problem });
@@ -221,7 +247,7 @@ pub(super) fn parse_items(text: &str, keeps_all: bool) -> Result<Vec<Element>, D
             Ok(event) => event,
             Err(error) => {
                 let offset = usize::try_from(reader.error_position()).unwrap_or(usize::MAX);
-                return Err(syntax(lines.position(offset.min(text.len())), error));
+                return Err(unparsed(lines.position(offset.min(text.len())), error));
             }
         };
         let (start, is_empty) = match event {
@@ -302,7 +328,7 @@ pub(super) fn parse_items(text: &str, keeps_all: bool) -> Result<Vec<Element>, D
     }
     let end = lines.position(text.len());
     match (open.pop(), root) {
-        (Some(element), _) => Err(syntax(end, format_args!("<{}> has no end", element.name))),
+        (Some(element), _) => Err(syntax(end, format_args!("<{}> has no end", excerpt(&element.name)))),
         (None, Some(root)) => {
             before.push(root);
             before.append(&mut after);
@@ -343,25 +369,25 @@ fn begin_element(
 ) -> Result<Element, DocumentError> {
     let name = start.name().into_inner();
     if !is_name(name) {
-        return Err(syntax(position, format_args!("{name:?} is not a valid name")));
+        return Err(syntax(position, format_args!("{:?} is not a valid name", excerpt(name))));
     }
     let mut attributes: Vec<Attribute> = Vec::new();
     for attribute in start.attributes() {
-        let attribute = attribute.map_err(|error| syntax(position, error))?;
+        let attribute = attribute.map_err(|error| unparsed(position, error))?;
         let name = attribute.key.into_inner();
         let position = lines.of(name);
         if attributes.len() >= MAX_ATTRIBUTES {
             return Err(DocumentError { position, problem: Problem::TooManyAttributes });
         }
         if !is_name(name) {
-            return Err(syntax(position, format_args!("{name:?} is not a valid name")));
+            return Err(syntax(position, format_args!("{:?} is not a valid name", excerpt(name))));
         }
         if attribute.value.contains('<') {
             return Err(syntax(position, "a < in the value of an attribute"));
         }
         let value = attribute
             .normalized_value(XmlVersion::Implicit1_0)
-            .map_err(|error| syntax(position, error))?
+            .map_err(|error| unparsed(position, error))?
             .into_owned();
         if !value.chars().all(is_character) {
             return Err(syntax(position, "a reference to a character that XML does not permit"));
@@ -472,6 +498,13 @@ mod tests {
             decode(b"<?xml version='1.0' encoding='ISO-8859-1'?><a b='\xf1'/>").as_deref(),
             Ok("<?xml version='1.0' encoding='ISO-8859-1'?><a b='ñ'/>")
         );
+        let declared = |text: &str| declared_as_utf8(text.to_owned());
+        let latin = "<?xml version='1.0' encoding = 'ISO-8859-1'?><a b='ñ encoding'/>";
+        assert_eq!(declared(latin), latin.replace("ISO-8859-1", "UTF-8"));
+        for same in [latin.replace('ñ', "n"), latin.replace("ISO-8859-1", "utf-8"), "<a b='ñ'/>".to_owned()]
+        {
+            assert_eq!(declared(&same), same);
+        }
         let other = b"<?xml version=\"1.0\" encoding=\"ISO-8859-15\"?><a b='\xa4'/>";
         let error = decode(other).expect_err("not known");
         assert_eq!(error.to_string(), "line 1, column 51: neither UTF-8 nor declared as ISO-8859-1");

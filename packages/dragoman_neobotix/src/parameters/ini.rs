@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use dragoman_text::excerpt;
+
 use super::{ParameterError, declaration};
 
 /// Maximum size of a file, bytes.
@@ -44,7 +46,7 @@ pub enum IniError {
         len: usize,
     },
     /// The line is no section, value or comment.
-    #[error("line {line}: '{text}' is neither a [section] nor key = value")]
+    #[error("line {line}: '{}' is neither a [section] nor key = value", excerpt(.text))]
     Syntax {
         /// Line number, from 1.
         line: usize,
@@ -69,7 +71,10 @@ pub enum IniError {
         error: ParameterError,
     },
     /// The time of a watchdog is out of range.
-    #[error("line {line}: {key} = {value}: a watchdog is 0.01 s to 60 s; numbers above 60 are milliseconds")]
+    #[error(
+        "line {line}: {} = {}: a watchdog is 0.01 s to 60 s; numbers above 60 are milliseconds",
+        excerpt(.key), excerpt(.value)
+    )]
     Watchdog {
         /// Line number, from 1.
         line: usize,

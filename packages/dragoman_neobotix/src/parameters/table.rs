@@ -43,8 +43,8 @@ impl Declaration {
     }
 }
 
-/// Range of lengths on the platform, mm.
-const LENGTH: [i32; 2] = [1, 10_000];
+/// Range of the lines of scans and maps, mm.
+const LINE: [i32; 2] = [10, 10_000];
 const PLACE: [i32; 2] = [-10_000, 10_000];
 
 #[rustfmt::skip]
@@ -57,8 +57,8 @@ static TABLE: [Declaration; 29] = [
     flag(Category::TrackingDetection, "ChargeStationDetectEnabled", true,  "use detected charging stations, for `chargingstation` of programs"),
     flag(Category::TrackingDetection, "PersonDetectionEnabled",     false, "use detected persons: debug data, programs"),
     flag(Category::TrackingDetection, "TrackingEnabled",            false, "track moving objects with the laser: debug data, programs"),
-    number(Category::Mapping, "MinLineLenAux", 250.0, LENGTH, "mm", "shortest auxiliary line, as extracted from a scan"),
-    number(Category::Mapping, "MinLineLenMap", 400.0, LENGTH, "mm", "shortest line that is mapped"),
+    number(Category::Mapping, "MinLineLenAux", 250.0, LINE, "mm", "shortest auxiliary line, as extracted from a scan"),
+    number(Category::Mapping, "MinLineLenMap", 400.0, LINE, "mm", "shortest line that is mapped"),
     number(Category::MotionControl, "PathFollowParam1", 12.0, [0, 1000], "1/m^2", "path following: gain for lateral errors"),
     number(Category::MotionControl, "PathFollowParam2", 6.0,  [0, 1000], "1/m",   "path following: gain for heading errors"),
     flag(Category::MotionControl, "PositionStabilizationEnabled", true, "correct the pose at the end of a move command"),
@@ -71,13 +71,13 @@ static TABLE: [Declaration; 29] = [
     number(Category::Geometry, "DistPltfCenterToWheelAxis", 0.0, PLACE,  "mm", "distance from the platform's center to its wheel axis"),
     number(Category::Geometry, "DistWheels",  500.0, [10, 10_000], "mm", "distance between the wheels"),
     number(Category::Geometry, "PltfLength",  900.0, [10, 10_000], "mm", "length of the platform"),
-    number(Category::Geometry, "RadiusWheel", 125.0, LENGTH,       "mm", "radius of the wheels: their angles, and the limit of the drives"),
+    number(Category::Geometry, "RadiusWheel", 125.0, [1, 10_000],  "mm", "radius of the wheels: their angles, and the limit of the drives"),
     flag(Category::Interpolation, "EndTurnEnabled", true, "turn at the target on the spot; otherwise arrive in a curve"),
-    number(Category::Interpolation, "IpoRotvel",   0.6,    [0, 10],     "rad/s", "rotational velocity of interpolated motions"),
-    number(Category::Interpolation, "IpoTransVel", 1000.0, [0, 10_000], "mm/s",  "translational velocity of interpolated motions"),
+    number(Category::Interpolation, "IpoRotvel",   0.6,    [0, 10],     "rad/s", "rotational velocity of interpolated motions; 0: the platform does not turn"),
+    number(Category::Interpolation, "IpoTransVel", 1000.0, [0, 10_000], "mm/s",  "translational velocity of interpolated motions; 0: the platform waits"),
     flag(Category::Interpolation, "StartTurnEnabled", true, "without planning: turn towards the path on the spot first"),
     flag(Category::Localization, "GlobalLocalization", true, "search for the platform on the whole map"),
-    number(Category::Localization, "LineExtractMaxCov", 400.0, [0, 1_000_000], "mm^2", "maximum uncertainty of lines extracted from scans"),
+    number(Category::Localization, "LineExtractMaxCov", 400.0, [1, 1_000_000], "mm^2", "maximum uncertainty of lines extracted from scans"),
     flag(Category::Localization, "LocalLocalization", true, "correct the position with the laser"),
 ];
 

@@ -7,6 +7,7 @@ use crate::documents::{
     self, AudioAction, MotionAction, MoveTarget, OutputState, Step, SurveillanceAction, TargetPlace,
     WaitEvent,
 };
+use crate::parameters::declaration;
 use dragoman_geometry::{Pose, wrap_angle};
 
 use super::{Awaited, Condition, Date, Effect, Instruction, Movement, Program, Task, TrackedObject};
@@ -41,7 +42,10 @@ fn instructions(step: &Step) -> Vec<Instruction> {
             let condition = match &goto.condition {
                 None => Condition::Constant(true),
                 Some(documents::Condition::Constant(holds)) => Condition::Constant(*holds),
-                Some(documents::Condition::Parameter(key)) => Condition::Parameter(key.clone()),
+                // As it is in the table, whatever blanks the document has in it.
+                Some(documents::Condition::Parameter(key)) => Condition::Parameter(
+                    declaration(key).map_or_else(|| key.clone(), |declared| declared.key.to_owned()),
+                ),
             };
             vec![Instruction::Goto { label: goto.label.clone(), condition }]
         }

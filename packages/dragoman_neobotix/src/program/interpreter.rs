@@ -110,6 +110,8 @@ pub struct Interpreter {
     replaced: Vec<Motion>,
     /// Number of motions until now.
     motions: u64,
+    /// Whether a parameter was set in this cycle: its value, and what follows from it, are seen in the next one.
+    has_set: bool,
     random: oorandom::Rand64,
 }
 
@@ -126,7 +128,7 @@ impl Interpreter {
             program.tasks.into_iter().map(|task| Running::new(task, &named)).collect();
         tasks.sort_by_key(|running| std::cmp::Reverse(running.task.priority));
         let random = oorandom::Rand64::new(seed.into());
-        Ok(Self { tasks, motion: None, replaced: Vec::new(), motions: 0, random })
+        Ok(Self { tasks, motion: None, replaced: Vec::new(), motions: 0, has_set: false, random })
     }
 
     /// Whether all tasks have ended.
@@ -189,7 +191,7 @@ impl Interpreter {
         }
     }
 
-    /// Runs every task until it waits or ends.
+    /// Runs every task until it waits or ends. What needs a parameter that was set in this cycle waits for the next one.
     pub fn cycle(&mut self, conditions: &Conditions<'_>) -> Vec<Action> {
         self.advance(conditions, None)
     }
@@ -212,6 +214,7 @@ impl Interpreter {
             motion.is_new = false;
         }
         self.replaced.clear();
+        self.has_set = false;
         for index in 0..self.tasks.len() {
             self.run(index, conditions, &mut steps, &mut actions);
         }
@@ -242,6 +245,9 @@ impl Interpreter {
                 running.next = None;
                 return;
             };
+            if self.has_set && needs_parameters(instruction) {
+                return;
+            }
             let step = running.step_of(at);
             match steps {
                 Some(left)
@@ -266,6 +272,7 @@ impl Interpreter {
                 }
                 Instruction::Do(effect) => {
                     running.is_loading = matches!(effect, Effect::Load { .. });
+                    self.has_set |= matches!(effect, Effect::SetParameter { .. });
                     actions.push(Action::Do(effect.clone()));
                     Some(at + 1)
                 }
@@ -299,8 +306,11 @@ impl Interpreter {
                     let is_new = self.motion.as_ref().is_some_and(|motion| motion.is_new);
                     let mut pairs = events.iter().zip(&waiting.due);
                     let is_used = |event: &Awaited| matches!(event, Awaited::UserEvent(name) if used_events.contains(name));
-                    let happened = pairs
-                        .any(|(event, &due)| !is_used(event) && has_happened(event, due, is_new, conditions));
+                    let has_set = self.has_set;
+                    let happened = pairs.any(|(event, &due)| {
+                        !(is_used(event) || has_set && is_sensed(event))
+                            && has_happened(event, due, is_new, conditions)
+                    });
                     let over = timeout
                         .is_some_and(|timeout| conditions.now.saturating_sub(waiting.since) >= timeout);
                     let nothing = events.is_empty() && timeout.is_none();
@@ -327,6 +337,30 @@ impl Interpreter {
     fn is_taken(&self, index: usize) -> bool {
         let priority = |index: usize| self.tasks.get(index).map(|running| running.task.priority);
         self.motion.as_ref().is_some_and(|motion| priority(motion.task) > priority(index))
+    }
+}
+
+/// Whether an instruction depends on the values of parameters, which may have changed in this cycle.
+fn needs_parameters(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Goto { condition: Condition::Parameter(_), .. } | Instruction::Move(_))
+}
+
+/// Whether parameters decide if an event is sensed. User events and times are the same in any case.
+fn is_sensed(event: &Awaited) -> bool {
+    match event {
+        Awaited::Collision
+        | Awaited::MovingObject
+        | Awaited::Person
+        | Awaited::Ball
+        | Awaited::LocalizationLost
+        | Awaited::Infrared(_)
+        | Awaited::Radar(_) => true,
+        Awaited::Target
+        | Awaited::Date(_)
+        | Awaited::Delay(_)
+        | Awaited::UserEvent(_)
+        | Awaited::Random(..)
+        | Awaited::BatteryCharge(_) => false,
     }
 }
 

@@ -257,7 +257,10 @@ fn invalid_programs_are_refused_with_the_reason() {
     assert_eq!(error(vec![task("t", 0, vec![Instruction::Move(after)])]), wanted);
     let wanted = r#"instruction 1 of task "t" has a number that is not finite"#;
     assert_eq!(error(vec![task("t", 0, vec![log("a"), go(f64::NAN)])]), wanted);
-    assert_eq!(error(vec![task("t", 0, vec![log("a"); MAX_INSTRUCTIONS + 1])]), "the program is too long");
+    assert_eq!(
+        error(vec![task("t", 0, vec![log("a"); MAX_INSTRUCTIONS + 1])]),
+        "the program has 1 tasks and 100001 instructions; the maximum is 256 and 100000"
+    );
 }
 
 #[test]

@@ -7,14 +7,18 @@ True
 
 from __future__ import annotations
 
+import calendar
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Optional, Union
 
+from .codes import ParameterType
+from .parameters import declared, excerpt, number
 from .source import ProgramSource, decode, is_xml
 from .xml import (
     BIT,
+    COUNT,
     NUMBER,
     TEXT,
     TRUTH,
@@ -28,11 +32,23 @@ from .xml import (
     Tag,
     Value,
     unit,
+    whole_unit,
 )
 
 _MM = unit(1000)
 _DEGREES = unit(180 / math.pi)
-_MS = unit(1000)
+_MS = whole_unit(1000, 0)
+_LIMIT = whole_unit(1000)
+_CIRCLE = (-360.0, 360.0)
+
+MAX_TASKS = 256
+"""Most tasks of a program."""
+MAX_INSTRUCTIONS = 100_000
+"""Most steps of a program; a motion that stops and sets a target counts twice."""
+MAX_COORDINATE = float((1 << 31) - 1)
+"""Largest coordinate of a program, mm."""
+MAX_CHARGE = 1000.0
+"""Largest charge to wait for, %."""
 
 
 # Maps
@@ -122,7 +138,7 @@ class Map(DocumentNode):
 
     def faults(self) -> list[str]:
         """What is inconsistent."""
-        found = _repeated("layer", (layer.index for layer in self.layers if layer.index is not None))
+        found = _repeated("layer", ((layer.index, layer) for layer in self.layers if layer.index is not None))
         for layer in self.layers:
             for item in layer.items:
                 if isinstance(item, MapLine):
@@ -227,8 +243,8 @@ class Roadmap(DocumentNode):
     def faults(self) -> list[str]:
         """What is inconsistent."""
         ids = {station.id for station in self.stations}
-        found = _repeated("station with the id", (station.id for station in self.stations))
-        found += _repeated("station", (station.name for station in self.stations))
+        found = _repeated("station with the id", ((station.id, station) for station in self.stations))
+        found += _repeated("station", ((station.name, station) for station in self.stations))
         for edge in self.edges:
             found += [
                 f"{_line(edge)}there is no station with the id '{one}'"
@@ -245,7 +261,9 @@ def _output(text: str) -> Optional[bool]:
     return {"-1": None, "0": False, "1": True}[text.strip()]
 
 
-_OUTPUT = Value("True, False or None", _output, lambda value: {None: "-1", False: "0", True: "1"}[value])
+_OUTPUT = Value(
+    "-1, 0 or 1", _output, lambda value: {None: "-1", False: "0", True: "1"}[value], "True, False or None"
+)
 
 
 @dataclass
@@ -476,12 +494,12 @@ class Date(Node):
     """A date and time; what is None does not matter."""
 
     TAGS: ClassVar[tuple[str, ...]] = ("date",)
-    day: Annotated[Optional[int], Attribute(WHOLE, "day")] = None
-    month: Annotated[Optional[int], Attribute(WHOLE, "month")] = None
-    year: Annotated[Optional[int], Attribute(WHOLE, "year")] = None
-    hour: Annotated[Optional[int], Attribute(WHOLE, "hour")] = None
-    minute: Annotated[Optional[int], Attribute(WHOLE, "minute")] = None
-    second: Annotated[Optional[int], Attribute(WHOLE, "second")] = None
+    day: Annotated[Optional[int], Attribute(COUNT, "day")] = None
+    month: Annotated[Optional[int], Attribute(COUNT, "month")] = None
+    year: Annotated[Optional[int], Attribute(COUNT, "year")] = None
+    hour: Annotated[Optional[int], Attribute(COUNT, "hour")] = None
+    minute: Annotated[Optional[int], Attribute(COUNT, "minute")] = None
+    second: Annotated[Optional[int], Attribute(COUNT, "second")] = None
 
 
 @dataclass
@@ -529,7 +547,7 @@ class Wait(Node):
         list[Event],
         Children(Happens, Detects, Date, Delay, UserEvent, RandomDelay, BatteryCharge, ordered=True),
     ] = field(default_factory=list)
-    timeout: Annotated[Optional[float], Attribute(_MS, "timeout")] = None
+    timeout: Annotated[Optional[float], Attribute(_LIMIT, "timeout")] = None
     timeout_label: Annotated[Optional[str], Attribute(TEXT, "timeoutlabel")] = None
     wait_for: Annotated[Optional[str], Attribute(TEXT, "for")] = None
 
@@ -556,19 +574,24 @@ class Task(Node):
     def faults(self, tasks: set[str]) -> list[str]:
         """What is inconsistent, in a program with these tasks."""
         labels = [step.name for step in self.steps if isinstance(step, Label)]
-        found = _repeated("label", labels)
+        found = _repeated("label", ((step.name, step) for step in self.steps if isinstance(step, Label)))
         for step in self.steps:
-            where = _line(step)
             if isinstance(step, Element):
-                found.append(f"{where}<{step.name}> is not known")
-            elif isinstance(step, Goto) and step.label not in labels:
-                found.append(f"{where}there is no label '{step.label}'")
+                found.append(_unknown(step))
+            elif isinstance(step, Goto):
+                found += _missing("label", step.label, labels, step)
+                found += _condition_faults(step)
+            elif isinstance(step, SetParameter):
+                found += _set_faults(step.set)
             elif isinstance(step, Wait):
                 found += _wait_faults(step, labels)
             elif isinstance(step, Motion):
                 found += _motion_faults(step, tasks)
+            elif isinstance(step, TurnHead):
+                found += _range("an angle in degrees", step.angle, _DEGREES, _CIRCLE, step)
             elif isinstance(step, (Surveillance, Audio)) and step.action is None:
-                found.append(f"{where}<{step.TAGS[0]}> has no action")
+                wanted = "grab or movecamera" if isinstance(step, Surveillance) else "speak or play"
+                found.append(_no_action(step, wanted))
         return found
 
 
@@ -599,32 +622,112 @@ class Program(DocumentNode):
 
     def faults(self) -> list[str]:
         """What is inconsistent."""
-        found = _repeated("task", (task.name for task in self.tasks))
-        found += _repeated("task with the id", (task.id for task in self.tasks if task.id is not None))
+        found = self._too_many()
+        found += _repeated("task", ((task.name, task) for task in self.tasks))
+        found += _repeated("task with the id", ((task.id, task) for task in self.tasks if task.id is not None))
         names = {task.name for task in self.tasks}
         return found + [fault for task in self.tasks for fault in task.faults(names)]
 
+    def _too_many(self) -> list[str]:
+        steps = [step for task in self.tasks for step in task.steps]
+        # A motion that stops and sets a target is two instructions.
+        both = [step for step in steps if isinstance(step, Motion) and step.stop and step.action is not None]
+        counts = (("tasks", len(self.tasks), MAX_TASKS), ("instructions", len(steps) + len(both), MAX_INSTRUCTIONS))
+        return [
+            f"{_line(self)}the program has {found} {what}; the maximum is {most}"
+            for what, found, most in counts
+            if found > most
+        ]
+
 
 def _wait_faults(wait: Wait, labels: list[str]) -> list[str]:
-    where = _line(wait)
-    found = [f"{where}<{event.name}> is not known" for event in wait.events if isinstance(event, Element)]
-    if wait.timeout_label is not None and wait.timeout_label not in labels:
-        found.append(f"{where}there is no label '{wait.timeout_label}'")
+    found = [] if wait.timeout_label is None else _missing("label", wait.timeout_label, labels, wait)
     if not wait.events and (wait.timeout is None or wait.timeout <= 0):
-        found.append(f"{where}the wait has neither an event nor a time limit")
+        found.append(f"{_line(wait)}the wait has neither an event nor a time limit")
+    for event in wait.events:
+        if isinstance(event, Element):
+            found.append(_unknown(event))
+        elif isinstance(event, Date) and not _is_possible(event):
+            found.append(f"{_line(event)}the date does not exist")
+        elif isinstance(event, RandomDelay):
+            longest = float(_MS.write(event.maximum))
+            found += _range("the minimum time in ms", event.minimum, _MS, (0.0, longest), event)
+        elif isinstance(event, BatteryCharge):
+            found += _range("the charge", event.limit, NUMBER, (0.0, MAX_CHARGE), event)
     return found
+
+
+def _is_possible(date: Date) -> bool:
+    """Whether the date exists, in some year if none is given."""
+    is_leap = date.year is None or calendar.isleap(date.year)
+    days = {2: 29 if is_leap else 28, 4: 30, 6: 30, 9: 30, 11: 30}.get(date.month or 0, 31)
+    return (
+        (date.month is None or 1 <= date.month <= 12)
+        and (date.day is None or 1 <= date.day <= days)
+        and (date.hour is None or date.hour < 24)
+        and (date.minute is None or date.minute < 60)
+        and (date.second is None or date.second < 60)
+    )
 
 
 def _motion_faults(motion: Motion, tasks: set[str]) -> list[str]:
-    where, action = _line(motion), motion.action
+    action = motion.action
     if action is None:
-        return [] if motion.stop is not None else [f"{where}<motion> has no action"]
+        return [] if motion.stop is not None else [_no_action(motion, "settarget or moveto")]
     if isinstance(action, SetTarget):
-        return [] if action.place is not None else [f"{where}<settarget> has no target"]
-    found = [] if action.target is not None else [f"{where}<moveto> has no target"]
-    if action.on_error_task is not None and action.on_error_task not in tasks:
-        found.append(f"{where}there is no task '{action.on_error_task}'")
+        place = action.place
+        if place is None:
+            return [_no_action(action, "coord or station")]
+        if isinstance(place, StationTarget):
+            return []
+        found = []
+        for coordinate in (place.x, place.y):
+            found += _range("a coordinate in mm", coordinate, _MM, (-MAX_COORDINATE, MAX_COORDINATE), place)
+        return found + _range("an angle in degrees", place.angle, _DEGREES, _CIRCLE, place)
+    found = [] if action.target is not None else [_no_action(action, "target")]
+    if action.on_error_task is not None:
+        found += _missing("task", action.on_error_task, tasks, action)
     return found
+
+
+def _condition_faults(goto: Goto) -> list[str]:
+    """A condition must be the key of a Boolean parameter."""
+    if goto.condition is None or goto.condition.strip() in ("true", "false", "1", "0"):
+        return []
+    known = declared(goto.condition)
+    if known is not None and known.kind is ParameterType.BOOLEAN:
+        return []
+    return [f"{_line(goto)}there is no Boolean parameter '{excerpt(goto.condition)}'"]
+
+
+def _set_faults(given: Set) -> list[str]:
+    known = declared(given.key)
+    fault = f"there is no parameter '{excerpt(given.key)}'" if known is None else known.fault(given.value)
+    return [] if fault is None else [_line(given) + fault]
+
+
+def _range(what: str, value: float, unit: Value, limits: tuple[float, float], node: Node) -> list[str]:
+    """A value in SI units whose limits are those of the document's unit."""
+    written, (least, most) = float(unit.write(value)), limits
+    if least <= written <= most:
+        return []
+    return [f"{_line(node)}{what} is {number(written)}, which is not between {number(least)} and {number(most)}"]
+
+
+def _missing(what: str, name: str, known: Iterable[str], node: Node) -> list[str]:
+    return [] if name in known else [f"{_line(node)}there is no {what} '{excerpt(name)}'"]
+
+
+def _unknown(element: Element) -> str:
+    return f"{_line(element)}<{excerpt(element.name)}> is not known"
+
+
+def _no_action(node: Node, child: str) -> str:
+    """An element without the child that says what it does."""
+    extra = node.__dict__.get("extra")
+    if extra is not None and extra.elements:
+        return _unknown(extra.elements[0])
+    return f"{_line(node)}<{node.TAGS[0]}> needs one <{child}>; it has 0"
 
 
 def _line(node: object) -> str:
@@ -632,13 +735,13 @@ def _line(node: object) -> str:
     return f"line {line}: " if line else ""
 
 
-def _repeated(what: str, names: Iterable[object]) -> list[str]:
+def _repeated(what: str, names: Iterable[tuple[object, Node]]) -> list[str]:
     seen: set[object] = set()
     found = []
-    for name in names:
+    for name, node in names:
         if name == "":
-            found.append(f"a {what} has no name")
+            found.append(f"{_line(node)}{what} has no name")
         elif name in seen:
-            found.append(f"{what} '{name}' occurs twice")
+            found.append(f"{_line(node)}{what} '{excerpt(str(name))}' occurs twice")
         seen.add(name)
     return found

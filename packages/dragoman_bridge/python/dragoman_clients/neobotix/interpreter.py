@@ -175,6 +175,8 @@ class TaskInterpreter:
         """Motions of this cycle that cannot be commanded."""
         self._random = random.Random(1)
         self._events: list[str] = []
+        self._has_set = False
+        """Whether a parameter was set in this cycle: its value, and what follows from it, are seen in the next one."""
         conditions = {step.condition for step in steps if isinstance(step, Goto) and step.condition is not None}
         self.parameters: list[str] = sorted(key for key in conditions if _constant(key) is None)
         """The parameters whose values :meth:`cycle` needs."""
@@ -232,6 +234,7 @@ class TaskInterpreter:
         date = date or datetime.min
         charge = self._charge(status)
         seen = _Seen(now, date, status, debug, true_parameters, events, target_reached, charge, self._sensors)
+        self._has_set = False
         for running in self._tasks:
             self._run(running, seen, orders)
         for moving in self._failed:
@@ -263,6 +266,8 @@ class TaskInterpreter:
             step = running.task.steps[running.next]
             if isinstance(step, Goto):
                 constant = True if step.condition is None else _constant(step.condition)
+                if constant is None and self._has_set:
+                    return
                 holds = step.condition in seen.true_parameters if constant is None else constant
                 running.next = _label(running.task, step.label) if holds else running.next + 1
                 continue
@@ -273,11 +278,14 @@ class TaskInterpreter:
                 running.next = target
                 continue
             if isinstance(step, Motion):
+                if self._has_set:
+                    return
                 if self._moving is not None and self._moving.running.priority > running.priority:
                     return
                 self._move(running, step, seen, orders)
             else:
                 orders += _effects(step)
+                self._has_set |= isinstance(step, SetParameter)
             running.next += 1
             if isinstance(step, Load):
                 # What follows may need the documents: it runs when they are sent.
@@ -290,7 +298,11 @@ class TaskInterpreter:
             running.due = [self._due(event, seen.now) for event in wait.events]
         is_new = self._moving is not None and self._moving.since == seen.now
         pairs = zip(wait.events, running.due)
-        happened = any(_has_happened(event, due, is_new, seen, events) for event, due in pairs)
+        happened = any(
+            _has_happened(event, due, is_new, seen, events)
+            for event, due in pairs
+            if not (self._has_set and _is_sensed(event))
+        )
         limit = wait.timeout if wait.timeout is not None and wait.timeout > 0 else None
         over = limit is not None and seen.now - running.since >= limit
         if not (happened or over):
@@ -369,6 +381,11 @@ def _clusters(debug: Optional[DebugData], kind: str) -> list[Cluster]:
     if debug is None:
         return []
     return {"person": debug.person_clusters, "ball": debug.ball_clusters}.get(kind, debug.moving_clusters)
+
+
+def _is_sensed(event: Event) -> bool:
+    """Whether parameters decide if an event is sensed. User events and times are the same in any case."""
+    return isinstance(event, Detects) or isinstance(event, Happens) and event.kind != "target"
 
 
 def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Seen, user_events: Sequence[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import typing
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,11 +17,14 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from ..errors import BadArgument
+from .parameters import excerpt
 
 MAX_LEN = 16 << 20
 MAX_DEPTH = 32
 MAX_ELEMENTS = 300_000
 MAX_ATTRIBUTES = 64
+MAX_TEXT = 300
+"""Longest text of an error, characters."""
 COMMENT = "!--"
 """Name of the pseudo-element of a comment, whose text is the comment. No element has it."""
 DOCTYPE = "!DOCTYPE"
@@ -33,6 +37,7 @@ class DocumentError(BadArgument):
     """A fault in a document, with its line."""
 
     def __init__(self, line: int, text: str, column: int = 0) -> None:
+        text = text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
         place = f"line {line}, column {column}: " if column else f"line {line}: " if line else ""
         super().__init__(place + text)
         self.line = line
@@ -172,8 +177,13 @@ def parse_items(document: Union[str, bytes], keeps_all: bool = False) -> list[El
 class Value:
     """How the text of an attribute is read and written."""
 
-    def __init__(self, kind: str, read: Callable[[str], Any], write: Callable[[Any], str]) -> None:
+    def __init__(
+        self, kind: str, read: Callable[[str], Any], write: Callable[[Any], str], given: Optional[str] = None
+    ) -> None:
         self.kind = kind
+        """What a text must be."""
+        self.given = given or kind
+        """What a value in Python must be."""
         self.read = read
         self.write = write
 
@@ -202,6 +212,21 @@ def unit(per_unit: float) -> Value:
     return Value("a number", lambda text: _finite(text) / per_unit, lambda value: _print(value, per_unit))
 
 
+def whole_unit(per_unit: float, least: Optional[int] = None) -> Value:
+    """As :func:`unit`, of whole numbers."""
+    kind = "a whole number" if least is None else f"a whole number of at least {least}"
+    return Value(kind, lambda text: _integer(text, least) / per_unit, lambda value: _print(value, per_unit), "a number")
+
+
+def _integer(text: str, least: Optional[int] = None) -> int:
+    if re.fullmatch("[+-]?[0-9]+", text.strip()) is None:
+        raise ValueError(text)
+    value = int(text)
+    if not (-(1 << 63) if least is None else least) <= value < 1 << 63:
+        raise ValueError(text)
+    return value
+
+
 def _truth(text: str) -> bool:
     return {"true": True, "1": True, "false": False, "0": False}[text.strip()]
 
@@ -219,7 +244,8 @@ def _text(value: str) -> str:
 
 
 TEXT = Value("a text", str, _text)
-WHOLE = Value("a whole number", int, _whole)
+WHOLE = Value("a whole number", _integer, _whole)
+COUNT = Value("a whole number of at least 0", lambda text: _integer(text, 0), _whole)
 TRUTH = Value("true or false", _truth, lambda value: "true" if value else "false")
 BIT = Value("1 or 0", _truth, lambda value: "1" if value else "0")
 NUMBER = unit(1)
@@ -238,6 +264,11 @@ class Child:
 
     def __init__(self, *kinds: type[Node]) -> None:
         self.kinds = kinds
+
+    def names(self) -> str:
+        """The names of its element."""
+        *others, last = (tag for kind in self.kinds for tag in kind.TAGS)
+        return f"{', '.join(others)} or {last}" if others else last
 
 
 class Children:
@@ -308,8 +339,9 @@ class Node:
                 tags = {tag: kind for kind in mark.kinds for tag in kind.TAGS}
                 mine = [child for child in children if child.name in tags]
                 if len(mine) > 1 or (not mine and name in required):
-                    wanted = " or ".join(f"<{tag}>" for tag in tags)
-                    raise DocumentError(element.line, f"<{element.name}> needs one {wanted}; it has {len(mine)}")
+                    count = "exactly one" if name in required else "at most one"
+                    wanted = f"<{element.name}> needs {count} <{mark.names()}>; it has {len(mine)}"
+                    raise DocumentError(element.line, wanted)
                 if mine:
                     given[name] = tags[mine[0].name].from_element(mine[0])
                     children.remove(mine[0])
@@ -342,7 +374,7 @@ class Node:
                         text = mark.value.write(value)
                     except (TypeError, ValueError, KeyError):
                         raise BadArgument(
-                            f"{type(self).__name__}.{name} must be {mark.value.kind}, not {value!r}"
+                            f"{type(self).__name__}.{name} must be {mark.value.given}, not {value!r}"
                         ) from None
                     _check_characters(text, f"{type(self).__name__}.{name}")
                     element.attributes[extra.spelling.get(name, mark.names[0])] = text
@@ -366,7 +398,7 @@ def _read(value: Value, text: str, name: str, element: Element) -> Any:
     try:
         return value.read(text)
     except (ValueError, KeyError):
-        raise DocumentError(element.line, f'<{element.name}>: {name}="{text}" is not {value.kind}') from None
+        raise DocumentError(element.line, f'{name}="{excerpt(text)}" is not {value.kind}') from None
 
 
 def is_character(character: str) -> bool:

@@ -234,3 +234,55 @@ fn texts_are_what_the_file_says() {
         assert_eq!(converted, expected, "{name}");
     }
 }
+
+/// As in the Python client: the file is shared.
+#[test]
+fn faulty_programs_are_refused_as_the_file_says() {
+    let cases: Vec<_> = include_str!("../faults.txt").trim_end().split("\n\n== ").skip(1).collect();
+    assert_eq!(cases.len(), 19);
+    for case in cases {
+        let (name, rest) = case.split_once("\n-- in\n").unwrap();
+        let (input, expected) = rest.split_once("\n-- faults").unwrap();
+        let errors = match ProgramSource::parse(format!("{input}\n").as_bytes()) {
+            Ok(source) => source.program().1,
+            Err(errors) => errors,
+        };
+        let mut found: Vec<_> =
+            errors.iter().map(|error| (error.position.line, error.problem.to_string())).collect();
+        found.sort();
+        let found: Vec<_> = found.iter().map(|(line, text)| format!("{line}: {text}")).collect();
+        assert_eq!(found.join("\n"), expected.trim(), "{name}");
+    }
+}
+
+#[test]
+fn errors_are_short_and_say_what_is_wrong_at_their_end() {
+    let long = "x".repeat(1_000_000);
+    let many = "<task name='a'/>".repeat(257);
+    for (program, end) in [
+        (format!("<task name='a'><{long}/></task>"), "> is not known"),
+        (format!("<task name='a'><turnhead angle='{long}'/></task>"), "\" is not a number"),
+        (format!("<task name='a'><goto label='{long}'/></task>"), "(999920 more characters)'"),
+        (format!("<task name='a'><goto label='b' condition='{long}'/></task>"), "(999920 more characters)'"),
+        (
+            format!("<task name='a'><parameter><set key='{long}' value=''/></parameter></task>"),
+            "characters)'",
+        ),
+        (
+            format!("<task name='a'><parameter><set key='IpoRotvel' value='{long}'/></parameter></task>"),
+            "': DOUBLE is needed",
+        ),
+        (format!("<task name='{long}'/><task name='{long}'/>"), "' occurs twice"),
+        (format!("<task name='a'><motion><{long}"), ""),
+        (format!("<task name='a'>{long}</task>"), "<task> has text in it"),
+        (many, "the program has 257 tasks; the maximum is 256"),
+    ] {
+        let errors = match ProgramSource::parse(format!("<program>{program}</program>").as_bytes()) {
+            Ok(source) => source.program().1,
+            Err(errors) => errors,
+        };
+        let words: Vec<String> = errors.iter().map(|error| error.problem.to_string()).collect();
+        assert!(words.iter().all(|one| one.len() < 300), "{end}: {}", words[0].len());
+        assert!(words.iter().any(|one| one.ends_with(end)), "{end}: {words:?}");
+    }
+}
