@@ -494,14 +494,6 @@ impl Platform {
         }
     }
 
-    /// Cancels the goal because the map or the pose was changed. The program is notified.
-    fn give_up_goal(&mut self) {
-        self.automatic.cancel();
-        if let Some(interpreter) = &mut self.interpreter {
-            interpreter.handle_motion_failed();
-        }
-    }
-
     fn forget_motion(&mut self) {
         self.velocity = None;
         self.automatic.cancel();

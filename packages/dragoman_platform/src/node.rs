@@ -181,9 +181,9 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
         "" => parameters::Kept::new(),
         path => parameters::load(&values, path)?,
     };
-    let (pictures, wanted) = mpsc::channel(picture::MOST_WANTED);
+    let (grabs, wanted) = mpsc::channel(picture::MOST_WANTED);
     let (loads, documents) = mpsc::channel(documents::MOST_LOADS);
-    let shared = Shared::new(tasks.node(), values.clone(), pictures, loads)?;
+    let shared = Shared::new(tasks.node(), values.clone(), grabs, loads)?;
     shared.with(|state| state.kept = kept);
     shared.with(|state| {
         startup::restore_pose(state, setup)?;

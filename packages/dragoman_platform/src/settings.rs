@@ -10,6 +10,7 @@ use dragoman_geometry::wheels::Drives;
 use dragoman_geometry::{Point, Pose, Twist};
 
 use dragoman_geometry::Footprint;
+use dragoman_text::number;
 
 /// All settings.
 #[derive(Debug, Clone, PartialEq)]
@@ -216,7 +217,7 @@ pub enum SettingsError {
     #[error(transparent)]
     Limit(#[from] LimitError),
     /// A value is out of range.
-    #[error("{name} is {value}; it has to be from {least} to {most}")]
+    #[error("{name} is {}; it has to be from {least} to {most}", number(*.value))]
     OutOfRange {
         /// Name of the setting.
         name: &'static str,
@@ -253,8 +254,10 @@ impl Settings {
         }
         let Self { footprint, interpolation, motion, planning, localization, mapping, collision, .. } = self;
         let ranges = [
-            ("front", footprint.front, 0.01, 100.0),
-            ("rear", footprint.rear, 0.01, 100.0),
+            // The centre of rotation may be outside of the platform.
+            ("front", footprint.front, -100.0, 100.0),
+            ("rear", footprint.rear, -100.0, 100.0),
+            ("length", footprint.front + footprint.rear, 0.001, 200.0),
             ("side", footprint.side, 0.01, 100.0),
             ("wheel separation", self.wheel_separation, 0.01, 100.0),
             ("wheel base", self.wheel_base, 0.01, 100.0),
@@ -266,8 +269,8 @@ impl Settings {
             ("side distance", collision.side_distance, 0.0, 10.0),
             ("reaction time", collision.reaction_time.as_secs_f64(), 0.0, 10.0),
             ("scan timeout", collision.scan_timeout.as_secs_f64(), 0.05, 60.0),
-            ("linear velocity", interpolation.linear_velocity, 0.01, 20.0),
-            ("angular velocity", interpolation.angular_velocity, 0.01, 20.0),
+            ("linear velocity", interpolation.linear_velocity, 0.0, 20.0),
+            ("angular velocity", interpolation.angular_velocity, 0.0, 20.0),
             ("lateral acceleration", interpolation.lateral_acceleration, 0.01, 100.0),
             ("corner deviation", interpolation.corner_deviation, 0.0, 10.0),
             ("offset gain", motion.offset_gain, 0.0, 1000.0),
@@ -322,6 +325,24 @@ impl Settings {
                 Drives::Steered { positions: [place, -place] }
             }
         }
+    }
+
+    /// Whether a motion has the same path with both settings. All others are in force on the running motion.
+    pub(crate) fn has_paths_of(&self, other: &Self) -> bool {
+        let paths = |settings: &Self| {
+            let InterpolationSettings { start_turn, end_turn, .. } = settings.interpolation;
+            (settings.footprint, settings.planning.enabled, start_turn, end_turn)
+        };
+        paths(self) == paths(other)
+    }
+
+    /// Speeds of motions by itself, m/s and rad/s.
+    pub(crate) fn speeds(&self) -> [f64; 2] {
+        let Self { interpolation, limits, .. } = self;
+        [
+            interpolation.linear_velocity.min(limits.linear.velocity),
+            interpolation.angular_velocity.min(limits.angular.velocity),
+        ]
     }
 
     /// The twist that the drives can produce, slower on the same path if a wheel would turn too fast.

@@ -158,6 +158,9 @@ pub fn check(command: &CheckCommand) -> Result<()> {
             return Err(report(&command.file, &missing).into());
         }
     }
+    for (position, part) in program.without_effect() {
+        eprintln!("{}:{}:{}: warning: {part}", command.file.display(), position.line, position.column);
+    }
     let steps: usize = program.tasks.iter().map(|task| task.steps.len()).sum();
     outln!("{}: no errors; tasks: {}, steps: {steps}", command.file.display(), program.tasks.len());
     Ok(())

@@ -53,7 +53,7 @@ pub enum Refusal {
 
 /// A value that only one side can represent: not finite, or too large.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{field}: {value} cannot be represented")]
+#[error("{field}: {} cannot be represented", dragoman_text::number(*.value))]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct OutOfRange {
     /// Name of the value, with its unit.

@@ -191,7 +191,7 @@ fn maps_that_are_none_are_refused_with_line_and_column() {
         ),
         (
             "<map><layer>\n<prohibit><point x='1' y='2'/><point x='1' y='3'/></prohibit></layer></map>",
-            "line 2, column 1: <polygon> needs at least three <point>; it has 2",
+            "line 2, column 1: <prohibit> needs at least three <point>; it has 2",
         ),
         (
             "<map><layer>\n<workarea><point x='0' y='0'/><point x='1' y='1'/><point x='2' y='2'/></workarea></layer></map>",

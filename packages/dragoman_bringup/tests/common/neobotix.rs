@@ -86,7 +86,15 @@ impl NeobotixClient {
 
     #[track_caller]
     pub fn ask(&mut self, data: &[u8]) -> Fields {
-        self.order(data);
+        self.ask_with(&[], data)
+    }
+
+    /// Asks in the same packet as the orders before the question.
+    #[track_caller]
+    pub fn ask_with(&mut self, orders: &[Vec<u8>], data: &[u8]) -> Fields {
+        let orders = orders.iter().map(Vec::as_slice);
+        let packet: Vec<u8> = orders.chain([data]).flat_map(|one| message(self.header, one)).collect();
+        self.send(&packet);
         let reply = self.reply();
         assert_eq!(reply[0], data[0], "the reply is to another command");
         Fields { bytes: reply, place: 1 }
@@ -153,6 +161,15 @@ pub fn texts(number: u8, texts: &[&str]) -> Vec<u8> {
         data.extend(text.as_bytes());
     }
     data
+}
+
+/// The lines of the protocol queue in the reply to CMD_GET_DEBUG_DATA, of a platform that does not map.
+#[track_caller]
+pub fn queue(mut debug: Fields) -> Vec<String> {
+    let _ = (debug.list::<8>(), debug.flag(), debug.list::<3>(), debug.list::<9>());
+    (0..debug.int()).for_each(|_| _ = (debug.int(), debug.text()));
+    let _ = (debug.list::<3>(), debug.list::<3>(), debug.list::<3>());
+    (0..debug.int()).map(|_| debug.text()).collect()
 }
 
 /// A reply, read from its beginning.
@@ -262,12 +279,14 @@ pub struct Status {
     pub is_colliding: bool,
     /// Siren and flash light.
     pub lights: [bool; 2],
+    /// Angle of the head, degrees.
+    pub head: i32,
 }
 
 impl Status {
     /// Row by row as in the PlatformCtrl guide, 6.4.
     #[track_caller]
-    fn read(mut fields: Fields) -> Self {
+    pub fn read(mut fields: Fields) -> Self {
         let [commanded, estimated] = [fields.ints(), fields.ints()];
         let covariance = fields.ints();
         let scan = (0..fields.int()).map(|_| [fields.int16(), fields.int16()]).collect();
@@ -307,7 +326,7 @@ impl Status {
         let (is_lost, is_colliding) = (fields.flag(), fields.flag());
         assert_eq!((fields.byte(), [0; 4].map(|_| fields.byte())), (0, [0; 4]), "lookup data, infrared");
         let lights = [fields.flag(), fields.flag()];
-        let _head = fields.int();
+        let head = fields.int();
         fields.check();
         Self {
             commanded,
@@ -329,6 +348,7 @@ impl Status {
             is_lost,
             is_colliding,
             lights,
+            head,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The lab's platform as old programs use it: raw sockets at PlatformCtrl's ports, with the true pose from the world.
 
+mod answers;
 mod commands;
 mod hostile;
 mod original;

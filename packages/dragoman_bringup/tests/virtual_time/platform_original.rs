@@ -8,8 +8,8 @@ use crate::common::platform::{Operator, PARTS};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::PlatformBoard;
 use dragoman_ros::dragoman_msgs::srv::{
-    PlatformGetDebugData, PlatformGetDocument, PlatformGetParameter, PlatformRaiseEvent,
-    PlatformSetDigitalOutput, PlatformSetDocument, PlatformSetParameter,
+    PlatformGetDebugData, PlatformGetDocument, PlatformGetParameter, PlatformGetParameters,
+    PlatformRaiseEvent, PlatformSetDigitalOutput, PlatformSetDocument, PlatformSetParameter,
 };
 use dragoman_ros::geometry_msgs::msg::{Pose, Pose2D, PoseArray};
 use dragoman_ros::rcl_interfaces::srv::GetParameters;
@@ -218,7 +218,7 @@ fn boards_and_sensors_that_parameters_name_fill_the_status() {
 fn unknown_keys_of_parameter_files_are_kept_and_a_watchdog_is_obeyed() {
     let files = Folder::new();
     let file = files.0.join("watchdog.ini");
-    std::fs::write(&file, "[MOTION_CTRL]\nVelWatchdogTime = 400 ; ms\nDriveGain = 7\n").unwrap();
+    std::fs::write(&file, "[MOTION_CTRL]\nVelWatchdogTime = 400 ; ms\nDriveGain = 7\na=b\n").unwrap();
     let ini = format!("platform:parameters_file:={}", file.display());
     let mut operator = Operator::with_arguments(&["-p", &ini]);
     let kept = |operator: &mut Operator, key: &str| {
@@ -226,7 +226,18 @@ fn unknown_keys_of_parameter_files_are_kept_and_a_watchdog_is_obeyed() {
         operator.call::<PlatformGetParameter::Service>("get_pltf_param", request)
     };
     assert_eq!(kept(&mut operator, "DriveGain").parameter.value, "7");
-    assert!(!kept(&mut operator, "Nothing").success);
+    // The protocol has no type for a text.
+    let text = kept(&mut operator, "a").parameter;
+    assert_eq!((text.value.as_str(), text.type_), ("b", 2));
+    let unknown = kept(&mut operator, "Nothing");
+    assert_eq!((unknown.success, unknown.message.as_str()), (false, "there is no parameter 'Nothing'"));
+    let all = operator.call::<PlatformGetParameters::Service>("get_pltf_param_vec", Default::default());
+    let keys: Vec<&str> = all.parameters.iter().skip(94).map(|one| one.key.as_str()).collect();
+    assert_eq!(keys, ["DriveGain", "VelWatchdogTime", "a"]);
+    let request = PlatformSetParameter::Request { key: "a".to_owned(), value: "c".to_owned() };
+    let set = operator.call::<PlatformSetParameter::Service>("set_pltf_param", request);
+    let words = "parameter 'a' is kept from a file: it has no effect, and cannot be set";
+    assert_eq!((set.success, set.message.as_str()), (false, words));
     let request = GetParameters::Request { names: vec!["watchdog".to_owned()] };
     let values = operator.call::<GetParameters::Service>("platform/get_parameters", request).values;
     assert_eq!(values.iter().map(|value| value.double_value).collect::<Vec<_>>(), [0.4]);
@@ -235,7 +246,7 @@ fn unknown_keys_of_parameter_files_are_kept_and_a_watchdog_is_obeyed() {
         let values = report.status.iter().flat_map(|status| &status.values);
         values.into_iter().any(|value| {
             (value.key.as_str(), value.value.as_str())
-                == ("unknown parameters kept", "DriveGain, VelWatchdogTime")
+                == ("unknown parameters kept", "DriveGain, VelWatchdogTime, a")
         })
     });
 }

@@ -14,6 +14,7 @@ use dragoman_time::{Program, Run, Surroundings};
 use dragoman_tools::task::{self, RunCommand, StepCommand};
 use tokio::sync::{Notify, mpsc};
 
+use crate::common::neobotix::{NeobotixClient, queue};
 use crate::common::platform::Operator;
 use crate::common::{Folder, block_on, context};
 
@@ -404,4 +405,55 @@ fn steps_begin_at_the_user_s_word() {
         assert!(is_success && lines.iter().any(|line| line.ends_with("log: last")), "{lines:?} {error}");
         operator.is(PlatformStatus::READY);
     }
+}
+
+/// In every mode: what a program has set is in force for what follows, and its messages are shown. What the platform
+/// refuses of it, the protocol's clients learn, too.
+#[test]
+fn what_a_program_sets_is_in_force_and_what_it_says_is_shown() {
+    let folder = Folder::new();
+    let file = folder.write(
+        "program.txt",
+        "program
+  task t
+    parameter > set key=SirenEnabled value=true
+    goto on condition=\"Siren Enabled\"
+    log type=error message=\"not in force\"
+    label on
+    parameter > set key=SirenEnabled value=false
+    goto end condition=SirenEnabled
+    log type=info message=\"off again\"
+    audio > speak hello
+    label end
+",
+    );
+    let mut operator = Operator::new();
+    let server = operator.lab.neobotix[0].to_string();
+    let remote = ["run", "--remote"];
+    let socket = ["run", "--remote", "--server", &server];
+    for (mode, sees_refusals) in [(&["run", "--init"][..], true), (&remote, true), (&socket, false)] {
+        let (is_success, lines, error) = Running::new(&operator, &[mode, &[&file]].concat()).end();
+        assert!(is_success, "{mode:?}: {lines:#?} {error}");
+        let count = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+        assert_eq!((count("info: off again"), count("error: not in force")), (1, 0), "{mode:?}: {lines:#?}");
+        assert_eq!(count("there is no speech"), usize::from(sees_refusals), "{mode:?}: {lines:#?}");
+        operator.is(PlatformStatus::READY);
+    }
+    let client = &mut NeobotixClient::new(operator.lab.neobotix[1]);
+    let lines = queue(client.ask(&[50]));
+    let expected = ["info: off again", "refused: there is no speech: its topic has no subscribers"];
+    assert!(lines.starts_with(&expected.map(str::to_owned)), "{lines:?}");
+}
+
+/// A program says more than the platform keeps; the user learns that something is missing.
+#[test]
+fn messages_that_are_missing_are_counted() {
+    let folder = Folder::new();
+    let logs: String = (1..=100).map(|number| format!("    log type=info message={number}\n")).collect();
+    let file = folder.write("program.txt", &format!("program\n  task t\n{logs}"));
+    let operator = Operator::new();
+    let (is_success, lines, error) = Running::new(&operator, &["run", "--init", &file]).end();
+    assert!(is_success, "{lines:#?} {error}");
+    assert!(lines.iter().any(|line| line.ends_with("68 messages came too fast to be shown")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.ends_with("info: 100")), "{lines:#?}");
 }

@@ -2,7 +2,7 @@
 
 use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_neobotix::codes::{Board, Code, Emergency, MotionMode, Motor, Operation};
-use dragoman_neobotix::map::{Map, MapError, Roadmap, RouteError};
+use dragoman_neobotix::map::{MAX_COORDINATE, Map, MapError, Roadmap, RouteError};
 
 use crate::planning::PlanError;
 use crate::program::{Program, ProgramError, TrackedObject};
@@ -20,7 +20,8 @@ pub enum Command {
     Shutdown,
     /// Makes a connected platform ready.
     Initialize,
-    /// Applies or releases a brake. A platform with a brake applied does not move.
+    /// Applies or releases a brake. A platform with a brake applied does not move; a motion is interrupted as by
+    /// [`Command::Break`].
     SetBrake {
         motor: Motor,
         /// `false`: released.
@@ -105,6 +106,12 @@ pub enum Refusal {
     /// A number of the command is NaN or infinite.
     #[error("a value is not finite")]
     NotFinite,
+    /// A coordinate is too large.
+    #[error("a coordinate is more than {MAX_COORDINATE} m from the origin of the map")]
+    TooFar,
+    /// A lateral velocity, and the drives are not omnidirectional.
+    #[error("the drives cannot move the platform sideways; leave out the lateral velocity")]
+    Sideways,
     /// Not one of the seven motion modes.
     #[error("there is no motion mode {0}; use 0 to 6")]
     UnknownMode(i32),

@@ -54,6 +54,10 @@ impl Platform {
                     return Err(Refusal::Emergency(self.emergency));
                 }
                 self.brakes[usize::from(motor == Motor::Left)] = applied;
+                // Nobody expects it to drive off because a brake is released.
+                if applied && self.operation == Operation::Moving {
+                    self.interrupt();
+                }
                 Ok(())
             }
             Command::SetDigitalOutput { board, channel, high } => {
@@ -74,8 +78,7 @@ impl Platform {
             Command::Continue => self.start(&[Operation::Ready, Operation::Broken, Operation::Moving]),
             Command::Break => match self.operation {
                 Operation::Moving | Operation::Broken => {
-                    self.velocity = None;
-                    self.enter(Operation::Broken);
+                    self.interrupt();
                     Ok(())
                 }
                 state => Err(Refusal::WrongState(state)),
@@ -110,7 +113,6 @@ impl Platform {
             }
             Command::StartMapping => {
                 self.is_mapping = true;
-                self.give_up_goal();
                 self.localizer.map_from(self.mapper.lines(&self.settings.mapping));
                 Ok(())
             }
@@ -123,8 +125,8 @@ impl Platform {
             }
             Command::StopMapping => {
                 if std::mem::take(&mut self.is_mapping) {
-                    self.give_up_goal();
                     self.find_in_map();
+                    self.plan_again();
                 }
                 Ok(())
             }
@@ -140,6 +142,12 @@ impl Platform {
             Command::StartReplay(recording) => self.start_replay(recording),
             Command::SetSettings(settings) => self.set_settings(*settings),
         }
+    }
+
+    /// Interrupts the motion; it can be continued.
+    fn interrupt(&mut self) {
+        self.velocity = None;
+        self.enter(Operation::Broken);
     }
 
     fn connect(&mut self) -> Result<(), Refusal> {
@@ -293,7 +301,7 @@ impl Platform {
         Ok(begun?)
     }
 
-    /// A new map applies to the next motion; the current one is cancelled.
+    /// A motion goes on to its goal, on a path that is planned in the new map.
     fn set_map(&mut self, map: Map) -> Result<(), Refusal> {
         self.set_prepared_map(PreparedMap::new(map, &self.settings)?);
         Ok(())
@@ -310,8 +318,8 @@ impl Platform {
         if !self.is_mapping {
             self.find_in_map();
         }
-        self.give_up_goal();
         self.obstacles.clear();
+        self.plan_again();
     }
 
     /// Localizes in the map in force, beginning at the last pose.
@@ -320,10 +328,7 @@ impl Platform {
     }
 
     fn set_pose(&mut self, pose: Pose) -> Result<(), Refusal> {
-        if !(pose.is_finite() && position(pose).coords.amax() <= MAX_COORDINATE) {
-            return Err(Refusal::NotFinite);
-        }
-        self.give_up_goal();
+        check(&Target::Pose(pose))?;
         self.obstacles.clear();
         let pose = Pose { heading: wrap_angle(pose.heading), ..pose };
         if self.is_mapping {
@@ -332,6 +337,7 @@ impl Platform {
             self.localizer.place(pose, &self.settings.localization);
         }
         self.pose = self.localizer.pose();
+        self.plan_again();
         Ok(())
     }
 
@@ -341,13 +347,30 @@ impl Platform {
         if !settings.planning.has_grid_of(&self.settings.planning) {
             self.ground = Arc::new(Ground::new(&self.map, &settings));
         }
+        let has_paths = settings.has_paths_of(&self.settings);
         self.settings = settings;
+        if !has_paths {
+            self.plan_again();
+        }
         Ok(())
+    }
+
+    /// After a change of the map, the pose or the settings: a motion goes on to its goal, on another path.
+    fn plan_again(&mut self) {
+        let mut automatic = std::mem::take(&mut self.automatic);
+        let event = automatic.plan_again(&self.situation());
+        self.automatic = automatic;
+        if let Some(event) = event {
+            self.moved(event);
+        }
     }
 }
 
-/// Checks that all numbers of a target are finite.
+/// Checks that all numbers of a target are finite, and not too large to count with.
 fn check(target: &Target) -> Result<(), Refusal> {
-    let countable = |pose: &Pose| pose.is_finite() && position(*pose).coords.amax() <= MAX_COORDINATE;
-    if target.poses().iter().all(countable) { Ok(()) } else { Err(Refusal::NotFinite) }
+    if !target.poses().iter().all(Pose::is_finite) {
+        return Err(Refusal::NotFinite);
+    }
+    let is_near = |pose: &Pose| position(*pose).coords.amax() <= MAX_COORDINATE;
+    if target.poses().iter().all(is_near) { Ok(()) } else { Err(Refusal::TooFar) }
 }

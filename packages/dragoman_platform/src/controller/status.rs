@@ -121,6 +121,16 @@ impl Platform {
         &self.settings
     }
 
+    /// Digital outputs of the IO board and the relay board, one bit per channel.
+    pub fn digital_outputs(&self) -> [u16; 2] {
+        self.digital_outputs
+    }
+
+    /// The enabled ultrasonic sensors, one bit each.
+    pub fn ultrasonics(&self) -> u16 {
+        self.ultrasonics
+    }
+
     /// The remaining path, in the map, m.
     pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
         self.automatic.path()
@@ -169,7 +179,10 @@ impl Platform {
     /// Cancels a motion; ignored if another motion has started. The platform brakes.
     pub fn give_up(&mut self, number: u64) {
         if self.automatic.motion().number == number && self.automatic.is_busy() {
-            self.give_up_goal();
+            self.automatic.cancel();
+            if let Some(interpreter) = &mut self.interpreter {
+                interpreter.handle_motion_failed();
+            }
         }
     }
 

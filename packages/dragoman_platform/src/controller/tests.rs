@@ -270,6 +270,11 @@ fn brakes_outputs_and_ultrasonics_are_set() {
     bench.send(Command::SetBrake { motor: Motor::Left, applied: false }).unwrap();
     bench.run(0.2);
     assert_eq!((bench.output.digital_outputs[0], bench.output.ultrasonics), (0, 0));
+    // The brake has interrupted the motion: it does not drive on by itself.
+    assert_eq!((bench.output.twist, bench.platform.status().operation), (Twist::ZERO, Operation::Broken));
+    bench.send(Command::Continue).unwrap();
+    bench.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    bench.run(0.2);
     assert!(bench.output.twist.linear > 0.0);
     let unknown = bench.send(Command::SetDigitalOutput { board: Board::Io, channel: 16, high: true });
     assert_eq!(unknown, Err(Refusal::UnknownChannel(16)));
@@ -283,10 +288,20 @@ fn what_is_not_finite_is_refused() {
         Command::MoveAbsolute(wrong),
         Command::MoveRelative(wrong),
         Command::MovePath(vec![Pose::ORIGIN, wrong]),
-        Command::SetPose(Pose::new(1e300, 0.0, 0.0)),
+        Command::SetPose(wrong),
         Command::PlaceObstacle(Some(Point::new(f64::INFINITY, 0.0))),
     ] {
         assert_eq!(bench.send(command), Err(Refusal::NotFinite));
+    }
+    // The largest INT of a telegram in mm.
+    let far = Pose::new(2_147_483.647, 0.0, 0.0);
+    for command in [
+        Command::MoveAbsolute(far),
+        Command::MoveRelative(far),
+        Command::MovePath(vec![Pose::ORIGIN, far]),
+        Command::SetPose(far),
+    ] {
+        assert_eq!(bench.send(command), Err(Refusal::TooFar));
     }
     assert_eq!(bench.send(Command::MovePath(Vec::new())), Err(Refusal::EmptyPath));
     bench.run(0.1);
@@ -500,5 +515,6 @@ fn a_program_with_two_tasks_runs_to_its_end() {
 
 mod blind;
 mod goals;
+mod kept;
 mod omnidirectional;
 mod sensing;

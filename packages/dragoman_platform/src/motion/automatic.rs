@@ -271,6 +271,29 @@ impl Automatic {
         Ok(())
     }
 
+    /// The map, the pose or the settings have changed: a motion to a target goes on, on a path that is planned again when
+    /// the platform stands. A navigator plans by itself. The motion ends if the map prohibits its goal now.
+    pub fn plan_again(&mut self, situation: &Situation<'_>) -> Option<MotionEvent> {
+        let goal = self.goal()?;
+        if situation.map.forbids(&situation.settings.footprint.at(goal)) {
+            return Some(self.give_up(PlanError::CollisionTarget));
+        }
+        if let Some(task) = &mut self.task {
+            task.plan_again();
+            self.planner = PlannerState::Planning;
+            // A plan in progress is one of before.
+            (self.job, self.awaited) = (None, None);
+        }
+        None
+    }
+
+    /// Ends the motion with this error.
+    fn give_up(&mut self, error: PlanError) -> MotionEvent {
+        self.cancel();
+        self.fail(error);
+        MotionEvent::Failed(error)
+    }
+
     /// Cancels the target.
     pub fn cancel(&mut self) {
         if self.is_busy() {
@@ -320,10 +343,7 @@ impl Automatic {
                 if !hopeless {
                     return None;
                 }
-                self.cancel();
-                self.planner = error.into();
-                self.motion.end = Some(MotionEnd::Failed(error));
-                Some(MotionEvent::Failed(error))
+                Some(self.give_up(error))
             }
         }
     }

@@ -123,8 +123,7 @@ impl Curve {
     /// such that the platform can brake in time; zero at the end.
     pub fn speeds(&self, settings: &Settings) -> Vec<f64> {
         let interpolation = &settings.interpolation;
-        let most = interpolation.linear_velocity.min(settings.limits.linear.velocity);
-        let turn_rate = interpolation.angular_velocity.min(settings.limits.angular.velocity);
+        let [most, turn_rate] = settings.speeds();
         let [braking, turn_braking] = settings.decelerations();
         let mut speeds: Vec<f64> = (0..self.samples.len())
             .map(|index| {

@@ -1,9 +1,10 @@
 //! Following a curve, and turning on the spot.
 
+use dragoman_geometry::limits::Limits;
 use dragoman_geometry::{Pose, Segment, Twist, direction, position, relative, wrap_angle};
 
 use super::curve::{Curve, Sample};
-use crate::settings::{MotionSettings, Settings};
+use crate::settings::{InterpolationSettings, MotionSettings, Settings};
 
 /// Range of the search for the nearest sample, back and ahead along the curve, m: a curve may cross itself.
 const WINDOW: [f64; 2] = [0.3, 1.0];
@@ -19,6 +20,8 @@ const ARRIVED: f64 = 0.003;
 pub struct Follower {
     curve: Curve,
     speeds: Vec<f64>,
+    /// The settings of the speeds.
+    settings: (InterpolationSettings, Limits),
     /// The sample before the nearest place.
     index: usize,
 }
@@ -41,7 +44,8 @@ pub struct Tracking {
 impl Follower {
     /// Starts at the beginning of the curve.
     pub fn new(curve: Curve, settings: &Settings) -> Self {
-        Self { speeds: curve.speeds(settings), curve, index: 0 }
+        let in_force = (settings.interpolation, settings.limits);
+        Self { speeds: curve.speeds(settings), settings: in_force, curve, index: 0 }
     }
 
     /// The complete curve, including the part that was driven.
@@ -58,6 +62,10 @@ impl Follower {
     /// (curvature - offset gain * offset - heading gain * heading error), with the curvature of the parallel curve
     /// through the platform, and with gains per time rather than per distance at high speed.
     pub fn step(&mut self, pose: Pose, velocity: f64, settings: &Settings) -> Tracking {
+        let in_force = (settings.interpolation, settings.limits);
+        if self.settings != in_force {
+            (self.speeds, self.settings) = (self.curve.speeds(settings), in_force);
+        }
         let reference = self.nearest(pose);
         let back = if self.curve.reverse { std::f64::consts::PI } else { 0.0 };
         let along = direction(reference.heading);
@@ -70,8 +78,12 @@ impl Follower {
         if remaining <= ARRIVED {
             return Tracking { twist: Twist::ZERO, reference, offset, remaining, arrived: true };
         }
+        let [fastest, _] = settings.speeds();
+        if fastest == 0.0 {
+            return Tracking { twist: Twist::ZERO, reference, offset, remaining, arrived: false };
+        }
         // With a large heading error the platform turns before it drives.
-        let speed = self.speed(reference.at).max(LEAST_SPEED) * wrong.cos().max(0.1);
+        let speed = self.speed(reference.at).max(LEAST_SPEED).min(fastest) * wrong.cos().max(0.1);
         let bend = reference.curvature * wrong.cos() / (1.0 - reference.curvature * offset).max(0.2);
         // The sine over the angle: an offset is corrected only while the platform faces along the curve.
         let sinc = if wrong.abs() < 1e-6 { 1.0 } else { wrong.sin() / wrong };
@@ -124,30 +136,32 @@ impl Follower {
     }
 }
 
-/// Turn rate towards a direction, rad/s; 0 if it is reached. It brakes in time.
-pub fn turn(current: f64, target: f64, settings: &Settings) -> f64 {
+/// Turn rate towards a direction, rad/s; `None` if it is reached. It brakes in time.
+pub fn turn(current: f64, target: f64, settings: &Settings) -> Option<f64> {
     let left = wrap_angle(target - current);
     if left.abs() < settings.motion.heading_tolerance / 2.0 {
-        return 0.0;
+        return None;
     }
     let [_, braking] = settings.decelerations();
-    let most = settings.interpolation.angular_velocity.min(settings.limits.angular.velocity);
-    let rate = (2.0 * 0.5 * braking * left.abs()).sqrt().min(4.0 * left.abs()).clamp(0.01, most);
-    rate.copysign(left)
+    let [_, most] = settings.speeds();
+    let rate = (2.0 * 0.5 * braking * left.abs()).sqrt().min(4.0 * left.abs()).max(0.01).min(most);
+    Some(rate.copysign(left))
 }
 
-/// Velocity of an omnidirectional platform straight to a pose nearby, without turning towards it; zero if it is
+/// Velocity of an omnidirectional platform straight to a pose nearby, without turning towards it; `None` if it is
 /// reached.
-pub fn shift(pose: Pose, goal: Pose, settings: &Settings) -> Twist {
+pub fn shift(pose: Pose, goal: Pose, settings: &Settings) -> Option<Twist> {
     let away = relative(pose, goal);
     let distance = away.x.hypot(away.y);
-    let speed = if distance < settings.motion.position_tolerance / 2.0 {
-        0.0
-    } else {
-        (2.0 * distance).clamp(LEAST_SPEED, settings.interpolation.linear_velocity.max(LEAST_SPEED))
-    };
+    let [most, _] = settings.speeds();
+    let is_there = distance < settings.motion.position_tolerance / 2.0;
+    let speed = if is_there { 0.0 } else { (2.0 * distance).max(LEAST_SPEED).min(most) };
+    let rate = turn(pose.heading, goal.heading, settings);
+    if is_there && rate.is_none() {
+        return None;
+    }
     let part = if distance > 0.0 { speed / distance } else { 0.0 };
-    Twist::planar(away.x * part, away.y * part, turn(pose.heading, goal.heading, settings))
+    Some(Twist::planar(away.x * part, away.y * part, rate.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -215,7 +229,7 @@ mod tests {
         let settings = Settings::default();
         let (mut ramp, mut pose) = (Ramp::new(settings.limits).unwrap(), Pose::new(0.0, 0.05, 0.0));
         for _ in 0..500 {
-            let twist = ramp.step_along(shift(pose, Pose::ORIGIN, &settings), STEP);
+            let twist = ramp.step_along(shift(pose, Pose::ORIGIN, &settings).unwrap_or_default(), STEP);
             assert_eq!(twist.angular, 0.0);
             let time = STEP.as_secs_f64();
             pose = Pose::new(pose.x + twist.linear * time, pose.y + twist.lateral * time, 0.0);
@@ -232,8 +246,8 @@ mod tests {
             let mut cycles = 0;
             loop {
                 let rate = turn(pose.heading, target, &settings);
-                let twist = ramp.step_along(Twist::new(0.0, rate), STEP);
-                if rate == 0.0 && twist == Twist::ZERO {
+                let twist = ramp.step_along(Twist::new(0.0, rate.unwrap_or_default()), STEP);
+                if rate.is_none() && twist == Twist::ZERO {
                     break;
                 }
                 pose = drive(pose, twist);

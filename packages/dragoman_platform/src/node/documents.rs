@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use dragoman_geometry::{Point, Segment};
 use dragoman_neobotix::documents::{
     Document, DocumentError, Layer, MAX_DOCUMENT_LEN, Map, MapItem, MappedLine, PointElement, Program,
-    Roadmap, WriteError,
+    Roadmap, WriteError, declared_as_utf8,
 };
 use dragoman_neobotix::file_name::{FileNameError, plain_file_name};
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetDocument, PlatformSetDocument};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
+use dragoman_text::excerpt;
 use futures::channel::mpsc::Receiver;
 use futures::stream::StreamExt;
 
@@ -65,7 +66,7 @@ pub enum DocumentFileError {
         source: io::Error,
     },
     /// The document is invalid.
-    #[error("{name}: {source}")]
+    #[error("{}: {source}", excerpt(.name))]
     Document {
         /// Name of the document.
         name: String,
@@ -73,7 +74,7 @@ pub enum DocumentFileError {
         source: DocumentError,
     },
     /// The controller refused the document.
-    #[error("{name}: {source}")]
+    #[error("{}: {source}", excerpt(.name))]
     Refused {
         /// Name of the document.
         name: String,
@@ -167,6 +168,7 @@ fn prepare(
     if document.name.is_empty() {
         kind.default_name().clone_into(&mut document.name);
     }
+    document.text = declared_as_utf8(document.text);
     let (name, text) = (&document.name, document.text.as_bytes());
     let wrong = |source| DocumentFileError::Document { name: name.clone(), source };
     let refused = |source| DocumentFileError::Refused { name: name.clone(), source };
@@ -183,6 +185,9 @@ fn prepare(
                 for missing in program.check_stations(&roadmap) {
                     tracing::warn!(%missing, "the program has a target that the roadmap does not have");
                 }
+            }
+            for (position, part) in program.without_effect() {
+                tracing::warn!("the program, {position}: {part}");
             }
             Content::Program((&program).into())
         }
@@ -283,8 +288,8 @@ pub(super) const MOST_LOADS: usize = 64;
 pub(super) async fn load_wanted(shared: Shared, mut requests: Receiver<Wanted>) {
     while let Some(wanted) = requests.next().await {
         for (kind, name) in wanted {
-            // Refusals are stored for the diagnostics.
-            if load_named(&shared, kind, name).await.is_err() {
+            if let Err(Refused(reason)) = load_named(&shared, kind, name).await {
+                shared.with(|state| state.tell_refusal(reason));
                 break;
             }
         }
@@ -452,9 +457,9 @@ mod tests {
         let context = Context::with_options(&discovery, arguments).unwrap();
         let mut node = Node::create(context, "platform", "/documents").unwrap();
         let (values, _server) = parameters::declare(&mut node, declarations(&Setup::default())).unwrap();
-        let (pictures, _) = mpsc::channel(1);
+        let (grabs, _) = mpsc::channel(1);
         let (loads, requests) = mpsc::channel(MOST_LOADS);
-        let shared = Shared::new(&mut node, values, pictures, loads).unwrap();
+        let shared = Shared::new(&mut node, values, grabs, loads).unwrap();
         tokio::spawn(load_wanted(shared.clone(), requests));
 
         let (go_on, held) = std::sync::mpsc::channel::<()>();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use dragoman_neobotix::documents::decode;
 use dragoman_ros::files::{open_below, open_regular};
 use dragoman_time::{Work, off_thread, own, spawn};
 
@@ -63,7 +64,7 @@ pub(super) fn save_beside(
 /// link.
 ///
 /// # Errors
-/// The system's error; the file is longer, or not UTF-8.
+/// The system's error; the file is longer, or neither UTF-8 nor in the encoding that it declares.
 pub(super) fn read(path: &Path, max_len: usize) -> Result<String, DocumentFileError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().map(Path::new).unwrap_or(Path::new(""));
@@ -85,10 +86,13 @@ fn contents(file: io::Result<File>, path: &Path, max_len: usize) -> Result<Strin
     if bytes.len() > max_len {
         return Err(DocumentFileError::TooLong { path: path.to_owned(), max_len });
     }
-    String::from_utf8(bytes).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
+    // Files of other programs may be in the encoding that they declare.
+    String::from_utf8(bytes)
+        .or_else(|error| decode(error.as_bytes()))
+        .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
-/// Most files that wait to be written for programs and recordings.
+/// Most recordings that wait to be written.
 const MOST_WAITING: usize = 8;
 
 /// The files that are written.

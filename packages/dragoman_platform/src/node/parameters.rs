@@ -290,22 +290,23 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNode
     Ok(kept)
 }
 
-/// A value with an unknown key for `get_pltf_param`; `None` if it is a text, which the protocol's types cannot
-/// represent.
-pub(super) fn kept_parameter(entry: &table::IniEntry) -> Option<PlatformParameter> {
-    let kinds = [ParameterType::Boolean, ParameterType::Integer, ParameterType::Double];
+/// A value with an unknown key for `get_pltf_param`. The protocol has no type for a text that is no number: it gets the
+/// type of any number.
+pub(super) fn kept_parameter(entry: &table::IniEntry) -> PlatformParameter {
+    let kinds = [ParameterType::Boolean, ParameterType::Integer];
     let is_word = |kind| kind != ParameterType::Boolean || entry.value.parse::<f64>().is_err();
-    let kind = kinds.into_iter().find(|&kind| is_word(kind) && Value::parse(kind, &entry.value).is_some())?;
+    let kind = kinds.into_iter().find(|&kind| is_word(kind) && Value::parse(kind, &entry.value).is_some());
+    let kind = kind.unwrap_or(ParameterType::Double);
     let categories = ParameterCategory::ALL.iter();
     let category = categories.copied().find(|category| category.name().eq_ignore_ascii_case(&entry.section));
-    Some(PlatformParameter {
+    PlatformParameter {
         key: entry.key.clone(),
         value: entry.value.clone(),
         type_: kind.code().into(),
         category: category.unwrap_or(ParameterCategory::Geometry).code().into(),
         minimum: i32::MIN,
         maximum: i32::MAX,
-    })
+    }
 }
 
 /// Current values of the guide's parameters.
@@ -415,10 +416,13 @@ mod tests {
         assert_eq!(values.value::<f64>("IpoTransVel"), 300.0);
         assert_eq!(settings(&values, &platform_parameters(&values)).watchdog, Duration::from_millis(2500));
         assert_eq!(kept.keys().collect::<Vec<_>>(), ["DriveGain", "Name", "On", "WatchdogTime"]);
-        let asked = |key: &str| kept_parameter(&kept[key]).map(|one| (one.value, one.type_, one.category));
-        assert_eq!(asked("DriveGain"), Some(("7".to_owned(), 1, 7)));
-        assert_eq!(asked("On"), Some(("true".to_owned(), 0, 7)));
-        assert_eq!(asked("Name"), None);
+        let asked = |key: &str| {
+            let PlatformParameter { value, type_, category, .. } = kept_parameter(&kept[key]);
+            (value, type_, category)
+        };
+        assert_eq!(asked("DriveGain"), ("7".to_owned(), 1, 7));
+        assert_eq!(asked("On"), ("true".to_owned(), 0, 7));
+        assert_eq!(asked("Name"), ("x".to_owned(), 2, 7));
         // ROS takes precedence.
         let (values, _) = loaded(&["--ros-args", "-p", "watchdog:=0.5"], text, 2).unwrap();
         assert_eq!(values.value::<f64>("watchdog"), 0.5);

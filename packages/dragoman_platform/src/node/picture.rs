@@ -58,16 +58,16 @@ impl Format {
     }
 }
 
-/// Maximum number of pictures of programs that wait for the current one; more are refused.
+/// Maximum number of pictures and scans of programs that wait for the current one; more are refused.
 pub(super) const MOST_WANTED: usize = 8;
 
-/// Serves `grab_image`, and saves the pictures whose names come from `wanted`.
+/// Serves `grab_image`, and saves what comes from `wanted`.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     shared: &Shared,
     values: &Parameters,
     context: &Context,
-    mut wanted: Receiver<String>,
+    mut wanted: Receiver<Grab>,
 ) -> dragoman_ros::Result<()> {
     let camera = Camera {
         context: context.clone(),
@@ -77,9 +77,10 @@ pub(super) fn serve(
     };
     let own = camera.clone();
     tasks.spawn(async move {
-        while let Some(name) = wanted.next().await {
-            // Refusals are stored for the diagnostics.
-            let _ = own.save(&name).await;
+        while let Some(grab) = wanted.next().await {
+            if let Err(Refused(reason)) = own.grab(grab).await {
+                own.shared.with(|state| state.tell_refusal(reason));
+            }
         }
     });
     tasks.serve_later::<PlatformSetFile::Service, _>("grab_image", move |request| {
@@ -100,7 +101,25 @@ struct Camera {
     shared: Shared,
 }
 
+/// What a program wants to be saved.
+pub(super) enum Grab {
+    /// A picture of the camera, under this name.
+    Picture(String),
+    /// A scan: its file, and the text for it.
+    Scan(PathBuf, String),
+}
+
 impl Camera {
+    async fn grab(&self, grab: Grab) -> Result<(), Refused> {
+        match grab {
+            Grab::Picture(name) => self.save(&name).await,
+            Grab::Scan(file, text) => {
+                let saved = beside(move || save(&file, text.as_bytes())).await;
+                self.shared.ask(|_| saved)
+            }
+        }
+    }
+
     async fn save(&self, name: &str) -> Result<(), Refused> {
         let grabbed = grab(&self.context, &self.namespace, &self.topic, name).await;
         let folder = self.shared.with(|state| state.data_folder.join("images"));

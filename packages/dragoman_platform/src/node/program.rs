@@ -8,8 +8,7 @@ use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_neobotix::parameters::declarations;
 
 use super::documents::{Kind, MOST_LOADS};
-use super::files::save_beside;
-use super::picture::MOST_WANTED;
+use super::picture::{Grab, MOST_WANTED};
 use super::services::set_parameter;
 use super::state::{Refused, State};
 use crate::program::{Date, Effect};
@@ -54,15 +53,15 @@ impl State {
             Effect::MoveCamera(position) => self.outlets.move_camera(position),
             Effect::Grab { file_name, scan, image, .. } => {
                 let name = plain_file_name(&file_name)?;
+                let busy = |_| Refused(format!("{MOST_WANTED} pictures and scans are waiting already"));
                 if scan {
                     let points = self.inputs.points.iter().map(|point| format!("{} {}\n", point.x, point.y));
                     let text: String = points.collect();
                     let file = self.data_folder.join("scans").join(format!("{name}.dat"));
-                    save_beside(file, move || text.into_bytes())?;
+                    self.grabs.try_send(Grab::Scan(file, text)).map_err(busy)?;
                 }
                 if image {
-                    let busy = |_| Refused(format!("{MOST_WANTED} pictures are waiting already"));
-                    self.pictures.try_send(name.to_owned()).map_err(busy)?;
+                    self.grabs.try_send(Grab::Picture(name.to_owned())).map_err(busy)?;
                 }
                 Ok(())
             }
@@ -70,8 +69,8 @@ impl State {
     }
 }
 
-/// The last messages of programs, which clients of the protocol read with the debug data (PlatformCtrl guide, 6.5:
-/// `log` sends a message to the user interface).
+/// The last messages of programs, their refusals, and failed motions, which clients of the protocol read with the debug
+/// data (PlatformCtrl guide, 6.5: `log` sends a message to the user interface).
 #[derive(Default)]
 pub(super) struct ProgramLog {
     /// Number of the last message, from 1.
@@ -80,7 +79,7 @@ pub(super) struct ProgramLog {
 }
 
 impl ProgramLog {
-    fn push(&mut self, kind: &str, message: &str) {
+    pub(super) fn push(&mut self, kind: &str, message: &str) {
         if self.messages.len() == MOST_MESSAGES {
             self.messages.pop_front();
         }

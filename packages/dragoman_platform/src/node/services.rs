@@ -2,7 +2,9 @@
 
 use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_neobotix::codes::Code;
-use dragoman_neobotix::parameters::{Declaration, Parameters, Value, declaration, declarations};
+use dragoman_neobotix::parameters::{
+    Declaration, ParameterError, Parameters, Value, declaration, declarations,
+};
 use dragoman_ros::WrappedServiceTypeSupport;
 use dragoman_ros::dragoman_msgs::msg::PlatformParameter;
 use dragoman_ros::dragoman_msgs::srv::{
@@ -16,10 +18,11 @@ use dragoman_ros::dragoman_msgs::srv::{
 use dragoman_ros::geometry_msgs::msg::Pose2D;
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
+use dragoman_text::excerpt;
 
 use super::state::{Refused, Shared, State};
 use super::{parameters, status};
-use crate::controller::{Board, Command, Motor};
+use crate::controller::{Board, Command, Motor, Refusal};
 
 /// A response with success, and the reason of a failure.
 pub(super) trait Answer: Default {
@@ -181,6 +184,11 @@ fn serve_motions(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result
     })?;
     serve_order::<PlatformMoveVelocity::Service>(tasks, shared, "move_vel", |state, request| {
         let PlatformMoveVelocity::Request { translation, rotation, lateral } = request;
+        // As a topic of any base in ROS, `cmd_vel` may have components that the drives do not have.
+        let is_sideways = lateral.is_finite() && lateral != 0.0;
+        if is_sideways && !state.platform.settings().drives().is_omnidirectional() {
+            return Err(Refusal::Sideways.into());
+        }
         state.order(Command::Move(Twist::planar(translation, lateral, rotation)))
     })?;
     serve_order::<PlatformMoveWheels::Service>(tasks, shared, "move_vel_wheel", |state, request| {
@@ -202,21 +210,27 @@ fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     serve_question::<PlatformGetParameter::Service>(tasks, shared, "get_pltf_param", |state, request| {
         let known = declaration(&request.key)
             .map(|declared| parameter(declared, &parameters::platform_parameters(&state.values)));
-        let kept = || state.kept.get(&request.key).and_then(parameters::kept_parameter);
-        let parameter = known.or_else(kept);
-        let parameter =
-            parameter.ok_or_else(|| Refused(format!("there is no parameter '{}'", request.key)))?;
+        let kept = || state.kept.get(&request.key).map(parameters::kept_parameter);
+        let unknown = || ParameterError::Unknown { key: request.key.clone() };
+        let parameter = known.or_else(kept).ok_or_else(unknown)?;
         Ok(PlatformGetParameter::Response { parameter, ..Default::default() })
     })?;
     serve_question::<PlatformGetParameters::Service>(tasks, shared, "get_pltf_param_vec", |state, _| {
         let parameters = parameters::platform_parameters(&state.values);
-        let all = declarations().iter().map(|declared| parameter(declared, &parameters)).collect();
+        let known = declarations().iter().map(|declared| parameter(declared, &parameters));
+        let all = known.chain(state.kept.values().map(parameters::kept_parameter)).collect();
         Ok(PlatformGetParameters::Response { parameters: all, ..Default::default() })
     })
 }
 
 /// Sets a parameter of the guide, in the controller and in ROS.
 pub(super) fn set_parameter(state: &mut State, key: &str, value: &str) -> Result<(), Refused> {
+    if state.kept.contains_key(key) {
+        let key = excerpt(key);
+        return Err(Refused(format!(
+            "parameter '{key}' is kept from a file: it has no effect, and cannot be set"
+        )));
+    }
     let mut parameters = parameters::platform_parameters(&state.values);
     let value = parameters.set(key, value)?;
     // The controller first: it may refuse a value that ROS accepts.

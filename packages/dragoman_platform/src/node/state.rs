@@ -17,6 +17,7 @@ use super::can::Can;
 use super::documents::{Documents, Wanted};
 use super::history::History;
 use super::outlets::Outlets;
+use super::picture::Grab;
 use super::program::ProgramLog;
 use super::recorder::Recorder;
 use super::senses::Senses;
@@ -24,6 +25,7 @@ use super::ultrasonics::Echoes;
 use super::wheels::Wheels;
 use super::{PlatformNodeError, parameters, program, startup};
 use crate::controller::{Command, Event, Input, MotionMode, Operation, Output, Platform, Refusal};
+use crate::motion::automatic::MotionEvent;
 use crate::motion::obstacles::Scan;
 use crate::program::interpreter::Conditions;
 use crate::settings::Settings;
@@ -73,8 +75,8 @@ pub(super) struct State {
     pub(super) log: ProgramLog,
     pub(super) can: Can,
     pub(super) outlets: Outlets,
-    /// Names of pictures requested by a program.
-    pub(super) pictures: Sender<String>,
+    /// Pictures and scans that a program wants to be saved.
+    pub(super) grabs: Sender<Grab>,
     /// Documents requested by a program.
     pub(super) loads: Sender<Wanted>,
     /// Number of these requests that are not done.
@@ -104,11 +106,11 @@ pub(super) struct State {
 pub(super) struct Shared(Arc<Mutex<State>>);
 
 impl Shared {
-    /// `pictures` receives the names of pictures requested by a program, `loads` its documents.
+    /// `grabs` receives the pictures and scans of a program, `loads` its documents.
     pub(super) fn new(
         node: &mut Node,
         values: Parameters,
-        pictures: Sender<String>,
+        grabs: Sender<Grab>,
         loads: Sender<Wanted>,
     ) -> Result<Self, PlatformNodeError> {
         let settings = parameters::settings(&values, &parameters::platform_parameters(&values));
@@ -133,7 +135,7 @@ impl Shared {
             log: ProgramLog::default(),
             can: Can::default(),
             outlets: Outlets::new(node)?,
-            pictures,
+            grabs,
             loads,
             loading: 0,
             recorder: None,
@@ -300,12 +302,24 @@ impl State {
                 }
             }
             Event::ProgramRefused(refusal) => self.refuse_program(refusal.to_string()),
+            Event::Motion(MotionEvent::Failed(_) | MotionEvent::Missed | MotionEvent::NotNavigated) => {
+                if let Some(end) = self.platform.motion().end {
+                    tracing::warn!("the motion has failed: {end}");
+                    self.log.push("", &format!("the motion has failed: {end}"));
+                }
+            }
             _ => tracing::info!(?event, "platform event"),
         }
     }
 
     fn refuse_program(&mut self, reason: String) {
         self.refuse(&reason);
+        self.tell_refusal(reason);
+    }
+
+    /// Tells the clients of the protocol and those of `program_state` that an effect of the program was refused.
+    pub(super) fn tell_refusal(&mut self, reason: String) {
+        self.log.push("refused", &reason);
         self.program_refusal = Some((self.platform.program_run().0, reason));
     }
 

@@ -41,7 +41,7 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
         rotation_velocity: velocity.angular,
         lateral_velocity: velocity.lateral,
         battery_voltage: state.inputs.battery.as_ref().map_or(0, |battery| (battery.voltage * 1000.0) as i32),
-        io_digital_out: state.output.digital_outputs[0].into(),
+        io_digital_out: state.platform.digital_outputs()[0].into(),
         initialized: status.operation != Operation::NotInitialized,
         target_reached: status.target_reached,
         motion_mode: status.mode as u8,
@@ -53,7 +53,7 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
         siren: flag("SirenEnabled"),
         flash_light: flag("FlashlightEnabled"),
         head_angle: state.head_angle,
-        ultrasonic: state.inputs.ultrasonics.distances(state.output.ultrasonics),
+        ultrasonic: state.inputs.ultrasonics.distances(state.platform.ultrasonics()),
         ..Default::default()
     };
     state.fill(&mut message);

@@ -115,7 +115,7 @@ impl Topics {
         self.publish_sensors();
         let (outputs, program, switches, wheels, status, path, map, transform) = shared.with(|state| {
             (
-                state.output.digital_outputs,
+                state.platform.digital_outputs(),
                 self.new_program(state),
                 ["SirenEnabled", "FlashlightEnabled"].map(|key| state.values.value::<bool>(key)),
                 if listened(&self.wheels) { state.wheel_states() } else { None },

@@ -102,7 +102,7 @@ impl Ultrasonics {
     }
 
     fn are_wanted(&self) -> bool {
-        self.shared.with(|state| state.output.ultrasonics != 0)
+        self.shared.with(|state| state.platform.ultrasonics() != 0)
     }
 
     fn listen(&self) -> Result<RunningNode, NodeError> {

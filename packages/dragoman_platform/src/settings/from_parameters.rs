@@ -48,6 +48,7 @@ impl Settings {
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use dragoman_geometry::{Pose, Twist};
+    use dragoman_neobotix::parameters::{Declaration, declaration, declarations};
 
     use super::*;
     use crate::settings::UltrasonicSettings;
@@ -58,6 +59,32 @@ mod tests {
         let mut settings = Settings::default();
         settings.apply(&Parameters::default());
         assert_eq!(settings, Settings::default());
+    }
+
+    /// What the reply to CMD_GET_PLTF_PARAM says about minimum and maximum is true, whatever the others are.
+    #[test]
+    fn every_value_from_minimum_to_maximum_is_accepted() {
+        let ultrasonics =
+            vec![UltrasonicSettings { pose: Pose::ORIGIN, height: 0.0, range: 2.0, cone: 0.5 }; 16];
+        let base = Settings { ultrasonics, ..Settings::default() };
+        let extremes = |one: &Declaration| [one.minimum, one.maximum].map(|value| value.to_string());
+        let mut pairs: Vec<[(&str, String); 2]> = Vec::new();
+        for one in declarations() {
+            for value in extremes(one) {
+                for length in extremes(declaration("PltfLength").unwrap()) {
+                    pairs.push([("PltfLength", length), (one.key, value.clone())]);
+                }
+            }
+        }
+        for pair in pairs {
+            let mut parameters = Parameters::default();
+            for (key, value) in &pair {
+                parameters.set(key, value).unwrap();
+            }
+            let mut settings = base.clone();
+            settings.apply(&parameters);
+            assert_eq!(settings.check(), Ok(()), "{pair:?}");
+        }
     }
 
     #[test]

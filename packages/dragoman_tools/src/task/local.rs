@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dragoman_bridge::neobotix::node::PlatformPort;
 use dragoman_bridge::neobotix::status::{Emergency, MotionMode, Operation};
-use dragoman_bridge::neobotix::wire::{Command, ProgramDocument};
+use dragoman_bridge::neobotix::wire::{Command, ProgramDocument, QueueEntry, Reply};
 use dragoman_ros::dragoman_msgs::msg::ProgramState;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile};
@@ -36,6 +36,7 @@ pub(super) async fn run(
     });
     let mut view = View::new(&source);
     let mut stop = std::pin::pin!(stop);
+    let mut messages = Messages::default();
     let mut is_started = false;
     let ended = tokio::select! {
         biased;
@@ -46,9 +47,11 @@ pub(super) async fn run(
             })?;
             super::make_ready(&mut port, options, MotionMode::Program).await?;
             super::order(&mut port, Command::SetProgram(document)).await?;
+            // Those of earlier programs.
+            messages.new(&mut port).await?;
             is_started = true;
             super::order(&mut port, Command::Start).await?;
-            watch(&mut port, &mut states, before.run, &mut view).await
+            watch(&mut port, &mut states, before.run, &mut messages, &mut view).await
         } => ended,
     };
     let stopped = if is_started {
@@ -68,9 +71,9 @@ async fn watch(
     port: &mut PlatformPort,
     states: &mut mpsc::UnboundedReceiver<ProgramState>,
     before: u32,
+    messages: &mut Messages,
     view: &mut View,
 ) -> Result<()> {
-    let mut refusal = String::new();
     let mut is_paused = false;
     let mut looks = dragoman_time::interval(STATUS_PERIOD);
     loop {
@@ -85,6 +88,7 @@ async fn watch(
                 if std::mem::replace(&mut is_paused, paused) != paused {
                     view.note(if paused { "the platform is paused" } else { "the platform continues" })?;
                 }
+                messages.show(port, view).await?;
                 continue;
             }
             state = states.recv() => state.ok_or("the node has ended")?,
@@ -92,10 +96,7 @@ async fn watch(
         if state.run == before {
             continue;
         }
-        if state.refusal != refusal {
-            refusal.clone_from(&state.refusal);
-            view.note(&format!("refused: {refusal}"))?;
-        }
+        messages.show(port, view).await?;
         let step = |(name, step): (&String, &u32)| Shown {
             name: name.clone(),
             step: usize::try_from(*step).unwrap_or(usize::MAX),
@@ -108,5 +109,41 @@ async fn watch(
             "completed" => return Ok(()),
             other => return Err(format!("the program was {other} by others before its end").into()),
         }
+    }
+}
+
+/// Messages of the program, and what the platform refuses of it.
+#[derive(Default)]
+struct Messages {
+    /// Number of the last one.
+    last: u32,
+}
+
+impl Messages {
+    async fn show(&mut self, port: &mut PlatformPort, view: &mut View) -> Result<()> {
+        let before = self.last;
+        let new = self.new(port).await?;
+        // The platform keeps the last ones.
+        let missing = new.first().map_or(0, |first| first.number.saturating_sub(before.saturating_add(1)));
+        if missing > 0 {
+            view.note(&format!("{missing} messages came too fast to be shown"))?;
+        }
+        for message in new {
+            view.note(&message.text.to_str())?;
+        }
+        Ok(())
+    }
+
+    /// Those that are new, oldest first.
+    async fn new(&mut self, port: &mut PlatformPort) -> Result<Vec<QueueEntry>> {
+        let debug = match super::call(port, Command::GetDebugData).await {
+            Ok(Some(Reply::GetDebugData(debug))) => debug,
+            Ok(_) => return Err("the platform does not return its debug data".into()),
+            Err(refusal) => return Err(format!("CMD_GET_DEBUG_DATA: {refusal}").into()),
+        };
+        let mut new = debug.protocol_queue;
+        new.retain(|entry| entry.number > self.last);
+        self.last = new.last().map_or(self.last, |entry| entry.number);
+        Ok(new)
     }
 }

@@ -8,6 +8,7 @@ use dragoman_ros::geometry_msgs::msg::Pose2D;
 use super::Answer;
 use super::units::{MILLI, first, rounded};
 use crate::neobotix::call::OutOfRange;
+use crate::neobotix::documents::declared_as_utf8;
 use crate::neobotix::wire::{
     Camera, CanMessage, CanMessages, Coded, DocumentReply, NamedDocument, ParameterReplies, ParameterReply,
     Position, ProgramDocument, Text,
@@ -59,7 +60,7 @@ impl Answer<PlatformGetDocument::Response> for DocumentReply {
     fn into_response(self) -> PlatformGetDocument::Response {
         PlatformGetDocument::Response {
             name: own(&self.name),
-            document: own(&self.document),
+            document: declared_as_utf8(own(&self.document)),
             ..Default::default()
         }
     }
@@ -72,7 +73,8 @@ impl Answer<PlatformGetDocument::Response> for DocumentReply {
 
 impl Answer<PlatformGetDocument::Response> for ProgramDocument {
     fn into_response(self) -> PlatformGetDocument::Response {
-        PlatformGetDocument::Response { document: own(&self.document), ..Default::default() }
+        let document = declared_as_utf8(own(&self.document));
+        PlatformGetDocument::Response { document, ..Default::default() }
     }
 
     fn from_response(response: PlatformGetDocument::Response) -> Result<Self, OutOfRange> {

@@ -6,6 +6,7 @@ use dragoman_ros::geometry_msgs::msg::Pose2D;
 use super::Arguments;
 use super::units::{MILLI, asked, asked_mdeg, first, from_mdeg};
 use crate::neobotix::call::OutOfRange;
+use crate::neobotix::documents::declared_as_utf8;
 use crate::neobotix::status::{Board, Code, MotionMode, Motor};
 use crate::neobotix::wire::{
     CanId, FileName, Frame, GetCanMessages, GetParameter, HeadPosition, HeadVelocity, MouseButton, MouseMove,
@@ -201,22 +202,24 @@ impl Arguments<PlatformMoveVelocity::Request> for MoveVelocity {
 
 impl Arguments<PlatformSetDocument::Request> for NamedDocument {
     fn into_request(self) -> Result<PlatformSetDocument::Request, OutOfRange> {
-        Ok(PlatformSetDocument::Request { name: own(&self.name)?, document: own(&self.document)? })
+        let document = declared_as_utf8(own(&self.document)?);
+        Ok(PlatformSetDocument::Request { name: own(&self.name)?, document })
     }
 
     fn from_request(request: PlatformSetDocument::Request) -> Result<Self, OutOfRange> {
-        Ok(Self { name: request.name.into(), document: request.document.into() })
+        Ok(Self { name: request.name.into(), document: declared_as_utf8(request.document).into() })
     }
 }
 
 /// In the protocol a program has no name.
 impl Arguments<PlatformSetDocument::Request> for ProgramDocument {
     fn into_request(self) -> Result<PlatformSetDocument::Request, OutOfRange> {
-        Ok(PlatformSetDocument::Request { name: String::new(), document: own(&self.document)? })
+        let document = declared_as_utf8(own(&self.document)?);
+        Ok(PlatformSetDocument::Request { name: String::new(), document })
     }
 
     fn from_request(request: PlatformSetDocument::Request) -> Result<Self, OutOfRange> {
-        Ok(Self { document: request.document.into() })
+        Ok(Self { document: declared_as_utf8(request.document).into() })
     }
 }
 

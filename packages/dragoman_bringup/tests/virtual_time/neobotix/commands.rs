@@ -93,8 +93,8 @@ fn every_command_is_taken_and_every_reply_is_whole() {
         for order in without_answer() {
             client.silent(&order);
         }
-        // Outputs are set in the controller's next cycle.
-        client.until("the output is set", |status| status.operation == 1 && status.digital_out == 0b1000);
+        let status = client.status();
+        assert_eq!((status.operation, status.digital_out), (1, 0b1000), "{status:?}");
         client.silent(&[14]);
         client.silent(&[16]);
         client.until("the ultrasonic sensors are off", |status| status.ultrasonic == [10_000; 16]);

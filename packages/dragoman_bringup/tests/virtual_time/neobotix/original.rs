@@ -10,7 +10,7 @@ use super::Site;
 use crate::common::apolo::ApoloClient;
 use crate::common::beside::Beside;
 use crate::common::neobotix::{
-    CONNECT, INIT, MOVE_TO_STATION, MOVE_VEL_WHEEL, NeobotixClient, SET_MODE, START, STOP, ints, texts,
+    CONNECT, INIT, MOVE_TO_STATION, MOVE_VEL_WHEEL, NeobotixClient, SET_MODE, START, STOP, ints, queue, texts,
 };
 use crate::common::{Folder, Lab};
 use crate::host::{now, sleep};
@@ -21,7 +21,7 @@ const NO_PATH: i32 = 2;
 
 /// From the start into a motion mode, started.
 #[track_caller]
-fn begin(client: &mut NeobotixClient, mode: i32) {
+pub(super) fn begin(client: &mut NeobotixClient, mode: i32) {
     let end = now() + Duration::from_secs(60);
     while client.status().operation != READY {
         assert!(now() < end, "it is not initialized");
@@ -84,13 +84,7 @@ fn ultrasonic_sensors_never_read_contact_and_programs_send_messages_and_hear_eve
     client.order(&texts(40, &[program]));
     client.order(&ints(SET_MODE, &[5]));
     client.order(&[START]);
-    let messages = |client: &mut NeobotixClient| {
-        let mut debug = client.ask(&[50]);
-        let _ = (debug.list::<8>(), debug.flag(), debug.list::<3>(), debug.list::<9>());
-        (0..debug.int()).for_each(|_| _ = (debug.int(), debug.text()));
-        let _ = (debug.list::<3>(), debug.list::<3>(), debug.list::<3>());
-        (0..debug.int()).map(|_| debug.text()).collect::<Vec<String>>()
-    };
+    let messages = |client: &mut NeobotixClient| queue(client.ask(&[50]));
     let mut found = Vec::new();
     let end = now() + Duration::from_secs(60);
     while !found.iter().any(|line| line == "info: waiting") {

@@ -125,7 +125,11 @@ fn an_unknown_or_unreachable_station_ends_the_old_motion_and_the_status_says_so(
         edges: vec![Edge { start: "near".into(), end: "far".into(), points: Vec::new() }],
     };
     for (command, reason) in [
-        (Command::MoveToStation("nowhere".into()), RouteError::UnknownStation("nowhere".into()).into()),
+        (
+            Command::MoveToStation("nowhere".into()),
+            RouteError::UnknownStation { name: "nowhere".into(), hint: "; known: near, island, far".into() }
+                .into(),
+        ),
         (Command::MoveToStation("island".into()), RouteError::Unreachable("island".into()).into()),
         (Command::MovePath(Vec::new()), Refusal::EmptyPath),
     ] {

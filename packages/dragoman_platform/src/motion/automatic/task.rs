@@ -59,6 +59,14 @@ impl Task {
         }
     }
 
+    /// The plan is no longer valid: the map, the pose or the settings have changed. The platform brakes where it is.
+    pub(super) fn plan_again(&mut self) {
+        self.active = None;
+        self.steps.clear();
+        self.planned = false;
+        self.replan = true;
+    }
+
     /// Detects obstacles, and decides when to plan another path.
     pub(super) fn watch(&mut self, situation: &Situation<'_>) -> Option<MotionEvent> {
         let planning = &situation.settings.planning;
@@ -110,9 +118,7 @@ impl Task {
     }
 
     fn plan(&mut self, situation: &Situation<'_>) -> Result<(), PlanError> {
-        self.active = None;
-        self.steps.clear();
-        self.planned = false;
+        self.plan_again();
         self.steps = self.steps(situation, true)?.into();
         self.planned = true;
         self.replan = false;
@@ -218,11 +224,12 @@ impl Task {
                     return Ok((Twist::ZERO, reference));
                 }
                 let rate = follow::turn(pose.heading, *heading, settings);
-                (Twist::new(0.0, rate), reference, rate == 0.0 && situation.stands())
+                let done = rate.is_none() && situation.stands();
+                (Twist::new(0.0, rate.unwrap_or_default()), reference, done)
             }
             Some(Active::Shift) => {
                 let twist = follow::shift(pose, self.goal, settings);
-                (twist, Some(self.goal), twist == Twist::ZERO && situation.stands())
+                (twist.unwrap_or_default(), Some(self.goal), twist.is_none() && situation.stands())
             }
             Some(Active::Drive(follower)) => {
                 let tracking = follower.step(pose, situation.velocity.linear, settings);
