@@ -18,10 +18,14 @@ pub(super) fn kobuki(
 ) -> dragoman_ros::Result<impl FnMut(&str) + Send + 'static> {
     let mut diagnostics = Diagnostics::new(node, "base", "Kobuki")?;
     let line = line.clone();
+    let mut before = 0;
     Ok(move |place: &str| {
         let state = line.look(|driver| driver.state());
         let (refused, refusal) = refusals.take();
-        let (severity, message) = summary(&(&state).into(), line.failure(), warnings(&state, refusal));
+        let garbled = state.line.checksum_errors + state.line.skipped_bytes + state.malformed_sub_payloads;
+        let is_garbled = std::mem::replace(&mut before, garbled) < garbled;
+        let warnings = warnings(&state, refusal);
+        let (severity, message) = summary(&(&state).into(), line.failure(), warnings, is_garbled);
         let mut values = vec![("port", place.to_owned()), ("commands refused", refused.to_string())];
         values.extend(figures(&state));
         diagnostics.publish(severity, &message, &values);
@@ -36,11 +40,14 @@ pub(super) fn differential(
 ) -> dragoman_ros::Result<impl FnMut(&str) + Send + 'static> {
     let mut diagnostics = Diagnostics::new(node, "base", "differential drive")?;
     let line = line.clone();
+    let mut before = 0;
     Ok(move |place: &str| {
         let state = line.look(|driver| driver.state());
         let (refused, refusal) = refusals.take();
         let warnings = refusal.map(|refusal| format!("refused: {refusal}")).into_iter().collect();
-        let (severity, message) = summary(&(&state).into(), line.failure(), warnings);
+        let garbled = state.line.not_understood + state.line.garbage;
+        let is_garbled = std::mem::replace(&mut before, garbled) < garbled;
+        let (severity, message) = summary(&(&state).into(), line.failure(), warnings, is_garbled);
         let values = [
             ("port", place.to_owned()),
             ("commands refused", refused.to_string()),
@@ -60,11 +67,20 @@ fn on_off(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()
 }
 
-fn summary(motion: &Motion, failure: Option<String>, warnings: Vec<String>) -> (Severity, String) {
+/// `is_garbled`: something was received since the last report that is not understood.
+fn summary(
+    motion: &Motion,
+    failure: Option<String>,
+    warnings: Vec<String>,
+    is_garbled: bool,
+) -> (Severity, String) {
     if let Some(failure) = failure {
         return (Severity::Error, format!("the line is down: {failure}"));
     }
     match motion.standstill {
+        Some(Standstill::NoFeedback | Standstill::Silent) if is_garbled => {
+            (Severity::Error, "what the base sends is not understood".to_owned())
+        }
         Some(reason) if !motion.alive => (Severity::Error, reason.to_string()),
         _ if !warnings.is_empty() => (Severity::Warn, warnings.join("; ")),
         Some(reason @ Standstill::CommandExpired) => (Severity::Warn, reason.to_string()),
@@ -114,4 +130,25 @@ fn figures(state: &State) -> Vec<(&'static str, String)> {
     values.extend(identity.firmware.map(|version| ("firmware", version.to_string())));
     values.extend(identity.unique_id.map(|id| ("unique id", id.to_string())));
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_understood_is_no_silence() {
+        let driver = differential::Driver::new(differential::Config::default()).unwrap();
+        let mut motion = Motion::from(&driver.state());
+        for (standstill, is_garbled, expected) in [
+            (Standstill::Silent, false, "the base has stopped sending"),
+            (Standstill::Silent, true, "what the base sends is not understood"),
+            (Standstill::NoFeedback, true, "what the base sends is not understood"),
+            (Standstill::Disconnected, true, "the base is not connected"),
+        ] {
+            motion.standstill = Some(standstill);
+            let (severity, message) = summary(&motion, None, Vec::new(), is_garbled);
+            assert_eq!((severity, message.as_str()), (Severity::Error, expected));
+        }
+    }
 }
