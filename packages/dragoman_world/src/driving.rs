@@ -113,9 +113,8 @@ impl World {
         self.scene.ray(pose * vector(from), pose.rotation * -Vector::Z, longest, own)
     }
 
-    pub(crate) fn location_m_robot(&mut self, name: &str) -> Result<[f64; 4], WorldError> {
-        let (at, _) = self.wheeled(name)?;
-        let pose = self.objects.get(at).map(|object| object.pose).unwrap_or_default();
+    pub(crate) fn location_m_robot(&self, name: &str) -> Result<[f64; 4], WorldError> {
+        let pose = self.pose(name)?;
         let [x, y, z] = pose.translation.vector.into();
         Ok([x, y, z, heading(&pose)])
     }

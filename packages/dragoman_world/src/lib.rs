@@ -246,10 +246,10 @@ impl Worlds {
         self.holder(world, robot)?.place_m_robot(robot, xyz, yaw)
     }
 
-    /// `apoloGetLocationMRobot`: x, y, z, m, heading, rad.
+    /// `apoloGetLocationMRobot`: x, y, z, m, heading, rad. As in the original, also of things without wheels.
     ///
     /// # Errors
-    /// Unknown names, another kind of object.
+    /// Unknown names.
     pub fn location_m_robot(&mut self, world: Option<&str>, robot: &str) -> Result<[f64; 4], WorldError> {
         self.holder(world, robot)?.location_m_robot(robot)
     }

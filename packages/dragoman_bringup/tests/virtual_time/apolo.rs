@@ -3,6 +3,7 @@
 mod chain;
 mod guidance;
 mod manual;
+mod pairs;
 mod ros;
 
 use crate::common::Lab;

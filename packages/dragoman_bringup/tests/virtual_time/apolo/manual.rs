@@ -60,6 +60,18 @@ fn every_example() {
     client.silent(b"aa\x06\0U\0");
 }
 
+/// The original takes the position and the heading of any thing.
+#[test]
+fn a_thing_without_wheels_has_a_position_and_a_heading() {
+    let lab = Lab::only("apolo");
+    let mut client = lab.apolo();
+    client.silent(&request(b'P', "", &["pieza"], &[1.0, 1.25, 1.0, 0.0, 0.0, 0.5]));
+    assert_near(&client.values(b'g', "pieza"), &[1.0, 1.25, 1.0, 0.5]);
+    let [arm, place] = [b'g', b'G'].map(|letter| client.values(letter, "Puma560"));
+    assert_near(&arm[..3], &place[..3]);
+    assert_eq!(client.ask(&request(b'g', "", &["nobody"], &[])), FALSE);
+}
+
 #[test]
 fn what_later_programs_need() {
     let lab = Lab::only("apolo");
