@@ -6,6 +6,7 @@
 //! - `admission`: converts a request's values to the service call and the answer on success, or refuses it;
 //! - `measurements`: the latest joint positions, pose and temperatures as ready answers;
 //! - `session`: the state of one client, and its flood protection;
+//! - `settling`: answers that wait until the measurements show what was declared;
 //! - `stops`: how `ST` overtakes safely;
 //! - `statistics`: counters for diagnostics.
 //!
@@ -35,6 +36,7 @@ mod admission;
 mod config;
 mod measurements;
 mod session;
+mod settling;
 mod statistics;
 mod stops;
 
@@ -48,6 +50,7 @@ pub use statistics::ServerStatistics;
 use self::admission::Admission;
 use self::measurements::Measurements;
 use self::session::{Entry, Rate, Session};
+use self::settling::Settling;
 use self::stops::LateStarts;
 use super::call::{ArmCall, MotionEvent, Outcome, Refusal};
 use super::wire::{Command, DATAGRAM_LEN, Datagram, DecodeError, Notice, Reply, Request, Role};
@@ -90,6 +93,8 @@ pub struct Server {
     next_call: u64,
     ready_stops: VecDeque<CallId>,
     ready: VecDeque<CallId>,
+    /// Calls that were carried out, and are not answered yet.
+    settling: VecDeque<(CallId, OpenCall, Settling)>,
     late_starts: LateStarts,
     transmits: VecDeque<(SocketAddr, [u8; DATAGRAM_LEN])>,
     measurements: Measurements,
@@ -108,6 +113,7 @@ impl Server {
             next_call: 0,
             ready_stops: VecDeque::new(),
             ready: VecDeque::new(),
+            settling: VecDeque::new(),
             late_starts: LateStarts::default(),
             transmits: VecDeque::new(),
             measurements: Measurements::default(),
@@ -156,6 +162,9 @@ impl Server {
     /// Outcome of a service call. Unknown ids (already timed out, or never given) are only counted.
     pub fn handle_outcome(&mut self, now: Duration, id: CallId, outcome: Outcome) {
         match self.calls.remove(&id) {
+            Some(call) if call.command == Command::Recalibrate && outcome == Outcome::Done => {
+                self.settling.push_back((id, call, Settling::new(now)));
+            }
             Some(call) => self.finish(now, id, &call, outcome),
             None => {
                 self.statistics.late_results += 1;
@@ -171,7 +180,10 @@ impl Server {
     pub fn handle_joint_state(&mut self, now: Duration, position: &[f64]) {
         if !self.measurements.set_joint_position(now, position) {
             self.statistics.refused_measurements += 1;
+            return;
         }
+        self.settling.iter_mut().for_each(|(.., settling)| settling.handle_joints());
+        self.settle(now);
     }
 
     /// Measured pose of the tool frame in the arm's base frame: metres, quaternion of any length but zero. Refused,
@@ -179,7 +191,10 @@ impl Server {
     pub fn handle_pose(&mut self, now: Duration, position: [f64; 3], quaternion_xyzw: [f64; 4]) {
         if !self.measurements.set_pose(now, position, quaternion_xyzw) {
             self.statistics.refused_measurements += 1;
+            return;
         }
+        self.settling.iter_mut().for_each(|(.., settling)| settling.handle_pose());
+        self.settle(now);
     }
 
     /// Drive temperatures in degrees Celsius, base of the chain first. The first seven are used; values that are not
@@ -235,7 +250,8 @@ impl Server {
 
     /// When [`handle_timeout`](Self::handle_timeout) is due. Ask again after every input.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        self.calls.first_key_value().map(|(_, call)| call.deadline)
+        let call = self.calls.first_key_value().map(|(_, call)| call.deadline);
+        call.into_iter().chain(self.settling.front().map(|(.., settling)| settling.deadline())).min()
     }
 
     /// Ends calls that timed out. May be called early.
@@ -249,6 +265,16 @@ impl Server {
                 self.late_starts.remember(id, call.overtaken);
             }
             self.finish(now, id, &call, Outcome::Refused(Refusal::TimedOut));
+        }
+        self.settle(now);
+    }
+
+    /// Answers what the measurements show by now.
+    fn settle(&mut self, now: Duration) {
+        while self.settling.front().is_some_and(|(.., settling)| settling.is_settled(now))
+            && let Some((id, call, _)) = self.settling.pop_front()
+        {
+            self.finish(now, id, &call, Outcome::Done);
         }
     }
 

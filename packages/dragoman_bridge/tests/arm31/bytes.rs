@@ -105,20 +105,58 @@ fn via_points_are_echoed_with_their_index() {
 
 /// Six angles; the seventh float is unused, so it is neither checked nor changed in the echo.
 #[test]
-fn joint_goal_and_recalibration_echo_every_bit() {
+fn a_joint_goal_echoes_every_bit() {
     let mut bench = Bench::new();
     let position = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-    for (letters, answer, call) in [
-        (b"jG", b"Gj", ArmCall::SetJointGoal { position, min_duration: 0.0 }),
-        (b"RC", b"CR", ArmCall::Recalibrate { position }),
-    ] {
-        let seventh = f32::from_bits(0xffa0_0001);
-        let mut expected = message(answer, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0], 0);
-        expected[26..30].copy_from_slice(&[0x01, 0x00, 0xa0, 0xff]);
-        let mut request = message(letters, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, seventh], 3);
-        request[26..30].copy_from_slice(&[0x01, 0x00, 0xa0, 0xff]);
-        assert_eq!(bench.served(&request, Outcome::Done), (call, expected));
+    let (request, expected) = six_angles(b"jG", b"Gj");
+    let call = ArmCall::SetJointGoal { position, min_duration: 0.0 };
+    assert_eq!(bench.served(&request, Outcome::Done), (call, expected));
+}
+
+/// A request with six angles and the bits of a NaN behind them, and its answer.
+fn six_angles(letters: &[u8; 2], answer: &[u8; 2]) -> ([u8; 31], [u8; 31]) {
+    let [mut request, mut expected] = [(letters, 3), (answer, 0)]
+        .map(|(letters, index)| message(letters, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0], index));
+    for bytes in [&mut request, &mut expected] {
+        bytes[26..30].copy_from_slice(&[0x01, 0x00, 0xa0, 0xff]);
     }
+    (request, expected)
+}
+
+/// The first measurements after the call may have been on their way.
+#[test]
+fn a_recalibration_is_answered_when_the_measurements_show_it() {
+    let mut bench = Bench::new();
+    let (request, expected) = six_angles(b"RC", b"CR");
+    let position = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let begin = |bench: &mut Bench| {
+        bench.receive(1, &request);
+        let (id, call) = bench.call();
+        assert_eq!(call, ArmCall::Recalibrate { position });
+        bench.receive(1, &plain(b"jP"));
+        bench.result(id, Outcome::Done);
+    };
+    begin(&mut bench);
+    for measured in [[0.0; 6], position, position] {
+        assert_eq!(bench.sent(), []);
+        bench.server.handle_joint_state(bench.now, &measured);
+        assert_eq!(bench.sent(), []);
+        bench.server.handle_pose(bench.now, [0.0; 3], [0.0, 0.0, 0.0, 1.0]);
+    }
+    let shown = message(b"Pj", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0], 0);
+    assert_eq!(bench.sent(), [(1, expected), (1, shown)]);
+    // Without measurements at the latest after 0.2 s.
+    begin(&mut bench);
+    assert_eq!(bench.server.poll_timeout(), Some(bench.now + std::time::Duration::from_millis(200)));
+    bench.pass(199);
+    assert_eq!(bench.sent(), []);
+    bench.pass(1);
+    assert_eq!(bench.sent(), [(1, expected), (1, shown)]);
+    // A refusal waits for nothing.
+    bench.receive(1, &request);
+    let (id, _) = bench.call();
+    bench.result(id, REFUSED);
+    assert_eq!(bench.sent(), [(1, text("ER20 Cmd RC rejected"))]);
 }
 
 #[test]
@@ -258,6 +296,10 @@ fn every_pair_of_letters_gets_exactly_one_reaction() {
         let call = bench.server.poll_call();
         if let Some((id, _)) = call {
             bench.result(id, Outcome::Done);
+        }
+        if letters == *b"RC" {
+            // The time in which measurements show it.
+            bench.pass(200);
         }
         let sent = bench.sent();
         assert_eq!(sent.len(), 1, "{letters:?}");

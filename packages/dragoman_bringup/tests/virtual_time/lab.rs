@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dragoman_bridge::arm31::wire::{Command, Role};
 use dragoman_ros::dragoman_msgs::msg::{DriveStatus, MotionStatus};
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::moveit_msgs::srv::GetPositionFK;
@@ -258,6 +259,54 @@ fn the_client_side_makes_the_server_side_an_arm_of_another_graph() {
     reply("GB", &through.ask("BG", NOTHING, 0));
     assert!(through.arrives([goal[0], goal[1], goal[2]], 1e-4, Duration::from_secs(20)));
     assert!(distance(near.position(), [goal[0], goal[1], goal[2]]) < 1e-4);
+}
+
+/// What commands set that no query shows: goals, via points, the mode, whether the drives are on.
+const WITHOUT_QUERY: [Command; 11] = [
+    Command::SetCommandMode,
+    Command::SetGoalPose,
+    Command::SetTimedGoalPose,
+    Command::ClearJointViaPoints,
+    Command::SetJointGoal,
+    Command::ResetJointMotion,
+    Command::SetJointViaPoint,
+    Command::Disable,
+    Command::Enable,
+    Command::ClearViaPoints,
+    Command::SetViaPoint,
+];
+
+/// The queries are the next datagrams, and do not wait for the answer.
+#[test]
+fn what_was_set_is_in_the_next_answer() {
+    let lab = Lab::only("ranger");
+    let client = lab.client();
+    let start = reply("Pj", &client.ask("jP", NOTHING, 0));
+    for round in 0_u8..12 {
+        let shift = if round % 2 == 0 { 0.05 } else { 0.0 };
+        let mut declared = start;
+        declared[1] += shift;
+        declared[4] -= shift;
+        for (letters, given) in [("RC", declared), ("jP", NOTHING), ("PS", NOTHING)] {
+            client.send(letters, given, 0);
+        }
+        let answers: Vec<Answer> = (0..3).map(|_| client.receive().unwrap()).collect();
+        reply("CR", &answers[0]);
+        let joints = reply("Pj", &answers[1]);
+        let nearest = joints.iter().zip(declared).map(|(shown, declared)| (shown - declared).abs());
+        assert!(nearest.fold(0.0, f32::max) < 1e-3, "{joints:?} instead of {declared:?}");
+        let pose = reply("SP", &answers[2]);
+        sleep(Duration::from_millis(300 + u64::from(round)));
+        let later = reply("SP", &client.ask("PS", NOTHING, 0));
+        assert!(
+            distance([pose[0], pose[1], pose[2]], [later[0], later[1], later[2]]) < 1e-4,
+            "{pose:?} {later:?}"
+        );
+    }
+    for command in Command::all().filter(|command| command.role() == Role::Setting) {
+        let is_listed = WITHOUT_QUERY.contains(&command);
+        assert!(is_listed != (command == Command::Recalibrate), "{command} is in one of the lists");
+    }
 }
 
 /// The next message that `holds`.
