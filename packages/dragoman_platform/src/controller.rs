@@ -494,6 +494,12 @@ impl Platform {
         }
     }
 
+    /// Forgets the commanded velocity, and stands at once: the motors are off.
+    pub fn stand(&mut self) {
+        self.velocity = None;
+        self.ramp.stop();
+    }
+
     fn forget_motion(&mut self) {
         self.velocity = None;
         self.automatic.cancel();

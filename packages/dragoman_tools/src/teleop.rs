@@ -174,10 +174,10 @@ impl Keyboard {
             }
             KeyCode::Char('x') => self.angular = 0.0,
             KeyCode::Char(' ') => (self.linear, self.angular) = (0.0, 0.0),
-            KeyCode::Char('p') => return Action::Power(true),
-            KeyCode::Char('o') => {
+            // The base waits for the next command.
+            KeyCode::Char(key @ ('p' | 'o')) => {
                 (self.linear, self.angular) = (0.0, 0.0);
-                return Action::Power(false);
+                return Action::Power(key == 'p');
             }
             KeyCode::Char('q') | KeyCode::Esc => return Action::Leave,
             _ => return Action::Nothing,

@@ -40,9 +40,16 @@ impl State {
 
     fn set_motor_power(&mut self, on: bool) -> Result<(), Refused> {
         self.has_motor_power = on;
-        // A way to a goal ends; a velocity only waits for the next command.
-        let has_goal = matches!(self.platform.status().mode, MotionMode::Automatic | MotionMode::Program);
-        if !on && has_goal { Ok(self.platform.command(Command::Stop)?) } else { Ok(()) }
+        if on {
+            return Ok(());
+        }
+        // A velocity waits for the next command; what drives by itself ends.
+        self.platform.stand();
+        let drives_itself = matches!(
+            self.platform.status().mode,
+            MotionMode::Automatic | MotionMode::Program | MotionMode::Replay
+        );
+        if drives_itself { Ok(self.platform.command(Command::Stop)?) } else { Ok(()) }
     }
 
     pub(super) fn published_odometry(&self) -> Pose {

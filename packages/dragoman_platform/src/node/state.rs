@@ -260,6 +260,8 @@ impl State {
         self.output = self.platform.cycle(&input);
         if !self.has_motor_power {
             self.output.twist = Twist::ZERO;
+            self.platform.stand();
+            self.inputs.joystick = None;
         }
         self.history.push(&self.stamp(), self.platform.status().pose);
         while let Some(event) = self.platform.poll_event() {
