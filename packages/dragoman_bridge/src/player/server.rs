@@ -94,7 +94,7 @@ pub enum Call {
         device: Device,
         /// Its number in the interface.
         subtype: u8,
-        /// Its body, which can be decoded, or is empty.
+        /// Its body, which can be decoded.
         body: Vec<u8>,
     },
 }
@@ -276,7 +276,7 @@ impl Server {
             offered.state = Opening::Open;
             Some(offered.subscribers.clone())
         };
-        let access = if opened.is_ok() { OPEN } else { DENIED };
+        let access = if opened.is_ok() { Ok(OPEN) } else { Err("it could not be opened") };
         for client in clients.into_iter().flat_map(BTreeMap::into_keys) {
             let Some(session) = self.sessions.get_mut(&client) else { continue };
             for (header, _) in
@@ -474,9 +474,6 @@ impl Server {
         let row = wire::interface(device.interface)
             .and_then(|interface| interface.message(header.kind, header.subtype))
             .ok_or_else(|| format!("{} has no message {}", config::name(device), header.subtype))?;
-        if header.kind == Kind::Request && body.is_empty() {
-            return Ok(());
-        }
         match (row.rewrite)(body) {
             Ok(_) => Ok(()),
             Err(error) => Err(format!("{} of {}: {error}", row.name, config::name(device))),
@@ -493,7 +490,8 @@ impl Server {
             },
             subtype if subtype == DEVICES.subtype => {
                 let address = |device: &Device| self.address(client, *device);
-                Ok(self.devices.keys().map(address).collect::<Vec<_>>().to_bytes())
+                let devices = || self.devices.keys().map(address).collect::<Vec<_>>().to_bytes();
+                DEVICES.question(body).map_err(|error| error.to_string()).map(|()| devices())
             }
             subtype if subtype == DRIVER.subtype => {
                 DRIVER.question(body).map_err(|error| error.to_string()).and_then(|asked| {
@@ -538,13 +536,13 @@ impl Server {
     ) {
         let device = address.device;
         let Some(offered) = self.devices.get_mut(&device) else {
-            return self.answer_subscription(now, client, header, device, DENIED);
+            return self.answer_subscription(now, client, header, device, Err("it does not exist"));
         };
         match access {
             OPEN => {
                 *offered.subscribers.entry(client).or_default() += 1;
                 if offered.state == Opening::Open {
-                    return self.answer_subscription(now, client, header, device, OPEN);
+                    return self.answer_subscription(now, client, header, device, Ok(OPEN));
                 }
                 if offered.state == Opening::Closed {
                     offered.state = Opening::Asked;
@@ -556,9 +554,14 @@ impl Server {
             }
             CLOSE if offered.subscribers.contains_key(&client) => {
                 self.unsubscribe(client, device, 1);
-                self.answer_subscription(now, client, header, device, CLOSE);
+                self.answer_subscription(now, client, header, device, Ok(CLOSE));
             }
-            _ => self.answer_subscription(now, client, header, device, DENIED),
+            CLOSE => {
+                self.answer_subscription(now, client, header, device, Err("the client has not opened it"));
+            }
+            _ => {
+                self.answer_subscription(now, client, header, device, Err("access is 1 (open) or 2 (close)"))
+            }
         }
     }
 
@@ -570,14 +573,15 @@ impl Server {
         client: ClientId,
         header: &Header,
         device: Device,
-        access: u8,
+        granted: Result<u8, &'static str>,
     ) {
         let driver = self.devices.get(&device).map(|offered| offered.info.driver.clone());
         let kind = if driver.is_some() { Kind::Acknowledge } else { Kind::Refuse };
-        if access == DENIED {
+        if let Err(reason) = granted {
             self.statistics.refused += 1;
-            self.note(ServerEvent::Denied { device, exists: driver.is_some() });
+            self.note(ServerEvent::Denied { device, reason });
         }
+        let access = granted.unwrap_or(DENIED);
         let address = self.address(client, device);
         let body = Subscription { address, access, driver: driver.unwrap_or_default() }.to_bytes();
         self.answer(now, client, header, kind, &body);

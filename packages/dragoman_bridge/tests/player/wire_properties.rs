@@ -1,8 +1,9 @@
 //! Streams of any bytes, and any bodies.
 
+use dragoman_bridge::player::wire::common::Pose2d;
 use dragoman_bridge::player::wire::{
     Address, Decoder, Device, HEADER_LEN, Header, INTERFACES, Kind, MAX_BODY_LEN, Message, Rewrite, Row,
-    StreamError, Xdr, position2d, properties,
+    StreamError, Xdr, XdrError, position2d, properties,
 };
 use proptest::prelude::*;
 
@@ -172,12 +173,14 @@ fn lengths_in_bodies_are_checked() {
     }
 }
 
-/// As in the original, where clients send more than a message has.
+/// Of data and answers of a server; a client's body has the length of its message.
 #[test]
-fn bytes_behind_a_body_are_ignored() {
+fn bytes_behind_a_body_of_a_server_are_ignored() {
     let body = [1.0_f64, 2.0, 3.0].map(|number| number.to_bytes()).concat();
     let longer = [body.clone(), vec![7; 9]].concat();
-    let pose = position2d::SET_ODOMETRY.question(&longer).unwrap();
+    let pose = Pose2d::from_bytes(&longer).unwrap();
     assert_eq!((pose.x, pose.y, pose.yaw), (1.0, 2.0, 3.0));
     assert_eq!(pose.to_bytes(), body);
+    assert_eq!(position2d::SET_ODOMETRY.question(&longer), Err(XdrError::Rest { rest: 9 }));
+    assert_eq!(position2d::SET_ODOMETRY.question(&body), Ok(pose));
 }

@@ -1,6 +1,7 @@
 //! Player's server in the lab, and clients that speak as Player's own libraries do.
 
 mod arms;
+mod pairs;
 mod unread;
 
 use std::io::Write;
@@ -18,9 +19,10 @@ use dragoman_bridge::player::wire::{
 };
 use dragoman_ros::dragoman_msgs::msg::{MotionStatus, PlaybackStatus, RecordingStatus};
 use dragoman_ros::dragoman_msgs::srv::{SetCommandMode, StartPlayback, StartRecording};
+use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::nav_msgs::msg::Odometry;
-use dragoman_ros::std_srvs::srv::Trigger;
-use dragoman_time::since;
+use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
+use dragoman_time::{since, wall_time};
 
 /// The calls of the RoMAA page's client in their order: the speed is set once, then the pose is read.
 #[test]
@@ -53,6 +55,49 @@ fn the_client_of_the_romaa_page_drives_every_base_of_the_lab() {
     client.set_speed(base(4), 0.0, 10.0);
     let state = client.until("the RoMAA turns", base(4), |state| state.velocity.yaw > 1.8);
     assert!(state.velocity.yaw < 2.2, "{state:?}");
+}
+
+/// Switched by Player's request, and by the service of every base.
+#[test]
+fn a_base_waits_for_the_next_command_when_its_motors_are_on_again() {
+    let lab = Lab::start();
+    let mut client = PlayerClient::connect(lab.player);
+    let mut beside = Beside::new(lab.domain);
+    let names = ["mobile_base", "neobotix", "apolo/marvin", "apolo/pioneer3at", "apolo/romaa"];
+    for (index, name) in (0..).zip(names) {
+        let base = base(index);
+        client.subscribe(base);
+        for by_player in [true, false] {
+            client.set_speed(base, 0.0, 0.4);
+            client.until("the base turns", base, |state| state.velocity.yaw > 0.2);
+            if !by_player {
+                // The velocity is that of a ROS program, which sends it once.
+                client.set_speed(base, 0.0, 0.0);
+                client.until("the base stands", base, |state| state.velocity.yaw.abs() < 0.01);
+                let topic = format!("/{name}/{}", if index == 0 { "commands/velocity" } else { "cmd_vel" });
+                let mut twist = Twist::default();
+                twist.angular.z = 0.4;
+                beside.publish(&topic, &twist);
+                client.until("the base turns", base, |state| state.velocity.yaw > 0.05);
+            }
+            for on in [false, true] {
+                if by_player {
+                    client.granted(base, position2d::MOTOR_POWER.subtype, &on);
+                } else {
+                    let service = format!("/{name}/set_motor_power");
+                    let answer = beside.call::<SetBool::Service>(&service, SetBool::Request { data: on });
+                    assert!(answer.success, "{name}: {}", answer.message);
+                }
+            }
+            let before = client.state(base).pose.yaw;
+            sleep(Duration::from_secs(1));
+            let turned = client.state(base).pose.yaw - before;
+            assert!(turned.abs() < 0.05, "{name} drives on: {turned}, by Player: {by_player}");
+        }
+        client.set_speed(base, 0.0, 0.4);
+        client.until("the base turns", base, |state| state.velocity.yaw > 0.2);
+        client.set_speed(base, 0.0, 0.0);
+    }
 }
 
 /// Also one that has sent the beginning of a long message, or more requests than the server reads at a time.
@@ -140,6 +185,10 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     client.granted(world, simulation::SET_POSE2D.subtype, &named("pieza", 1.5));
     let body = client.granted(world, simulation::GET_POSE2D.subtype, &named("pieza", 0.0));
     assert!((simulation::GET_POSE2D.answer(&body).unwrap().pose.x - 1.5).abs() < 1e-6);
+    let asked = simulation::NamedPose3d { name: "pieza".to_owned(), ..Default::default() };
+    let body = client.granted(world, simulation::GET_POSE3D.subtype, &asked);
+    let age = wall_time().as_secs_f64() - simulation::GET_POSE3D.answer(&body).unwrap().time;
+    assert!((0.0..1.0).contains(&age), "its time is in seconds: {age}");
     let unknown = client.ask(world, simulation::GET_POSE2D.subtype, &named("nobody", 0.0));
     assert_eq!(unknown.header.kind, Kind::Refuse);
     let there = |body: &[u8]| simulation::GET_POSE2D.answer(body).unwrap().pose;

@@ -60,8 +60,8 @@ pub enum ServerEvent {
     /// A subscription was denied.
     Denied {
         device: Device,
-        /// Whether there is such a device.
-        exists: bool,
+        /// Why.
+        reason: &'static str,
     },
     /// A device could not be opened.
     NotOpened {
@@ -82,10 +82,9 @@ impl fmt::Display for ServerEvent {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { device, reason } => write!(formatter, "{}: {reason}", name(*device)),
-            Self::Denied { device, exists: true } => {
-                write!(formatter, "{}: the subscription is denied", name(*device))
+            Self::Denied { device, reason } => {
+                write!(formatter, "{}: the subscription is denied: {reason}", name(*device))
             }
-            Self::Denied { device, exists: false } => write!(formatter, "there is no {}", name(*device)),
             Self::NotOpened { device, reason } => {
                 write!(formatter, "{} could not be opened: {reason}", name(*device))
             }

@@ -37,7 +37,7 @@ structures! {
         pub name: String,
         /// Its pose in the world.
         pub pose: Pose3d,
-        /// Time, us, as Stage counts it; only in answers.
+        /// Time of the simulation, s; only in answers.
         pub time: f64,
     }
 

@@ -39,18 +39,18 @@ pub struct Ask<Q, A> {
     bodies: PhantomData<fn(Q) -> A>,
 }
 
-impl<Q: Xdr + Default, A: Xdr> Ask<Q, A> {
+impl<Q: Xdr, A: Xdr> Ask<Q, A> {
     /// A request with this number.
     pub const fn new(subtype: u8) -> Self {
         Self { subtype, bodies: PhantomData }
     }
 
-    /// The request's body. Clients leave it out where its values mean nothing.
+    /// The request's body. As with the drivers of the original, a body of another length is none.
     ///
     /// # Errors
     /// The bytes are not a body of this request.
     pub fn question(&self, bytes: &[u8]) -> Result<Q, XdrError> {
-        if bytes.is_empty() { Ok(Q::default()) } else { Q::from_bytes(bytes) }
+        Q::from_all_bytes(bytes)
     }
 
     /// The body of an acknowledgement.
@@ -97,7 +97,7 @@ pub struct Row {
     pub subtype: u8,
     pub name: &'static str,
     pub meaning: &'static str,
-    /// Reads a body and writes it again; of a request the question.
+    /// Reads a body and writes it again; of a request the question. Commands and questions have no bytes but their own.
     pub rewrite: Rewrite,
     /// Reads and writes the body of an acknowledgement.
     pub rewrite_answer: Option<Rewrite>,
@@ -109,6 +109,11 @@ pub type Rewrite = fn(&[u8]) -> Result<Vec<u8>, XdrError>;
 /// A [`Rewrite`] of this type.
 pub(super) fn rewrite<T: Xdr>(bytes: &[u8]) -> Result<Vec<u8>, XdrError> {
     T::from_bytes(bytes).map(|value| value.to_bytes())
+}
+
+/// A [`Rewrite`] of this type, of a message from a client to a server: nothing may follow it.
+pub(super) fn rewrite_all<T: Xdr>(bytes: &[u8]) -> Result<Vec<u8>, XdrError> {
+    T::from_all_bytes(bytes).map(|value| value.to_bytes())
 }
 
 /// Declares the messages of an interface: a typed constant of each, and the table.
@@ -154,7 +159,7 @@ macro_rules! interface {
                     subtype: $command_number,
                     name: stringify!($command),
                     meaning: $command_meaning,
-                    rewrite: $crate::player::wire::table::rewrite::<$command_body>,
+                    rewrite: $crate::player::wire::table::rewrite_all::<$command_body>,
                     rewrite_answer: None,
                 },)*)?
                 $($($crate::player::wire::Row {
@@ -162,7 +167,7 @@ macro_rules! interface {
                     subtype: $ask_number,
                     name: stringify!($ask),
                     meaning: $ask_meaning,
-                    rewrite: $crate::player::wire::table::rewrite::<$question>,
+                    rewrite: $crate::player::wire::table::rewrite_all::<$question>,
                     rewrite_answer: Some($crate::player::wire::table::rewrite::<$answer>),
                 },)*)?
             ],

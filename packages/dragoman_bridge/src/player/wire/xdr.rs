@@ -15,6 +15,12 @@ pub enum XdrError {
         /// How many bytes the value would need in addition.
         missing: usize,
     },
+    /// Bytes follow the value.
+    #[error("{rest} bytes too many")]
+    Rest {
+        /// How many.
+        rest: usize,
+    },
 }
 
 /// A value with an XDR form.
@@ -41,6 +47,19 @@ pub trait Xdr: Sized {
     /// The bytes are fewer than the value has.
     fn from_bytes(bytes: &[u8]) -> Result<Self, XdrError> {
         Self::read(&mut Reader(bytes))
+    }
+
+    /// The value of which these are the bytes.
+    ///
+    /// # Errors
+    /// The bytes are fewer or more than the value has.
+    fn from_all_bytes(bytes: &[u8]) -> Result<Self, XdrError> {
+        let mut reader = Reader(bytes);
+        let value = Self::read(&mut reader)?;
+        match reader.0.len() {
+            0 => Ok(value),
+            rest => Err(XdrError::Rest { rest }),
+        }
     }
 }
 

@@ -64,6 +64,8 @@ fn serve_base(site: &mut Site<'_>) -> RosResult<()> {
     serve::<SetBool::Service, _>(site.tasks, &site.names.topic("set_motor_power"), move |request| {
         let line = line.clone();
         async move {
+            // Most drivers keep the last velocity while the motors are off.
+            line.drive(device, Pose2d::default());
             line.ask(device, &position2d::MOTOR_POWER, request.data).await?;
             Ok(SetBool::Response { success: true, ..Default::default() })
         }

@@ -1,9 +1,10 @@
 //! `localize` from transforms and odometry: where a robot is on its map.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dragoman_ros::{builtin_interfaces, dragoman_msgs, geometry_msgs};
+use futures::FutureExt;
 use serde::Deserialize;
 
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done};
@@ -17,6 +18,11 @@ use crate::player::wire::{Device, Kind};
 
 /// How often the pose is sent.
 const PERIOD: Duration = Duration::from_millis(100);
+/// How often it is looked for a pose that was set, and the time limit of that.
+const LOOK: Duration = Duration::from_millis(10);
+const SET_LIMIT: Duration = Duration::from_secs(1);
+/// New transforms after which a pose that was set is the known one: the first may have been on its way.
+const NEW_TRANSFORMS: usize = 2;
 
 /// The ROS names of a robot on a map.
 #[derive(Debug, Clone, Deserialize)]
@@ -50,7 +56,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     let (known, of) = (Arc::clone(&frames), names.clone());
     let mut last = builtin_interfaces::msg::Time::default();
     tasks.every(PERIOD, move || {
-        let found = known.lock().unwrap_or_else(PoisonError::into_inner).pose(&of.map, &of.robot_frame);
+        let found = lock(&known).pose(&of.map, &of.robot_frame);
         // An old pose is not sent again.
         if let Some((pose, stamp)) = found
             && stamp != last
@@ -63,6 +69,22 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         }
     })?;
     Ok(Opened::new(Localization { frames, names: names.clone(), set_pose }, tasks)?)
+}
+
+fn lock(frames: &Mutex<Frames>) -> MutexGuard<'_, Frames> {
+    frames.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until the transforms show a pose that was set.
+async fn follow(frames: &Mutex<Frames>, names: &Names) {
+    let begun = dragoman_time::now();
+    let stamp = || lock(frames).pose(&names.map, &names.robot_frame).map(|(_, stamp)| stamp);
+    for _ in 0..NEW_TRANSFORMS {
+        let last = stamp();
+        while stamp() == last && dragoman_time::since(begun) < SET_LIMIT {
+            dragoman_time::sleep(LOOK).await;
+        }
+    }
 }
 
 impl Driver for Localization {
@@ -78,10 +100,17 @@ impl Driver for Localization {
                     self.set_pose.as_ref().ok_or("the table names no service that sets the pose")?;
                 let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
                 let request = dragoman_msgs::srv::PlatformSetPose::Request { pose };
-                service.ask(request, |response| done(response.success, response.message))
+                let set = service.ask(request, |response| done(response.success, response.message));
+                let (frames, names) = (Arc::clone(&self.frames), self.names.clone());
+                async move {
+                    let answer = set.await?;
+                    follow(&frames, &names).await;
+                    Ok(answer)
+                }
+                .boxed()
             }
             subtype if subtype == GET_PARTICLES.subtype => {
-                let frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+                let frames = lock(&self.frames);
                 let (pose, _) = frames
                     .pose(&self.names.map, &self.names.robot_frame)
                     .ok_or("the robot's pose on the map is not known yet")?;

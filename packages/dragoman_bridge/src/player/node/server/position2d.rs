@@ -244,7 +244,10 @@ impl Driver for Base {
                 services?.geometry.ask(dragoman_msgs::srv::GetGeometry::Request::default(), geometry)
             }
             subtype if subtype == MOTOR_POWER.subtype => {
-                services?.motor_power.set(MOTOR_POWER.question(body)?)
+                let (services, on) = (services?, MOTOR_POWER.question(body)?);
+                // With the motors on again, the base waits for the next command.
+                lock(&self.drive).begin(Motion::Idle);
+                services.motor_power.set(on)
             }
             subtype if subtype == SET_ODOMETRY.subtype => {
                 let Pose2d { x, y, yaw } = SET_ODOMETRY.question(body)?;

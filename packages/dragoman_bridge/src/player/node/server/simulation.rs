@@ -222,7 +222,7 @@ impl Driver for World {
             }
             subtype if subtype == GET_POSE3D.subtype => {
                 let NamedPose3d { name, .. } = GET_POSE3D.question(body)?;
-                let time = dragoman_time::wall_time().as_secs_f64() * 1e6;
+                let time = dragoman_time::wall_time().as_secs_f64();
                 self.ask(name, move |name, pose| NamedPose3d { name, pose, time }.to_bytes())
             }
             subtype if subtype == SET_POSE2D.subtype => {
