@@ -1,6 +1,8 @@
 //! CDR to JSON and back, with the conventions of rosbridge v2: arrays of `uint8` and `char` are base64, NaN and
 //! infinities are `null`, fields that are left out have their default.
 
+use std::time::Duration;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
@@ -10,6 +12,10 @@ use crate::schema::{Field, Kind, Primitive, Shape, Structure};
 
 /// Longest converted message, bytes.
 pub const MAX_LENGTH: usize = 64 << 20;
+
+/// The type of a header, and that of the stamp in it.
+const HEADER: &str = "std_msgs/msg/Header";
+const TIME: &str = "builtin_interfaces/msg/Time";
 
 /// The JSON text of a serialized message.
 ///
@@ -42,8 +48,21 @@ fn convert(structure: &Structure, data: &[u8]) -> Result<(String, usize), Conver
 /// # Errors
 /// A field that the type does not have; a value of another type or out of range; a message that is too long.
 pub fn to_cdr(structure: &Structure, value: &Value) -> Result<Vec<u8>, ConvertError> {
+    to_cdr_at(structure, value, None)
+}
+
+/// As [`to_cdr`]. With the time since 1970, stamps are as clients of rosbridge mean them: `"now"` is this time, and so is
+/// the stamp of a header that has none, and that of the message's own header, if it is left out.
+///
+/// # Errors
+/// As [`to_cdr`].
+pub fn to_cdr_at(
+    structure: &Structure,
+    value: &Value,
+    now: Option<Duration>,
+) -> Result<Vec<u8>, ConvertError> {
     let mut out = Output::new(MAX_LENGTH);
-    write_structure(structure, value, &mut out)?;
+    write_fields(structure, value, now, true, &mut out)?;
     Ok(out.finish())
 }
 
@@ -140,9 +159,29 @@ impl Sink for Text {
     }
 }
 
-fn write_structure(structure: &Structure, value: &Value, out: &mut Output) -> Result<(), ConvertError> {
-    let Value::Object(fields) = value else {
-        return Err(expected(&format!("an object of type {}", structure.name), value));
+fn write_structure(
+    structure: &Structure,
+    value: &Value,
+    now: Option<Duration>,
+    out: &mut Output,
+) -> Result<(), ConvertError> {
+    write_fields(structure, value, now, false, out)
+}
+
+/// `is_message`: it is not inside of another one.
+fn write_fields(
+    structure: &Structure,
+    value: &Value,
+    now: Option<Duration>,
+    is_message: bool,
+    out: &mut Output,
+) -> Result<(), ConvertError> {
+    let fields = match (value, now) {
+        (Value::Object(fields), _) => fields,
+        (Value::String(text), Some(now)) if text == "now" && structure.name == TIME => {
+            return write_time(now, out);
+        }
+        _ => return Err(expected(&format!("an object of type {}", structure.name), value)),
     };
     if structure.fields.is_empty() {
         out.raw(&[0])?;
@@ -151,9 +190,16 @@ fn write_structure(structure: &Structure, value: &Value, out: &mut Output) -> Re
     for field in &structure.fields {
         let given = fields.get(&field.name).or_else(|| fields.get(old_name(structure, &field.name)?));
         used += usize::from(given.is_some());
-        let written = match given.or(field.default.as_ref()) {
-            Some(value) => write_field(field, value, out),
-            None => write_zero(field, out),
+        let is_empty = given.is_none_or(|value| value.as_object().is_some_and(Map::is_empty));
+        let written = match (given.or(field.default.as_ref()), now) {
+            (_, Some(now)) if is_empty && structure.name == HEADER && field.kind.name() == TIME => {
+                write_time(now, out)
+            }
+            (None, Some(_)) if is_message && field.shape == Shape::Single && field.kind.name() == HEADER => {
+                write_value(field, &Value::Object(Map::new()), now, out)
+            }
+            (Some(value), _) => write_field(field, value, now, out),
+            (None, _) => write_zero(field, out),
         };
         written.map_err(|error| error.inside(&field.name))?;
     }
@@ -170,10 +216,17 @@ fn write_structure(structure: &Structure, value: &Value, out: &mut Output) -> Re
     Ok(())
 }
 
+/// Writes a `builtin_interfaces/Time`.
+fn write_time(time: Duration, out: &mut Output) -> Result<(), ConvertError> {
+    let seconds = i32::try_from(time.as_secs())
+        .map_err(|_| other(format!("{time:?} is out of the range of a stamp")))?;
+    out.number(seconds.to_le_bytes())?;
+    out.number(time.subsec_nanos().to_le_bytes())
+}
+
 /// The name of a field in ROS 1, which programs still use.
 fn old_name(structure: &Structure, field: &str) -> Option<&'static str> {
-    let is_time =
-        matches!(structure.name.as_str(), "builtin_interfaces/msg/Time" | "builtin_interfaces/msg/Duration");
+    let is_time = matches!(structure.name.as_str(), TIME | "builtin_interfaces/msg/Duration");
     match field {
         "sec" if is_time => Some("secs"),
         "nanosec" if is_time => Some("nsecs"),
@@ -181,9 +234,14 @@ fn old_name(structure: &Structure, field: &str) -> Option<&'static str> {
     }
 }
 
-fn write_field(field: &Field, value: &Value, out: &mut Output) -> Result<(), ConvertError> {
+fn write_field(
+    field: &Field,
+    value: &Value,
+    now: Option<Duration>,
+    out: &mut Output,
+) -> Result<(), ConvertError> {
     if field.shape == Shape::Single {
-        return write_value(field, value, out);
+        return write_value(field, value, now, out);
     }
     let is_byte = matches!(field.kind, Kind::Primitive(Primitive::Uint8 | Primitive::Char | Primitive::Byte));
     if let (true, Value::String(text)) = (is_byte, value) {
@@ -194,7 +252,7 @@ fn write_field(field: &Field, value: &Value, out: &mut Output) -> Result<(), Con
     let Value::Array(values) = value else { return Err(expected("an array", value)) };
     write_count(field, values.len(), out)?;
     for (index, value) in values.iter().enumerate() {
-        write_value(field, value, out).map_err(|error| error.inside(&format!("[{index}]")))?;
+        write_value(field, value, now, out).map_err(|error| error.inside(&format!("[{index}]")))?;
     }
     Ok(())
 }
@@ -213,9 +271,14 @@ fn write_count(field: &Field, count: usize, out: &mut Output) -> Result<(), Conv
     }
 }
 
-fn write_value(field: &Field, value: &Value, out: &mut Output) -> Result<(), ConvertError> {
+fn write_value(
+    field: &Field,
+    value: &Value,
+    now: Option<Duration>,
+    out: &mut Output,
+) -> Result<(), ConvertError> {
     let primitive = match &field.kind {
-        Kind::Structure(structure) => return write_structure(structure, value, out),
+        Kind::Structure(structure) => return write_structure(structure, value, now, out),
         Kind::Primitive(primitive) => *primitive,
     };
     match primitive {
@@ -272,7 +335,7 @@ fn write_zero(field: &Field, out: &mut Output) -> Result<(), ConvertError> {
     };
     for _ in 0..count {
         match &field.kind {
-            Kind::Structure(structure) => write_structure(structure, &Value::Object(Map::new()), out)?,
+            Kind::Structure(structure) => write_structure(structure, &Value::Object(Map::new()), None, out)?,
             Kind::Primitive(Primitive::String) => {
                 out.length(1)?;
                 out.raw(&[0])?;
@@ -324,4 +387,55 @@ fn expected(what: &str, given: &Value) -> ConvertError {
         Value::Object(_) => "an object",
     };
     other(format!("expected {what}, got {given}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::{Builtin, Types};
+
+    const NOW: Duration = Duration::new(1_700_000_000, 5);
+
+    /// The stamp at `place` of a message of a client of rosbridge.
+    fn stamp(type_name: &str, message: &Value, place: &str) -> Result<Value, ConvertError> {
+        let structure = Types::new(vec![Box::new(Builtin::default())]).message(type_name).unwrap();
+        let data = to_cdr_at(&structure, message, Some(NOW))?;
+        let text = from_cdr(&structure, &data)?;
+        let message: Value = serde_json::from_str(&text).unwrap();
+        Ok(message.pointer(place).unwrap().clone())
+    }
+
+    /// rosbridge's protocol, 3.3.3, and what its code does with headers inside of a message.
+    #[test]
+    fn a_stamp_that_is_left_out_is_the_present_time() {
+        let (now, none) = (json!({ "sec": 1_700_000_000, "nanosec": 5 }), json!({ "sec": 0, "nanosec": 0 }));
+        let given = json!({ "sec": 7, "nanosec": 8 });
+        let pose = "geometry_msgs/PoseStamped";
+        let path =
+            |header: &Value| json!({ "header": { "stamp": given }, "poses": [{ "header": header }, {}] });
+        let old = json!({ "header": { "stamp": { "secs": 7, "nsecs": 8 } } });
+        for (type_name, message, place, expected) in [
+            (pose, json!({ "header": { "frame_id": "base" } }), "/header/stamp", &now),
+            (pose, json!({ "pose": {} }), "/header/stamp", &now),
+            (pose, json!({}), "/header/stamp", &now),
+            (pose, json!({ "header": { "stamp": "now" } }), "/header/stamp", &now),
+            (pose, json!({ "header": { "stamp": {} } }), "/header/stamp", &now),
+            (pose, json!({ "header": { "stamp": given } }), "/header/stamp", &given),
+            (pose, json!({ "header": { "stamp": none } }), "/header/stamp", &none),
+            (pose, old, "/header/stamp", &given),
+            ("nav_msgs/Path", path(&json!({ "frame_id": "map" })), "/poses/0/header/stamp", &now),
+            ("nav_msgs/Path", path(&json!({ "stamp": given })), "/poses/0/header/stamp", &given),
+            ("nav_msgs/Path", path(&json!({})), "/poses/1/header/stamp", &none),
+            ("rosgraph_msgs/Clock", json!({ "clock": "now" }), "/clock", &now),
+            ("rosgraph_msgs/Clock", json!({}), "/clock", &none),
+        ] {
+            assert_eq!(stamp(type_name, &message, place).as_ref(), Ok(expected), "{type_name} {message}");
+        }
+        let refused = stamp(pose, &json!({ "header": { "stamp": "later" } }), "/header").unwrap_err();
+        assert!(refused.to_string().contains("header.stamp"), "{refused}");
+        let refused = stamp("builtin_interfaces/Duration", &json!("now"), "").unwrap_err();
+        assert!(refused.to_string().contains("an object"), "{refused}");
+    }
 }

@@ -193,8 +193,9 @@ pub fn start(context: &Context, settings: &Settings) -> Result<Console, ConsoleE
         .subscribe(&settings.recorder, latched, move |status: RecordingStatus| recorder.take(&status))
         .map_err(ConsoleError::node)?;
     let gateway = Node::create(context.clone(), "console_gateway", "").map_err(ConsoleError::node)?;
+    let clock = gateway.get_ros_clock();
     let (ros, thread) = ros::start(gateway).map_err(ConsoleError::node)?;
-    let hub = Hub::new(ros, types(), &values);
+    let hub = Hub::new(ros, types(), &values, clock);
     hub.publish_diagnostics(&mut tasks).map_err(ConsoleError::node)?;
     let followed = Arc::downgrade(&hub);
     let qos = QosProfile::parameter_events();

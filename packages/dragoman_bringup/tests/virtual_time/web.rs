@@ -381,3 +381,137 @@ fn a_client_that_only_writes_is_disconnected() {
     assert_eq!(held(&lab, "bytes that wait for web clients"), 0);
     assert_eq!(held(&lab, "calls of web clients that wait"), 0);
 }
+
+/// The lab's time, s since 1970.
+fn wall() -> f64 {
+    dragoman_time::wall_time().as_secs_f64()
+}
+
+/// rosbridge's protocol, 3.3.3; in requests, goals, responses and results as its code does.
+#[test]
+fn stamps_that_clients_leave_out_are_the_present_time() {
+    let lab = lab();
+    let (mut listener, mut client) = (Client::connect(lab.console), Client::connect(lab.console));
+    let is_now = |message: &Value| {
+        let stamp = &message["header"]["stamp"];
+        let seconds = stamp["sec"].as_f64().unwrap() + stamp["nanosec"].as_f64().unwrap() * 1e-9;
+        assert!((0.0..0.5).contains(&(wall() - seconds)), "{} {message}", wall());
+    };
+    let stamped = "geometry_msgs/msg/TwistStamped";
+    listener.subscribe("/t", stamped);
+    client.send(&json!({ "op": "advertise", "topic": "/t", "type": stamped }));
+    // One that moved would be followed by a zero.
+    let twist = json!({ "linear": { "x": 0 } });
+    for message in [
+        json!({ "header": { "frame_id": "base" }, "twist": twist }),
+        json!({ "twist": twist }),
+        json!({ "header": { "stamp": "now" } }),
+    ] {
+        sleep(Duration::from_secs(2));
+        client.send(&json!({ "op": "publish", "topic": "/t", "msg": message }));
+        is_now(&listener.message("/t"));
+    }
+    // A request and its response.
+    let plan = ("/plan", "nav_msgs/srv/GetPlan");
+    listener.send(&json!({ "op": "advertise_service", "service": plan.0, "type": plan.1 }));
+    sleep(Duration::from_secs(1));
+    let header = json!({ "header": { "frame_id": "map" } });
+    client.send(
+        &json!({ "op": "call_service", "service": plan.0, "type": plan.1, "args": { "start": header } }),
+    );
+    let asked = listener.next("call_service");
+    is_now(&asked["args"]["start"]);
+    assert_eq!(asked["args"]["goal"]["header"]["stamp"]["sec"], 0, "its header is left out");
+    listener.send(&json!({ "op": "service_response", "id": asked["id"], "service": plan.0, "result": true,
+        "values": { "plan": { "header": {}, "poses": [header] } } }));
+    let plan = client.next("service_response")["values"]["plan"].take();
+    is_now(&plan);
+    is_now(&plan["poses"][0]);
+    // A goal.
+    let action = ("/go", "nav2_msgs/action/NavigateToPose");
+    listener.send(&json!({ "op": "advertise_action", "action": action.0, "type": action.1 }));
+    sleep(Duration::from_secs(1));
+    client.send(&json!({ "op": "send_action_goal", "action": action.0, "action_type": action.1, "id": 1,
+        "args": { "pose": header } }));
+    is_now(&listener.next("send_action_goal")["args"]["pose"]);
+}
+
+#[test]
+fn a_call_takes_no_longer_than_its_client_asks_for() {
+    let lab = lab();
+    let mut client = Client::connect(lab.console);
+    client.send(&json!({ "op": "advertise_service", "service": "/never", "type": "std_srvs/Trigger" }));
+    sleep(Duration::from_secs(1));
+    let mut refused = |call: Value| {
+        client.send(&call);
+        let begun = now();
+        let response = client.next("service_response");
+        assert_eq!(response["result"], false, "{response}");
+        ((now() - begun).as_secs_f64(), response["values"].as_str().unwrap().to_owned())
+    };
+    let call = |service: &str, timeout: f64| json!({ "op": "call_service", "service": service, "type": "std_srvs/Trigger", "timeout": timeout });
+    for (service, timeout, reason) in [
+        ("/never", 1.0, "did not answer within 1s"),
+        ("/never", 0.1, "did not answer within 100ms"),
+        ("/never", 20.0, "did not answer within 20s"),
+        ("/nowhere", 0.5, "is not available"),
+        ("/nowhere", 10.0, "is not available"),
+    ] {
+        let (took, words) = refused(call(service, timeout));
+        assert!((timeout..timeout + 0.05).contains(&took), "{service} {timeout}: {took}");
+        assert!(words.contains(reason), "{words}");
+    }
+    // Without a wish.
+    let (took, _) =
+        refused(json!({ "op": "call_service", "service": "/nowhere", "type": "std_srvs/Trigger" }));
+    assert!((2.0..2.1).contains(&took), "{took}");
+}
+
+/// RFC 6455, 5.5.1 and 7.4.1.
+#[test]
+fn errors_of_a_web_socket_end_with_a_close_frame() {
+    use std::io::Write;
+    use tungstenite::protocol::frame::coding::CloseCode;
+    let lab = lab();
+    let connect = |is_foxglove: bool| {
+        if !is_foxglove {
+            return Client::connect(lab.console);
+        }
+        Client::connect_to(lab.foxglove, "/", &[web::FOXGLOVE]).unwrap()
+    };
+    let closed = |client: &mut Client| loop {
+        match client.socket.read() {
+            Ok(Message::Close(frame)) => return frame.unwrap(),
+            Ok(_) => {}
+            Err(error) => panic!("{error}"),
+        }
+    };
+    // Reserved opcode, fragment without a beginning, not UTF-8, 9 MiB.
+    let long = [&[0x82, 0xff][..], &(9_u64 << 20).to_be_bytes(), &[0; 4]].concat();
+    let cases: [(&[u8], CloseCode, &str); 4] = [
+        (&[0x83, 0x80, 0, 0, 0, 0], CloseCode::Protocol, "opcode"),
+        (&[0x80, 0x81, 0, 0, 0, 0, b'x'], CloseCode::Protocol, "ontinu"),
+        (&[0x81, 0x81, 0, 0, 0, 0, 0xff], CloseCode::Invalid, "UTF-8"),
+        (&long, CloseCode::Size, "too long"),
+    ];
+    for (is_foxglove, (bytes, code, reason)) in
+        [false, true].into_iter().flat_map(|is_foxglove| cases.map(|case| (is_foxglove, case)))
+    {
+        let mut client = connect(is_foxglove);
+        client.socket.get_mut().write_all(bytes).unwrap();
+        let frame = closed(&mut client);
+        assert_eq!(frame.code, code, "{frame}");
+        assert!(frame.reason.contains(reason), "{frame}");
+    }
+    for is_foxglove in [false, true] {
+        // The client's own close frame is answered.
+        let mut client = connect(is_foxglove);
+        client.socket.close(None).unwrap();
+        let end = loop {
+            if let Err(error) = client.socket.read() {
+                break error;
+            }
+        };
+        assert!(matches!(end, Error::ConnectionClosed), "{end}");
+    }
+}

@@ -11,9 +11,10 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::bounds::bytes_of;
+use super::calls::CallTime;
 use super::client::Client;
 use super::hub::Hub;
-use crate::json::{from_cdr, to_cdr};
+use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::rosbridge::Reply;
 use crate::schema::{Structure, full_name};
 
@@ -155,7 +156,8 @@ impl Hub {
         let [send, accepted] = &parts.send;
         // A large goal is not copied, and not kept while it is carried out.
         let fields = Map::from_iter([("goal_id".to_owned(), goal_id.clone()), ("goal".to_owned(), goal)]);
-        let request = to_cdr(send, &Value::Object(fields)).map_err(|error| error.to_string())?;
+        let request =
+            to_cdr_at(send, &Value::Object(fields), Some(self.now())).map_err(|error| error.to_string())?;
         let _feedback = match feedback {
             true => {
                 Some(self.forward_feedback(client, reply, action, &type_name, uuid, &parts.feedback).await?)
@@ -164,7 +166,9 @@ impl Hub {
         };
         let service = format!("{action}/_action/send_goal");
         let send_type = format!("{type_name}_SendGoal");
-        let answer = self.call_serialized(&service, &send_type, [send, accepted], request, None).await?;
+        let answer = self
+            .call_serialized(&service, &send_type, [send, accepted], request, self.calls.time(None))
+            .await?;
         if values(answer)?.get("accepted") != Some(&Value::Bool(true)) {
             return Err("the goal was rejected".to_owned());
         }
@@ -172,8 +176,8 @@ impl Hub {
         let request = to_cdr(get, &json!({ "goal_id": goal_id })).map_err(|error| error.to_string())?;
         let service = format!("{action}/_action/get_result");
         let get_type = format!("{type_name}_GetResult");
-        let answer =
-            self.call_serialized(&service, &get_type, [get, ended], request, Some(RESULT_TIME)).await?;
+        let time = CallTime { all: RESULT_TIME, ..self.calls.time(None) };
+        let answer = self.call_serialized(&service, &get_type, [get, ended], request, time).await?;
         let answer = values(answer)?;
         let status =
             answer.get("status").and_then(Value::as_i64).and_then(|status| i8::try_from(status).ok());

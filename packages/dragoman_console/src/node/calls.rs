@@ -14,17 +14,19 @@ use super::bounds::{SERVICES, bytes_of};
 use super::client::Client;
 use super::hub::Hub;
 use crate::bounded::MAX_NAME_LEN;
-use crate::json::{from_cdr, to_cdr};
+use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::rosbridge::Reply;
 use crate::schema::{Kind, Primitive, Shape, Structure, full_name};
 
 /// Most clients of ROS services that are kept for further calls.
 const MOST_KEPT: usize = 200;
-/// Time for finding a service.
+/// Time for finding a service, unless the client asks for another time.
 const SEARCH_TIME: Duration = Duration::from_secs(2);
+/// Time that finding a service takes, though it is there: shorter times of clients do not include it.
+const MATCH_TIME: Duration = Duration::from_millis(500);
 /// Most requests to a service of a client that wait for its response.
 const MOST_PENDING: usize = 256;
-/// Time for a client's response.
+/// Time for a client's response, if many are missing: its caller may wait longer than that.
 const PENDING_TIME: Duration = Duration::from_secs(60);
 
 type Known = BTreeMap<(String, String), (Arc<Mutex<raw::Client>>, Instant)>;
@@ -53,12 +55,29 @@ impl Drop for Offered {
     }
 }
 
+/// Times for a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallTime {
+    /// For finding the service.
+    pub(crate) search: Duration,
+    /// For everything.
+    pub(crate) all: Duration,
+}
+
 /// A serialized response.
 pub(crate) type Response = (Arc<Structure>, Vec<u8>);
 
 impl Calls {
     pub(crate) fn new(timeout: Duration) -> Self {
         Self { timeout, known: Mutex::default(), offered: Mutex::default(), last_request: AtomicU64::new(0) }
+    }
+
+    /// The times for a call, of a client that asks for one.
+    pub(crate) fn time(&self, asked: Option<Duration>) -> CallTime {
+        match asked {
+            Some(all) => CallTime { search: all.max(MATCH_TIME), all },
+            None => CallTime { search: SEARCH_TIME, all: self.timeout },
+        }
     }
 
     /// Ends the services of a client.
@@ -74,14 +93,15 @@ impl Calls {
         }
     }
 
-    /// Passes the response of a client to the caller in ROS.
+    /// Passes the response of a client to the caller in ROS. `now`: of the stamps that it leaves out; `None`: the client
+    /// reports a failure.
     pub(crate) fn answer(
         &self,
         client: &Client,
         id: &str,
         service: &str,
         values: &Value,
-        result: bool,
+        now: Option<Duration>,
     ) -> Result<(), String> {
         let (request, structure) = {
             let mut all = self.offered();
@@ -90,12 +110,12 @@ impl Calls {
             let (request, _) = offered.pending.remove(id).ok_or("the request is unknown or too old")?;
             (request, Arc::clone(&offered.response))
         };
-        if !result {
+        if now.is_none() {
             // ROS has no failed response: the caller's timeout ends the call.
             tracing::warn!(service, client = %client.address, "a client reports a failed call: {values}");
             return Ok(());
         }
-        let data = to_cdr(&structure, values).map_err(|error| error.to_string())?;
+        let data = to_cdr_at(&structure, values, now).map_err(|error| error.to_string())?;
         request.respond(&data).map_err(|error| error.to_string())
     }
 
@@ -122,10 +142,12 @@ impl Hub {
         let (hub, asking, name) = (Arc::clone(self), Arc::clone(client), service.clone());
         let answer = reply.clone();
         let begun = client.in_background(bytes_of(&args), async move {
-            let answered = hub.ask_rosapi(&service, &args).await;
+            let time = hub.calls.time(timeout);
+            let answered = dragoman_time::timeout(time.all, hub.ask_rosapi(&service, &args)).await;
             let response = match answered {
-                Some(response) => response,
-                None => hub.call(&service, type_name.as_deref(), args, timeout).await,
+                Ok(Some(response)) => response,
+                Ok(None) => hub.call(&service, type_name.as_deref(), args, timeout).await,
+                Err(_late) => Err(late(&service, time.all)),
             };
             let response = response.and_then(|response| asking.room(response.1.len()).map(|()| response));
             asking.with(|session| match &response {
@@ -151,8 +173,10 @@ impl Hub {
             None => self.type_of_service(service).await?,
         };
         let [request, response] = self.types.service(&type_name).map_err(|error| error.to_string())?;
-        let data = to_cdr(&request, &named(&request, args)?).map_err(|error| error.to_string())?;
-        self.call_serialized(service, &type_name, [&request, &response], data, timeout).await
+        let args = named(&request, args)?;
+        let data = to_cdr_at(&request, &args, Some(self.now())).map_err(|error| error.to_string())?;
+        let time = self.calls.time(timeout);
+        self.call_serialized(service, &type_name, [&request, &response], data, time).await
     }
 
     /// Calls a service of `type_name`, whose structures are `request` and `response`, with a serialized request.
@@ -162,19 +186,20 @@ impl Hub {
         type_name: &str,
         [request, response]: [&Arc<Structure>; 2],
         data: Vec<u8>,
-        timeout: Option<Duration>,
+        time: CallTime,
     ) -> Result<Response, String> {
-        let timeout = timeout.unwrap_or(self.calls.timeout);
+        let begun = dragoman_time::now();
         let caller = self.caller(service, type_name).await?;
         let body = if raw::CALLS_ARE_JSON { Body::Json(plain(request, &data)?) } else { Body::Cdr(data) };
         let lock = || caller.lock().unwrap_or_else(PoisonError::into_inner);
         let available = lock().available().map_err(|error| error.to_string())?;
-        if !matches!(dragoman_time::timeout(SEARCH_TIME, available).await, Ok(Ok(()))) {
+        if !matches!(dragoman_time::timeout(time.search, available).await, Ok(Ok(()))) {
             return Err(format!("service {service} is not available"));
         }
+        let found = if time.all < MATCH_TIME { Duration::ZERO } else { dragoman_time::since(begun) };
         let answer = lock().request(body).map_err(|error| error.to_string())?;
-        let answer = dragoman_time::timeout(timeout, answer).await;
-        let answer = answer.map_err(|_| format!("service {service} did not answer within {timeout:?}"))?;
+        let answer = dragoman_time::timeout(time.all.saturating_sub(found), answer).await;
+        let answer = answer.map_err(|_| late(service, time.all))?;
         let data = match answer.map_err(|error| error.to_string())? {
             Body::Cdr(data) => data,
             Body::Json(value) => {
@@ -275,7 +300,9 @@ impl Hub {
             let Some(offered) = all.get_mut(service).filter(|offered| offered.client == client.id) else {
                 return;
             };
-            offered.pending.retain(|_, (_, since)| dragoman_time::since(*since) < PENDING_TIME);
+            if offered.pending.len() >= MOST_PENDING {
+                offered.pending.retain(|_, (_, since)| dragoman_time::since(*since) < PENDING_TIME);
+            }
             // It is not disconnected because others ask too much of it.
             if offered.pending.len() >= MOST_PENDING || client.is_busy(data.len()) {
                 tracing::warn!(service, "a client does not answer: a request is dropped");
@@ -285,6 +312,10 @@ impl Hub {
         }
         client.with(|session| session.call_service(&id, service, (structure, &data)));
     }
+}
+
+fn late(service: &str, time: Duration) -> String {
+    format!("service {service} did not answer within {time:?}")
 }
 
 /// Arguments by name; those in an array are in the order of the fields.

@@ -7,9 +7,13 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use futures::SinkExt;
-use futures::stream::{SplitSink, StreamExt};
+use futures::stream::{SplitSink, SplitStream, StreamExt};
+use tokio::io::AsyncReadExt;
 use tokio::sync::{Notify, Semaphore};
-use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+use tokio_tungstenite::tungstenite::error::ProtocolError;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::bounds::{Account, BYTES, CALLS, Share};
 use super::hub::Hub;
@@ -302,24 +306,27 @@ impl Client {
 
     /// Serves the client until it is gone.
     pub(crate) async fn serve(self: &Arc<Self>, socket: WebSocket, received: &Received, hub: &Arc<Hub>) {
-        let (sink, stream) = socket.split();
+        let (mut sink, mut stream) = socket.split();
         let mut executing = std::pin::pin!(self.execute_all(hub));
-        tokio::select! {
+        let reason = tokio::select! {
             biased;
-            () = &mut executing => {}
+            () = &mut executing => None,
             () = self.outbox.overfull() => {
                 tracing::warn!(client = %self.address, "a client does not fetch its answers: disconnected");
+                Some(close(CloseCode::Policy, "the client does not fetch its answers"))
             }
-            () = self.receive_all(stream, received, hub) => {}
+            reason = self.receive_all(&mut stream, received, hub) => reason,
             // Last, because topics may give it something to send all the time.
-            () = self.send_all(sink) => {}
-        }
+            () = self.send_all(&mut sink) => None,
+        };
         hub.stop_driving(self, "the client that drives has left");
         self.has_left.store(true, Ordering::Release);
         self.left.notify_waiters();
         self.outbox.give_up();
         self.ordered.notify_one();
-        if dragoman_time::timeout(LAST_ORDERS_TIME, executing).await.is_err() {
+        let closing = dragoman_time::timeout(LAST_ORDERS_TIME, end(sink, stream, received, reason));
+        let executing = dragoman_time::timeout(LAST_ORDERS_TIME, executing);
+        if futures::future::join(closing, executing).await.1.is_err() {
             tracing::warn!(client = %self.address, "the last orders of a client are not executed: ROS is busy");
         }
     }
@@ -344,7 +351,7 @@ impl Client {
         }
     }
 
-    async fn send_all(&self, mut sink: SplitSink<WebSocket, Message>) {
+    async fn send_all(&self, sink: &mut SplitSink<WebSocket, Message>) {
         loop {
             let outgoing = match self.outbox.next().await {
                 Next::Message(outgoing) => outgoing,
@@ -373,12 +380,13 @@ impl Client {
         }
     }
 
+    /// Takes what the client sends until it has left, or has to leave: for this reason.
     async fn receive_all(
         self: &Arc<Self>,
-        mut stream: futures::stream::SplitStream<WebSocket>,
+        stream: &mut SplitStream<WebSocket>,
         received: &Received,
         hub: &Arc<Hub>,
-    ) {
+    ) -> Option<CloseFrame> {
         // A browser answers pings though its page hangs, so a pong does not show that the page still wants to drive.
         let silence = if self.is_foxglove() { FOXGLOVE_SILENCE } else { hub.heartbeat_timeout() };
         let (mut heard, mut spoke, mut pinged) =
@@ -416,7 +424,8 @@ impl Client {
                             received.complete_control(data.len());
                             0
                         }
-                        Some(Ok(Message::Close(_) | Message::Frame(_)) | Err(_)) | None => return,
+                        Some(Err(error)) => return reason(error),
+                        Some(Ok(Message::Close(_) | Message::Frame(_))) | None => return None,
                     };
                     taken += length.max(LEAST_FRAME);
                     if length > 0 {
@@ -440,9 +449,53 @@ impl Client {
             }
             if may_read && dragoman_time::since(heard) >= LOST_AFTER {
                 tracing::warn!(client = %self.address, "no sign of a client: disconnected");
-                return;
+                return Some(close(CloseCode::Policy, "no sign of the client"));
             }
         }
+    }
+}
+
+/// Why a client has to leave because of an error (RFC 6455, 7.4.1); `None`: its connection is lost.
+fn reason(error: Error) -> Option<CloseFrame> {
+    match error {
+        Error::Capacity(error) => Some(close(CloseCode::Size, &error.to_string())),
+        Error::Utf8(_) => Some(close(CloseCode::Invalid, "a text is not UTF-8")),
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => None,
+        Error::Protocol(error) => Some(close(CloseCode::Protocol, &error.to_string())),
+        // Of the listener: see `Received`.
+        Error::Io(error) if error.kind() == std::io::ErrorKind::Other => {
+            Some(close(CloseCode::Size, "incomplete messages of all clients are too long"))
+        }
+        _ => None,
+    }
+}
+
+/// A close frame. A reason has at most 123 bytes.
+fn close(code: CloseCode, reason: &str) -> CloseFrame {
+    let reason = if reason.len() <= 123 { reason } else { "" };
+    CloseFrame { code, reason: reason.into() }
+}
+
+/// Ends a connection: with a reason, or by the answer to the client's own close frame.
+async fn end(
+    mut sink: SplitSink<WebSocket, Message>,
+    stream: SplitStream<WebSocket>,
+    received: &Received,
+    reason: Option<CloseFrame>,
+) {
+    let Some(reason) = reason else {
+        // The client may be gone.
+        let _ = sink.flush().await;
+        return;
+    };
+    if sink.send(Message::Close(Some(reason))).await.is_err() {
+        return;
+    }
+    let Ok(mut socket) = stream.reunite(sink) else { return };
+    // What the client still sends is read, because the system would discard the close frame otherwise.
+    let mut unread = [0; 4096];
+    while matches!(socket.get_mut().read(&mut unread).await, Ok(length) if length > 0) {
+        received.complete();
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::client::Client;
 use super::hub::Hub;
 use super::topics::Publication;
-use crate::json::to_cdr;
+use crate::json::to_cdr_at;
 use crate::schema::Structure;
 
 /// Time after the last command for which a client counts as the driver.
@@ -127,26 +127,20 @@ impl Hub {
     pub(crate) fn stop_driving(&self, client: &Client, reason: &str) {
         for (topic, publication) in self.driving.remove(client, None) {
             tracing::warn!(topic, client = %client.address, "{reason}: zero velocity is published");
-            publish_zero(&topic, &publication);
+            publish_zero(&topic, &publication, self.now());
         }
     }
 
     /// Stops what a client moves on one topic.
     pub(crate) fn stop_topic(&self, client: &Client, topic: &str) {
         for (topic, publication) in self.driving.remove(client, Some(topic)) {
-            publish_zero(&topic, &publication);
+            publish_zero(&topic, &publication, self.now());
         }
     }
 }
 
-fn publish_zero(topic: &str, publication: &Publication) {
-    let now = dragoman_time::wall_time();
-    let zero = if publication.structure.name == TWIST_STAMPED {
-        json!({ "header": { "stamp": { "sec": now.as_secs(), "nanosec": now.subsec_nanos() } } })
-    } else {
-        json!({})
-    };
-    let published = to_cdr(&publication.structure, &zero)
+fn publish_zero(topic: &str, publication: &Publication, now: Duration) {
+    let published = to_cdr_at(&publication.structure, &json!({}), Some(now))
         .map_err(|error| error.to_string())
         .and_then(|data| publication.send(&data));
     if let Err(reason) = published {

@@ -119,7 +119,7 @@ impl Hub {
             }
             Order::Publish { topic, encoding: Encoding::Json, data } => {
                 let published = match bounded::json(&data) {
-                    Ok(message) => self.topics.publish(self, client, &topic, None, &message).await,
+                    Ok(message) => self.topics.publish(self, client, &topic, None, &message, None).await,
                     Err(error) => Err(error.to_string()),
                 };
                 report(client, None, "publish", &topic, published);
@@ -192,8 +192,9 @@ impl Hub {
                 to_cdr(&request, &values).map_err(|error| invalid(&error))?
             }
         };
+        let time = self.calls.time(None);
         let (structure, data) =
-            self.call_serialized(name, type_name, [&request, &response], data, None).await?;
+            self.call_serialized(name, type_name, [&request, &response], data, time).await?;
         match call.encoding {
             Encoding::Cdr => Ok(data),
             Encoding::Json => {

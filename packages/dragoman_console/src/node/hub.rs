@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dragoman_ros::Clock;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::introspection::Graph;
 use dragoman_ros::parameters::Parameters;
@@ -32,6 +33,7 @@ pub(crate) struct Hub {
     pub(crate) goals: Goals,
     pub(crate) offered_actions: OfferedActions,
     pub(crate) foxglove: Foxglove,
+    clock: Arc<Mutex<Clock>>,
     incomplete: Arc<Incomplete>,
     sums: Sums,
     clients: Mutex<BTreeMap<u64, Arc<Client>>>,
@@ -50,7 +52,8 @@ struct Limits {
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
 impl Hub {
-    pub(crate) fn new(ros: Ros, types: Types, values: &Parameters) -> Arc<Self> {
+    /// `clock`: that of the stamps which clients leave out.
+    pub(crate) fn new(ros: Ros, types: Types, values: &Parameters, clock: Arc<Mutex<Clock>>) -> Arc<Self> {
         let count = |name| usize::try_from(values.value::<i64>(name)).unwrap_or(1);
         let time = |name| Duration::from_secs_f64(values.value(name));
         Arc::new(Self {
@@ -62,6 +65,7 @@ impl Hub {
             goals: Goals::default(),
             offered_actions: OfferedActions::default(),
             foxglove: Foxglove::default(),
+            clock,
             incomplete: Arc::default(),
             sums: Sums::default(),
             clients: Mutex::default(),
@@ -78,6 +82,12 @@ impl Hub {
     /// The session of a new client of rosbridge.
     pub(crate) fn rosbridge_session(&self) -> Protocol {
         Protocol::Rosbridge(Session::new(Arc::clone(&self.incomplete)))
+    }
+
+    /// The time in ROS, since 1970.
+    pub(crate) fn now(&self) -> Duration {
+        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
+        now.unwrap_or_else(|_| dragoman_time::wall_time())
     }
 
     /// Longest message of a client, bytes.
@@ -146,8 +156,8 @@ impl Hub {
                 self.topics.unadvertise(client, &topic);
             }
             Order::Publish { id, topic, type_name, message } => {
-                let published =
-                    self.topics.publish(self, client, &topic, type_name.as_deref(), &message).await;
+                let (now, type_name) = (Some(self.now()), type_name.as_deref());
+                let published = self.topics.publish(self, client, &topic, type_name, &message, now).await;
                 report(client, id.as_ref(), "publish", &topic, published);
             }
             Order::Subscribe { id, topic, type_name } => {
@@ -167,7 +177,7 @@ impl Hub {
             }
             Order::UnadvertiseService { service } => self.calls.withdraw(client, &service),
             Order::ServiceResponse { id, service, values, result } => {
-                let sent = self.calls.answer(client, &id, &service, &values, result);
+                let sent = self.calls.answer(client, &id, &service, &values, result.then(|| self.now()));
                 report(client, Some(&id.into()), "service_response", &service, sent);
             }
             Order::SendGoal { reply, action, type_name, goal, feedback } => {
@@ -183,11 +193,12 @@ impl Hub {
             }
             Order::UnadvertiseAction { action } => self.offered_actions.withdraw(self, client, &action),
             Order::ActionFeedback { id, action, values } => {
-                let sent = self.offered_actions.feedback(client, &id, &action, &values);
+                let sent = self.offered_actions.feedback(client, &id, &action, &values, self.now());
                 report(client, Some(&id.into()), "action_feedback", &action, sent);
             }
             Order::ActionResult { id, action, values, status, result } => {
-                let sent = self.offered_actions.result(client, &id, &action, (status, result, &values));
+                let ended = (status, result, &values);
+                let sent = self.offered_actions.result(client, &id, &action, ended, self.now());
                 report(client, Some(&id.into()), "action_result", &action, sent);
             }
         }

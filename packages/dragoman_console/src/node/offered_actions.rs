@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use dragoman_ros::{QosProfile, raw};
 use futures::StreamExt;
@@ -13,7 +14,7 @@ use uuid::Uuid;
 use super::bounds::{ACTIONS, Share};
 use super::client::Client;
 use super::hub::Hub;
-use crate::json::{from_cdr, to_cdr};
+use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::schema::{Structure, full_name};
 
 /// Most goals of an action, and requests that wait for the result of a goal.
@@ -106,7 +107,7 @@ impl OfferedActions {
         let Some(mut offered) = removed else { return };
         let open: Vec<Uuid> =
             offered.goals.iter().filter(|(_, goal)| goal.result.is_none()).map(|(uuid, _)| *uuid).collect();
-        match offered.response(ABORTED, &json!({})) {
+        match offered.response(ABORTED, &json!({}), None) {
             Ok(data) => open.into_iter().for_each(|uuid| offered.end(uuid, ABORTED, data.clone(), None)),
             Err(reason) => tracing::warn!(action, reason, "goals could not be aborted"),
         }
@@ -120,10 +121,12 @@ impl OfferedActions {
         id: &str,
         action: &str,
         values: &Value,
+        now: Duration,
     ) -> Result<(), String> {
         let actions = self.actions();
         let (offered, uuid) = own(&actions, client, id, action)?;
-        let data = to_cdr(&offered.types.feedback, values).map_err(|error| error.to_string())?;
+        let data =
+            to_cdr_at(&offered.types.feedback, values, Some(now)).map_err(|error| error.to_string())?;
         let (header, body) = data.split_first_chunk::<4>().ok_or("no feedback")?;
         let message = [header.as_slice(), uuid.as_bytes(), body].concat();
         offered.feedback.publish(&message).map_err(|error| error.to_string())
@@ -136,6 +139,7 @@ impl OfferedActions {
         id: &str,
         action: &str,
         (status, result, values): (i8, bool, &Value),
+        now: Duration,
     ) -> Result<(), String> {
         let mut actions = self.actions();
         let (_, uuid) = own(&actions, client, id, action)?;
@@ -147,7 +151,7 @@ impl OfferedActions {
         };
         // The values of a failed goal may be a text.
         let values = if values.is_object() { values.clone() } else { json!({}) };
-        let data = offered.response(status, &values)?;
+        let data = offered.response(status, &values, Some(now))?;
         let kept = offered.keep(data.len());
         let is_kept = kept.is_ok();
         offered.end(uuid, status, data, kept.ok());
@@ -190,9 +194,9 @@ impl Offered {
     }
 
     /// The response of `get_result`.
-    fn response(&self, status: i8, values: &Value) -> Result<Vec<u8>, String> {
+    fn response(&self, status: i8, values: &Value, now: Option<Duration>) -> Result<Vec<u8>, String> {
         let response = json!({ "status": status, "result": values });
-        to_cdr(&self.types.get_response, &response).map_err(|error| error.to_string())
+        to_cdr_at(&self.types.get_response, &response, now).map_err(|error| error.to_string())
     }
 
     /// Counts a result of so many bytes. If the client has too many, as many bytes of the oldest are forgotten.

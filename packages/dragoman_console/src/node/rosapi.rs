@@ -74,7 +74,7 @@ impl Hub {
         let text = |key: &str| args.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         match name {
             "get_time" => {
-                let now = dragoman_time::wall_time();
+                let now = self.now();
                 return Ok(json!({ "time": { "sec": now.as_secs(), "nanosec": now.subsec_nanos() } }));
             }
             "get_ros_version" => {

@@ -16,7 +16,7 @@ use super::client::Client;
 use super::driving;
 use super::hub::Hub;
 use super::ros::Ros;
-use crate::json::{from_whole_cdr, to_cdr};
+use crate::json::{from_whole_cdr, to_cdr_at};
 use crate::rosbridge::Sample;
 use crate::schema::{Structure, full_name};
 
@@ -281,7 +281,7 @@ impl Topics {
         }
     }
 
-    /// Publishes a message of a client, which may not have advertised the topic.
+    /// Publishes a message of a client, which may not have advertised the topic. `now`: of the stamps that it leaves out.
     pub(crate) async fn publish(
         &self,
         hub: &Arc<Hub>,
@@ -289,6 +289,7 @@ impl Topics {
         topic: &str,
         type_name: Option<&str>,
         message: &Value,
+        now: Option<Duration>,
     ) -> Result<(), String> {
         let key = (client.id, topic.to_owned());
         let mut publication = self.publications().get(&key).cloned();
@@ -301,7 +302,7 @@ impl Topics {
             publication = self.publications().get(&key).cloned();
         }
         let publication = publication.ok_or("it is not advertised")?;
-        let data = to_cdr(&publication.structure, message).map_err(|error| error.to_string())?;
+        let data = to_cdr_at(&publication.structure, message, now).map_err(|error| error.to_string())?;
         publication.publish(client, &data)?;
         if publication.is_velocity {
             hub.driving.take(client, topic, &publication, message);
