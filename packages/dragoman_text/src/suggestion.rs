@@ -9,14 +9,21 @@ use crate::excerpt;
 const MOST_WRONG: usize = 2;
 /// Letters of a name for each wrong one.
 const LETTERS_PER_WRONG: usize = 4;
+/// Longest name that is compared, letters: the work grows with their square, and names come from strangers.
+const LONGEST: usize = 64;
 /// Most names that a hint lists.
 const MOST_LISTED: usize = 20;
 
 /// The known name that resembles `given` most, or `None`. Capitals count as small letters.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let most = (given.chars().count() / LETTERS_PER_WRONG).clamp(1, MOST_WRONG);
+    let length = given.chars().count();
+    if length > LONGEST {
+        return None;
+    }
+    let most = (length / LETTERS_PER_WRONG).clamp(1, MOST_WRONG);
     let lower = given.to_lowercase();
-    let distances = known.into_iter().map(|name| (osa_distance(&lower, &name.to_lowercase()), name));
+    let alike = known.into_iter().filter(|name| name.chars().count().abs_diff(length) <= most);
+    let distances = alike.map(|name| (osa_distance(&lower, &name.to_lowercase()), name));
     distances.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
@@ -57,6 +64,9 @@ mod tests {
         ] {
             assert_eq!(nearest(given, KNOWN), expected, "{given}");
         }
+        // Ten thousand million steps, if they were compared.
+        let [long, longer] = ["x".repeat(100_000), "x".repeat(100_001)];
+        assert_eq!(nearest(&long, [longer.as_str(), "lab"]), None);
     }
 
     #[test]
