@@ -1,5 +1,6 @@
 //! Clients of the console: rosbridge and Foxglove's protocol.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -513,5 +514,42 @@ fn errors_of_a_web_socket_end_with_a_close_frame() {
             }
         };
         assert!(matches!(end, Error::ConnectionClosed), "{end}");
+    }
+}
+
+/// With and without its type, and again as another client.
+#[test]
+fn every_topic_of_the_lab_can_be_subscribed_to() {
+    let lab = Lab::start();
+    let _behind = Lab::start_with(0, &["player", "--server", &lab.player.to_string()], &[]);
+    sleep(Duration::from_secs(15));
+    let mut client = Client::connect(lab.console);
+    let topics = client.call("/rosapi/topics", &json!({})).unwrap();
+    let list = |key: &str| -> Vec<String> {
+        topics[key].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    // Of a topic with several types, such as `/cmd_vel`, one can be subscribed to. Those inside of actions have no types of
+    // messages.
+    let topics: BTreeMap<String, String> = list("topics")
+        .into_iter()
+        .zip(list("types"))
+        .filter(|(name, _)| !name.contains("/_action/"))
+        .collect();
+    assert!(topics.contains_key("/player/vectormap") && topics.len() > 100, "{topics:?}");
+    for with_type in [true, false] {
+        let mut client = Client::connect(lab.console);
+        for (name, type_name) in &topics {
+            let kind = if with_type { json!(type_name) } else { Value::Null };
+            client.send(&json!({ "op": "subscribe", "topic": name, "type": kind, "throttle_rate": 100_000 }));
+        }
+        client.send(&json!({ "op": "call_service", "service": "/rosapi/get_time" }));
+        loop {
+            let frame = client.receive();
+            let has_types = frame["msg"].as_str().is_some_and(|text| text.contains("it has several types"));
+            assert!(frame["op"] != "status" || has_types, "{frame}");
+            if frame["op"] == "service_response" {
+                break;
+            }
+        }
     }
 }
