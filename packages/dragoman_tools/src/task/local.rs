@@ -48,7 +48,7 @@ pub(super) async fn run(
             super::make_ready(&mut port, options, MotionMode::Program).await?;
             super::order(&mut port, Command::SetProgram(document)).await?;
             // Those of earlier programs.
-            messages.new(&mut port).await?;
+            messages.fetch(&mut port).await?;
             is_started = true;
             super::order(&mut port, Command::Start).await?;
             watch(&mut port, &mut states, before.run, &mut messages, &mut view).await
@@ -122,7 +122,7 @@ struct Messages {
 impl Messages {
     async fn show(&mut self, port: &mut PlatformPort, view: &mut View) -> Result<()> {
         let before = self.last;
-        let new = self.new(port).await?;
+        let new = self.fetch(port).await?;
         // The platform keeps the last ones.
         let missing = new.first().map_or(0, |first| first.number.saturating_sub(before.saturating_add(1)));
         if missing > 0 {
@@ -135,7 +135,7 @@ impl Messages {
     }
 
     /// Those that are new, oldest first.
-    async fn new(&mut self, port: &mut PlatformPort) -> Result<Vec<QueueEntry>> {
+    async fn fetch(&mut self, port: &mut PlatformPort) -> Result<Vec<QueueEntry>> {
         let debug = match super::call(port, Command::GetDebugData).await {
             Ok(Some(Reply::GetDebugData(debug))) => debug,
             Ok(_) => return Err("the platform does not return its debug data".into()),
