@@ -69,7 +69,7 @@ impl Turtlebot {
     /// Unknown names, another kind of object.
     pub fn new(worlds: &mut Worlds, world: Option<&str>, robot: &str) -> Result<Self, WorldError> {
         // Refuses objects other than robots on wheels.
-        worlds.location_m_robot(world, robot)?;
+        worlds.holder(world, robot)?.wheeled(robot)?;
         let (at, found) = worlds.find(world, robot)?;
         let robot_at = found.index_of(robot)?;
         let arm = found.objects().iter().position(|object| object.mounted_on() == Some(robot_at));
