@@ -142,7 +142,7 @@ impl Subscriptions {
         if definition.is_none() && self.undefined.insert(type_name.clone()) {
             tracing::warn!(type_name, topic, "unknown type; its messages are recorded without schema");
         }
-        tracing::info!(topic, type_name, "recording");
+        tracing::debug!(topic, type_name, "recording");
         self.made.insert(key, Some(request));
         Some(Subscribed { topic: topic.to_owned(), type_name, definition, offered, messages })
     }
