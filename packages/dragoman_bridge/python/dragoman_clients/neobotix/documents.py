@@ -261,9 +261,7 @@ def _output(text: str) -> Optional[bool]:
     return {"-1": None, "0": False, "1": True}[text.strip()]
 
 
-_OUTPUT = Value(
-    "-1, 0 or 1", _output, lambda value: {None: "-1", False: "0", True: "1"}[value], "True, False or None"
-)
+_OUTPUT = Value("-1, 0 or 1", _output, lambda value: {None: "-1", False: "0", True: "1"}[value], "True, False or None")
 
 
 @dataclass

@@ -385,7 +385,7 @@ def _clusters(debug: Optional[DebugData], kind: str) -> list[Cluster]:
 
 def _is_sensed(event: Event) -> bool:
     """Whether parameters decide if an event is sensed. User events and times are the same in any case."""
-    return isinstance(event, Detects) or isinstance(event, Happens) and event.kind != "target"
+    return isinstance(event, Detects) or (isinstance(event, Happens) and event.kind != "target")
 
 
 def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Seen, user_events: Sequence[str]) -> bool:
