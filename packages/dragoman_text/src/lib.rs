@@ -25,7 +25,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     cut(text, MAX_CHARS)
 }
 
-/// A name or a value within a sentence: as [`line`], but short.
+/// A name or a value within a sentence: as [`line()`], but short.
 pub fn excerpt(text: &str) -> Cow<'_, str> {
     cut(text, MAX_EXCERPT)
 }
