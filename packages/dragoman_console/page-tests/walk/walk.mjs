@@ -1091,7 +1091,9 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     };
     await all('Apply brake');
     await until('it stands', async () => (await turned()) < 0.02);
+    // A brake interrupts, as /neobotix/break does.
     await all('Release brake');
+    await ros.call('/neobotix/continue');
     await until('it turns', async () => (await turned()) > 0.1);
     await ros.call('/neobotix/stop');
   });

@@ -250,7 +250,8 @@ export function worldPage(app) {
   async function placeAt(name, place) {
     try {
       const { x, y, yaw } = place;
-      const { success: isRobot } = await bridge.call(`${world}/get_location_m_robot`, { world: '', robot: name });
+      // Only a robot on wheels has odometry.
+      const { success: isRobot } = await bridge.call(`${world}/get_odometry`, { world: '', robot: name });
       if (isRobot) {
         const position = { x, y, z: Math.max(place.z, 0) + 0.02 };
         const { placed } = await bridge.request(`${world}/place_m_robot`, { world: '', robot: name, position, yaw });
