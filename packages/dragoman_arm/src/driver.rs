@@ -10,6 +10,7 @@
 //! | `conversation` | requests and answers with deadlines and retries |
 //! | `queue` | rows for an interpolating drive, ahead of the row it reads |
 //! | [`reference`](mod@reference) | set-points from cycle to cycle: following commands, a trajectory, braking |
+//! | `stream` | commands as a curve over their sender's time |
 //! | [`trajectory`] | a joint trajectory and its interpolation |
 //! | [`execution`] | a trajectory in progress: tolerances, and its result |
 //! | `outbox` | frames waiting to be sent |
@@ -27,6 +28,7 @@ pub mod group;
 mod outbox;
 mod queue;
 pub mod reference;
+mod stream;
 pub mod thread;
 pub mod trajectory;
 mod whistle;

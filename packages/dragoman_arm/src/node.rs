@@ -218,6 +218,12 @@ fn lock(arm: &SharedArm) -> MutexGuard<'_, Arm> {
     arm.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// When a message was sent; `None` if its sender did not say.
+fn sent_at(stamp: &builtin_interfaces::msg::Time) -> Option<Duration> {
+    let seconds = u64::try_from(stamp.sec).ok()?;
+    Some(Duration::new(seconds, stamp.nanosec)).filter(|time| !time.is_zero())
+}
+
 fn serve_switches(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Result<()> {
     use dragoman_msgs::srv::Recalibrate;
     use std_srvs::srv::Trigger;
@@ -324,11 +330,12 @@ impl Arm {
     /// in order. Positions if given, else velocities, else currents (effort, A).
     fn command(&mut self, message: &sensor_msgs::msg::JointState) {
         let target = self.drives.with(|_, group| group.reference().target().to_vec());
+        let stamp = sent_at(&message.header.stamp);
         let still = vec![0.0; self.names.len()];
         let [positions, velocities, currents] = [&message.position, &message.velocity, &message.effort];
         let result = if !positions.is_empty() || (velocities.is_empty() && currents.is_empty()) {
             self.ordered(&message.name, positions, target)
-                .and_then(|position| self.drives.with(|now, group| group.command(now, &position)))
+                .and_then(|position| self.drives.with(|now, group| group.command(now, stamp, &position)))
         } else {
             let (mode, rates) = match velocities.as_slice() {
                 [] => (ControlMode::Torque, currents),

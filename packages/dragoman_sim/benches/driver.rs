@@ -46,7 +46,7 @@ fn row(name: &str, sample_ratio: u16, bit_rate: u32) {
     let drive = |lab: &mut lab::Lab, step: u32| {
         let phase = f64::from(step) * 0.01;
         let target: Vec<f64> = start.iter().map(|start| start + 0.3 * phase.sin()).collect();
-        lab.group.command(lab.now, &target).expect("the arm is on");
+        lab.group.command(lab.now, None, &target).expect("the arm is on");
         lab.run(0.01);
     };
     for step in 0..100 {

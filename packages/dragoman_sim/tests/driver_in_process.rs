@@ -95,7 +95,7 @@ fn follows_its_commands<A: Application>(mut lab: Lab<A>) {
     lab.run_for(Duration::from_millis(500));
     assert_eq!(lab.shafts(), [0.0; 6], "switching on moves nothing");
     let goal = [0.5, -0.4, 0.3, 0.2, -0.1, 0.05];
-    lab.group.command(lab.now, &goal).unwrap();
+    lab.group.command(lab.now, None, &goal).unwrap();
     lab.run_for(Duration::from_secs(3));
     let expected = goal.map(|angle| (angle * 100_000.0 / std::f64::consts::TAU).round());
     assert_eq!(lab.shafts(), expected);
@@ -114,7 +114,7 @@ fn six_drives_of_the_profile_follow_their_commands() {
 
 fn stops_without_the_driver<A: Application>(mut lab: Lab<A>) {
     lab.enable();
-    lab.group.command(lab.now, &[1.0; 6]).unwrap();
+    lab.group.command(lab.now, None, &[1.0; 6]).unwrap();
     lab.run_for(Duration::from_millis(400));
     assert!(lab.rack.drives().iter().all(Device::is_moving));
     // The driver is gone; the drives continue alone.
@@ -149,7 +149,7 @@ fn a_fault_of_one_drive_of_the_profile_stops_all_and_nothing_jumps_when_they_go_
     for fault in faults {
         let mut lab = profile_drives();
         lab.enable();
-        lab.group.command(lab.now, &[1.0; 6]).unwrap();
+        lab.group.command(lab.now, None, &[1.0; 6]).unwrap();
         lab.run_for(Duration::from_millis(400));
         lab.rack.drives()[2].inject(lab.now, fault);
         lab.run_for(Duration::from_millis(700));

@@ -80,7 +80,7 @@ fn the_drives_brake_when_the_host_is_lost() {
     let mut goal = bench.home().to_vec();
     goal[3] += 1.0;
     for _ in 0..20 {
-        bench.group.command(bench.now, &goal).unwrap();
+        bench.group.command(bench.now, None, &goal).unwrap();
         bench.run(0.01);
     }
     assert!(bench.is_moving());

@@ -45,7 +45,6 @@ pub enum State {
 
 /// A joint as its drive last reported it. A [`Group`] returns one only while the drive reports, so that values never
 /// measured, or outdated ones, cannot be published.
-/// long, cannot be published.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// Position, rad or m.

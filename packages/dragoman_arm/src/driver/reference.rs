@@ -2,24 +2,22 @@
 
 use std::time::Duration;
 
+use super::stream::Stream;
 use super::trajectory::Trajectory;
-
-/// The longest time over which a command is spread, s; commands that come less often are reached early.
-const LONGEST_SPREAD: f64 = 0.1;
 
 /// Factor by which the peak velocity of a trajectory may exceed the checked averages.
 const PEAK: f64 = 1.5;
 
 /// Source of the set-points.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 enum Source {
     Hold,
     /// Decelerate each joint with its maximum deceleration.
     Brake,
-    /// Go to the last commanded position within the interval between commands.
-    Follow,
+    /// Follow commanded positions.
+    Follow(Stream),
     /// Follow a trajectory.
-    Trajectory,
+    Trajectory(Trajectory),
 }
 
 /// The set-points of all joints, rad or m.
@@ -30,12 +28,10 @@ pub struct Reference {
     max_velocity: Vec<f64>,
     max_deceleration: Vec<f64>,
     source: Source,
-    from: Vec<f64>,
-    target: Vec<f64>,
+    /// The present point of the trajectory.
+    sample: Vec<f64>,
+    /// The time since the trajectory's start, s.
     elapsed: f64,
-    spread: f64,
-    commanded_at: Option<Duration>,
-    trajectory: Option<Trajectory>,
 }
 
 impl Reference {
@@ -47,12 +43,8 @@ impl Reference {
             max_velocity,
             max_deceleration,
             source: Source::Hold,
-            from: position.to_vec(),
-            target: position.to_vec(),
+            sample: position.to_vec(),
             elapsed: 0.0,
-            spread: 0.0,
-            commanded_at: None,
-            trajectory: None,
         }
     }
 
@@ -64,14 +56,17 @@ impl Reference {
     /// The desired positions: on the trajectory; limits may delay the set-points.
     pub fn planned(&self) -> &[f64] {
         match self.source {
-            Source::Trajectory => &self.target,
+            Source::Trajectory(_) => &self.sample,
             _ => &self.setpoint,
         }
     }
 
     /// The end of the trajectory; empty without one.
     pub fn goal(&self) -> &[f64] {
-        self.trajectory.as_ref().map_or(&[], Trajectory::goal)
+        match &self.source {
+            Source::Trajectory(trajectory) => trajectory.goal(),
+            _ => &[],
+        }
     }
 
     /// Their velocities.
@@ -93,8 +88,8 @@ impl Reference {
 
     /// The target of the last command, or the present set-point.
     pub fn target(&self) -> &[f64] {
-        match self.source {
-            Source::Follow => &self.target,
+        match &self.source {
+            Source::Follow(stream) => stream.target(),
             _ => &self.setpoint,
         }
     }
@@ -104,98 +99,87 @@ impl Reference {
         self.setpoint.copy_from_slice(position);
         self.velocity.fill(0.0);
         self.source = Source::Hold;
-        self.commanded_at = None;
-        self.trajectory = None;
     }
 
     /// Changes one joint's set-point without a motion, for a joint whose position was redefined.
     pub fn shift(&mut self, joint: usize, by: f64) {
-        for list in [&mut self.setpoint, &mut self.from, &mut self.target] {
-            if let Some(value) = list.get_mut(joint) {
-                *value += by;
-            }
-        }
+        self.change(joint, |position| position + by);
     }
 
     /// Holds one joint at `position`, independent of the others.
     pub fn place(&mut self, joint: usize, position: f64) {
-        for list in [&mut self.setpoint, &mut self.from, &mut self.target] {
-            if let Some(value) = list.get_mut(joint) {
-                *value = position;
-            }
-        }
+        self.change(joint, |_| position);
         if let Some(velocity) = self.velocity.get_mut(joint) {
             *velocity = 0.0;
         }
     }
 
-    /// Moves to `position` by the time at which the next command is expected.
-    pub fn follow(&mut self, now: Duration, position: &[f64]) {
-        let since = self.commanded_at.map(|before| now.saturating_sub(before).as_secs_f64());
-        self.commanded_at = Some(now);
-        self.spread = since.map_or(LONGEST_SPREAD, |since| since.min(LONGEST_SPREAD));
-        self.elapsed = 0.0;
-        self.from.copy_from_slice(&self.setpoint);
-        self.target.copy_from_slice(position);
-        self.trajectory = None;
-        self.source = Source::Follow;
+    fn change(&mut self, joint: usize, change: impl Fn(f64) -> f64) {
+        if let Some(setpoint) = self.setpoint.get_mut(joint) {
+            *setpoint = change(*setpoint);
+        }
+        if let Source::Follow(stream) = &mut self.source {
+            stream.change(joint, change);
+        }
+    }
+
+    /// Moves to `position`, which came at `now`, and which its sender meant for `stamp` on its own clock: by the time at
+    /// which the next command is expected, or along the curve of the commands before.
+    pub fn follow(&mut self, now: Duration, stamp: Option<Duration>, position: &[f64]) {
+        if let Source::Follow(stream) = &mut self.source
+            && stream.push(now, stamp, position)
+        {
+            return;
+        }
+        self.source = Source::Follow(Stream::new(now, stamp, &self.setpoint, position));
     }
 
     /// Starts `trajectory`.
     pub fn follow_trajectory(&mut self, trajectory: Trajectory) {
         self.elapsed = 0.0;
-        self.commanded_at = None;
-        self.trajectory = Some(trajectory);
-        self.source = Source::Trajectory;
+        self.source = Source::Trajectory(trajectory);
     }
 
     /// Decelerates to rest.
     pub fn brake(&mut self) {
-        if self.source != Source::Hold {
+        if !matches!(self.source, Source::Hold) {
             self.source = Source::Brake;
-            self.commanded_at = None;
-            self.trajectory = None;
         }
     }
 
     /// The time since the trajectory's start and its duration, s; `None` without a trajectory.
     pub fn progress(&self) -> Option<(f64, f64)> {
-        self.trajectory.as_ref().map(|trajectory| (self.elapsed, trajectory.duration()))
+        match &self.source {
+            Source::Trajectory(trajectory) => Some((self.elapsed, trajectory.duration())),
+            _ => None,
+        }
     }
 
     /// Ends the trajectory; the joints hold its last set-point.
     pub fn end_trajectory(&mut self) {
-        self.trajectory = None;
         self.source = Source::Hold;
     }
 
-    /// Advances by `cycle` seconds.
-    pub fn advance(&mut self, cycle: f64) {
-        self.elapsed += cycle;
-        match self.source {
+    /// Advances by a cycle of `cycle` seconds that is due at `now`.
+    pub fn advance(&mut self, now: Duration, cycle: f64) {
+        let joints = self.setpoint.iter_mut().zip(&mut self.velocity).zip(&self.max_velocity).enumerate();
+        match &mut self.source {
             Source::Hold => self.velocity.fill(0.0),
             Source::Brake => self.advance_braking(cycle),
-            Source::Follow => {
-                let part = if self.spread > 0.0 { (self.elapsed / self.spread).min(1.0) } else { 1.0 };
-                let joints = self.setpoint.iter_mut().zip(&mut self.velocity).zip(&self.max_velocity);
-                for (((setpoint, velocity), limit), (from, target)) in
-                    joints.zip(self.from.iter().zip(&self.target))
-                {
-                    let wanted = if part < 1.0 { from + (target - from) * part } else { *target };
+            Source::Follow(stream) => {
+                stream.advance(now, cycle);
+                for (joint, ((setpoint, velocity), limit)) in joints {
+                    let wanted = stream.position(joint).unwrap_or(*setpoint);
                     step(setpoint, velocity, wanted, *limit, cycle);
                 }
             }
-            Source::Trajectory => self.advance_trajectory(cycle),
-        }
-    }
-
-    fn advance_trajectory(&mut self, cycle: f64) {
-        let Some(trajectory) = &mut self.trajectory else { return };
-        // `target` serves as a buffer for the sample: a command ends the trajectory.
-        trajectory.sample(self.elapsed, &mut self.target);
-        let joints = self.setpoint.iter_mut().zip(&mut self.velocity).zip(&self.max_velocity);
-        for (((setpoint, velocity), limit), wanted) in joints.zip(&self.target) {
-            step(setpoint, velocity, *wanted, PEAK * limit, cycle);
+            Source::Trajectory(trajectory) => {
+                self.elapsed += cycle;
+                trajectory.sample(self.elapsed, &mut self.sample);
+                for ((_, ((setpoint, velocity), limit)), wanted) in joints.zip(&self.sample) {
+                    step(setpoint, velocity, *wanted, PEAK * limit, cycle);
+                }
+            }
         }
     }
 
@@ -240,27 +224,28 @@ mod tests {
         let mut velocities = Vec::new();
         for command in 0..10 {
             // Every fifth cycle, 0.5 rad/s.
-            reference.follow(Duration::from_millis(50) * command, &[0.025 * f64::from(command), 1.0]);
-            for _ in 0..5 {
-                reference.advance(CYCLE);
+            let now = Duration::from_millis(50) * command;
+            reference.follow(now, None, &[0.025 * f64::from(command), 1.0]);
+            for cycle in 0..5 {
+                reference.advance(now + Duration::from_millis(10) * cycle, CYCLE);
                 velocities.push(reference.velocity()[0]);
             }
         }
-        assert!(velocities[10..].iter().all(|velocity| (velocity - 0.5).abs() < 1e-9), "{velocities:?}");
+        assert!(velocities[12..].iter().all(|velocity| (velocity - 0.5).abs() < 1e-9), "{velocities:?}");
     }
 
     #[test]
     fn braking_takes_the_deceleration_and_ends_at_rest() {
         let mut reference = reference();
-        reference.follow(Duration::ZERO, &[1.0, 1.0]);
+        reference.follow(Duration::ZERO, None, &[1.0, 1.0]);
         for _ in 0..20 {
-            reference.advance(CYCLE);
+            reference.advance(Duration::ZERO, CYCLE);
         }
         let (start, speed) = (reference.setpoint()[0], reference.velocity()[0]);
         assert!(speed > 0.9);
         reference.brake();
         for _ in 0..100 {
-            reference.advance(CYCLE);
+            reference.advance(Duration::ZERO, CYCLE);
         }
         assert_eq!(reference.velocity(), [0.0, 0.0]);
         let way = reference.setpoint()[0] - start;
@@ -273,17 +258,105 @@ mod tests {
         let point = Point { time: 1.0, position: vec![0.5, 0.7], ..Point::default() };
         reference.follow_trajectory(Trajectory::new(vec![point], &[0.0, 1.0], &[1.0, 1.0]).unwrap());
         for _ in 0..50 {
-            reference.advance(CYCLE);
+            reference.advance(Duration::ZERO, CYCLE);
         }
         assert!((reference.setpoint()[0] - 0.25).abs() < 1e-9);
         for _ in 0..60 {
-            reference.advance(CYCLE);
+            reference.advance(Duration::ZERO, CYCLE);
         }
         assert_eq!(reference.setpoint(), [0.5, 0.7]);
         assert!(reference.progress().is_some_and(|(elapsed, duration)| elapsed > duration));
     }
 
+    /// Limits of a sender's motion, rad/s and rad/s², and a drive's counts per rad.
+    const SPEED: f64 = 0.5;
+    const ACCELERATION: f64 = 1.0;
+    const COUNTS: f64 = 30_000.0;
+
+    /// The position of a sender's motion at a time.
+    fn moved(time: f64) -> f64 {
+        let (ramp, cruise) = (SPEED / ACCELERATION, 1.0);
+        let end = 2.0 * ramp + cruise;
+        let risen = |time: f64| ACCELERATION / 2.0 * time * time;
+        let time = time.clamp(0.0, end);
+        if time < ramp {
+            risen(time)
+        } else if time < ramp + cruise {
+            risen(ramp) + SPEED * (time - ramp)
+        } else {
+            2.0 * risen(ramp) + SPEED * cruise - risen(end - time)
+        }
+    }
+
+    /// Set-points of drives with cycles of `cycle` seconds while a sender moves, whose periods and messages' ways are each
+    /// as long as `times` has it, in seconds. `stamp` is the time of a command on the sender's clock.
+    fn followed(times: &[(f64, f64)], cycle: f64, stamp: impl Fn(f64) -> Option<Duration>) -> Vec<f64> {
+        let mut reference = Reference::new(&[0.0], vec![5.0], vec![5.0]);
+        let (mut sent, mut cycles, mut setpoints) = (0.0, 0.0, vec![0.0]);
+        for (period, way) in times.iter().copied().chain([(0.2, 0.0)]) {
+            while cycles + cycle <= sent + way {
+                cycles += cycle;
+                reference.advance(Duration::from_secs_f64(cycles), cycle);
+                setpoints.push(reference.setpoint()[0]);
+            }
+            reference.follow(Duration::from_secs_f64(sent + way), stamp(sent), &[moved(sent)]);
+            sent += period;
+        }
+        setpoints
+    }
+
+    fn another_clock(time: f64) -> Option<Duration> {
+        Some(Duration::from_secs_f64(1e6 + time))
+    }
+
+    #[test]
+    fn after_commands_that_were_held_up_the_motion_goes_on_without_a_jump() {
+        // Six of them come at once.
+        let times: Vec<_> = (0..230)
+            .map(|command| {
+                if (100..106).contains(&command) {
+                    (0.01, 0.01 * f64::from(106 - command))
+                } else {
+                    (0.01, 0.0)
+                }
+            })
+            .collect();
+        let setpoints = followed(&times, 0.010_08, another_clock);
+        let speeds = setpoints.windows(2).map(|pair| (pair[1] - pair[0]) / 0.010_08);
+        let fastest = speeds.fold(0.0, f64::max);
+        assert!(fastest > SPEED && fastest < SPEED * 1.07, "{fastest}");
+        assert_eq!(setpoints.last(), Some(&moved(10.0)));
+    }
+
     proptest! {
+        #[test]
+        fn without_the_senders_time_and_with_one_that_stands_still_commands_are_followed_to_their_end(
+            times in prop::collection::vec((0.008..0.012, 0.0..0.002), 270),
+            stamp in prop::option::of(Just(Duration::from_secs(7))),
+        ) {
+            let setpoints = followed(&times, 0.010_08, |_| stamp);
+            prop_assert!(setpoints.windows(2).all(|pair| pair[1] >= pair[0]), "backwards");
+            prop_assert_eq!(setpoints.last(), Some(&moved(10.0)));
+        }
+
+        /// By chance a cycle falls between two commands, or before or after both.
+        #[test]
+        fn a_senders_motion_keeps_its_limits_though_the_cycles_have_their_own_clock(
+            times in prop::collection::vec((0.008..0.012, 0.0..0.002), 270),
+            cycle in prop::sample::select(vec![0.010_08, 0.006_48, 0.02]),
+        ) {
+            let setpoints = followed(&times, cycle, another_clock);
+            let counts: Vec<f64> = setpoints.iter().map(|position| position * COUNTS).collect();
+            let speeds: Vec<f64> = counts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            let fastest = speeds.iter().copied().fold(0.0, f64::max);
+            let hardest = speeds.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
+            let (speed, acceleration) = (SPEED * cycle * COUNTS, ACCELERATION * cycle * cycle * COUNTS);
+            prop_assert!(speeds.iter().all(|speed| *speed >= 0.0), "backwards");
+            prop_assert!(fastest < speed + 1.0, "{fastest} counts, {speed} allowed");
+            prop_assert!(hardest < acceleration + 1.0, "{hardest} counts, {acceleration} allowed");
+            prop_assert_eq!(setpoints.last(), Some(&moved(10.0)));
+        }
+
         #[test]
         fn no_command_makes_a_joint_faster_than_its_limit(
             commands in prop::collection::vec((-5.0..5.0_f64, 0_usize..12), 1..40)
@@ -291,10 +364,10 @@ mod tests {
             let mut reference = reference();
             let mut now = Duration::ZERO;
             for (position, cycles) in commands {
-                reference.follow(now, &[position, -position]);
+                reference.follow(now, None, &[position, -position]);
                 for _ in 0..cycles {
                     let before = reference.setpoint().to_vec();
-                    reference.advance(CYCLE);
+                    reference.advance(Duration::ZERO, CYCLE);
                     now += Duration::from_secs_f64(CYCLE);
                     for (before, after) in before.iter().zip(reference.setpoint()) {
                         prop_assert!((after - before).abs() <= CYCLE * 1.000_001);

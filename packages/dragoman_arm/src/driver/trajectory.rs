@@ -91,7 +91,7 @@ pub struct Trajectory {
 impl Trajectory {
     /// Checks `points` for an arm that is at `start` and moves at most at `max_velocity`.
     ///
-    /// The first error in the points.
+    /// # Errors
     /// The first error in the points.
     pub fn new(points: Vec<Point>, start: &[f64], max_velocity: &[f64]) -> Result<Self, TrajectoryError> {
         if points.is_empty() {

@@ -164,7 +164,7 @@ impl Arm {
 
     /// Repeats a refused command: the driver may be about to restart after a pause.
     fn command(&self, target: &[f64]) {
-        let _ = self.drives.with(|now, group| group.command(now, target));
+        let _ = self.drives.with(|now, group| group.command(now, None, target));
     }
 }
 

@@ -171,7 +171,7 @@ fn the_driver() {
                     (moved, direction) = (Instant::now(), -direction);
                 }
                 let target: Vec<f64> = group.positions().map(|position| position + direction).collect();
-                let _ = group.command(now, &target);
+                let _ = group.command(now, None, &target);
             });
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -7,7 +7,7 @@ use crate::common::{self, Lab, block_on, next, sleep, within};
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax, SetSpeed};
 use dragoman_ros::control_msgs::action::FollowJointTrajectory::{Action, Goal};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
-use dragoman_ros::dragoman_msgs::srv::{PlaceXyz, PlanToPose};
+use dragoman_ros::dragoman_msgs::srv::{PlaceXyz, PlanToPose, SetCommandMode, SetJointGoal};
 use dragoman_ros::geometry_msgs::msg::Pose;
 use dragoman_ros::lifecycle_msgs::srv::{ChangeState, GetState};
 use dragoman_ros::moveit_msgs::msg::{
@@ -263,6 +263,35 @@ fn single_joints_are_commanded_relaxed_and_slowed_down() {
     to(start[3]);
     within(3 * SOON, "slowly there", || (operator.positions()[3] - start[3]).abs() < 1e-3);
     lasts(begin, Duration::from_secs(2));
+}
+
+/// Commands come at 100 Hz, the drives' cycles at 99.2 Hz: every 1.26 s a cycle finds two commands.
+#[test]
+fn a_planned_motion_keeps_its_speed_from_cycle_to_cycle() {
+    // Of the first joint, rad/s; and one count per cycle, in rad/s.
+    const LIMIT: f64 = 0.07;
+    const COUNT: f64 = std::f64::consts::TAU / 817_741.0 / 0.010_08;
+    let mut operator = Operator::new();
+    let start = operator.positions();
+    let joint_mode = SetCommandMode::Request { mode: 1 };
+    assert!(operator.call::<SetCommandMode::Service>("/ranger/set_command_mode", joint_mode).success);
+    let mut position = start.clone();
+    position[0] -= 0.35;
+    let goal = SetJointGoal::Request { position, min_duration: 0.0 };
+    assert!(operator.call::<SetJointGoal::Service>("/ranger/set_joint_goal", goal).success);
+    let begun = operator.trigger("begin_joint_motion");
+    assert!(begun.0, "{}", begun.1);
+
+    let mut speeds = Vec::new();
+    while (operator.positions()[0] - start[0] + 0.35).abs() > 1e-3 {
+        speeds.push(next(&mut operator.states).velocity[0].abs());
+        assert!(speeds.len() < 1000, "it does not arrive");
+    }
+    let (begin, end) = (speeds.len() / 4, speeds.len() * 3 / 4);
+    let slowest = speeds[begin..end].iter().copied().fold(f64::MAX, f64::min);
+    let fastest = speeds.iter().copied().fold(0.0, f64::max);
+    assert!(fastest < LIMIT + COUNT, "{fastest} rad/s");
+    assert!(slowest > LIMIT - COUNT, "{slowest} rad/s: a command was left out");
 }
 
 #[test]

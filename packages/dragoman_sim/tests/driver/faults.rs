@@ -39,7 +39,7 @@ impl Phase {
             Self::Moving => {
                 let mut lab = Lab::enabled(six());
                 let target: Vec<f64> = lab.positions().iter().map(|position| position + 2.0).collect();
-                lab.group.command(lab.now, &target).unwrap();
+                lab.group.command(lab.now, None, &target).unwrap();
                 lab.run(0.5);
                 assert!(lab.is_moving());
                 lab
@@ -88,7 +88,7 @@ fn recover(lab: &mut Lab, phase: Phase) {
         assert!((before - after).abs() <= 1.0, "{phase:?}: no jump when it is switched on: {before} {after}");
     }
     let target: Vec<f64> = before.iter().map(|position| position - 0.1).collect();
-    lab.group.command(lab.now, &target).unwrap();
+    lab.group.command(lab.now, None, &target).unwrap();
     lab.run(1.0);
     for (position, target) in lab.positions().iter().zip(&target) {
         assert!((position - target).abs() < 1e-4, "{phase:?}: {position} {target} {:?}", lab.group.fault());
@@ -388,7 +388,7 @@ fn a_pause_of_the_computer_interrupts_the_motion_and_no_more() {
     let config = GroupConfig { lead: Duration::from_millis(40), heartbeat_loss: patient, ..six() };
     let mut lab = Lab::enabled(config);
     let target: Vec<f64> = lab.positions().iter().map(|position| position + 2.0).collect();
-    lab.group.command(lab.now, &target).unwrap();
+    lab.group.command(lab.now, None, &target).unwrap();
     lab.run(0.5);
     // Longer than the drives' set-points last, shorter than their timeout for our heartbeat.
     let pause = Duration::from_millis(55);

@@ -29,7 +29,7 @@ fn the_drives_are_set_up_and_stay_off_until_they_are_enabled() {
 fn commands_are_followed_and_reached() {
     let mut lab = Lab::enabled(six());
     let target = [1.0, 0.2, 1.2, -0.3, 1.9, 0.4];
-    lab.group.command(lab.now, &target).unwrap();
+    lab.group.command(lab.now, None, &target).unwrap();
     lab.run(2.0);
     for (position, target) in lab.positions().iter().zip(target) {
         assert!((position - target).abs() < 1e-4, "{position} {target}");
@@ -43,7 +43,9 @@ fn commands_are_followed_and_reached() {
 fn halt_brings_the_joints_to_rest_and_they_hold() {
     let mut lab = Lab::enabled(six());
     let start = lab.positions();
-    lab.group.command(lab.now, &start.iter().map(|position| position + 1.0).collect::<Vec<_>>()).unwrap();
+    lab.group
+        .command(lab.now, None, &start.iter().map(|position| position + 1.0).collect::<Vec<_>>())
+        .unwrap();
     lab.run(0.5);
     assert!(lab.is_moving());
     lab.group.halt();
@@ -61,7 +63,9 @@ fn a_relaxed_joint_has_no_power_until_its_next_command_without_effect_on_others(
     let mut lab = Lab::enabled(six());
     let start = lab.positions();
     lab.group.relax(2).unwrap();
-    lab.group.command(lab.now, &start.iter().map(|position| position + 0.2).collect::<Vec<_>>()).unwrap();
+    lab.group
+        .command(lab.now, None, &start.iter().map(|position| position + 0.2).collect::<Vec<_>>())
+        .unwrap();
     lab.run(1.0);
     assert!(!lab.drives[2].status().is_motor_on());
     let moved: Vec<f64> = lab.positions().iter().zip(&start).map(|(after, before)| after - before).collect();
@@ -136,7 +140,7 @@ fn velocities_are_followed_and_expire() {
     let config = GroupConfig { mode: ControlMode::Velocity, sample_ratio: 28, ..six() };
     let mut lab = Lab::enabled(config);
     let start = lab.positions();
-    assert!(lab.group.command(lab.now, &start).is_err(), "positions are for the other mode");
+    assert!(lab.group.command(lab.now, None, &start).is_err(), "positions are for the other mode");
     assert!(lab.group.command_rates(lab.now, ControlMode::Velocity, &[5.0; 6]).is_err(), "too fast");
     for _ in 0..100 {
         lab.group.command_rates(lab.now, ControlMode::Velocity, &[0.1, -0.1, 0.2, 0.0, 0.1, -0.2]).unwrap();
@@ -176,7 +180,7 @@ fn a_joint_without_drive_follows_its_commands() {
     let mut lab = Lab::enabled(config);
     assert_eq!(lab.drives.len(), 5);
     let target: Vec<f64> = lab.positions().iter().map(|position| position + 0.1).collect();
-    lab.group.command(lab.now, &target).unwrap();
+    lab.group.command(lab.now, None, &target).unwrap();
     lab.run(1.0);
     for (position, target) in lab.positions().iter().zip(&target) {
         assert!((position - target).abs() < 1e-4, "{position} {target}");
@@ -195,7 +199,7 @@ fn recalibration_changes_the_positions_without_a_motion() {
     assert_eq!(shafts, lab.drives.iter().map(dragoman_sim::Whistle::shaft_counts).collect::<Vec<_>>());
     assert!(lab.group.recalibrate(&[f64::NAN; 6]).is_err());
     assert!(lab.group.recalibrate(&[0.0; 5]).is_err());
-    lab.group.command(lab.now, &[0.2; 6]).unwrap();
+    lab.group.command(lab.now, None, &[0.2; 6]).unwrap();
     lab.run(0.05);
     assert!(lab.group.recalibrate(&[0.0; 6]).is_err(), "it moves");
 }

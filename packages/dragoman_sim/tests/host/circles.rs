@@ -194,7 +194,7 @@ impl Bench {
             let point = at(way / period);
             let before = q.clone();
             self.robot.track(&pose(point), &before, &options, &mut q).unwrap();
-            self.group.command(self.now, &q).unwrap();
+            self.group.command(self.now, None, &q).unwrap();
             self.run(cycle);
             wanted.push(point);
             is.push(Point3::from(self.robot.forward(&self.joints()).translation.vector));

@@ -77,19 +77,21 @@ impl Group {
             }
         }
         while self.next_cycle <= now {
+            let due = self.next_cycle;
             self.next_cycle += cycle;
-            self.cycle(now);
+            self.cycle(now, due);
         }
     }
 
-    pub(super) fn cycle(&mut self, now: Duration) {
+    /// The cycle that was due at `due`; several are made up for at once.
+    pub(super) fn cycle(&mut self, now: Duration, due: Duration) {
         self.cycles += 1;
         self.outbox.push(now, Service::Sync.frame(&[]));
         let since = now.saturating_sub(self.synced.0).max(self.config.cycle() / 2);
         self.synced = (now, since);
         let enabled = self.state == State::Enabled;
         if enabled {
-            self.reference.advance(self.config.cycle().as_secs_f64());
+            self.reference.advance(due, self.config.cycle().as_secs_f64());
             for (joint, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.relaxed) {
                 // A suppressed joint follows its set-point.
                 self.reference.place(joint, axis.position());

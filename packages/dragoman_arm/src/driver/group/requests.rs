@@ -69,14 +69,21 @@ impl Group {
         }
     }
 
-    /// Commands positions, rad or m.
+    /// Commands positions, rad or m, which came at `now`. With the time at which they were sent, `stamp`, a sender's motion
+    /// keeps its course although its commands and the drives' cycles have clocks of their own, and messages are late; that
+    /// time may be on any clock.
     ///
     /// # Errors
     /// Wrong number of values, not finite, not enabled, or not in this control mode.
-    pub fn command(&mut self, now: Duration, position: &[f64]) -> Result<(), DriveError> {
+    pub fn command(
+        &mut self,
+        now: Duration,
+        stamp: Option<Duration>,
+        position: &[f64],
+    ) -> Result<(), DriveError> {
         self.check_command(position, ControlMode::Position)?;
         self.end_trajectory(End::Cancelled);
-        self.reference.follow(now, position);
+        self.reference.follow(now, stamp, position);
         Ok(())
     }
 
@@ -91,7 +98,7 @@ impl Group {
         *slot = position;
         self.check_command(&target, ControlMode::Position)?;
         if !self.axes.get(joint).is_some_and(|axis| axis.relaxed) {
-            return self.command(now, &target);
+            return self.command(now, None, &target);
         }
         match &mut self.joining {
             Some(joining) if joining.joint == joint => joining.target = Some(position),
