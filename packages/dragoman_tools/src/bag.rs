@@ -16,6 +16,8 @@ use std::path::PathBuf;
 
 pub(crate) use reader::Reader;
 pub(crate) use split::files;
+#[cfg(test)]
+pub(crate) use tests::Folder;
 pub(crate) use writer::Writer;
 
 /// How the chunks of a file are compressed.
@@ -48,4 +50,39 @@ pub enum BagError {
         /// What is wrong.
         reason: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    //! A folder with files, for tests.
+
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A temporary folder, removed when dropped.
+    pub(crate) struct Folder(PathBuf);
+
+    impl Folder {
+        /// With these files: name, contents.
+        pub(crate) fn new(files: &[(&str, &[u8])]) -> Self {
+            static NUMBER: AtomicUsize = AtomicUsize::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("dragoman_bag_{}_{number}", std::process::id()));
+            std::fs::create_dir(&path).unwrap();
+            for (name, bytes) in files {
+                std::fs::write(path.join(name), bytes).unwrap();
+            }
+            Self(path)
+        }
+
+        pub(crate) fn path(&self) -> &Path {
+            &self.0
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            std::fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
 }

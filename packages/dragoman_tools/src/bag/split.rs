@@ -103,33 +103,14 @@ fn read(path: &Path) -> std::io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Folder;
     use super::*;
 
-    /// A folder with these files, removed when dropped.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str, files: &[(&str, &str)]) -> Self {
-            let path = std::env::temp_dir().join(format!("dragoman_bag_{}_{name}", std::process::id()));
-            std::fs::create_dir(&path).unwrap();
-            for (name, text) in files {
-                std::fs::write(path.join(name), text).unwrap();
-            }
-            Self(path)
-        }
-
-        fn files(&self) -> Result<Vec<String>, String> {
-            let name = |path: PathBuf| path.strip_prefix(&self.0).unwrap().display().to_string();
-            files(&self.0)
-                .map(|files| files.into_iter().map(name).collect())
-                .map_err(|error| error.to_string())
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            std::fs::remove_dir_all(&self.0).unwrap();
-        }
+    fn files_of(folder: &Folder) -> Result<Vec<String>, String> {
+        let name = |path: PathBuf| path.strip_prefix(folder.path()).unwrap().display().to_string();
+        files(folder.path())
+            .map(|files| files.into_iter().map(name).collect())
+            .map_err(|error| error.to_string())
     }
 
     fn list(files: &str, mode: &str) -> String {
@@ -142,31 +123,32 @@ mod tests {
     #[test]
     fn a_list_has_the_order() {
         let text = list("[run_0.mcap, run_2.mcap, run_10.mcap]", "");
-        let folder = Folder::new("list", &[("metadata.yaml", &text), ("other.mcap", "")]);
-        assert_eq!(folder.files().unwrap(), ["run_0.mcap", "run_2.mcap", "run_10.mcap"]);
+        let folder = Folder::new(&[("metadata.yaml", text.as_bytes()), ("other.mcap", b"")]);
+        assert_eq!(files_of(&folder).unwrap(), ["run_0.mcap", "run_2.mcap", "run_10.mcap"]);
     }
 
     #[test]
     fn without_a_list_the_numbers_have_it() {
-        let names = ["run_0.mcap", "run_10.mcap", "run_2.mcap", "notes.txt"].map(|name| (name, ""));
-        let folder = Folder::new("none", &names);
-        assert_eq!(folder.files().unwrap(), ["run_0.mcap", "run_2.mcap", "run_10.mcap"]);
+        let names =
+            ["run_0.mcap", "run_10.mcap", "run_2.mcap", "notes.txt"].map(|name| (name, b"".as_slice()));
+        let folder = Folder::new(&names);
+        assert_eq!(files_of(&folder).unwrap(), ["run_0.mcap", "run_2.mcap", "run_10.mcap"]);
     }
 
     #[test]
     fn what_cannot_be_played_is_refused_with_the_reason() {
-        for (name, text, words) in [
-            ("file", list("[a.mcap.zstd]", "FILE"), "each file in it is compressed; `ros2 bag convert"),
-            ("message", list("[a.mcap]", "MESSAGE"), "each message in it is compressed"),
-            ("outside", list("[../../a.mcap]", ""), "names a file outside: ../../a.mcap"),
-            ("nothing", list("[]", ""), "names no file"),
-            ("other", "a: 1".to_owned(), "missing field"),
+        for (text, words) in [
+            (list("[a.mcap.zstd]", "FILE"), "each file in it is compressed; `ros2 bag convert"),
+            (list("[a.mcap]", "MESSAGE"), "each message in it is compressed"),
+            (list("[../../a.mcap]", ""), "names a file outside: ../../a.mcap"),
+            (list("[]", ""), "names no file"),
+            ("a: 1".to_owned(), "missing field"),
         ] {
-            let folder = Folder::new(name, &[("metadata.yaml", &text)]);
-            let error = folder.files().unwrap_err();
+            let folder = Folder::new(&[("metadata.yaml", text.as_bytes())]);
+            let error = files_of(&folder).unwrap_err();
             assert!(error.contains(words), "{error}");
         }
-        let empty = Folder::new("empty", &[]);
-        assert!(empty.files().unwrap_err().contains("without metadata.yaml and without a file"));
+        let empty = Folder::new(&[]);
+        assert!(files_of(&empty).unwrap_err().contains("without metadata.yaml and without a file"));
     }
 }

@@ -268,13 +268,11 @@ async fn follow_file(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use dragoman_ros::qos::{DurabilityPolicy, ReliabilityPolicy};
     use mcap::records::{MessageHeader, Metadata};
 
     use super::*;
-    use crate::bag::{Compression, Writer};
+    use crate::bag::{Compression, Folder, Writer};
 
     /// One message on each of these topics, at these times.
     fn recording(messages: &[(&str, u64)]) -> Vec<u8> {
@@ -292,32 +290,10 @@ mod tests {
         writer.finish().unwrap().0
     }
 
-    /// A folder with these files, removed when dropped.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(files: &[(&str, &[u8])]) -> Self {
-            static NUMBER: AtomicUsize = AtomicUsize::new(0);
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = std::env::temp_dir().join(format!("dragoman_play_{}_{number}", std::process::id()));
-            std::fs::create_dir(&path).unwrap();
-            for (name, bytes) in files {
-                std::fs::write(path.join(name), bytes).unwrap();
-            }
-            Self(path)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            std::fs::remove_dir_all(&self.0).unwrap();
-        }
-    }
-
     /// Of a file with these bytes.
     fn contents(bytes: &[u8]) -> Result<Contents, BagError> {
         let folder = Folder::new(&[("a.mcap", bytes)]);
-        Contents::read(&folder.0.join("a.mcap"), None)
+        Contents::read(&folder.path().join("a.mcap"), None)
     }
 
     #[test]
@@ -344,7 +320,7 @@ mod tests {
         let first = recording(&[("/lamp", 10), ("/door", 30)]);
         let second = recording(&[("/door", 40), ("/bell", 50), ("/lamp", 60)]);
         let folder = Folder::new(&[("run_0.mcap", &first), ("run_1.mcap", &second[..second.len() - 9])]);
-        let known = Contents::read(&folder.0, None).unwrap();
+        let known = Contents::read(folder.path(), None).unwrap();
         assert_eq!((known.span, known.cut, known.files.len()), (Some((10, 60)), 1, 2));
         let counts: Vec<_> = known.channels.iter().map(|c| (c.topic.as_str(), c.messages)).collect();
         assert_eq!(counts, [("/bell", 1), ("/door", 2), ("/lamp", 2)]);
