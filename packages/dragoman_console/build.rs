@@ -15,10 +15,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let standard = ["../dragoman_ros/interfaces", "../../msg", "../dragoman_ros/interfaces_at_run_time"];
     let jazzy = files(&standard.map(|folder| manifest.join(folder)))?;
-    let humble = files(&[manifest.join("../dragoman_ros/interfaces_humble")])?;
     fs::write(out.join("every_type.rs"), every_type(&jazzy)?)?;
     let mut text = interfaces("JAZZY", &jazzy)?;
-    text.push_str(&interfaces("HUMBLE", &humble)?);
+    for name in ["humble", "kilted", "lyrical"] {
+        let own = files(&[manifest.join(format!("../dragoman_ros/interfaces_{name}"))])?;
+        text.push_str(&interfaces(&name.to_uppercase(), &own)?);
+    }
     fs::write(out.join("interfaces.rs"), text)?;
     fs::write(out.join("page.rs"), page(&files(&[manifest.join("page")])?)?)?;
     fs::write(out.join("urdf.rs"), urdf(&files(&[manifest.join("../../urdf")])?)?)?;

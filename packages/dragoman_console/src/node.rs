@@ -253,8 +253,7 @@ fn listen(settings: &Settings, address: SocketAddr) -> Result<(TcpListener, Sock
 
 /// The types of this process.
 fn types() -> Types {
-    let builtin =
-        Builtin { humble: dragoman_time::variable("ROS_DISTRO").is_some_and(|name| name == "humble") };
+    let builtin = Builtin::of(dragoman_ros::Distribution::from_variables(dragoman_time::variable).name());
     let installed = Installed::below(&dragoman_time::variable_os("AMENT_PREFIX_PATH").unwrap_or_default());
     // With rcl the installed definitions are the program's; without, the built-in ones are.
     let sources: Vec<Box<dyn Source>> = if dragoman_ros::raw::CALLS_ARE_JSON {

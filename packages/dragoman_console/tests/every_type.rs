@@ -6,14 +6,19 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dragoman_console::schema::{Builtin, Field, Kind, Primitive, Shape, Structure, Types};
 use dragoman_console::{cbor, json};
-use dragoman_ros::WrappedTypesupport;
+use dragoman_ros::{Distribution, WrappedTypesupport};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 include!(concat!(env!("OUT_DIR"), "/every_type.rs"));
 
+/// That whose messages this process has.
+fn distribution() -> Distribution {
+    Distribution::from_variables(|name| std::env::var(name).ok())
+}
+
 fn types() -> Types {
-    Types::new(vec![Box::new(Builtin::default())])
+    Types::new(vec![Box::new(Builtin::of(distribution().name()))])
 }
 
 /// Numbers that follow from a seed (SplitMix64).
@@ -102,7 +107,10 @@ fn check<T: WrappedTypesupport>(types: &Types, name: &str, seed: u64) {
     let value = structure_value(&structure, &mut Random(seed));
     let data = json::to_cdr(&structure, &value).unwrap();
     let generated = T::from_serialized_bytes(&data).unwrap();
-    assert_eq!(generated.to_serialized_bytes().unwrap(), data, "{name}: {value}");
+    // Structures do not have what only Humble has.
+    if distribution() != Distribution::Humble {
+        assert_eq!(generated.to_serialized_bytes().unwrap(), data, "{name}: {value}");
+    }
     let text = json::from_cdr(&structure, &data).unwrap();
     let back: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json::to_cdr(&structure, &back).unwrap(), data, "{name}: {text}");

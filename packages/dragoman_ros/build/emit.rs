@@ -1,26 +1,27 @@
 //! Writes the Rust side of the interfaces: one struct per message, three per service, and a module per action.
 
+use crate::definitions::definitions;
+use crate::formats::{self, Formats};
 use crate::hash::Descriptions;
-use crate::humble::{self, Humble};
-use crate::{Definitions, literal};
+use crate::{Definitions, Distribution, literal};
 use roslibrust_codegen::{ArrayType, FieldInfo, MessageFile, ServiceFile};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 #[derive(Default)]
-struct Package<'a> {
-    messages: Vec<&'a MessageFile>,
-    services: Vec<&'a ServiceFile>,
+pub(crate) struct Package<'a> {
+    pub(crate) messages: Vec<&'a MessageFile>,
+    pub(crate) services: Vec<&'a ServiceFile>,
     /// Goal, result and feedback by the action's name.
-    actions: BTreeMap<&'a str, BTreeMap<&'a str, &'a MessageFile>>,
+    pub(crate) actions: BTreeMap<&'a str, BTreeMap<&'a str, &'a MessageFile>>,
 }
 
-type Packages<'a> = BTreeMap<String, Package<'a>>;
+pub(crate) type Packages<'a> = BTreeMap<String, Package<'a>>;
 
 /// Properties of types besides their fields.
 struct Types<'a> {
     descriptions: Descriptions,
-    humble: Humble<'a>,
+    formats: Formats<'a>,
 }
 
 impl Types<'_> {
@@ -30,15 +31,18 @@ impl Types<'_> {
 }
 
 /// The source text of all interfaces, a module per package. Messages from `.action` files are named `Action_Part`.
-/// `announced` are the types whose hashes are known.
+/// `announced` are the types whose hashes are known, in Jazzy.
 pub(crate) fn interfaces(
     jazzy: &Definitions,
-    humble: &Definitions,
+    others: &[Distribution],
     announced: &Definitions,
 ) -> Result<String, std::fmt::Error> {
-    let packages = packages(jazzy);
+    let mut packages = self::packages(jazzy);
+    for other in others {
+        add_new_messages(&mut packages, &other.definitions);
+    }
     let mut out = String::new();
-    let types = Types { descriptions: descriptions(&packages), humble: Humble::new(structures(humble)) };
+    let types = Types { descriptions: descriptions(&packages), formats: Formats::new(others) };
     for (name, package) in &packages {
         writeln!(out, "pub mod {name} {{")?;
         if !package.messages.is_empty() {
@@ -65,13 +69,40 @@ pub(crate) fn interfaces(
         }
         writeln!(out, "}}")?;
     }
-    let definitions = definitions(&packages);
-    registry(&mut out, "DEFINITIONS", &definitions)?;
-    registry(&mut out, "TYPE_HASHES", &descriptions(&self::packages(announced)).hashes())?;
-    let mut definitions_of_humble = self::definitions(&self::packages(humble));
-    definitions_of_humble.retain(|name, text| definitions.get(name) != Some(text));
-    registry(&mut out, "DEFINITIONS_OF_HUMBLE", &definitions_of_humble)?;
+    let in_jazzy = definitions(&self::packages(jazzy));
+    let hashes_in_jazzy = descriptions(&self::packages(announced)).hashes();
+    registry(&mut out, "DEFINITIONS", &in_jazzy)?;
+    registry(&mut out, "TYPE_HASHES", &hashes_in_jazzy)?;
+    for other in others {
+        let (packages, name) = (self::packages(&other.definitions), other.variant.to_uppercase());
+        let new = difference(definitions(&packages), &in_jazzy);
+        registry(&mut out, &format!("DEFINITIONS_OF_{name}"), &new)?;
+        // Humble has no hashes.
+        if other.is_later {
+            let new = difference(descriptions(&packages).hashes(), &hashes_in_jazzy);
+            registry(&mut out, &format!("TYPE_HASHES_OF_{name}"), &new)?;
+        }
+    }
     Ok(out)
+}
+
+/// What `other` has that is not the same in `jazzy`.
+fn difference(
+    mut other: BTreeMap<String, String>,
+    jazzy: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    other.retain(|name, entry| jazzy.get(name) != Some(entry));
+    other
+}
+
+/// Adds the messages that only a later distribution has.
+fn add_new_messages<'a>(packages: &mut Packages<'a>, other: &'a Definitions) {
+    for (name, package) in self::packages(other) {
+        let known = packages.entry(name).or_default();
+        let names: Vec<String> = known.messages.iter().map(|message| message.get_short_name()).collect();
+        let new = package.messages.into_iter().filter(|message| !names.contains(&message.get_short_name()));
+        known.messages.extend(new);
+    }
 }
 
 fn packages((messages, services): &Definitions) -> Packages<'_> {
@@ -98,7 +129,7 @@ fn part_of_action(message: &MessageFile) -> Option<(&str, &str)> {
 }
 
 /// The fields of all structures by type name.
-fn structures((messages, services): &Definitions) -> impl Iterator<Item = (String, &[FieldInfo])> {
+pub(crate) fn structures((messages, services): &Definitions) -> impl Iterator<Item = (String, &[FieldInfo])> {
     let of_messages = messages.iter().map(|message| {
         let kind = if part_of_action(message).is_some() { "action" } else { "msg" };
         (format!("{}/{kind}/{}", message.parsed.package, message.parsed.name), message.get_fields())
@@ -259,11 +290,10 @@ fn structure(
     rust_name: &str,
     type_name: &str,
 ) -> std::fmt::Result {
-    let fields = message.get_fields();
-    let in_humble = types.humble.other_than(type_name, fields);
-    // Makes the derived functions inherent ones, so that the trait can be implemented by hand.
-    let remote = if in_humble.is_some() { "#[serde(remote = \"Self\")]" } else { "" };
-    writeln!(out, "#[derive(Clone, Debug, PartialEq, Serialize)] {remote} pub struct {rust_name} {{")?;
+    let formats = types.formats.of(type_name, message.get_fields());
+    let fields = formats.as_ref().map_or(message.get_fields(), |formats| &formats.structure);
+    let serialize = if formats.is_some() { "" } else { ", Serialize" };
+    writeln!(out, "#[derive(Clone, Debug, PartialEq{serialize})] pub struct {rust_name} {{")?;
     self::fields(out, fields)?;
     writeln!(out, "}}\nimpl Default for {rust_name} {{ fn default() -> Self {{ Self {{")?;
     for field in fields {
@@ -274,15 +304,15 @@ fn structure(
     }
     writeln!(out, "}} }} }}")?;
     constants(out, message, rust_name)?;
-    match in_humble {
-        Some(in_humble) => humble::dispatch(out, rust_name, fields, in_humble)?,
+    match &formats {
+        Some(formats) => formats::dispatch(out, rust_name, formats)?,
         None => codec(out, rust_name, fields)?,
     }
     typesupport(out, types, rust_name, type_name)
 }
 
 /// Writes the CDR functions of a structure.
-pub(crate) fn codec(out: &mut String, rust_name: &str, fields: &[FieldInfo]) -> std::fmt::Result {
+fn codec(out: &mut String, rust_name: &str, fields: &[FieldInfo]) -> std::fmt::Result {
     writeln!(
         out,
         "impl crate::cdr::Cdr for {rust_name} {{
@@ -310,7 +340,7 @@ pub(crate) fn write_fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::
 }
 
 /// Writes the fields of a structure expression, read from `input`.
-pub(crate) fn read_fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result {
+fn read_fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result {
     for field in fields {
         let name = identifier(&field.field_name);
         match field.field_type.array_info {
@@ -325,7 +355,7 @@ pub(crate) fn read_fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::R
 }
 
 /// Writes the fields of a structure.
-pub(crate) fn fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result {
+fn fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result {
     for field in fields {
         writeln!(out, "pub {}: {},", identifier(&field.field_name), rust_type(field))?;
     }
@@ -357,40 +387,6 @@ fn constants(out: &mut String, message: &MessageFile, rust_name: &str) -> std::f
         writeln!(out, "pub const {}: {rust_type} = {value};", constant.constant_name)?;
     }
     writeln!(out, "}}")
-}
-
-/// The definitions by type name, with those of all nested types, for recorders.
-fn definitions(packages: &Packages) -> BTreeMap<String, String> {
-    let mut definitions = BTreeMap::new();
-    for (name, package) in packages {
-        let mut add = |type_name: String, definition: &str| {
-            definitions.insert(format!("{name}/{type_name}"), definition.to_owned());
-        };
-        for message in &package.messages {
-            add(format!("msg/{}", message.get_short_name()), message.get_definition());
-        }
-        for service in &package.services {
-            let short = service.get_short_name();
-            add(format!("srv/{short}_Request"), service.request().get_definition());
-            add(format!("srv/{short}_Response"), service.response().get_definition());
-        }
-        for (action, parts) in &package.actions {
-            for (part, message) in parts {
-                add(format!("action/{action}_{part}"), message.get_definition());
-            }
-            if let Some(feedback) = parts.get("Feedback") {
-                let rule = "=".repeat(80);
-                let text = format!(
-                    "unique_identifier_msgs/UUID goal_id\n{action}_Feedback feedback\n\
-                     {rule}\nMSG: {name}/{action}_Feedback\n{}\n\
-                     {rule}\nMSG: unique_identifier_msgs/UUID\nuint8[16] uuid",
-                    feedback.get_definition()
-                );
-                add(format!("action/{action}_FeedbackMessage"), &text);
-            }
-        }
-    }
-    definitions
 }
 
 fn registry(out: &mut String, name: &str, entries: &BTreeMap<String, String>) -> std::fmt::Result {
@@ -429,6 +425,14 @@ pub(crate) fn rust_type(field: &FieldInfo) -> String {
     match field.field_type.array_info {
         ArrayType::NotArray => scalar_type(field),
         _ => format!("::std::vec::Vec<{}>", scalar_type(field)),
+    }
+}
+
+/// The number of elements of a field whose type is an array of fixed length.
+pub(crate) fn fixed_length(field: &FieldInfo) -> Option<usize> {
+    match field.field_type.array_info {
+        ArrayType::FixedLength(length) => Some(length),
+        _ => None,
     }
 }
 

@@ -1,13 +1,15 @@
-//! Generates `$OUT_DIR/interfaces.rs` from the interface definitions in `msg/` and `interfaces/`, and Humble's
-//! different formats from those in `interfaces_humble/`. Of those in `interfaces_at_run_time/` only the hashes are built in:
-//! their messages are converted without generated code.
+//! Generates `$OUT_DIR/interfaces.rs` from the interface definitions in `msg/` and `interfaces/`, which are Jazzy's, and from
+//! those that are different in other distributions, in `interfaces_humble/`, `interfaces_kilted/` and `interfaces_lyrical/`. Of
+//! those in `interfaces_at_run_time/` only the hashes are built in: their messages are converted without generated code.
 //!
 //! `roslibrust_codegen` parses the definitions and `hash.rs` computes their type hashes; `emit.rs` writes Rust in the
-//! form of r2r, so that node code compiles with either. `humble.rs` adds Humble's formats.
+//! form of r2r, so that node code compiles with either. `formats.rs` adds the formats of other distributions, and
+//! `definitions.rs` the texts for recorders.
 
+mod definitions;
 mod emit;
+mod formats;
 mod hash;
-mod humble;
 mod literal;
 
 use std::error::Error;
@@ -19,8 +21,24 @@ use roslibrust_codegen::{MessageFile, ServiceFile};
 /// Messages, including those from `.action` files, and services.
 type Definitions = (Vec<MessageFile>, Vec<ServiceFile>);
 
+/// A distribution with other formats than Jazzy.
+struct Distribution {
+    /// Its variant of the crate's `Distribution`.
+    variant: &'static str,
+    /// Whether it is later than Jazzy: structures have the fields that it has added.
+    is_later: bool,
+    definitions: Definitions,
+}
+
+/// Variant of `Distribution`, whether it is later than Jazzy, and the folders of definitions that replace Jazzy's.
+const OTHERS: [(&str, bool, &[&str]); 3] = [
+    ("Humble", false, &["interfaces_humble"]),
+    ("Kilted", true, &["interfaces_kilted"]),
+    ("Lyrical", true, &["interfaces_kilted", "interfaces_lyrical"]),
+];
+
 fn main() -> Result<(), Box<dyn Error>> {
-    choose_rcl();
+    choose_fields();
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let roots = [manifest.join("interfaces"), manifest.join("../../msg")];
@@ -30,20 +48,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Definitions of later folders replace those of earlier ones.
     let announced = [&roots[..], &[manifest.join("interfaces_at_run_time")]].concat();
     let announced = read(&announced, &out.join("packages_announced"))?;
-    let [standard, ours] = roots;
-    let roots_of_humble = [standard, manifest.join("interfaces_humble"), ours];
-    let humble = read(&roots_of_humble, &out.join("packages_humble"))?;
-    fs::write(out.join("interfaces.rs"), emit::interfaces(&jazzy, &humble, &announced)?)?;
+    let mut others = Vec::new();
+    for (variant, is_later, folders) in OTHERS {
+        let own: Vec<PathBuf> = folders.iter().map(|folder| manifest.join(folder)).collect();
+        let definitions = read(&[&roots[..], &own].concat(), &out.join(format!("packages_{variant}")))?;
+        others.push(Distribution { variant, is_later, definitions });
+    }
+    fs::write(out.join("interfaces.rs"), emit::interfaces(&jazzy, &others, &announced)?)?;
     Ok(())
 }
 
-/// r2r generates the messages of the sourced ROS. `cfg(rcl_of_humble)`: they are Humble's.
-fn choose_rcl() {
-    println!("cargo::rustc-check-cfg=cfg(rcl_of_humble)");
+/// Which fields the messages have that not every distribution has. The embedded implementation has all of them; r2r
+/// generates the messages of the sourced ROS.
+fn choose_fields() {
     println!("cargo::rerun-if-env-changed=ROS_DISTRO");
-    let is_humble = env::var("ROS_DISTRO").is_ok_and(|name| name == "humble");
-    if is_humble && env::var_os("CARGO_FEATURE_R2R").is_some() {
-        println!("cargo::rustc-cfg=rcl_of_humble");
+    let name = env::var("ROS_DISTRO").unwrap_or_default();
+    let of_r2r = env::var_os("CARGO_FEATURE_R2R").is_some();
+    let is_humble = name == "humble";
+    let is_lyrical = ["lyrical", "rolling"].contains(&name.as_str());
+    for (cfg, holds) in [
+        ("rcl_of_humble", of_r2r && is_humble),
+        ("rcl_of_lyrical", of_r2r && is_lyrical),
+        ("fields_of_kilted", !of_r2r || name == "kilted" || is_lyrical),
+        ("fields_of_lyrical", !of_r2r || is_lyrical),
+    ] {
+        println!("cargo::rustc-check-cfg=cfg({cfg})");
+        if holds {
+            println!("cargo::rustc-cfg={cfg}");
+        }
     }
 }
 

@@ -13,6 +13,8 @@
 //! | [`parameters`] | declared parameters with ranges, their services and events |
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
+//! | `distribution` | the distribution of ROS 2 whose message formats are used |
+//! | [`fields`] | fields of messages that not every distribution has |
 //! | [`files`] | files whose names come from outside |
 //! | `given` | parameters of a command line and its files, and whether there are nodes that have them |
 //! | [`health`] | health of the middleware |
@@ -24,7 +26,6 @@
 //! | `rcl` | what r2r lacks, with feature `r2r` |
 //! | [`output`] | standard output, whose reader may go away |
 //! | [`raw`] | serialized messages of any type |
-//! | [`reasons`] | responses with a reason, for which Humble's messages have no field |
 //! | `remapping` | remapping rules of the command line |
 //! | [`service_calls`] | a record of service calls |
 //! | [`shared`] | publishers shared by several tasks, and whether anybody listens |
@@ -49,6 +50,8 @@ pub use rcl::{
     Publisher, ServiceRequest, Timer, WrappedServiceTypeSupport, WrappedTypesupport,
 };
 
+pub use distribution::Distribution;
+
 /// As r2r's, which has no second parameter.
 #[cfg(feature = "r2r")]
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -57,6 +60,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub mod claims;
 pub mod command_line;
 pub mod diagnostics;
+mod distribution;
+// Without a sourced ROS, r2r has too few types.
+#[cfg(not(feature = "r2r-doc-only"))]
+pub mod fields;
 pub mod files;
 mod given;
 pub mod health;
@@ -71,9 +78,6 @@ pub mod parameters;
 pub mod process;
 mod qos_overrides;
 pub mod raw;
-// Without a sourced ROS, r2r has too few types.
-#[cfg(not(feature = "r2r-doc-only"))]
-pub mod reasons;
 mod remapping;
 pub mod service_calls;
 pub mod shared;

@@ -23,6 +23,7 @@ mod machine;
 pub use machine::{CallbackReturn, Change, Machine, Refused, State, TRANSITIONS, Transition};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
 use futures::future::{BoxFuture, Fuse, FutureExt};
@@ -276,12 +277,13 @@ impl<T: Managed> Driver<T> {
     /// Publishes a transition and runs the callback of the new state, if it has one.
     fn enter(&mut self, transition: Transition) {
         tracing::debug!(node = self.name, state = transition.goal.label(), "{}", transition.label);
-        let event = TransitionEvent {
-            timestamp: u64::try_from(self.clock.get_now().unwrap_or_default().as_nanos()).unwrap_or_default(),
+        let mut event = TransitionEvent {
             transition: transition_message(&transition),
             start_state: state_message(transition.start),
             goal_state: state_message(transition.goal),
+            ..Default::default()
         };
+        set_time(&mut event, self.clock.get_now().unwrap_or_default());
         if let Err(error) = self.events.publish(&event) {
             tracing::warn!(%error, node = self.name, "a transition could not be published");
         }
@@ -354,6 +356,18 @@ fn send_transitions(
 
 fn state_message(state: State) -> StateMessage {
     StateMessage { id: state.id(), label: state.label().to_owned() }
+}
+
+/// Sets the time since 1970, for which the message has another field from Lyrical on.
+fn set_time(event: &mut TransitionEvent, time: Duration) {
+    #[cfg(not(rcl_of_lyrical))]
+    {
+        event.timestamp = u64::try_from(time.as_nanos()).unwrap_or_default();
+    }
+    #[cfg(fields_of_lyrical)]
+    {
+        event.stamp = Clock::to_builtin_time(&time);
+    }
 }
 
 fn transition_message(transition: &Transition) -> TransitionMessage {

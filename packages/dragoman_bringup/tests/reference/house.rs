@@ -153,7 +153,7 @@ const EXCEPTIONS: [(&str, &str); 23] = [
         "the network; a writer that keeps all blocks, as DDS defines",
     ),
     ("dragoman_ros/src/embedded/static_peers.rs", "the network: a thread of its socket"),
-    ("dragoman_ros/src/embedded/distribution.rs", "the formats of messages are those of the process"),
+    ("dragoman_ros/src/distribution.rs", "the formats of messages are those of the process"),
     ("dragoman_ros/src/embedded/node.rs", "r2r's API: a map of topics, and `spin_once`"),
     ("dragoman_memory/src/lib.rs", "the memory of the process, which is no node's"),
     ("dragoman_bringup/src/fast.rs", "the terminal beside a simulation"),

@@ -12,14 +12,34 @@ pub trait Source: Send + Sync {
     fn definition(&self, package: &str, kind: &str, name: &str) -> Option<Cow<'static, str>>;
 }
 
-/// The definitions that are built into the program.
-#[derive(Clone, Copy, Debug, Default)]
+/// Names and texts, sorted by name.
+type Table = &'static [(&'static str, &'static str)];
+
+/// The definitions that are built into the program. By default Jazzy's.
+#[derive(Clone, Copy, Debug)]
 pub struct Builtin {
-    /// Humble's formats where they differ from those of later distributions.
-    pub humble: bool,
+    /// Later ones are for what earlier ones do not have.
+    tables: &'static [Table],
+}
+
+impl Default for Builtin {
+    fn default() -> Self {
+        Self::of("jazzy")
+    }
 }
 
 impl Builtin {
+    /// Those of a distribution: `humble`, `jazzy`, `kilted` or `lyrical`; Jazzy's for other names.
+    pub fn of(distribution: &str) -> Self {
+        let tables: &'static [Table] = match distribution {
+            "humble" => &[HUMBLE, JAZZY],
+            "kilted" => &[KILTED, JAZZY],
+            "lyrical" => &[LYRICAL, KILTED, JAZZY],
+            _ => &[JAZZY],
+        };
+        Self { tables }
+    }
+
     /// The names of all definitions: `package/kind/Name`.
     pub fn names() -> impl Iterator<Item = &'static str> {
         JAZZY.iter().map(|(name, _)| *name)
@@ -29,12 +49,10 @@ impl Builtin {
 impl Source for Builtin {
     fn definition(&self, package: &str, kind: &str, name: &str) -> Option<Cow<'static, str>> {
         let name = format!("{package}/{kind}/{name}");
-        let find = |table: &'static [(&str, &'static str)]| {
+        self.tables.iter().find_map(|table| {
             let at = table.binary_search_by_key(&name.as_str(), |(known, _)| known).ok()?;
             table.get(at).map(|(_, text)| Cow::Borrowed(*text))
-        };
-        let own = if self.humble { find(HUMBLE) } else { None };
-        own.or_else(|| find(JAZZY))
+        })
     }
 }
 

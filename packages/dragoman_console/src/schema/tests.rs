@@ -22,6 +22,27 @@ fn every_definition_of_this_build_is_a_type() {
 }
 
 #[test]
+fn definitions_are_those_of_the_distribution() {
+    let of = |distribution: &str| Types::new(vec![Box::new(Builtin::of(distribution))]);
+    let feedback = |distribution: &str, action: &str| {
+        let [_, _, feedback] = of(distribution).action(action).unwrap();
+        feedback
+    };
+    for (distribution, has_index) in
+        [("humble", false), ("jazzy", false), ("kilted", true), ("lyrical", true)]
+    {
+        let fields = feedback(distribution, "control_msgs/FollowJointTrajectory");
+        assert_eq!(names(&fields).contains(&"index"), has_index, "{distribution}");
+        assert_eq!(names(&fields).last() == Some(&"multi_dof_index"), has_index, "{distribution}");
+    }
+    assert_eq!(names(&feedback("kilted", "nav2_msgs/FollowPath")), ["distance_to_goal", "speed"]);
+    assert_eq!(names(&feedback("lyrical", "nav2_msgs/FollowPath")), ["tracking_feedback"]);
+    let event = |distribution: &str| of(distribution).message("lifecycle_msgs/TransitionEvent").unwrap();
+    assert_eq!(names(&event("kilted"))[0], "timestamp");
+    assert_eq!(names(&event("lyrical"))[0], "stamp");
+}
+
+#[test]
 fn short_and_full_names_are_the_same_type() {
     let types = types();
     let twist = types.message("geometry_msgs/Twist").unwrap();

@@ -5,11 +5,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use dragoman_ros::fields::moveit_error;
 use dragoman_ros::moveit_msgs::msg::{
     Constraints, MoveItErrorCodes, OrientationConstraint, PositionIKRequest,
 };
 use dragoman_ros::moveit_msgs::srv::{GetPositionFK, GetPositionIK};
-use dragoman_ros::reasons::moveit_error;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Result, builtin_interfaces, geometry_msgs, sensor_msgs};
 use dragoman_time::{Work, WorkClock};

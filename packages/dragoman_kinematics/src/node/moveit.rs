@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dragoman_ros::fields::moveit_error;
 use dragoman_ros::moveit_msgs::msg::{Constraints, MotionPlanRequest, MotionPlanResponse, MoveItErrorCodes};
 use dragoman_ros::moveit_msgs::srv::GetMotionPlan;
-use dragoman_ros::reasons::moveit_error;
 use dragoman_ros::tasks::NodeTasks;
 use nalgebra::{Isometry3, UnitQuaternion};
 

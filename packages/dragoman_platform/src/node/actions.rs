@@ -6,9 +6,11 @@ use std::time::Duration;
 use dragoman_geometry::{Point, Pose, Segment, compose, position, relative};
 use dragoman_neobotix::messages::{heading, quaternion};
 use dragoman_ros::builtin_interfaces;
+use dragoman_ros::fields::{
+    following_error, following_feedback, navigation_error, set_unknown_tracking_errors,
+};
 use dragoman_ros::geometry_msgs::msg::{Pose as PoseMessage, PoseStamped};
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
-use dragoman_ros::reasons::{following_error, navigation_error};
 use dragoman_ros::tasks::{Goal, NodeTasks, Outcome};
 use futures::FutureExt;
 
@@ -62,10 +64,10 @@ async fn navigate(shared: Shared, goal: Goal<NavigateToPose::Action>) -> Outcome
             estimated_time_remaining: duration(Duration::from_secs_f64(journey.remaining / speed)),
             number_of_recoveries: i16::try_from(journey.replans).unwrap_or(i16::MAX),
             distance_remaining: journey.remaining as f32,
-            current_pose: PoseStamped { pose: message(journey.pose), ..Default::default() },
+            current_pose: current_pose(&journey),
+            ..Default::default()
         };
-        feedback.current_pose.header.stamp = journey.stamp;
-        feedback.current_pose.header.frame_id = journey.map_frame;
+        set_unknown_tracking_errors(&mut feedback);
         goal.publish_feedback(feedback);
     });
     outcome(ended.await, |error| match error {
@@ -77,10 +79,8 @@ async fn navigate(shared: Shared, goal: Goal<NavigateToPose::Action>) -> Outcome
 async fn follow(shared: Shared, goal: Goal<FollowPath::Action>) -> Outcome<FollowPath::Result> {
     let begun = shared.ask(|state| begin(state, path_target(state, goal.goal())?));
     let ended = pursue(&shared, &goal, begun, |journey| {
-        goal.publish_feedback(FollowPath::Feedback {
-            distance_to_goal: journey.remaining as f32,
-            speed: journey.speed as f32,
-        });
+        let (remaining, speed) = (journey.remaining as f32, journey.speed as f32);
+        goal.publish_feedback(following_feedback(current_pose(&journey), remaining, speed));
     });
     outcome(ended.await, |error| match error {
         None => FollowPath::Result::default(),
@@ -200,6 +200,13 @@ fn journey(state: &State) -> Journey {
         stamp: state.stamp(),
         map_frame: state.values.value("map_frame"),
     }
+}
+
+fn current_pose(journey: &Journey) -> PoseStamped {
+    let mut pose = PoseStamped { pose: message(journey.pose), ..Default::default() };
+    pose.header.stamp = journey.stamp.clone();
+    pose.header.frame_id.clone_from(&journey.map_frame);
+    pose
 }
 
 fn pose_target(state: &State, goal: &NavigateToPose::Goal) -> Result<Target, Refused> {

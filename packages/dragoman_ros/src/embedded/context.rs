@@ -6,9 +6,9 @@ use super::arguments::Arguments;
 use super::background::Background;
 use super::dds::Participant;
 use super::discovery::Discovery;
-use super::distribution::Distribution;
 use super::error::Result;
 use super::graph::{self, Graph};
+use crate::distribution::Distribution;
 
 /// A DDS participant and the shared state of all nodes of a process. Clones share the context.
 #[derive(Clone)]
@@ -41,8 +41,9 @@ impl Context {
     /// # Errors
     /// No participant can be created: all 120 participant ids of the domain are taken, or there is no network.
     pub fn with_options(discovery: &Discovery, arguments: Arguments) -> Result<Self> {
-        if Distribution::current() == Distribution::Humble {
-            tracing::info!("using the message formats of ROS 2 Humble (ROS_DISTRO)");
+        let distribution = Distribution::current();
+        if distribution != Distribution::default() {
+            tracing::info!("using the message formats of ROS 2 {distribution:?} (ROS_DISTRO)");
         }
         let background = Background::start()?;
         let participant = Participant::new(discovery, arguments.enclave(), &background)?;

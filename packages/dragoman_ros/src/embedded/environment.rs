@@ -1,10 +1,10 @@
 //! Environment variables of ROS that this implementation cannot follow. They are no errors, but others that follow them
 //! may see nothing of this program.
 
+use crate::distribution::Distribution;
+
 /// The middleware implementations that speak RTPS, as this one does.
 const RTPS: [&str; 4] = ["fastrtps", "cyclonedds", "connext", "gurumdds"];
-/// The distributions whose message formats are those of Jazzy, or that have their own here.
-const DISTRIBUTIONS: [&str; 5] = ["humble", "iron", "jazzy", "kilted", "rolling"];
 
 /// For each variable that is not followed: what others will not see, and what helps.
 pub(crate) fn not_followed(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
@@ -23,8 +23,8 @@ pub(crate) fn not_followed(variable: impl Fn(&str) -> Option<String>) -> Vec<Str
              Name their hosts in ROS_STATIC_PEERS and unset the variable there, or use a build on rcl (feature r2r)"
         ));
     }
-    if let Some(name) = read("ROS_DISTRO").filter(|name| !DISTRIBUTIONS.contains(&name.as_str())) {
-        let hint = dragoman_text::hint(&name, DISTRIBUTIONS);
+    if let Some(name) = read("ROS_DISTRO").filter(|name| !Distribution::NAMES.contains(&name.as_str())) {
+        let hint = dragoman_text::hint(&name, Distribution::NAMES);
         warnings.push(format!(
             "ROS_DISTRO is {name}, which Dragoman does not know, and it uses the message formats of Jazzy{hint}"
         ));
@@ -49,7 +49,7 @@ mod tests {
         {
             assert!(of(&[("RMW_IMPLEMENTATION", name)]).is_empty(), "{name}");
         }
-        for name in DISTRIBUTIONS {
+        for name in Distribution::NAMES {
             assert!(of(&[("ROS_DISTRO", name)]).is_empty(), "{name}");
         }
         assert!(of(&[("ROS_DISCOVERY_SERVER", " ")]).is_empty());

@@ -2,8 +2,8 @@
 //!
 //! From the wire inwards: [`dds`] (the only module that uses the library), [`local`] (delivery within a process),
 //! [`cdr`], [`names`] and [`graph`] (ROS's use of DDS), [`service`] and [`client`] (two mappings of services),
-//! [`action`] (services and topics together), [`node`] (combines all). [`discovery`], [`distribution`] and
-//! [`arguments`] read the environment and the command line.
+//! [`action`] (services and topics together), [`node`] (combines all). [`discovery`] and [`arguments`] read the environment
+//! and the command line.
 
 mod action;
 mod arguments;
@@ -14,7 +14,6 @@ pub(crate) mod clock;
 mod context;
 pub(crate) mod dds;
 mod discovery;
-pub(crate) mod distribution;
 pub(crate) mod environment;
 mod error;
 mod graph;
@@ -45,7 +44,6 @@ pub use clock::Timer;
 pub use clock::{Clock, ClockType, TimeSource};
 pub use context::Context;
 pub use discovery::{Discovery, DiscoveryRange, MAX_DOMAIN_ID, domain_id};
-pub use distribution::Distribution;
 pub use error::{Error, Result};
 pub use indexmap;
 pub use interfaces::*;
@@ -57,13 +55,15 @@ pub use service::ServiceRequest;
 
 use std::fmt::Debug;
 
+use crate::distribution::Distribution;
+
 /// A message type.
 pub trait WrappedTypesupport:
     cdr::Cdr + serde::Serialize + Default + Debug + Clone + PartialEq + Send + Sync + 'static
 {
     /// `package/msg/Name`.
     const TYPE_NAME: &'static str;
-    /// `RIHS01_` and 64 hexadecimal digits (REP 2011).
+    /// `RIHS01_` and 64 hexadecimal digits (REP 2011), in Jazzy.
     const TYPE_HASH: &'static str;
 
     /// Serializes the message to CDR with encapsulation header.
@@ -97,7 +97,7 @@ pub trait WrappedServiceTypeSupport: Debug + Clone + Send + Sync {
     type Response: WrappedTypesupport;
     /// `package/srv/Name`.
     const TYPE_NAME: &'static str;
-    /// `RIHS01_` and 64 hexadecimal digits (REP 2011).
+    /// `RIHS01_` and 64 hexadecimal digits (REP 2011), in Jazzy.
     const TYPE_HASH: &'static str;
 }
 
@@ -118,7 +118,7 @@ pub trait WrappedActionTypeSupport: Debug + Clone + Send + Sync + 'static {
     type GetResult: WrappedServiceTypeSupport + 'static;
     /// `package/action/Name`.
     const TYPE_NAME: &'static str;
-    /// `RIHS01_` and 64 hexadecimal digits (REP 2011).
+    /// `RIHS01_` and 64 hexadecimal digits (REP 2011), in Jazzy.
     const TYPE_HASH: &'static str;
 
     fn make_goal_request_msg(
@@ -157,25 +157,36 @@ pub trait WrappedActionTypeSupport: Debug + Clone + Send + Sync + 'static {
     ) -> (i8, Self::Result);
 }
 
+/// Names of types, sorted, and what is known of each.
+type Table = &'static [(&'static str, &'static str)];
+
+/// What the table of a distribution has, or else that of Jazzy, which has all types that are the same.
+fn find(type_name: &str, own: Table, jazzy: Table) -> Option<&'static str> {
+    [own, jazzy].into_iter().find_map(|table| {
+        let found = table.binary_search_by_key(&type_name, |(name, _)| name).ok()?;
+        table.get(found).map(|(_, entry)| *entry)
+    })
+}
+
 /// The definition of a message type with those of all nested types, in the format of `rosbag2` and MCAP; `None` for
 /// types unknown to this build.
 pub fn message_definition(type_name: &str) -> Option<&'static str> {
-    let find = |definitions: &[(&str, &'static str)]| {
-        definitions.iter().find(|(name, _)| *name == type_name).map(|(_, definition)| *definition)
+    let own: Table = match Distribution::current() {
+        Distribution::Humble => interfaces::DEFINITIONS_OF_HUMBLE,
+        Distribution::Jazzy => &[],
+        Distribution::Kilted => interfaces::DEFINITIONS_OF_KILTED,
+        Distribution::Lyrical => interfaces::DEFINITIONS_OF_LYRICAL,
     };
-    let own = match Distribution::current() {
-        Distribution::Humble => find(interfaces::DEFINITIONS_OF_HUMBLE),
-        Distribution::Jazzy => None,
-    };
-    own.or_else(|| find(interfaces::DEFINITIONS))
+    find(type_name, own, interfaces::DEFINITIONS)
 }
 
 /// The hash of a message type as this process announces it: `None` on Humble, and for unknown types.
-fn type_hash(type_name: &str) -> Option<&'static str> {
-    if Distribution::current() == Distribution::Humble {
-        return None;
-    }
-    let hashes = interfaces::TYPE_HASHES;
-    let found = hashes.binary_search_by_key(&type_name, |(name, _)| name).ok()?;
-    hashes.get(found).map(|(_, hash)| *hash)
+pub(crate) fn type_hash(type_name: &str) -> Option<&'static str> {
+    let own: Table = match Distribution::current() {
+        Distribution::Humble => return None,
+        Distribution::Jazzy => &[],
+        Distribution::Kilted => interfaces::TYPE_HASHES_OF_KILTED,
+        Distribution::Lyrical => interfaces::TYPE_HASHES_OF_LYRICAL,
+    };
+    find(type_name, own, interfaces::TYPE_HASHES)
 }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use dragoman_geometry::{Pose, position};
 use dragoman_neobotix::messages::heading;
 use dragoman_ros::builtin_interfaces::msg::{Duration as DurationMessage, Time};
+use dragoman_ros::fields::{navigation_error, set_unknown_tracking_errors};
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped};
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::nav2_msgs::action::NavigateToPose;
-use dragoman_ros::reasons::navigation_error;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tasks::{Goal, Outcome};
@@ -280,6 +280,7 @@ fn feedback(state: &State, elapsed: Duration, map_frame: &str) -> NavigateToPose
         ..Default::default()
     };
     feedback.current_pose.header.frame_id = map_frame.to_owned();
+    set_unknown_tracking_errors(&mut feedback);
     feedback
 }
 
