@@ -147,6 +147,14 @@ impl Reference {
         }
     }
 
+    /// Index of the trajectory's point to which the joints move; `None` without a trajectory.
+    pub fn next_point(&self) -> Option<usize> {
+        match &self.source {
+            Source::Trajectory(trajectory) => Some(trajectory.next_point()),
+            _ => None,
+        }
+    }
+
     /// The time since the trajectory's start and its duration, s; `None` without a trajectory.
     pub fn progress(&self) -> Option<(f64, f64)> {
         match &self.source {

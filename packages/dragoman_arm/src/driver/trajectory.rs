@@ -84,6 +84,8 @@ pub enum TrajectoryError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trajectory {
     points: Vec<Point>,
+    /// Number of points before the given ones: the arm's position, unless a point is given for it.
+    added: usize,
     /// The segment of the last sample: samples come in order of time.
     segment: usize,
 }
@@ -112,8 +114,9 @@ impl Trajectory {
         if points.first().is_some_and(|first| first.time > 0.0) {
             all.push(at_start);
         }
+        let added = all.len();
         all.extend(points);
-        Ok(Self { points: all, segment: 0 })
+        Ok(Self { points: all, added, segment: 0 })
     }
 
     /// Its duration, s.
@@ -136,6 +139,11 @@ impl Trajectory {
             Some(to) => interpolate(from, to, time, position),
             None => position.copy_from_slice(&from.position),
         }
+    }
+
+    /// Index, among the given points, of the one that follows the last sample; of the last point after the end.
+    pub fn next_point(&self) -> usize {
+        (self.segment + 1).min(self.points.len() - 1) - self.added
     }
 
     /// The last point's positions.
@@ -237,6 +245,27 @@ mod tests {
         }
         assert_eq!(trajectory.duration(), 3.0);
         assert_eq!(at(&mut trajectory, 0.5), 1.0, "time may go back");
+    }
+
+    #[test]
+    fn the_next_point_is_one_of_the_given_ones() {
+        let next = |first: f64, times: &[f64]| -> Vec<usize> {
+            let points =
+                vec![point(first, 0.0, &[], &[]), point(2.0, 0.5, &[], &[]), point(3.0, 1.0, &[], &[])];
+            let mut trajectory = Trajectory::new(points, &[0.0], &[1.0]).unwrap();
+            assert_eq!(trajectory.next_point(), if first > 0.0 { 0 } else { 1 }, "before the first sample");
+            let next = times.iter().map(|time| {
+                at(&mut trajectory, *time);
+                trajectory.next_point()
+            });
+            next.collect()
+        };
+        assert_eq!(next(1.0, &[0.0, 0.9, 1.0, 1.9, 2.0, 2.9, 3.0, 9.0]), [0, 0, 1, 1, 2, 2, 2, 2]);
+        // A point at time 0 is where the arm is.
+        assert_eq!(next(0.0, &[0.0, 1.9, 2.0, 9.0]), [1, 1, 2, 2]);
+        let mut only = Trajectory::new(vec![point(0.0, 0.0, &[], &[])], &[0.0], &[1.0]).unwrap();
+        at(&mut only, 5.0);
+        assert_eq!(only.next_point(), 0);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use dragoman_ros::control_msgs::action::FollowJointTrajectory::{
     Action, Feedback, Goal, Result as ActionResult,
 };
 use dragoman_ros::control_msgs::msg::JointTolerance;
+use dragoman_ros::fields::set_point_index;
 use dragoman_ros::naming::joint_token;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::{self, NodeTasks, Outcome};
@@ -68,8 +69,9 @@ async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> O
         return Outcome::Canceled(result(SUCCESSFUL, "cancelled before it began".to_owned()));
     }
     // The arm may have moved since the goal was accepted.
-    let started = plan(&arm, goal.goal(), defaults).and_then(|planned| lock(&arm).start(planned));
-    let (id, mut ended) = match started {
+    let planned = plan(&arm, goal.goal(), defaults);
+    let mut point = Progress { passed: planned.as_ref().map_or(0, |planned| planned.passed), next: 0 };
+    let (id, mut ended) = match planned.and_then(|planned| lock(&arm).start(planned)) {
         Ok(started) => started,
         Err(error) => return refused(error),
     };
@@ -86,7 +88,7 @@ async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> O
                 stopped = true;
                 lock(&arm).cancel(id);
             }
-            () = ticks.tick() => goal.publish_feedback(lock(&arm).feedback()),
+            () = ticks.tick() => goal.publish_feedback(lock(&arm).feedback(&mut point)),
         }
     };
     let text = end.to_string();
@@ -108,8 +110,18 @@ fn result(error_code: i32, error_string: String) -> ActionResult {
 pub(super) struct Planned {
     pub(super) trajectory: Trajectory,
     pub(super) tolerances: Tolerances,
+    /// Number of the goal's points that are in the past, and not in the trajectory.
+    passed: usize,
     /// Delay before the start.
     delay: Duration,
+}
+
+/// The point of a goal to which the arm moves.
+struct Progress {
+    /// Number of the goal's points before the trajectory.
+    passed: usize,
+    /// Index in the trajectory; it stays when the trajectory has ended.
+    next: usize,
 }
 
 fn plan(arm: &SharedArm, goal: &Goal, defaults: Defaults) -> Result<Planned, String> {
@@ -120,6 +132,7 @@ fn plan(arm: &SharedArm, goal: &Goal, defaults: Defaults) -> Result<Planned, Str
     let order = order(&goal.trajectory, &arm.names)?;
     let since = seconds_since(&goal.trajectory.header.stamp, arm.now());
     let points = points(&goal.trajectory, &order, since.max(0.0))?;
+    let passed = goal.trajectory.points.len() - points.len();
     let (start, limits) = arm
         .drives
         .with(|_, group| (group.reference().setpoint().to_vec(), group.reference().max_velocity().to_vec()));
@@ -134,7 +147,7 @@ fn plan(arm: &SharedArm, goal: &Goal, defaults: Defaults) -> Result<Planned, Str
         },
     };
     let delay = Duration::try_from_secs_f64((-since).max(0.0)).map_err(|error| error.to_string())?;
-    Ok(Planned { trajectory, tolerances, delay })
+    Ok(Planned { trajectory, tolerances, passed, delay })
 }
 
 /// For each joint of the arm its index in the trajectory.
@@ -228,22 +241,25 @@ fn seconds_since(stamp: &builtin_interfaces::msg::Time, now: Duration) -> f64 {
 }
 
 impl super::Arm {
-    /// Desired and actual positions, and the difference.
-    fn feedback(&self) -> Feedback {
+    /// Desired and actual positions, and the difference; the point to which it moves.
+    fn feedback(&self, point: &mut Progress) -> Feedback {
         // NaN for a joint that is not measured now.
         let actual = |joint: Option<Measured>| joint.map_or(f64::NAN, |measured| measured.position);
-        let (desired, actual): (Vec<f64>, Vec<f64>) = self
-            .drives
-            .with(|now, group| (group.desired().collect(), group.measured(now).map(actual).collect()));
+        let (next, desired, actual): (_, Vec<f64>, Vec<f64>) = self.drives.with(|now, group| {
+            let desired = group.desired().collect();
+            (group.reference().next_point(), desired, group.measured(now).map(actual).collect())
+        });
+        point.next = next.unwrap_or(point.next);
         let error = desired.iter().zip(&actual).map(|(desired, actual)| desired - actual).collect();
-        let point = |positions| JointTrajectoryPoint { positions, ..Default::default() };
+        let of = |positions| JointTrajectoryPoint { positions, ..Default::default() };
         let mut feedback = Feedback {
             joint_names: self.names.clone(),
-            desired: point(desired),
-            actual: point(actual),
-            error: point(error),
+            desired: of(desired),
+            actual: of(actual),
+            error: of(error),
             ..Default::default()
         };
+        set_point_index(&mut feedback, point.passed + point.next);
         feedback.header.stamp = Clock::to_builtin_time(&self.now());
         feedback
     }
