@@ -12,6 +12,7 @@ packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 nftables octave octav
 
 .ci/venv.sh "$tools/cyclone" cyclonedds==11.0.1
 .ci/ros.sh "$tools"
+.ci/kilted.sh "$tools"
 
 # Clients of rosbridge and of Foxglove's protocol.
 .ci/venv.sh "$tools/roslibpy" roslibpy==2.1.0

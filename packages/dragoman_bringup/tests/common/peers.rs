@@ -16,6 +16,8 @@ pub enum Peer {
     FastDds,
     Ros,
     RosActions,
+    /// `Ros` with the messages of a later distribution.
+    RosKilted,
     /// Programs that speak rosbridge.
     Roslibpy,
     Roslib,
@@ -33,6 +35,7 @@ impl Peer {
             Self::FastDds => ("Fast DDS", "DRAGOMAN_PEER_FASTDDS", None),
             Self::Ros => ("ROS 2", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_peer.py")),
             Self::RosActions => ("ROS 2", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_actions.py")),
+            Self::RosKilted => ("ROS 2 Kilted", "DRAGOMAN_PEER_KILTED_PYTHON", Some("ros_peer.py")),
             Self::Roslibpy => ("roslibpy", "DRAGOMAN_PEER_ROSLIBPY_PYTHON", Some("roslibpy_peer.py")),
             // The variables name folders, not programs.
             Self::Roslib => ("roslib", "DRAGOMAN_PEER_ROSLIB", Some("roslib_peer.mjs")),

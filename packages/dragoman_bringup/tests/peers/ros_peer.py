@@ -1,10 +1,11 @@
-"""A peer that is ROS 2 itself: rclpy of Jazzy or Humble, with the standard interfaces only.
+"""A peer that is ROS 2 itself: rclpy of Jazzy, Humble or Kilted, with the standard interfaces only.
 
     ros_peer.py session       everything once; see session()
     ros_peer.py graph         nodes, topics and services, when a message of a topic has arrived
     ros_peer.py watch SECONDS rates of the arm's topics
     ros_peer.py set NAME NUMBER...
                               sets a parameter of the kinematics node to a number, or to a list of several
+    ros_peer.py trajectory    moves the arm through three points by control_msgs/FollowJointTrajectory of Kilted or later
 
 Prints lines `name: value`, which interop.rs checks.
 """
@@ -193,6 +194,51 @@ def log(node):
     report("log_names_refusal", any("begin_motion" in line.msg for line in lines))
 
 
+def trajectory(node):
+    """Three points a second apart, with the feedback on the way; the arm's state and a service besides."""
+    # Not among the packages that the other commands need.
+    from control_msgs.action import FollowJointTrajectory
+    from rclpy.action import ActionClient
+    from trajectory_msgs.msg import JointTrajectoryPoint
+
+    action = "/ranger/follow_joint_trajectory"
+    states, feedback = [], []
+    node.create_subscription(JointState, "/ranger/joint_states", states.append, 10)
+    follow = ActionClient(node, FollowJointTrajectory, action)
+    if not follow.wait_for_server(15) or not until(lambda: states, 15):
+        raise SystemExit("no action server, or no joint_states")
+
+    def hashes():
+        topic = f"{action}/_action/feedback"
+        ends = node.get_publishers_info_by_topic(topic), node.get_subscriptions_info_by_topic(topic)
+        return [str(end.topic_type_hash) for side in ends for end in side], all(ends)
+
+    # Those of both sides: the arm's and this peer's.
+    until(lambda: hashes()[1], 15)
+    report("feedback_hashes", " ".join(sorted(set(hashes()[0]))))
+
+    start = states[-1]
+    goal = FollowJointTrajectory.Goal()
+    goal.trajectory.joint_names = start.name
+    for second in 1, 2, 3:
+        point = JointTrajectoryPoint(positions=[position + 0.02 * second for position in start.position])
+        point.time_from_start.sec = second
+        goal.trajectory.points.append(point)
+    sent = finished(follow.send_goal_async(goal, feedback_callback=lambda message: feedback.append(message.feedback)))
+    report("accepted", sent.accepted)
+    end = finished(sent.get_result_async(), 30)
+    report("result", f"status {end.status} code {end.result.error_code}")
+    report("feedback", len(feedback))
+    indices = [message.index for message in feedback]
+    report("indices", " ".join(str(index) for index in sorted(set(indices))))
+    report("indices_rise", indices == sorted(indices))
+    report("multi_dof", sorted({(message.multi_dof_index, len(message.multi_dof_joint_names)) for message in feedback}))
+    report("joints", sorted({len(message.error.positions) for message in feedback}))
+    reply = finished(client(node, Trigger, "/ranger/stop").call_async(Trigger.Request()))
+    report("stop", f"{reply.success} {reply.message}")
+    report("done", "trajectory")
+
+
 def session(node):
     watch(node, 3)
     latched(node)
@@ -223,6 +269,8 @@ def main():
             watch(node, float(arguments[0]))
         elif command == "set":
             set_parameter(node, arguments[0], [float(number) for number in arguments[1:]])
+        elif command == "trajectory":
+            trajectory(node)
         else:
             raise SystemExit(__doc__)
     finally:

@@ -1,4 +1,5 @@
-//! Independent DDS and ROS peers use a running lab: Cyclone DDS, Fast DDS and ROS 2 itself, Jazzy or the sourced one.
+//! Independent DDS and ROS peers use a running lab: Cyclone DDS, Fast DDS, and rclpy of ROS 2 Jazzy, or of the sourced one,
+//! and of Kilted.
 //!
 //! The peers are programs in `peers/`; they measure and print, and the tests check the output. A peer that is not
 //! installed is skipped, unless `DRAGOMAN_REQUIRE_PEERS` is set. All traffic stays on the loopback interface.
@@ -196,6 +197,34 @@ fn ros_2_uses_the_lab() {
         &format!("ROS 2 {}", distribution()),
         &["joint_states_hz", "pose_hz", "first_call_ms", "call_median_ms", "call_longest_ms"],
     );
+}
+
+/// Feedback of joint trajectories has other fields in Kilted: a reader with Jazzy's gets an index for the length of a list.
+#[test]
+fn ros_2_kilted_follows_a_trajectory_of_a_lab_in_kilted() {
+    if !embedded_does("messages of another distribution") {
+        return;
+    }
+    const KILTED: (&str, &str) = ("ROS_DISTRO", "kilted");
+    let Some(mut peer) = Peer::RosKilted.command() else { return };
+    let _place = among_two();
+    let lab = Lab::start_in(&[KILTED], domain(), &["up"], &["-p", "arm31:port:=0"]);
+    peer.envs([KILTED]);
+    let facts = run(peer, &lab, &["trajectory"], 120);
+    assert_eq!(
+        facts.text("feedback_hashes"),
+        "RIHS01_95618cc73912d99b9acaa17d2da5e832cb0bfdeede7534fa8ec600feca2a6c4b",
+        "the lab's and the peer's"
+    );
+    facts.accepted("accepted");
+    assert_eq!(facts.text("result"), "status 4 code 0");
+    assert!(facts.number("feedback") > 30.0, "{facts:#?}");
+    assert_eq!(facts.text("indices"), "0 1 2", "of the point to which the arm moves");
+    facts.accepted("indices_rise");
+    assert_eq!(facts.text("multi_dof"), "[(0, 0)]");
+    assert_eq!(facts.text("joints"), "[6]");
+    facts.accepted("stop");
+    assert_eq!(facts.text("done"), "trajectory");
 }
 
 #[test]
