@@ -1,7 +1,5 @@
 //! Motion of a base that is not a Kobuki; its other data is only logged.
 
-use std::time::Duration;
-
 use dragoman_io::serial::Line;
 
 use super::motion::MotionTopics;
@@ -34,9 +32,7 @@ impl DifferentialTopics {
         }
         let measured = state.line.measurements != self.published;
         self.published = state.line.measurements;
-        if measured
-            && let Err(error) = self.motion.publish(&self.motion.stamp(Duration::ZERO), &(&state).into())
-        {
+        if measured && let Err(error) = self.motion.publish(&self.motion.stamp(), &(&state).into()) {
             tracing::warn!(%error, "publishing");
         }
         measured

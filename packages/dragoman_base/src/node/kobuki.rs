@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use dragoman_geometry::Pose;
 use dragoman_io::serial::Line;
-use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
 use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::{Empty, Int16MultiArray, String as Text};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
+use dragoman_ros::{Clock, Node, Publisher, QosProfile, Result, WrappedTypesupport};
 
-use super::messages;
+use super::messages::{self, SampleTimes};
 use super::motion::{MotionTopics, log_expired, log_motors, log_robot};
 use crate::kobuki::driver::{Driver, Event, Led, LedColor, Record, Recorded, State};
 use crate::kobuki::wire::{ControllerGains, SoundSequence};
@@ -23,6 +22,7 @@ pub(super) struct KobukiTopics {
     motion: MotionTopics,
     /// Number of published measurements.
     published: u64,
+    samples: SampleTimes,
     core: Publisher<kobuki::SensorState>,
     dock_ir: Publisher<kobuki::DockInfraRed>,
     battery: Publisher<BatteryState>,
@@ -60,6 +60,7 @@ impl KobukiTopics {
         let topics = Self {
             motion,
             published: 0,
+            samples: SampleTimes::default(),
             core: node.create_publisher("~/sensors/core", QosProfile::default())?,
             dock_ir: node.create_publisher("~/sensors/dock_ir", QosProfile::default())?,
             battery: node.create_publisher("~/sensors/battery_state", QosProfile::default())?,
@@ -97,12 +98,13 @@ impl KobukiTopics {
         });
         let measured = state.feedback_frames != self.published;
         self.published = state.feedback_frames;
-        let stamp = self.motion.stamp(Duration::ZERO);
+        let now = self.motion.now();
+        let stamp = Clock::to_builtin_time(&now);
         let published = events
             .into_iter()
             .try_for_each(|event| self.publish_event(&event, &state))
             .and_then(|()| records.iter().try_for_each(|record| self.publish_record(record)))
-            .and_then(|()| if measured { self.publish_sensors(&stamp, &state) } else { Ok(()) })
+            .and_then(|()| if measured { self.publish_sensors(now, &state) } else { Ok(()) })
             .and_then(|()| if measured { self.motion.publish(&stamp, &(&state).into()) } else { Ok(()) });
         if let Err(error) = published {
             tracing::warn!(%error, "publishing");
@@ -110,8 +112,9 @@ impl KobukiTopics {
         measured
     }
 
-    fn publish_sensors(&self, stamp: &Time, state: &State) -> Result<()> {
+    fn publish_sensors(&mut self, now: Duration, state: &State) -> Result<()> {
         let sensors = &state.sensors;
+        let stamp = Clock::to_builtin_time(&now);
         if let Some(core) = &sensors.core {
             self.core.publish(&messages::sensor_state(stamp.clone(), core, sensors))?;
         }
@@ -125,7 +128,8 @@ impl KobukiTopics {
             self.imu.publish(&messages::imu(stamp.clone(), state.heading, inertia.rate()))?;
         }
         if let Some(gyro) = &sensors.gyro {
-            messages::raw_imu(|ago| self.motion.stamp(ago), gyro)
+            let times = self.samples.arrived(now, gyro.readings().len() as u32);
+            messages::raw_imu(times.map(|time| Clock::to_builtin_time(&time)), gyro)
                 .try_for_each(|imu| self.raw_imu.publish(&imu))?;
         }
         Ok(())

@@ -80,13 +80,33 @@ pub(super) fn imu(stamp: Time, heading: f64, rate: f64) -> Imu {
     imu
 }
 
-/// `sensors/imu_data_raw`: a message for each sample, oldest first; the last one has just arrived. `stamp` returns the
-/// time of a sample of the given age.
-pub(super) fn raw_imu(stamp: impl Fn(Duration) -> Time, gyro: &RawGyro) -> impl Iterator<Item = Imu> {
-    let older = (0..gyro.readings().len() as u32).rev();
-    gyro.rates().zip(older).map(move |([x, y, z], older)| {
+/// Times of the samples of the raw gyro.
+#[derive(Debug, Default)]
+pub(super) struct SampleTimes {
+    /// Time of the last sample.
+    last: Option<Duration>,
+}
+
+impl SampleTimes {
+    /// Times of the `count` samples of a packet that arrives at `now`, oldest first. The last one has just been taken, those
+    /// before it a period earlier each. A packet that arrives early leaves less time for its samples: all of them were taken
+    /// after those of the packet before.
+    pub(super) fn arrived(&mut self, now: Duration, count: u32) -> impl Iterator<Item = Duration> + use<> {
+        // Without time since the last packet only if the clock was set back.
+        let since = self.last.and_then(|last| now.checked_sub(last));
+        let period = since.map_or(GYRO_PERIOD, |since| GYRO_PERIOD.min(since / count.max(1)));
+        if count > 0 {
+            self.last = Some(now);
+        }
+        (0..count).rev().map(move |older| now.saturating_sub(older * period))
+    }
+}
+
+/// `sensors/imu_data_raw`: a message for each sample, oldest first, with its time.
+pub(super) fn raw_imu(stamps: impl Iterator<Item = Time>, gyro: &RawGyro) -> impl Iterator<Item = Imu> {
+    gyro.rates().zip(stamps).map(move |([x, y, z], stamp)| {
         let mut imu = Imu::default();
-        imu.header.stamp = stamp(older * GYRO_PERIOD);
+        imu.header.stamp = stamp;
         imu.header.frame_id = GYRO_FRAME.to_owned();
         (imu.angular_velocity.x, imu.angular_velocity.y, imu.angular_velocity.z) = (x, y, z);
         imu.orientation_covariance = diagonal([-1.0, 0.0, 0.0]);
@@ -229,6 +249,26 @@ pub(super) fn raw_control(control: &BaseControl, twist: &Twist) -> Int16MultiArr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn samples_are_in_the_order_in_which_they_were_taken_however_their_packets_arrive() {
+        let milliseconds =
+            |times: &[u64]| times.iter().map(|&time| Duration::from_millis(time)).collect::<Vec<_>>();
+        let mut times = SampleTimes::default();
+        let mut arrived = |now, count| times.arrived(Duration::from_millis(now), count).collect::<Vec<_>>();
+        assert_eq!(arrived(1000, 2), milliseconds(&[990, 1000]));
+        assert_eq!(arrived(1020, 2), milliseconds(&[1010, 1020]));
+        // A late packet, and one in time after it.
+        assert_eq!(arrived(1050, 2), milliseconds(&[1040, 1050]));
+        assert_eq!(arrived(1060, 2), milliseconds(&[1055, 1060]));
+        assert_eq!(arrived(1075, 3), milliseconds(&[1065, 1070, 1075]));
+        // Two packets at the same time, and one without samples.
+        assert_eq!(arrived(1075, 2), milliseconds(&[1075, 1075]));
+        assert!(arrived(1100, 0).is_empty());
+        assert_eq!(arrived(1100, 2), milliseconds(&[1090, 1100]));
+        // The clock was set back.
+        assert_eq!(arrived(500, 2), milliseconds(&[490, 500]));
+    }
 
     #[test]
     fn raw_data_are_as_the_ros_driver_has_them() {

@@ -143,10 +143,14 @@ impl MotionTopics {
         })
     }
 
-    /// The present time minus an age.
-    pub(super) fn stamp(&self, ago: Duration) -> Time {
-        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
-        Clock::to_builtin_time(&clock.get_now().unwrap_or_default().saturating_sub(ago))
+    /// The present time.
+    pub(super) fn now(&self) -> Duration {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default()
+    }
+
+    /// The same as a stamp.
+    pub(super) fn stamp(&self) -> Time {
+        Clock::to_builtin_time(&self.now())
     }
 
     /// Publishes the motion measured at `stamp`.

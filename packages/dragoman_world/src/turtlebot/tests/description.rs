@@ -24,8 +24,8 @@ fn at(chain: &k::Chain<f64>, link: &str, x: f64, y: f64, z: f64) {
 #[test]
 fn every_frame_and_joint_that_others_rely_on() {
     let robot = robot();
-    let links = "base_footprint base_link wheel_left_link wheel_right_link gyro_link camera_link camera_rgb_frame \
-        camera_rgb_optical_frame camera_depth_frame camera_depth_optical_frame laser_link arm_base_link arm_1_link \
+    let links = "base_footprint base_link wheel_left_link wheel_right_link gyro_link dock_ir_link camera_link \
+        camera_rgb_frame camera_rgb_optical_frame camera_depth_frame camera_depth_optical_frame laser_link arm_base_link arm_1_link \
         arm_2_link arm_3_link arm_4_link arm_5_link gripper_rail_link gripper_left_link gripper_right_link tool0";
     for link in links.split_whitespace() {
         assert!(robot.links.iter().any(|found| found.name == link), "{link}");
