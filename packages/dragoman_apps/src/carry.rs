@@ -4,7 +4,8 @@
 //! odometry begins at the robot's pose between the tables, facing the far one. Ours are: the robot keeps to the line
 //! through the start (the thesis only holds the heading, and nothing on the way back) and, once the Kinect sees the
 //! legs of the table, to the table's middle line; without pictures only the odometry counts, as in the thesis. After a
-//! contact the robot turns away from the touched side, and it gives up after several contacts.
+//! contact the robot turns away from the touched side, and it gives up after several contacts. The program is done only if
+//! the gripper has held the cube from one table to the other and has let go of it above its place.
 //!
 //! `table` detects a table in the Kinect's images.
 
@@ -18,7 +19,9 @@ use dragoman_geometry::{Pose, Twist, wrap_angle};
 use table::Table;
 
 use crate::depth::CameraMount;
-use crate::program::{Action, Contacts, Failure, Joint, Observation, Program, Status, fresh};
+use crate::program::{
+    Action, Contacts, Failure, Joint, Observation, Positions, Program, Stamped, Status, fresh,
+};
 
 /// Distance of the far table ahead, m.
 pub const FAR_TABLE: f64 = 2.915;
@@ -77,6 +80,24 @@ const MAX_CONTACTS: u32 = 8;
 const MAX_DRIVE: f64 = 120.0;
 /// Time limit of a turn, s.
 const MAX_TURN: f64 = 30.0;
+/// Time in which joints that should have arrived still may do so, s.
+const ARRIVAL_TIME: f64 = 3.0;
+/// Distance of a joint from its goal at which it has arrived, rad: a loaded arm gives way.
+const ARRIVED: f64 = 0.15;
+/// Distance between the open fingers, and how much each radian of the gripper's joint closes them, mm
+/// (urdf/turtlebot2_widowx.urdf).
+const OPEN_MM: f64 = 37.0;
+const CLOSING_MM: f64 = 14.8;
+/// Distances between the fingers with a cube of 30 mm between them, mm.
+const HELD_MM: [f64; 2] = [25.0, 35.0];
+/// Distance from the robot's middle to the cube in the gripper when it is put down, m
+/// (launch/config/worlds/laboratory.yaml).
+const PUT_AHEAD: f64 = 0.3;
+/// Distance from its place at which the cube may be put down, m: the table reaches 0.26 m further on each side.
+const PUT_TOLERANCE: f64 = 0.15;
+/// Distance by which the odometry may change between two messages, m, and the speed for longer pauses, m/s.
+const ODOMETRY_STEP: f64 = 0.1;
+const TOP_SPEED: f64 = 0.7;
 /// Period of the pose on the console, s.
 const POSE_PERIOD: f64 = 2.0;
 
@@ -99,6 +120,14 @@ enum Step {
     Speed(Joint, f64),
     Pause(f64),
     Relax(Joint),
+    /// Wait until these joints are where they were commanded to.
+    Arrive(&'static [Joint]),
+    /// The gripper must hold the cube.
+    Hold(&'static str),
+    /// The cube must be above its place, at the end of the drive to this x.
+    Above {
+        x: f64,
+    },
 }
 
 const fn degrees(degrees: f64) -> f64 {
@@ -126,8 +155,10 @@ const PROGRAM: &[Step] = &[
     Step::Speed(Joint::Shoulder, FAST_SHOULDER),
     Step::Command(Joint::Wrist, 0.0),
     Step::Pause(1.5),
+    Step::Arrive(&[Joint::Arm, Joint::Shoulder, Joint::Biceps, Joint::Forearm, Joint::Wrist]),
     Step::Command(Joint::Gripper, GRASP),
     Step::Pause(2.0),
+    Step::Hold("after grasping"),
     Step::Say("lifting it"),
     Step::Command(Joint::Shoulder, degrees(-15.0)),
     Step::Command(Joint::Forearm, FRAC_PI_2),
@@ -135,19 +166,25 @@ const PROGRAM: &[Step] = &[
     Step::Command(Joint::Wrist, 0.0),
     Step::Command(Joint::Shoulder, -FRAC_PI_2),
     Step::Pause(1.0),
+    Step::Hold("after lifting"),
     Step::Say("turning round"),
     Step::Turn(PI),
     Step::Stand(0.0),
     Step::Say("to the near table"),
     Step::Drive { x: NEAR_TABLE, heading: PI },
     Step::Stand(1.0),
+    Step::Hold("at the near table"),
+    Step::Above { x: NEAR_TABLE },
     Step::Say("putting the cube down"),
     Step::Command(Joint::Shoulder, degrees(40.0)),
     Step::Command(Joint::Biceps, degrees(50.0)),
     Step::Command(Joint::Forearm, -FRAC_PI_2),
     Step::Pause(2.0),
+    Step::Arrive(&[Joint::Shoulder, Joint::Biceps, Joint::Forearm]),
+    Step::Hold("above the near table"),
     Step::Command(Joint::Gripper, 0.0),
     Step::Pause(2.0),
+    Step::Arrive(&[Joint::Gripper]),
     Step::Say("arm home"),
     Step::Command(Joint::Shoulder, 0.0),
     Step::Command(Joint::Forearm, 0.0),
@@ -186,6 +223,10 @@ pub struct Carry {
     table: Option<Table>,
     looked: Option<Duration>,
     printed: Duration,
+    /// Last command of each joint, rad.
+    commanded: [Option<f64>; Joint::ALL.len()],
+    /// The odometry before.
+    last: Option<Stamped<Pose>>,
     finished: Option<Status>,
 }
 
@@ -207,6 +248,8 @@ impl Carry {
             table: None,
             looked: None,
             printed: Duration::ZERO,
+            commanded: [None; Joint::ALL.len()],
+            last: None,
             finished: None,
         }
     }
@@ -222,6 +265,7 @@ impl Carry {
         if contacts.wheel_drop {
             return Err(Failure::WheelDrop);
         }
+        self.follow(seen.sound_odometry())?;
         while let Some(&step) = PROGRAM.get(self.step) {
             let since = *self.since.get_or_insert(seen.now);
             let elapsed = seen.now.saturating_sub(since).as_secs_f64();
@@ -241,6 +285,9 @@ impl Carry {
                     elapsed >= seconds
                 }
                 Step::Command(joint, position) => {
+                    if let Some(commanded) = self.commanded.get_mut(joint as usize) {
+                        *commanded = Some(position);
+                    }
                     actions.push(Action::Command(joint, position));
                     true
                 }
@@ -253,6 +300,12 @@ impl Carry {
                     true
                 }
                 Step::Pause(seconds) => elapsed >= seconds,
+                Step::Arrive(joints) => self.has_arrived(joints, &seen.joints, since, seen.now)?,
+                Step::Hold(when) => is_held(when, &seen.joints, since, seen.now)?,
+                Step::Above { x } => {
+                    self.check_place(x, pose)?;
+                    true
+                }
             };
             if !is_done {
                 self.print_pose(pose, seen.now, actions);
@@ -264,6 +317,49 @@ impl Carry {
             self.evasion = None;
         }
         Ok(true)
+    }
+
+    /// Compares the odometry with the one before: after a jump nothing that the program knows is valid.
+    fn follow(&mut self, odometry: Option<Stamped<Pose>>) -> Result<(), Failure> {
+        let Some((last, now)) = std::mem::replace(&mut self.last, odometry).zip(odometry) else {
+            return Ok(());
+        };
+        let distance = (now.value.x - last.value.x).hypot(now.value.y - last.value.y);
+        if distance > ODOMETRY_STEP + TOP_SPEED * now.at.saturating_sub(last.at).as_secs_f64() {
+            return Err(Failure::Jumped { distance });
+        }
+        Ok(())
+    }
+
+    /// Whether these joints are where they were commanded to.
+    fn has_arrived(
+        &self,
+        joints: &[Joint],
+        measured: &Positions,
+        since: Duration,
+        now: Duration,
+    ) -> Result<bool, Failure> {
+        for &joint in joints {
+            let Some(goal) = self.commanded.get(joint as usize).copied().flatten() else { continue };
+            let Some(position) = measured_since(measured, joint, since, now)? else { return Ok(false) };
+            if (position - goal).abs() <= ARRIVED {
+                continue;
+            }
+            if now.saturating_sub(since).as_secs_f64() > ARRIVAL_TIME {
+                return Err(Failure::Unreached { joint, position, goal });
+            }
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// The cube in the gripper must be above its place, at the end of the drive to `x`.
+    fn check_place(&self, x: f64, pose: Pose) -> Result<(), Failure> {
+        let direction = pose.heading.cos().signum();
+        let [place_x, place_y] = self.cube_place(direction).unwrap_or([x + direction * PUT_AHEAD, 0.0]);
+        let (sin, cos) = pose.heading.sin_cos();
+        let distance = (pose.x + PUT_AHEAD * cos - place_x).hypot(pose.y + PUT_AHEAD * sin - place_y);
+        if distance > PUT_TOLERANCE { Err(Failure::Beside { distance }) } else { Ok(()) }
     }
 
     /// Prints the robot's pose on the console periodically (figure 5.5).
@@ -381,6 +477,29 @@ impl Carry {
         actions.push(Action::Velocity(twist));
         Ok(false)
     }
+}
+
+/// Position of a joint, measured since a step began; `None` before it comes.
+fn measured_since(
+    measured: &Positions,
+    joint: Joint,
+    since: Duration,
+    now: Duration,
+) -> Result<Option<f64>, Failure> {
+    fresh(measured.of(joint).filter(|position| position.at >= since), since, now, "/joint_states")
+}
+
+/// Whether the fingers are a cube's width apart; `false` until their position is known.
+fn is_held(
+    when: &'static str,
+    measured: &Positions,
+    since: Duration,
+    now: Duration,
+) -> Result<bool, Failure> {
+    let Some(position) = measured_since(measured, Joint::Gripper, since, now)? else { return Ok(false) };
+    let width_mm = OPEN_MM - CLOSING_MM * position;
+    let [least, most] = HELD_MM;
+    if (least..=most).contains(&width_mm) { Ok(true) } else { Err(Failure::NotHeld { when, width_mm }) }
 }
 
 /// Turns on the spot, slowly near the end; `true` when the heading is reached.

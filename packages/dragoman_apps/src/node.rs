@@ -12,7 +12,7 @@ use dragoman_ros::arbotix_msgs::srv::{Relax, SetSpeed};
 use dragoman_ros::geometry_msgs::msg::Twist as Velocity;
 use dragoman_ros::kobuki_ros_interfaces::msg::SensorState;
 use dragoman_ros::nav_msgs::msg::Odometry;
-use dragoman_ros::sensor_msgs::msg::Image;
+use dragoman_ros::sensor_msgs::msg::{Image, JointState};
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{Empty, Float64, String as Text};
 use dragoman_ros::supervision::Supervisor;
@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 pub use image::ImageError;
 
 use crate::depth::DepthImage;
-use crate::program::{Action, Contacts, Joint, Observation, Program, Stamped, Status};
+use crate::program::{Action, Contacts, Joint, Observation, Positions, Program, Stamped, Status};
 
 /// Time limit for the robot's first messages.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
@@ -68,6 +68,7 @@ pub enum End {
 struct Inbox {
     odometry: Option<Stamped<Pose>>,
     contacts: Option<Stamped<Contacts>>,
+    joints: Positions,
     depth: Option<Stamped<Arc<DepthImage>>>,
 }
 
@@ -138,6 +139,12 @@ fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>) -> Result<(), AppError
         inbox.inbox().contacts = Some(Stamped { at: inbox.now(), value: contacts });
     })?;
     let inbox = Arc::clone(shared);
+    tasks.subscribe("/joint_states", QosProfile::default().keep_last(10), move |message: JointState| {
+        let positions = message.name.iter().map(String::as_str).zip(message.position.iter().copied());
+        let now = inbox.now();
+        inbox.inbox().joints.take(now, positions);
+    })?;
+    let inbox = Arc::clone(shared);
     let topic = "/camera/depth/image";
     tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |message: Image| {
         match image::depth_image(&message) {
@@ -179,12 +186,13 @@ async fn drive(
     loop {
         // Call the program even without messages, so that it notices their absence.
         let _ = dragoman_time::timeout(LONGEST_WAIT, shared.came.notified()).await;
-        let (odometry, contacts, depth) = {
+        let (odometry, contacts, joints, depth) = {
             let inbox = shared.inbox();
-            (inbox.odometry, inbox.contacts, inbox.depth.clone())
+            (inbox.odometry, inbox.contacts, inbox.joints, inbox.depth.clone())
         };
         let depth = depth.as_ref().map(|depth| Stamped { at: depth.at, value: depth.value.as_ref() });
-        let seen = Observation { now: shared.now(), odometry, contacts, depth, refusal: refusal.as_deref() };
+        let seen =
+            Observation { now: shared.now(), odometry, contacts, joints, depth, refusal: refusal.as_deref() };
         let status = program.step(&seen, &mut actions);
         refusal = None;
         for action in actions.drain(..) {

@@ -41,6 +41,29 @@ impl Joint {
     }
 }
 
+/// Measured positions of the joints, rad, in the order of [`Joint::ALL`]: `/joint_states`. `None` before the first message
+/// with the joint.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Positions(pub [Option<Stamped<f64>>; Joint::ALL.len()]);
+
+impl Positions {
+    /// Position of a joint.
+    pub fn of(&self, joint: Joint) -> Option<Stamped<f64>> {
+        self.0.get(joint as usize).copied().flatten()
+    }
+
+    /// Takes a message. Values that are not finite are left out.
+    pub fn take<'a>(&mut self, at: Duration, message: impl IntoIterator<Item = (&'a str, f64)>) {
+        for (name, value) in message {
+            let joint = Joint::ALL.into_iter().position(|joint| joint.name() == name);
+            let place = joint.and_then(|joint| self.0.get_mut(joint));
+            if let Some(place) = place.filter(|_| value.is_finite()) {
+                *place = Some(Stamped { at, value });
+            }
+        }
+    }
+}
+
 /// A value with its time of reception.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
@@ -77,6 +100,8 @@ pub struct Observation<'a> {
     pub odometry: Option<Stamped<Pose>>,
     /// `/mobile_base/sensors/core`.
     pub contacts: Option<Stamped<Contacts>>,
+    /// `/joint_states`.
+    pub joints: Positions,
     /// `/camera/depth/image`, the latest.
     pub depth: Option<Stamped<&'a DepthImage>>,
     /// Why a service call of the last step failed.
@@ -148,6 +173,28 @@ pub enum Failure {
     /// A service call failed.
     #[error("{0}")]
     Refused(String),
+    /// A joint is not where it was commanded to.
+    #[error("{} is at {position:.2} rad and not at {goal:.2} rad", joint.name())]
+    Unreached { joint: Joint, position: f64, goal: f64 },
+    /// The fingers have nothing of the cube's width between them.
+    #[error("the gripper holds no cube {when}: its fingers are {width_mm:.0} mm apart")]
+    NotHeld {
+        /// Part of the program.
+        when: &'static str,
+        width_mm: f64,
+    },
+    /// The place where the cube would be put down is not the intended one.
+    #[error("the cube would be put down {distance:.2} m beside its place")]
+    Beside {
+        /// From the place, m.
+        distance: f64,
+    },
+    /// The odometry has changed faster than a robot can drive.
+    #[error("the odometry has jumped by {distance:.2} m: was the robot reset or moved?")]
+    Jumped {
+        /// Between two messages, m.
+        distance: f64,
+    },
 }
 
 /// A program for the robot, without I/O and clock.

@@ -2,13 +2,16 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_2;
 use std::time::Duration;
 
 use common::virtual_lab::{ARM, ROBOT, VirtualLab};
 use common::{run, start};
 use dragoman_apps::carry::{Carry, FAR_TABLE, NEAR_TABLE};
-use dragoman_apps::program::{Action, Contacts, Joint, Observation, Program, Stamped, Status};
+use dragoman_apps::program::{
+    Action, Contacts, Failure, Joint, Observation, Positions, Program, Stamped, Status,
+};
 use dragoman_geometry::{Pose, Twist};
 use dragoman_world::Worlds;
 
@@ -69,6 +72,77 @@ impl Program for Idle {
     }
 }
 
+/// Whatever happens to the cube: a program that does not hold it does not say that it is done.
+#[test]
+fn a_cube_that_is_not_carried_is_a_failure() {
+    let gone = |lab: &mut VirtualLab| {
+        lab.worlds().place(None, "cube", [2.0, 2.0, HALF_CUBE + 1e-4], [0.0; 3]).unwrap();
+    };
+    // There is none; it is taken away while it is lifted, and on the way.
+    for (taken, when) in
+        [("", "after grasping"), ("lifting it", "after lifting"), ("to the near", "at the near table")]
+    {
+        let mut lab = start("laboratory", 1);
+        if taken.is_empty() {
+            gone(&mut lab);
+        }
+        let mut program = Watched { program: Carry::new(), said: taken, has_said: false };
+        let mut is_gone = taken.is_empty();
+        let mut said = Vec::new();
+        let mut status = Status::Running;
+        while status == Status::Running {
+            let part = lab.run(&mut program, Duration::from_millis(100), |_| {}).unwrap();
+            said.extend(part.said.into_iter().map(|(_, text)| text));
+            status = part.status;
+            if program.has_said && !is_gone {
+                is_gone = true;
+                gone(&mut lab);
+            }
+        }
+        let Status::Failed(Failure::NotHeld { when: noticed, .. }) = status else {
+            panic!("{taken}: {status:?}")
+        };
+        assert_eq!(noticed, when, "{taken}");
+        assert!(said.iter().all(|text| text != "done"), "{said:?}");
+    }
+}
+
+/// A program, and whether it has said something.
+struct Watched {
+    program: Carry,
+    said: &'static str,
+    has_said: bool,
+}
+
+impl Program for Watched {
+    fn step(&mut self, seen: &Observation<'_>, actions: &mut Vec<Action>) -> Status {
+        let status = self.program.step(seen, actions);
+        let says = |action: &Action| matches!(action, Action::Say(text) if text.starts_with(self.said));
+        self.has_said |= actions.iter().any(says);
+        status
+    }
+}
+
+/// A joint that does not follow, as one that is disabled: the gripper would close beside the cube.
+#[test]
+fn an_arm_that_does_not_arrive_is_a_failure() {
+    let mut lab = start("laboratory", 1);
+    let end = lab.run(&mut Deaf(Carry::new()), Duration::from_secs(300), |_| {}).unwrap();
+    let Status::Failed(failure @ Failure::Unreached { .. }) = end.status else { panic!("{:?}", end.status) };
+    println!("{failure}");
+}
+
+/// A program whose commands to the biceps get lost.
+struct Deaf(Carry);
+
+impl Program for Deaf {
+    fn step(&mut self, seen: &Observation<'_>, actions: &mut Vec<Action>) -> Status {
+        let status = self.0.step(seen, actions);
+        actions.retain(|action| !matches!(action, Action::Command(Joint::Biceps, _)));
+        status
+    }
+}
+
 /// A box on the way: the bumper detects it, the robot passes it, and still grasps the cube.
 #[test]
 fn a_box_on_the_way_is_passed() {
@@ -88,9 +162,12 @@ fn a_box_on_the_way_is_passed() {
 #[test]
 fn without_pictures_it_uses_the_figures_of_the_thesis() {
     let (mut program, mut pose, mut velocity) = (Carry::new(), Pose::ORIGIN, Twist::ZERO);
+    // The joints are at once where they are commanded to; the fingers stop at the cube.
+    let (mut joints, mut positions) = (Positions::default(), BTreeMap::<Joint, f64>::new());
     let (mut arm, mut actions, mut stops) = (Vec::new(), Vec::new(), Vec::new());
     for tick in 0..6000_u64 {
         let now = Duration::from_millis(20 * tick);
+        joints.take(now, positions.iter().map(|(joint, position)| (joint.name(), *position)));
         pose.heading += velocity.angular * 0.02;
         pose.x += velocity.linear * pose.heading.cos() * 0.02;
         pose.y += velocity.linear * pose.heading.sin() * 0.02;
@@ -98,6 +175,7 @@ fn without_pictures_it_uses_the_figures_of_the_thesis() {
             now,
             odometry: Some(Stamped { at: now, value: pose }),
             contacts: Some(Stamped { at: now, value: Contacts::default() }),
+            joints,
             depth: None,
             refusal: None,
         };
@@ -110,7 +188,11 @@ fn without_pictures_it_uses_the_figures_of_the_thesis() {
                     }
                     velocity = twist;
                 }
-                Action::Command(joint, position) => arm.push((joint, position.to_degrees().round())),
+                Action::Command(joint, position) => {
+                    arm.push((joint, position.to_degrees().round()));
+                    positions
+                        .insert(joint, if joint == Joint::Gripper { position.min(0.47) } else { position });
+                }
                 Action::SetSpeed(joint, speed) => arm.push((joint, speed.to_degrees().round())),
                 Action::Relax(joint) => arm.push((joint, f64::INFINITY)),
                 Action::Say(_) => {}

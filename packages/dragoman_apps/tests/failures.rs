@@ -5,7 +5,7 @@ use std::time::Duration;
 use dragoman_apps::carry::Carry;
 use dragoman_apps::depth::DepthImage;
 use dragoman_apps::navigate::{Navigate, NavigateSettings};
-use dragoman_apps::program::{Action, Contacts, Failure, Observation, Program, Stamped, Status};
+use dragoman_apps::program::{Action, Contacts, Failure, Observation, Positions, Program, Stamped, Status};
 use dragoman_geometry::{Pose, Twist};
 use proptest::prelude::*;
 
@@ -40,7 +40,9 @@ fn run(
         }
         let depth = depth.zip(last.depth.as_ref()).map(|(at, value)| Stamped { at, value });
         let refusal = seen.refusal.as_deref();
-        let status = program.step(&Observation { now, odometry, contacts, depth, refusal }, &mut actions);
+        let joints = Positions::default();
+        let status =
+            program.step(&Observation { now, odometry, contacts, joints, depth, refusal }, &mut actions);
         for action in actions.drain(..) {
             match action {
                 Action::Velocity(twist) => {
@@ -141,6 +143,21 @@ fn a_service_that_fails_ends_the_program() {
     let Status::Failed(failure) = status else { panic!("{status:?}") };
     assert_eq!(failure.to_string(), "/arm_2_joint/set_speed does not answer");
     assert!(time == Duration::from_secs(2) && last == Twist::ZERO);
+}
+
+/// After a reset of the simulation nothing that the program knows is valid.
+#[test]
+fn a_robot_that_is_put_elsewhere_ends_the_program() {
+    let mut roll = rolling(|_| Contacts::default(), None);
+    let see = |now: Duration, velocity| {
+        let seen = roll(now, velocity);
+        let is_reset = now >= Duration::from_secs(5);
+        Seen { pose: if is_reset { Some(Pose::ORIGIN) } else { seen.pose }, ..seen }
+    };
+    let (status, time, last) = run(&mut Carry::new(), HOUR, see);
+    let Status::Failed(failure) = status else { panic!("{status:?}") };
+    assert!(failure.to_string().starts_with("the odometry has jumped by "), "{failure}");
+    assert!(time == Duration::from_secs(5) && last == Twist::ZERO);
 }
 
 /// It backs off from a wall, tries to pass it, and finally fails.

@@ -15,7 +15,7 @@ use dragoman_world::turtlebot::Turtlebot;
 use dragoman_world::{View, Worlds};
 
 use dragoman_apps::depth::{DepthImage, sampled_rows};
-use dragoman_apps::program::{Action, Contacts, Joint, Observation, Program, Stamped, Status};
+use dragoman_apps::program::{Action, Contacts, Joint, Observation, Positions, Program, Stamped, Status};
 
 /// Name of the robot in the scenes.
 pub const ROBOT: &str = "turtlebot2_widowx";
@@ -227,10 +227,16 @@ impl VirtualLab {
         let contacts = contacts(&state);
         let refusal = self.refusal.take();
         let stamp = |at| move |value| Stamped { at, value };
+        let mut joints = Positions::default();
+        let measured = self.arm.state().joints;
+        let measured =
+            measured.iter().filter_map(|joint| Some((joint.name.as_str(), joint.motion?.position)));
+        joints.take(self.now(), measured);
         let seen = Observation {
             now: self.now(),
             odometry: state.last_received.map(|at| Stamped { at, value: state.pose }),
             contacts: state.last_received.and_then(|at| contacts.map(stamp(at))),
+            joints,
             depth: self.depth.as_ref().map(|depth| Stamped { at: depth.at, value: &depth.value }),
             refusal: refusal.as_deref(),
         };

@@ -98,7 +98,7 @@ pub struct Driver {
     servos: Vec<Servo>,
     decoder: Decoder,
     is_connected: bool,
-    /// The line is being closed: another program may change the servos, whose state is then adopted.
+    /// The line is being closed, or other servos come: their state is then adopted.
     is_released: bool,
     now: Duration,
     outstanding: Option<Outstanding>,
@@ -279,6 +279,15 @@ impl Driver {
         self.servo(joint)?.set_speed(speed)?;
         self.proceed();
         Ok(())
+    }
+
+    /// Forgets what programs have set, as at the start: speeds are the configured ones, and the modes of the joints are
+    /// adopted as they are found, now and after the next loss of the line.
+    pub fn begin_again(&mut self, now: Duration) {
+        self.advance(now);
+        self.is_released = true;
+        self.servos.iter_mut().for_each(Servo::begin_again);
+        self.proceed();
     }
 
     /// Stops moving joints at their present positions; all continue to hold. Sent at once, as the line may be closed

@@ -20,7 +20,7 @@ use dragoman_io::serial::{Connection, Line, NoPort, REOPEN_TIME, SerialDriver, l
 use dragoman_ros::diagnostics::Refusals;
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, sensor_msgs};
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, sensor_msgs, std_msgs};
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
@@ -95,6 +95,10 @@ pub fn start(
     let chain = Chain { line, refusals: Refusals::default(), names };
     joints::serve(&mut tasks, &chain)?;
     lifecycle::serve(&mut tasks, &chain.line)?;
+    let begun = chain.line.clone();
+    tasks.subscribe("~/commands/begin_again", QosProfile::default(), move |_: std_msgs::msg::Empty| {
+        begun.with(|now, driver| driver.begin_again(now));
+    })?;
     let mut topics = Topics::new(tasks.node(), &values.value::<String>("joint_states_topic"))?;
     let mut report = report::publisher(tasks.node(), &chain)?;
 

@@ -1,16 +1,20 @@
 //! The applications of `dragoman_apps` over ROS, against the lab.
 
+use std::f64::consts::FRAC_PI_4;
 use std::time::Duration;
 
 use crate::common::{Lab, Log, Program as Witness, block_on, call, context, last, latched, sleep, until};
 use dragoman_apps::carry::Carry;
 use dragoman_apps::navigate::{Navigate, NavigateSettings};
 use dragoman_apps::node::{AppError, End, run};
-use dragoman_apps::program::{Program, Status};
+use dragoman_apps::program::{Failure, Program, Status};
 use dragoman_ros::QosProfile;
-use dragoman_ros::dragoman_msgs::srv::GetLocation;
+use dragoman_ros::arbotix_msgs::srv::{Enable, SetSpeed};
+use dragoman_ros::dragoman_msgs::srv::{GetLocation, PlaceXyz};
 use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::std_msgs::msg::String as Text;
+use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::supervision::Supervisor;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -103,4 +107,58 @@ fn the_cube_is_carried_over_ros() {
     assert!(answer.found, "{}", answer.message);
     let cube = answer.position;
     assert!((cube.x + 3.32).abs() < 0.05 && cube.y.abs() < 0.05 && (cube.z - 0.475).abs() < 1e-3, "{cube:?}");
+}
+
+/// Positions of the arm's joints at the start, and the distance at which one has left it: a relaxed arm falls.
+const START: [(&str, f64); 3] =
+    [("arm_1_joint", FRAC_PI_4), ("arm_2_joint", 0.0), ("arm_3_joint", -FRAC_PI_4)];
+const AWAY: f64 = 0.05;
+
+#[test]
+fn after_a_reset_an_application_finds_everything_as_at_the_start() {
+    let lab = lab("laboratory");
+    let mut user = Witness::new(&lab);
+    let location = user.client::<GetLocation::Service>("/apolo/get_location");
+    let place = user.client::<PlaceXyz::Service>("/apolo/place_xyz");
+    let reset = user.client::<Trigger::Service>("/simulation/reset");
+    let slow = user.client::<SetSpeed::Service>("/arm_3_joint/set_speed");
+    let disable = user.client::<Enable::Service>("/arm_2_joint/enable");
+    let joints = user.record::<JointState>("/joint_states", QosProfile::default());
+    user.start();
+    let reset = || {
+        let answer = call(&reset, &Trigger::Request::default());
+        assert!(answer.success, "{}", answer.message);
+        sleep(Duration::from_secs(1));
+    };
+    let arm = || {
+        joints.lock().unwrap().clear();
+        until("joints", || last(&joints).is_some());
+        let state = last(&joints).unwrap();
+        START.map(|(name, _)| state.position[state.name.iter().position(|other| other == name).unwrap()])
+    };
+    for run in 0..2 {
+        let (ended, said) = end(lab.domain, Carry::new(), Duration::from_secs(150));
+        assert_eq!(ended.unwrap(), End::Program(Status::Done), "run {run}: {said:?}");
+        let answer = call(&location, &GetLocation::Request { object: "cube".into(), ..Default::default() });
+        assert!((answer.position.x + 3.32).abs() < 0.05, "run {run}: {:?}", answer.position);
+        // The program has relaxed the arm. Another one slows a joint and disables one.
+        call(&slow, &SetSpeed::Request { speed: 0.1 });
+        call(&disable, &Enable::Request { enable: false });
+        reset();
+        for _ in 0..5 {
+            for ((name, start), position) in START.into_iter().zip(arm()) {
+                assert!((position - start).abs() < AWAY, "run {run}: {name} at {position}");
+            }
+            sleep(Duration::from_secs(1));
+        }
+    }
+    // A program that reached nothing says so.
+    let mut request = PlaceXyz::Request { object: "cube".into(), ..Default::default() };
+    (request.position.x, request.position.y, request.position.z) = (2.0, 2.0, 0.02);
+    assert!(call(&place, &request).success);
+    let (ended, said) = end(lab.domain, Carry::new(), Duration::from_secs(150));
+    let End::Program(Status::Failed(Failure::NotHeld { when, .. })) = ended.unwrap() else {
+        panic!("{said:?}")
+    };
+    assert_eq!(when, "after grasping");
 }

@@ -185,11 +185,12 @@ fn serve_control(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Resul
     })
 }
 
-/// What the robot's driver does not know of a reset: it keeps its odometry, its outputs and the switch of its motors
-/// while the base is gone.
+/// What the robot's drivers do not know of a reset: while the base is gone, its driver keeps odometry, outputs and the
+/// switch of the motors; while the arm is gone, its driver keeps modes and speeds of the joints.
 #[derive(Clone)]
 struct Again {
     odometry: SharedPublisher<Empty>,
+    joints: SharedPublisher<Empty>,
     leds: [SharedPublisher<Led>; 2],
     motors: SharedPublisher<MotorPower>,
 }
@@ -203,6 +204,9 @@ impl Again {
         };
         Ok(Self {
             odometry: node.create_publisher(&format!("{base}/reset_odometry"), QosProfile::default())?.into(),
+            joints: node
+                .create_publisher(&format!("{namespace}/widowx/commands/begin_again"), QosProfile::default())?
+                .into(),
             leds: [led(node, "led1")?, led(node, "led2")?],
             motors: node.create_publisher(&format!("{base}/motor_power"), QosProfile::default())?.into(),
         })
@@ -210,6 +214,7 @@ impl Again {
 
     fn publish(&self) -> Result<()> {
         self.odometry.publish(&Empty::default())?;
+        self.joints.publish(&Empty::default())?;
         self.leds.iter().try_for_each(|led| led.publish(&Led { value: Led::BLACK as u8 }))?;
         self.motors.publish(&MotorPower { state: MotorPower::ON as u8 })
     }

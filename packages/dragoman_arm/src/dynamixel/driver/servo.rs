@@ -207,6 +207,15 @@ impl Servo {
         }
     }
 
+    /// Forgets mode, goal and speed; the mode is adopted when its command registers are read next.
+    pub(super) fn begin_again(&mut self) {
+        self.mode = None;
+        self.goal_ticks = None;
+        self.speed = self.config.speed;
+        self.attempts = 0;
+        self.is_unsure = true;
+    }
+
     fn go(&mut self, ticks: u16) {
         self.mode = Some(Mode::Enabled);
         self.goal_ticks = Some(ticks);
