@@ -164,7 +164,8 @@ pub(crate) fn run(options: &FastOptions, log: &str) -> Result<(), Box<dyn Error>
             outln_outside("pictures of cameras are left out; --pictures records them");
         }
     }
-    Ok(())
+    // The tour is for all parts of the lab: of some its steps are refused.
+    if options.script.is_some() { summary.complete(&script).map_err(Into::into) } else { Ok(()) }
 }
 
 /// The context of another program of the lab's domain.

@@ -193,15 +193,17 @@ impl Tool for LatencyOptions {
 
 impl Tool for PlayOptions {
     async fn run(self, context: &Context, stop: LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>> {
-        outln!("{}", play::run(context.clone(), self, stop).await?);
-        Ok(())
+        let played = play::run(context.clone(), self, stop).await?;
+        outln!("{played}");
+        Ok(played.complete()?)
     }
 }
 
 impl Tool for RecordOptions {
     async fn run(self, context: &Context, stop: LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>> {
-        outln!("{}", record::run(context.clone(), self.shown(), stop).await?);
-        Ok(())
+        let summary = record::run(context.clone(), self.shown(), stop).await?;
+        outln!("{summary}");
+        Ok(summary.complete()?)
     }
 }
 
@@ -297,6 +299,33 @@ mod tests {
     fn the_command_line_is_sound() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    /// The commands without subcommands, such as `info` and `task check`.
+    fn leaves(command: &clap::Command, path: &str, found: &mut std::collections::BTreeSet<String>) {
+        for below in command.get_subcommands() {
+            let path = format!("{path} {}", below.get_name());
+            if below.has_subcommands() {
+                leaves(below, &path, found);
+            } else {
+                found.insert(path.trim().to_owned());
+            }
+        }
+    }
+
+    /// Without a row nobody has thought of what it means that a command ends with 0.
+    #[test]
+    fn the_table_of_exit_statuses_has_every_command() {
+        use clap::CommandFactory;
+        let mut commands = ["up --fast", "carry", "navigate"].map(str::to_owned).into();
+        leaves(&Cli::command(), "", &mut commands);
+        let page = include_str!("../../../docs/commands.md");
+        let chapter = page.split("## What an exit status of 0 means").nth(1).unwrap();
+        let rows = chapter.split("\n## ").next().unwrap().lines().filter_map(|line| line.strip_prefix("| `"));
+        let names = rows.flat_map(|row| row.split('|').next().unwrap().split(','));
+        let names = names.map(|name| name.trim().trim_matches('`').to_owned());
+        let documented: std::collections::BTreeSet<String> = names.collect();
+        assert_eq!(commands, documented);
     }
 
     /// What `dragoman task` with these arguments is.

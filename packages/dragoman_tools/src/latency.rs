@@ -76,7 +76,10 @@ struct Row {
     remark: String,
 }
 
-/// Measures until all samples are taken, or `stop` resolves.
+/// Measures until all samples are taken, or `stop` resolves, and prints the results.
+///
+/// # Errors
+/// Stopped before; topics that were named and have fewer samples; without names, none has samples.
 pub async fn run(
     context: &Context,
     options: &LatencyOptions,
@@ -92,10 +95,16 @@ pub async fn run(
         }
         Ok::<_, Box<dyn Error>>(())
     };
-    tokio::select! {
+    let is_stopped = tokio::select! {
         biased;
-        () = stop => eprintln!("stopped; results so far:"),
-        result = measured => result?,
+        () = stop => true,
+        result = measured => {
+            result?;
+            false
+        }
+    };
+    if is_stopped {
+        eprintln!("stopped; results so far:");
     }
     out!("{}", table(&rows));
     if let Some(path) = &options.plot {
@@ -105,10 +114,16 @@ pub async fn run(
             std::fs::write(path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
         }
     }
+    if is_stopped {
+        return Err("stopped before all samples were taken".into());
+    }
     if rows.iter().all(|row| row.times.is_empty()) {
         return Err("nothing could be measured: is a robot in this domain?".into());
     }
-    Ok(())
+    // Of the topics of the table not every robot has all.
+    let short = rows.iter().filter(|row| !options.topics.is_empty() && !row.remark.is_empty());
+    let short: Vec<String> = short.map(|row| format!("{} ({})", row.name, row.remark)).collect();
+    if short.is_empty() { Ok(()) } else { Err(format!("not measured: {}", short.join(", ")).into()) }
 }
 
 /// The continuously published topics of table A.2, and the services.

@@ -121,6 +121,22 @@ pub enum PlayError {
         /// The topics with the reasons.
         reasons: String,
     },
+    /// It has no topic of this name.
+    #[error("{} has no topic '{topic}'{hint}", path.display())]
+    NoTopic {
+        /// The recording.
+        path: PathBuf,
+        /// As it was named.
+        topic: String,
+        /// What was meant, or what there is.
+        hint: String,
+    },
+    /// The playback was stopped before its end.
+    #[error("stopped before the end of the recording")]
+    Stopped,
+    /// Messages are missing in what was played.
+    #[error("{0} messages could not be published")]
+    Unpublished(u64),
     /// The system refused another thread.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
@@ -136,6 +152,22 @@ pub struct Played {
     pub messages: u64,
     /// Messages that could not be published.
     pub failed: u64,
+    /// Whether it was stopped before its end. One that is repeated has none.
+    pub is_stopped: bool,
+}
+
+impl Played {
+    /// Whether all of it was played.
+    ///
+    /// # Errors
+    /// Stopped before the end; messages that could not be published.
+    pub fn complete(&self) -> Result<(), PlayError> {
+        match self {
+            Self { is_stopped: true, .. } => Err(PlayError::Stopped),
+            Self { failed: 0, .. } => Ok(()),
+            Self { failed, .. } => Err(PlayError::Unpublished(*failed)),
+        }
+    }
 }
 
 impl fmt::Display for Played {
@@ -197,12 +229,9 @@ impl Session {
             let hint = missing.first().map(|name| dragoman_text::hint(name, names()));
             return Err(PlayError::Nothing { path, hint: hint.unwrap_or_default() });
         }
-        for topic in missing {
-            tracing::warn!(
-                "{} has no topic '{topic}'{}",
-                path.display(),
-                dragoman_text::hint(&topic, names())
-            );
+        if let Some(topic) = missing.into_iter().next() {
+            let hint = dragoman_text::hint(&topic, names());
+            return Err(PlayError::NoTopic { path, topic, hint });
         }
         if contents.cut > 0 {
             tracing::warn!(file = %path.display(), "the recording was not ended properly; it is played as far as it goes");
@@ -302,7 +331,7 @@ impl Session {
         };
         tokio::select! {
             biased;
-            () = stop => Ok(played),
+            () = stop => Ok(Played { is_stopped: !options.repeats, ..played }),
             ended = playing => ended.map(|()| played),
         }
     }

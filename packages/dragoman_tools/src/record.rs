@@ -132,6 +132,15 @@ pub enum RecordError {
         /// The limit.
         reason: String,
     },
+    /// The recording is complete, and has no message.
+    #[error("nothing was recorded: no topic had a message")]
+    Nothing,
+    /// The recording has nothing of these topics.
+    #[error("not published: {0}")]
+    Missing(String),
+    /// The recording has gaps.
+    #[error("{0} messages were dropped: writing did not keep up")]
+    Dropped(u64),
     /// The system refused another thread.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
@@ -320,6 +329,23 @@ impl Topics {
 }
 
 impl Summary {
+    /// Whether the recording has all that was wanted.
+    ///
+    /// # Errors
+    /// It has no message; topics that were named have no publisher; messages are missing.
+    pub fn complete(&self) -> Result<(), RecordError> {
+        let dropped: u64 = self.topics.iter().map(|topic| topic.dropped).sum();
+        if !self.missing.is_empty() {
+            Err(RecordError::Missing(self.missing.join(", ")))
+        } else if self.topics.iter().all(|topic| topic.messages == 0) {
+            Err(RecordError::Nothing)
+        } else if dropped > 0 {
+            Err(RecordError::Dropped(dropped))
+        } else {
+            Ok(())
+        }
+    }
+
     /// One line: file, duration, number of messages, size.
     pub fn in_short(&self) -> String {
         let messages: u64 = self.topics.iter().map(|topic| topic.messages).sum();
@@ -415,6 +441,14 @@ mod tests {
             /ranger/brake  std_msgs/msg/Bool         3 and 4 dropped: writing did not keep up\n\
             not published: /door";
         assert_eq!(summary.to_string(), expected);
+        let complete = |summary: &Summary| summary.complete().map_err(|error| error.to_string());
+        assert_eq!(complete(&summary), Err("not published: /door".into()));
+        let published = Summary { missing: Vec::new(), ..summary.clone() };
+        assert_eq!(complete(&published), Err("4 messages were dropped: writing did not keep up".into()));
+        let small = Summary { topics: vec![topic("/lamp", 12, 0)], ..published.clone() };
+        assert_eq!(complete(&small), Ok(()));
+        let empty = Summary { topics: vec![topic("/lamp", 0, 0)], ..published };
+        assert_eq!(complete(&empty), Err("nothing was recorded: no topic had a message".into()));
 
         let many = (0..20).map(|number| topic(&format!("/lamp_{number}"), number, u64::from(number == 3)));
         let left_out = vec!["/camera/rgb/image_raw".to_owned()];

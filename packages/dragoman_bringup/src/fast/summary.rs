@@ -12,6 +12,8 @@ use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile};
 use dragoman_time::{Fingerprint, Simulation};
 
+use super::script::Script;
+
 /// Odometry of the lab's bases, with the names of their robots.
 const BASES: [(&str, &str); 6] = [
     ("/odom", "TurtleBot 2"),
@@ -107,6 +109,21 @@ impl Summary {
             }
         }
         *last = Some(to);
+    }
+
+    /// Whether the script was carried out, at least once, and without refusals.
+    ///
+    /// # Errors
+    /// How many steps were refused, or left.
+    pub(super) fn complete(&self, script: &Script) -> Result<(), String> {
+        let counts = self.counts();
+        let refused: u64 = counts.refused.values().sum();
+        let left = (script.steps.len() as u64).saturating_sub(counts.steps);
+        match (refused, left) {
+            (0, 0) => Ok(()),
+            (0, left) => Err(format!("the time was over before the last {left} steps of the script")),
+            (refused, _) => Err(format!("{refused} steps of the script were refused")),
+        }
     }
 
     pub(super) fn finish(&mut self, simulation: &Simulation, real: Duration, seed: u64) {

@@ -69,7 +69,8 @@ fn a_script_drives_what_it_names() {
 ";
     std::fs::write(folder.0.join("a.yaml"), script).unwrap();
     let (output, stdout, stderr) = run(&folder, &["--script", "a.yaml"]);
-    assert!(output.status.success(), "{stderr}");
+    assert!(output.status.code() == Some(1), "{stdout}{stderr}");
+    assert!(stderr.contains("2 steps of the script were refused"), "{stderr}");
     for line in [
         "3 steps of the script, 2 refused",
         "step 2: /nothing: there is no such service",
@@ -78,6 +79,12 @@ fn a_script_drives_what_it_names() {
         "Neo: 0.00 m",
     ] {
         assert!(stdout.contains(line), "{line}: {stdout}");
+    }
+    for (wait, is_done) in [(5, true), (25, false)] {
+        std::fs::write(folder.0.join("b.yaml"), format!("steps:\n  - wait: {wait}\n  - wait: 1\n")).unwrap();
+        let (output, _, stderr) = run(&folder, &["--only", "apolo", "--script", "b.yaml"]);
+        assert_eq!(output.status.success(), is_done, "{stderr}");
+        assert_eq!(stderr.contains("the time was over before the last 2 steps of the script"), !is_done);
     }
     std::fs::write(folder.0.join("wrong.yaml"), "steps:\n  - hop: 1\n").unwrap();
     let (output, _, stderr) = run(&folder, &["--script", "wrong.yaml"]);

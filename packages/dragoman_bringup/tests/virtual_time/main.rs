@@ -22,6 +22,7 @@ mod calibrate;
 mod camera;
 mod control;
 mod determinism;
+mod endings;
 mod evaluate;
 mod lab;
 mod latency;

@@ -151,7 +151,8 @@ fn only_what_is_asked_for_is_recorded() {
         publisher.publish(&std_msgs::msg::Bool { data: true }).unwrap();
     }
     sleep(Duration::from_millis(1));
-    let out = stop(&recorder);
+    assert_eq!(recorder.end().0.unwrap_err(), "not published: /door");
+    let out = recorder.output();
     assert!(out.trim_end().ends_with("not published: /door"), "{out}");
     let file = lab.file("some.mcap");
     assert_eq!(messages(&file).keys().collect::<Vec<_>>(), ["/ranger/brake"]);
@@ -231,11 +232,32 @@ fn a_recording_is_played_again() {
         lab.node.subscribe::<std_msgs::msg::String>("/again/robot_description", latched()).unwrap();
     assert_eq!(next(&mut late).data, "<robot/>");
 
-    for (arguments, reason) in [(&["/none"][..], "none of these topics"), (&["--rate", "0"], "a rate is")] {
+    // Stopped by the user: one that is repeated has no other end.
+    for (arguments, ended) in
+        [(&["--loop"][..], Ok(())), (&[], Err("stopped before the end of the recording"))]
+    {
+        let player = lab.play(&[&["--prefix", "again"], arguments].concat());
+        sleep(Duration::from_millis(1500));
+        assert_eq!(player.end().0, ended.map_err(str::to_owned));
+    }
+    for (arguments, reason) in [
+        (&["/none"][..], "none of these topics"),
+        (&["/ranger/pose", "/ranger/pase"], "has no topic '/ranger/pase'; did you mean '/ranger/pose'?"),
+        (&["--rate", "0"], "a rate is"),
+    ] {
         let path = lab.folder.path("run.mcap");
         let error = run(0, &[&["play", &path], arguments].concat()).unwrap_err();
         assert!(error.contains(reason), "{error}");
     }
+}
+
+#[test]
+fn a_recording_of_nothing_is_not_a_success() {
+    let lab = Bench::new();
+    let recorder = lab.record("empty.mcap", &[]);
+    sleep(Duration::from_secs(2));
+    assert_eq!(recorder.end().0.unwrap_err(), "nothing was recorded: no topic had a message");
+    assert!(messages(&lab.file("empty.mcap")).is_empty());
 }
 
 /// Ranger thesis, 3.4.2: what clients command, what the arm does, and the services that are called for it.

@@ -86,10 +86,10 @@ const SHORTEST: f64 = 0.5;
 /// Poses closer than this are the same, rad or m.
 const SAME: f64 = 0.02;
 
-/// Measures until all poses are done, or `stop` resolves.
+/// Measures until all poses are done.
 ///
 /// # Errors
-/// Poses that the arm must not take (then nothing moves); an arm or a device that does not answer.
+/// Poses that the arm must not take (then nothing moves); an arm or a device that does not answer; `stop` resolved before.
 pub async fn measure(
     context: &Context,
     command: &MeasureCommand,
@@ -156,7 +156,7 @@ pub(crate) async fn measure_poses(
     };
     let ended = tokio::select! {
         biased;
-        () = stop => Ok(()),
+        () = stop => Err("stopped before the last pose".into()),
         result = measured => result,
     };
     bench.cancel().await;

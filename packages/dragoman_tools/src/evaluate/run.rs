@@ -100,10 +100,11 @@ const CHECKS: usize = 200;
 /// Farthest a joint may turn between two of them, rad or m: more is a change of configuration.
 const JUMP: f64 = 0.3;
 
-/// Runs the tests until all are done, or `stop` resolves.
+/// Runs the tests until all are done.
 ///
 /// # Errors
-/// Existing files, tests that the arm cannot do (then nothing moves); an arm or a device that does not answer.
+/// Existing files, tests that the arm cannot do (then nothing moves); an arm or a device that does not answer; `stop`
+/// resolved before.
 pub async fn run(
     context: &Context,
     command: &RunCommand,
@@ -166,8 +167,8 @@ pub async fn run(
     }
     match ended {
         None => {
-            outln!("stopped; the records so far are in {}", command.folder.display());
-            Ok(())
+            let folder = command.folder.display();
+            Err(format!("stopped before the last test; the records so far are in {folder}").into())
         }
         Some(Err(error)) => Err(error),
         Some(Ok(())) => {
