@@ -3,17 +3,39 @@
 //! Names, messages and reasons may come from anyone. A line break in them would look like another entry of the log, an
 //! escape sequence changes the terminal, and a mark of the direction of writing shows a text in another order.
 //!
-//! `suggestion`: what somebody may have meant who wrote a name that does not exist.
+//! `suggestion`: what somebody may have meant who wrote a name that does not exist. `encoding`: bytes of a file as text.
+//! `yaml`: documents that may have more in them than is known.
 //!
 //! In a sentence, [`excerpt`] and [`number`] keep a text or a number of others short: the reason behind it must not be
 //! cut off.
 
+mod encoding;
 mod suggestion;
+pub mod yaml;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+pub use encoding::decode;
 pub use suggestion::{hint, nearest};
+
+/// Something in a document that was left out or read otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Where, from 1; 0 if unknown.
+    pub line: usize,
+    /// What it is, and what was done.
+    pub text: String,
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            0 => out.write_str(&self.text),
+            line => write!(out, "line {line}: {}", self.text),
+        }
+    }
+}
 
 /// Maximum length of a line, characters.
 const MAX_CHARS: usize = 2000;

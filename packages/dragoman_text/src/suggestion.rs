@@ -24,7 +24,8 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     let lower = given.to_lowercase();
     let alike = known.into_iter().filter(|name| name.chars().count().abs_diff(length) <= most);
     let distances = alike.map(|name| (osa_distance(&lower, &name.to_lowercase()), name));
-    distances.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
+    // Another letter is no misspelt one.
+    distances.filter(|(distance, _)| *distance <= most && *distance < length).min().map(|(_, name)| name)
 }
 
 /// The end of a sentence about an unknown name: the one that was meant, else those that there are.
@@ -47,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_name_that_resembles_is_found() {
-        const KNOWN: [&str; 6] = ["lab", "laboratory", "corridor", "tracker", "arm", "player"];
+        const KNOWN: [&str; 7] = ["lab", "laboratory", "corridor", "tracker", "arm", "player", "x"];
         for (given, expected) in [
             ("labb", Some("lab")),
             ("LAB", Some("lab")),
@@ -61,6 +62,7 @@ mod tests {
             ("al", None),
             ("", None),
             ("kitchen", None),
+            ("z", None),
         ] {
             assert_eq!(nearest(given, KNOWN), expected, "{given}");
         }

@@ -85,8 +85,8 @@ class Documents(unittest.TestCase):
 
     def test_faults(self) -> None:
         cases = {
-            "<map><layer><line><point x='0' y='0'/><point x='0' y='0'/></line></layer></map>": "two different points",
-            "<map><layer><prohibit><point x='0' y='0'/></prohibit></layer></map>": "three points",
+            "<map><layer><line><point x='0' y='0'/><point x='0' y='0'/></line></layer></map>": "are the same point",
+            "<map><layer><prohibit><point x='0' y='0'/></prohibit></layer></map>": "at least three <point>; it has 1",
             "<map><layer index='1'/><layer index='1'/></map>": "twice",
             "<map><layer><circle><center x='0' y='0'/><radius r='0'/></circle></layer></map>": "radius",
             "<roadmap><stations><station id='1' name='a' angle='0'><point x='0' y='0'/></station></stations>"
@@ -96,6 +96,7 @@ class Documents(unittest.TestCase):
             "<program><task name='a'><wait/></task></program>": "neither",
             "<program><task name='a'><dance/></task></program>": "<dance> is not known",
             "<program><task name='a'><motion/></task></program>": "needs one <settarget or moveto>; it has 0",
+            "<map><layer><line/></layer></map>": "exactly two <point>; it has 0",
             "<map><layer><line/></layer": "line 1",
             "<map>\n<layer index='x'/></map>": "line 2",
             "<map><layer><hiddenlabel text='a'/></layer></map>": "needs exactly one <point>",

@@ -1,11 +1,11 @@
-"""Faulty programs are refused as in Rust: the file is shared."""
+"""Faulty programs, maps and roadmaps are refused as in Rust: the file is shared."""
 
 from __future__ import annotations
 
 import os
 import unittest
 
-from dragoman_clients.neobotix import Program, ProgramSource, parameters
+from dragoman_clients.neobotix import Map, Program, ProgramSource, Roadmap, parameters
 from dragoman_clients.neobotix.codes import ParameterType
 from dragoman_clients.neobotix.documents import MAX_TASKS, Task
 from dragoman_clients.neobotix.xml import DocumentError
@@ -17,8 +17,13 @@ FILE = REPOSITORY / "packages/dragoman_neobotix/src/documents/faults.txt"
 
 def faults(text: str) -> str:
     """As the file has it."""
+    kind = next((kind for tag, kind in (("<map", Map), ("<roadmap", Roadmap)) if text.startswith(tag)), None)
     try:
-        found = Program.from_element(ProgramSource.parse(text).element).faults()
+        if kind is None:
+            found = Program.from_element(ProgramSource.parse(text).element).faults()
+        else:
+            document = kind.parse(text)
+            found = document.faults() + document.without_effect()
     except DocumentError as error:
         found = [f"line {one.line}: {one.text}" for one in error.errors]
     rows = [fault.removeprefix("line ").split(": ", 1) for fault in found]
@@ -37,7 +42,7 @@ class SameFaults(unittest.TestCase):
             if "DRAGOMAN_UPDATE_FAULTS" not in os.environ:
                 with self.subTest(name):
                     self.assertEqual(found.strip("\n"), expected.strip("\n"))
-        self.assertEqual(len(cases), 19)
+        self.assertEqual(len(cases), 24)
         if "DRAGOMAN_UPDATE_FAULTS" in os.environ:
             FILE.write_text("\n\n== ".join(again) + "\n", encoding="utf-8")
 

@@ -51,6 +51,8 @@ def check_program(source: str) -> None:
     faults = program.faults()
     if faults:
         raise BadArgument("\n".join(f"{source}: {fault}" for fault in faults))
+    for part in program.without_effect():
+        print(f"{source}: warning: {part}", file=sys.stderr)
     steps = sum(len(task.steps) for task in program.tasks)
     print(f"{source}: no errors; tasks: {len(program.tasks)}, steps: {steps}")
 

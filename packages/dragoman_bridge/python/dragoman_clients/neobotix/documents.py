@@ -31,6 +31,7 @@ from .xml import (
     Node,
     Tag,
     Value,
+    meant,
     unit,
     whole_unit,
 )
@@ -46,7 +47,8 @@ MAX_TASKS = 256
 MAX_INSTRUCTIONS = 100_000
 """Most steps of a program; a motion that stops and sets a target counts twice."""
 MAX_COORDINATE = float((1 << 31) - 1)
-"""Largest coordinate of a program, mm."""
+"""Largest coordinate, mm."""
+_RADII = (0.001, MAX_COORDINATE)
 MAX_CHARGE = 1000.0
 """Largest charge to wait for, %."""
 
@@ -140,16 +142,48 @@ class Map(DocumentNode):
         """What is inconsistent."""
         found = _repeated("layer", ((layer.index, layer) for layer in self.layers if layer.index is not None))
         for layer in self.layers:
+            areas = [item for item in layer.items if isinstance(item, MapArea) and item.kind == "workarea"]
+            if len(areas) > 1:
+                found.append(f"{_line(areas[1])}area 'workarea' occurs twice")
             for item in layer.items:
                 if isinstance(item, MapLine):
-                    ends = [(point.x, point.y) for point in item.points]
-                    if len(ends) != 2 or ends[0] == ends[1]:
-                        found.append(f"{_line(item)}a <{item.kind}> needs two different points")
-                elif isinstance(item, MapArea) and len(item.points) < 3:
-                    found.append(f"{_line(item)}a <{item.kind}> needs at least three points")
-                elif isinstance(item, MapCircle) and not item.radius.r > 0:
-                    found.append(f"{_line(item)}a circle needs a radius above 0")
+                    found += _line_faults(item)
+                elif isinstance(item, MapArea):
+                    found += _area_faults(item)
+                elif isinstance(item, MapLabel):
+                    found += _spot_faults(item.point)
+                elif isinstance(item, MapCircle):
+                    found += _spot_faults(item.center)
+                    found += _range("the radius in mm", item.radius.r, _MM, _RADII, item.radius)
         return found
+
+
+def _spot_faults(spot: Union[Spot, Center, Coordinates]) -> list[str]:
+    limits = (-MAX_COORDINATE, MAX_COORDINATE)
+    return [fault for value in (spot.x, spot.y) for fault in _range("a coordinate in mm", value, _MM, limits, spot)]
+
+
+def _line_faults(item: MapLine) -> list[str]:
+    if len(item.points) != 2:
+        return [f"{_line(item)}<{item.kind}> needs exactly two <point>; it has {len(item.points)}"]
+    found = [fault for point in item.points for fault in _spot_faults(point)]
+    (a, b) = item.points
+    if (a.x, a.y) == (b.x, b.y):
+        found.append(f"{_line(item)}the two ends are the same point")
+    return found
+
+
+def _area_faults(item: MapArea) -> list[str]:
+    found = [fault for point in item.points for fault in _spot_faults(point)]
+    if len(item.points) < 3:
+        return [*found, f"{_line(item)}<{item.kind}> needs at least three <point>; it has {len(item.points)}"]
+    corners = [(float(_MM.write(point.x)), float(_MM.write(point.y))) for point in item.points]
+    # A corner that differs from the first, and one that is not on the line through these two.
+    offsets = [(x - corners[0][0], y - corners[0][1]) for x, y in corners]
+    direction = next((offset for offset in offsets if offset != (0.0, 0.0)), None)
+    if direction is None or all(direction[0] * y == direction[1] * x for x, y in offsets):
+        found.append(f"{_line(item)}the points are collinear and enclose no area")
+    return found
 
 
 # Roadmaps
@@ -245,12 +279,17 @@ class Roadmap(DocumentNode):
         ids = {station.id for station in self.stations}
         found = _repeated("station with the id", ((station.id, station) for station in self.stations))
         found += _repeated("station", ((station.name, station) for station in self.stations))
+        for station in self.stations:
+            found += _range("an angle in degrees", station.angle, _DEGREES, _CIRCLE, station)
+            found += _spot_faults(station.point)
         for edge in self.edges:
             found += [
                 f"{_line(edge)}there is no station with the id '{one}'"
                 for one in (edge.start, edge.end)
                 if one not in ids
             ]
+            inner = edge.way.points if edge.way is not None else []
+            found += [fault for point in [*edge.points, *inner] for fault in _spot_faults(point)]
         return found
 
 
@@ -575,7 +614,7 @@ class Task(Node):
         found = _repeated("label", ((step.name, step) for step in self.steps if isinstance(step, Label)))
         for step in self.steps:
             if isinstance(step, Element):
-                found.append(_unknown(step))
+                found.append(_unknown(step, self))
             elif isinstance(step, Goto):
                 found += _missing("label", step.label, labels, step)
                 found += _condition_faults(step)
@@ -644,7 +683,7 @@ def _wait_faults(wait: Wait, labels: list[str]) -> list[str]:
         found.append(f"{_line(wait)}the wait has neither an event nor a time limit")
     for event in wait.events:
         if isinstance(event, Element):
-            found.append(_unknown(event))
+            found.append(_unknown(event, wait))
         elif isinstance(event, Date) and not _is_possible(event):
             found.append(f"{_line(event)}the date does not exist")
         elif isinstance(event, RandomDelay):
@@ -678,10 +717,7 @@ def _motion_faults(motion: Motion, tasks: set[str]) -> list[str]:
             return [_no_action(action, "coord or station")]
         if isinstance(place, StationTarget):
             return []
-        found = []
-        for coordinate in (place.x, place.y):
-            found += _range("a coordinate in mm", coordinate, _MM, (-MAX_COORDINATE, MAX_COORDINATE), place)
-        return found + _range("an angle in degrees", place.angle, _DEGREES, _CIRCLE, place)
+        return _spot_faults(place) + _range("an angle in degrees", place.angle, _DEGREES, _CIRCLE, place)
     found = [] if action.target is not None else [_no_action(action, "target")]
     if action.on_error_task is not None:
         found += _missing("task", action.on_error_task, tasks, action)
@@ -716,15 +752,17 @@ def _missing(what: str, name: str, known: Iterable[str], node: Node) -> list[str
     return [] if name in known else [f"{_line(node)}there is no {what} '{excerpt(name)}'"]
 
 
-def _unknown(element: Element) -> str:
-    return f"{_line(element)}<{excerpt(element.name)}> is not known"
+def _unknown(element: Element, parent: Node) -> str:
+    marks = parent.marks().values()
+    known = [tag for mark in marks if isinstance(mark, (Child, Children)) for kind in mark.kinds for tag in kind.TAGS]
+    return f"{_line(element)}<{excerpt(element.name)}> is not known{meant(element.name, known)}"
 
 
 def _no_action(node: Node, child: str) -> str:
     """An element without the child that says what it does."""
     extra = node.__dict__.get("extra")
     if extra is not None and extra.elements:
-        return _unknown(extra.elements[0])
+        return _unknown(extra.elements[0], node)
     return f"{_line(node)}<{node.TAGS[0]}> needs one <{child}>; it has 0"
 
 

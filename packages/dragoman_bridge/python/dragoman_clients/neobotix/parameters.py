@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Optional
@@ -12,6 +13,8 @@ from .codes import ParameterType
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _LONGEST = 80
+_LONGEST_NAME = 64
+"""Longest name that is compared: the work grows with its square."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,33 @@ def excerpt(text: str) -> str:
     """A text within a sentence, of a bounded length."""
     rest = len(text) - _LONGEST
     return f"{text[:_LONGEST]}... ({rest} more characters)" if rest > 0 else text
+
+
+def nearest(given: str, known: Iterable[str]) -> Optional[str]:
+    """The known name that resembles the given one most: one letter in four may differ, at most two."""
+    most = min(max(len(given) // 4, 1), 2)
+    alike = [
+        (_distance(given.lower(), name.lower(), most), name) for name in known if abs(len(name) - len(given)) <= most
+    ]
+    # Another letter is no misspelt one.
+    found = min((one for one in alike if one[0] <= most and one[0] < len(given)), default=None)
+    return None if found is None or len(given) > _LONGEST_NAME else found[1]
+
+
+def _distance(one: str, other: str, most: int) -> int:
+    """Letters that are wrong, missing, superfluous or swapped."""
+    if len(one) > _LONGEST_NAME:
+        return most + 1
+    rows = [list(range(len(other) + 1))]
+    for at, letter in enumerate(one, 1):
+        row = [at]
+        for place, another in enumerate(other, 1):
+            steps = [rows[-1][place] + 1, row[-1] + 1, rows[-1][place - 1] + (letter != another)]
+            if at > 1 and place > 1 and letter == other[place - 2] and one[at - 2] == another:
+                steps.append(rows[-2][place - 2] + 1)
+            row.append(min(steps))
+        rows.append(row)
+    return rows[-1][-1]
 
 
 def number(value: float) -> str:

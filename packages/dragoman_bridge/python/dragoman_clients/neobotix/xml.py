@@ -10,19 +10,21 @@ import dataclasses
 import math
 import re
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable, ClassVar, Optional, TypeVar, Union
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from ..errors import BadArgument
-from .parameters import excerpt
+from .parameters import excerpt, nearest
 
 MAX_LEN = 16 << 20
 MAX_DEPTH = 32
 MAX_ELEMENTS = 300_000
 MAX_ATTRIBUTES = 64
+MAX_UNKNOWN = 20
+"""Most unknown parts that are named."""
 MAX_TEXT = 300
 """Longest text of an error, characters."""
 COMMENT = "!--"
@@ -334,13 +336,16 @@ class Node:
                     if found != mark.names[0]:
                         spelling[name] = found
                 elif name in required:
-                    raise DocumentError(element.line, f"<{element.name}> has no attribute '{mark.names[0]}'")
+                    text = f"<{element.name}> has no attribute '{mark.names[0]}'"
+                    raise DocumentError(element.line, text + _instead(mark.names[:1], attributes))
             elif isinstance(mark, Child):
                 tags = {tag: kind for kind in mark.kinds for tag in kind.TAGS}
                 mine = [child for child in children if child.name in tags]
                 if len(mine) > 1 or (not mine and name in required):
                     count = "exactly one" if name in required else "at most one"
                     wanted = f"<{element.name}> needs {count} <{mark.names()}>; it has {len(mine)}"
+                    if not mine:
+                        wanted += _instead(tags, [child.name for child in children])
                     raise DocumentError(element.line, wanted)
                 if mine:
                     given[name] = tags[mine[0].name].from_element(mine[0])
@@ -357,6 +362,34 @@ class Node:
         result.__dict__["line"] = element.line
         result.__dict__["extra"] = Extra(attributes, children, spelling)
         return result
+
+    def unknown(self) -> list[tuple[int, str, str]]:
+        """Parts that are kept without effect: line, part, and the name that may be meant, for a sentence."""
+        found: list[tuple[int, str, str]] = []
+        extra = self.__dict__.get("extra") or Extra()
+        line = self.__dict__.get("line", 0)
+        marks = self.marks()
+        tag = next((getattr(self, name) for name, mark in marks.items() if isinstance(mark, Tag)), self.TAGS[0])
+        attributes = [mark.names[0] for mark in marks.values() if isinstance(mark, Attribute)]
+        children = [
+            name
+            for mark in marks.values()
+            if isinstance(mark, (Child, Children))
+            for kind in mark.kinds
+            for name in kind.TAGS
+        ]
+        for name in extra.attributes:
+            found.append((line, f"'{excerpt(name)}' of <{tag}>", meant(name, attributes)))
+        inner = [getattr(self, name) for name, mark in marks.items() if isinstance(mark, (Child, Children))]
+        for one in [
+            *extra.elements,
+            *(one for value in inner for one in (value if isinstance(value, list) else [value])),
+        ]:
+            if isinstance(one, Element):
+                found.append((one.line, f"<{excerpt(one.name)}>", meant(one.name, children)))
+            elif isinstance(one, Node):
+                found += one.unknown()
+        return found
 
     def to_element(self) -> Element:
         """Its element."""
@@ -392,6 +425,18 @@ class Node:
         element.attributes.update(extra.attributes)
         element.children += extra.elements
         return element
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a name that is not known: the one that resembles it."""
+    found = nearest(name, known)
+    return "" if found is None else f"; did you mean '{found}'?"
+
+
+def _instead(missing: Iterable[str], there: Iterable[str]) -> str:
+    """The end of a sentence about something missing: a name that is there, and resembles it."""
+    found = next((one for one in (nearest(name, there) for name in missing) if one is not None), None)
+    return "" if found is None else f"; there is '{excerpt(found)}'"
 
 
 def _read(value: Value, text: str, name: str, element: Element) -> Any:
@@ -435,6 +480,17 @@ class DocumentNode(Node):
     def faults(self) -> list[str]:
         """What is inconsistent; empty if nothing is."""
         return []
+
+    def without_effect(self) -> list[str]:
+        """Parts that are not known, and kept without effect, each kind once."""
+        kinds: dict[str, tuple[int, str, int]] = {}
+        for line, part, hint in self.unknown():
+            first, _, times = kinds.get(part, (line, hint, 0))
+            kinds[part] = (first, hint, times + 1)
+        return [
+            f"line {line}: {part}{f' ({times} times)' if times > 1 else ''} is not known, and kept without effect{hint}"
+            for part, (line, hint, times) in sorted(kinds.items(), key=lambda kind: kind[1][0])
+        ][:MAX_UNKNOWN]
 
     @classmethod
     def checked(cls: type[DocumentT], document: Union[DocumentT, str]) -> str:

@@ -1,0 +1,268 @@
+//! YAML documents that may have more in them than is known.
+//!
+//! A key that resembles a known one is misspelt, and an error that names the known one. Another unknown key is left out,
+//! with a note: a document may say more than this version understands. [`strict`] refuses both, for what bounds the motion
+//! of a machine. Errors and notes have the line and the path of the key.
+//!
+//! `serde` decides what is known. Its types may have `deny_unknown_fields`; it is not asked.
+
+mod reader;
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_norway::Value;
+
+use crate::{Note, nearest};
+use reader::{Reader, Seed, State};
+
+/// Most notes of a document with a line of their own: each costs another reading.
+const MAX_NOTES: usize = 20;
+
+/// Why a document cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{reason}", place(*line, *column))]
+pub struct YamlError {
+    /// Where, from 1; 0 if unknown.
+    pub line: usize,
+    /// Character in the line, from 1; 0 if unknown.
+    pub column: usize,
+    /// What is wrong, with the path of the key.
+    pub reason: String,
+}
+
+fn place(line: usize, column: usize) -> String {
+    if line == 0 { String::new() } else { format!("line {line}, column {column}: ") }
+}
+
+/// Reads a document, and what was left out of it.
+///
+/// # Errors
+/// No YAML; a misspelt key, one that is missing or given twice, a wrong value.
+pub fn lenient<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Note>), YamlError> {
+    let state = State::default();
+    let value = read(text, &state).map_err(|error| with_left_out(error, notes::<T>(text, &state)))?;
+    Ok((value, notes::<T>(text, &state)))
+}
+
+/// Reads a document that must have known keys only.
+///
+/// # Errors
+/// As [`lenient`]; an unknown key.
+pub fn strict<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
+    read(text, &State { is_strict: true, ..State::default() })
+}
+
+/// Reads what the outermost mapping has for one key, as [`strict`]; `None` if it does not have it.
+///
+/// # Errors
+/// As [`strict`].
+pub fn section<T: DeserializeOwned>(text: &str, key: &str) -> Result<Option<T>, YamlError> {
+    let state = State { is_strict: true, ..State::default() };
+    let section = Section { key, state: &state, kind: PhantomData };
+    section.deserialize(document(text)).map_err(YamlError::of)
+}
+
+/// Reads a part of a document that was read before, as [`strict`]. There are no lines.
+///
+/// # Errors
+/// As [`strict`].
+pub fn strict_part<T: DeserializeOwned>(value: &Value) -> Result<T, YamlError> {
+    let state = State { is_strict: true, ..State::default() };
+    T::deserialize(Reader { inner: value.clone(), state: &state }).map_err(YamlError::of)
+}
+
+/// Reads a part of a document that was read before, as [`lenient`]. There are no lines.
+///
+/// # Errors
+/// As [`lenient`].
+pub fn lenient_part<T: DeserializeOwned>(value: &Value) -> Result<(T, Vec<Note>), YamlError> {
+    let state = State::default();
+    let read = T::deserialize(Reader { inner: value.clone(), state: &state }).map_err(YamlError::of);
+    let names = state.left_out.take().into_iter();
+    let notes = names.map(|name| Note { line: 0, text: left_out(&unknown(&name)) }).collect();
+    match read {
+        Ok(value) => Ok((value, notes)),
+        Err(error) => Err(with_left_out(error, notes)),
+    }
+}
+
+/// The line of a key, which is given with those around it, from 1; `None` if there is none.
+pub fn line_of(text: &str, keys: &[&str]) -> Option<usize> {
+    let is_found = Cell::new(false);
+    let seek = Seek { keys, is_found: &is_found };
+    let error = seek.deserialize(document(text)).err()?;
+    is_found.get().then(|| error.location().map(|location| location.line()))?
+}
+
+/// A text without its byte order mark, after which the parser sees a second document.
+fn document(text: &str) -> serde_norway::Deserializer<'_> {
+    serde_norway::Deserializer::from_str(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+fn read<T: DeserializeOwned>(text: &str, state: &State) -> Result<T, YamlError> {
+    let inner = document(text);
+    T::deserialize(Reader { inner, state }).map_err(YamlError::of)
+}
+
+/// What was left out, with lines: the reading is repeated up to each of them, because only errors have a place.
+fn notes<T: DeserializeOwned>(text: &str, state: &State) -> Vec<Note> {
+    let count = state.left_out.borrow().len();
+    let of = |at| {
+        let error = read::<T>(text, &State { stop_at: Some(at), ..State::default() }).err()?;
+        Some(Note { line: error.line, text: left_out(&error.reason) })
+    };
+    let mut notes: Vec<Note> = (0..count.min(MAX_NOTES)).filter_map(of).collect();
+    if let (Some(more @ 1..), Some(last)) = (count.checked_sub(MAX_NOTES), notes.last()) {
+        notes.push(Note { line: last.line, text: format!("{more} more unknown keys are left out") });
+    }
+    notes
+}
+
+fn left_out(what: &str) -> String {
+    format!("{what} is left out")
+}
+
+fn unknown(name: &str) -> String {
+    format!("the unknown key '{}'", crate::excerpt(name))
+}
+
+/// An error with what was left out before: it may be the cause.
+fn with_left_out(error: YamlError, notes: Vec<Note>) -> YamlError {
+    let reason = notes.into_iter().fold(error.reason, |reason, note| format!("{reason}; {note}"));
+    YamlError { reason, ..error }
+}
+
+impl YamlError {
+    fn of(error: serde_norway::Error) -> Self {
+        let text = error.to_string();
+        let Some(location) = error.location() else {
+            return Self { line: 0, column: 0, reason: hinted(text) };
+        };
+        let (line, column) = (location.line(), location.column());
+        let suffix = format!(" at line {line} column {column}");
+        let reason = text.strip_suffix(&suffix).map_or_else(|| text.clone(), str::to_owned);
+        Self { line, column, reason: hinted(reason) }
+    }
+}
+
+impl From<serde_norway::Error> for YamlError {
+    fn from(error: serde_norway::Error) -> Self {
+        Self::of(error)
+    }
+}
+
+/// An error of `serde` about an unknown variant, with the nearest known one.
+fn hinted(reason: String) -> String {
+    let found = ["unknown variant `", "unknown field `"].iter().find_map(|start| reason.split_once(start));
+    let Some((given, known)) = found.and_then(|(_, rest)| rest.split_once('`')) else { return reason };
+    match nearest(given, known.split('`').skip(1).step_by(2)) {
+        Some(nearest) => format!("{reason}; did you mean '{nearest}'?"),
+        None => reason,
+    }
+}
+
+/// The value of one key of a mapping.
+struct Section<'a, T> {
+    key: &'a str,
+    state: &'a State,
+    kind: PhantomData<T>,
+}
+
+impl<'de, T: DeserializeOwned> DeserializeSeed<'de> for Section<'_, T> {
+    type Value = Option<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<T>, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for Section<'_, T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a mapping")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<T>, A::Error> {
+        let mut found = None;
+        while let Some(key) = map.next_key::<String>()? {
+            if key == self.key {
+                found = Some(map.next_value_seed(Seed { seed: PhantomData::<T>, state: self.state })?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Looks for a key, and ends with an error there: only errors have a place.
+struct Seek<'a> {
+    keys: &'a [&'a str],
+    is_found: &'a Cell<bool>,
+}
+
+impl<'de> DeserializeSeed<'de> for Seek<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seek<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a mapping")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Some((wanted, inner)) = self.keys.split_first() else { return Ok(()) };
+        let is_last = inner.is_empty();
+        while let Some(is_wanted) =
+            map.next_key_seed(SoughtKey { wanted, is_last, is_found: self.is_found })?
+        {
+            if is_wanted {
+                return map.next_value_seed(Seek { keys: inner, is_found: self.is_found });
+            }
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+struct SoughtKey<'a> {
+    wanted: &'a str,
+    is_last: bool,
+    is_found: &'a Cell<bool>,
+}
+
+impl<'de> DeserializeSeed<'de> for SoughtKey<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<bool, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for SoughtKey<'_> {
+    type Value = bool;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a key")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<bool, E> {
+        if key == self.wanted && self.is_last {
+            self.is_found.set(true);
+            return Err(E::custom("here"));
+        }
+        Ok(key == self.wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests;
