@@ -6,6 +6,7 @@ use dragoman_arm::driver::{AxisConfig, DriveKind, GroupConfig};
 use dragoman_kinematics::model::Calibration;
 use dragoman_kinematics::motion::{ConfigError, MotionConfig};
 use dragoman_kinematics::{JointKind, Model, ModelError, Robot, RobotSettings};
+use dragoman_text::yaml;
 use serde::Deserialize;
 
 /// Settings and description of the built-in robots, compiled in, so that the program needs no files.
@@ -61,6 +62,15 @@ pub(crate) struct Source {
     pub(crate) nominal: Nominal,
 }
 
+impl Source {
+    /// Name of the file of the URDF; empty for a table.
+    pub(crate) fn urdf_name(&self) -> String {
+        let file = self.urdf_file.as_ref().map(|file| file.display().to_string());
+        let built_in = || self.settings.as_ref().map(|settings| settings.urdf.clone());
+        file.or_else(built_in).unwrap_or_default()
+    }
+}
+
 /// A robot as described, without the calibration of one of its kind. This is what is simulated.
 pub(crate) struct Nominal {
     pub(crate) model: Model,
@@ -101,23 +111,32 @@ pub(crate) enum RobotError {
 /// searched beside it and in `urdf/`), or from a Denavit-Hartenberg table.
 pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
     let model_error = |source| RobotError::Model { name: name.to_owned(), source };
-    let from_settings = |text: &str, settings: RobotSettings, text_of_urdf: &str, urdf_file| {
-        let model = settings.model(text_of_urdf).map_err(model_error)?;
-        let urdf = settings.description(text_of_urdf).map_err(model_error)?;
-        let robot = Robot::new(&model).map_err(model_error)?;
-        let motion =
-            settings.motion(&robot).map_err(|source| RobotError::Motion { name: name.to_owned(), source })?;
-        let drives = drives(&model, &settings)
-            .map_err(|reason| RobotError::Drives { name: name.to_owned(), reason })?;
-        let uncalibrated = RobotSettings { calibration: Calibration::default(), ..settings.clone() };
-        let nominal = Nominal {
-            model: uncalibrated.model(text_of_urdf).map_err(model_error)?,
-            drives: self::drives(&model, &uncalibrated)
-                .map_err(|reason| RobotError::Drives { name: name.to_owned(), reason })?,
+    let from_settings =
+        |text: &str, settings: RobotSettings, text_of_urdf: &str, urdf_file: Option<PathBuf>| {
+            // Lines are those of the description.
+            let file =
+                urdf_file.as_ref().map_or_else(|| settings.urdf.clone(), |file| file.display().to_string());
+            let model_error = |source| RobotError::Model { name: format!("{name}, {file}"), source };
+            let drives_error = |reason| RobotError::Drives { name: name.to_owned(), reason };
+            if !is_empty(&settings.drives) {
+                yaml::section::<DriveSettings>(text, "drives")
+                    .map_err(|error| drives_error(error.to_string()))?;
+            }
+            let model = settings.model(text_of_urdf).map_err(model_error)?;
+            let urdf = settings.description(text_of_urdf).map_err(model_error)?;
+            let robot = Robot::new(&model).map_err(model_error)?;
+            let motion = settings
+                .motion(&robot)
+                .map_err(|source| RobotError::Motion { name: name.to_owned(), source })?;
+            let drives = drives(&model, &settings).map_err(drives_error)?;
+            let uncalibrated = RobotSettings { calibration: Calibration::default(), ..settings.clone() };
+            let nominal = Nominal {
+                model: uncalibrated.model(text_of_urdf).map_err(model_error)?,
+                drives: self::drives(&model, &uncalibrated).map_err(drives_error)?,
+            };
+            let source = Source { text: text.to_owned(), settings: Some(settings), urdf_file, nominal };
+            Ok(RobotDescription { model, urdf, motion, drives, source })
         };
-        let source = Source { text: text.to_owned(), settings: Some(settings), urdf_file, nominal };
-        Ok(RobotDescription { model, urdf, motion, drives, source })
-    };
     if let Some((_, text, urdf)) = BUILT_IN.iter().find(|(known, _, _)| *known == name) {
         return from_settings(text, RobotSettings::from_yaml(text).map_err(model_error)?, urdf, None);
     }
@@ -127,12 +146,10 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
         return Err(RobotError::Unknown { name: name.to_owned(), hint });
     }
     let read = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|source| RobotError::Read { path: path.to_owned(), source })
+        std::fs::read(path).map_err(|source| RobotError::Read { path: path.to_owned(), source })
     };
     let described = |path: &Path| {
-        let bytes =
-            std::fs::read(path).map_err(|source| RobotError::Read { path: path.to_owned(), source })?;
-        let (text, note) = dragoman_urdf::decode(&bytes);
+        let (text, note) = dragoman_urdf::decode(&read(path)?);
         // What stops the arm is an error of its model.
         let description = dragoman_urdf::Description::parse(&text);
         for note in note.iter().chain(description.iter().flat_map(|description| &description.notes)) {
@@ -140,8 +157,12 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
         }
         Ok(text)
     };
-    let text = read(path)?;
-    if let Ok(settings) = RobotSettings::from_yaml(&text) {
+    let (text, note) = dragoman_text::decode(&read(path)?);
+    if let Some(note) = note {
+        tracing::warn!("{name}, {note}");
+    }
+    if !is_table(&text) {
+        let settings = RobotSettings::from_yaml(&text).map_err(model_error)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let beside = folder.join(&settings.urdf);
         let urdf = if beside.is_file() { beside } else { folder.join("../../../urdf").join(&settings.urdf) };
@@ -163,6 +184,18 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
     let nominal = Nominal { model: model.clone(), drives: drives.clone() };
     let source = Source { text, settings: None, urdf_file: None, nominal };
     Ok(RobotDescription { model, urdf: String::new(), motion, drives, source })
+}
+
+/// Whether a robot's file is a Denavit-Hartenberg table, or its settings: their keys differ, so that its errors are about
+/// what it was meant to be.
+fn is_table(text: &str) -> bool {
+    let has = |key| yaml::line_of(text, &[key]).is_some();
+    !has("urdf") && (has("joints") || has("tool"))
+}
+
+/// Whether a section of the settings is left out.
+fn is_empty(section: &serde_norway::Value) -> bool {
+    section.as_mapping().is_some_and(serde_norway::Mapping::is_empty)
 }
 
 /// Default node number of the first drive: that of the Ranger thesis.
@@ -191,11 +224,10 @@ fn given_drives(
     settings: &serde_norway::Value,
     group: &mut GroupConfig,
 ) -> Result<(), String> {
-    if settings.as_mapping().is_some_and(serde_norway::Mapping::is_empty) {
+    if is_empty(settings) {
         return Ok(());
     }
-    let settings: DriveSettings =
-        serde_norway::from_value(settings.clone()).map_err(|error| error.to_string())?;
+    let settings: DriveSettings = yaml::strict_part(settings).map_err(|error| error.to_string())?;
     let joints = group.axes.len();
     let count = |values: &Option<Vec<f64>>| values.as_ref().map_or(joints, Vec::len);
     for (name, given) in [
@@ -281,6 +313,52 @@ mod tests {
         for other in [mk2, platform, widowx] {
             assert_ne!(other.workspace, mk1.workspace);
         }
+    }
+
+    #[test]
+    fn errors_of_files_have_file_line_and_key() {
+        let folder = std::env::temp_dir().join(format!("dragoman-robot-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("lift.yaml").display().to_string();
+        let settings = "urdf: lift.urdf\nbase_link: base\ntip_link: arm\nhome: [0]\nacceleration: [1]\n";
+        let urdf = "<robot name='lift'><link name='base'/><link name='arm'/>\n<joint name='up' type='prismatic'>\
+                    <parent link='base'/><child link='arm'/><axis xyz='0 0 1'/>\n\
+                    <limit lower='0' upper='1' velocity='1' effort='1'/></joint></robot>";
+        let refused = |settings: &str, urdf: &str| {
+            std::fs::write(&file, settings).unwrap();
+            std::fs::write(folder.join("lift.urdf"), urdf).unwrap();
+            load(&file).err().map(|error| error.to_string())
+        };
+        assert_eq!(refused(settings, urdf), None);
+        for (more, expected) in [
+            ("hom: [0]\n", "line 6, column 1: the unknown key 'hom'; did you mean 'home'?"),
+            ("home: [0]\n", "line 6, column 1: the key 'home' is given twice"),
+            (
+                "motion:\n  joint:\n    max_velocty: [1]\n",
+                "line 8, column 5: motion.joint: the unknown key 'max_velocty'; did you mean 'max_velocity'?",
+            ),
+            (
+                "drives:\n  node_ids: [1]\n  counts: [1]\n",
+                "line 8, column 3: drives: the unknown key 'counts'; known: node_ids, counts_per_revolution, \
+                 torque_per_ampere, rotor_inertia",
+            ),
+        ] {
+            let error = refused(&(settings.to_owned() + more), urdf).unwrap();
+            assert!(error.starts_with(&format!("robot {file}")) && error.ends_with(expected), "{error}");
+        }
+        // It is not taken for a table, whose keys are others.
+        let error = refused(&settings.replace("home", "hom"), urdf).unwrap();
+        assert!(error.ends_with("line 4, column 1: the unknown key 'hom'; did you mean 'home'?"), "{error}");
+        let error = refused("joints: []\ntol: {}\n", urdf).unwrap();
+        assert!(error.ends_with("line 2, column 1: the unknown key 'tol'; did you mean 'tool'?"), "{error}");
+        // The description is another file.
+        let error = refused(settings, &urdf.replace("upper='1'", "upper='up'")).unwrap();
+        let urdf_file = folder.join("lift.urdf").display().to_string();
+        assert!(
+            error.starts_with(&format!("robot {file}, {urdf_file}: robot description, line 3: ")),
+            "{error}"
+        );
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

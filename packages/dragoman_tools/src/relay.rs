@@ -62,9 +62,14 @@ pub fn start_with_options(
     let table = match &options.table {
         None => Table::turtlebot()?,
         Some(path) => {
-            let text =
-                std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-            Table::from_yaml(&text).map_err(|error| format!("{}: {error}", path.display()))?
+            let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+            let bytes = std::fs::read(path).map_err(|error| wrong(&error))?;
+            let (text, note) = dragoman_text::decode(&bytes);
+            let table = Table::from_yaml(&text).map_err(|error| wrong(&error))?;
+            for note in note.iter().chain(&table.notes) {
+                tracing::warn!("{}, {note}", path.display());
+            }
+            table
         }
     };
     let namespaces = Namespaces::new(&options.programs, &options.robots);

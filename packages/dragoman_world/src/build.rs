@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_geometry::Twist;
+use dragoman_text::yaml;
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::arm::{Arm, ArmLink, LinkMotion};
@@ -32,12 +33,13 @@ pub(super) const GREY: [f64; 4] = [0.7, 0.7, 0.7, 1.0];
 type Reason = String;
 
 pub(super) fn worlds(text: &str, files: Files<'_>) -> Result<Vec<World>, LoadError> {
-    let file: File =
-        serde_norway::from_str(text).map_err(|error| LoadError::Yaml { reason: error.to_string() })?;
+    let (file, left_out) =
+        yaml::lenient::<File>(text).map_err(|error| LoadError::Yaml { reason: error.to_string() })?;
     let at = |element: &str, reason: Reason| LoadError::Element {
         line: line_of(text, element),
         element: element.to_owned(),
-        reason,
+        // It may be the cause.
+        reason: left_out.iter().fold(reason, |reason, note| format!("{reason}; {note}")),
     };
     if file.worlds.is_empty() {
         return Err(LoadError::Yaml { reason: "worlds: the list is empty".to_owned() });
@@ -49,6 +51,9 @@ pub(super) fn worlds(text: &str, files: Files<'_>) -> Result<Vec<World>, LoadErr
             return Err(at(&name, "a world has a name of its own".to_owned()));
         }
         worlds.push(world(entry, files).map_err(|(element, reason)| at(&element, reason))?);
+    }
+    if let Some(first) = worlds.first_mut() {
+        first.notes.extend(left_out.iter().map(ToString::to_string));
     }
     Ok(worlds)
 }

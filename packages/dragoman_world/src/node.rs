@@ -153,8 +153,10 @@ pub fn start(
     tasks.spawn(server);
     let loader = parameters::loader(&values)?;
     let worlds = loader()?;
+    let file: String = values.value("world_file");
     for note in worlds.worlds().iter().flat_map(World::notes) {
-        tracing::warn!("{note}");
+        let separator = if file.is_empty() { "" } else { ", " };
+        tracing::warn!("{file}{separator}{note}");
     }
     let names = worlds.worlds().iter().map(|world| world.name().to_owned()).collect();
     let timeout = Duration::from_secs_f64(values.value("command_timeout"));

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use dragoman_text::yaml::{self, YamlError};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -93,7 +94,7 @@ pub(super) enum ScriptError {
     #[error("{path}: {source}")]
     File { path: String, source: std::io::Error },
     #[error("{path}: {error}")]
-    Content { path: String, error: serde_norway::Error },
+    Content { path: String, error: YamlError },
     #[error("{path}: a script needs steps")]
     Empty { path: String },
     #[error("{path}: a script that repeats needs a step that waits")]
@@ -110,18 +111,27 @@ impl Script {
 
     pub(super) fn read(path: &Path) -> Result<Self, ScriptError> {
         let name = path.display().to_string();
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&name, &text),
+        match std::fs::read(path) {
+            Ok(bytes) => {
+                let (text, note) = dragoman_text::decode(&bytes);
+                if let Some(note) = note {
+                    tracing::warn!("{name}, {note}");
+                }
+                Self::parse(&name, &text)
+            }
             Err(source) => Err(ScriptError::File { path: name, source }),
         }
     }
 
     fn parse(path: &str, text: &str) -> Result<Self, ScriptError> {
         let path = path.to_owned();
-        let script: Self = match serde_norway::from_str(text) {
-            Ok(script) => script,
+        let (script, notes) = match yaml::lenient::<Self>(text) {
+            Ok(read) => read,
             Err(error) => return Err(ScriptError::Content { path, error }),
         };
+        for note in notes {
+            tracing::warn!("{path}, {note}");
+        }
         if script.steps.is_empty() {
             return Err(ScriptError::Empty { path });
         }
@@ -237,17 +247,24 @@ steps:
             ("steps: [{wait: -1}]", "-1 is not a time in seconds"),
             ("steps: [{wait: 1, arm31: ST}]", "expected map with a single key"),
             ("steps: [{hop: 1}]", "unknown variant `hop`, expected one of `wait`"),
-            ("steps: [{call: {servic: /x}}]", "unknown field `servic`"),
+            ("steps: [{wiat: 1}]", "did you mean 'wait'?"),
+            ("steps: [{call: {servic: /x}}]", "the unknown key 'servic'; did you mean 'service'?"),
             ("steps: [{arm31: 'C 1'}]", "two letters"),
             ("steps: [{arm31: 'CM a'}]", "'a' is not a number"),
             ("steps: [{send: {port: 1, hex: '123'}}]", "whole bytes"),
             ("repeat: true\nsteps: [{arm31: ST}]", "needs a step that waits"),
-            ("step: []", "unknown field `step`"),
+            ("step: []", "line 1, column 1: the unknown key 'step'; did you mean 'steps'?"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");
         }
         assert!(parse("steps:\n  - wait: 1\n  - wait: x\n").unwrap_err().contains("line 3"));
+    }
+
+    #[test]
+    fn what_is_unknown_is_left_out() {
+        let script = parse("author: me\nsteps:\n- call: {service: /x, priority: 1}\n").unwrap();
+        assert_eq!(script, parse("steps: [{call: {service: /x}}]").unwrap());
     }
 
     #[test]

@@ -39,14 +39,19 @@ impl PlayerOptions {
         let lab = Table::from_yaml(LAB)?;
         let Some(path) = &self.player_devices else { return Ok(only(lab)) };
         let wrong = |error: &dyn std::fmt::Display| format!("--player-devices {}: {error}", path.display());
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let (text, note) = dragoman_text::decode(&std::fs::read(path).map_err(|error| wrong(&error))?);
+        let note = note.map(|note| note.to_string());
         if path.extension().is_none_or(|extension| extension != "cfg") {
-            return Ok(only(Table::from_yaml(&text).map_err(|error| wrong(&error))?));
+            let (table, notes) = Table::with_notes(&text).map_err(|error| wrong(&error))?;
+            let notes = notes.iter().map(ToString::to_string);
+            return Ok(Configured { table, port: None, notes: note.into_iter().chain(notes).collect() });
         }
         let folder = path.parent().map(PathBuf::from).unwrap_or_default();
-        let include =
-            |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
-        Ok(lab.configured(&text, include).map_err(|error| wrong(&error))?)
+        let include = |name: &str| std::fs::read(folder.join(name)).map_err(|error| error.to_string());
+        let include = |name: &str| include(name).map(|bytes| dragoman_text::decode(&bytes).0);
+        let mut configured = lab.configured(&text, include).map_err(|error| wrong(&error))?;
+        configured.notes.extend(note);
+        Ok(configured)
     }
 
     /// The port of a configuration file as a parameter.

@@ -97,7 +97,7 @@ impl Arm {
             hardware_id: model.name().to_owned(),
             drives,
         };
-        let carried = Carried { model: model.clone(), urdf: urdf.clone() };
+        let carried = Carried { model: model.clone(), urdf: urdf.clone(), file: source.urdf_name() };
         let kinematics = KinematicsSettings { namespace: namespace.to_owned(), model, urdf, motion };
         let KinematicsNode { node, drives_on } =
             dragoman_kinematics::node::start(&process.context, kinematics)?;
@@ -203,6 +203,8 @@ struct Carried {
     model: Model,
     /// Empty for an arm from a Denavit-Hartenberg table.
     urdf: String,
+    /// Name of its file, for errors, whose lines are those of the file.
+    file: String,
 }
 
 impl Carried {
@@ -223,7 +225,7 @@ impl Carried {
         let rotors: Vec<f64> = wanted.group.axes.iter().map(|axis| axis.rotor_inertia).collect();
         let [base, tip] = self.links(&wanted.control_mode)?;
         let law = law(&self.urdf, Some(base), Some(tip), &rotors, method, wanted.bandwidth);
-        let mut law = law.map_err(|error| format!("{}: {error}", wanted.control_mode))?;
+        let mut law = law.map_err(|error| format!("{}: {error}", self.of_file(&wanted.control_mode)))?;
         if method == Method::ComputedTorque {
             return Ok(Some(Controller::new(move |step, torques| {
                 law.torques(step.position, step.velocity, step.target, step.period, torques);
@@ -268,7 +270,12 @@ impl Carried {
         let payload = Inertia::point(mass, [x, y, z]);
         ArmLoad::new(&self.urdf, Some(base), Some(tip), &payload, joints.collect())
             .map(Some)
-            .map_err(|error| format!("simulated_dynamics: {error}"))
+            .map_err(|error| format!("{}: {error}", self.of_file("simulated_dynamics")))
+    }
+
+    /// What an error is about, with the file of the description.
+    fn of_file(&self, what: &str) -> String {
+        if self.file.is_empty() { what.to_owned() } else { format!("{what}, {}", self.file) }
     }
 
     /// The ends of the chain.
@@ -388,11 +395,15 @@ mod tests {
     #[test]
     fn what_drives_cannot_carry_is_refused_with_the_reason() {
         let RobotDescription { model, urdf, drives, .. } = robot::load("ranger_mk1").unwrap();
-        let carried = Carried { model: model.clone(), urdf };
+        let carried = Carried { model: model.clone(), urdf, file: String::new() };
         let load = |group: &GroupConfig, payload: &[f64]| carried.load(&wanted(group, "position", payload));
         assert!(load(&drives, &[1.0, 0.0, 0.0, 0.05]).unwrap().is_some());
         let refused = |group: &GroupConfig, payload: &[f64]| load(group, payload).err().unwrap();
         assert_eq!(refused(&drives, &[1.0, 0.0]), "simulated_payload needs four numbers, not 2");
+        let (model_of_file, urdf) = (model.clone(), carried.urdf.clone());
+        let of_file = Carried { model: model_of_file, urdf, file: "lift.urdf".to_owned() };
+        let error = of_file.load(&wanted(&drives, "position", &[-1.0, 0.0, 0.0, 0.0])).err().unwrap();
+        assert!(error.starts_with("simulated_dynamics, lift.urdf: "), "{error}");
         assert_eq!(
             refused(&drives, &[-1.0, 0.0, 0.0, 0.0]),
             "simulated_dynamics: payload: the mass is -1 kg"
@@ -401,7 +412,7 @@ mod tests {
         let mut other = drives.clone();
         other.axes[2].kind = DriveKind::Cia402;
         assert!(refused(&other, &[0.0; 4]).contains("SimplIQ drive in each joint"));
-        let without_masses = Carried { model, urdf: String::new() };
+        let without_masses = Carried { model, urdf: String::new(), file: String::new() };
         let error = without_masses.load(&wanted(&drives, "position", &[0.0; 4])).err().unwrap();
         assert!(error.contains("needs a URDF"), "{error}");
         let error = without_masses.controller(&wanted(&drives, "adaptive", &[0.0; 4])).err().unwrap();
@@ -411,7 +422,7 @@ mod tests {
     #[test]
     fn modes_at_the_host_have_a_controller() {
         let RobotDescription { model, urdf, drives, .. } = robot::load("ranger_mk1").unwrap();
-        let carried = Carried { model, urdf };
+        let carried = Carried { model, urdf, file: String::new() };
         for (mode, has_one) in [
             ("position", false),
             ("velocity", false),

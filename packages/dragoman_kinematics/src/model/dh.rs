@@ -1,6 +1,7 @@
 //! Denavit-Hartenberg tables in YAML, convention of Craig (1989), as in the Ranger thesis, 3.3 and appendix D.
 
 use super::{Joint, JointKind, Link, Model, ModelError, Placement, check_finite};
+use dragoman_text::yaml;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use serde::Deserialize;
 
@@ -46,8 +47,7 @@ fn unnamed() -> String {
 
 pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
     super::numbers::check(text)?;
-    let table: Table =
-        serde_norway::from_str(text).map_err(|error| ModelError::Yaml { reason: error.to_string() })?;
+    let table: Table = yaml::strict(text).map_err(|error| ModelError::Yaml { reason: error.to_string() })?;
     let mut parts = Vec::new();
     for row in table.joints {
         let parameters = Row { a: row.a, alpha: row.alpha, d: row.d, theta: row.theta };

@@ -13,7 +13,7 @@ const LARGEST: f64 = 4_294_967_296.0;
 /// # Errors
 /// The first invalid number, with its place; text that is not YAML.
 pub(super) fn check(text: &str) -> Result<(), ModelError> {
-    serde_norway::from_str::<Numbers>(text)
+    dragoman_text::yaml::strict::<Numbers>(text)
         .map(|_| ())
         .map_err(|error| ModelError::Yaml { reason: error.to_string() })
 }

@@ -3,6 +3,7 @@
 use super::{Model, ModelError, urdf};
 use crate::Robot;
 use crate::motion::{ConfigError, MotionConfig};
+use dragoman_text::yaml;
 use serde::{Deserialize, Serialize};
 use serde_norway::{Mapping, Value};
 use std::collections::BTreeMap;
@@ -68,7 +69,12 @@ impl RobotSettings {
     /// [`ModelError::Yaml`], with the line: also for a number that is not finite or not plausible.
     pub fn from_yaml(text: &str) -> Result<Self, ModelError> {
         super::numbers::check(text)?;
-        serde_norway::from_str(text).map_err(|error| ModelError::Yaml { reason: error.to_string() })
+        let settings = yaml::strict(text).and_then(|settings| {
+            // Later it is read over the defaults of the robot, where it has no lines.
+            yaml::section::<MotionConfig>(text, "motion")?;
+            Ok(settings)
+        });
+        settings.map_err(|error| ModelError::Yaml { reason: error.to_string() })
     }
 
     /// The URDF text with the origins of the calibration.

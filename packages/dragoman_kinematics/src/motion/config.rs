@@ -1,5 +1,6 @@
 //! The parameters of the motion pipeline.
 
+use dragoman_text::yaml::{self, YamlError};
 use serde::{Deserialize, Serialize};
 use serde_norway::Value;
 use thiserror::Error;
@@ -76,7 +77,7 @@ impl Default for MotionConfig {
 pub enum ConfigError {
     /// Not YAML, a wrong type, or an unknown field.
     #[error("motion configuration: {0}")]
-    Yaml(#[from] serde_norway::Error),
+    Yaml(#[from] YamlError),
     /// A list has another number of entries than the robot has joints.
     #[error("{field} has {found} entries, the robot has {expected} joints")]
     WrongLength {
@@ -146,7 +147,7 @@ impl MotionConfig {
     /// # Errors
     /// Every [`ConfigError`].
     pub fn from_yaml(text: &str, joints: usize) -> Result<Self, ConfigError> {
-        let config: Self = serde_norway::from_str(text)?;
+        let config: Self = yaml::strict(text)?;
         config.validate(joints)?;
         Ok(config)
     }
@@ -180,9 +181,9 @@ impl MotionConfig {
     /// # Errors
     /// Every [`ConfigError`].
     pub fn for_robot_with(robot: &Robot, settings: Value) -> Result<Self, ConfigError> {
-        let mut figures = serde_norway::to_value(Self::for_robot(robot))?;
+        let mut figures = serde_norway::to_value(Self::for_robot(robot)).map_err(YamlError::from)?;
         overlay(&mut figures, settings);
-        let config: Self = serde_norway::from_value(figures)?;
+        let config: Self = yaml::strict_part(&figures)?;
         config.clone().in_force(robot)?;
         Ok(config)
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use dragoman_text::Note;
+use dragoman_text::yaml;
 use serde::Deserialize;
 
 /// The table of the TurtleBot with its arm.
@@ -17,6 +19,9 @@ pub struct Table {
     /// One entry for each service.
     #[serde(default)]
     pub services: Vec<Service>,
+    /// What was left out.
+    #[serde(skip)]
+    pub notes: Vec<Note>,
 }
 
 /// A topic that is relayed.
@@ -93,8 +98,9 @@ impl Table {
 
     /// Parses a table as in `launch/config/relay/`.
     pub fn from_yaml(text: &str) -> Result<Self, TableError> {
-        let table: Self =
-            serde_norway::from_str(text).map_err(|error| TableError::Yaml { reason: error.to_string() })?;
+        let (table, notes) =
+            yaml::lenient::<Self>(text).map_err(|error| TableError::Yaml { reason: error.to_string() })?;
+        let table = Self { notes, ..table };
         let mut topics = BTreeSet::new();
         let mut services = BTreeSet::new();
         let named = table.topics.iter().map(|topic| (&topic.name, true));
@@ -213,6 +219,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_unknown_is_left_out_with_a_note() {
+        let text = "topics:\n- name: a\n  type: T\n  to: robots\n  colour: red\n";
+        let notes = Table::from_yaml(text).unwrap().notes;
+        assert_eq!(
+            notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["line 5: topics[0]: the unknown key 'colour' is left out"]
+        );
+        let error = Table::from_yaml(&text.replace("robots", "robot")).unwrap_err().to_string();
+        assert!(error.contains("line 4") && error.ends_with("did you mean 'robots'?"), "{error}");
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         let topic =
             |name: &str| format!("topics: [{{name: '{name}', type: std_msgs/msg/Empty, to: robots}}]");
@@ -223,7 +241,7 @@ mod tests {
         assert!(matches!(Table::from_yaml(twice), Err(TableError::Twice { .. })));
         for text in [
             "topics: [{name: a, type: T}]",
-            "topics: [{name: a, type: T, to: robots, fast: 1}]",
+            "topics: [{name: a, type: T, to: robots, latchd: true}]",
             "- a",
             "topics: [",
         ] {

@@ -80,8 +80,13 @@ pub(super) fn loader(values: &Parameters) -> Result<Loader, WorldNodeError> {
         let hint = dragoman_text::hint(&path, SCENES.map(|(name, _)| name));
         return Err(WorldNodeError::Unknown { name: path, hint });
     } else {
-        std::fs::read_to_string(&path)
-            .map_err(|source| WorldNodeError::File { path: path.clone(), source })?
+        let bytes =
+            std::fs::read(&path).map_err(|source| WorldNodeError::File { path: path.clone(), source })?;
+        let (text, note) = dragoman_text::decode(&bytes);
+        if let Some(note) = note {
+            tracing::warn!("{path}, {note}");
+        }
+        text
     };
     let as_original = values.value("as_original");
     Ok(Box::new(move || worlds(&path, &text, seed, as_original)))

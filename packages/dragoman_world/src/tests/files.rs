@@ -12,8 +12,8 @@ fn line(error: &LoadError) -> usize {
     match error {
         LoadError::Element { line, .. } => *line,
         LoadError::Yaml { reason } => {
-            let rest = reason.split_once("at line ").unwrap_or_else(|| panic!("no line in {reason}")).1;
-            rest.split(' ').next().unwrap().parse().unwrap()
+            let rest = reason.split_once("line ").unwrap_or_else(|| panic!("no line in {reason}")).1;
+            rest.split([' ', ',']).next().unwrap().parse().unwrap()
         }
     }
 }
@@ -29,7 +29,7 @@ fn errors_name_the_line_and_what_is_wrong() {
         ("box: [1, -2, 1]", "-2 is out of range"),
         ("cylinder: {radius: .inf, length: 1}", "inf is out of range"),
         ("cylinder: {radius: 1}", "missing field `length`"),
-        ("cube: [1, 1, 1]", "unknown field `cube`"),
+        ("bxo: [1, 1, 1]", "the unknown key 'bxo'; did you mean 'box'?"),
         ("extrusion: {polygon: [[0, 0], [1, 0]], height: 1}", "2 corners; a polygon has 3"),
     ] {
         let error = refusal(&body(shape));
@@ -38,6 +38,7 @@ fn errors_name_the_line_and_what_is_wrong() {
     }
     for (shape, words) in [
         ("{}", "a shape is one of"),
+        ("cube: [1, 1, 1]", "line 6: worlds[0].bodies[0].shapes[0]: the unknown key 'cube' is left out"),
         ("{box: [1, 1, 1], sphere: {radius: 1}}", "a shape is one of"),
         ("extrusion: {polygon: [[0, 0], [1, 1], [2, 2]], height: 1}", "no area"),
         ("extrusion: {polygon: [[0, 0], [1, 1], [1, 0], [0, 1.1]], height: 1}", "cross each other"),
@@ -47,6 +48,23 @@ fn errors_name_the_line_and_what_is_wrong() {
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(line(&error), 4, "{error}");
     }
+}
+
+#[test]
+fn what_is_unknown_is_left_out_with_a_note() {
+    let text = "author: me\nworlds:\n- name: A\n  bodies:\n  - name: thing\n    friction: 0.3\n    shapes: [{sphere: {radius: 1}}]\n";
+    let worlds = load(text);
+    assert_eq!(
+        worlds.world(None).unwrap().notes(),
+        [
+            "line 1: the unknown key 'author' is left out",
+            "line 6: worlds[0].bodies[0]: the unknown key 'friction' is left out",
+        ]
+    );
+    let error = refusal(&text.replace("name: thing", "nmae: thing")).to_string();
+    assert_eq!(error, "line 5, column 5: worlds[0].bodies[0]: the unknown key 'nmae'; did you mean 'name'?");
+    let error = refusal(&text.replace("friction: 0.3", "name: other")).to_string();
+    assert_eq!(error, "line 6, column 5: worlds[0].bodies[0]: the key 'name' is given twice");
 }
 
 #[test]

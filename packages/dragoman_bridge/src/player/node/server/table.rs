@@ -12,6 +12,8 @@ mod config;
 
 use std::collections::BTreeMap;
 
+use dragoman_text::yaml::{self, YamlError};
+use dragoman_text::{Note, hint};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_norway::{Mapping, Value};
@@ -31,7 +33,7 @@ use crate::player::wire::{self, Device};
 pub enum TableError {
     /// It is not YAML of this form.
     #[error("{0}")]
-    Form(#[from] serde_norway::Error),
+    Form(#[from] YamlError),
     /// It is no configuration file of Player.
     #[error("{0}")]
     Config(#[from] ConfigError),
@@ -102,12 +104,29 @@ impl Table {
     /// # Errors
     /// Not a table; an unknown interface; a device that appears twice; a name that is missing or unknown.
     pub fn from_yaml(text: &str) -> Result<Self, TableError> {
-        let file: File = serde_norway::from_str(text)?;
+        Self::with_notes(text).map(|(table, _)| table)
+    }
+
+    /// As [`Table::from_yaml`], with what was left out.
+    ///
+    /// # Errors
+    /// As [`Table::from_yaml`].
+    pub fn with_notes(text: &str) -> Result<(Self, Vec<Note>), TableError> {
+        let (file, mut notes) = yaml::lenient::<File>(text)?;
         let mut devices = BTreeMap::new();
         for Row { device: written, robot, driver, names } in file.devices {
-            let wrong = |reason: String| TableError::Device { device: written.clone(), reason };
+            let line = line_of(text, &written);
+            let wrong = |reason: String| TableError::Device {
+                device: written.clone(),
+                reason: Note { line, text: reason }.to_string(),
+            };
             let device = parse(&written).map_err(wrong)?;
-            let names = Names::read(device, names).map_err(wrong)?;
+            let (names, left_out) = Names::read(device, names).map_err(wrong)?;
+            notes.extend(
+                left_out
+                    .into_iter()
+                    .map(|note| Note { line, text: format!("device {written}: {}", note.text) }),
+            );
             let driver = driver.unwrap_or_else(|| "dragoman".to_owned());
             if driver.len() > 63 {
                 return Err(wrong("a driver's name has at most 63 bytes".to_owned()));
@@ -117,7 +136,7 @@ impl Table {
                 return Err(wrong("it appears twice".to_owned()));
             }
         }
-        Ok(Self(devices))
+        Ok((Self(devices), notes))
     }
 
     /// The devices, for the server's core.
@@ -152,10 +171,15 @@ impl Table {
 }
 
 impl Names {
-    fn read(device: Device, names: Mapping) -> Result<Self, String> {
+    fn read(device: Device, names: Mapping) -> Result<(Self, Vec<Note>), String> {
+        let mut notes = Vec::new();
+        Self::of(device, names, &mut notes).map(|names| (names, notes))
+    }
+
+    fn of(device: Device, names: Mapping, notes: &mut Vec<Note>) -> Result<Self, String> {
         // A ranger is a scanner or several sensors with one range each.
         let has_scan = names.contains_key("scan");
-        let names = Value::Mapping(names);
+        let names = (&Value::Mapping(names), notes);
         let is = |interface: &wire::Interface| device.interface == interface.code;
         if is(&wire::position2d::INTERFACE) {
             read(names).and_then(|names: position2d::Names| names.check().map(|()| Self::Position2d(names)))
@@ -200,8 +224,19 @@ impl Names {
     }
 }
 
-fn read<T: DeserializeOwned>(names: Value) -> Result<T, String> {
-    serde_norway::from_value(names).map_err(|error| error.to_string())
+fn read<T: DeserializeOwned>((names, notes): (&Value, &mut Vec<Note>)) -> Result<T, String> {
+    let (read, left_out) = yaml::lenient_part(names).map_err(|error| error.to_string())?;
+    notes.extend(left_out);
+    Ok(read)
+}
+
+/// The line of a device, from 1; 0 if unknown.
+fn line_of(text: &str, device: &str) -> usize {
+    let names_it = |line: &str| {
+        let line = line.trim_start();
+        !line.starts_with('#') && line.contains("device") && line.contains(device)
+    };
+    text.lines().position(names_it).map_or(0, |at| at + 1)
 }
 
 /// Reads `position2d:0`.
@@ -209,7 +244,9 @@ fn parse(text: &str) -> Result<Device, String> {
     let form = || "a device is an interface and a number, as position2d:0".to_owned();
     let (name, index) = text.split_once(':').ok_or_else(form)?;
     let interface = wire::INTERFACES.into_iter().find(|interface| interface.name == name);
-    let interface = interface.ok_or_else(|| format!("there is no interface \"{name}\""))?;
+    let known = || wire::INTERFACES.into_iter().map(|interface| interface.name);
+    let interface =
+        interface.ok_or_else(|| format!("there is no interface \"{name}\"{}", hint(name, known())))?;
     Ok(interface.device(index.parse().map_err(|_parse| form())?))
 }
 
@@ -235,5 +272,28 @@ mod tests {
         assert!(wrong(&ROW.replace("position2d", "player")).contains("not served"));
         let twice = format!("{ROW}{}", ROW.replace("devices:\n", ""));
         assert!(wrong(&twice).contains("twice"));
+        let wrong_line = |text: &str, expected: &str| assert_eq!(wrong(text), expected);
+        wrong_line(
+            &ROW.replace("odometry", "odometri"),
+            "device position2d:0: line 2: the unknown key 'odometri'; did you mean 'odometry'?",
+        );
+        wrong_line(
+            &ROW.replace("2d:0", "2:0"),
+            "device position2:0: line 2: there is no interface \"position2\"; did you mean 'position2d'?",
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_is_left_out_with_a_note() {
+        let text = format!("version: 2\n{ROW}  colour: red\n");
+        let (table, notes) = Table::with_notes(&text).unwrap();
+        assert_eq!(table.devices().len(), 1);
+        assert_eq!(
+            notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            [
+                "line 1: the unknown key 'version' is left out",
+                "line 3: device position2d:0: the unknown key 'colour' is left out",
+            ]
+        );
     }
 }
