@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use dragoman_text::{decode, nearest, yaml};
 use serde_norway::{Mapping, Value};
 
 use crate::command_line;
@@ -17,12 +19,24 @@ use crate::remapping::{Rules, split_rule};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Given {
     /// The file that gives it; `None`: the command line.
-    file: Option<PathBuf>,
+    file: Option<Arc<File>>,
+    /// The keys in the file, from the outermost.
+    keys: Vec<String>,
     /// Fully qualified node name, with `*` for one part and `**` for any number of parts.
     node: String,
     pub(crate) name: String,
     pub(crate) value: Value,
 }
+
+/// A parameter file.
+#[derive(Debug, PartialEq)]
+struct File {
+    path: PathBuf,
+    text: String,
+}
+
+/// The key below which a node's parameters are.
+const PARAMETERS: &str = "ros__parameters";
 
 /// The parameters that a command line gives, with those of its files.
 ///
@@ -52,7 +66,7 @@ pub(crate) fn of_assignment(text: &str) -> Result<Given, String> {
         None => ("/**".to_owned(), name),
     };
     let value = serde_norway::from_str(value).map_err(|error| format!("the value of '{text}': {error}"))?;
-    Ok(Given { file: None, node, name: name.to_owned(), value })
+    Ok(Given { file: None, keys: Vec::new(), node, name: name.to_owned(), value })
 }
 
 /// The parameters of a ROS parameter file.
@@ -60,9 +74,10 @@ pub(crate) fn of_assignment(text: &str) -> Result<Given, String> {
 /// # Errors
 /// The file cannot be read, or its text is refused by [`of_text`].
 pub(crate) fn of_file(path: &Path) -> Result<Vec<Given>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
-    text.and_then(|text| of_text(&text, Some(path)))
-        .map_err(|error| format!("parameter file {}: {error}", path.display()))
+    let wrong = |error: String| format!("parameter file {}: {error}", path.display());
+    // What is in another encoding is a comment or a name that no parameter has.
+    let (text, _) = decode(&std::fs::read(path).map_err(|error| wrong(error.to_string()))?);
+    of_text(&text, Some(path)).map_err(wrong)
 }
 
 /// The parameters of the text of a ROS parameter file.
@@ -71,42 +86,81 @@ pub(crate) fn of_file(path: &Path) -> Result<Vec<Given>, String> {
 /// It is not YAML of the form `node: {ros__parameters: {name: value}}`.
 pub(crate) fn of_text(yaml: &str, file: Option<&Path>) -> Result<Vec<Given>, String> {
     let mut all = Vec::new();
-    match serde_norway::from_str(yaml).map_err(|error| error.to_string())? {
+    match yaml::strict(yaml).map_err(|error| error.to_string())? {
         Value::Null => {}
-        Value::Mapping(nodes) => add_nodes(&mut all, "", &nodes)?,
+        Value::Mapping(nodes) => add_nodes(&mut all, &[], &nodes).map_err(|(keys, reason)| {
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let line = yaml::line_of(yaml, &keys).map(|line| format!("line {line}: ")).unwrap_or_default();
+            format!("{line}{reason}")
+        })?,
         _ => return Err("the outermost level must map node names".to_owned()),
     }
+    let file = file.map(|path| Arc::new(File { path: path.to_owned(), text: yaml.to_owned() }));
     for given in &mut all {
-        given.file = file.map(Path::to_owned);
+        given.file.clone_from(&file);
     }
     Ok(all)
 }
 
-fn add_nodes(all: &mut Vec<Given>, prefix: &str, nodes: &Mapping) -> Result<(), String> {
+/// Keys of a place, and what is wrong there.
+type Wrong = (Vec<String>, String);
+
+fn add_nodes(all: &mut Vec<Given>, above: &[String], nodes: &Mapping) -> Result<(), Wrong> {
     for (key, value) in nodes {
-        let key = key.as_str().ok_or_else(|| format!("{key:?} is not a node name"))?;
-        let Value::Mapping(content) = value else {
-            return Err(format!("'{prefix}{key}' has no ros__parameters"));
+        let keys = below(above, key, "node")?;
+        let (Some(name), parts) = (key.as_str(), above.iter().map(|key| key.trim_start_matches('/'))) else {
+            continue;
         };
-        if key == "ros__parameters" {
-            add_values(all, prefix, "", content)?;
-        } else {
-            add_nodes(all, &format!("{prefix}/{}", key.trim_start_matches('/')), content)?;
+        let node: String = parts.map(|part| format!("/{part}")).collect();
+        match value {
+            Value::Mapping(values) if name == PARAMETERS => add_values(all, &node, "", &keys, values)?,
+            // All of them may be comments.
+            Value::Null if name == PARAMETERS => {}
+            Value::Mapping(nodes) => add_nodes(all, &keys, nodes)?,
+            // A node without anything, or a parameter where a node should be.
+            _ => {
+                let is_misspelt = |key: &&String| nearest(key, [PARAMETERS]).is_some();
+                let reason = match above.iter().find(is_misspelt) {
+                    Some(misspelt) => format!("there is '{misspelt}'; did you mean '{PARAMETERS}'?"),
+                    None => format!("'{node}/{}' has no {PARAMETERS}", name.trim_start_matches('/')),
+                };
+                return Err((keys, reason));
+            }
         }
     }
     Ok(())
 }
 
-fn add_values(all: &mut Vec<Given>, node: &str, prefix: &str, values: &Mapping) -> Result<(), String> {
+fn add_values(
+    all: &mut Vec<Given>,
+    node: &str,
+    prefix: &str,
+    above: &[String],
+    values: &Mapping,
+) -> Result<(), Wrong> {
     for (key, value) in values {
-        let key = key.as_str().ok_or_else(|| format!("{key:?} is not a parameter name"))?;
+        let keys = below(above, key, "parameter")?;
+        let key = key.as_str().unwrap_or_default();
         let name = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
         match value {
-            Value::Mapping(nested) => add_values(all, node, &name, nested)?,
-            value => all.push(Given { file: None, node: node.to_owned(), name, value: value.clone() }),
+            Value::Mapping(nested) => add_values(all, node, &name, &keys, nested)?,
+            value => all.push(Given { file: None, keys, node: node.to_owned(), name, value: value.clone() }),
         }
     }
     Ok(())
+}
+
+/// The keys with one more, which must be a text.
+fn below(above: &[String], key: &Value, kind: &str) -> Result<Vec<String>, Wrong> {
+    let mut keys = above.to_vec();
+    match key.as_str() {
+        Some(key) => keys.push(key.to_owned()),
+        None => {
+            let shown = serde_norway::to_string(key).unwrap_or_default();
+            return Err((keys, format!("the key {} is not a {kind} name", shown.trim_end())));
+        }
+    }
+    Ok(keys)
 }
 
 impl Given {
@@ -122,9 +176,18 @@ impl Given {
     pub(crate) fn origin(&self) -> String {
         let node = self.node_name().map(|node| format!("{node}:")).unwrap_or_default();
         match &self.file {
-            Some(file) => format!("parameter file {}: {node}{}", file.display(), self.name),
+            Some(file) => {
+                format!("parameter file {}, {}{node}{}", file.path.display(), self.place(), self.name)
+            }
             None => format!("-p {node}{}", self.name),
         }
+    }
+
+    /// Its line in its file, for a sentence; empty without.
+    fn place(&self) -> String {
+        let keys: Vec<&str> = self.keys.iter().map(String::as_str).collect();
+        let line = self.file.as_ref().and_then(|file| yaml::line_of(&file.text, &keys));
+        line.map(|line| format!("line {line}: ")).unwrap_or_default()
     }
 
     /// The name of the node that it is for; `None`: it is for several.
@@ -172,16 +235,17 @@ impl KnownNodes {
         let mut left_out: BTreeMap<&Path, BTreeSet<String>> = BTreeMap::new();
         for one in given {
             let Err(unknown) = self.look_up(one, &renamed) else { continue };
-            let similar = dragoman_text::nearest(unknown.name, unknown.known.iter().copied());
+            let similar = nearest(unknown.name, unknown.known.iter().copied());
             match (&one.file, similar) {
                 (Some(file), Some(similar)) => {
                     return Err(format!(
-                        "parameter file {}: {unknown}; did you mean '{similar}'?",
-                        file.display()
+                        "parameter file {}, {}{unknown}; did you mean '{similar}'?",
+                        file.path.display(),
+                        one.place()
                     ));
                 }
                 (Some(file), None) => {
-                    left_out.entry(file).or_default().insert(unknown.to_string());
+                    left_out.entry(&file.path).or_default().insert(unknown.to_string());
                 }
                 (None, _) => {
                     let hint = dragoman_text::hint(unknown.name, unknown.known.iter().copied());
@@ -308,7 +372,37 @@ mod tests {
             (node("tracker", "nois"), "node tracker has no parameter 'nois'; did you mean 'noise'?"),
             (node("/*/*", "nois"), "no node has a parameter 'nois'; did you mean 'noise'?"),
         ] {
-            assert_eq!(check(&(others.clone() + &yaml)), Err(format!("parameter file lab.yaml: {reason}")));
+            let expected = format!("parameter file lab.yaml, line 4: {reason}");
+            assert_eq!(check(&(others.clone() + &yaml)), Err(expected));
         }
+    }
+
+    #[test]
+    fn a_file_that_is_none_says_where() {
+        for (yaml, reason) in [
+            (
+                "arm:\n  ros_parameters:\n    rate: 1\n",
+                "line 3: there is 'ros_parameters'; did you mean 'ros__parameters'?",
+            ),
+            ("/ranger:\n  arm:\n    rate: 1\n", "line 3: '/ranger/arm/rate' has no ros__parameters"),
+            ("arm: 1\n", "line 1: '/arm' has no ros__parameters"),
+            ("arm:\n  ros__parameters:\n    1: x\n", "line 2: the key 1 is not a parameter name"),
+            ("- arm\n", "the outermost level must map node names"),
+        ] {
+            assert_eq!(of_text(yaml, None), Err(reason.to_owned()), "{yaml}");
+        }
+        let twice = "arm:\n  ros__parameters:\n    rate: 1\n    rate: 2\n";
+        let error = of_text(twice, None).unwrap_err();
+        assert!(error.contains("line 3") && error.contains("rate"), "{error}");
+        let empty = "arm:\r\n  ros__parameters:\r\n# nothing yet\r\n";
+        assert_eq!(of_text(empty, None), Ok(Vec::new()), "all are comments");
+        let folder = std::env::temp_dir().join(format!("dragoman-given-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("lab.yaml");
+        std::fs::write(&file, b"\xef\xbb\xbf# Gr\xf6\xdfe\r\narm:\r\n  ros__parameters: {rate: 1}\r\n")
+            .unwrap();
+        let given = of_file(&file).unwrap();
+        assert_eq!(given[0].origin(), format!("parameter file {}, line 3: arm:rate", file.display()));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -407,7 +407,7 @@ fn names_that_do_not_exist_are_refused_with_those_that_were_meant() {
     }
     let folder = Folder::new();
     let file = folder.write("lab.yaml", "/ranger/traker: {ros__parameters: {misalignment: [0.0]}}");
-    let reason = format!("parameter file {file}: there is no node 'traker'; did you mean 'tracker'?");
+    let reason = format!("parameter file {file}, line 1: there is no node 'traker'; did you mean 'tracker'?");
     assert!(refused(&["up", "--config", &file], &[]).ends_with(&reason));
     assert!(refused(&["up"], &["--params-file", &file]).ends_with(&reason));
     let refused = |option, name| refused(&["up", option, name], &[]);
