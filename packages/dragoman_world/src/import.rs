@@ -7,6 +7,7 @@
 //! | `shapes.rs` | parts of bodies: faces, prisms, cylinders, spheres, meshes |
 //! | `scene.rs` | bodies, robots, sensors, landmarks, and what is linked to what |
 //! | `noise.rs` | the noise that follows from the register numbers of a course |
+//! | `unknown.rs` | what is in the file and is not read |
 //! | `write.rs` | YAML |
 //!
 //! The format is that of Apolo's library MRCore. As Apolo does, elements take a default for what they leave out.
@@ -14,6 +15,7 @@
 mod noise;
 mod scene;
 mod shapes;
+mod unknown;
 mod values;
 mod write;
 
@@ -96,22 +98,16 @@ impl From<xml::XmlError> for ImportError {
 /// # Errors
 /// XML that is malformed, or holds nothing of a world. Elements that cannot be taken are [`Import::notes`].
 pub fn world(text: &[u8], files: Files<'_>, mesh_folder: &str) -> Result<Import, ImportError> {
-    let text = decode(text);
+    let (text, encoding) = dragoman_urdf::decode(text);
     let root = xml::parse(&text)?;
-    let mut importer = Importer { files, mesh_folder, notes: Vec::new(), names: BTreeSet::new() };
+    let notes = encoding.into_iter().map(|note| Note { line: note.line, text: note.text }).collect();
+    let mut importer = Importer { files, mesh_folder, notes, names: BTreeSet::new() };
     // `map` is the frame of the world in ROS.
     importer.names.insert("map".to_owned());
     let scene = importer.scene(&root).ok_or(ImportError::NoWorld)?;
     let mut notes = importer.notes;
     notes.sort_by_key(|note| note.line);
     Ok(Import { yaml: write::world(&scene), notes, counts: scene.counts() })
-}
-
-/// UTF-8, otherwise one byte per character, as older editors write.
-fn decode(bytes: &[u8]) -> String {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    std::str::from_utf8(bytes)
-        .map_or_else(|_| bytes.iter().map(|byte| char::from(*byte)).collect(), str::to_owned)
 }
 
 struct Importer<'a> {

@@ -106,6 +106,7 @@ impl Importer<'_> {
         if !has_world && !elements.iter().any(|element| is_known(&element.name)) {
             return None;
         }
+        self.look_for_unknown(&elements);
         let infos = elements.iter().find(|element| element.name == "WorldInfo");
         let course = infos.map(|info| CourseNoise::of(info));
         Some(self.elements(&elements, course))
@@ -198,7 +199,9 @@ impl Importer<'_> {
             return None;
         }
         if !is_known(name) {
-            self.skip(element, "there is nothing like it in a world file");
+            let hint = dragoman_text::nearest(name, KINDS);
+            let hint = hint.map(|kind| format!("; did you mean <{kind}>?")).unwrap_or_default();
+            self.skip(element, &format!("there is nothing like it in a world file{hint}"));
             return None;
         }
         let own = self.placement(element)?;
@@ -381,6 +384,23 @@ impl Importer<'_> {
     }
 }
 
+/// The elements that a world can hold.
+const KINDS: [&str; 13] = [
+    "FaceSetPart",
+    "PrismaticPart",
+    "CylindricalPart",
+    "SpherePart",
+    "MeshPart",
+    "ComposedEntity",
+    "Pioneer3ATSim",
+    "PatrolbotSim",
+    "WheeledBaseSim",
+    "LMS100Sim",
+    "LMS200Sim",
+    "UltrasonicSensor",
+    "LandMark",
+];
+
 enum Link {
     None,
     To(usize),
@@ -388,7 +408,8 @@ enum Link {
     Tool,
 }
 
-fn is_known(name: &str) -> bool {
+/// Whether a world can hold this element.
+pub(super) fn is_known(name: &str) -> bool {
     is_part(name) || is_sensor(name) || wheels(name).is_some() || name == "LandMark"
 }
 

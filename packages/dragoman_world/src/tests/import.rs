@@ -250,6 +250,59 @@ fn meshes_are_files_beside_the_world() {
 }
 
 #[test]
+fn what_is_not_read_is_named_once() {
+    let text = "<World>
+<SpherePart name='a' raduis='2'><postion>{1,0,0}</postion></SpherePart>
+<SpherePart name='b' raduis='2' radius='0.5' radius='1'><position>{1,0,0}</position><position>{2,0,0}</position></SpherePart>
+<SpherPart name='c'/>
+<FaceSetPart name='d'><face shade='x'><vertex>{0,0,0}{1,0,0}{0,1,0}</vertex><colour r='red'/></face><texture/></FaceSetPart>
+<ComposedEntity name='e'><SpherePart tint='1'/><SpherePart/></ComposedEntity>
+<LMS100Sim name='f'><driver/></LMS100Sim>
+</World>";
+    let import = import(text);
+    assert_eq!(
+        notes(&import),
+        [
+            (2, "'raduis' of <SpherePart> (2 times) is not read here: left out; did you mean 'radius'?"),
+            (2, "<postion> in <SpherePart> is not read here: left out; did you mean 'position'?"),
+            (3, "a second 'radius' of <SpherePart> is left out"),
+            (3, "a second <position> in <SpherePart> is left out"),
+            (
+                4,
+                "<SpherPart> \"c\" is not taken: there is nothing like it in a world file; did you mean <SpherePart>?"
+            ),
+            (5, "r=\"red\" of <colour> is not a number: 1 instead"),
+            (5, "'shade' of <face> is not read here: left out"),
+            (5, "<texture> in <FaceSetPart> is not read here: left out"),
+            (6, "'tint' of <SpherePart> is not read here: left out"),
+            (7, "<driver> in <LMS100Sim> is not read here: left out"),
+        ]
+    );
+    let import = self::import("<World><SpherePart name='a' radius=2 /></World>");
+    assert!(
+        import.notes[0].text.starts_with("an attribute of <SpherePart> is left out: "),
+        "{:?}",
+        import.notes
+    );
+}
+
+#[test]
+fn any_encoding() {
+    let text = "<?xml version='1.0' encoding='utf-16'?>\r\n<World><SpherePart name='Mu\u{f1}oz'/></World>";
+    let wide: Vec<u8> = [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let marked = [b"\xef\xbb\xbf", text.replace("utf-16", "UTF-8").as_bytes()].concat();
+    let latin = text.replace("utf-16", "ISO-8859-1").chars().map(|letter| letter as u8).collect();
+    for bytes in [wide, marked, latin] {
+        let import = import::world(&bytes, &no_files, "").unwrap();
+        assert!(import.notes.is_empty(), "{:?}", import.notes);
+        load(&import.yaml).location(None, "Mu\u{f1}oz").unwrap();
+    }
+    let import = import::world(b"<World>\n<SpherePart name='Mu\xf1oz'/></World>", &no_files, "").unwrap();
+    assert_eq!(notes(&import), [(2, "this is not UTF-8: read as Windows-1252")]);
+    load(&import.yaml).location(None, "Mu\u{f1}oz").unwrap();
+}
+
+#[test]
 fn files_that_are_no_world() {
     let error = |text: &str| import::world(text.as_bytes(), &no_files, "").unwrap_err();
     assert_eq!(error(""), ImportError::NoWorld);
