@@ -12,7 +12,7 @@
 //!
 //! | topic | choice |
 //! | --- | --- |
-//! | unknown elements and attributes | kept ([`Extra`], `Unknown`) and written again: a map of a newer platform loses nothing. In a task and in a wait, [`check`](Document::check) refuses unknown elements, because the program would change without them |
+//! | unknown elements and attributes | kept ([`Extra`], `Unknown`) and written again: a map of a newer platform loses nothing. [`unknown`](Document::unknown) names each once. In a task and in a wait, [`check`](Document::check) refuses unknown elements, because the program would change without them |
 //! | coordinates, angles | mm, degrees; numbers may have a fraction |
 //! | required attributes | those without which an element has no meaning; the others are `Option`s |
 //! | `Version`, `version` | both are read; written as read |
@@ -27,7 +27,7 @@
 //! | missing fields of a date | any |
 //! | comments, processing instructions | ignored, and not kept; [`ProgramSource`] keeps comments. To return the exact text, store the text |
 //! | `<!DOCTYPE map SYSTEM "map.dtd">` | ignored; nothing is loaded. Refused with declarations in it |
-//! | encoding | UTF-8, or ISO 8859-1 if declared; UTF-8 is written. A text that is UTF-8 by now is declared so ([`declared_as_utf8`]) |
+//! | encoding | UTF-8, UTF-16 with a byte order mark, ISO 8859-1 or Windows-1252 if declared; UTF-8 is written. A text that is UTF-8 by now is declared so ([`declared_as_utf8`]) |
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -76,6 +76,13 @@ pub trait Document: Node {
 
     /// Inconsistencies, in the order of the document. Empty: valid.
     fn check(&self) -> Vec<DocumentError>;
+
+    /// Parts that are not known, and kept without effect, each kind once: at most 20, in the order of the document.
+    fn unknown(&self) -> Vec<DocumentError> {
+        let mut found = Vec::new();
+        self.find_unknown(&mut found);
+        once_each(found)
+    }
 
     /// Parses a document without [`check`](Self::check).
     ///
@@ -142,14 +149,17 @@ pub enum Problem {
     Root { found: String, expected: &'static str },
     #[error("<{}> has text in it", excerpt(.element))]
     Text { element: String },
-    #[error("<{element}> has no attribute '{attribute}'")]
-    MissingAttribute { element: String, attribute: &'static str },
+    #[error("<{element}> has no attribute '{attribute}'{hint}")]
+    MissingAttribute { element: String, attribute: &'static str, hint: String },
     #[error("{attribute}=\"{}\" is not {kind}", excerpt(.value))]
     Value { attribute: &'static str, value: String, kind: &'static str },
-    #[error("<{element}> needs {expected} <{child}>; it has {found}")]
-    Children { element: String, child: &'static str, expected: &'static str, found: usize },
-    #[error("<{}> is not known", excerpt(.element))]
-    Unknown { element: String },
+    #[error("<{element}> needs {expected} <{child}>; it has {found}{hint}")]
+    Children { element: String, child: &'static str, expected: &'static str, found: usize, hint: String },
+    #[error("<{}> is not known{hint}", excerpt(.element))]
+    Unknown { element: String, hint: String },
+    /// Not an error: a part that the guide does not define.
+    #[error("{part}{} is not known, and kept without effect{hint}", repeated(*.times))]
+    Kept { part: String, hint: String, times: usize },
     #[error("{what} '{}' occurs twice", excerpt(.name))]
     Duplicate { what: &'static str, name: String },
     #[error("there is no {what} '{}'", excerpt(.name))]
@@ -200,6 +210,30 @@ pub enum WriteError {
         /// The element at which the limit is exceeded.
         element: String,
     },
+}
+
+/// Most unknown parts that are named.
+const MAX_UNKNOWN: usize = 20;
+
+fn repeated(times: usize) -> String {
+    if times > 1 { format!(" ({times} times)") } else { String::new() }
+}
+
+/// The first of each kind of unknown parts, with their number, in the order of the document.
+fn once_each(found: Vec<DocumentError>) -> Vec<DocumentError> {
+    let mut places = std::collections::BTreeMap::new();
+    let mut once: Vec<DocumentError> = Vec::new();
+    for one in found {
+        let Problem::Kept { part, .. } = &one.problem else { continue };
+        let place = *places.entry(part.clone()).or_insert(once.len());
+        match once.get_mut(place) {
+            Some(DocumentError { problem: Problem::Kept { times, .. }, .. }) => *times += 1,
+            _ => once.push(one),
+        }
+    }
+    once.sort_by_key(|one| (one.position.line, one.position.column));
+    once.truncate(MAX_UNKNOWN);
+    once
 }
 
 /// Adds an error.

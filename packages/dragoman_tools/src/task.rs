@@ -153,17 +153,26 @@ pub fn check(command: &CheckCommand) -> Result<()> {
     if let Some(file) = &command.roadmap {
         let bytes = read_bytes(file)?;
         let roadmap = Roadmap::read(&bytes).map_err(|error| report(file, &[error]))?;
+        warn(file, &roadmap.unknown());
         let missing = program.check_stations(&roadmap);
         if !missing.is_empty() {
             return Err(report(&command.file, &missing).into());
         }
     }
+    warn(&command.file, &program.unknown());
     for (position, part) in program.without_effect() {
         eprintln!("{}:{}:{}: warning: {part}", command.file.display(), position.line, position.column);
     }
     let steps: usize = program.tasks.iter().map(|task| task.steps.len()).sum();
     outln!("{}: no errors; tasks: {}, steps: {steps}", command.file.display(), program.tasks.len());
     Ok(())
+}
+
+/// Prints what has no effect.
+fn warn(file: &Path, parts: &[DocumentError]) {
+    for DocumentError { position, problem } in parts {
+        eprintln!("{}:{}:{}: warning: {problem}", file.display(), position.line, position.column);
+    }
 }
 
 /// Converts a program from XML to text or back.

@@ -4,6 +4,8 @@
 //! [`Node`] is a typed element, made by [`element!`]; [`choice!`] is one of several. [`Value`] is the value of an
 //! attribute.
 
+use dragoman_text::nearest;
+
 use super::xml::{Attribute, Element, Position};
 use super::{DocumentError, Problem, WriteError};
 
@@ -26,6 +28,42 @@ impl Extra {
     pub fn is_empty(&self) -> bool {
         self.attributes.is_empty() && self.elements.is_empty()
     }
+
+    /// Adds its parts to those that are not known. `attributes` and `children` are known.
+    pub(super) fn find_unknown(
+        &self,
+        element: &str,
+        attributes: &[&'static str],
+        children: &[&'static str],
+        found: &mut Vec<DocumentError>,
+    ) {
+        for Attribute { name, position, .. } in &self.attributes {
+            let part = format!("'{}' of <{}>", dragoman_text::excerpt(name), dragoman_text::excerpt(element));
+            found.push(kept(part, name, attributes, *position));
+        }
+        found.extend(self.elements.iter().map(|child| kept_element(child, children)));
+    }
+}
+
+/// An element that is kept without effect.
+pub(super) fn kept_element(element: &Element, known: &[&'static str]) -> DocumentError {
+    kept(format!("<{}>", dragoman_text::excerpt(&element.name)), &element.name, known, element.position)
+}
+
+fn kept(part: String, name: &str, known: &[&'static str], position: Position) -> DocumentError {
+    DocumentError { position, problem: Problem::Kept { part, hint: meant(name, known), times: 1 } }
+}
+
+/// The end of a sentence about a name that is not known: the one that resembles it.
+pub(super) fn meant(name: &str, known: &[&'static str]) -> String {
+    let nearest = nearest(name, known.iter().copied());
+    nearest.map(|nearest| format!("; did you mean '{nearest}'?")).unwrap_or_default()
+}
+
+/// The end of a sentence about a part that is missing: a name that is there, and resembles it.
+fn instead<'a>(missing: &str, there: impl Iterator<Item = &'a str>) -> String {
+    let nearest = nearest(missing, there);
+    nearest.map(|nearest| format!("; there is '{}'", dragoman_text::excerpt(nearest))).unwrap_or_default()
 }
 
 /// A typed element.
@@ -35,6 +73,12 @@ pub(super) trait Node: Sized {
     fn from_element(element: Element) -> Result<Self, DocumentError>;
 
     fn to_element(&self) -> Result<Element, WriteError>;
+
+    /// Adds the names of its element.
+    fn names(all: &mut Vec<&'static str>);
+
+    /// Adds the parts that are kept without effect.
+    fn find_unknown(&self, found: &mut Vec<DocumentError>);
 
     #[cfg(test)]
     fn sample(source: &mut Source) -> Self;
@@ -70,6 +114,12 @@ pub(super) trait ChildField: Sized {
     fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError>;
 
     fn put(&self, element: &mut Element) -> Result<(), WriteError>;
+
+    /// As of [`Node`].
+    fn names(all: &mut Vec<&'static str>);
+
+    /// As of [`Node`].
+    fn find_unknown(&self, found: &mut Vec<DocumentError>);
 
     /// Whether it accepts elements that the guide does not define.
     #[cfg(test)]
@@ -118,7 +168,9 @@ impl Element {
     }
 
     fn children_error(&self, name: &'static str, expected: &'static str, found: usize) -> DocumentError {
-        let problem = Problem::Children { element: self.name.clone(), child: name, expected, found };
+        let there = self.children.iter().map(|child| child.name.as_str());
+        let hint = if found == 0 { instead(name, there) } else { String::new() };
+        let problem = Problem::Children { element: self.name.clone(), child: name, expected, found, hint };
         DocumentError { position: self.position, problem }
     }
 
@@ -149,9 +201,11 @@ impl Element {
 
 impl<T: Value> AttributeField for T {
     fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError> {
-        element.take_value(name)?.ok_or_else(|| DocumentError {
-            position: element.position,
-            problem: Problem::MissingAttribute { element: element.name.clone(), attribute: name },
+        element.take_value(name)?.ok_or_else(|| {
+            let there = element.attributes.iter().map(|attribute| attribute.name.as_str());
+            let hint = instead(name, there);
+            let problem = Problem::MissingAttribute { element: element.name.clone(), attribute: name, hint };
+            DocumentError { position: element.position, problem }
         })
     }
 
@@ -238,6 +292,14 @@ impl<T: Node> ChildField for T {
         Ok(())
     }
 
+    fn names(all: &mut Vec<&'static str>) {
+        <T as Node>::names(all);
+    }
+
+    fn find_unknown(&self, found: &mut Vec<DocumentError>) {
+        Node::find_unknown(self, found);
+    }
+
     #[cfg(test)]
     fn takes_all() -> bool {
         T::accepts("new")
@@ -260,6 +322,14 @@ impl<T: Node> ChildField for Option<T> {
 
     fn put(&self, element: &mut Element) -> Result<(), WriteError> {
         self.iter().try_for_each(|child| child.put(element))
+    }
+
+    fn names(all: &mut Vec<&'static str>) {
+        <T as Node>::names(all);
+    }
+
+    fn find_unknown(&self, found: &mut Vec<DocumentError>) {
+        self.iter().for_each(|child| Node::find_unknown(child, found));
     }
 
     #[cfg(test)]
@@ -285,6 +355,14 @@ impl<T: Node> ChildField for [T; 2] {
         self.iter().try_for_each(|child| child.put(element))
     }
 
+    fn names(all: &mut Vec<&'static str>) {
+        <T as Node>::names(all);
+    }
+
+    fn find_unknown(&self, found: &mut Vec<DocumentError>) {
+        self.iter().for_each(|child| Node::find_unknown(child, found));
+    }
+
     #[cfg(test)]
     fn takes_all() -> bool {
         T::accepts("new")
@@ -303,6 +381,14 @@ impl<T: Node> ChildField for Vec<T> {
 
     fn put(&self, element: &mut Element) -> Result<(), WriteError> {
         self.iter().try_for_each(|child| child.put(element))
+    }
+
+    fn names(all: &mut Vec<&'static str>) {
+        <T as Node>::names(all);
+    }
+
+    fn find_unknown(&self, found: &mut Vec<DocumentError>) {
+        self.iter().for_each(|child| Node::find_unknown(child, found));
     }
 
     #[cfg(test)]
@@ -364,6 +450,21 @@ macro_rules! element {
                 $( $( self.$child.put(&mut element)?; )* )?
                 element.end(&self.extra);
                 Ok(element)
+            }
+
+            fn names(all: &mut Vec<&'static str>) {
+                all.extend([$tag $(, $other)?]);
+            }
+
+            fn find_unknown(&self, found: &mut Vec<$crate::documents::DocumentError>) {
+                #[allow(unused_imports, reason = "elements without children")]
+                use $crate::documents::element::ChildField;
+                #[allow(unused_mut, reason = "elements without children")]
+                let mut children: Vec<&'static str> = Vec::new();
+                $( $( <$node as ChildField>::names(&mut children); )* )?
+                let name = self.extra.name.as_deref().unwrap_or($tag);
+                self.extra.find_unknown(name, &[$( $( $text, )* )?], &children, found);
+                $( $( ChildField::find_unknown(&self.$child, found); )* )?
             }
 
             #[cfg(test)]
@@ -429,6 +530,21 @@ macro_rules! choice {
                 }
             }
 
+            fn names(all: &mut Vec<&'static str>) {
+                $( <$node as $crate::documents::element::Node>::names(all); )*
+            }
+
+            fn find_unknown(&self, found: &mut Vec<$crate::documents::DocumentError>) {
+                match self {
+                    $( Self::$variant(node) => $crate::documents::element::Node::find_unknown(node, found), )*
+                    $( Self::$unknown(element) => {
+                        let mut known = Vec::new();
+                        <Self as $crate::documents::element::Node>::names(&mut known);
+                        found.push($crate::documents::element::kept_element(element, &known));
+                    } )?
+                }
+            }
+
             #[cfg(test)]
             fn sample(source: &mut $crate::documents::properties::Source) -> Self {
                 let all: &[fn(&mut $crate::documents::properties::Source) -> Self] = &[
@@ -444,7 +560,7 @@ macro_rules! choice {
     (@otherwise $element:ident) => {
         Err($crate::documents::DocumentError {
             position: $element.position,
-            problem: $crate::documents::Problem::Unknown { element: $element.name },
+            problem: $crate::documents::Problem::Unknown { element: $element.name, hint: String::new() },
         })
     };
     (@otherwise $element:ident $unknown:ident) => { Ok(Self::$unknown($element)) };

@@ -259,7 +259,8 @@ fn check_polygon(
     points.iter().for_each(|point| check_point(point, errors));
     let Some(first) = points.first().filter(|_| points.len() >= 3) else {
         let (child, expected) = ("point", "at least three");
-        let problem = Problem::Children { element: element.to_owned(), child, expected, found: points.len() };
+        let (element, found, hint) = (element.to_owned(), points.len(), String::new());
+        let problem = Problem::Children { element, child, expected, found, hint };
         return report(errors, position, problem);
     };
     // A corner that differs from the first, and one that is not on the line through these two.

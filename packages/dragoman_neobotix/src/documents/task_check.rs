@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use dragoman_text::{excerpt, hint};
 
+use super::element::{Node, meant};
 use super::map::COORDINATE_LIMIT;
 use super::{
     Condition, Document, DocumentError, Element, Extra, Motion, MotionAction, MoveTo, Parameter, Position,
@@ -115,7 +116,7 @@ fn check_task(task: &Task, tasks: &BTreeSet<&str>, errors: &mut Vec<DocumentErro
             Step::Audio(one) if one.action.is_none() => {
                 needs_action("audio", "speak or play", &one.extra, one.position, errors);
             }
-            Step::Unknown(element) => unknown(element, errors),
+            Step::Unknown(element) => unknown(element, &names::<Step>(), errors),
             Step::IoEvent(_) | Step::Label(_) | Step::Load(_) | Step::Log(_) => {}
             Step::Surveillance(_) | Step::Audio(_) => {}
         }
@@ -129,8 +130,16 @@ fn check_condition(key: &str, position: Position, errors: &mut Vec<DocumentError
     }
 }
 
-fn unknown(element: &Element, errors: &mut Vec<DocumentError>) {
-    report(errors, element.position, Problem::Unknown { element: element.name.clone() });
+fn unknown(element: &Element, known: &[&'static str], errors: &mut Vec<DocumentError>) {
+    let hint = meant(&element.name, known);
+    report(errors, element.position, Problem::Unknown { element: element.name.clone(), hint });
+}
+
+/// The names of the elements of a choice.
+fn names<T: Node>() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    T::names(&mut names);
+    names
 }
 
 /// Checks that a command has an action that the guide defines.
@@ -142,9 +151,10 @@ fn needs_action(
     errors: &mut Vec<DocumentError>,
 ) {
     match extra.elements.first() {
-        Some(other) => unknown(other, errors),
+        Some(other) => unknown(other, &child.split(" or ").collect::<Vec<_>>(), errors),
         None => {
-            let problem = Problem::Children { element: element.to_owned(), child, expected: "one", found: 0 };
+            let (element, hint) = (element.to_owned(), String::new());
+            let problem = Problem::Children { element, child, expected: "one", found: 0, hint };
             report(errors, position, problem);
         }
     }
@@ -194,7 +204,7 @@ fn check_wait(wait: &Wait, errors: &mut Vec<DocumentError>) {
             WaitEvent::BatteryCharge(charge) => {
                 check_range("the charge", charge.limit, [0.0, MAX_CHARGE], charge.position, errors);
             }
-            WaitEvent::Unknown(element) => unknown(element, errors),
+            WaitEvent::Unknown(element) => unknown(element, &names::<WaitEvent>(), errors),
             _ => {}
         }
     }

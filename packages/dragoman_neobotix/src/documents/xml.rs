@@ -122,11 +122,12 @@ fn unparsed(position: Position, error: impl fmt::Display) -> DocumentError {
     syntax(position, excerpt(&error.to_string()))
 }
 
-/// The text of a document with a declaration that says UTF-8, if it said something else, and the text is not ASCII: a
-/// reader that trusts the declaration would read other letters.
+/// The text of a document with a declaration that says UTF-8, if it said something else, and the text is not ASCII, or it
+/// said UTF-16: a reader that trusts the declaration would read other letters.
 pub fn declared_as_utf8(text: String) -> String {
     let head: String = text.chars().take(200).map(|one| one.to_ascii_lowercase()).collect();
-    let Some(declared) = declared_encoding(&head).filter(|name| *name != "utf-8" && !text.is_ascii()) else {
+    let is_wrong = |name: &&str| *name != "utf-8" && (!text.is_ascii() || name.starts_with("utf-16"));
+    let Some(declared) = declared_encoding(&head).filter(is_wrong) else {
         return text;
     };
     // The head has the same length as its text: only ASCII letters were changed.
@@ -139,7 +140,7 @@ pub fn declared_as_utf8(text: String) -> String {
     format!("{before}UTF-8{after}")
 }
 
-/// Decodes bytes: UTF-8, or ISO 8859-1 if declared.
+/// Decodes bytes: UTF-8, UTF-16 with a byte order mark, ISO 8859-1 or Windows-1252 if declared.
 ///
 /// # Errors
 /// Neither; the document is too long.
@@ -148,9 +149,18 @@ pub fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
         let problem = Problem::TooLong { len: bytes.len() };
         return Err(DocumentError { position: Position::default(), problem });
     }
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return match dragoman_text::decode(bytes) {
+            (text, None) => Ok(text),
+            (_, Some(note)) => Err(syntax(Position { line: 1, column: 1 }, note)),
+        };
+    }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let head =
         String::from_utf8_lossy(bytes.get(..bytes.len().min(200)).unwrap_or_default()).to_ascii_lowercase();
+    if matches!(declared_encoding(&head), Some("windows-1252" | "cp1252")) {
+        return Ok(dragoman_text::decode(bytes).0);
+    }
     if matches!(declared_encoding(&head), Some("iso-8859-1" | "latin1")) {
         return Ok(bytes.iter().map(|byte| char::from(*byte)).collect());
     }
@@ -505,6 +515,14 @@ mod tests {
         {
             assert_eq!(declared(&same), same);
         }
+        let wide = "<?xml version='1.0' encoding='UTF-16'?><a b='ñ'/>";
+        let bytes: Vec<u8> =
+            [0xfeff].into_iter().chain(wide.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        assert_eq!(decode(&bytes).as_deref(), Ok(wide));
+        assert_eq!(declared(&wide.replace('ñ', "n")), wide.replace('ñ', "n").replace("UTF-16", "UTF-8"));
+        assert_eq!(decode(b"\xff\xfea").expect_err("half a letter").position.line, 1);
+        let windows = b"<?xml version='1.0' encoding='windows-1252'?><a b='\x80'/>";
+        assert!(decode(windows).is_ok_and(|text| text.ends_with("<a b='€'/>")));
         let other = b"<?xml version=\"1.0\" encoding=\"ISO-8859-15\"?><a b='\xa4'/>";
         let error = decode(other).expect_err("not known");
         assert_eq!(error.to_string(), "line 1, column 51: neither UTF-8 nor declared as ISO-8859-1");

@@ -175,10 +175,15 @@ fn prepare(
     let content = match kind {
         Kind::Map => {
             let map = Map::read(text).map_err(wrong)?;
+            warn_of_unknown(name, &map);
             let prepared = PreparedMap::new((&map).into(), settings).map_err(Refusal::from);
             Content::Map(Box::new(prepared.map_err(refused)?))
         }
-        Kind::Roadmap => Content::Roadmap((&Roadmap::read(text).map_err(wrong)?).into()),
+        Kind::Roadmap => {
+            let roadmap = Roadmap::read(text).map_err(wrong)?;
+            warn_of_unknown(name, &roadmap);
+            Content::Roadmap((&roadmap).into())
+        }
         Kind::Program => {
             let program = Program::read(text).map_err(wrong)?;
             if let Ok(roadmap) = Roadmap::read(roadmap.as_bytes()) {
@@ -186,6 +191,7 @@ fn prepare(
                     tracing::warn!(%missing, "the program has a target that the roadmap does not have");
                 }
             }
+            warn_of_unknown(name, &program);
             for (position, part) in program.without_effect() {
                 tracing::warn!("the program, {position}: {part}");
             }
@@ -193,6 +199,12 @@ fn prepare(
         }
     };
     Ok(Prepared { kind, document, content })
+}
+
+fn warn_of_unknown(name: &str, document: &impl Document) {
+    for part in document.unknown() {
+        tracing::warn!("{name}: {part}");
+    }
 }
 
 /// Puts a document into force. An error changes nothing.

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::documents::properties::Source;
+use crate::documents::{Map, Roadmap};
 
 const XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!-- For the lab. -->
@@ -235,15 +236,25 @@ fn texts_are_what_the_file_says() {
     }
 }
 
+/// Errors of a document, and the parts without effect.
+fn faults<T: Document>(text: &str) -> Vec<DocumentError> {
+    match T::parse(text.as_bytes()) {
+        Ok(document) => [document.check(), document.unknown()].concat(),
+        Err(error) => vec![error],
+    }
+}
+
 /// As in the Python client: the file is shared.
 #[test]
 fn faulty_programs_are_refused_as_the_file_says() {
     let cases: Vec<_> = include_str!("../faults.txt").trim_end().split("\n\n== ").skip(1).collect();
-    assert_eq!(cases.len(), 19);
+    assert_eq!(cases.len(), 24);
     for case in cases {
         let (name, rest) = case.split_once("\n-- in\n").unwrap();
         let (input, expected) = rest.split_once("\n-- faults").unwrap();
         let errors = match ProgramSource::parse(format!("{input}\n").as_bytes()) {
+            _ if input.starts_with("<map") => faults::<Map>(input),
+            _ if input.starts_with("<roadmap") => faults::<Roadmap>(input),
             Ok(source) => source.program().1,
             Err(errors) => errors,
         };
