@@ -43,14 +43,15 @@ impl BaseOptions {
     /// Its parameters in a configuration file of Player.
     fn player_parameters(&self, path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
         let wrong = |error: &dyn std::fmt::Display| format!("--player-config {}: {error}", path.display());
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let (text, note) = dragoman_text::decode(&std::fs::read(path).map_err(|error| wrong(&error))?);
         let folder = path.parent().map(PathBuf::from).unwrap_or_default();
-        let include =
-            |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
+        let include = |name: &str| std::fs::read(folder.join(name)).map_err(|error| error.to_string());
+        let include = |name: &str| include(name).map(|bytes| dragoman_text::decode(&bytes).0);
         let base = base_parameters(&text, include).map_err(|error| wrong(&error))?;
         // There is no log yet.
-        for note in &base.notes {
-            eprintln!("--player-config: {note}");
+        let encoding = note.map(|note| note.to_string());
+        for note in encoding.iter().chain(&base.notes) {
+            eprintln!("--player-config {}: {note}", path.display());
         }
         let numbers = base.parameters.iter().map(|(name, value)| format!("{name}:={value:?}"));
         let baud = base.baud.map(|baud| format!("baud:={baud}"));

@@ -257,9 +257,12 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNode
         if len > table::MAX_INI_LEN as u64 {
             return Err(wrong(table::IniError::TooLong { len: usize::try_from(len).unwrap_or(usize::MAX) }));
         }
-        let ini =
-            table::IniFile::parse(&std::fs::read_to_string(dragoman_time::on_disk(&file)).map_err(failed)?)
-                .map_err(wrong)?;
+        let (text, note) =
+            dragoman_text::decode(&std::fs::read(dragoman_time::on_disk(&file)).map_err(failed)?);
+        if let Some(note) = note {
+            tracing::warn!("{}, {note}", file.display());
+        }
+        let ini = table::IniFile::parse(&text).map_err(wrong)?;
         read.read_ini(&ini).map_err(wrong)?;
         let file = file.display();
         for found in ini.watchdogs() {
@@ -270,7 +273,12 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNode
         for entry in ini.unknown() {
             let table::IniEntry { line, key, .. } = entry;
             if !ini.watchdogs().flatten().any(|(watchdog, _)| watchdog == entry) {
-                tracing::warn!("{file}, line {line}: unknown parameter '{key}' is kept and has no effect");
+                let known = table::declarations().iter().map(|known| known.key);
+                let meant = dragoman_text::nearest(key, known);
+                let hint = meant.map(|known| format!("; did you mean '{known}'?")).unwrap_or_default();
+                tracing::warn!(
+                    "{file}, line {line}: unknown parameter '{key}' is kept and has no effect{hint}"
+                );
             }
             kept.insert(key.clone(), entry.clone());
         }

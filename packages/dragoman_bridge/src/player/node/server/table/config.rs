@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Entry, Names, Table, TableError};
-use crate::player::server::config_file::{ConfigFile, DriverConfig, Value};
+use crate::player::server::config_file::{ConfigFile, DriverConfig, Unread, Value};
 use crate::player::wire::{self, Device};
 
 /// Options of drivers of bases: maximum speed.
@@ -43,7 +43,9 @@ impl Table {
                 let mut note = |what: &str| notes.push(format!("{}: {name}: {what}", provided.place));
                 let known = wire::INTERFACES.into_iter().find(|known| known.name == provided.interface);
                 let Some(interface) = known else {
-                    note("this interface is not known");
+                    let known = wire::INTERFACES.into_iter().map(|known| known.name);
+                    let hint = did_you_mean(&provided.interface, known);
+                    note(&format!("this interface is not known{hint}"));
                     continue;
                 };
                 let device = interface.device(provided.index);
@@ -88,9 +90,7 @@ impl Table {
         let global = file.sections().first();
         let port = global.and_then(|options| options.value("port")).map(Value::integer).transpose()?;
         let port = port.map(|port| u16::try_from(port).map_err(|_| out_of_range(port))).transpose()?;
-        for unread in file.unread() {
-            notes.push(format!("{}: option {} has no effect", unread.place, unread.option));
-        }
+        notes.extend(file.unread().iter().map(without_effect));
         Ok(Configured { table: Self(devices), port, notes })
     }
 
@@ -176,8 +176,27 @@ pub fn base_parameters(
     let baud = first(&BAUDS).map(Value::integer).transpose()?;
     let port = first(&["port"]).map(|port| port.text().to_owned());
     let unread = file.unread().into_iter();
-    let notes = unread.map(|it| format!("{}: option {} has no effect", it.place, it.option)).collect();
+    let notes = unread.map(|it| without_effect(&it)).collect();
     Ok(BaseParameters { parameters, baud, port, notes })
+}
+
+/// Options that have an effect, and global ones.
+fn known_options() -> impl Iterator<Item = &'static str> {
+    let lists = [&SPEEDS[..], &TURN_RATES, &WHEEL_SEPARATIONS, &WHEEL_RADII, &BAUDS];
+    lists.into_iter().flatten().copied().chain(["port", "unit_length", "unit_angle"])
+}
+
+fn without_effect(unread: &Unread<'_>) -> String {
+    let Unread { option, place, .. } = unread;
+    // A base on a port reads more of them than a device.
+    let is_known = known_options().any(|known| known == *option);
+    let hint = if is_known { String::new() } else { did_you_mean(option, known_options()) };
+    format!("{place}: option {option} has no effect{hint}")
+}
+
+fn did_you_mean<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let nearest = dragoman_text::nearest(given, known);
+    nearest.map(|nearest| format!("; did you mean '{nearest}'?")).unwrap_or_default()
 }
 
 fn note_requires(driver: &DriverConfig<'_>, notes: &mut Vec<String>) {
@@ -269,6 +288,26 @@ driver ( name \"sicklms200\" provides [\"laser:0\" \"gps:0\"] )
         let other = "driver ( name \"sicklms200\" provides [\"laser:0\"] )";
         let error = base_parameters(other, |_| Err(String::new())).unwrap_err().to_string();
         assert!(error.contains("no driver"), "{error}");
+    }
+
+    #[test]
+    fn what_is_misspelt_has_a_hint() {
+        let text = FILE.replace("max_xspeed", "max_xsped").replace("gps", "lasser");
+        let known = Table::from_yaml(KNOWN).unwrap();
+        let notes = known.configured(&text, |_| Err(String::new())).unwrap().notes.join("\n");
+        for expected in [
+            "line 8, column 13: option max_xsped has no effect; did you mean 'max_xspeed'?",
+            ": lasser:0: this interface is not known; did you mean 'laser'?",
+            "line 10, column 8: option port has no effect",
+        ] {
+            assert!(notes.lines().any(|line| line.ends_with(expected)), "{expected}: {notes}");
+        }
+        let base = base_parameters(&text, |_| Err(String::new())).unwrap();
+        assert!(
+            base.notes.iter().any(|note| note.ends_with("did you mean 'max_xspeed'?")),
+            "{:?}",
+            base.notes
+        );
     }
 
     #[test]
