@@ -267,7 +267,8 @@ pub fn arcs(command: &ArcsCommand, arm: &Arm) -> Result<()> {
     let mut found: BTreeMap<String, arcs::Calibration> = BTreeMap::new();
     for (joint, arc) in files::arcs(&command.arcs)? {
         if !joints.contains_key(joint.as_str()) {
-            return Err(format!("{shown}: the arm has no joint {joint}").into());
+            let hint = dragoman_text::hint(&joint, joints.keys().copied());
+            return Err(format!("{shown}: the arm has no joint {joint}{hint}").into());
         }
         let result = match arc {
             files::Arc::Length { counts, length, radius } => arcs::from_length(counts, length, radius),

@@ -1,5 +1,5 @@
 //! Measurements in CSV files: a header, then numbers; lines that begin with # are comments. Angles in radians, lengths
-//! in metres. Further columns are ignored.
+//! in metres. Further columns are named once, and ignored.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,14 +29,26 @@ struct Rows {
 impl Rows {
     fn read(path: &Path) -> Result<Self> {
         let shown = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| format!("{shown}: {error}"))?;
+        let (text, note) = dragoman_text::decode(&bytes);
+        if let Some(note) = note {
+            eprintln!("{shown}: warning: {note}");
+        }
+        Self::of(shown, &text)
+    }
+
+    fn of(shown: String, text: &str) -> Result<Self> {
         let failed = |error: csv::Error| format!("{shown}: {error}");
-        let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            .comment(Some(b'#'))
-            .from_path(path)
-            .map_err(failed)?;
+        let mut reader =
+            csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
         let header: Vec<String> = reader.headers().map_err(failed)?.iter().map(str::to_owned).collect();
         let records = reader.records().collect::<std::result::Result<Vec<_>, _>>().map_err(failed)?;
+        if let [only] = header.as_slice()
+            && let Some(separator) = only.chars().find(|letter| matches!(letter, ';' | '\t'))
+        {
+            let reason = format!("columns are separated by commas; in the first line there is {separator:?}");
+            return Err(format!("{shown}: {reason}").into());
+        }
         if records.is_empty() {
             return Err(format!("{shown} has no rows").into());
         }
@@ -54,12 +66,28 @@ impl Rows {
             (Some(_), Some(_)) => Err(format!("{}: column {name} exists twice", self.shown).into()),
             (None, _) => {
                 let header = self.header.join(", ");
+                let similar = dragoman_text::nearest(name, self.header.iter().map(String::as_str));
+                let similar = similar.map(|name| format!("; there is {name}")).unwrap_or_default();
                 Err(format!(
-                    "{}: there is no column {name}; the first line must name the columns, it is: {header}",
+                    "{}: there is no column {name}{similar}; the first line must name the columns, it is: {header}",
                     self.shown
                 )
                 .into())
             }
+        }
+    }
+
+    /// The columns that are none of these.
+    fn others(&self, used: &[usize]) -> Vec<&str> {
+        let columns = self.header.iter().enumerate().filter(|(index, _)| !used.contains(index));
+        columns.map(|(_, name)| name.as_str()).collect()
+    }
+
+    /// Names the columns that are not used.
+    fn warn_of_others(&self, used: &[usize]) {
+        let others = self.others(used);
+        if !others.is_empty() {
+            eprintln!("{}: warning: columns that are not used: {}", self.shown, others.join(", "));
         }
     }
 
@@ -82,6 +110,7 @@ impl Rows {
 pub(super) fn joints(path: &Path, joints: &[&str]) -> Result<Vec<Vec<f64>>> {
     let rows = Rows::read(path)?;
     let columns = joints.iter().map(|name| rows.column(name)).collect::<Result<Vec<_>>>()?;
+    rows.warn_of_others(&columns);
     let row =
         |record: &csv::StringRecord| columns.iter().map(|column| rows.number(record, *column)).collect();
     rows.records.iter().map(row).collect()
@@ -92,6 +121,7 @@ pub(crate) fn measurements(path: &Path, joints: &[&str]) -> Result<Vec<Measureme
     let rows = Rows::read(path)?;
     let columns = joints.iter().map(|name| rows.column(name)).collect::<Result<Vec<_>>>()?;
     let [x, y, z] = [rows.column("x")?, rows.column("y")?, rows.column("z")?];
+    rows.warn_of_others(&[columns.as_slice(), &[x, y, z]].concat());
     let row = |record: &csv::StringRecord| {
         let joints = columns.iter().map(|column| rows.number(record, *column)).collect::<Result<Vec<_>>>()?;
         let number = |column| rows.number(record, column);
@@ -107,6 +137,7 @@ pub(super) fn arcs(path: &Path) -> Result<BTreeMap<String, Arc>> {
     let mut arcs = BTreeMap::new();
     if rows.has("arc_length") {
         let (length, radius) = (rows.column("arc_length")?, rows.column("radius")?);
+        rows.warn_of_others(&[joint, counts, length, radius]);
         for record in &rows.records {
             let number = |column| rows.number(record, column);
             let arc =
@@ -119,6 +150,7 @@ pub(super) fn arcs(path: &Path) -> Result<BTreeMap<String, Arc>> {
         return Ok(arcs);
     }
     let [x, y, z] = [rows.column("x")?, rows.column("y")?, rows.column("z")?];
+    rows.warn_of_others(&[joint, counts, x, y, z]);
     for record in &rows.records {
         let number = |column| rows.number(record, column);
         let point = (number(counts)?, Point3::new(number(x)?, number(y)?, number(z)?));
@@ -134,6 +166,7 @@ pub(super) fn arcs(path: &Path) -> Result<BTreeMap<String, Arc>> {
 pub(crate) fn samples(path: &Path) -> Result<Vec<Sample>> {
     let rows = Rows::read(path)?;
     let [time, x, y, z] = [rows.column("time")?, rows.column("x")?, rows.column("y")?, rows.column("z")?];
+    rows.warn_of_others(&[time, x, y, z]);
     let row = |record: &csv::StringRecord| {
         let number = |column| rows.number(record, column);
         Ok(Sample { time: number(time)?, point: Point3::new(number(x)?, number(y)?, number(z)?) })
@@ -150,4 +183,49 @@ pub(super) fn poses(joints: &[&str], poses: &[Vec<f64>]) -> String {
         let _ = writeln!(text, "{}", numbers.join(","));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str) -> Result<Rows> {
+        Rows::of("a.csv".to_owned(), text)
+    }
+
+    #[test]
+    fn what_is_missing_or_too_much_is_named() {
+        let rows = rows("# of today\r\nlift, X,y,z,colour\r\n1,2,3,x,red\r\n").unwrap();
+        assert_eq!((rows.column("lift").unwrap(), rows.others(&[0, 2, 3])), (0, vec!["X", "colour"]));
+        let error = rows.column("x").err().unwrap().to_string();
+        let expected =
+            "a.csv: there is no column x; there is X; the first line must name the columns, it is: ";
+        assert!(error.starts_with(expected), "{error}");
+        let error = rows.number(&rows.records[0], 3).unwrap_err().to_string();
+        assert_eq!(error, "a.csv: line 3: z is not a number: \"x\"");
+    }
+
+    #[test]
+    fn other_separators_are_named() {
+        for (text, separator) in [("lift;x;y;z\n1;2;3;4\n", "';'"), ("lift\tx\n1\t2\n", "'\\t'")] {
+            let error = rows(text).err().unwrap().to_string();
+            assert!(error.contains("separated by commas") && error.ends_with(separator), "{error}");
+        }
+        assert!(rows("lift\n1\n").is_ok());
+        assert!(rows("lift\n").err().unwrap().to_string().contains("no rows"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[lift,;xyz0-9.#\"\n\r\u{e9}-]{0,60}") {
+            if let Ok(rows) = rows(&text) {
+                for record in &rows.records {
+                    for column in 0..rows.header.len() {
+                        let _ = rows.number(record, column);
+                    }
+                }
+                let _ = rows.column("x");
+            }
+        }
+    }
 }
