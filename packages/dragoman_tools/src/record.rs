@@ -38,7 +38,7 @@ use futures::{FutureExt, StreamExt};
 use channel::Channel;
 use file::{Entry, Recording};
 use graph::{Found, Subscribed, watch};
-use selection::{Pattern, Pictures, Selection};
+use selection::{Pattern, Pictures, Selection, with_hint};
 use thesis_logs::ThesisLogs;
 use view::View;
 
@@ -160,7 +160,7 @@ pub struct Summary {
     pub(crate) duration: Duration,
     /// The topics, sorted by name, including those without messages.
     pub(crate) topics: Vec<TopicSummary>,
-    /// Requested topics without a publisher.
+    /// Requested topics without a publisher, with what may be meant.
     pub(crate) missing: Vec<String>,
     /// Topics of raw pictures, which were not asked for.
     pub(crate) left_out: Vec<String>,
@@ -237,6 +237,7 @@ impl Session {
                 Some(found) = incoming.next() => match found {
                     Found::Topic(topic) => topics.add(topic),
                     Found::LeftOut(topic) => topics.left_out.push(topic),
+                    Found::Other(topic) => topics.others.push(topic),
                 },
                 Some((index, message)) = topics.messages.next(), if !topics.messages.is_empty() => {
                     topics.record(index, message, &recording, &dropped);
@@ -257,6 +258,8 @@ struct Topics {
     topics: Vec<Topic>,
     messages: SelectAll<BoxStream<'static, (usize, SerializedMessage)>>,
     left_out: Vec<String>,
+    /// Topics that were not requested.
+    others: Vec<String>,
 }
 
 struct Topic {
@@ -322,7 +325,11 @@ impl Topics {
             })
             .collect();
         topics.sort_by(|a, b| (&a.topic, &a.type_name).cmp(&(&b.topic, &b.type_name)));
-        let missing = selection.missing(topics.iter().map(|topic| topic.topic.as_str()));
+        let recorded = || topics.iter().map(|topic| topic.topic.as_str());
+        let missing = selection.missing(recorded()).into_iter();
+        let missing = missing
+            .map(|missing| with_hint(&missing, recorded().chain(self.others.iter().map(String::as_str))))
+            .collect();
         let left_out = self.left_out.clone();
         Summary { path, bytes: written.bytes, duration: written.duration, topics, missing, left_out }
     }

@@ -10,11 +10,16 @@ use futures::channel::mpsc::UnboundedSender;
 use futures::stream::BoxStream;
 
 use super::channel;
-use super::selection::Selection;
+use super::selection::{Selection, with_hint};
 use crate::worker::Worker;
 
 /// Polling interval of the graph.
 const PERIOD: Duration = Duration::from_millis(500);
+
+/// After so many looks at the graph a requested topic that is not there is reported.
+const PATIENCE: u32 = 6;
+/// Most topics that were not requested, among which a misspelt one is searched.
+const MOST_OTHERS: usize = 10_000;
 
 /// Maximum duration of one delivery, and so of the shutdown.
 const SPIN_TIMEOUT: Duration = Duration::from_millis(50);
@@ -24,6 +29,8 @@ pub(super) enum Found {
     Topic(Subscribed),
     /// A topic of pictures that are not wanted.
     LeftOut(String),
+    /// A topic that was not requested.
+    Other(String),
 }
 
 /// A subscribed topic, new or resubscribed because a publisher with a weaker offer appeared.
@@ -62,6 +69,9 @@ struct Subscriptions {
     made: BTreeMap<(String, String), Option<Strictest>>,
     undefined: BTreeSet<String>,
     left_out: BTreeSet<String>,
+    /// Topics that were not requested.
+    others: BTreeSet<String>,
+    looks: u32,
 }
 
 impl Subscriptions {
@@ -71,6 +81,7 @@ impl Subscriptions {
             Ok(topics) => BTreeMap::from_iter(topics),
             Err(error) => return tracing::warn!(%error, "the topics could not be listed"),
         };
+        self.look_for_missing(&topics, selection, found);
         // Sorted: subscriptions are made in the same order in every run.
         let topics: BTreeMap<String, Vec<String>> =
             topics.into_iter().filter(|(topic, _)| selection.wants(topic)).collect();
@@ -96,6 +107,31 @@ impl Subscriptions {
                     // Fails only when the recording has ended.
                     let _ = found.unbounded_send(news);
                 }
+            }
+        }
+    }
+
+    /// Reports topics that were not requested, and after a while once those that were and are not there.
+    fn look_for_missing(
+        &mut self,
+        topics: &BTreeMap<String, Vec<String>>,
+        selection: &Selection,
+        found: &UnboundedSender<Found>,
+    ) {
+        if !selection.names_topics() {
+            return;
+        }
+        let names = || topics.keys().map(String::as_str);
+        for other in topics.keys().filter(|topic| !selection.wants(topic)) {
+            if self.others.len() < MOST_OTHERS && self.others.insert(other.clone()) {
+                // Fails only when the recording has ended.
+                let _ = found.unbounded_send(Found::Other(other.clone()));
+            }
+        }
+        self.looks = self.looks.saturating_add(1);
+        if self.looks == PATIENCE {
+            for missing in selection.missing(names()) {
+                tracing::warn!("not published yet: {}", with_hint(&missing, names()));
             }
         }
     }

@@ -103,11 +103,31 @@ impl Selection {
             && !self.exclude.iter().any(|pattern| pattern.matches(topic))
     }
 
+    /// Whether single topics are requested.
+    pub(super) fn names_topics(&self) -> bool {
+        !self.include.is_empty()
+    }
+
     /// The requested topics that are not in `topics`.
     pub(crate) fn missing<'a>(&self, topics: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
         let absent =
             self.include.iter().filter(|pattern| !topics.clone().any(|topic| pattern.matches(topic)));
         absent.map(ToString::to_string).collect()
+    }
+}
+
+/// A requested topic that is not there, with the one of `known` that may be meant.
+pub(super) fn with_hint<'a>(missing: &str, known: impl Iterator<Item = &'a str>) -> String {
+    // Of `/ranger/` the names of other namespaces.
+    let namespaces = |topic: &'a str| topic.match_indices('/').filter_map(move |(at, _)| topic.get(..=at));
+    let nearest = if missing.ends_with('/') {
+        dragoman_text::nearest(missing, known.flat_map(namespaces))
+    } else {
+        dragoman_text::nearest(missing, known.filter(|name| *name != missing))
+    };
+    match nearest {
+        Some(nearest) => format!("{missing} (did you mean '{nearest}'?)"),
+        None => missing.to_owned(),
     }
 }
 
@@ -148,6 +168,20 @@ mod tests {
         let selection = selection(&["/ranger/", "/door"], &[]);
         assert_eq!(selection.missing(["/ranger/pose"].into_iter()), ["/door"]);
         assert_eq!(selection.missing([].into_iter()), ["/ranger/", "/door"]);
+    }
+
+    #[test]
+    fn what_is_missing_may_be_misspelt() {
+        let known = ["/ranger/pose", "/ranger/joint_states", "/tf"];
+        for (missing, expected) in [
+            ("/ranger/pse", "/ranger/pse (did you mean '/ranger/pose'?)"),
+            ("/ranger/joint_state", "/ranger/joint_state (did you mean '/ranger/joint_states'?)"),
+            ("/rangr/", "/rangr/ (did you mean '/ranger/'?)"),
+            ("/tf", "/tf"),
+            ("/door", "/door"),
+        ] {
+            assert_eq!(with_hint(missing, known.into_iter()), expected);
+        }
     }
 
     #[test]
