@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use dragoman_io::can::Bus;
 use dragoman_ros::diagnostics::Diagnostics;
+use dragoman_ros::naming::find_joint;
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{
@@ -358,9 +359,12 @@ impl Arm {
             return Err(DriveError::WrongLength { joints: names.len(), given: values.len() });
         }
         for (name, value) in names.iter().zip(values) {
-            let joint = self.names.iter().position(|known| known == name);
-            let slot = joint.and_then(|joint| all.get_mut(joint));
-            *slot.ok_or_else(|| DriveError::Fault(format!("the arm has no joint '{name}'")))? = *value;
+            let slot = find_joint(&self.names, name).and_then(|joint| all.get_mut(joint));
+            let unknown = || {
+                let hint = dragoman_text::hint(name, self.names.iter().map(String::as_str));
+                DriveError::Fault(format!("the arm has no joint '{name}'{hint}"))
+            };
+            *slot.ok_or_else(unknown)? = *value;
         }
         Ok(all)
     }

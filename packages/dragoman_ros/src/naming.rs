@@ -56,6 +56,13 @@ pub fn joint_token(name: &str) -> Cow<'_, str> {
     token.into()
 }
 
+/// The place of a joint among `names`, by its name or else by what [`joint_token`] makes of it: who knows a joint by its
+/// topics may call it so.
+pub fn find_joint(names: &[impl AsRef<str>], given: &str) -> Option<usize> {
+    let by_name = names.iter().position(|name| name.as_ref() == given);
+    by_name.or_else(|| names.iter().position(|name| joint_token(name.as_ref()) == given))
+}
+
 /// `name`, relative or absolute, in `namespace`.
 pub fn below(namespace: &str, name: &str) -> String {
     let parts = [namespace, name].map(|part| part.trim_matches('/'));
@@ -97,6 +104,19 @@ mod tests {
             ("\u{fc}", "xc3_xbc"),
         ] {
             assert_eq!(joint_token(name), expected);
+        }
+    }
+
+    #[test]
+    fn joints_are_found_by_either_name() {
+        let names = ["lift.joint", "lift_x2ejoint", "turn-joint"];
+        for (given, place) in [
+            ("lift.joint", Some(0)),
+            ("lift_x2ejoint", Some(1)),
+            ("turn_x2djoint", Some(2)),
+            ("turn_joint", None),
+        ] {
+            assert_eq!(find_joint(&names, given), place, "{given}");
         }
     }
 

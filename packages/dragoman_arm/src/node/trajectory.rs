@@ -7,7 +7,7 @@ use dragoman_ros::control_msgs::action::FollowJointTrajectory::{
 };
 use dragoman_ros::control_msgs::msg::JointTolerance;
 use dragoman_ros::fields::set_point_index;
-use dragoman_ros::naming::joint_token;
+use dragoman_ros::naming::find_joint;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::{self, NodeTasks, Outcome};
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
@@ -152,13 +152,12 @@ fn plan(arm: &SharedArm, goal: &Goal, defaults: Defaults) -> Result<Planned, Str
 
 /// For each joint of the arm its index in the trajectory.
 fn order(trajectory: &JointTrajectory, names: &[String]) -> Result<Vec<usize>, String> {
-    // Who knows a joint by its topics may call it so.
-    let is_called = |name: &String, given: &String| {
-        name == given || (joint_token(name) == *given && !names.contains(given))
-    };
-    let is_known = |given: &&String| names.iter().any(|name| is_called(name, given));
-    if let Some(unknown) = trajectory.joint_names.iter().find(|given| !is_known(given)) {
-        return Err(format!("the arm has no joint '{unknown}'"));
+    let called: Vec<Option<usize>> =
+        trajectory.joint_names.iter().map(|given| find_joint(names, given)).collect();
+    if let Some((unknown, _)) = trajectory.joint_names.iter().zip(&called).find(|(_, place)| place.is_none())
+    {
+        let hint = dragoman_text::hint(unknown, names.iter().map(String::as_str));
+        return Err(format!("the arm has no joint '{unknown}'{hint}"));
     }
     if trajectory.joint_names.len() != names.len() {
         return Err(format!(
@@ -168,11 +167,11 @@ fn order(trajectory: &JointTrajectory, names: &[String]) -> Result<Vec<usize>, S
             names.join(", ")
         ));
     }
-    let place = |name: &String| {
-        let found = trajectory.joint_names.iter().position(|given| is_called(name, given));
+    let place = |(joint, name): (usize, &String)| {
+        let found = called.iter().position(|place| *place == Some(joint));
         found.ok_or_else(|| format!("joint '{name}' is not in the trajectory"))
     };
-    names.iter().map(place).collect()
+    names.iter().enumerate().map(place).collect()
 }
 
 /// The points later than `since` (s after the trajectory's start), in the order of the arm's joints.
@@ -210,7 +209,9 @@ fn tolerances(
     names: &[String],
     default: Option<f64>,
 ) -> Result<Vec<Tolerance>, String> {
-    if let Some(unknown) = given.iter().find(|tolerance| !names.contains(&tolerance.name)) {
+    let places: Vec<Option<usize>> =
+        given.iter().map(|tolerance| find_joint(names, &tolerance.name)).collect();
+    if let Some((unknown, _)) = given.iter().zip(&places).find(|(_, place)| place.is_none()) {
         return Err(format!("a tolerance is for joint '{}', which the arm does not have", unknown.name));
     }
     let value = |value: f64, default: Option<f64>| match value {
@@ -218,14 +219,14 @@ fn tolerances(
         value if value > 0.0 => Some(value),
         _ => default,
     };
-    let of_joint = |name: &String| match given.iter().find(|tolerance| tolerance.name == *name) {
-        Some(tolerance) => Tolerance {
+    let of_joint = |joint: usize| match given.iter().zip(&places).find(|(_, place)| **place == Some(joint)) {
+        Some((tolerance, _)) => Tolerance {
             position: value(tolerance.position, default),
             velocity: value(tolerance.velocity, None),
         },
         None => Tolerance { position: default, velocity: None },
     };
-    Ok(names.iter().map(of_joint).collect())
+    Ok((0..names.len()).map(of_joint).collect())
 }
 
 fn duration(duration: &builtin_interfaces::msg::Duration) -> f64 {

@@ -10,6 +10,7 @@ use dragoman_ros::moveit_msgs::msg::{
     Constraints, MoveItErrorCodes, OrientationConstraint, PositionIKRequest,
 };
 use dragoman_ros::moveit_msgs::srv::{GetPositionFK, GetPositionIK};
+use dragoman_ros::naming::find_joint;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Result, builtin_interfaces, geometry_msgs, sensor_msgs};
 use dragoman_time::{Work, WorkClock};
@@ -316,9 +317,11 @@ impl Solver {
         }
         let mut given = vec![None; self.names.len()];
         for (name, value) in state.name.iter().zip(&state.position) {
-            let index = self.names.iter().position(|known| known == name);
-            let slot = index.and_then(|index| given.get_mut(index));
-            let slot = slot.ok_or_else(|| invalid(format!("there is no joint '{name}'")))?;
+            let slot = find_joint(&self.names, name).and_then(|index| given.get_mut(index));
+            let slot = slot.ok_or_else(|| {
+                let hint = dragoman_text::hint(name, self.names.iter().map(String::as_str));
+                invalid(format!("there is no joint '{name}'{hint}"))
+            })?;
             if !value.is_finite() {
                 return Err(invalid(format!("joint '{name}' is {value}")));
             }
