@@ -3,12 +3,14 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `bag/writer.rs` | writes a file |
-//! | `bag/reader.rs` | reads one, also when it was cut off |
+//! | `bag/reader.rs` | reads one |
+//! | `bag/records.rs` | its bytes as records, also when it was cut off |
 //! | `bag/chunk.rs` | the records of a chunk, compressed or not |
 //! | `bag/split.rs` | the files of a folder of `rosbag2` |
 
 mod chunk;
 mod reader;
+mod records;
 mod split;
 mod writer;
 

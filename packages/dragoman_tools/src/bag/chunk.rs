@@ -9,7 +9,7 @@ use mcap::McapError;
 use mcap::records::{ChunkHeader, Record};
 use ruzstd::decoding::StreamingDecoder;
 
-use super::reader::MAX_RECORD_LEN;
+use super::records::MAX_RECORD_LEN;
 
 /// Whether chunks of this compression can be read.
 pub(super) fn is_known(compression: &str) -> bool {
