@@ -42,9 +42,9 @@ use nalgebra::{Isometry3, Vector3};
 
 use crate::motion::{CommandMode, ConfigError, Event, MotionConfig, Pipeline, Status, Step};
 use crate::{Model, ModelError, Robot};
-use links::Links;
 
 pub use ik_services::serve_solver;
+pub use links::Links;
 pub use settings::declarations;
 pub use surroundings::Surroundings;
 

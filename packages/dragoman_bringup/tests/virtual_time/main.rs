@@ -24,6 +24,7 @@ mod control;
 mod determinism;
 mod endings;
 mod evaluate;
+mod headers;
 mod lab;
 mod latency;
 mod navigation;

@@ -12,7 +12,7 @@ use super::state::stamped;
 use crate::state::Tree;
 
 /// The links of an arm with a description.
-pub(super) struct Links {
+pub struct Links {
     tree: Tree,
     moving: Publisher<TFMessage>,
     /// Kept for late subscribers.
@@ -20,8 +20,11 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Publishes the fixed transforms. `None` without a description.
-    pub(super) fn new(node: &mut Node, urdf: &str) -> dragoman_ros::Result<Option<Self>> {
+    /// Publishes the fixed transforms. `None` without a description, or with one that cannot be read.
+    ///
+    /// # Errors
+    /// An error of the middleware.
+    pub fn new(node: &mut Node, urdf: &str) -> dragoman_ros::Result<Option<Self>> {
         if urdf.is_empty() {
             return Ok(None);
         }
@@ -44,12 +47,10 @@ impl Links {
 
     /// Publishes the moving transforms, if there are subscribers. `positions` are those of the joints of these names,
     /// rad or m.
-    pub(super) fn publish(
-        &mut self,
-        names: &[String],
-        positions: &[f64],
-        stamp: &Time,
-    ) -> dragoman_ros::Result<()> {
+    ///
+    /// # Errors
+    /// An error of the middleware.
+    pub fn publish(&mut self, names: &[String], positions: &[f64], stamp: &Time) -> dragoman_ros::Result<()> {
         if !listened(&self.moving) {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use dragoman_io::net::UdpSocket;
-use dragoman_kinematics::node::serve_solver;
+use dragoman_kinematics::node::{Links, serve_solver};
 use dragoman_kinematics::{FreeRotation, Robot};
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Range};
@@ -89,7 +89,7 @@ pub fn client_declarations(model: Option<&ArmModel>) -> Vec<Declaration> {
 
 /// Starts node `arm31` in `namespace` for the arm whose controller listens at `controller`.
 ///
-/// With a model it offers `robot_description`, `compute_fk` and `compute_ik` as well.
+/// With a model it offers `robot_description`, the transforms of its links, `compute_fk` and `compute_ik` as well.
 ///
 /// # Errors
 /// No free UDP port; a wrong parameter; a model with more joints than the protocol supports; an error of the
@@ -127,7 +127,9 @@ pub fn start_client(
         pose: parameters.value("goal_tolerance"),
         joint: parameters.value("joint_goal_tolerance"),
     };
-    let topics = Topics::new(tasks.node(), joint_names, parameters.value("base_frame"), tolerances)?;
+    let urdf = model.as_ref().map_or("", |model| model.urdf.as_str());
+    let links = Links::new(tasks.node(), urdf)?;
+    let topics = Topics::new(tasks.node(), joint_names, parameters.value("base_frame"), tolerances, links)?;
     if let Some(ArmModel { robot, urdf, free_rotation }) = model {
         let latched = QosProfile::default().keep_last(1).transient_local();
         let description = tasks.node().create_publisher("robot_description", latched)?;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dragoman_kinematics::node::Links;
 use dragoman_ros::{
     Clock, Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
 };
@@ -14,6 +15,8 @@ use crate::clock;
 pub(super) struct Topics {
     joint_names: Vec<String>,
     base_frame: String,
+    /// With a model of the arm.
+    links: Option<Links>,
     clock: Arc<Mutex<Clock>>,
     pub(super) connected: Arc<Mutex<bool>>,
     /// The last joint positions in the order of `joint_names`, rad; `None` while the controller does not answer.
@@ -36,11 +39,13 @@ impl Topics {
         joint_names: Vec<String>,
         base_frame: String,
         tolerances: Tolerances,
+        links: Option<Links>,
     ) -> Result<Self> {
         let latched = QosProfile::default().keep_last(1).transient_local();
         Ok(Self {
             joint_names,
             base_frame,
+            links,
             clock: node.get_ros_clock(),
             connected: Arc::default(),
             measured: Arc::default(),
@@ -132,8 +137,11 @@ impl Topics {
         let arrived = self.state.handle_joints(clock::now(), &position);
         *self.measured.lock().unwrap_or_else(PoisonError::into_inner) = Some(position.clone());
         let name = self.joint_names.clone();
-        let message =
-            sensor_msgs::msg::JointState { header: self.header(), name, position, ..Default::default() };
+        let header = self.header();
+        if let Some(links) = &mut self.links {
+            report(links.publish(&name, &position, &header.stamp), "tf");
+        }
+        let message = sensor_msgs::msg::JointState { header, name, position, ..Default::default() };
         report(self.joint_states.publish(&message), "joint_states");
         self.publish_arrival(arrived);
     }

@@ -68,8 +68,10 @@ impl Scene {
         format!("{}{name}", self.prefix)
     }
 
+    /// Without a frame for data that belong to none, such as joint states.
     pub(super) fn header(&self, stamp: &Time, frame: &str) -> Header {
-        Header { stamp: stamp.clone(), frame_id: self.frame(frame) }
+        let frame_id = if frame.is_empty() { String::new() } else { self.frame(frame) };
+        Header { stamp: stamp.clone(), frame_id }
     }
 
     /// Publishes the pose of a base, whose frames begin with `base`, in its odometry.
