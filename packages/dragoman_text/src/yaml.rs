@@ -128,8 +128,11 @@ fn unknown(name: &str) -> String {
     format!("the unknown key '{}'", crate::excerpt(name))
 }
 
-/// An error with what was left out before: it may be the cause.
+/// An error about what is missing, with what was left out before: it may be the cause.
 fn with_left_out(error: YamlError, notes: Vec<Note>) -> YamlError {
+    if !error.reason.contains("missing field") {
+        return error;
+    }
     let reason = notes.into_iter().fold(error.reason, |reason, note| format!("{reason}; {note}"));
     YamlError { reason, ..error }
 }

@@ -42,7 +42,19 @@ impl Rows {
         let mut reader =
             csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
         let header: Vec<String> = reader.headers().map_err(failed)?.iter().map(str::to_owned).collect();
-        let records = reader.records().collect::<std::result::Result<Vec<_>, _>>().map_err(failed)?;
+        let (mut records, mut record) = (Vec::new(), csv::StringRecord::new());
+        let (mut read, mut ended) = (0, 0);
+        while reader.read_record(&mut record).map_err(failed)? {
+            // The library does not count the lines of comments.
+            let mut position = reader.position().clone();
+            let end = usize::try_from(position.byte()).unwrap_or(text.len());
+            let lines = text.get(read..end).unwrap_or_default();
+            ended += lines.matches('\n').count() as u64;
+            position.set_line(ended + u64::from(!lines.ends_with('\n')));
+            record.set_position(Some(position));
+            records.push(record.clone());
+            read = end;
+        }
         if let [only] = header.as_slice()
             && let Some(separator) = only.chars().find(|letter| matches!(letter, ';' | '\t'))
         {

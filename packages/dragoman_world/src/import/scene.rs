@@ -93,13 +93,13 @@ struct Placed {
 impl Importer<'_> {
     /// The world of a file; `None` without any.
     pub(super) fn scene(&mut self, top: &Element) -> Option<Scene> {
-        let levels = [top, top.child("root").unwrap_or(top)];
-        let mut worlds =
-            levels.iter().flat_map(|level| &level.children).filter(|child| child.name == "World");
+        let root = top.child("root");
+        let levels = std::iter::once(top).chain(root);
+        let mut worlds = levels.flat_map(|level| &level.children).filter(|child| child.name == "World");
         let world = worlds.next();
         let has_world = world.is_some();
         // Without a world it is the file of an object.
-        let elements: Vec<&Element> = world.unwrap_or(levels[1]).children.iter().collect();
+        let elements: Vec<&Element> = world.or(root).unwrap_or(top).children.iter().collect();
         for world in worlds {
             self.note(world.line, "a further <World>: not taken, a file of Apolo has one");
         }

@@ -33,7 +33,7 @@ fn known(name: &str) -> Option<[&'static [&'static str]; 2]> {
         "LMS100Sim" | "LMS200Sim" => [&[], &[]],
         "UltrasonicSensor" => [&["conusAngle", "minRange", "maxRange", "error"], &[]],
         "LandMark" => [&["mark_id"], &[]],
-        "WorldInfo" => [&[], &["RegisterNumber"]],
+        "WorldInfo" => [&["name"], &["RegisterNumber"]],
         "RegisterNumber" => [&["number"], &[]],
         "position" | "orientation" | "vertex" | "vertex_face" => [&[], &[]],
         _ => return None,

@@ -78,7 +78,8 @@ fn errors_of_a_world_in_json_have_a_line_too() {
     assert!(error.to_string().contains("needs shapes"), "{error}");
     assert_eq!(line(&error), 4, "{error}");
     let error = refusal(&text.replace("radius", "diameter"));
-    assert!(error.to_string().contains("unknown field `diameter`"), "{error}");
+    assert!(error.to_string().contains("missing field `radius`"), "{error}");
+    assert!(error.to_string().ends_with("the unknown key 'diameter' is left out"), "{error}");
     assert_eq!(line(&error), 3, "{error}");
 }
 
