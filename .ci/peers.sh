@@ -13,6 +13,8 @@ packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 nftables octave octav
 .ci/venv.sh "$tools/cyclone" cyclonedds==11.0.1
 .ci/ros.sh "$tools"
 .ci/kilted.sh "$tools"
+# What urdfdom makes of descriptions, and poses.
+.ci/venv.sh "$tools/pin" pin==4.1.0
 
 # Clients of rosbridge and of Foxglove's protocol.
 .ci/venv.sh "$tools/roslibpy" roslibpy==2.1.0

@@ -11,14 +11,19 @@ use urdf_rs::{Geometry, JointType, Link, Robot};
 
 /// File and content of all descriptions.
 fn all() -> Vec<(String, Robot)> {
+    let read = |(file, text): (String, String)| (file, urdf_rs::read_from_string(&text).unwrap());
+    texts().into_iter().map(read).collect()
+}
+
+/// File and text of all descriptions.
+pub(crate) fn texts() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../urdf");
     let names =
         std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     let mut files: Vec<String> = names.filter(|name| name.ends_with(".urdf")).collect();
     files.sort();
     assert!(files.len() >= 7, "{files:?}");
-    let read = |file: String| (file.clone(), urdf_rs::read_from_string(&urdf(&file)).unwrap());
-    files.into_iter().map(read).collect()
+    files.into_iter().map(|file| (file.clone(), urdf(&file))).collect()
 }
 
 #[test]

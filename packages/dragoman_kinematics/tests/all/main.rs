@@ -14,6 +14,7 @@ mod ik;
 mod motion;
 #[cfg(feature = "node")]
 mod node;
+mod pin;
 mod planning;
 #[cfg(feature = "node")]
 mod state;
