@@ -37,7 +37,10 @@ fuzz_target!(|input: &[u8]| {
                 .handle_received(now, &Received::Fault(FAULTS[usize::from(argument) % FAULTS.len()].clone())),
             3 => now += Duration::from_micros(u64::from(argument)),
             4 => drop(group.enable()),
-            5 => drop(group.command(now, &[position; 3])),
+            5 => {
+                let sent = (argument % 4 > 0).then(|| now + Duration::from_micros(u64::from(argument)));
+                drop(group.command(now, sent, &[position; 3]));
+            }
             6 => drop(group.command_joint(now, usize::from(*low % 4), position)),
             _ => match argument % 5 {
                 0 => group.disable(now),
