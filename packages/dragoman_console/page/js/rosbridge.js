@@ -28,6 +28,8 @@ import { decodeCbor } from './cbor.js';
 
 const RECONNECT_MS = [250, 500, 1000, 2000, 4000];
 const CALL_TIMEOUT_MS = 6000;
+/** Time by which the page waits longer than the console, which says why there is no answer, ms. */
+const LAST_WORD_MS = 500;
 
 /** A call that was not answered, or refused. */
 export class CallError extends Error {
@@ -219,7 +221,7 @@ export class Rosbridge extends EventTarget {
       const timer = setTimeout(() => {
         this.calls.delete(id);
         reject(new CallError(service, 'no answer'));
-      }, timeout);
+      }, timeout + LAST_WORD_MS);
       this.calls.set(id, {
         service,
         resolve: (values) => {
