@@ -231,7 +231,8 @@ async function isStopped(bridge, platform) {
  */
 async function switchMotors(bridge, owner, data, isGuess) {
   try {
-    await bridge.request(`${owner}/set_motor_power`, { data }, { timeout: CONFIRM_MS, type: SWITCH });
+    // The console looks for the service as long as that, and has to say in time that there is none.
+    await bridge.request(`${owner}/set_motor_power`, { data }, { timeout: (CONFIRM_MS * 2) / 3, type: SWITCH });
     return true;
   } catch (error) {
     if (isGuess && error instanceof Error && /^service \S+ (is not available|does not exist)$/.test(error.message))
