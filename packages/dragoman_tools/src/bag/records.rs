@@ -1,4 +1,4 @@
-//! The bytes of a file as records: no files, no ROS, so that the fuzz target `bag` can include it.
+//! The bytes of a file as records: no files, no ROS.
 
 use std::io::{Read, Seek};
 
