@@ -5,10 +5,12 @@
 //! | `bag/writer.rs` | writes a file |
 //! | `bag/reader.rs` | reads one |
 //! | `bag/records.rs` | its bytes as records, also when it was cut off |
+//! | `bag/layout.rs` | one record from its bytes |
 //! | `bag/chunk.rs` | the records of a chunk, compressed or not |
 //! | `bag/split.rs` | the files of a folder of `rosbag2` |
 
 mod chunk;
+mod layout;
 mod reader;
 mod records;
 mod split;

@@ -6,9 +6,10 @@ use std::io::{Cursor, Read};
 use binrw::BinRead;
 use lz4_flex::frame::FrameDecoder;
 use mcap::McapError;
-use mcap::records::{ChunkHeader, Record};
+use mcap::records::{ChunkHeader, Record, op};
 use ruzstd::decoding::StreamingDecoder;
 
+use super::layout;
 use super::records::MAX_RECORD_LEN;
 
 /// Whether chunks of this compression can be read.
@@ -19,10 +20,10 @@ pub(super) fn is_known(compression: &str) -> bool {
 /// Gives the records of a chunk to `take`. Of one that is not `whole`, those that are.
 pub(super) fn read(chunk: &[u8], is_whole: bool, mut take: impl FnMut(Record<'_>)) -> Result<(), McapError> {
     let mut rest = Cursor::new(chunk);
-    let header = match ChunkHeader::read_le(&mut rest) {
+    let header = match layout::check(op::CHUNK, chunk).and_then(|()| Ok(ChunkHeader::read_le(&mut rest)?)) {
         Ok(header) => header,
         Err(_) if !is_whole => return Ok(()),
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     };
     let data = chunk.get(rest.position() as usize..).unwrap_or_default();
     if is_whole && data.len() as u64 != header.compressed_size {
@@ -51,7 +52,7 @@ pub(super) fn read(chunk: &[u8], is_whole: bool, mut take: impl FnMut(Record<'_>
         match split(rest) {
             Some((opcode, body, after)) => {
                 rest = after;
-                take(mcap::parse_record(opcode, body)?);
+                layout::parse(opcode, body)?.into_iter().for_each(&mut take);
             }
             None if !is_whole => break,
             None => return Err(McapError::UnexpectedEof),

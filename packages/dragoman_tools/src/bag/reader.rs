@@ -5,8 +5,8 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use dragoman_ros::files::{open_below, open_regular};
+use mcap::McapError;
 use mcap::records::Record;
-use mcap::{McapError, Summary};
 
 use super::records::{Records, summary};
 use super::{BagError, chunk};
@@ -65,11 +65,15 @@ impl Reader {
     }
 
     /// What the end of the file says about it, where it is complete; the next reading starts at the beginning.
-    pub(crate) fn summary(&mut self) -> Result<Option<Summary>, BagError> {
-        let summary = summary(&mut self.file).filter(|summary| summary.stats.is_some());
+    pub(crate) fn summary(&mut self) -> Result<Option<Vec<Record<'static>>>, BagError> {
+        let summary = summary(&mut self.file)
+            .filter(|records| records.iter().any(|record| matches!(record, Record::Statistics(_))));
         self.file.rewind().map_err(|error| self.error(McapError::Io(error)))?;
-        let compressed = summary.iter().flat_map(|known| &known.chunk_indexes);
-        match compressed.map(|chunk| &chunk.compression).find(|name| !chunk::is_known(name)) {
+        let mut compressions = summary.iter().flatten().filter_map(|record| match record {
+            Record::ChunkIndex(chunk) => Some(&chunk.compression),
+            _ => None,
+        });
+        match compressions.find(|name| !chunk::is_known(name)) {
             Some(name) => Err(self.error(McapError::UnsupportedCompression(name.clone()))),
             None => Ok(summary),
         }

@@ -1,32 +1,38 @@
 //! The bytes of a file as records: no files, no ROS.
 
-use std::io::{Read, Seek};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
+use mcap::McapError;
 use mcap::records::{Record, op};
-use mcap::sans_io::summary_reader::{SummaryReadEvent, SummaryReader, SummaryReaderOptions};
-use mcap::{McapError, Summary};
 
-use super::chunk;
+use super::{chunk, layout};
 
 /// Longest record that is accepted, bytes, compressed or not; a chunk of `rosbag2` has about a megabyte.
 pub(super) const MAX_RECORD_LEN: usize = 1 << 30;
 
-/// The summary of a file; `None`: it has none, or a damaged one.
-pub(super) fn summary(input: &mut (impl Read + Seek)) -> Option<Summary> {
-    let size = input.seek(std::io::SeekFrom::End(0)).ok()?;
-    let options =
-        SummaryReaderOptions::default().with_file_size(size).with_record_length_limit(MAX_RECORD_LEN);
-    let mut reader = SummaryReader::new_with_options(options);
-    while let Some(event) = reader.next_event() {
-        match event.ok()? {
-            SummaryReadEvent::ReadRequest(length) => {
-                let read = input.read(reader.insert(length)).ok()?;
-                reader.notify_read(read);
-            }
-            SummaryReadEvent::SeekRequest(place) => reader.notify_seeked(input.seek(place).ok()?),
-        }
+/// Bytes of the last record, the footer, and of the magic that ends a file.
+const END: usize = 9 + 20 + mcap::MAGIC.len();
+
+/// The records of a file's summary; `None`: it has none, or a damaged one.
+pub(super) fn summary(input: &mut (impl Read + Seek)) -> Option<Vec<Record<'static>>> {
+    let mut end = [0; END];
+    input.seek(SeekFrom::End(-(END as i64))).ok()?;
+    input.read_exact(&mut end).ok()?;
+    let (opcode, start) = (end[0], end[9..].first_chunk()?);
+    let start = u64::from_le_bytes(*start);
+    if opcode != op::FOOTER || start == 0 || !end.ends_with(mcap::MAGIC) {
+        return None;
     }
-    reader.finish()
+    input.seek(SeekFrom::Start(start)).ok()?;
+    let mut input = BufReader::new(input);
+    let (mut records, mut found) = (Records { is_begun: true, ..Records::default() }, Vec::new());
+    let mut take = |record: Record<'_>| {
+        if !matches!(record, Record::Message { .. }) {
+            found.push(record.into_owned());
+        }
+    };
+    while records.read_some(&mut input, &mut take).ok()? {}
+    Some(found)
 }
 
 /// The records of a file, from its beginning. The library's reader gives nothing of a chunk that was cut off.
@@ -68,7 +74,7 @@ impl Records {
         let is_whole = self.body.len() as u64 == length;
         match opcode {
             op::CHUNK => chunk::read(&self.body, is_whole, &mut take)?,
-            _ if is_whole => take(mcap::parse_record(opcode, &self.body)?),
+            _ if is_whole => layout::parse(opcode, &self.body)?.into_iter().for_each(take),
             _ => {}
         }
         Ok(is_whole && opcode != op::FOOTER)
@@ -125,7 +131,12 @@ mod tests {
         for compression in [Compression::Lz4, Compression::None] {
             let whole = recording(compression);
             let known = summary(&mut Cursor::new(&whole)).unwrap();
-            assert_eq!(known.stats.unwrap().message_count, 2);
+            let messages = known.iter().find_map(|record| match record {
+                Record::Statistics(known) => Some(known.message_count),
+                _ => None,
+            });
+            assert_eq!(messages, Some(2));
+            assert_eq!(known.iter().filter(|record| matches!(record, Record::Channel(_))).count(), 1);
             assert!(summary(&mut Cursor::new(&whole[..whole.len() - 9])).is_none());
         }
     }

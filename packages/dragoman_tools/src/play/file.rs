@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use dragoman_ros::QosProfile;
-use mcap::Summary;
 use mcap::records::Record;
 use serde::Deserialize;
 use tokio::sync::mpsc;
@@ -106,6 +105,8 @@ pub(crate) struct Contents {
 /// What is known of one file.
 #[derive(Default)]
 struct Known {
+    /// Names of types, by the numbers of their schemas.
+    types: BTreeMap<u16, String>,
     channels: BTreeMap<u16, Channel>,
     span: Option<(u64, u64)>,
 }
@@ -124,7 +125,7 @@ impl Contents {
         for (file, path) in files.iter().enumerate() {
             let mut reader = Reader::open(path, folder)?;
             let known = match reader.summary()? {
-                Some(summary) => Known::summarized(&summary),
+                Some(summary) => Known::summarized(summary),
                 None => {
                     contents.cut += 1;
                     Known::scanned(&mut reader)?
@@ -169,36 +170,39 @@ impl Contents {
 }
 
 impl Known {
-    fn summarized(summary: &Summary) -> Self {
-        let stats = summary.stats.as_ref();
-        let count = |id| stats.and_then(|known| known.channel_message_counts.get(id)).copied();
-        let channels = summary.channels.iter().map(|(id, channel)| {
-            let type_name = channel.schema.as_ref().map(|schema| schema.name.clone());
-            let channel = Channel {
-                topic: channel.topic.clone(),
-                type_name: type_name.unwrap_or_default(),
-                encoding: channel.message_encoding.clone(),
-                offered: offered(&channel.metadata),
-                messages: count(id).unwrap_or_default(),
-            };
-            (*id, channel)
-        });
-        let span = stats
-            .filter(|known| known.message_count > 0)
-            .map(|known| (known.message_start_time.min(known.message_end_time), known.message_end_time));
-        Self { channels: channels.collect(), span }
+    fn summarized(records: Vec<Record<'_>>) -> Self {
+        let (mut known, mut counts) = (Self::default(), BTreeMap::new());
+        let (schemas, others): (Vec<_>, Vec<_>) =
+            records.into_iter().partition(|record| matches!(record, Record::Schema { .. }));
+        for record in schemas.into_iter().chain(others) {
+            if let Record::Statistics(statistics) = record {
+                let [first, last] = [statistics.message_start_time, statistics.message_end_time];
+                known.span = (statistics.message_count > 0).then_some((first.min(last), last));
+                counts = statistics.channel_message_counts;
+            } else {
+                known.add(record);
+            }
+        }
+        for (id, channel) in &mut known.channels {
+            channel.messages = counts.get(id).copied().unwrap_or_default();
+        }
+        known
     }
 
     fn scanned(reader: &mut Reader) -> Result<Self, BagError> {
-        let mut schemas = BTreeMap::new();
         let mut known = Self::default();
-        reader.read(|record| match record {
+        reader.read(|record| known.add(record))?;
+        Ok(known)
+    }
+
+    fn add(&mut self, record: Record<'_>) {
+        match record {
             Record::Schema { header, .. } => {
-                schemas.insert(header.id, header.name);
+                self.types.insert(header.id, header.name);
             }
             Record::Channel(channel) => {
-                known.channels.entry(channel.id).or_insert_with(|| Channel {
-                    type_name: schemas.get(&channel.schema_id).cloned().unwrap_or_default(),
+                self.channels.entry(channel.id).or_insert_with(|| Channel {
+                    type_name: self.types.get(&channel.schema_id).cloned().unwrap_or_default(),
                     topic: channel.topic,
                     encoding: channel.message_encoding,
                     offered: offered(&channel.metadata),
@@ -206,14 +210,13 @@ impl Known {
                 });
             }
             Record::Message { header, .. } => {
-                known.span = Some(joined(known.span, (header.log_time, header.log_time)));
-                if let Some(channel) = known.channels.get_mut(&header.channel_id) {
+                self.span = Some(joined(self.span, (header.log_time, header.log_time)));
+                if let Some(channel) = self.channels.get_mut(&header.channel_id) {
                     channel.messages += 1;
                 }
             }
             _ => {}
-        })?;
-        Ok(known)
+        }
     }
 }
 
