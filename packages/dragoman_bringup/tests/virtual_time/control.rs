@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::common::{Lab, Log, Program, call, last, latched, sleep, until};
 use dragoman_ros::dragoman_msgs::srv::{AdvanceWorlds, SetSimulationSpeed, SetTimeStep};
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Twist};
+use dragoman_ros::kobuki_ros_interfaces::msg::{DigitalOutput, ExternalPower};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::std_msgs::msg::{Float64, String as Text};
@@ -205,4 +206,24 @@ fn a_reset_puts_everything_back_and_a_stop_waits_there() {
         sleep(Duration::from_secs(1));
         assert!(user.way(start) < 1e-3, "{name}: nothing moves it: {}", user.way(start));
     }
+}
+
+/// That the base obeys these commands: `commands_reach_the_firmware`.
+#[test]
+fn a_reset_switches_the_outputs_off_and_the_power_outlets_on() {
+    let lab = Lab::only("turtlebot");
+    let mut program = Program::new(&lab);
+    let outputs =
+        program.record::<DigitalOutput>("/mobile_base/commands/digital_output", QosProfile::default());
+    let outlets =
+        program.record::<ExternalPower>("/mobile_base/commands/external_power", QosProfile::default());
+    let reset = program.client::<Trigger::Service>("/simulation/reset");
+    program.start();
+    let answer = call(&reset, &Trigger::Request::default());
+    assert!(answer.success, "{}", answer.message);
+    until("the commands", || outlets.lock().unwrap().len() == 4);
+    let off = DigitalOutput { values: vec![false; 4], mask: vec![true; 4] };
+    assert_eq!(*outputs.lock().unwrap(), [off]);
+    let on: Vec<_> = outlets.lock().unwrap().iter().map(|outlet| (outlet.source, outlet.state)).collect();
+    assert_eq!(on, [0, 1, 2, 3].map(|source| (source, ExternalPower::ON as u8)));
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use dragoman_base::kobuki::driver::LedColor;
 use dragoman_ros::dragoman_msgs::srv::{PressButton, SetSimulationSpeed, SetTimeStep};
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Twist};
-use dragoman_ros::kobuki_ros_interfaces::msg::{Led, MotorPower};
+use dragoman_ros::kobuki_ros_interfaces::msg::{DigitalOutput, ExternalPower, Led, MotorPower};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
@@ -192,6 +192,8 @@ struct Again {
     odometry: SharedPublisher<Empty>,
     joints: SharedPublisher<Empty>,
     leds: [SharedPublisher<Led>; 2],
+    outputs: SharedPublisher<DigitalOutput>,
+    outlets: SharedPublisher<ExternalPower>,
     motors: SharedPublisher<MotorPower>,
 }
 
@@ -208,6 +210,8 @@ impl Again {
                 .create_publisher(&format!("{namespace}/widowx/commands/begin_again"), QosProfile::default())?
                 .into(),
             leds: [led(node, "led1")?, led(node, "led2")?],
+            outputs: node.create_publisher(&format!("{base}/digital_output"), QosProfile::default())?.into(),
+            outlets: node.create_publisher(&format!("{base}/external_power"), QosProfile::default())?.into(),
             motors: node.create_publisher(&format!("{base}/motor_power"), QosProfile::default())?.into(),
         })
     }
@@ -216,6 +220,10 @@ impl Again {
         self.odometry.publish(&Empty::default())?;
         self.joints.publish(&Empty::default())?;
         self.leds.iter().try_for_each(|led| led.publish(&Led { value: Led::BLACK as u8 }))?;
+        self.outputs.publish(&DigitalOutput { values: vec![false; 4], mask: vec![true; 4] })?;
+        for source in 0..4 {
+            self.outlets.publish(&ExternalPower { source, state: ExternalPower::ON as u8 })?;
+        }
         self.motors.publish(&MotorPower { state: MotorPower::ON as u8 })
     }
 }
