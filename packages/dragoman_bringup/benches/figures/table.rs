@@ -51,8 +51,28 @@ impl Figure {
     }
 
     /// Beyond what is held.
-    fn is_beyond(&self) -> bool {
-        self.goals.iter().any(|goal| goal.is_missed(goal.limit * goal.slack + goal.machine))
+    pub(crate) fn is_beyond(&self) -> bool {
+        self.goals.iter().any(|goal| goal.is_missed(goal.held()))
+    }
+
+    /// The one in the middle of those of one name, by how far they are from their limits.
+    pub(crate) fn median<'a>(figures: impl Iterator<Item = &'a Self>) -> Option<Self> {
+        let mut figures: Vec<&Self> = figures.collect();
+        figures.sort_by(|a, b| a.excess().total_cmp(&b.excess()));
+        let middle = *figures.get(figures.len() / 2)?;
+        let shown = format!("{} (median of {})", middle.shown, figures.len());
+        Some(Self { shown, ..middle.clone() })
+    }
+
+    /// The largest part that a value has of what is held; without goals, 0.
+    fn excess(&self) -> f64 {
+        let part = |goal: &Goal| match goal.held() {
+            _ if !goal.value.is_finite() => f64::INFINITY,
+            // A limit of 0 is exceeded by all that is not 0.
+            held if held > 0.0 => goal.value / held,
+            _ => goal.value,
+        };
+        self.goals.iter().map(part).fold(0.0, f64::max)
     }
 
     fn is_reached(&self) -> bool {
@@ -67,6 +87,11 @@ impl Figure {
 }
 
 impl Goal {
+    /// The limit that is held.
+    fn held(&self) -> f64 {
+        self.limit * self.slack + self.machine
+    }
+
     /// Also if there is no value.
     fn is_missed(&self, limit: f64) -> bool {
         !self.value.is_finite() || self.value > limit
