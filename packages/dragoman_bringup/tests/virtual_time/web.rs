@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use dragoman_ros::QosProfile;
+use dragoman_ros::std_srvs::srv::Trigger;
+use futures::StreamExt;
 use serde_json::{Value, json};
 use tungstenite::{Error, Message};
 
+use crate::common::beside::Beside;
 use crate::common::web::{self, Client, get, until_zero};
 use crate::common::{Lab, sleep};
 use crate::host::now;
@@ -169,6 +173,34 @@ fn a_client_that_floods_a_service_waits_for_itself() {
     }
     let most = lab.simulation().held()["calls of web clients that wait"].most;
     assert!(most <= 8, "{most} at a time");
+}
+
+/// A service takes a millisecond for each call, one after the other, and ten clients send theirs as fast as they can.
+#[test]
+fn clients_that_flood_a_service_do_not_fill_its_queue() {
+    let lab = lab();
+    let mut beside = Beside::new(lab.domain);
+    let mut requests =
+        beside.node.create_service::<Trigger::Service>("/slow", QosProfile::services_default()).unwrap();
+    dragoman_time::spawn(async move {
+        while let Some(request) = requests.next().await {
+            dragoman_time::sleep(Duration::from_millis(1)).await;
+            request.respond(Trigger::Response::default()).unwrap();
+        }
+    });
+    let mut good = Client::connect(lab.console);
+    good.call("/slow", &json!({})).unwrap();
+    let call = json!({ "op": "call_service", "service": "/slow", "type": "std_srvs/Trigger" });
+    let mut floods: Vec<Client> = (0..10).map(|_| Client::connect(lab.console)).collect();
+    floods.iter_mut().for_each(|client| (0..300).for_each(|_| client.send(&call)));
+    for _ in 0..5 {
+        let asked = now();
+        good.call("/slow", &json!({})).unwrap();
+        let took = dragoman_time::since(asked);
+        // About sixteen of each of the ten are before it.
+        assert!(took < Duration::from_millis(200), "{took:?}");
+        sleep(Duration::from_millis(100));
+    }
 }
 
 #[test]

@@ -119,6 +119,17 @@ impl Calls {
         request.respond(&data).map_err(|error| error.to_string())
     }
 
+    /// The type of a service that was called before, and is there: looking it up in the graph would take far longer.
+    fn type_in_use(&self, service: &str) -> Option<String> {
+        let known = self.known();
+        let all = known.range((service.to_owned(), String::new())..);
+        let mut of_service = all.take_while(|((name, _), _)| name == service);
+        let is_there = |caller: &Mutex<raw::Client>| {
+            caller.lock().unwrap_or_else(PoisonError::into_inner).is_available_now()
+        };
+        of_service.find(|(_, (caller, _))| is_there(caller)).map(|((_, type_name), _)| type_name.clone())
+    }
+
     fn offered(&self) -> MutexGuard<'_, BTreeMap<String, Offered>> {
         self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -233,6 +244,9 @@ impl Hub {
     }
 
     async fn type_of_service(&self, service: &str) -> Result<String, String> {
+        if let Some(type_name) = self.calls.type_in_use(service) {
+            return Ok(type_name);
+        }
         let name = service.to_owned();
         let found = self.ros.look(move |graph, node| {
             let listed = graph.services.iter().find(|endpoint| endpoint.name == name);

@@ -24,15 +24,15 @@ use crate::foxglove;
 use crate::rosbridge::{self, Frame, Level, Outgoing, Sample, Session};
 
 /// Bytes of frames whose orders wait, beyond which no more are read.
-const MOST_UNEXECUTED: usize = 64 << 10;
+const MOST_UNEXECUTED: usize = 8 << 10;
 /// Bytes of frames after which other clients get their turn: a socket gives hundreds of small frames at once.
-const TURN: usize = 4 << 10;
+const TURN: usize = 1 << 10;
 /// What a frame counts at least.
 const LEAST_FRAME: usize = 64;
 /// Requests of a client that are new at a time: further orders wait until one of them has ended, or is not new any more.
 /// So a client that floods a service waits for itself, and others get their turn.
 const MOST_NEW: usize = 8;
-/// Time for which a request is new. Slow services hold up nothing.
+/// Time for which a request is new, while not more than the new ones wait. Slow services hold up nothing.
 const NEW_TIME: Duration = Duration::from_millis(20);
 /// Time for the orders and requests that a client sent before it left.
 const LAST_ORDERS_TIME: Duration = Duration::from_secs(1);
@@ -243,10 +243,11 @@ impl Client {
         let waiting = self.begin_call(bytes)?;
         // There is one: see `execute_all`.
         let place = Arc::clone(&self.new_requests).try_acquire_owned();
+        let new_time = new_time(self.calls.get().0);
         let owner = Arc::clone(self);
         dragoman_time::spawn(async move {
             let mut work = std::pin::pin!(work);
-            let ended = dragoman_time::timeout(NEW_TIME, &mut work).await;
+            let ended = dragoman_time::timeout(new_time, &mut work).await;
             drop(place);
             if ended.is_err() {
                 // Nobody waits for the answer any more.
@@ -453,6 +454,14 @@ impl Client {
             }
         }
     }
+}
+
+/// Time for which a request is new when so many wait with it: it grows with their square. A service that does not keep up
+/// with a flood would get more and more of it otherwise, and everybody else would wait for these as well.
+fn new_time(waiting: usize) -> Duration {
+    // There are at most [`CALLS`] of them.
+    let eights = waiting.div_ceil(MOST_NEW).max(1) as u32;
+    NEW_TIME * eights * eights
 }
 
 /// Why a client has to leave because of an error (RFC 6455, 7.4.1); `None`: its connection is lost.

@@ -73,6 +73,11 @@ impl Client {
     pub fn available(&self) -> Result<BoxFuture<'static, Result<()>>> {
         Ok(self.client.available())
     }
+
+    /// Whether a server is there now. With r2r, which tells it later only, it never is.
+    pub fn is_available_now(&self) -> bool {
+        matches!(self.client.available().now_or_never(), Some(Ok(())))
+    }
 }
 
 /// A client of `service`.

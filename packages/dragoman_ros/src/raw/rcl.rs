@@ -59,6 +59,11 @@ impl Client {
     pub fn available(&self) -> Result<BoxFuture<'static, Result<()>>> {
         Ok(r2r::Node::is_available(&self.0)?.boxed())
     }
+
+    /// Whether a server is there now. r2r tells it later only.
+    pub fn is_available_now(&self) -> bool {
+        false
+    }
 }
 
 /// A client of `service`.
