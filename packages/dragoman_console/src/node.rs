@@ -78,7 +78,7 @@ pub const NODE_NAME: &str = "console";
 ///
 /// [setpriority(2)]: https://man7.org/linux/man-pages/man2/setpriority.2.html
 #[cfg(target_os = "linux")]
-const NICENESS: i32 = 3;
+const NICENESS: i32 = 10;
 /// Connections that wait until they are accepted.
 const BACKLOG: i32 = 1024;
 

@@ -172,7 +172,7 @@ fn a_client_that_floods_a_service_waits_for_itself() {
         assert_eq!(response["result"], true, "{response}");
     }
     let most = lab.simulation().held()["calls of web clients that wait"].most;
-    assert!(most <= 8, "{most} at a time");
+    assert!(most <= 4, "{most} at a time");
 }
 
 /// A service takes a millisecond for each call, one after the other, and ten clients send theirs as fast as they can.
@@ -197,8 +197,8 @@ fn clients_that_flood_a_service_do_not_fill_its_queue() {
         let asked = now();
         good.call("/slow", &json!({})).unwrap();
         let took = dragoman_time::since(asked);
-        // About sixteen of each of the ten are before it.
-        assert!(took < Duration::from_millis(200), "{took:?}");
+        // Four of each of the ten are before it, and those of which the service works at eight.
+        assert!(took < Duration::from_millis(100), "{took:?}");
         sleep(Duration::from_millis(100));
     }
 }

@@ -9,6 +9,7 @@ use dragoman_ros::raw::{self, Body};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 
 use super::bounds::{SERVICES, bytes_of};
 use super::client::Client;
@@ -29,7 +30,37 @@ const MOST_PENDING: usize = 256;
 /// Time for a client's response, if many are missing: its caller may wait longer than that.
 const PENDING_TIME: Duration = Duration::from_secs(60);
 
-type Known = BTreeMap<(String, String), (Arc<Mutex<raw::Client>>, Instant)>;
+/// New requests at a service at a time, of all clients: the queue of a service in ROS has ten places by default, and loses what
+/// is beyond them. Further ones wait, in the order in which they came.
+const MOST_NEW: usize = 8;
+/// Time for which a request is new at a service: one that takes longer for each may work at many.
+const NEW_TIME: Duration = Duration::from_millis(50);
+
+type Known = BTreeMap<(String, String), (Arc<Caller>, Instant)>;
+
+/// A client of a service in ROS, which all web clients share.
+struct Caller {
+    client: Mutex<raw::Client>,
+    new_requests: Semaphore,
+}
+
+impl Caller {
+    fn client(&self) -> MutexGuard<'_, raw::Client> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The response to a request, after those before it.
+    async fn call(&self, request: Body) -> Result<Body, dragoman_ros::Error> {
+        // It is never closed.
+        let place = self.new_requests.acquire().await;
+        let mut response = self.client().request(request)?;
+        if let Ok(response) = dragoman_time::timeout(NEW_TIME, &mut response).await {
+            return response;
+        }
+        drop(place);
+        response.await
+    }
+}
 
 /// What clients have in services.
 pub(crate) struct Calls {
@@ -124,10 +155,8 @@ impl Calls {
         let known = self.known();
         let all = known.range((service.to_owned(), String::new())..);
         let mut of_service = all.take_while(|((name, _), _)| name == service);
-        let is_there = |caller: &Mutex<raw::Client>| {
-            caller.lock().unwrap_or_else(PoisonError::into_inner).is_available_now()
-        };
-        of_service.find(|(_, (caller, _))| is_there(caller)).map(|((_, type_name), _)| type_name.clone())
+        let there = of_service.find(|(_, (caller, _))| caller.client().is_available_now());
+        there.map(|((_, type_name), _)| type_name.clone())
     }
 
     fn offered(&self) -> MutexGuard<'_, BTreeMap<String, Offered>> {
@@ -202,14 +231,12 @@ impl Hub {
         let begun = dragoman_time::now();
         let caller = self.caller(service, type_name).await?;
         let body = if raw::CALLS_ARE_JSON { Body::Json(plain(request, &data)?) } else { Body::Cdr(data) };
-        let lock = || caller.lock().unwrap_or_else(PoisonError::into_inner);
-        let available = lock().available().map_err(|error| error.to_string())?;
+        let available = caller.client().available().map_err(|error| error.to_string())?;
         if !matches!(dragoman_time::timeout(time.search, available).await, Ok(Ok(()))) {
             return Err(format!("service {service} is not available"));
         }
         let found = if time.all < MATCH_TIME { Duration::ZERO } else { dragoman_time::since(begun) };
-        let answer = lock().request(body).map_err(|error| error.to_string())?;
-        let answer = dragoman_time::timeout(time.all.saturating_sub(found), answer).await;
+        let answer = dragoman_time::timeout(time.all.saturating_sub(found), caller.call(body)).await;
         let answer = answer.map_err(|_| late(service, time.all))?;
         let data = match answer.map_err(|error| error.to_string())? {
             Body::Cdr(data) => data,
@@ -221,7 +248,7 @@ impl Hub {
     }
 
     /// The client of a service in ROS, new or kept.
-    async fn caller(&self, service: &str, type_name: &str) -> Result<Arc<Mutex<raw::Client>>, String> {
+    async fn caller(&self, service: &str, type_name: &str) -> Result<Arc<Caller>, String> {
         if service.len() > MAX_NAME_LEN {
             return Err(format!("the name of the service has more than {MAX_NAME_LEN} bytes"));
         }
@@ -233,7 +260,7 @@ impl Hub {
         let (name, type_name) = key.clone();
         let made = self.ros.run(move |inside| raw::create_client(&mut inside.node, &name, &type_name)).await;
         let made = made.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let caller = Arc::new(Mutex::new(made));
+        let caller = Arc::new(Caller { client: Mutex::new(made), new_requests: Semaphore::new(MOST_NEW) });
         let mut known = self.calls.known();
         if known.len() >= MOST_KEPT {
             let oldest = known.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());

@@ -31,7 +31,7 @@ const TURN: usize = 1 << 10;
 const LEAST_FRAME: usize = 64;
 /// Requests of a client that are new at a time: further orders wait until one of them has ended, or is not new any more.
 /// So a client that floods a service waits for itself, and others get their turn.
-const MOST_NEW: usize = 8;
+const MOST_NEW: usize = 4;
 /// Time for which a request is new, while not more than the new ones wait. Slow services hold up nothing.
 const NEW_TIME: Duration = Duration::from_millis(20);
 /// Time for the orders and requests that a client sent before it left.
@@ -460,8 +460,8 @@ impl Client {
 /// with a flood would get more and more of it otherwise, and everybody else would wait for these as well.
 fn new_time(waiting: usize) -> Duration {
     // There are at most [`CALLS`] of them.
-    let eights = waiting.div_ceil(MOST_NEW).max(1) as u32;
-    NEW_TIME * eights * eights
+    let parts = waiting.div_ceil(MOST_NEW).max(1) as u32;
+    NEW_TIME * parts * parts
 }
 
 /// Why a client has to leave because of an error (RFC 6455, 7.4.1); `None`: its connection is lost.
