@@ -60,6 +60,9 @@ impl Figure {
         let mut figures: Vec<&Self> = figures.collect();
         figures.sort_by(|a, b| a.excess().total_cmp(&b.excess()));
         let middle = *figures.get(figures.len() / 2)?;
+        if middle.goals.is_empty() {
+            return Some(middle.clone());
+        }
         let shown = format!("{} (median of {})", middle.shown, figures.len());
         Some(Self { shown, ..middle.clone() })
     }

@@ -203,6 +203,29 @@ fn clients_that_flood_a_service_do_not_fill_its_queue() {
     }
 }
 
+/// However long they are new.
+#[test]
+fn calls_end_with_their_client() {
+    let lab = lab();
+    let mut beside = Beside::new(lab.domain);
+    let requests =
+        beside.node.create_service::<Trigger::Service>("/silent", QosProfile::services_default()).unwrap();
+    dragoman_time::spawn(async move {
+        requests.collect::<Vec<_>>().await;
+    });
+    let mut client = Client::connect(lab.console);
+    let call =
+        json!({ "op": "call_service", "service": "/silent", "type": "std_srvs/Trigger", "timeout": 100 });
+    (0..100).for_each(|_| client.send(&call));
+    // It answers no pings, and is lost after twenty.
+    sleep(Duration::from_secs(15));
+    let waiting = || lab.held().get("calls of web clients that wait").copied();
+    assert!(waiting() > Some(40), "{:?}", waiting());
+    drop(client);
+    sleep(Duration::from_millis(1500));
+    assert_eq!(waiting(), None);
+}
+
 #[test]
 fn what_web_clients_hold_is_given_back() {
     let lab = lab();

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
 use super::bounds::{SERVICES, bytes_of};
-use super::client::Client;
+use super::client::{Client, while_new};
 use super::hub::Hub;
 use crate::bounded::MAX_NAME_LEN;
 use crate::json::{from_cdr, to_cdr, to_cdr_at};
@@ -53,12 +53,8 @@ impl Caller {
     async fn call(&self, request: Body) -> Result<Body, dragoman_ros::Error> {
         // It is never closed.
         let place = self.new_requests.acquire().await;
-        let mut response = self.client().request(request)?;
-        if let Ok(response) = dragoman_time::timeout(NEW_TIME, &mut response).await {
-            return response;
-        }
-        drop(place);
-        response.await
+        let response = self.client().request(request)?;
+        while_new(place, NEW_TIME, response).await
     }
 }
 

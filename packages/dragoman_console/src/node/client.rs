@@ -246,17 +246,13 @@ impl Client {
         let new_time = new_time(self.calls.get().0);
         let owner = Arc::clone(self);
         dragoman_time::spawn(async move {
-            let mut work = std::pin::pin!(work);
-            let ended = dragoman_time::timeout(new_time, &mut work).await;
-            drop(place);
-            if ended.is_err() {
-                // Nobody waits for the answer any more.
-                let gone = async {
-                    owner.gone().await;
-                    dragoman_time::sleep(LAST_ORDERS_TIME).await;
-                };
-                futures::future::select(work, std::pin::pin!(gone)).await;
-            }
+            // Nobody waits for the answer any more.
+            let gone = async {
+                owner.gone().await;
+                dragoman_time::sleep(LAST_ORDERS_TIME).await;
+            };
+            let work = while_new(place, new_time, work);
+            futures::future::select(std::pin::pin!(work), std::pin::pin!(gone)).await;
             drop(waiting);
         });
         Ok(())
@@ -454,6 +450,16 @@ impl Client {
             }
         }
     }
+}
+
+/// Works, and gives its `place` back when it ends, or is not new any more.
+pub(super) async fn while_new<T>(place: impl Sized, time: Duration, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    if let Ok(done) = dragoman_time::timeout(time, &mut work).await {
+        return done;
+    }
+    drop(place);
+    work.await
 }
 
 /// Time for which a request is new when so many wait with it: it grows with their square. A service that does not keep up

@@ -74,7 +74,7 @@ impl Client {
         Ok(self.client.available())
     }
 
-    /// Whether a server is there now. With r2r, which tells it later only, it never is.
+    /// Whether a server is there now. On r2r always false.
     pub fn is_available_now(&self) -> bool {
         matches!(self.client.available().now_or_never(), Some(Ok(())))
     }

@@ -60,7 +60,7 @@ impl Client {
         Ok(r2r::Node::is_available(&self.0)?.boxed())
     }
 
-    /// Whether a server is there now. r2r tells it later only.
+    /// Whether a server is there now: always false, since r2r has no such question without waiting.
     pub fn is_available_now(&self) -> bool {
         false
     }

@@ -16,7 +16,7 @@ enum Part {
     Texts,
 }
 
-/// The parts up to the last text, and what follows as it is; `None`: nobody here needs such a record.
+/// The parts of a record up to its last text. `None`: records of this kind are not needed here.
 fn parts(opcode: u8) -> Option<&'static [Part]> {
     use Part::{Bytes, Entries, Text, Texts};
     Some(match opcode {
