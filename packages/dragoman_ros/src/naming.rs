@@ -63,6 +63,36 @@ pub fn find_joint(names: &[impl AsRef<str>], given: &str) -> Option<usize> {
     by_name.or_else(|| names.iter().position(|name| joint_token(name.as_ref()) == given))
 }
 
+/// The name of a joint that was given by its name or by what [`joint_token`] makes of it, where the joints are not known:
+/// what may be such a token counts as one. A joint whose name itself looks so is given by its token.
+pub fn joint_name(given: &str) -> Cow<'_, str> {
+    match unescaped(given) {
+        Some(name) if joint_token(&name) == given => name.into(),
+        _ => given.into(),
+    }
+}
+
+/// `token` with the byte in place of each mark and its two digits. `None`: that is no UTF-8.
+fn unescaped(token: &str) -> Option<String> {
+    let (mut bytes, mut rest) = (Vec::with_capacity(token.len()), token);
+    while let Some(first) = rest.bytes().next() {
+        let mark = if bytes.is_empty() { "x" } else { "_x" };
+        let digits = rest.strip_prefix(mark).and_then(|rest| rest.get(..2));
+        let byte = match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(escaped) => {
+                rest = rest.get(mark.len() + 2..)?;
+                escaped
+            }
+            None => {
+                rest = rest.get(1..)?;
+                first
+            }
+        };
+        bytes.push(byte);
+    }
+    String::from_utf8(bytes).ok()
+}
+
 /// `name`, relative or absolute, in `namespace`.
 pub fn below(namespace: &str, name: &str) -> String {
     let parts = [namespace, name].map(|part| part.trim_matches('/'));
@@ -120,6 +150,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn unknown_joints_are_given_by_either_name() {
+        for (given, name) in [
+            ("lift_joint", "lift_joint"),
+            ("lift.joint", "lift.joint"),
+            ("lift_x2ejoint", "lift.joint"),
+            ("x31_joint", "1_joint"),
+            // No topic of a joint has these.
+            ("lift_x61joint", "lift_x61joint"),
+            ("lift_xffjoint", "lift_xffjoint"),
+            ("lift_x5fx2ejoint", "lift_x2ejoint"),
+        ] {
+            assert_eq!(joint_name(given), name, "{given}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn no_two_joints_have_the_same_topics(one in "[ax2_.\u{fc}]{1,6}", other in "[ax2_.\u{fc}]{1,6}") {
@@ -131,22 +177,17 @@ mod tests {
         #[test]
         fn the_name_can_be_read_off_the_topic(name in "[ax20f_.\u{fc}]{1,12}") {
             let token = joint_token(&name);
-            let (mut bytes, mut rest) = (Vec::new(), &*token);
-            let byte = |digits: &str| u8::from_str_radix(digits.get(..2)?, 16).ok();
-            while let Some(first) = rest.bytes().next() {
-                let mark = if bytes.is_empty() { "x" } else { "_x" };
-                match rest.strip_prefix(mark).and_then(byte) {
-                    Some(escaped) => {
-                        bytes.push(escaped);
-                        rest = &rest[mark.len() + 2..];
-                    }
-                    None => {
-                        bytes.push(first);
-                        rest = &rest[1..];
-                    }
-                }
-            }
-            proptest::prop_assert_eq!(bytes, name.into_bytes());
+            let unescaped = unescaped(&token);
+            proptest::prop_assert_eq!(unescaped.as_deref(), Some(&*name));
+            let found = joint_name(&token);
+            proptest::prop_assert_eq!(&found, &name);
+        }
+
+        #[test]
+        fn any_text_names_one_joint(given in ".{0,12}") {
+            let name = joint_name(&given);
+            let token = joint_token(&name);
+            proptest::prop_assert!(given == name || given == token);
         }
     }
 

@@ -1,8 +1,9 @@
-//! Publishers shared by several tasks, and whether anybody listens to one, on top of both implementations.
+//! Publishers shared by several tasks, those of states, and whether anybody listens to one, on top of both implementations.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Publisher, Result, WrappedTypesupport};
+use crate::std_msgs::msg::Bool;
+use crate::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
 
 /// Whether a topic has subscribers, in this process or elsewhere.
 pub fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
@@ -44,5 +45,35 @@ impl<T: WrappedTypesupport> From<Publisher<T>> for SharedPublisher<T> {
 impl<T: WrappedTypesupport> Clone for SharedPublisher<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
+    }
+}
+
+/// A latched topic that says whether something is on. Its clones share it.
+#[derive(Clone)]
+pub struct Switch(Arc<Mutex<Shown>>);
+
+struct Shown {
+    publisher: Publisher<Bool>,
+    last: Option<bool>,
+}
+
+impl Switch {
+    /// The topic; nothing is published yet.
+    ///
+    /// # Errors
+    /// As `Node::create_publisher`.
+    pub fn new(node: &mut Node, topic: &str) -> Result<Self> {
+        let publisher = node.create_publisher(topic, QosProfile::default().keep_last(1).transient_local())?;
+        Ok(Self(Arc::new(Mutex::new(Shown { publisher, last: None }))))
+    }
+
+    /// Publishes it if it has changed.
+    pub fn show(&self, is_on: bool) {
+        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if shown.last.replace(is_on) != Some(is_on)
+            && let Err(error) = shown.publisher.publish(&Bool { data: is_on })
+        {
+            tracing::warn!(%error, "publishing");
+        }
     }
 }

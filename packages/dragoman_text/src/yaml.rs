@@ -11,7 +11,7 @@ mod reader;
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_norway::Value;
 
 use crate::{Note, nearest};
@@ -41,9 +41,7 @@ fn place(line: usize, column: usize) -> String {
 /// # Errors
 /// No YAML; a misspelt key, one that is missing or given twice, a wrong value.
 pub fn lenient<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Note>), YamlError> {
-    let state = State::default();
-    let value = read(text, &state).map_err(|error| with_left_out(error, notes::<T>(text, &state)))?;
-    Ok((value, notes::<T>(text, &state)))
+    lenient_by(State::default(), |state| read(text, state))
 }
 
 /// Reads a document that must have known keys only.
@@ -60,7 +58,7 @@ pub fn strict<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
 /// As [`strict`].
 pub fn section<T: DeserializeOwned>(text: &str, key: &str) -> Result<Option<T>, YamlError> {
     let state = State { is_strict: true, ..State::default() };
-    let section = Section { key, state: &state, kind: PhantomData };
+    let section = Section { key, index: None, state: &state, kind: PhantomData };
     section.deserialize(document(text)).map_err(YamlError::of)
 }
 
@@ -73,19 +71,30 @@ pub fn strict_part<T: DeserializeOwned>(value: &Value) -> Result<T, YamlError> {
     T::deserialize(Reader { inner: value.clone(), state: &state }).map_err(YamlError::of)
 }
 
-/// Reads a part of a document that was read before, as [`lenient`]. There are no lines.
+/// Reads an element of the sequence that the outermost mapping has for one key, as [`lenient`]. The keys `apart` of the
+/// element were read by others. Paths begin at the element.
 ///
 /// # Errors
-/// As [`lenient`].
-pub fn lenient_part<T: DeserializeOwned>(value: &Value) -> Result<(T, Vec<Note>), YamlError> {
-    let state = State::default();
-    let read = T::deserialize(Reader { inner: value.clone(), state: &state }).map_err(YamlError::of);
-    let names = state.left_out.take().into_iter();
-    let notes = names.map(|name| Note { line: 0, text: left_out(&unknown(&name)) }).collect();
-    match read {
-        Ok(value) => Ok((value, notes)),
-        Err(error) => Err(with_left_out(error, notes)),
-    }
+/// As [`lenient`]; there is no such element.
+pub fn lenient_element<T: DeserializeOwned>(
+    text: &str,
+    key: &str,
+    index: usize,
+    apart: &'static [&'static str],
+) -> Result<(T, Vec<Note>), YamlError> {
+    let path = format!("{key}[{index}]");
+    let within = |error: YamlError| {
+        let inner = error.reason.strip_prefix(&path);
+        let inner = inner.and_then(|inner| inner.strip_prefix(": ").or_else(|| inner.strip_prefix('.')));
+        YamlError { reason: inner.unwrap_or(&error.reason).to_owned(), ..error }
+    };
+    let read = |state: &State| {
+        let section = Section { key, index: Some(index), state, kind: PhantomData };
+        let found = section.deserialize(document(text)).map_err(|error| within(YamlError::of(error)))?;
+        let absent = || YamlError { line: 0, column: 0, reason: format!("there is no {path}") };
+        found.ok_or_else(absent)
+    };
+    lenient_by(State { apart, ..State::default() }, read)
 }
 
 /// The line of a key, which is given with those around it, from 1; `None` if there is none.
@@ -106,18 +115,26 @@ fn read<T: DeserializeOwned>(text: &str, state: &State) -> Result<T, YamlError> 
     T::deserialize(Reader { inner, state }).map_err(YamlError::of)
 }
 
-/// What was left out, with lines: the reading is repeated up to each of them, because only errors have a place.
-fn notes<T: DeserializeOwned>(text: &str, state: &State) -> Vec<Note> {
-    let count = state.left_out.borrow().len();
+/// What is read, and what was left out, with lines: the reading is repeated up to each of these, because only errors have a
+/// place.
+fn lenient_by<T>(
+    state: State,
+    read: impl Fn(&State) -> Result<T, YamlError>,
+) -> Result<(T, Vec<Note>), YamlError> {
+    let value = read(&state);
+    let (count, apart) = (state.left_out.take().len(), state.apart);
     let of = |at| {
-        let error = read::<T>(text, &State { stop_at: Some(at), ..State::default() }).err()?;
+        let error = read(&State { stop_at: Some(at), apart, ..State::default() }).err()?;
         Some(Note { line: error.line, text: left_out(&error.reason) })
     };
     let mut notes: Vec<Note> = (0..count.min(MAX_NOTES)).filter_map(of).collect();
     if let (Some(more @ 1..), Some(last)) = (count.checked_sub(MAX_NOTES), notes.last()) {
         notes.push(Note { line: last.line, text: format!("{more} more unknown keys are left out") });
     }
-    notes
+    match value {
+        Ok(value) => Ok((value, notes)),
+        Err(error) => Err(with_left_out(error, notes)),
+    }
 }
 
 fn left_out(what: &str) -> String {
@@ -166,9 +183,10 @@ fn hinted(reason: String) -> String {
     }
 }
 
-/// The value of one key of a mapping.
+/// The value of one key of a mapping, or an element of it.
 struct Section<'a, T> {
     key: &'a str,
+    index: Option<usize>,
     state: &'a State,
     kind: PhantomData<T>,
 }
@@ -192,11 +210,50 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Section<'_, T> {
         let mut found = None;
         while let Some(key) = map.next_key::<String>()? {
             if key == self.key {
-                found = Some(map.next_value_seed(Seed { seed: PhantomData::<T>, state: self.state })?);
+                found = match self.index {
+                    Some(index) => {
+                        map.next_value_seed(Element { index, state: self.state, kind: self.kind })?
+                    }
+                    None => Some(map.next_value_seed(Seed { seed: self.kind, state: self.state })?),
+                };
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
+        Ok(found)
+    }
+}
+
+/// An element of a sequence.
+struct Element<'a, T> {
+    index: usize,
+    state: &'a State,
+    kind: PhantomData<T>,
+}
+
+impl<'de, T: DeserializeOwned> DeserializeSeed<'de> for Element<'_, T> {
+    type Value = Option<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<T>, D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for Element<'_, T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Option<T>, A::Error> {
+        for _ in 0..self.index {
+            if items.next_element::<IgnoredAny>()?.is_none() {
+                return Ok(None);
+            }
+        }
+        let found = items.next_element_seed(Seed { seed: self.kind, state: self.state })?;
+        while items.next_element::<IgnoredAny>()?.is_some() {}
         Ok(found)
     }
 }

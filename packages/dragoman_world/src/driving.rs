@@ -184,6 +184,10 @@ impl World {
         Ok(())
     }
 
+    pub(crate) fn has_motor_power(&mut self, name: &str) -> Result<bool, WorldError> {
+        self.wheeled(name).map(|(_, wheeled)| wheeled.has_power)
+    }
+
     pub(crate) fn outline(&mut self, name: &str) -> Result<[[f64; 3]; 2], WorldError> {
         let (at, _) = self.wheeled(name)?;
         let extent = self.objects.get(at).and_then(|object| self.extent(at, &object.pose));

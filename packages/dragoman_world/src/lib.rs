@@ -483,6 +483,14 @@ impl Worlds {
         self.holder(world, robot)?.set_motor_power(robot, on)
     }
 
+    /// Whether the motors of a robot on wheels are on.
+    ///
+    /// # Errors
+    /// Unknown names, another kind of object.
+    pub fn has_motor_power(&mut self, world: Option<&str>, robot: &str) -> Result<bool, WorldError> {
+        self.holder(world, robot)?.has_motor_power(robot)
+    }
+
     /// The corners of the box around the body of a robot on wheels, in its own frame, m: the lowest and the highest
     /// coordinates.
     ///

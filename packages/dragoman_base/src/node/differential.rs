@@ -21,7 +21,9 @@ impl DifferentialTopics {
     pub(super) fn update(&mut self, line: &Line<Driver>) -> bool {
         let (state, events) = line.look(|driver| {
             let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
-            (driver.state(), events)
+            let state = driver.state();
+            self.motion.show_motors(state.motor_power);
+            (state, events)
         });
         for event in events {
             match event {

@@ -94,7 +94,9 @@ impl KobukiTopics {
             driver.record(recorded);
             let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
             let records: Vec<Record> = std::iter::from_fn(|| driver.poll_record()).collect();
-            (driver.state(), events, records)
+            let state = driver.state();
+            self.motion.show_motors(state.motor_power);
+            (state, events, records)
         });
         let measured = state.feedback_frames != self.published;
         self.published = state.feedback_frames;

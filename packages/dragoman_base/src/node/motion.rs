@@ -12,6 +12,7 @@ use dragoman_ros::geometry_msgs::msg::{Quaternion, TransformStamped, Twist as Tw
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::JointState;
+use dragoman_ros::shared::Switch;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
@@ -38,8 +39,9 @@ pub(super) fn serve<B: Base>(
 ) -> dragoman_ros::Result<Served> {
     let refusals = Refusals::default();
     serve_velocities(tasks, line, values, &refusals)?;
-    serve_position2d(tasks, line, geometry)?;
-    Ok(Served { topics: MotionTopics::new(tasks.node(), values)?, refusals })
+    let motors = Switch::new(tasks.node(), "~/motors_on")?;
+    serve_position2d(tasks, line, geometry, motors.clone())?;
+    Ok(Served { topics: MotionTopics::new(tasks.node(), values, motors)?, refusals })
 }
 
 fn serve_velocities<B: Base>(
@@ -65,6 +67,7 @@ fn serve_position2d<B: Base>(
     tasks: &mut NodeTasks,
     line: &Line<B>,
     geometry: Geometry,
+    motors: Switch,
 ) -> dragoman_ros::Result<()> {
     tasks.serve::<GetGeometry::Service>("~/get_geometry", move |_request| {
         let Geometry { size: [length, width, height], center } = geometry;
@@ -75,7 +78,13 @@ fn serve_position2d<B: Base>(
     })?;
     let switched = line.clone();
     tasks.serve::<SetBool::Service>("~/set_motor_power", move |request| {
-        match switched.with(|_, driver| driver.set_motor_power(request.data)) {
+        let outcome = switched.with(|_, driver| {
+            let outcome = driver.set_motor_power(request.data);
+            // Before the answer, and each change: they may be switched again before the next cycle.
+            motors.show(driver.motion().motor_power);
+            outcome
+        });
+        match outcome {
             Ok(()) => {
                 let message = if request.data { "motors on" } else { "motors off" };
                 SetBool::Response { success: true, message: message.to_owned() }
@@ -121,13 +130,14 @@ pub(super) struct MotionTopics {
     odometry: Publisher<Odometry>,
     transform: Option<Publisher<TFMessage>>,
     joints: Publisher<JointState>,
+    motors: Switch,
     odom_frame: String,
     base_frame: String,
     wheel_names: Vec<String>,
 }
 
 impl MotionTopics {
-    fn new(node: &mut Node, values: &Parameters) -> dragoman_ros::Result<Self> {
+    fn new(node: &mut Node, values: &Parameters, motors: Switch) -> dragoman_ros::Result<Self> {
         let transform: bool = values.value("publish_tf");
         Ok(Self {
             clock: node.get_ros_clock(),
@@ -137,6 +147,7 @@ impl MotionTopics {
                 .transpose()?,
             joints: node
                 .create_publisher(&values.value::<String>("joint_states_topic"), QosProfile::default())?,
+            motors,
             odom_frame: values.value("odom_frame"),
             base_frame: values.value("base_frame"),
             wheel_names: vec![values.value("wheel_left_joint_name"), values.value("wheel_right_joint_name")],
@@ -151,6 +162,11 @@ impl MotionTopics {
     /// The same as a stamp.
     pub(super) fn stamp(&self) -> Time {
         Clock::to_builtin_time(&self.now())
+    }
+
+    /// Publishes whether the motors are on, if that has changed; while the driver is locked, so that the newest comes last.
+    pub(super) fn show_motors(&self, on: bool) {
+        self.motors.show(on);
     }
 
     /// Publishes the motion measured at `stamp`.

@@ -57,7 +57,7 @@ fn the_client_of_the_romaa_page_drives_every_base_of_the_lab() {
     assert!(state.velocity.yaw < 2.2, "{state:?}");
 }
 
-/// Switched by Player's request, and by the service of every base.
+/// Commanded by Player or by a ROS program, switched by Player's request or by the service of every base.
 #[test]
 fn a_base_waits_for_the_next_command_when_its_motors_are_on_again() {
     let lab = Lab::start();
@@ -67,11 +67,11 @@ fn a_base_waits_for_the_next_command_when_its_motors_are_on_again() {
     for (index, name) in (0..).zip(names) {
         let base = base(index);
         client.subscribe(base);
-        for by_player in [true, false] {
+        for (commanded_by_player, switched_by_player) in [(true, true), (true, false), (false, false)] {
             client.set_speed(base, 0.0, 0.4);
             client.until("the base turns", base, |state| state.velocity.yaw > 0.2);
-            if !by_player {
-                // The velocity is that of a ROS program, which sends it once.
+            if !commanded_by_player {
+                // The ROS program sends it once.
                 client.set_speed(base, 0.0, 0.0);
                 client.until("the base stands", base, |state| state.velocity.yaw.abs() < 0.01);
                 let topic = format!("/{name}/{}", if index == 0 { "commands/velocity" } else { "cmd_vel" });
@@ -81,7 +81,7 @@ fn a_base_waits_for_the_next_command_when_its_motors_are_on_again() {
                 client.until("the base turns", base, |state| state.velocity.yaw > 0.05);
             }
             for on in [false, true] {
-                if by_player {
+                if switched_by_player {
                     client.granted(base, position2d::MOTOR_POWER.subtype, &on);
                 } else {
                     let service = format!("/{name}/set_motor_power");
@@ -92,7 +92,10 @@ fn a_base_waits_for_the_next_command_when_its_motors_are_on_again() {
             let before = client.state(base).pose.yaw;
             sleep(Duration::from_secs(1));
             let turned = client.state(base).pose.yaw - before;
-            assert!(turned.abs() < 0.05, "{name} drives on: {turned}, by Player: {by_player}");
+            assert!(
+                turned.abs() < 0.05,
+                "{name} drives on: {turned}; by Player: {commanded_by_player}, {switched_by_player}"
+            );
         }
         client.set_speed(base, 0.0, 0.4);
         client.until("the base turns", base, |state| state.velocity.yaw > 0.2);

@@ -6,6 +6,7 @@ use crate::common::{Lab, Log, Program, call, last, sleep, until};
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, PlatformSetMode, SetOdometry};
 use dragoman_ros::geometry_msgs::msg::{Pose2D, Twist};
 use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::std_msgs::msg::Bool;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{Client, Publisher, QosProfile};
 
@@ -25,6 +26,7 @@ struct Base {
     odometry: Log<Odometry>,
     geometry: Client<GetGeometry::Service>,
     power: Client<SetBool::Service>,
+    motors: Log<Bool>,
     reset: Client<Trigger::Service>,
     set: Client<SetOdometry::Service>,
 }
@@ -37,6 +39,8 @@ impl Base {
             odometry: program.record(odometry, QosProfile::default().keep_last(10)),
             geometry: program.client(&format!("{name}/get_geometry")),
             power: program.client(&format!("{name}/set_motor_power")),
+            motors: program
+                .record(&format!("{name}/motors_on"), QosProfile::default().keep_last(10).transient_local()),
             reset: program.client(&format!("{name}/reset_odometry")),
             set: program.client(&format!("{name}/set_odometry")),
         }
@@ -45,6 +49,9 @@ impl Base {
     fn switch(&self, data: bool) {
         let answer = call(&self.power, &SetBool::Request { data });
         assert!(answer.success, "{}: {}", self.name, answer.message);
+        // At once: a cycle of a base takes longer.
+        sleep(Duration::from_millis(2));
+        assert_eq!(last(&self.motors), Some(Bool { data }), "{}", self.name);
     }
 
     /// Position and heading of the next odometry message.
@@ -104,6 +111,7 @@ fn every_base_has_geometry_motor_power_and_odometry_to_set() {
 
         let turned = base.turn();
         assert!((0.2..0.6).contains(&turned), "{name}: {turned}");
+        assert_eq!(last(&base.motors), Some(Bool { data: true }), "{name}");
         base.switch(false);
         let turned = base.turn();
         assert!(turned.abs() < 0.02, "{name}: without power it turned by {turned}");

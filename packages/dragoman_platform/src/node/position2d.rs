@@ -5,6 +5,7 @@
 
 use dragoman_geometry::{Pose, compose, relative, wrap_angle};
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
+use dragoman_ros::shared::Switch;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
 
@@ -80,8 +81,12 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         response.pose.x = (footprint.front - footprint.rear) / 2.0;
         Ok(response)
     })?;
-    serve_order::<SetBool::Service>(tasks, shared, "set_motor_power", |state, request| {
-        state.set_motor_power(request.data)
+    let motors = Switch::new(tasks.node(), "motors_on")?;
+    motors.show(shared.with(|state| state.has_motor_power));
+    serve_order::<SetBool::Service>(tasks, shared, "set_motor_power", move |state, request| {
+        let outcome = state.set_motor_power(request.data);
+        motors.show(state.has_motor_power);
+        outcome
     })?;
     serve_order::<Trigger::Service>(tasks, shared, "reset_odometry", |state, _| {
         state.set_odometry(Pose::ORIGIN)

@@ -12,8 +12,8 @@ use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::JointState;
-use dragoman_ros::shared::{SharedPublisher, listened};
-use dragoman_ros::std_msgs::msg::{Bool, Header, UInt16};
+use dragoman_ros::shared::{SharedPublisher, Switch, listened};
+use dragoman_ros::std_msgs::msg::{Header, UInt16};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Publisher, QosProfile, Result};
@@ -46,8 +46,8 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters)
         shown_outputs: [None; 2],
         program: node.create_publisher("program_state", latched())?,
         shown_program: None,
-        siren: Switch::new(node.create_publisher("siren", latched())?),
-        flash_light: Switch::new(node.create_publisher("flash_light", latched())?),
+        siren: Switch::new(node, "siren")?,
+        flash_light: Switch::new(node, "flash_light")?,
         map: node.create_publisher("map", latched())?.into(),
         drawing: None,
         sensors: if publishes_tf && has_sensors {
@@ -88,24 +88,6 @@ struct Topics {
     shown_sensors: Vec<UltrasonicSettings>,
     shown_map: Option<Arc<Map>>,
     shown_path: Vec<Point>,
-}
-
-/// Publishes a state whenever it changes.
-struct Switch {
-    publisher: Publisher<Bool>,
-    shown: Option<bool>,
-}
-
-impl Switch {
-    fn new(publisher: Publisher<Bool>) -> Self {
-        Self { publisher, shown: None }
-    }
-
-    fn show(&mut self, is_on: bool) {
-        if self.shown.replace(is_on) != Some(is_on) {
-            report(self.publisher.publish(&Bool { data: is_on }));
-        }
-    }
 }
 
 impl Topics {

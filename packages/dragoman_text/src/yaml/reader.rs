@@ -23,6 +23,8 @@ pub(super) struct State {
     pub(super) is_strict: bool,
     /// The one with this index, of those that would be left out, is an error.
     pub(super) stop_at: Option<usize>,
+    /// These are nothing to this reading: neither left out nor misspelt.
+    pub(super) apart: &'static [&'static str],
     /// Those that were left out.
     pub(super) left_out: RefCell<Vec<String>>,
 }
@@ -31,6 +33,9 @@ impl State {
     fn leave_out<E: Error>(&self, name: &str, known: Fields) -> Result<(), E> {
         if name == MERGE {
             return Err(E::custom("the key '<<' is not supported: write the values out"));
+        }
+        if self.apart.contains(&name) {
+            return Ok(());
         }
         if self.is_strict || nearest(name, known.iter().copied()).is_some() {
             let hint = hint(name, known.iter().copied());

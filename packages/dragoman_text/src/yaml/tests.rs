@@ -111,11 +111,34 @@ fn strict_documents_have_known_keys_only() {
 }
 
 #[test]
-fn parts_have_no_lines() {
-    let of = |text: &str| lenient_part::<Room>(&serde_norway::from_str(text).unwrap());
-    let (_, notes) = of("{name: a, author: me}").unwrap();
-    assert_eq!(notes[0].to_string(), "the unknown key 'author' is left out");
-    assert_eq!(of("{nmae: a}").unwrap_err().to_string(), "the unknown key 'nmae'; did you mean 'name'?");
+fn elements_have_lines_and_paths_of_their_own() {
+    let of = |text: &str, index| {
+        let read = lenient_element::<Room>(text, "rooms", index, &["id", "nam"]);
+        read.map_err(|error| error.to_string())
+    };
+    let text = "a: 1\nrooms:\n- id: 1\n  name: b\n- name: c\n  nam: d\n  author: me\n  walls:\n  - {length: 1, by: me}\nb: []\n";
+    let (room, notes) = of(text, 0).unwrap();
+    assert_eq!((room.name.as_str(), notes), ("b", Vec::new()));
+    let (room, notes) = of(text, 1).unwrap();
+    assert_eq!(room.name, "c");
+    assert_eq!(
+        notes.iter().map(Note::to_string).collect::<Vec<_>>(),
+        [
+            "line 7: the unknown key 'author' is left out",
+            "line 9: walls[0]: the unknown key 'by' is left out"
+        ]
+    );
+    let refused = |text: &str, index| of(text, index).unwrap_err();
+    assert_eq!(
+        refused(&text.replace("author", "wals"), 1),
+        "line 7, column 3: the unknown key 'wals'; did you mean 'walls'?"
+    );
+    assert_eq!(
+        refused(&text.replace("length: 1", "length: x"), 1),
+        "line 9, column 14: walls[0].length: invalid type: string \"x\", expected f64"
+    );
+    assert_eq!(refused(text, 2), "there is no rooms[2]");
+    assert_eq!(refused("a: 1\n", 0), "there is no rooms[0]");
 }
 
 #[test]
@@ -158,6 +181,7 @@ proptest! {
                 Err(_) => prop_assert!(read.is_err() || !read.unwrap().1.is_empty()),
             }
             let _ = line_of(text, &[key.as_str()]);
+            let _ = lenient_element::<Wall>(text, &key, 0, &["height"]);
         }
     }
 }

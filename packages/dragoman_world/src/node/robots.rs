@@ -8,6 +8,7 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
 use dragoman_ros::geometry_msgs::msg::{TransformStamped, Twist};
 use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::shared::Switch;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Publisher, QosProfile, Result};
@@ -27,6 +28,7 @@ pub(super) struct Robot {
     /// Prefix of its frames and topics.
     prefix: String,
     odometry: Publisher<Odometry>,
+    motors: Switch,
     /// The last published state; `None` without subscribers.
     last: Option<Travelled>,
 }
@@ -68,10 +70,11 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Robot>> {
                 Planar::planar(twist.linear.x, twist.linear.y, twist.angular.z),
             );
         })?;
-        serve_position2d(tasks, live, &world, &name, &prefix)?;
         let node = tasks.node();
+        let motors = Switch::new(node, &format!("{prefix}/motors_on"))?;
         let odometry = node.create_publisher(&format!("{prefix}/odom"), QosProfile::default())?;
-        robots.push(Robot { world, world_frame, name, prefix, odometry, last: None });
+        serve_position2d(tasks, live, &world, &name, &prefix, &motors)?;
+        robots.push(Robot { world, world_frame, name, prefix, odometry, motors, last: None });
     }
     Ok(robots)
 }
@@ -83,6 +86,7 @@ fn serve_position2d(
     world: &str,
     robot: &str,
     prefix: &str,
+    motors: &Switch,
 ) -> Result<()> {
     // Clones for each service.
     let names = || (live.clone(), world.to_owned(), robot.to_owned());
@@ -94,10 +98,14 @@ fn serve_position2d(
         }
     })?;
     let (switched, world, name) = names();
+    let motors = motors.clone();
     tasks.serve::<SetBool::Service>(&format!("{prefix}/set_motor_power"), move |request| {
         let done = switched.with(|state| {
             let result = state.pace.set_motor_power(&world, &name, request.data);
-            result.map_err(|error| state.refuse(&error))
+            result.map_err(|error| state.refuse(&error))?;
+            // Now, and not in the next cycle: they may be switched again before it.
+            motors.show(request.data);
+            Ok(())
         });
         let message = if request.data { "motors on" } else { "motors off" };
         SetBool::Response { success: done.is_ok(), message: done.err().unwrap_or_else(|| message.to_owned()) }
@@ -147,12 +155,15 @@ fn found(state: &mut State) -> Vec<(String, String, String, String)> {
 }
 
 impl Robot {
-    /// Its odometry, if the topic has subscribers.
+    /// Its odometry, if the topic has subscribers. Publishes its motors, which a reset switches as well.
     pub(super) fn message(
         &mut self,
         pace: &mut Pace,
         stamp: &Time,
     ) -> std::result::Result<Option<Odometry>, WorldError> {
+        if let Ok(on) = pace.worlds().has_motor_power(Some(&self.world), &self.name) {
+            self.motors.show(on);
+        }
         if listened(&self.odometry) {
             return self.odometry(pace, stamp).map(Some);
         }

@@ -8,6 +8,7 @@ use dragoman_io::net::UdpSocket;
 use dragoman_kinematics::node::{Links, serve_solver};
 use dragoman_kinematics::{FreeRotation, Robot};
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::naming::find_joint;
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile, Result, std_msgs};
@@ -40,7 +41,7 @@ pub fn client_declarations(model: Option<&ArmModel>) -> Vec<Declaration> {
     let seconds = |period: Option<Duration>| period.unwrap_or_default().as_secs_f64();
     let period = Range::Double { from: 0.001, to: 60.0 };
     let names: Vec<String> = match model {
-        Some(model) => model.robot.joints().iter().map(|joint| joint.name.clone()).collect(),
+        Some(model) => names_of(&model.robot),
         None => (1..=JOINT_COUNT).map(|joint| format!("joint_{joint}")).collect(),
     };
     let base_frame = model.map_or("base_link", |model| model.robot.model().base_link());
@@ -107,7 +108,10 @@ pub fn start_client(
     let (parameters, server) = parameters::declare(tasks.node(), client_declarations(model.as_ref()))?;
     tasks.spawn(server);
     let period = |name: &str| Some(Duration::from_secs_f64(parameters.value(name)));
-    let joint_names: Vec<String> = parameters.value("joint_names");
+    let mut joint_names: Vec<String> = parameters.value("joint_names");
+    if let Some(model) = &model {
+        name_as(&names_of(&model.robot), &mut joint_names);
+    }
     if !(1..=VALUE_COUNT).contains(&joint_names.len()) {
         return Err(BridgeError::JointNames { names: joint_names.len() });
     }
@@ -135,8 +139,7 @@ pub fn start_client(
         let description = tasks.node().create_publisher("robot_description", latched)?;
         description.publish(&std_msgs::msg::String { data: urdf })?;
         let measured = Arc::clone(&topics.measured);
-        let joints: Vec<String> = robot.joints().iter().map(|joint| joint.name.clone()).collect();
-        let sorted = sorted(&joints, topics.joint_names());
+        let sorted = sorted(&names_of(&robot), topics.joint_names());
         let known = move || {
             // Keeps the publisher, so that late subscribers get the description.
             let _ = &description;
@@ -161,6 +164,19 @@ pub fn start_client(
         }
     })?;
     Ok(tasks.start()?)
+}
+
+fn names_of(robot: &Robot) -> Vec<String> {
+    robot.joints().iter().map(|joint| joint.name.clone()).collect()
+}
+
+/// Gives joints of the model, which may be named by their topics as well, the names that it has.
+fn name_as(model: &[String], given: &mut [String]) {
+    for name in given {
+        if let Some(own) = find_joint(model, name).and_then(|joint| model.get(joint)) {
+            own.clone_into(name);
+        }
+    }
 }
 
 /// Sorts angles in the order of a controller, whose joints are `names`, into the order of the model, whose joints may come
@@ -245,6 +261,13 @@ mod tests {
             of(&["wrist", "gripper", "base", "elbow"], &[3.0, 9.0, 1.0, 2.0]),
             Some(vec![1.0, 2.0, 3.0])
         );
+    }
+
+    #[test]
+    fn joints_are_given_by_either_name() {
+        let mut given = ["lift_x2ejoint", "turn", "lift.joint"].map(str::to_owned);
+        name_as(&["lift.joint".to_owned()], &mut given);
+        assert_eq!(given, ["lift.joint", "turn", "lift.joint"]);
     }
 
     #[test]

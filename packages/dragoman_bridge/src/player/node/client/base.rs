@@ -4,7 +4,7 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
 use dragoman_ros::geometry_msgs::msg::{Pose2D, Twist, Vector3};
 use dragoman_ros::nav_msgs::msg::Odometry;
-use dragoman_ros::shared::listened;
+use dragoman_ros::shared::{Switch, listened};
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult, velocity};
 
@@ -61,12 +61,15 @@ fn serve_base(site: &mut Site<'_>) -> RosResult<()> {
         }
     })?;
     let line = site.line.clone();
+    // What Player's clients switch is not in its data.
+    let motors = Switch::new(site.tasks.node(), &site.names.topic("motors_on"))?;
     serve::<SetBool::Service, _>(site.tasks, &site.names.topic("set_motor_power"), move |request| {
-        let line = line.clone();
+        let (line, motors) = (line.clone(), motors.clone());
         async move {
             // Most drivers keep the last velocity while the motors are off.
             line.drive(device, Pose2d::default());
             line.ask(device, &position2d::MOTOR_POWER, request.data).await?;
+            motors.show(request.data);
             Ok(SetBool::Response { success: true, ..Default::default() })
         }
     })?;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::description;
 use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Setup};
-use super::joint_command::JointCommand;
+use super::joint_command::{JointCommand, JointName};
 use super::joints::{MOVING, joint_state, lock, measured};
 use crate::BridgeError;
 use crate::player::wire::common::Size3d;
@@ -25,8 +25,8 @@ const NEAR: f64 = 0.04;
 pub(super) struct Names {
     /// Topic with `sensor_msgs/JointState`.
     joint_states: String,
-    /// Name of its joint.
-    joint: String,
+    /// Its joint.
+    joint: JointName,
     /// Namespace of `<joint>/command`.
     #[serde(default)]
     namespace: String,
@@ -152,7 +152,7 @@ mod tests {
     fn fingers_that_stand_still_on_something_are_closed() {
         let names = Names {
             joint_states: String::new(),
-            joint: String::new(),
+            joint: String::new().into(),
             namespace: String::new(),
             open: 0.0,
             closed: 2.5,

@@ -3,13 +3,15 @@
 //! A Player client sends a command once, and gets no answer. So a position waits until somebody listens to the topic,
 //! and until no motion pipeline holds the arm. A newer position takes the place of one that waits.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dragoman_ros::naming::joint_token;
+use dragoman_ros::naming::{joint_name, joint_token};
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, dragoman_msgs, std_msgs};
+use serde::Deserialize;
 
 use super::driver::{DISCOVERY, Service, below, done};
 use crate::BridgeError;
@@ -19,6 +21,25 @@ use crate::player::server::Outcome;
 const LOOK: Duration = Duration::from_millis(20);
 /// The mode of a motion pipeline in which it leaves the arm alone.
 const OFF: u8 = 0;
+
+/// The name of a joint, which a table gives by that or by the joint's topics.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "String")]
+pub(super) struct JointName(String);
+
+impl From<String> for JointName {
+    fn from(given: String) -> Self {
+        Self(joint_name(&given).into_owned())
+    }
+}
+
+impl Deref for JointName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
 
 /// Commands of a joint. Clones share it.
 #[derive(Clone)]
@@ -164,5 +185,19 @@ impl Pipeline {
         *self.mode() = Some(OFF);
         tracing::info!("a joint command of a Player client ends the motion pipeline's hold of the arm");
         Ok(switched)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_names_a_joint_either_way() {
+        let joints: Vec<JointName> = serde_norway::from_str("[lift.joint, lift_x2ejoint, turn]").unwrap();
+        assert_eq!(
+            joints.iter().map(|joint| &**joint).collect::<Vec<_>>(),
+            ["lift.joint", "lift.joint", "turn"]
+        );
     }
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::description::{self, LinkGeometry};
 use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Service, Setup, below, carried_out};
-use super::joint_command::{JointCommand, Pipeline};
+use super::joint_command::{JointCommand, JointName, Pipeline};
 use crate::BridgeError;
 use crate::player::wire::actarray::{
     self, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions, Speeds,
@@ -32,8 +32,8 @@ const SETS_OFF: Duration = Duration::from_secs(1);
 pub(super) struct ArmNames {
     /// Topic with `sensor_msgs/JointState`.
     joint_states: String,
-    /// Names of the joints, base first.
-    joints: Vec<String>,
+    /// The joints, base first.
+    joints: Vec<JointName>,
     /// Namespace of `<joint>/command`, `<joint>/relax`, `<joint>/enable` and `<joint>/set_speed`.
     #[serde(default)]
     namespace: String,
@@ -326,7 +326,7 @@ impl Arm {
 
 #[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
 fn geometry(names: &ArmNames, model: Option<&Model>) -> Geometry {
-    let joint = |(index, name): (usize, &String)| {
+    let joint = |(index, name): (usize, &JointName)| {
         let [min, max] = names.limits(index);
         let link = model.and_then(|model| description::link(model, name));
         let link = link.unwrap_or_else(|| LinkGeometry {

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use dragoman_geometry::yaw;
 use dragoman_ros::shared::SharedPublisher;
-use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, kobuki_ros_interfaces, nav_msgs, std_srvs};
+use dragoman_ros::{
+    QosProfile, dragoman_msgs, geometry_msgs, kobuki_ros_interfaces, nav_msgs, std_msgs, std_srvs,
+};
 use serde::Deserialize;
 
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done};
@@ -30,8 +32,8 @@ pub(super) struct Names {
     odometry: String,
     /// Topic for `geometry_msgs/Twist`.
     velocity: String,
-    /// Namespace of `get_geometry`, `set_motor_power`, `reset_odometry` and `set_odometry`; without it, their requests
-    /// are refused.
+    /// Namespace of `get_geometry`, `set_motor_power`, `reset_odometry` and `set_odometry`, and of the topic `motors_on`;
+    /// without it, their requests are refused.
     #[serde(default)]
     services: Option<String>,
     /// Namespace of a platform with modes: it is put into the mode for velocities and started by the first velocity.
@@ -186,6 +188,16 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
             feed.send(&STATE, &odometry.header.stamp, &state);
         },
     )?;
+    if let Some(namespace) = &names.services {
+        // With the motors on again, the base waits for the next command, whoever has switched them. Each change counts.
+        let switched = Arc::clone(&drive);
+        let latched = QosProfile::default().keep_last(10).transient_local();
+        tasks.subscribe(&below(namespace, "motors_on"), latched, move |on: std_msgs::msg::Bool| {
+            if !on.data {
+                lock(&switched).begin(Motion::Idle);
+            }
+        })?;
+    }
     let repeated = Arc::clone(&drive);
     tasks.every(REPEAT, move || lock(&repeated).cycle(false))?;
     let speed_gains = match &names.gains {

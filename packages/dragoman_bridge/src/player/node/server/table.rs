@@ -16,7 +16,7 @@ use dragoman_text::yaml::{self, YamlError};
 use dragoman_text::{Note, hint};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_norway::{Mapping, Value};
+use serde_norway::Mapping;
 
 use super::driver::{Feed, Opened, Setup};
 use super::{
@@ -98,6 +98,9 @@ struct Row {
     names: Mapping,
 }
 
+/// The keys of a [`Row`] that every device has.
+const COMMON: &[&str] = &["device", "robot", "driver"];
+
 impl Table {
     /// Reads a table.
     ///
@@ -114,18 +117,19 @@ impl Table {
     pub fn with_notes(text: &str) -> Result<(Self, Vec<Note>), TableError> {
         let (file, mut notes) = yaml::lenient::<File>(text)?;
         let mut devices = BTreeMap::new();
-        for Row { device: written, robot, driver, names } in file.devices {
+        for (index, Row { device: written, robot, driver, names }) in file.devices.into_iter().enumerate() {
             let line = line_of(text, &written);
-            let wrong = |reason: String| TableError::Device {
-                device: written.clone(),
-                reason: Note { line, text: reason }.to_string(),
-            };
+            let of_device = |reason: String| TableError::Device { device: written.clone(), reason };
+            let wrong = |reason: String| of_device(Note { line, text: reason }.to_string());
             let device = parse(&written).map_err(wrong)?;
-            let (names, left_out) = Names::read(device, names).map_err(wrong)?;
+            // A ranger is a scanner or several sensors with one range each.
+            let has_scan = names.contains_key("scan");
+            let mut row = RowText { text, index, line, left_out: Vec::new() };
+            let names = Names::read(device, has_scan, &mut row).map_err(of_device)?;
             notes.extend(
-                left_out
+                row.left_out
                     .into_iter()
-                    .map(|note| Note { line, text: format!("device {written}: {}", note.text) }),
+                    .map(|note| Note { text: format!("device {written}: {}", note.text), ..note }),
             );
             let driver = driver.unwrap_or_else(|| "dragoman".to_owned());
             if driver.len() > 63 {
@@ -170,64 +174,79 @@ impl Table {
     }
 }
 
-impl Names {
-    fn read(device: Device, names: Mapping) -> Result<(Self, Vec<Note>), String> {
-        let mut notes = Vec::new();
-        Self::of(device, names, &mut notes).map(|names| (names, notes))
+/// Where a row is in the text of its table.
+struct RowText<'a> {
+    text: &'a str,
+    index: usize,
+    /// That of its device.
+    line: usize,
+    left_out: Vec<Note>,
+}
+
+impl RowText<'_> {
+    /// Reads the names of the row's interface.
+    fn read<T: DeserializeOwned>(&mut self) -> Result<T, String> {
+        let read = yaml::lenient_element(self.text, "devices", self.index, COMMON);
+        let (names, left_out) = read.map_err(|error| error.to_string())?;
+        self.left_out = left_out;
+        Ok(names)
     }
 
-    fn of(device: Device, names: Mapping, notes: &mut Vec<Note>) -> Result<Self, String> {
-        // A ranger is a scanner or several sensors with one range each.
-        let has_scan = names.contains_key("scan");
-        let names = (&Value::Mapping(names), notes);
+    /// As [`RowText::read`], with what they must be.
+    fn read_checked<T: DeserializeOwned>(
+        &mut self,
+        check: impl Fn(&T) -> Result<(), String>,
+    ) -> Result<T, String> {
+        let names = self.read()?;
+        check(&names).map_err(|reason| Note { line: self.line, text: reason }.to_string())?;
+        Ok(names)
+    }
+}
+
+impl Names {
+    fn read(device: Device, has_scan: bool, row: &mut RowText<'_>) -> Result<Self, String> {
         let is = |interface: &wire::Interface| device.interface == interface.code;
         if is(&wire::position2d::INTERFACE) {
-            read(names).and_then(|names: position2d::Names| names.check().map(|()| Self::Position2d(names)))
+            row.read_checked(position2d::Names::check).map(Self::Position2d)
         } else if is(&wire::laser::INTERFACE) || (is(&wire::ranger::INTERFACE) && has_scan) {
-            read(names).map(Self::Scan)
+            row.read().map(Self::Scan)
         } else if [&wire::ranger::INTERFACE, &wire::sonar::INTERFACE, &wire::ir::INTERFACE]
             .into_iter()
             .any(is)
         {
-            read(names).and_then(|names: ranges::Names| names.check().map(|()| Self::Ranges(names)))
+            row.read_checked(ranges::Names::check).map(Self::Ranges)
         } else if is(&wire::bumper::INTERFACE) {
-            read(names).map(Self::Bumper)
+            row.read().map(Self::Bumper)
         } else if is(&wire::power::INTERFACE) {
-            read(names).map(Self::Power)
+            row.read().map(Self::Power)
         } else if is(&wire::imu::INTERFACE) {
-            read(names).map(Self::Imu)
+            row.read().map(Self::Imu)
         } else if is(&wire::actarray::INTERFACE) {
-            read(names).and_then(|names: joints::ArmNames| names.check().map(|()| Self::Arm(names)))
+            row.read_checked(joints::ArmNames::check).map(Self::Arm)
         } else if is(&wire::gripper::INTERFACE) {
-            read(names).and_then(|names: gripper::Names| names.check().map(|()| Self::Gripper(names)))
+            row.read_checked(gripper::Names::check).map(Self::Gripper)
         } else if is(&wire::camera::INTERFACE) {
-            read(names).map(Self::Camera)
+            row.read().map(Self::Camera)
         } else if is(&wire::localize::INTERFACE) {
-            read(names).map(Self::Localize)
+            row.read().map(Self::Localize)
         } else if is(&wire::log::INTERFACE) {
-            read(names).map(Self::Log)
+            row.read().map(Self::Log)
         } else if is(&wire::planner::INTERFACE) {
-            read(names).map(Self::Planner)
+            row.read().map(Self::Planner)
         } else if is(&wire::limb::INTERFACE) {
-            read(names).map(Self::Limb)
+            row.read().map(Self::Limb)
         } else if is(&wire::opaque::INTERFACE) {
-            read(names).map(Self::Opaque)
+            row.read().map(Self::Opaque)
         } else if is(&wire::map::INTERFACE) {
-            read(names).map(Self::Map)
+            row.read().map(Self::Map)
         } else if is(&wire::vectormap::INTERFACE) {
-            read(names).map(Self::VectorMap)
+            row.read().map(Self::VectorMap)
         } else if is(&wire::simulation::INTERFACE) {
-            read(names).map(Self::Simulation)
+            row.read().map(Self::Simulation)
         } else {
-            Err("this interface is not served".to_owned())
+            Err(Note { line: row.line, text: "this interface is not served".to_owned() }.to_string())
         }
     }
-}
-
-fn read<T: DeserializeOwned>((names, notes): (&Value, &mut Vec<Note>)) -> Result<T, String> {
-    let (read, left_out) = yaml::lenient_part(names).map_err(|error| error.to_string())?;
-    notes.extend(left_out);
-    Ok(read)
 }
 
 /// The line of a device, from 1; 0 if unknown.
@@ -275,7 +294,7 @@ mod tests {
         let wrong_line = |text: &str, expected: &str| assert_eq!(wrong(text), expected);
         wrong_line(
             &ROW.replace("odometry", "odometri"),
-            "device position2d:0: line 2: the unknown key 'odometri'; did you mean 'odometry'?",
+            "device position2d:0: line 3, column 3: the unknown key 'odometri'; did you mean 'odometry'?",
         );
         wrong_line(
             &ROW.replace("2d:0", "2:0"),
@@ -292,7 +311,7 @@ mod tests {
             notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [
                 "line 1: the unknown key 'version' is left out",
-                "line 3: device position2d:0: the unknown key 'colour' is left out",
+                "line 6: device position2d:0: the unknown key 'colour' is left out",
             ]
         );
     }
