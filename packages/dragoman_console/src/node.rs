@@ -23,9 +23,11 @@
 //! | `node/driving.rs` | who drives, and what stops when the driver is lost |
 //! | `node/rosapi.rs` | questions about the graph |
 //! | `node/ros.rs` | the thread that owns the ROS node |
+//! | `node/temporary.rs` | nodes for what clients have in ROS for a while |
 //!
-//! The console has two threads of its own, of lower priority than the rest: converting messages for browsers delays
-//! neither the nodes of the process nor the answers to the clients of the old protocols.
+//! The console has two threads of its own, and one for each node of `temporary.rs`, of lower priority than the rest:
+//! converting messages for browsers delays neither the nodes of the process nor the answers to the clients of the old
+//! protocols.
 
 mod access;
 mod actions;
@@ -45,6 +47,7 @@ mod recordings;
 mod ros;
 mod rosapi;
 mod server;
+mod temporary;
 mod topics;
 mod websocket;
 
@@ -57,11 +60,12 @@ use std::sync::Arc;
 use dragoman_io::net::TcpListener;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
+use dragoman_ros::introspection::Introspection;
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::rcl_interfaces::msg::ParameterEvent;
 use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Context, Node, QosProfile};
+use dragoman_ros::{Context, Node, QosProfile, raw};
 use futures::future::BoxFuture;
 use uuid::{Builder, Uuid};
 
@@ -162,6 +166,14 @@ pub fn declarations() -> Vec<Declaration> {
             "Folder of the recordings that can be downloaded: the recorder's `folder`.",
         )
         .read_only(),
+        Declaration::new(
+            "replaced_after",
+            if raw::KEEPS_ENDED { 64 } else { 0 },
+            "Subscriptions and service clients on the node for web clients, after which it is replaced if most of them have ended; \
+             0: they are on the console's own. r2r returns their memory with their node only: there the default is 64.",
+        )
+        .within(Range::Integer { from: 0, to: 100_000 })
+        .read_only(),
         Declaration::new("service_timeout", 60.0, "Time for the response of a service, s.")
             .within(Range::Double { from: 0.1, to: 3600.0 })
             .read_only(),
@@ -192,10 +204,11 @@ pub fn start(context: &Context, settings: &Settings) -> Result<Console, ConsoleE
     tasks
         .subscribe(&settings.recorder, latched, move |status: RecordingStatus| recorder.take(&status))
         .map_err(ConsoleError::node)?;
-    let gateway = Node::create(context.clone(), "console_gateway", "").map_err(ConsoleError::node)?;
+    let mut gateway = Node::create(context.clone(), "console_gateway", "").map_err(ConsoleError::node)?;
     let clock = gateway.get_ros_clock();
-    let (ros, thread) = ros::start(gateway).map_err(ConsoleError::node)?;
-    let hub = Hub::new(ros, types(), &values, clock);
+    let introspection = Introspection::new(&mut gateway).map_err(ConsoleError::node)?;
+    let (ros, thread) = ros::start(gateway, Some(introspection)).map_err(ConsoleError::node)?;
+    let hub = Hub::new(ros, context.clone(), types(), &values, clock);
     hub.publish_diagnostics(&mut tasks).map_err(ConsoleError::node)?;
     let followed = Arc::downgrade(&hub);
     let qos = QosProfile::parameter_events();

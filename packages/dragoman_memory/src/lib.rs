@@ -90,6 +90,23 @@ pub fn in_use() -> usize {
     figures.uordblks + figures.hblkhd
 }
 
+#[cfg(feature = "counted")]
+#[global_allocator]
+static ALLOCATOR: &stats_alloc::StatsAlloc<std::alloc::System> = &stats_alloc::INSTRUMENTED_SYSTEM;
+
+/// Bytes that Rust code has allocated and not freed, without what libraries in C and C++ have; `None` without the feature
+/// `counted`.
+pub fn allocated() -> Option<usize> {
+    #[cfg(feature = "counted")]
+    {
+        let all = stats_alloc::INSTRUMENTED_SYSTEM.stats();
+        // A block may be freed between both.
+        return Some(all.bytes_allocated.saturating_sub(all.bytes_deallocated));
+    }
+    #[cfg(not(feature = "counted"))]
+    None
+}
+
 /// Memory of this process that is in the machine's memory, in bytes; `None` where the system does not tell.
 fn resident() -> Option<usize> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;

@@ -38,6 +38,10 @@ pub const CALLS_ARE_JSON: bool = cfg!(feature = "r2r");
 /// Whether a node receives only in `Node::spin_once`.
 pub const MUST_SPIN: bool = cfg!(feature = "r2r");
 
+/// Whether subscriptions that were dropped may stay until a message comes for them, and clients of services until their node
+/// is dropped (r2r 0.9.7).
+pub const KEEPS_ENDED: bool = cfg!(feature = "r2r");
+
 /// The strictest subscription compatible with all publishers of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]

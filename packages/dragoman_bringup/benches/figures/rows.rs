@@ -116,7 +116,7 @@ impl Scene {
     fn during(lab: &Lab, good: &[Good], attack: impl FnOnce() -> (Figure, Instant)) -> Self {
         let good = Working::start(lab, good);
         std::thread::sleep(Duration::from_millis(500));
-        let watch = Watch::start(lab.child.id());
+        let watch = Watch::start(lab);
         good.measure();
         let machine = Machine::start();
         let (attacker, forgotten) = attack();
@@ -139,8 +139,11 @@ impl Scene {
 
     /// How long the good clients waited, and what memory was kept.
     fn waits(self) -> Vec<Figure> {
-        let memory = self.course.figures().into_iter().take(1);
-        self.good.into_iter().chain(memory).chain([self.attacker, machine(&self.machine)]).collect()
+        self.good
+            .into_iter()
+            .chain(self.course.memory())
+            .chain([self.attacker, machine(&self.machine)])
+            .collect()
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::common::Lab;
+use crate::common::web::get;
 use crate::table::{Figure, number};
 
 /// Time between two looks.
@@ -58,9 +60,18 @@ pub(crate) fn sockets(process: u32) -> usize {
         .count()
 }
 
+/// MB that Rust code of a lab has allocated, if its console tells: on r2r, where the middleware has memory of its own.
+fn allocated(lab: &Lab) -> Option<f64> {
+    let (_, response) = get(lab.console, "/api/lab", "");
+    let (_, body) = response.split_once("\r\n\r\n")?;
+    let state: serde_json::Value = serde_json::from_str(body).ok()?;
+    Some(state["allocated_bytes"].as_f64()? / 1e6)
+}
+
 /// Looks at a process until the strangers have left.
-pub(crate) struct Watch {
-    process: u32,
+pub(crate) struct Watch<'a> {
+    lab: &'a Lab,
+    allocated: Option<f64>,
     before: State,
     over: Arc<AtomicBool>,
     peak: JoinHandle<State>,
@@ -74,10 +85,13 @@ pub(crate) struct Course {
     pub(crate) after: State,
     /// Seconds after which all was given back.
     back: Option<f64>,
+    /// What Rust code has of the memory, before and after.
+    allocated: Option<(f64, f64)>,
 }
 
-impl Watch {
-    pub(crate) fn start(process: u32) -> Self {
+impl<'a> Watch<'a> {
+    pub(crate) fn start(lab: &'a Lab) -> Self {
+        let (process, allocated) = (lab.child.id(), allocated(lab));
         let before = State::of(process);
         let over = Arc::new(AtomicBool::new(false));
         let seen = over.clone();
@@ -89,7 +103,7 @@ impl Watch {
             }
             peak
         });
-        Self { process, before, over, peak }
+        Self { lab, allocated, before, over, peak }
     }
 
     /// Waits until all is given back, but not for longer than ten seconds.
@@ -97,7 +111,7 @@ impl Watch {
         let left = Instant::now();
         let limit = self.before.zip(KEPT, |before, kept| before + kept);
         let (after, back) = loop {
-            let after = State::of(self.process);
+            let after = State::of(self.lab.child.id());
             if after.is_within(limit) {
                 break (after, Some(left.elapsed().as_secs_f64()));
             }
@@ -109,30 +123,42 @@ impl Watch {
         // What was held last counts as well.
         self.over.store(true, Ordering::Relaxed);
         let peak = self.peak.join().unwrap_or(self.before);
-        Course { before: self.before, peak, after, back }
+        let allocated = self.allocated.zip(allocated(self.lab));
+        Course { before: self.before, peak, after, back, allocated }
     }
 }
 
 impl Course {
-    /// Memory, files and threads: before, peak, after.
+    /// Before, at the peak and after, with a goal for what is more after.
+    fn figure(&self, name: &str, of: fn(&State) -> f64) -> Figure {
+        let [before, peak, after] = [&self.before, &self.peak, &self.after].map(of);
+        let shown = format!("{} / {} / {}", number(before), number(peak), number(after));
+        Figure::new(format!("{name}: before / peak / after"), shown).goal(
+            "more after",
+            after - before,
+            of(&KEPT),
+            SLACK,
+        )
+    }
+
+    /// Memory, and what Rust code has of it where that is known.
+    pub(crate) fn memory(&self) -> impl Iterator<Item = Figure> + use<> {
+        let of_rust = self.allocated.map(|(before, after)| {
+            let shown = format!("{} / {}", number(before), number(after));
+            Figure::new("of it allocated by Rust code, MB: before / after", shown)
+        });
+        [self.figure("memory, MB", |state| state.memory)].into_iter().chain(of_rust)
+    }
+
+    /// Memory, files and threads, and when they were given back.
     pub(crate) fn figures(&self) -> Vec<Figure> {
-        let figure = |name: &str, of: fn(&State) -> f64| {
-            let [before, peak, after] = [&self.before, &self.peak, &self.after].map(of);
-            let shown = format!("{} / {} / {}", number(before), number(peak), number(after));
-            Figure::new(format!("{name}: before / peak / after"), shown).goal(
-                "more after",
-                after - before,
-                of(&KEPT),
-                SLACK,
-            )
-        };
         let back = self.back.map_or_else(|| "not in 10 s".into(), |back| format!("{back:.1} s"));
-        vec![
-            figure("memory, MB", |state| state.memory),
-            figure("files", |state| state.files),
-            figure("threads", |state| state.threads),
+        let rest = [
+            self.figure("files", |state| state.files),
+            self.figure("threads", |state| state.threads),
             Figure::new("given back after", back),
-        ]
+        ];
+        self.memory().chain(rest).collect()
     }
 
     /// How much more memory there was at the peak, MB.

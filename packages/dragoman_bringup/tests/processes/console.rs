@@ -7,7 +7,6 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use tungstenite::{Error, Message};
 
 use crate::common::implementation::embedded_does;
 use crate::common::peers::{Peer, Running};
@@ -151,37 +150,6 @@ fn types_of_own_packages_are_known() {
     assert_eq!((&message["color"], &message["data"]), (&json!("red"), &json!("AQID")));
     assert_eq!(message["corners"].as_array().unwrap().len(), 2);
     std::fs::remove_dir_all(prefix).unwrap();
-}
-
-/// Beside clients that have subscribed to pictures and do not read, a quick one gets them, and the lab stays small.
-pub(crate) fn only_slow_clients_lose_pictures(lab: &Lab, quick: &mut Client) {
-    for _ in 0..20 {
-        quick.message("/camera/rgb/image_color");
-    }
-    let before = lab.resident_kib();
-    for _ in 0..60 {
-        quick.message("/camera/rgb/image_color");
-    }
-    let more = lab.resident_kib().saturating_sub(before);
-    assert!(more < 40 << 10, "{more} KiB more");
-    let (_, state) = get(lab.console, "/api/lab", "");
-    let lost: Vec<&str> = state.matches(r#""lost_messages":0"#).collect();
-    assert!(lost.len() <= 1, "only the quick client loses nothing: {state}");
-}
-
-#[test]
-fn a_slow_client_loses_messages_and_no_memory() {
-    let lab = Lab::start();
-    let mut quick = Client::connect(lab.console);
-    quick.subscribe("/camera/rgb/image_color", "sensor_msgs/Image");
-    quick.message("/camera/rgb/image_color");
-    let mut slow: Vec<Client> = (0..5).map(|_| Client::connect(lab.console)).collect();
-    for client in &mut slow {
-        client.subscribe("/camera/rgb/image_color", "sensor_msgs/Image");
-    }
-    only_slow_clients_lose_pictures(&lab, &mut quick);
-    // They are served when they read again.
-    assert!(matches!(slow[0].socket.read(), Ok(Message::Text(_)) | Err(Error::Capacity(_))));
 }
 
 #[test]

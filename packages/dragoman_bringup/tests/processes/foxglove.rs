@@ -6,10 +6,6 @@
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
-use serde_json::json;
-use tungstenite::Message;
-
-use super::console::only_slow_clients_lose_pictures;
 use crate::common::implementation::embedded_does;
 use crate::common::peers::{Peer, Running};
 use crate::common::web::{Client, FOXGLOVE, PATIENCE, foxglove_driver, get, until_zero};
@@ -60,29 +56,6 @@ fn what_a_lost_client_drives_stops() {
     client.socket.send(forward).unwrap();
     assert_eq!(listener.message("/cmd_vel")["linear"]["x"], 0.1);
     until_zero(&mut listener);
-}
-
-#[test]
-fn a_slow_client_loses_messages_and_no_memory() {
-    let lab = Lab::start();
-    let picture = |client: &mut Client| loop {
-        let channels = client.next("advertise")["channels"].take();
-        let found = channels.as_array().unwrap().iter().find(|c| c["topic"] == "/camera/rgb/image_color");
-        if let Some(channel) = found {
-            let subscription = json!({ "id": 1, "channelId": channel["id"] });
-            client.send(&json!({ "op": "subscribe", "subscriptions": [subscription] }));
-            return;
-        }
-    };
-    let mut slow: Vec<Client> =
-        (0..5).map(|_| Client::connect_to(lab.foxglove, "/", &[FOXGLOVE]).unwrap()).collect();
-    slow.iter_mut().for_each(picture);
-    let mut quick = Client::connect(lab.console);
-    quick.subscribe("/camera/rgb/image_color", "sensor_msgs/Image");
-    only_slow_clients_lose_pictures(&lab, &mut quick);
-    // They are served when they read again.
-    let is_message = |message| matches!(message, Message::Binary(bytes) if bytes.first() == Some(&1));
-    while !is_message(slow[0].socket.read().unwrap()) {}
 }
 
 #[test]

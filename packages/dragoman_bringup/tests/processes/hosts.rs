@@ -45,8 +45,7 @@ fn joint_states(output: &Output) -> u64 {
 fn hosts_of_a_subnet_find_each_other_by_default() {
     let Some(mut hosts) = hosts("subnet", 2, true) else { return };
     hosts.start_lab(&[]);
-    let found = record(&hosts, &[]);
-    assert!(joint_states(&found) > 200, "{found:?}");
+    until("the other host finds the lab", || joint_states(&record(&hosts, &[])) > 0);
     let alone = record(&hosts, &[("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")]);
     assert_eq!(joint_states(&alone), 0, "{alone:?}");
     let other_domain = record(&hosts, &[("ROS_DOMAIN_ID", "3")]);
@@ -58,8 +57,8 @@ fn a_static_peer_is_found_without_multicast() {
     let Some(mut hosts) = hosts("peers", 2, false) else { return };
     hosts.start_lab(&[]);
     assert_eq!(joint_states(&record(&hosts, &[])), 0, "no host knows of the other");
-    let found = record(&hosts, &[("ROS_STATIC_PEERS", "10.77.0.1")]);
-    assert!(joint_states(&found) > 200, "{found:?}");
+    let peer = [("ROS_STATIC_PEERS", "10.77.0.1")];
+    until("the other host finds the lab", || joint_states(&record(&hosts, &peer)) > 0);
 }
 
 /// A program on a host that drives the platform.
@@ -109,6 +108,23 @@ impl Driver {
         panic!("the base does not move; {last}");
     }
 
+    /// Waits until the platform is in this state.
+    #[track_caller]
+    fn sees(&mut self, what: &str, operation: u32) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let answer = self
+                .beside
+                .try_call::<PlatformGetStatus::Service>("/neobotix/get_status", Default::default());
+            let state = answer.map(|answer| u32::from(answer.status.operation_state));
+            if state == Some(operation) {
+                return;
+            }
+            assert!(Instant::now() < end, "not within {PATIENCE:?}: {what}; the state was {state:?}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
     /// The present x of the base, m; messages received so far are outdated.
     #[track_caller]
     fn travelled(&mut self) -> f64 {
@@ -135,12 +151,8 @@ fn a_lab_on_three_hosts_survives_a_cut_cable_and_a_restarted_host() {
 
     // The base's cable: the base stops by itself, and reconnects when the cable is back.
     hosts.cable(1, "down");
-    std::thread::sleep(Duration::from_secs(10));
-    let lost =
-        driver.beside.try_call::<PlatformGetStatus::Service>("/neobotix/get_status", Default::default());
-    let status = lost.expect("the other two still receive each other").status;
-    let operation = u32::from(status.operation_state);
-    assert_eq!(operation, PlatformStatus::NOT_INITIALIZED, "the platform knows that its base is lost");
+    // The other two still receive each other.
+    driver.sees("the platform knows that its base is lost", PlatformStatus::NOT_INITIALIZED);
     hosts.cable(1, "up");
     driver.drives();
 
@@ -181,22 +193,30 @@ fn arm_answers(hosts: &Hosts) -> bool {
 fn only_interfaces_that_were_opened_answer() {
     let Some(mut hosts) = hosts("closed", 2, true) else { return };
     let lab = hosts.start(1, &["up"]);
-    std::thread::sleep(Duration::from_secs(3));
     let ports = [12000, 10000, 10002];
-    let inside = SocketAddr::from(([127, 0, 0, 1], 12000));
-    assert!(hosts.on(1, || TcpStream::connect(inside).is_ok()), "the lab has started");
+    let inside = |port: u16| {
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        hosts.on(1, || TcpStream::connect(address).is_ok())
+    };
+    until("the lab starts", || ports.into_iter().all(inside));
     assert_eq!(ports.map(|port| answers(&hosts, port)), [false; 3]);
     assert!(!arm_answers(&hosts));
     hosts.kill(lab);
 
     hosts.start(1, &["up", "--bind", "10.77.0.1"]);
+    until("the opened ports answer", || ports.into_iter().all(|port| answers(&hosts, port)));
+    until("the arm answers", || arm_answers(&hosts));
+    let inside = SocketAddr::from(([127, 0, 0, 1], 12000));
+    assert!(hosts.on(1, || TcpStream::connect(inside).is_err()), "the other interface is closed");
+}
+
+/// Looks until it is so.
+fn until(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + PATIENCE;
-    while !answers(&hosts, 12000) {
-        assert!(Instant::now() < end, "the opened port answers");
+    while !is_so() {
+        assert!(Instant::now() < end, "not within {PATIENCE:?}: {what}");
         std::thread::sleep(Duration::from_millis(200));
     }
-    assert!(arm_answers(&hosts));
-    assert!(hosts.on(1, || TcpStream::connect(inside).is_err()), "the other interface is closed");
 }
 
 /// The announcement of a participant on host 2 (RTPS 2.5, 9.6.2.2): it receives answers on a port of its own.

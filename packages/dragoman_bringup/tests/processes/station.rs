@@ -12,18 +12,20 @@ use nix::pty::{Winsize, openpty};
 use nix::sys::signal::Signal;
 use nix::sys::termios::{Termios, tcgetattr};
 
+use crate::common::device::TestPath;
 use crate::common::{Answer, ArmClient, Lab, distance};
 use dragoman_ros::sensor_msgs::msg::Joy;
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
 
 /// For what happens soon, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Distance at which the tool has left a place, m.
-const MOVED: f32 = 0.001;
+/// Distance at which the tool has left a place, m. On a busy machine a joystick is late now and then, and the tool begins
+/// anew: it has to be short.
+const MOVED: f32 = 0.0002;
 /// After which a user presses a key again.
 const AGAIN: Duration = Duration::from_secs(6);
-/// So that the largest step takes nine seconds: it is stopped on its way, however busy the machine is.
-const UNHURRIED: &str = "kinematics:cartesian.max_acceleration:=[0.003, 0.003, 0.003, 0.05, 0.05, 0.05]";
+/// So that the largest step takes sixteen seconds: it is stopped on its way, however busy the machine is.
+const UNHURRIED: &str = "kinematics:cartesian.max_acceleration:=[0.001, 0.001, 0.001, 0.05, 0.05, 0.05]";
 const ARM_ONLY: &[&str] = &["up", "--only", "ranger"];
 
 /// A terminal in memory, with the station on it.
@@ -256,7 +258,7 @@ fn keys_move_the_arm_over_ros() {
     terminal.answers("m", "mode Cartesian, at rest");
     let from = stands(&client);
     let start = Instant::now();
-    while distance(client.position(), from) < 0.004 {
+    while distance(client.position(), from) < 0.001 {
         assert!(start.elapsed() < PATIENCE, "the tool does not move:\n{}", terminal.text());
         terminal.types("\x1b[B");
         std::thread::sleep(Duration::from_millis(100));
@@ -322,11 +324,10 @@ fn a_terminal_that_goes_away_stops_the_arm() {
 #[test]
 fn a_joystick_device_moves_the_arm_while_its_dead_man_button_is_pressed() {
     let (lab, client, _) = lab();
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("js{}", lab.domain));
-    let _ = std::fs::remove_file(&path);
-    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let TestPath(path) = &TestPath::new("joystick");
+    nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();
     // For both directions, so that neither side waits for the other.
-    let mut device = File::options().read(true).write(true).open(&path).unwrap();
+    let mut device = File::options().read(true).write(true).open(path).unwrap();
     let mut terminal = Terminal::start(lab.domain, &["--joystick", path.to_str().unwrap()]);
     terminal.shows("mode off, at rest");
     terminal.answers("m", "mode Cartesian, at rest");
@@ -349,7 +350,6 @@ fn a_joystick_device_moves_the_arm_while_its_dead_man_button_is_pressed() {
     terminal.types("q");
     assert!(terminal.end().success(), "{}", terminal.text());
     terminal.is_restored();
-    std::fs::remove_file(path).unwrap();
 }
 
 /// Publishes `/joy` at 20 Hz while there is a message.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dragoman_ros::QosProfile;
+use dragoman_ros::std_msgs::msg::String as Text;
 use dragoman_ros::std_srvs::srv::Trigger;
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -226,6 +227,55 @@ fn calls_end_with_their_client() {
     assert_eq!(waiting(), None);
 }
 
+/// As on r2r, which gives back what has ended with its node only.
+#[test]
+fn a_node_on_which_most_has_ended_is_replaced() {
+    let lab = Lab::start_with(0, &["up", "--only", "player,console"], &["-p", "console:replaced_after:=8"]);
+    let mut beside = Beside::new(lab.domain);
+    let latched = QosProfile::default().keep_last(1).transient_local();
+    let kept = beside.node.create_publisher::<Text>("/kept", latched).unwrap();
+    kept.publish(&Text { data: "once".to_owned() }).unwrap();
+    let counted = beside.node.create_publisher::<Text>("/counted", QosProfile::default()).unwrap();
+
+    let nodes = |client: &mut Client| {
+        sleep(Duration::from_millis(100));
+        let found = client.call("/rosapi/nodes", &json!({})).unwrap();
+        let all =
+            found["nodes"].as_array().unwrap().iter().filter_map(|name| name.as_str().map(str::to_owned));
+        all.filter(|name| name.starts_with("/console_clients")).collect::<Vec<_>>()
+    };
+    let mut good = Client::connect(lab.console);
+    assert_eq!(nodes(&mut good), [""; 0]);
+    for topic in ["/kept", "/counted"] {
+        good.subscribe(topic, "std_msgs/String");
+    }
+    assert_eq!(good.message("/kept")["data"], "once");
+    assert_eq!(nodes(&mut good), ["/console_clients_1"]);
+
+    let mut last = 0;
+    for round in 0..4 {
+        let mut other = Client::connect(lab.console);
+        (0..8).for_each(|number| other.subscribe(&format!("/silent_{round}_{number}"), "std_msgs/String"));
+        sleep(Duration::from_millis(100));
+        drop(other);
+        // Nothing is lost and nothing is doubled, also while the node is replaced.
+        for number in last..last + 150 {
+            counted.publish(&Text { data: number.to_string() }).unwrap();
+            sleep(Duration::from_millis(10));
+        }
+        let got: Vec<String> = (last..last + 150)
+            .map(|_| good.message("/counted")["data"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(got, (last..last + 150).map(|number| number.to_string()).collect::<Vec<_>>());
+        last += 150;
+        good.call("/console/list_parameters", &json!({})).unwrap();
+        assert_eq!(nodes(&mut good), [format!("/console_clients_{}", round + 2)]);
+    }
+    // What was kept has not come again: this is the next one.
+    kept.publish(&Text { data: "twice".to_owned() }).unwrap();
+    assert_eq!(good.message("/kept")["data"], "twice");
+}
+
 #[test]
 fn what_web_clients_hold_is_given_back() {
     let lab = lab();
@@ -256,6 +306,42 @@ fn what_web_clients_hold_is_given_back() {
     }
     let most = lab.simulation().held()["bytes of incomplete web messages"].most;
     assert!(most > 0);
+}
+
+/// Beside clients that have subscribed to pictures and do not read, a quick one gets them all.
+#[test]
+fn slow_clients_lose_messages_and_no_memory() {
+    const PICTURES: &str = "/camera/rgb/image_color";
+    let lab = Lab::start();
+    let mut quick = Client::connect(lab.console);
+    quick.subscribe(PICTURES, "sensor_msgs/Image");
+    let mut of_rosbridge: Vec<Client> = (0..3).map(|_| Client::connect(lab.console)).collect();
+    of_rosbridge.iter_mut().for_each(|slow| slow.subscribe(PICTURES, "sensor_msgs/Image"));
+    let connect = |_| Client::connect_to(lab.foxglove, "/", &[web::FOXGLOVE]).unwrap();
+    let mut of_foxglove: Vec<Client> = (0..3).map(connect).collect();
+    for slow in &mut of_foxglove {
+        let channel = loop {
+            let channels = slow.next("advertise")["channels"].take();
+            let found = channels.as_array().unwrap().iter().find(|channel| channel["topic"] == PICTURES);
+            if let Some(channel) = found {
+                break channel["id"].clone();
+            }
+        };
+        let subscription = json!({ "id": 1, "channelId": channel });
+        slow.send(&json!({ "op": "subscribe", "subscriptions": [subscription] }));
+    }
+
+    for _ in 0..60 {
+        quick.message(PICTURES);
+    }
+    let (_, state) = get(lab.console, "/api/lab", "");
+    assert_eq!(state.matches(r#""lost_messages":0"#).count(), 1, "only the quick one loses none: {state}");
+    let most = lab.simulation().held()["bytes that wait for web clients"].most;
+    assert!(most > 6 * (4 << 20) && most <= 7 * (8 << 20), "{most} bytes");
+    // They are served when they read again.
+    assert!(matches!(of_rosbridge[0].socket.read(), Ok(Message::Text(_)) | Err(Error::Capacity(_))));
+    let is_message = |message| matches!(message, Message::Binary(bytes) if bytes.first() == Some(&1));
+    while !is_message(of_foxglove[0].socket.read().unwrap()) {}
 }
 
 /// What it costs is a row of the figures.

@@ -209,15 +209,16 @@ impl Hub {
     ) -> Result<Forwarding, String> {
         let (topic, type_name) =
             (format!("{action}/_action/feedback"), format!("{type_name}_FeedbackMessage"));
-        let made = self.ros.run(move |inside| {
+        let made = self.temporary.make(move |inside| {
             let qos = QosProfile::default().keep_last(DEPTH);
             raw::subscribe(&mut inside.node, &topic, &type_name, qos).map(StreamExt::boxed)
         });
-        let mut messages =
-            made.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let (made, place) = made.await.map_err(|error| error.to_string())?;
+        let mut messages = made.map_err(|error| error.to_string())?;
         let (client, reply, structure) = (Arc::clone(client), reply.clone(), Arc::clone(structure));
         let action = action.to_owned();
         let (forwarding, handle) = abortable(async move {
+            let _place = place;
             while let Some(message) = messages.next().await {
                 if let Some(data) = feedback_of(&message.data, uuid) {
                     client.with(|session| session.action_feedback(&reply, &action, (&structure, &data)));

@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use super::bounds::{SERVICES, bytes_of};
 use super::client::{Client, while_new};
 use super::hub::Hub;
+use super::temporary::Place;
 use crate::bounded::MAX_NAME_LEN;
 use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::rosbridge::Reply;
@@ -42,6 +43,8 @@ type Known = BTreeMap<(String, String), (Arc<Caller>, Instant)>;
 struct Caller {
     client: Mutex<raw::Client>,
     new_requests: Semaphore,
+    /// Its node.
+    _place: Arc<Place>,
 }
 
 impl Caller {
@@ -144,6 +147,11 @@ impl Calls {
         }
         let data = to_cdr_at(&structure, values, now).map_err(|error| error.to_string())?;
         request.respond(&data).map_err(|error| error.to_string())
+    }
+
+    /// Forgets the clients of ROS services. Those with calls that wait end after these.
+    pub(crate) fn forget_kept(&self) {
+        self.known().clear();
     }
 
     /// The type of a service that was called before, and is there: looking it up in the graph would take far longer.
@@ -254,9 +262,11 @@ impl Hub {
             return Ok(Arc::clone(known));
         }
         let (name, type_name) = key.clone();
-        let made = self.ros.run(move |inside| raw::create_client(&mut inside.node, &name, &type_name)).await;
-        let made = made.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let caller = Arc::new(Caller { client: Mutex::new(made), new_requests: Semaphore::new(MOST_NEW) });
+        let made =
+            self.temporary.make(move |inside| raw::create_client(&mut inside.node, &name, &type_name)).await;
+        let (made, place) = made.map_err(|error| error.to_string())?;
+        let client = Mutex::new(made.map_err(|error| error.to_string())?);
+        let caller = Arc::new(Caller { client, new_requests: Semaphore::new(MOST_NEW), _place: place });
         let mut known = self.calls.known();
         if known.len() >= MOST_KEPT {
             let oldest = known.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dragoman_ros::Clock;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::introspection::Graph;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Clock, Context};
 
 use super::actions::Goals;
 use super::calls::Calls;
@@ -19,6 +19,7 @@ use super::driving::Driving;
 use super::foxglove::Foxglove;
 use super::offered_actions::OfferedActions;
 use super::ros::{Busy, Ros};
+use super::temporary::Temporary;
 use super::topics::Topics;
 use crate::rosbridge::{Incomplete, Order, Session};
 use crate::schema::Types;
@@ -26,6 +27,7 @@ use crate::schema::Types;
 /// The state that clients share.
 pub(crate) struct Hub {
     pub(crate) ros: Ros,
+    pub(crate) temporary: Temporary,
     pub(crate) types: Types,
     pub(crate) topics: Topics,
     pub(crate) calls: Calls,
@@ -53,10 +55,17 @@ const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
 impl Hub {
     /// `clock`: that of the stamps which clients leave out.
-    pub(crate) fn new(ros: Ros, types: Types, values: &Parameters, clock: Arc<Mutex<Clock>>) -> Arc<Self> {
+    pub(crate) fn new(
+        ros: Ros,
+        context: Context,
+        types: Types,
+        values: &Parameters,
+        clock: Arc<Mutex<Clock>>,
+    ) -> Arc<Self> {
         let count = |name| usize::try_from(values.value::<i64>(name)).unwrap_or(1);
         let time = |name| Duration::from_secs_f64(values.value(name));
         Arc::new(Self {
+            temporary: Temporary::new(ros.clone(), context, count("replaced_after")),
             ros,
             types,
             topics: Topics::default(),

@@ -151,6 +151,7 @@ impl Lab {
             "received": hub.topics.received(),
             "load": self.load(),
             "memory_bytes": memory(),
+            "allocated_bytes": dragoman_memory::allocated(),
         })
     }
 

@@ -21,7 +21,8 @@ type Job = Box<dyn FnOnce(&mut Inside) + Send>;
 /// What the thread owns.
 pub(crate) struct Inside {
     pub(crate) node: Node,
-    introspection: Introspection,
+    /// `None`: nobody looks at the graph here.
+    introspection: Option<Introspection>,
     /// The graph that was read last, and when; `None` after a job that may have changed it.
     graph: Option<(Instant, Arc<Graph>)>,
 }
@@ -33,11 +34,12 @@ impl Inside {
         {
             return Arc::clone(graph);
         }
-        let read = self.introspection.graph(&self.node).unwrap_or_else(|error| {
+        let read = self.introspection.as_mut().map(|introspection| introspection.graph(&self.node));
+        let read = read.transpose().unwrap_or_else(|error| {
             tracing::warn!(%error, "the graph could not be read");
-            Graph::default()
+            None
         });
-        let graph = Arc::new(read);
+        let graph = Arc::new(read.unwrap_or_default());
         self.graph = Some((dragoman_time::now(), Arc::clone(&graph)));
         graph
     }
@@ -111,9 +113,11 @@ impl Ros {
     }
 }
 
-/// Starts the thread with `node`.
-pub(crate) fn start(mut node: Node) -> Result<(Ros, RosThread), dragoman_ros::tasks::NodeError> {
-    let introspection = Introspection::new(&mut node)?;
+/// Starts the thread with `node`; `introspection`: of the graph, if it is to be looked at.
+pub(crate) fn start(
+    node: Node,
+    introspection: Option<Introspection>,
+) -> Result<(Ros, RosThread), dragoman_ros::tasks::NodeError> {
     let (jobs, incoming) = mpsc::channel(QUEUE_LENGTH);
     let (stop, stopped) = oneshot::channel();
     let thread = dragoman_time::spawn_thread("console ros", async move {
@@ -151,9 +155,21 @@ async fn work(mut inside: Inside, mut jobs: mpsc::Receiver<Job>, mut stopped: on
     }
 }
 
+impl RosThread {
+    /// Lets it end; nothing is waited for.
+    pub(crate) fn stop(&mut self) {
+        drop(self.stop.take());
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(Thread::is_finished)
+    }
+}
+
 impl Drop for RosThread {
     fn drop(&mut self) {
-        drop(self.stop.take());
+        self.stop();
         if let Some(thread) = self.thread.take() {
             thread.join();
         }

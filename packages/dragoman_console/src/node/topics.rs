@@ -1,6 +1,7 @@
 //! Topics: one subscription for all clients, publishers for each client.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use super::client::Client;
 use super::driving;
 use super::hub::Hub;
 use super::ros::Ros;
+use super::temporary::Place;
 use crate::json::{from_whole_cdr, to_cdr_at};
 use crate::rosbridge::Sample;
 use crate::schema::{Structure, full_name};
@@ -26,6 +28,8 @@ const DEPTH: usize = 10;
 const LINGER_TIME: Duration = Duration::from_secs(1);
 /// Interval of comparing subscriptions with what publishers offer.
 const REVIEW_PERIOD: Duration = Duration::from_millis(500);
+/// Time for which a subscription goes on that is replaced by another one.
+const OVERLAP_TIME: Duration = Duration::from_secs(1);
 /// Messages of a latched topic that are kept for later subscribers, if there are several publishers, and their bytes.
 const MOST_KEPT: usize = 32;
 const MOST_KEPT_BYTES: usize = 16 << 20;
@@ -56,11 +60,51 @@ struct Subscribed {
     received: [u64; 2],
     /// Ends the subscription.
     receiving: AbortHandle,
+    /// Its node.
+    place: Arc<Place>,
+    /// How often it was made anew.
+    turn: u64,
+    /// The subscription that this one replaces.
+    overlap: Option<Overlap>,
 }
 
 impl Drop for Subscribed {
     fn drop(&mut self) {
         self.receiving.abort();
+    }
+}
+
+/// A subscription that is replaced. It goes on for [`OVERLAP_TIME`], because publishers take a while to find the new one.
+struct Overlap {
+    receiving: AbortHandle,
+    _place: Arc<Place>,
+    pairs: Pairs,
+}
+
+impl Drop for Overlap {
+    fn drop(&mut self) {
+        self.receiving.abort();
+    }
+}
+
+/// Messages that come with two subscriptions: by their hash, how many have come with the old one and not yet with the new
+/// one; less than 0: the other way round.
+#[derive(Default)]
+struct Pairs(BTreeMap<u64, i32>);
+
+impl Pairs {
+    /// Takes a message; returns whether it has not come yet with the other subscription.
+    fn is_first(&mut self, data: &[u8], is_old: bool) -> bool {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(data);
+        let (hash, way) = (hasher.finish(), if is_old { 1 } else { -1 });
+        let ahead = self.0.entry(hash).or_default();
+        *ahead += way;
+        let is_first = ahead.signum() == way;
+        if *ahead == 0 {
+            self.0.remove(&hash);
+        }
+        is_first
     }
 }
 
@@ -148,14 +192,15 @@ impl Topics {
             SUBSCRIPTIONS.check(own + 1, topics.len() + 1)?;
         }
         let name = topic.to_owned();
-        let subscribed = hub.ros.run(move |inside| {
+        let subscribed = hub.temporary.make(move |inside| {
             let (request, publishers) = wanted(&mut inside.node, &name, &type_name);
             subscribe(&mut inside.node, &name, &type_name, request)
                 .map(|messages| (request, publishers, messages))
         });
-        let (request, publishers, messages) = subscribed.await.map_err(|e| e.to_string())??;
+        let (made, place) = subscribed.await.map_err(|error| error.to_string())?;
+        let (request, publishers, messages) = made?;
         let entry = Subscribed {
-            receiving: receive(hub, topic, &structure, messages),
+            receiving: receive(hub, topic, 0, &structure, messages),
             structure,
             subscribers: BTreeMap::from([(client.id, Arc::clone(client))]),
             request,
@@ -163,6 +208,9 @@ impl Topics {
             kept: VecDeque::new(),
             kept_bytes: 0,
             received: [0, 0],
+            place,
+            turn: 0,
+            overlap: None,
         };
         self.subscribed().insert(topic.to_owned(), entry);
         Ok(())
@@ -330,10 +378,19 @@ impl Topics {
         Ok(())
     }
 
-    fn deliver(&self, topic: &str, sample: Arc<Sample>) {
+    /// Delivers a message of the subscription of this turn.
+    fn deliver(&self, topic: &str, turn: u64, sample: Arc<Sample>) {
         let subscribers: Vec<Arc<Client>> = {
             let mut topics = self.subscribed();
             let Some(entry) = topics.get_mut(topic) else { return };
+            let is_old = entry.turn != turn;
+            let is_first = match &mut entry.overlap {
+                Some(overlap) => overlap.pairs.is_first(sample.data(), is_old),
+                None => !is_old,
+            };
+            if !is_first {
+                return;
+            }
             let [messages, bytes] = entry.received;
             entry.received = [messages + 1, bytes + sample.data().len() as u64];
             let subscribers = entry.subscribers.values().cloned().collect();
@@ -392,6 +449,19 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
     loop {
         dragoman_time::sleep(REVIEW_PERIOD).await;
         let Some(hub) = hub.upgrade() else { return };
+        if hub.temporary.replace() {
+            hub.calls.forget_kept();
+            let topics: Vec<(String, String, Strictest)> = {
+                let topics = hub.topics.subscribed();
+                let of = |(topic, entry): (&String, &Subscribed)| {
+                    (topic.clone(), entry.structure.name.clone(), entry.request)
+                };
+                topics.iter().map(of).collect()
+            };
+            for (topic, type_name, request) in topics {
+                renew(&hub, &topic, type_name, request).await;
+            }
+        }
         let topics: Vec<(String, String)> = hub
             .topics
             .subscribed()
@@ -429,18 +499,42 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
             }
             changed.retain(|_, last| dragoman_time::since(*last) < 4 * REVIEW_PERIOD);
             changed.insert(topic.clone(), dragoman_time::now());
-            let name = topic.clone();
-            let made =
-                hub.ros.run(move |inside| subscribe(&mut inside.node, &name, &type_name, request)).await;
-            let Ok(Ok(messages)) = made else { continue };
-            let mut topics = hub.topics.subscribed();
-            if let Some(entry) = topics.get_mut(&topic) {
-                entry.receiving.abort();
-                entry.receiving = receive(&hub, &topic, &entry.structure, messages);
-                entry.request = request;
-            }
+            renew(&hub, &topic, type_name, request).await;
         }
     }
+}
+
+/// Makes a subscription anew, with this request, on the present node.
+async fn renew(hub: &Arc<Hub>, topic: &str, type_name: String, request: Strictest) {
+    let name = topic.to_owned();
+    let made =
+        hub.temporary.make(move |inside| subscribe(&mut inside.node, &name, &type_name, request)).await;
+    let Ok((Ok(messages), place)) = made else { return };
+    let turn = {
+        let mut topics = hub.topics.subscribed();
+        let Some(entry) = topics.get_mut(topic) else { return };
+        entry.turn += 1;
+        let receiving = receive(hub, topic, entry.turn, &entry.structure, messages);
+        let mut pairs = Pairs::default();
+        // Latched messages come again.
+        for sample in &entry.kept {
+            pairs.is_first(sample.data(), true);
+        }
+        let _place = std::mem::replace(&mut entry.place, place);
+        let receiving = std::mem::replace(&mut entry.receiving, receiving);
+        entry.overlap = Some(Overlap { receiving, _place, pairs });
+        entry.request = request;
+        entry.turn
+    };
+    let (hub, topic) = (Arc::downgrade(hub), topic.to_owned());
+    dragoman_time::spawn(async move {
+        dragoman_time::sleep(OVERLAP_TIME).await;
+        let Some(hub) = hub.upgrade() else { return };
+        let mut topics = hub.topics.subscribed();
+        if let Some(entry) = topics.get_mut(&topic).filter(|entry| entry.turn == turn) {
+            entry.overlap = None;
+        }
+    });
 }
 
 /// The strictest subscription that all publishers of a topic meet, and their number.
@@ -460,7 +554,13 @@ fn subscribe(node: &mut Node, topic: &str, type_name: &str, request: Strictest) 
 }
 
 /// Delivers messages until it is aborted.
-fn receive(hub: &Arc<Hub>, topic: &str, structure: &Arc<Structure>, mut messages: Messages) -> AbortHandle {
+fn receive(
+    hub: &Arc<Hub>,
+    topic: &str,
+    turn: u64,
+    structure: &Arc<Structure>,
+    mut messages: Messages,
+) -> AbortHandle {
     let (hub, topic, structure): (_, Arc<str>, _) =
         (Arc::downgrade(hub), topic.into(), Arc::clone(structure));
     let (receiving, handle) = abortable(async move {
@@ -468,7 +568,7 @@ fn receive(hub: &Arc<Hub>, topic: &str, structure: &Arc<Structure>, mut messages
             let Some(hub) = hub.upgrade() else { return };
             let received = dragoman_time::wall_time();
             let sample = Sample::new(Arc::clone(&topic), Arc::clone(&structure), message.data, received);
-            hub.topics.deliver(&topic, Arc::new(sample));
+            hub.topics.deliver(&topic, turn, Arc::new(sample));
             // Other clients and topics get their turn.
             tokio::task::yield_now().await;
         }
@@ -496,5 +596,22 @@ fn linger(publication: Arc<Publication>) {
             dragoman_time::sleep(LINGER_TIME).await;
             drop(publication);
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_subscriptions_each_message_counts_once() {
+        let mut pairs = Pairs::default();
+        let old = |pairs: &mut Pairs, data: &str| pairs.is_first(data.as_bytes(), true);
+        let new = |pairs: &mut Pairs, data: &str| pairs.is_first(data.as_bytes(), false);
+        assert!(old(&mut pairs, "a") && old(&mut pairs, "a") && old(&mut pairs, "b"));
+        assert!(!new(&mut pairs, "a") && !new(&mut pairs, "a") && new(&mut pairs, "a"), "a third time");
+        assert!(!new(&mut pairs, "b") && new(&mut pairs, "c"));
+        assert!(!old(&mut pairs, "a") && !old(&mut pairs, "c"));
+        assert!(pairs.0.is_empty());
     }
 }

@@ -154,7 +154,7 @@ impl Drop for Recorder {
 /// A recorder of all topics for five seconds, then something else, and the signal that ends it; after `wait` it must be forgotten.
 fn recorded(run: &Run, then: impl FnOnce(&Recorder), last: Signal, wait: Duration) -> Vec<Figure> {
     let lab = run.lab(&[], &[]);
-    let watch = Watch::start(lab.child.id());
+    let watch = Watch::start(&lab);
     let recorder = Recorder::start(run, &lab);
     std::thread::sleep(Duration::from_secs(5));
     then(&recorder);
@@ -184,7 +184,7 @@ fn recorder_suspended(run: &Run) -> Vec<Figure> {
 
 fn web_visits(run: &Run) -> Vec<Figure> {
     let lab = run.lab(&[], &[]);
-    let watch = Watch::start(lab.child.id());
+    let watch = Watch::start(&lab);
     let mut memory = Vec::new();
     let mut done = None;
     for count in [20, run.of(80, 40), run.of(100, 60)] {
