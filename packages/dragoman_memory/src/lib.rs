@@ -96,14 +96,16 @@ static ALLOCATOR: &stats_alloc::StatsAlloc<std::alloc::System> = &stats_alloc::I
 
 /// Bytes that Rust code has allocated and not freed, without what libraries in C and C++ have; `None` without the feature
 /// `counted`.
+#[cfg(feature = "counted")]
 pub fn allocated() -> Option<usize> {
-    #[cfg(feature = "counted")]
-    {
-        let all = stats_alloc::INSTRUMENTED_SYSTEM.stats();
-        // A block may be freed between both.
-        return Some(all.bytes_allocated.saturating_sub(all.bytes_deallocated));
-    }
-    #[cfg(not(feature = "counted"))]
+    let all = stats_alloc::INSTRUMENTED_SYSTEM.stats();
+    // A block may be freed between both.
+    Some(all.bytes_allocated.saturating_sub(all.bytes_deallocated))
+}
+
+/// None, without the feature `counted`: bytes that Rust code has allocated and not freed.
+#[cfg(not(feature = "counted"))]
+pub fn allocated() -> Option<usize> {
     None
 }
 

@@ -5,6 +5,7 @@
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -150,6 +151,40 @@ fn types_of_own_packages_are_known() {
     assert_eq!((&message["color"], &message["data"]), (&json!("red"), &json!("AQID")));
     assert_eq!(message["corners"].as_array().unwrap().len(), 2);
     std::fs::remove_dir_all(prefix).unwrap();
+}
+
+/// That nothing is lost or doubled: `virtual_time/web.rs`. On r2r this returns the memory of what has ended.
+#[test]
+fn a_node_on_which_most_has_ended_is_replaced() {
+    let arguments = ["up", "--only", "player,console"];
+    let lab = Lab::start_with(domain(), &arguments, &["-p", "console:replaced_after:=8"]);
+    let mut good = Client::connect(lab.console);
+    good.subscribe("/diagnostics", "diagnostic_msgs/DiagnosticArray");
+    good.message("/diagnostics");
+    let on_node = |client: &mut Client, number: u32| {
+        let (start, name) = (Instant::now(), json!(format!("/console_clients_{number}")));
+        loop {
+            let found = client.call("/rosapi/nodes", &json!({})).unwrap();
+            let all = found["nodes"].as_array().unwrap();
+            let own: Vec<_> =
+                all.iter().filter(|node| node.as_str().unwrap().starts_with("/console_cl")).collect();
+            if own == [&name] {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "{own:?}, not {name}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    on_node(&mut good, 1);
+    for round in 0..3 {
+        let mut other = Client::connect(lab.console);
+        (0..20).for_each(|number| other.subscribe(&format!("/silent_{round}_{number}"), "std_msgs/String"));
+        // It is answered after these.
+        other.call("/rosapi/nodes", &json!({})).unwrap();
+        drop(other);
+        on_node(&mut good, round + 2);
+        good.message("/diagnostics");
+    }
 }
 
 #[test]

@@ -271,6 +271,16 @@ fn a_node_on_which_most_has_ended_is_replaced() {
         good.call("/console/list_parameters", &json!({})).unwrap();
         assert_eq!(nodes(&mut good), [format!("/console_clients_{}", round + 2)]);
     }
+    // What a client offers is on a node of its own.
+    let mut other = Client::connect(lab.console);
+    for name in ["one", "two"] {
+        other.send(
+            &json!({ "op": "advertise_service", "service": format!("/{name}"), "type": "std_srvs/Trigger" }),
+        );
+    }
+    assert_eq!(nodes(&mut good), ["/console_clients_5", "/console_clients_6"]);
+    drop(other);
+    assert_eq!(nodes(&mut good), ["/console_clients_5"]);
     // What was kept has not come again: this is the next one.
     kept.publish(&Text { data: "twice".to_owned() }).unwrap();
     assert_eq!(good.message("/kept")["data"], "twice");

@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use super::bounds::{SERVICES, bytes_of};
 use super::client::{Client, while_new};
 use super::hub::Hub;
+use super::ros::Inside;
 use super::temporary::Place;
 use crate::bounded::MAX_NAME_LEN;
 use crate::json::{from_cdr, to_cdr, to_cdr_at};
@@ -77,6 +78,8 @@ struct Offered {
     response: Arc<Structure>,
     pending: BTreeMap<String, (raw::Request, Instant)>,
     receiving: AbortHandle,
+    /// Its node.
+    _place: Arc<Place>,
 }
 
 impl Drop for Offered {
@@ -316,8 +319,10 @@ impl Hub {
         }
         let full = full_name(type_name, "srv").map_err(|error| error.to_string())?;
         let name = service.to_owned();
-        let made = self.ros.run(move |inside| raw::create_service(&mut inside.node, &name, &full)).await;
-        let mut requests = made.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let make = move |inside: &mut Inside| raw::create_service(&mut inside.node, &name, &full);
+        let made = self.temporary.make_in(&client.offers, make).await;
+        let (made, place) = made.map_err(|error| error.to_string())?;
+        let mut requests = made.map_err(|error| error.to_string())?;
         let (hub, asked, name) = (Arc::downgrade(self), Arc::downgrade(client), service.to_owned());
         let (receiving, handle) = abortable(async move {
             while let Some(call) = requests.next().await {
@@ -326,7 +331,13 @@ impl Hub {
             }
         });
         dragoman_time::spawn(receiving);
-        let new = Offered { client: client.id, response, pending: BTreeMap::new(), receiving: handle };
+        let new = Offered {
+            client: client.id,
+            response,
+            pending: BTreeMap::new(),
+            receiving: handle,
+            _place: place,
+        };
         let mut offered = self.calls.offered();
         // Meanwhile another one may have offered it.
         if offered.get(service).is_some_and(|present| present.client != client.id) {

@@ -19,6 +19,7 @@ use super::bounds::{Account, BYTES, CALLS, Share};
 use super::hub::Hub;
 use super::listener::Received;
 use super::outbox::{Next, Outbox};
+use super::temporary::Slot;
 use super::websocket::WebSocket;
 use crate::foxglove;
 use crate::rosbridge::{self, Frame, Level, Outgoing, Sample, Session};
@@ -126,6 +127,8 @@ pub(crate) struct Client {
     pub(crate) since: Instant,
     protocol: Mutex<Protocol>,
     outbox: Outbox,
+    /// The node of what it offers.
+    pub(crate) offers: Slot,
     /// Requests that wait for their response.
     calls: Arc<Account>,
     /// Bytes that are kept for it.
@@ -167,6 +170,7 @@ impl Client {
             since: dragoman_time::now(),
             protocol: Mutex::new(protocol),
             outbox: Outbox::new(most_queued, &all.queued),
+            offers: Slot::default(),
             calls: Arc::new(Account::new("calls of web clients that wait", &all.calls)),
             bytes: Arc::new(Account::new("bytes that are kept for web clients", &all.bytes)),
             new_requests: Arc::new(Semaphore::new(MOST_NEW)),

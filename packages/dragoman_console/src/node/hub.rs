@@ -133,7 +133,7 @@ impl Hub {
         self.topics.leave(client);
         self.calls.leave(client);
         self.goals.leave(client);
-        self.offered_actions.leave(self, client);
+        self.offered_actions.leave(client);
         self.clients().remove(&client.id);
     }
 
@@ -200,7 +200,7 @@ impl Hub {
                 let made = self.offer_action(client, &action, &type_name).await;
                 report(client, id.as_ref(), "advertise_action", &action, made);
             }
-            Order::UnadvertiseAction { action } => self.offered_actions.withdraw(self, client, &action),
+            Order::UnadvertiseAction { action } => self.offered_actions.withdraw(client, &action),
             Order::ActionFeedback { id, action, values } => {
                 let sent = self.offered_actions.feedback(client, &id, &action, &values, self.now());
                 report(client, Some(&id.into()), "action_feedback", &action, sent);

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::bounds::{ACTIONS, Share};
 use super::client::Client;
 use super::hub::Hub;
+use super::temporary::Place;
 use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::schema::{Structure, full_name};
 
@@ -48,6 +49,8 @@ struct Offered {
     /// Ended goals, oldest first.
     ended: VecDeque<Uuid>,
     receiving: Vec<AbortHandle>,
+    /// Its node.
+    place: Arc<Place>,
 }
 
 /// The structures of the parts.
@@ -81,7 +84,7 @@ enum Part {
 
 impl OfferedActions {
     /// Ends the actions of a client; returns what is to be destroyed.
-    pub(crate) fn leave(&self, hub: &Hub, client: &Client) {
+    pub(crate) fn leave(&self, client: &Client) {
         let names: Vec<String> = {
             let actions = self.actions();
             actions
@@ -91,12 +94,12 @@ impl OfferedActions {
                 .collect()
         };
         for name in names {
-            self.withdraw(hub, client, &name);
+            self.withdraw(client, &name);
         }
     }
 
     /// Ends an action of a client; its goals are aborted.
-    pub(crate) fn withdraw(&self, hub: &Hub, client: &Client, action: &str) {
+    pub(crate) fn withdraw(&self, client: &Client, action: &str) {
         let removed = {
             let mut actions = self.actions();
             if actions.get(action).is_none_or(|offered| offered.client.id != client.id) {
@@ -111,7 +114,7 @@ impl OfferedActions {
             Ok(data) => open.into_iter().for_each(|uuid| offered.end(uuid, ABORTED, data.clone(), None)),
             Err(reason) => tracing::warn!(action, reason, "goals could not be aborted"),
         }
-        offered.close(hub);
+        offered.close();
     }
 
     /// Publishes feedback that a client gives for a goal.
@@ -184,10 +187,10 @@ fn own<'a>(
 
 impl Offered {
     /// Ends what it has in ROS.
-    fn close(self, hub: &Hub) {
+    fn close(self) {
         self.receiving.iter().for_each(AbortHandle::abort);
-        let Self { feedback, status, .. } = self;
-        hub.ros.later(move |inside| {
+        let Self { feedback, status, place, .. } = self;
+        place.ros.later(move |inside| {
             raw::destroy_publisher(&mut inside.node, feedback);
             raw::destroy_publisher(&mut inside.node, status);
         });
@@ -366,7 +369,7 @@ impl Hub {
             }
         }
         let (name, full) = (action.to_owned(), types.name.clone());
-        let made = self.ros.run(move |inside| {
+        let made = self.temporary.make_in(&client.offers, move |inside| {
             let node = &mut inside.node;
             let topic = |part: &str| format!("{name}/_action/{part}");
             let send = raw::create_service(node, &topic("send_goal"), &format!("{full}_SendGoal"))?.boxed();
@@ -382,7 +385,7 @@ impl Hub {
                 raw::create_publisher(node, &topic("status"), "action_msgs/msg/GoalStatusArray", qos)?;
             Ok::<_, dragoman_ros::Error>(([send, cancel, result], feedback, status))
         });
-        let made = made.await.map_err(|error| error.to_string())?;
+        let (made, place) = made.await.map_err(|error| error.to_string())?;
         let (streams, feedback, status) = made.map_err(|error| error.to_string())?;
         let parts = [Part::Send, Part::Cancel, Part::Result];
         let receiving = parts.into_iter().zip(streams).map(|(part, mut requests)| {
@@ -406,11 +409,12 @@ impl Hub {
             goals: BTreeMap::new(),
             ended: VecDeque::new(),
             receiving: receiving.collect(),
+            place,
         };
         let mut actions = self.offered_actions.actions();
         // Meanwhile another one may have offered it.
         if actions.contains_key(action) {
-            offered.close(self);
+            offered.close();
             return Err("another client offers it".to_owned());
         }
         actions.insert(action.to_owned(), offered);

@@ -1,15 +1,25 @@
-//! Nodes for what clients have in ROS for a while: subscriptions, and clients of services.
+//! Nodes for what clients have in ROS for a while.
 //!
-//! r2r 0.9.7 gives back neither on its own: a subscription that was dropped stays until a message comes for it, and a client
-//! of a service as long as its node. So both are made on a node that is replaced when most of what was made on it has ended;
-//! what has not is made anew on the next one. There is none before the first is needed.
+//! r2r 0.9.7 does not give it back on its own: a subscription that was dropped stays until a message comes for it, a service
+//! until it is called, and a client of a service as long as its node.
+//!
+//! | what | on |
+//! | --- | --- |
+//! | subscriptions, clients of services | a node for all, which is replaced when most of what was made on it has ended; what has not is made anew on the next one |
+//! | services and actions that a client offers | a node of the client's own ([`Slot`]) |
+//!
+//! There is none before it is needed.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use dragoman_ros::tasks::NodeError;
 use dragoman_ros::{Context, Node};
 
 use super::ros::{self, Busy, Inside, Ros, RosThread};
+
+/// Most that is made on a node which is not replaced before all on it has ended.
+const MOST_MADE: usize = 1000;
 
 /// Makes nodes when they are needed.
 pub(crate) struct Temporary {
@@ -18,21 +28,20 @@ pub(crate) struct Temporary {
     context: Context,
     /// Endpoints that are made on a node before it is looked at; 0: all are made on the gateway's.
     replaced_after: usize,
-    current: Mutex<Current>,
-}
-
-#[derive(Default)]
-struct Current {
-    place: Weak<Place>,
+    current: Slot,
     /// Nodes that were made.
-    count: u64,
+    count: AtomicU64,
     /// Threads that are ending.
     ending: Arc<Mutex<Vec<RosThread>>>,
 }
 
+/// Has a node while something is on it.
+#[derive(Default)]
+pub(crate) struct Slot(Mutex<Weak<Place>>);
+
 /// A node; it ends with the last thing that was made on it.
 pub(crate) struct Place {
-    ros: Ros,
+    pub(crate) ros: Ros,
     made: AtomicUsize,
     thread: Mutex<Option<RosThread>>,
     ending: Arc<Mutex<Vec<RosThread>>>,
@@ -55,7 +64,11 @@ pub(crate) enum PlaceError {
     #[error(transparent)]
     Busy(#[from] Busy),
     #[error("a node for clients: {0}")]
-    Node(#[from] dragoman_ros::tasks::NodeError),
+    Node(#[from] NodeError),
+    #[error(
+        "it has offered {MOST_MADE} services and actions: it can offer more when it has withdrawn all of them"
+    )]
+    Full,
 }
 
 impl Temporary {
@@ -67,7 +80,14 @@ impl Temporary {
             thread: Mutex::default(),
             ending: Arc::default(),
         });
-        Self { gateway, context, replaced_after, current: Mutex::default() }
+        Self {
+            gateway,
+            context,
+            replaced_after,
+            current: Slot::default(),
+            count: AtomicU64::new(0),
+            ending: Arc::default(),
+        }
     }
 
     /// Makes one endpoint, and returns its place, which lasts as long as this is kept.
@@ -75,49 +95,65 @@ impl Temporary {
         &self,
         job: impl FnOnce(&mut Inside) -> T + Send + 'static,
     ) -> Result<(T, Arc<Place>), PlaceError> {
-        let place = self.place()?;
-        place.made.fetch_add(1, Ordering::Relaxed);
-        let made = place.ros.run(job).await?;
-        Ok((made, place))
+        make_on(self.place(&self.current)?, job).await
     }
 
-    fn place(&self) -> Result<Arc<Place>, PlaceError> {
+    /// As [`make`](Self::make), for something that cannot be made anew elsewhere.
+    pub(crate) async fn make_in<T: Send + 'static>(
+        &self,
+        slot: &Slot,
+        job: impl FnOnce(&mut Inside) -> T + Send + 'static,
+    ) -> Result<(T, Arc<Place>), PlaceError> {
+        let place = self.place(slot)?;
+        if self.replaced_after > 0 && place.made.load(Ordering::Relaxed) >= MOST_MADE {
+            return Err(PlaceError::Full);
+        }
+        make_on(place, job).await
+    }
+
+    fn place(&self, slot: &Slot) -> Result<Arc<Place>, NodeError> {
         if self.replaced_after == 0 {
             return Ok(Arc::clone(&self.gateway));
         }
-        let mut current = lock(&self.current);
-        if let Some(place) = current.place.upgrade() {
+        let mut current = lock(&slot.0);
+        if let Some(place) = current.upgrade() {
             return Ok(place);
         }
-        current.count += 1;
-        let name = format!("console_clients_{}", current.count);
-        let node =
-            Node::create(self.context.clone(), &name, "").map_err(dragoman_ros::tasks::NodeError::from)?;
-        let (ros, thread) = ros::start(node, None)?;
+        let name = format!("console_clients_{}", self.count.fetch_add(1, Ordering::Relaxed) + 1);
+        let (ros, thread) = ros::start(Node::create(self.context.clone(), &name, "")?, None)?;
         let place = Arc::new(Place {
             ros,
             made: AtomicUsize::new(0),
             thread: Mutex::new(Some(thread)),
-            ending: Arc::clone(&current.ending),
+            ending: Arc::clone(&self.ending),
         });
-        current.place = Arc::downgrade(&place);
+        *current = Arc::downgrade(&place);
         Ok(place)
     }
 
     /// Leaves the present node for another one, if most of what was made on it has ended; returns whether it did. What is
     /// left on it has to be made anew.
     pub(crate) fn replace(&self) -> bool {
-        let mut current = lock(&self.current);
-        let Some(place) = current.place.upgrade() else { return false };
+        let mut current = lock(&self.current.0);
+        let Some(place) = current.upgrade() else { return false };
         // One is this one.
         let (made, left) = (place.made.load(Ordering::Relaxed), Arc::strong_count(&place) - 1);
         let is_due = made >= self.replaced_after && made > 2 * left;
         if is_due {
             tracing::debug!(made, left, "the node for clients is replaced");
-            current.place = Weak::new();
+            *current = Weak::new();
         }
         is_due
     }
+}
+
+async fn make_on<T: Send + 'static>(
+    place: Arc<Place>,
+    job: impl FnOnce(&mut Inside) -> T + Send + 'static,
+) -> Result<(T, Arc<Place>), PlaceError> {
+    place.made.fetch_add(1, Ordering::Relaxed);
+    let made = place.ros.run(job).await?;
+    Ok((made, place))
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
