@@ -209,7 +209,7 @@ impl Hub {
     ) -> Result<Forwarding, String> {
         let (topic, type_name) =
             (format!("{action}/_action/feedback"), format!("{type_name}_FeedbackMessage"));
-        let made = self.temporary.make(move |inside| {
+        let made = self.temporary.make(&self.temporary.topics, move |inside| {
             let qos = QosProfile::default().keep_last(DEPTH);
             raw::subscribe(&mut inside.node, &topic, &type_name, qos).map(StreamExt::boxed)
         });

@@ -265,8 +265,12 @@ impl Hub {
             return Ok(Arc::clone(known));
         }
         let (name, type_name) = key.clone();
-        let made =
-            self.temporary.make(move |inside| raw::create_client(&mut inside.node, &name, &type_name)).await;
+        let made = self
+            .temporary
+            .make(&self.temporary.calls, move |inside| {
+                raw::create_client(&mut inside.node, &name, &type_name)
+            })
+            .await;
         let (made, place) = made.map_err(|error| error.to_string())?;
         let client = Mutex::new(made.map_err(|error| error.to_string())?);
         let caller = Arc::new(Caller { client, new_requests: Semaphore::new(MOST_NEW), _place: place });
@@ -320,7 +324,7 @@ impl Hub {
         let full = full_name(type_name, "srv").map_err(|error| error.to_string())?;
         let name = service.to_owned();
         let make = move |inside: &mut Inside| raw::create_service(&mut inside.node, &name, &full);
-        let made = self.temporary.make_in(&client.offers, make).await;
+        let made = self.temporary.offer(&client.offers, make).await;
         let (made, place) = made.map_err(|error| error.to_string())?;
         let mut requests = made.map_err(|error| error.to_string())?;
         let (hub, asked, name) = (Arc::downgrade(self), Arc::downgrade(client), service.to_owned());

@@ -369,7 +369,7 @@ impl Hub {
             }
         }
         let (name, full) = (action.to_owned(), types.name.clone());
-        let made = self.temporary.make_in(&client.offers, move |inside| {
+        let made = self.temporary.offer(&client.offers, move |inside| {
             let node = &mut inside.node;
             let topic = |part: &str| format!("{name}/_action/{part}");
             let send = raw::create_service(node, &topic("send_goal"), &format!("{full}_SendGoal"))?.boxed();

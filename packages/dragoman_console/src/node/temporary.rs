@@ -5,8 +5,9 @@
 //!
 //! | what | on |
 //! | --- | --- |
-//! | subscriptions, clients of services | a node for all, which is replaced when most of what was made on it has ended; what has not is made anew on the next one |
-//! | services and actions that a client offers | a node of the client's own ([`Slot`]) |
+//! | subscriptions | a node for all, which is replaced when most of what was made on it has ended; what has not is made anew on the next one |
+//! | clients of services | another one of the same kind: calls do not wait until others have subscribed |
+//! | services and actions that a client offers | a node of the client's own |
 //!
 //! There is none before it is needed.
 
@@ -18,8 +19,8 @@ use dragoman_ros::{Context, Node};
 
 use super::ros::{self, Busy, Inside, Ros, RosThread};
 
-/// Most that is made on a node which is not replaced before all on it has ended.
-const MOST_MADE: usize = 1000;
+/// Most that is offered on a node, which is not replaced before all on it has ended.
+const MOST_OFFERED: usize = 1000;
 
 /// Makes nodes when they are needed.
 pub(crate) struct Temporary {
@@ -28,7 +29,8 @@ pub(crate) struct Temporary {
     context: Context,
     /// Endpoints that are made on a node before it is looked at; 0: all are made on the gateway's.
     replaced_after: usize,
-    current: Slot,
+    pub(crate) topics: Slot,
+    pub(crate) calls: Slot,
     /// Nodes that were made.
     count: AtomicU64,
     /// Threads that are ending.
@@ -66,7 +68,7 @@ pub(crate) enum PlaceError {
     #[error("a node for clients: {0}")]
     Node(#[from] NodeError),
     #[error(
-        "it has offered {MOST_MADE} services and actions: it can offer more when it has withdrawn all of them"
+        "it has offered {MOST_OFFERED} services and actions: it can offer more when it has withdrawn all of them"
     )]
     Full,
 }
@@ -84,31 +86,36 @@ impl Temporary {
             gateway,
             context,
             replaced_after,
-            current: Slot::default(),
+            topics: Slot::default(),
+            calls: Slot::default(),
             count: AtomicU64::new(0),
             ending: Arc::default(),
         }
     }
 
-    /// Makes one endpoint, and returns its place, which lasts as long as this is kept.
+    /// Makes one endpoint on the slot's node, and returns that, which lasts as long as it is kept.
     pub(crate) async fn make<T: Send + 'static>(
-        &self,
-        job: impl FnOnce(&mut Inside) -> T + Send + 'static,
-    ) -> Result<(T, Arc<Place>), PlaceError> {
-        make_on(self.place(&self.current)?, job).await
-    }
-
-    /// As [`make`](Self::make), for something that cannot be made anew elsewhere.
-    pub(crate) async fn make_in<T: Send + 'static>(
         &self,
         slot: &Slot,
         job: impl FnOnce(&mut Inside) -> T + Send + 'static,
     ) -> Result<(T, Arc<Place>), PlaceError> {
         let place = self.place(slot)?;
-        if self.replaced_after > 0 && place.made.load(Ordering::Relaxed) >= MOST_MADE {
+        place.made.fetch_add(1, Ordering::Relaxed);
+        let made = place.ros.run(job).await?;
+        Ok((made, place))
+    }
+
+    /// As [`make`](Self::make), for something that a client offers, in its own slot.
+    pub(crate) async fn offer<T: Send + 'static>(
+        &self,
+        slot: &Slot,
+        job: impl FnOnce(&mut Inside) -> T + Send + 'static,
+    ) -> Result<(T, Arc<Place>), PlaceError> {
+        let place = self.place(slot)?;
+        if self.replaced_after > 0 && place.made.load(Ordering::Relaxed) >= MOST_OFFERED {
             return Err(PlaceError::Full);
         }
-        make_on(place, job).await
+        self.make(slot, job).await
     }
 
     fn place(&self, slot: &Slot) -> Result<Arc<Place>, NodeError> {
@@ -131,10 +138,10 @@ impl Temporary {
         Ok(place)
     }
 
-    /// Leaves the present node for another one, if most of what was made on it has ended; returns whether it did. What is
-    /// left on it has to be made anew.
-    pub(crate) fn replace(&self) -> bool {
-        let mut current = lock(&self.current.0);
+    /// Leaves the slot's node for another one, if most of what was made on it has ended; returns whether it did. What is left
+    /// on it has to be made anew.
+    pub(crate) fn replace(&self, slot: &Slot) -> bool {
+        let mut current = lock(&slot.0);
         let Some(place) = current.upgrade() else { return false };
         // One is this one.
         let (made, left) = (place.made.load(Ordering::Relaxed), Arc::strong_count(&place) - 1);
@@ -145,15 +152,6 @@ impl Temporary {
         }
         is_due
     }
-}
-
-async fn make_on<T: Send + 'static>(
-    place: Arc<Place>,
-    job: impl FnOnce(&mut Inside) -> T + Send + 'static,
-) -> Result<(T, Arc<Place>), PlaceError> {
-    place.made.fetch_add(1, Ordering::Relaxed);
-    let made = place.ros.run(job).await?;
-    Ok((made, place))
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -192,7 +192,7 @@ impl Topics {
             SUBSCRIPTIONS.check(own + 1, topics.len() + 1)?;
         }
         let name = topic.to_owned();
-        let subscribed = hub.temporary.make(move |inside| {
+        let subscribed = hub.temporary.make(&hub.temporary.topics, move |inside| {
             let (request, publishers) = wanted(&mut inside.node, &name, &type_name);
             subscribe(&mut inside.node, &name, &type_name, request)
                 .map(|messages| (request, publishers, messages))
@@ -449,8 +449,10 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
     loop {
         dragoman_time::sleep(REVIEW_PERIOD).await;
         let Some(hub) = hub.upgrade() else { return };
-        if hub.temporary.replace() {
+        if hub.temporary.replace(&hub.temporary.calls) {
             hub.calls.forget_kept();
+        }
+        if hub.temporary.replace(&hub.temporary.topics) {
             let topics: Vec<(String, String, Strictest)> = {
                 let topics = hub.topics.subscribed();
                 let of = |(topic, entry): (&String, &Subscribed)| {
@@ -507,8 +509,10 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
 /// Makes a subscription anew, with this request, on the present node.
 async fn renew(hub: &Arc<Hub>, topic: &str, type_name: String, request: Strictest) {
     let name = topic.to_owned();
-    let made =
-        hub.temporary.make(move |inside| subscribe(&mut inside.node, &name, &type_name, request)).await;
+    let made = hub
+        .temporary
+        .make(&hub.temporary.topics, move |inside| subscribe(&mut inside.node, &name, &type_name, request))
+        .await;
     let Ok((Ok(messages), place)) = made else { return };
     let turn = {
         let mut topics = hub.topics.subscribed();
