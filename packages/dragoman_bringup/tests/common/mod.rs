@@ -32,12 +32,12 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
-/// Waits until a condition holds, at most 20 s.
+/// Waits until a condition holds, at most for the time that a busy machine may take.
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what} does not happen");
+        assert!(start.elapsed() < web::PATIENCE, "{what} does not happen");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
