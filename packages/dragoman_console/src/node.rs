@@ -17,6 +17,7 @@
 //! | `node/bounds.rs` | how much clients may have |
 //! | `node/hub.rs` | the state that clients share, and what they order |
 //! | `node/topics.rs` | subscriptions and publishers |
+//! | `node/overlap.rs` | a subscription that is replaced |
 //! | `node/calls.rs` | services, both ways |
 //! | `node/actions.rs` | actions of ROS for clients |
 //! | `node/offered_actions.rs` | actions of clients for ROS |
@@ -42,6 +43,7 @@ mod lab;
 mod listener;
 mod offered_actions;
 mod outbox;
+mod overlap;
 mod page;
 mod recordings;
 mod ros;

@@ -5,7 +5,6 @@
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use dragoman_ros::introspection::Introspection;
 use serde_json::json;
@@ -14,7 +13,7 @@ use crate::common::beside::Beside;
 use crate::common::implementation::embedded_does;
 use crate::common::peers::{Peer, Running};
 use crate::common::web::{Client, PATIENCE, get, until_zero};
-use crate::common::{Lab, domain, program};
+use crate::common::{Lab, domain, program, until};
 
 #[test]
 fn a_program_with_roslibpy_uses_the_lab() {
@@ -167,16 +166,11 @@ fn a_node_on_which_most_has_ended_is_replaced() {
     let mut beside = Beside::new(lab.domain);
     let mut introspection = Introspection::new(&mut beside.node).unwrap();
     let mut on_node = |number: u32| {
-        let (start, name) = (Instant::now(), format!("/console_clients_{number}"));
-        loop {
+        let name = format!("/console_clients_{number}");
+        until(&name, || {
             let all = introspection.graph(&beside.node).unwrap().nodes;
-            let own: Vec<&String> = all.iter().filter(|node| node.starts_with("/console_clients")).collect();
-            if own == [&name] {
-                return;
-            }
-            assert!(start.elapsed() < PATIENCE, "{own:?}, not {name}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+            all.iter().filter(|node| node.starts_with("/console_clients")).eq([&name])
+        });
     };
     on_node(1);
     for round in 0..3 {

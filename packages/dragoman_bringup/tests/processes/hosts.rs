@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use crate::common::beside::Beside;
 use crate::common::device::{Device, TestPath};
 use crate::common::hosts::{Hosts, hosts};
+use crate::common::until;
 use dragoman_ros::DiscoveryRange;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetStatus, PlatformMoveVelocity, PlatformSetMode};
@@ -111,18 +112,12 @@ impl Driver {
     /// Waits until the platform is in this state.
     #[track_caller]
     fn sees(&mut self, what: &str, operation: u32) {
-        let end = Instant::now() + PATIENCE;
-        loop {
+        until(what, || {
             let answer = self
                 .beside
                 .try_call::<PlatformGetStatus::Service>("/neobotix/get_status", Default::default());
-            let state = answer.map(|answer| u32::from(answer.status.operation_state));
-            if state == Some(operation) {
-                return;
-            }
-            assert!(Instant::now() < end, "not within {PATIENCE:?}: {what}; the state was {state:?}");
-            std::thread::sleep(Duration::from_millis(200));
-        }
+            answer.is_some_and(|answer| u32::from(answer.status.operation_state) == operation)
+        });
     }
 
     /// The present x of the base, m; messages received so far are outdated.
@@ -208,15 +203,6 @@ fn only_interfaces_that_were_opened_answer() {
     until("the arm answers", || arm_answers(&hosts));
     let inside = SocketAddr::from(([127, 0, 0, 1], 12000));
     assert!(hosts.on(1, || TcpStream::connect(inside).is_err()), "the other interface is closed");
-}
-
-/// Looks until it is so.
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < end, "not within {PATIENCE:?}: {what}");
-        std::thread::sleep(Duration::from_millis(200));
-    }
 }
 
 /// The announcement of a participant on host 2 (RTPS 2.5, 9.6.2.2): it receives answers on a port of its own.

@@ -21,7 +21,7 @@ type Job = Box<dyn FnOnce(&mut Inside) + Send>;
 /// What the thread owns.
 pub(crate) struct Inside {
     pub(crate) node: Node,
-    /// `None`: nobody looks at the graph here.
+    /// `None`: the graph is not read on this thread.
     introspection: Option<Introspection>,
     /// The graph that was read last, and when; `None` after a job that may have changed it.
     graph: Option<(Instant, Arc<Graph>)>,

@@ -5,11 +5,11 @@
 //!
 //! | what | on |
 //! | --- | --- |
-//! | subscriptions | a node for all, which is replaced when most of what was made on it has ended; what has not is made anew on the next one |
-//! | clients of services | another one of the same kind: calls do not wait until others have subscribed |
+//! | subscriptions | a node for all clients. When most of them have ended it is replaced: the others move to the next node |
+//! | clients of services | another node of the same kind, so that calls do not wait for subscriptions |
 //! | services and actions that a client offers | a node of the client's own |
 //!
-//! There is none before it is needed.
+//! A node is created when it is first needed.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -49,10 +49,25 @@ pub(crate) struct Place {
     ending: Arc<Mutex<Vec<RosThread>>>,
 }
 
+impl Place {
+    fn new(ros: Ros, thread: Option<RosThread>, ending: &Arc<Mutex<Vec<RosThread>>>) -> Self {
+        Self { ros, made: AtomicUsize::new(0), thread: Mutex::new(thread), ending: Arc::clone(ending) }
+    }
+
+    async fn make<T: Send + 'static>(
+        self: Arc<Self>,
+        job: impl FnOnce(&mut Inside) -> T + Send + 'static,
+    ) -> Result<(T, Arc<Self>), PlaceError> {
+        self.made.fetch_add(1, Ordering::Relaxed);
+        let made = self.ros.run(job).await?;
+        Ok((made, self))
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         let Some(mut thread) = lock(&self.thread).take() else { return };
-        // Its node may have a thousand endpoints: nobody here waits for that.
+        // Ending a node with a thousand endpoints takes a while: it is not waited for here.
         thread.stop();
         let mut ending = lock(&self.ending);
         ending.retain(|thread| !thread.is_finished());
@@ -76,20 +91,15 @@ pub(crate) enum PlaceError {
 impl Temporary {
     /// `gateway`: the console's own node.
     pub(crate) fn new(gateway: Ros, context: Context, replaced_after: usize) -> Self {
-        let gateway = Arc::new(Place {
-            ros: gateway,
-            made: AtomicUsize::new(0),
-            thread: Mutex::default(),
-            ending: Arc::default(),
-        });
+        let ending = Arc::default();
         Self {
-            gateway,
+            gateway: Arc::new(Place::new(gateway, None, &ending)),
             context,
             replaced_after,
             topics: Slot::default(),
             calls: Slot::default(),
             count: AtomicU64::new(0),
-            ending: Arc::default(),
+            ending,
         }
     }
 
@@ -99,10 +109,7 @@ impl Temporary {
         slot: &Slot,
         job: impl FnOnce(&mut Inside) -> T + Send + 'static,
     ) -> Result<(T, Arc<Place>), PlaceError> {
-        let place = self.place(slot)?;
-        place.made.fetch_add(1, Ordering::Relaxed);
-        let made = place.ros.run(job).await?;
-        Ok((made, place))
+        self.place(slot)?.make(job).await
     }
 
     /// As [`make`](Self::make), for something that a client offers, in its own slot.
@@ -115,7 +122,7 @@ impl Temporary {
         if self.replaced_after > 0 && place.made.load(Ordering::Relaxed) >= MOST_OFFERED {
             return Err(PlaceError::Full);
         }
-        self.make(slot, job).await
+        place.make(job).await
     }
 
     fn place(&self, slot: &Slot) -> Result<Arc<Place>, NodeError> {
@@ -128,18 +135,13 @@ impl Temporary {
         }
         let name = format!("console_clients_{}", self.count.fetch_add(1, Ordering::Relaxed) + 1);
         let (ros, thread) = ros::start(Node::create(self.context.clone(), &name, "")?, None)?;
-        let place = Arc::new(Place {
-            ros,
-            made: AtomicUsize::new(0),
-            thread: Mutex::new(Some(thread)),
-            ending: Arc::clone(&self.ending),
-        });
+        let place = Arc::new(Place::new(ros, Some(thread), &self.ending));
         *current = Arc::downgrade(&place);
         Ok(place)
     }
 
-    /// Leaves the slot's node for another one, if most of what was made on it has ended; returns whether it did. What is left
-    /// on it has to be made anew.
+    /// Leaves the slot's node, if most of what was made on it has ended; returns whether it did. The caller moves what is left
+    /// to the next node.
     pub(crate) fn replace(&self, slot: &Slot) -> bool {
         let mut current = lock(&slot.0);
         let Some(place) = current.upgrade() else { return false };

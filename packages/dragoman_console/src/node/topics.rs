@@ -1,7 +1,6 @@
 //! Topics: one subscription for all clients, publishers for each client.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -16,6 +15,7 @@ use super::bounds::{BYTES, PUBLISHERS, SUBSCRIPTIONS, Share};
 use super::client::Client;
 use super::driving;
 use super::hub::Hub;
+use super::overlap::Overlap;
 use super::ros::Ros;
 use super::temporary::Place;
 use crate::json::{from_whole_cdr, to_cdr_at};
@@ -28,7 +28,7 @@ const DEPTH: usize = 10;
 const LINGER_TIME: Duration = Duration::from_secs(1);
 /// Interval of comparing subscriptions with what publishers offer.
 const REVIEW_PERIOD: Duration = Duration::from_millis(500);
-/// Time for which a subscription goes on that is replaced by another one.
+/// Time for which a subscription goes on beside the one that replaces it: publishers take a while to find that.
 const OVERLAP_TIME: Duration = Duration::from_secs(1);
 /// Messages of a latched topic that are kept for later subscribers, if there are several publishers, and their bytes.
 const MOST_KEPT: usize = 32;
@@ -62,7 +62,7 @@ struct Subscribed {
     receiving: AbortHandle,
     /// Its node.
     place: Arc<Place>,
-    /// How often it was made anew.
+    /// How often it was replaced.
     turn: u64,
     /// The subscription that this one replaces.
     overlap: Option<Overlap>,
@@ -71,40 +71,6 @@ struct Subscribed {
 impl Drop for Subscribed {
     fn drop(&mut self) {
         self.receiving.abort();
-    }
-}
-
-/// A subscription that is replaced. It goes on for [`OVERLAP_TIME`], because publishers take a while to find the new one.
-struct Overlap {
-    receiving: AbortHandle,
-    _place: Arc<Place>,
-    pairs: Pairs,
-}
-
-impl Drop for Overlap {
-    fn drop(&mut self) {
-        self.receiving.abort();
-    }
-}
-
-/// Messages that come with two subscriptions: by their hash, how many have come with the old one and not yet with the new
-/// one; less than 0: the other way round.
-#[derive(Default)]
-struct Pairs(BTreeMap<u64, i32>);
-
-impl Pairs {
-    /// Takes a message; returns whether it has not come yet with the other subscription.
-    fn is_first(&mut self, data: &[u8], is_old: bool) -> bool {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(data);
-        let (hash, way) = (hasher.finish(), if is_old { 1 } else { -1 });
-        let ahead = self.0.entry(hash).or_default();
-        *ahead += way;
-        let is_first = ahead.signum() == way;
-        if *ahead == 0 {
-            self.0.remove(&hash);
-        }
-        is_first
     }
 }
 
@@ -385,7 +351,7 @@ impl Topics {
             let Some(entry) = topics.get_mut(topic) else { return };
             let is_old = entry.turn != turn;
             let is_first = match &mut entry.overlap {
-                Some(overlap) => overlap.pairs.is_first(sample.data(), is_old),
+                Some(overlap) => overlap.is_first(sample.data(), is_old),
                 None => !is_old,
             };
             if !is_first {
@@ -506,7 +472,7 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
     }
 }
 
-/// Makes a subscription anew, with this request, on the present node.
+/// Replaces a subscription by one with this request, on the present node.
 async fn renew(hub: &Arc<Hub>, topic: &str, type_name: String, request: Strictest) {
     let name = topic.to_owned();
     let made = hub
@@ -519,14 +485,11 @@ async fn renew(hub: &Arc<Hub>, topic: &str, type_name: String, request: Strictes
         let Some(entry) = topics.get_mut(topic) else { return };
         entry.turn += 1;
         let receiving = receive(hub, topic, entry.turn, &entry.structure, messages);
-        let mut pairs = Pairs::default();
-        // Latched messages come again.
-        for sample in &entry.kept {
-            pairs.is_first(sample.data(), true);
-        }
-        let _place = std::mem::replace(&mut entry.place, place);
+        let place = std::mem::replace(&mut entry.place, place);
         let receiving = std::mem::replace(&mut entry.receiving, receiving);
-        entry.overlap = Some(Overlap { receiving, _place, pairs });
+        // Latched messages come again.
+        let kept = entry.kept.iter().map(|sample| sample.data());
+        entry.overlap = Some(Overlap::new(receiving, place, kept));
         entry.request = request;
         entry.turn
     };
@@ -600,22 +563,5 @@ fn linger(publication: Arc<Publication>) {
             dragoman_time::sleep(LINGER_TIME).await;
             drop(publication);
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_two_subscriptions_each_message_counts_once() {
-        let mut pairs = Pairs::default();
-        let old = |pairs: &mut Pairs, data: &str| pairs.is_first(data.as_bytes(), true);
-        let new = |pairs: &mut Pairs, data: &str| pairs.is_first(data.as_bytes(), false);
-        assert!(old(&mut pairs, "a") && old(&mut pairs, "a") && old(&mut pairs, "b"));
-        assert!(!new(&mut pairs, "a") && !new(&mut pairs, "a") && new(&mut pairs, "a"), "a third time");
-        assert!(!new(&mut pairs, "b") && new(&mut pairs, "c"));
-        assert!(!old(&mut pairs, "a") && !old(&mut pairs, "c"));
-        assert!(pairs.0.is_empty());
     }
 }

@@ -189,7 +189,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         },
     )?;
     if let Some(namespace) = &names.services {
-        // With the motors on again, the base waits for the next command, whoever has switched them. Each change counts.
+        // A base whose motors were off waits for the next command, no matter who has switched them. No change may be missed.
         let switched = Arc::clone(&drive);
         let latched = QosProfile::default().keep_last(10).transient_local();
         tasks.subscribe(&below(namespace, "motors_on"), latched, move |on: std_msgs::msg::Bool| {
