@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any, Callable
 
-from tests.support import FakeController, FakeServer, free_port, until
+from tests.support import FakeController, FakeServer, closed_port, until
 
 LIMIT = 0.5
 ANSWERS = {
@@ -97,7 +97,7 @@ def run(words: list[str], protocols: list[str]) -> int:
     probe = Probe(words)
     tcp = [one for one in protocols if one in ANSWERS]
     for protocol in tcp:
-        probe.ask(f"{protocol} {free_port()} {LIMIT}", "ConnectionLost", "127.0.0.1:")
+        probe.ask(f"{protocol} {closed_port()} {LIMIT}", "ConnectionLost", "127.0.0.1:")
         expected = {
             "silence": ("Timeout", "no answer within 0.5 s"),
             "half": ("Timeout", "no answer within 0.5 s"),
@@ -182,7 +182,7 @@ def player(probe: Probe) -> None:
 
 def apolo_functions(probe: Probe) -> None:
     """Apolo's functions for MATLAB: no answer is a warning and no value, as if the name were unknown."""
-    probe.ask(f"apolo {free_port()} {LIMIT}", "ConnectionLost", "no connection to Apolo at 127.0.0.1:")
+    probe.ask(f"apolo {closed_port()} {LIMIT}", "ConnectionLost", "no connection to Apolo at 127.0.0.1:")
     for kind, error in {"silence": "Nothing", "half": "Nothing", "late": "Nothing", "end": "ConnectionLost"}.items():
         server = FakeServer(behaviour("apolo", kind))
         probe.ask(f"apolo {server.port} {LIMIT}", error, "")
@@ -200,7 +200,7 @@ def apolo_functions(probe: Probe) -> None:
 def datagrams(probe: Probe) -> None:
     """Faults on UDP."""
     for question in ("arm31", "arm31_start"):
-        probe.ask(f"{question} {free_port(socket.SOCK_DGRAM)} {LIMIT}", "(ConnectionLost|Timeout)", "")
+        probe.ask(f"{question} {closed_port(socket.SOCK_DGRAM)} {LIMIT}", "(ConnectionLost|Timeout)", "")
     answers: list[list[bytes]] = []
     server = FakeController(lambda _: answers.pop(0) if answers else [])
     probe.ask(f"arm31 {server.port} {LIMIT}", "Timeout", "no answer within 0.5 s")
@@ -231,7 +231,7 @@ def datagrams(probe: Probe) -> None:
 
 def websockets(probe: Probe) -> None:
     """What answers the request for a WebSocket."""
-    probe.ask(f"rosbridge {free_port()} 1", "ConnectionLost", "no console at 127.0.0.1:")
+    probe.ask(f"rosbridge {closed_port()} 1", "ConnectionLost", "no console at 127.0.0.1:")
     answers = {
         b"": ("ConnectionLost", "no answer to the request for a WebSocket"),
         b"HTTP/1.1 403 Forbidden\r\n\r\n": ("ConnectionLost", "no rosbridge at .*403 Forbidden"),

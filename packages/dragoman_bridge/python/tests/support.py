@@ -84,18 +84,19 @@ def running_status() -> Status:
     )
 
 
-_given_ports: set[int] = set()
+_held: list[socket.socket] = []
 
 
-def free_port(kind: int = socket.SOCK_STREAM) -> int:
-    """A port that nobody uses now, and that was not given before."""
-    while True:
-        with socket.socket(socket.AF_INET, kind) as one:
-            one.bind(("127.0.0.1", 0))
-            port = int(one.getsockname()[1])
-        if port not in _given_ports:
-            _given_ports.add(port)
-            return port
+def closed_port(kind: int = socket.SOCK_STREAM) -> int:
+    """A port at which nothing listens, and at which no other program can, until this process ends."""
+    one = socket.socket(socket.AF_INET, kind)
+    one.bind(("127.0.0.1", 0))
+    _held.append(one)
+    address = one.getsockname()
+    if kind == socket.SOCK_DGRAM:
+        # From no other port it receives anything.
+        one.connect(address)
+    return int(address[1])
 
 
 def until(what: str, condition: Callable[[], Any], seconds: float = 20.0) -> Any:
@@ -121,28 +122,50 @@ def _reserve(domain: int) -> bool:
     return True
 
 
+def _first_port(domain: int) -> int:
+    """DDS: the port of the domain's first participant."""
+    return 7410 + 250 * domain
+
+
 def _free_domains() -> Iterator[int]:
     """ROS domains in which this machine has no program, so that several runs on it do not meet."""
     for domain in random.SystemRandom().sample(DOMAINS, len(DOMAINS)):
         if not _reserve(domain):
             continue
-        # Other programs do not reserve. DDS: the port of the domain's first participant.
+        # Other programs do not reserve.
         try:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-                one.bind(("0.0.0.0", 7410 + 250 * domain))
+                one.bind(("0.0.0.0", _first_port(domain)))
         except OSError:
             continue
         yield domain
 
 
+def _free_ports() -> Iterator[int]:
+    """Ports of domains that are reserved for them. The system gives none of these to a program that asks for any."""
+    for domain in _domains:
+        yield from range(_first_port(domain), _first_port(domain) + 200)
+
+
 _domains = _free_domains()
-_domains_lock = threading.Lock()
+_ports = _free_ports()
+_reservations = threading.Lock()
 
 
 def free_domain() -> int:
     """A domain of its own for a lab; threads may start labs at the same time."""
-    with _domains_lock:
+    with _reservations:
         return next(_domains)
+
+
+def free_port(kind: int = socket.SOCK_STREAM) -> int:
+    """A port that nobody uses, and that no other run of these tests is given."""
+    while True:
+        with _reservations:
+            port = next(_ports)
+        with socket.socket(socket.AF_INET, kind) as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 class Process:
@@ -290,6 +313,8 @@ class FakeController:
         self._socket.bind(("127.0.0.1", port))
         self.port = int(self._socket.getsockname()[1])
         self.received: list[bytes] = []
+        self.senders: list[int] = []
+        """The port from which each of these came."""
         self._stopped = False
         self._socket.settimeout(0.05)
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -303,6 +328,7 @@ class FakeController:
                 continue
             except OSError:
                 return
+            self.senders.append(address[1])
             self.received.append(data)
             for answer in self._behaviour(data):
                 with contextlib.suppress(OSError):

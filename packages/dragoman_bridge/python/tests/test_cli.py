@@ -23,7 +23,7 @@ from dragoman_clients.neobotix import __main__ as neobotix
 from dragoman_clients.player import INTERFACES
 from dragoman_clients.player import __main__ as player
 
-from .support import free_port, lab, needs_lab, serving, until
+from .support import closed_port, lab, needs_lab, serving, until
 from .test_faults import POSITION, silent
 
 
@@ -72,7 +72,7 @@ class Help(unittest.TestCase):
                 self.assertNotIn("Traceback", error)
 
     def test_nothing_listens(self) -> None:
-        status, _, error = run(apolo, "--port", free_port(), "get-location", "pieza")
+        status, _, error = run(apolo, "--port", closed_port(), "get-location", "pieza")
         self.assertEqual(status, 1)
         self.assertRegex(error, "^ConnectionLost: cannot connect to 127.0.0.1:")
 

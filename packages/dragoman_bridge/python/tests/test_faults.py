@@ -17,7 +17,7 @@ from dragoman_clients.arm31 import Arm31, AsyncArm31, Notice
 from dragoman_clients.neobotix import AsyncNeobotix, Neobotix
 from dragoman_clients.player import AsyncPlayer, Player
 
-from .support import callers, controlling, free_port, serving, until
+from .support import callers, closed_port, controlling, free_port, serving, until
 
 POSITION = b"\xff\x01\xfe\x02\0\0\0\x21\x4a" + struct.pack(">2i3d", 1000, 2000, 0.5, 100.0, 0.25)
 LOCATION = b"aa\x27\0D\x04\0" + struct.pack("<4d", 1, 2, 3, 4)
@@ -101,7 +101,7 @@ class Tcp(unittest.TestCase):
 
     def test_nothing_listens(self) -> None:
         for name, (blocking, asynchronous, method, args, _) in KINDS.items():
-            with callers(blocking, asynchronous, "127.0.0.1", free_port(), timeout=PATIENCE) as both:
+            with callers(blocking, asynchronous, "127.0.0.1", closed_port(), timeout=PATIENCE) as both:
                 for one in both:
                     with self.subTest(name):
                         self.fails(ConnectionLost, "cannot connect to 127.0.0.1:", lambda: getattr(one, method)(*args))
@@ -375,7 +375,7 @@ class Udp(unittest.TestCase):
         return callers(Arm31, AsyncArm31, "127.0.0.1", port, **{"timeout": PATIENCE, "repeat_interval": 0.1, **options})
 
     def test_nothing_listens(self) -> None:
-        with self.make(free_port(socket.SOCK_DGRAM)) as both:
+        with self.make(closed_port(socket.SOCK_DGRAM)) as both:
             for one in both:
                 for ask in (one.stop, one.begin_motion):
                     began = time.monotonic()
@@ -387,6 +387,7 @@ class Udp(unittest.TestCase):
         with controlling(lambda _: []) as controller, self.make(controller.port, timeout=1) as both:
             for one in both:
                 controller.received.clear()
+                controller.senders.clear()
                 with self.assertRaisesRegex(Timeout, "stop: no answer within 1 s"):
                     one.stop()
                 until("repeated stops", lambda: len(controller.received) >= 3)
@@ -398,7 +399,8 @@ class Udp(unittest.TestCase):
 
                 until("the start", starts)
                 time.sleep(0.1)
-                self.assertEqual(starts(), 1, "a start is not repeated")
+                received = list(zip(controller.senders, controller.received))
+                self.assertEqual(starts(), 1, f"a start is not repeated: {received}")
 
     def test_a_lost_datagram(self) -> None:
         losses = [True]
