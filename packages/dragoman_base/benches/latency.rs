@@ -12,7 +12,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use dragoman_base::kobuki::wire::{BaseControl, Command, CoreSensors, Decoder, Feedback, Inertia, frame};
-use dragoman_base::node::{JOINT_STATES, start_kobuki};
+use dragoman_base::node::{Role, start_kobuki};
 use dragoman_io::Timeline;
 use dragoman_io::serial::{Connection, Simulate, Stream};
 use dragoman_ros::geometry_msgs::msg::Twist;
@@ -96,7 +96,7 @@ fn main() {
         &context,
         "/",
         Connection::SimulatedUnlessPort(Simulate::new(simulate, Timeline::default())),
-        JOINT_STATES,
+        Role::Robot,
     )
     .unwrap();
     runtime.spawn(base.node);

@@ -73,11 +73,19 @@ pub enum BaseNodeError {
 
 dragoman_ros::from_node_error!(BaseNodeError);
 
-/// Default topic of the wheel joints, unless another node merges them with other joints.
-pub const JOINT_STATES: &str = "joint_states";
+/// What the base is to its robot; gives the defaults of parameters.
+#[derive(Debug, Clone, Copy)]
+pub enum Role<'a> {
+    /// The whole robot: its node publishes `joint_states`, and where its sensors are.
+    Robot,
+    /// A part: another node merges the wheel joints of this topic with other joints, and publishes the poses of all links.
+    Part {
+        /// Default of the parameter `joint_states_topic`.
+        joint_states: &'a str,
+    },
+}
 
-/// Starts node `mobile_base` in `namespace` for a Kobuki, and waits for a missing port. `joint_states` is the default
-/// of parameter `joint_states_topic`, for example [`JOINT_STATES`].
+/// Starts node `mobile_base` in `namespace` for a Kobuki, and waits for a missing port.
 ///
 /// # Errors
 /// An invalid parameter; no port; an error of the middleware.
@@ -85,19 +93,19 @@ pub fn start_kobuki(
     context: &Context,
     namespace: &str,
     connection: Connection,
-    joint_states: &str,
+    role: Role<'_>,
 ) -> Result<BaseNode, BaseNodeError> {
-    let mut start = Start::new(context, namespace, connection, joint_states, parameters::kobuki)?;
+    let mut start = Start::new(context, namespace, connection, role, parameters::kobuki)?;
     let driver = kobuki_driver::Driver::new(parameters::kobuki_config(&start.values))?;
     let line = start.line(driver);
     let motion = start.serve(&line, parameters::geometry(&start.values))?;
-    let mut topics = kobuki::serve(&mut start.tasks, &line, motion.topics, &motion.refusals)?;
+    let mut topics = kobuki::serve(&mut start.tasks, &line, &start.values, motion.topics, &motion.refusals)?;
     let report = report::kobuki(start.tasks.node(), &line, motion.refusals)?;
     start.finish(line, KOBUKI_BAUD, move |line| topics.update(line), report)
 }
 
 /// Starts node `mobile_base` in `namespace` for another base with two driven wheels and the line protocol of
-/// [`crate::differential`], and waits for a missing port. `joint_states` as for [`start_kobuki`].
+/// [`crate::differential`], and waits for a missing port.
 ///
 /// # Errors
 /// An invalid parameter; no port; an error of the middleware.
@@ -105,9 +113,9 @@ pub fn start_differential(
     context: &Context,
     namespace: &str,
     connection: Connection,
-    joint_states: &str,
+    role: Role<'_>,
 ) -> Result<BaseNode, BaseNodeError> {
-    let mut start = Start::new(context, namespace, connection, joint_states, parameters::differential)?;
+    let mut start = Start::new(context, namespace, connection, role, parameters::differential)?;
     let config = parameters::differential_config(&start.values)?;
     let baud = u32::try_from(start.values.value::<i64>("baud")).unwrap_or(u32::MAX);
     let geometry = Ok(config.geometry);
@@ -130,11 +138,11 @@ impl Start {
         context: &Context,
         namespace: &str,
         connection: Connection,
-        joint_states: &str,
-        declarations: fn(&str, &str) -> Vec<Declaration>,
+        role: Role<'_>,
+        declarations: fn(&str, Role<'_>) -> Vec<Declaration>,
     ) -> Result<Self, BaseNodeError> {
         let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-        let declared = declarations(connection.default_port(), joint_states);
+        let declared = declarations(connection.default_port(), role);
         let (values, server) = ros_parameters::declare(tasks.node(), declared)?;
         tasks.spawn(server);
         Ok(Self { tasks, values, connection })

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use dragoman_base::node::{self, BaseNode, BaseNodeError, JOINT_STATES};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, Role};
 use dragoman_bridge::player::node::base_parameters;
 use dragoman_io::serial::Connection;
 use dragoman_ros::naming::below;
@@ -75,7 +75,7 @@ impl Server for BaseOptions {
             Kind::Differential => node::start_differential,
         };
         let namespace = below(&self.namespace, "");
-        let base = start(&process.context, &namespace, Connection::Port(port), JOINT_STATES);
+        let base = start(&process.context, &namespace, Connection::Port(port), Role::Robot);
         let BaseNode { node, place, measured, stop: stop_base } = base.map_err(|error| match error {
             BaseNodeError::NoPort => WHICH_PORT.into(),
             other => Box::<dyn Error>::from(other),

@@ -5,10 +5,12 @@ use std::time::Duration;
 use dragoman_geometry::Pose;
 use dragoman_io::serial::Line;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
+use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
 use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::{Empty, Int16MultiArray, String as Text};
 use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Clock, Node, Publisher, QosProfile, Result, WrappedTypesupport};
 
 use super::messages::{self, SampleTimes};
@@ -40,23 +42,32 @@ pub(super) struct KobukiTopics {
     raw_command: Publisher<Text>,
     raw_stream: Publisher<Text>,
     raw_control: Publisher<Int16MultiArray>,
+    /// Where the sensors are; late subscribers get it as long as the publisher is there.
+    _places: Option<Publisher<TFMessage>>,
 }
 
 /// Subscribes to a Kobuki's commands, and creates its topics.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     line: &Line<Driver>,
+    values: &Parameters,
     motion: MotionTopics,
     refusals: &Refusals,
 ) -> Result<KobukiTopics> {
     subscribe(tasks, line, refusals)?;
-    KobukiTopics::new(tasks.node(), motion)
+    KobukiTopics::new(tasks.node(), values, motion)
 }
 
 impl KobukiTopics {
-    fn new(node: &mut Node, motion: MotionTopics) -> Result<Self> {
+    fn new(node: &mut Node, values: &Parameters, motion: MotionTopics) -> Result<Self> {
         let events = || QosProfile::default().keep_last(100);
         let latched = || QosProfile::default().keep_last(1).transient_local();
+        let publishes_places: bool = values.value("publish_sensor_tf");
+        let places = publishes_places.then(|| node.create_publisher("/tf_static", latched())).transpose()?;
+        if let Some(places) = &places {
+            places
+                .publish(&messages::sensor_places(&motion.stamp(), &values.value::<String>("base_frame")))?;
+        }
         let topics = Self {
             motion,
             published: 0,
@@ -78,6 +89,7 @@ impl KobukiTopics {
             raw_command: node.create_publisher("~/debug/raw_data_command", events())?,
             raw_stream: node.create_publisher("~/debug/raw_data_stream", events())?,
             raw_control: node.create_publisher("~/debug/raw_control_command", events())?,
+            _places: places,
         };
         topics.robot_state.publish(&messages::robot_state(false))?;
         Ok(topics)

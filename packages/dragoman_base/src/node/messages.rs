@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use dragoman_geometry::Twist;
 use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
 use dragoman_ros::std_msgs::msg::{Int16MultiArray, String as Text};
+use dragoman_ros::tf2_msgs::msg::TFMessage;
 
 use super::motion::quaternion;
 use crate::kobuki::driver::{Battery, Identity, PowerEvent, Sensors, Side, Wheel};
@@ -18,7 +20,14 @@ use crate::kobuki::wire::{
 const GYRO_FRAME: &str = "gyro_link";
 /// Frame of the docking station receivers.
 const DOCK_IR_FRAME: &str = "dock_ir_link";
-const BATTERY_FRAME: &str = "base_link";
+/// Frame of the body, and of its battery.
+const BODY_FRAME: &str = "base_link";
+/// Height of the body's frame above the ground, m, as in kobuki_description; those below are relative to it.
+const BODY_HEIGHT: f64 = 0.0102;
+/// Place of the gyro, m, as in kobuki_description.
+const GYRO_PLACE: [f64; 3] = [0.056, 0.062, 0.0202];
+/// Place of the middle one of the docking station receivers, m: at the rim, behind the bumper.
+const DOCK_IR_PLACE: [f64; 3] = [0.17, 0.0, 0.0398];
 /// Covariance of an axis that is not measured, as in the ROS driver: filters need a large number.
 const UNKNOWN: f64 = f64::MAX;
 /// Variance of heading and turn rate, rad^2 and (rad/s)^2, as in the ROS driver.
@@ -27,6 +36,24 @@ const HEADING_VARIANCE: f64 = 0.05;
 const GYRO_PERIOD: Duration = Duration::from_millis(10);
 /// `power_supply_technology` of a lithium-ion battery.
 const LITHIUM_ION: u8 = BatteryState::POWER_SUPPLY_TECHNOLOGY_LION as u8;
+
+/// The transforms from the base's frame, which is on the ground, to those of the sensors; the same as in
+/// `urdf/turtlebot2_widowx.urdf`.
+pub(super) fn sensor_places(stamp: &Time, base_frame: &str) -> TFMessage {
+    let link = |parent: &str, child: &str, [x, y, z]: [f64; 3]| {
+        let mut link = TransformStamped { child_frame_id: child.to_owned(), ..Default::default() };
+        link.header.stamp = stamp.clone();
+        link.header.frame_id = parent.to_owned();
+        let translation = &mut link.transform.translation;
+        (translation.x, translation.y, translation.z) = (x, y, z);
+        link.transform.rotation = quaternion(0.0);
+        link
+    };
+    let sensors = [link(BODY_FRAME, GYRO_FRAME, GYRO_PLACE), link(BODY_FRAME, DOCK_IR_FRAME, DOCK_IR_PLACE)];
+    // Who calls the base itself `base_link` has no frame on the ground.
+    let body = (base_frame != BODY_FRAME).then(|| link(base_frame, BODY_FRAME, [0.0, 0.0, BODY_HEIGHT]));
+    TFMessage { transforms: body.into_iter().chain(sensors).collect() }
+}
 
 /// `sensors/core`. Data not received yet is empty.
 pub(super) fn sensor_state(stamp: Time, core: &CoreSensors, sensors: &Sensors) -> kobuki::SensorState {
@@ -140,7 +167,7 @@ pub(super) fn battery_state(stamp: Time, battery: &Battery) -> BatteryState {
         ..Default::default()
     };
     message.header.stamp = stamp;
-    message.header.frame_id = BATTERY_FRAME.to_owned();
+    message.header.frame_id = BODY_FRAME.to_owned();
     message
 }
 

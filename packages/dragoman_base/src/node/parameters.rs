@@ -7,13 +7,17 @@ use dragoman_geometry::limits::{AxisLimits, Limits};
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 use dragoman_ros::velocity;
 
-use super::BaseNodeError;
+use super::{BaseNodeError, Role};
 use crate::differential::driver as differential;
 use crate::geometry::Geometry;
 use crate::kobuki::driver::{BatteryConfig, Config, HeadingSource};
 
 /// The parameters of every base; the defaults of the limits are `limits`.
-fn common(port: &str, joint_states: &str, limits: &Limits, feedback_timeout: f64) -> Vec<Declaration> {
+fn common(port: &str, role: Role<'_>, limits: &Limits, feedback_timeout: f64) -> Vec<Declaration> {
+    let joint_states = match role {
+        Role::Robot => "joint_states",
+        Role::Part { joint_states } => joint_states,
+    };
     let speed = Range::Double { from: 0.01, to: 20.0 };
     let acceleration = Range::Double { from: 0.0, to: 100.0 };
     let rate = |rate: Option<f64>| rate.unwrap_or(0.0);
@@ -114,10 +118,16 @@ fn outline(geometry: &Geometry) -> [Declaration; 2] {
 }
 
 /// The parameters of a Kobuki's node.
-pub fn kobuki(port: &str, joint_states: &str) -> Vec<Declaration> {
+pub fn kobuki(port: &str, role: Role<'_>) -> Vec<Declaration> {
     let battery = BatteryConfig::default();
     let volts = Range::Double { from: 1.0, to: 25.5 };
     let own = [
+        Declaration::new(
+            "publish_sensor_tf",
+            matches!(role, Role::Robot),
+            "Publish where the sensors are on the base; false if a node with the robot's description does. True for \
+             `dragoman base`.",
+        ),
         Declaration::new(
             "motors_off_on_wheel_drop",
             false,
@@ -143,7 +153,7 @@ pub fn kobuki(port: &str, joint_states: &str) -> Vec<Declaration> {
     ];
     let own = own.into_iter().map(Declaration::read_only);
     let timeout = Config::default().feedback_timeout.as_secs_f64();
-    common(port, joint_states, &Limits::KOBUKI, timeout)
+    common(port, role, &Limits::KOBUKI, timeout)
         .into_iter()
         .chain(outline(&Geometry::TURTLEBOT_2))
         .chain(own)
@@ -169,7 +179,7 @@ pub(super) fn kobuki_config(values: &Parameters) -> Config {
 }
 
 /// The parameters of the node of another base with two driven wheels.
-pub fn differential(port: &str, joint_states: &str) -> Vec<Declaration> {
+pub fn differential(port: &str, role: Role<'_>) -> Vec<Declaration> {
     let config = differential::Config::default();
     let length = Range::Double { from: 0.001, to: 100.0 };
     let count = Range::Double { from: 1.0, to: 1e9 };
@@ -192,7 +202,7 @@ pub fn differential(port: &str, joint_states: &str) -> Vec<Declaration> {
     ];
     let own = own.into_iter().map(Declaration::read_only);
     let timeout = config.feedback_timeout.as_secs_f64();
-    common(port, joint_states, &config.limits, timeout)
+    common(port, role, &config.limits, timeout)
         .into_iter()
         .chain(outline(&config.geometry))
         .chain(own)

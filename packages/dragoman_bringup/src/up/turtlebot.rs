@@ -4,7 +4,7 @@ use std::error::Error;
 
 use clap::{Args, ValueEnum};
 use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError};
-use dragoman_base::node::{self, BaseNode, BaseNodeError, start_kobuki};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, Role, start_kobuki};
 use dragoman_io::serial::{Connection, SIMULATED, Simulate};
 use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_ros::process::Process;
@@ -221,7 +221,8 @@ fn start_base(
     connection: Connection,
 ) -> Result<Option<Device>, BaseNodeError> {
     let BaseNode { node, place, measured, stop } =
-        match start_kobuki(&process.context, namespace, connection, BASE_JOINTS) {
+        match start_kobuki(&process.context, namespace, connection, Role::Part { joint_states: BASE_JOINTS })
+        {
             Err(BaseNodeError::NoPort) => return Ok(None),
             started => started?,
         };

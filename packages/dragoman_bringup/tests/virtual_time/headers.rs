@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::common::beside::Beside;
 use crate::common::{Lab, context, sleep, until};
+use crate::device::Device;
 use dragoman_console::json;
 use dragoman_console::schema::{Builtin, Structure, Types};
 use dragoman_ros::dragoman_msgs::srv::PlatformSetMode;
@@ -323,4 +324,34 @@ fn the_robots_behind_old_protocols_have_stamps_and_frames_as_well() {
         drivers.drive(Duration::from_secs(2));
     }
     observer.check(10);
+}
+
+const PORT: &str = "/dev/machine";
+
+/// A machine that is the whole robot, so that no other node has its description; at least so many topics have stamps.
+fn machine_alone(device: &str, options: &[&str], topics: usize) {
+    let _device = Device::start(PORT, &[device]);
+    let program = Lab::start_with(0, &[options, &["--port", PORT]].concat(), &[]);
+    let mut observer = Observer::new(program.domain);
+    for _ in 0..2 {
+        sleep(Duration::from_secs(1));
+        observer.look();
+    }
+    sleep(Duration::from_secs(2));
+    observer.check(topics);
+}
+
+#[test]
+fn a_kobuki_alone_has_stamps_and_frames_as_well() {
+    machine_alone("kobuki", &["base"], 9);
+}
+
+#[test]
+fn other_wheels_alone_have_stamps_and_frames_as_well() {
+    machine_alone("wheels", &["base", "--kind", "differential"], 3);
+}
+
+#[test]
+fn a_widowx_alone_has_stamps_and_frames_as_well() {
+    machine_alone("widowx", &["arm", "--kind", "widowx"], 2);
 }
