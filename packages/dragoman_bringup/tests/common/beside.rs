@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dragoman_ros::{
     Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile, WrappedServiceTypeSupport,
-    WrappedTypesupport,
+    WrappedTypesupport, health,
 };
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -14,6 +14,9 @@ use super::device::PATIENCE;
 pub struct Beside {
     pub runtime: tokio::runtime::Runtime,
     pub node: Node,
+    context: Context,
+    /// What was subscribed to.
+    topics: Vec<String>,
 }
 
 impl Beside {
@@ -24,26 +27,44 @@ impl Beside {
     pub fn within(range: DiscoveryRange, domain: u16) -> Self {
         let discovery = Discovery { domain_id: domain, range, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, Arguments::default()).unwrap();
-        let node = Node::create(context, "operator", "").unwrap();
+        let node = Node::create(context.clone(), "operator", "").unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self { runtime, node }
+        Self { runtime, node, context, topics: Vec::new() }
+    }
+
+    /// What the middleware has found, for the message of a test that fails.
+    fn found(&self) -> String {
+        let nodes = self.node.get_node_names().map(|nodes| nodes.len());
+        let publishers = self.topics.iter().map(|topic| {
+            let publishers = self.node.get_publishers_info_by_topic(topic, false).map(|found| found.len());
+            format!("{topic}: {publishers:?}")
+        });
+        let publishers: Vec<String> = publishers.collect();
+        let health = health::of(&self.context);
+        let later = {
+            std::thread::sleep(Duration::from_secs(3));
+            health::of(&self.context).turns
+        };
+        format!("nodes: {nodes:?}; publishers: {publishers:?}; {health:?}; turns 3 s later: {later:?}")
     }
 
     pub fn subscribe<T: WrappedTypesupport + Send + 'static>(
         &mut self,
         topic: &str,
     ) -> BoxStream<'static, T> {
+        self.topics.push(topic.to_owned());
         self.node.subscribe(topic, QosProfile::default().keep_last(100)).unwrap().boxed()
     }
 
     pub fn latched<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> BoxStream<'static, T> {
+        self.topics.push(topic.to_owned());
         self.node.subscribe(topic, QosProfile::default().keep_last(100).transient_local()).unwrap().boxed()
     }
 
     #[track_caller]
     pub fn next<T>(&self, what: &str, stream: &mut BoxStream<'static, T>) -> T {
         let next = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, stream.next()).await });
-        next.unwrap_or_else(|_| panic!("{what} does not come")).expect("the stream goes on")
+        next.unwrap_or_else(|_| panic!("{what} does not come; {}", self.found())).expect("the stream goes on")
     }
 
     /// The first message that `fits`.
