@@ -12,8 +12,7 @@ use crate::program::{Failure, Program, Status};
 
 /// Parses the command line without the arguments of ROS.
 pub fn parse<T: Parser>() -> T {
-    let (own, _) = command_line::split(dragoman_time::arguments());
-    T::parse_from(own)
+    command_line::parse().unwrap_or_else(|error| error.exit())
 }
 
 /// Runs a program until it ends, or SIGINT, SIGTERM or SIGHUP comes. The exit code is 0 only if it has reached its goal,

@@ -9,8 +9,8 @@ use dragoman_io::serial::Connection;
 use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
 
-use crate::Server;
 use crate::machine::{self, Machine, WHICH_PORT};
+use crate::{Later, Server};
 
 #[derive(Args)]
 pub(crate) struct ArmOptions {
@@ -32,7 +32,7 @@ enum Kind {
 }
 
 impl Server for ArmOptions {
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
         let port = machine::port(self.port.as_ref())?;
         let namespace = below(&self.namespace, "");
         let Kind::Widowx = self.kind;
@@ -46,10 +46,9 @@ impl Server for ArmOptions {
             node,
             place,
             measured,
-            no_data: "not all of its servos have answered yet",
+            missing: "not all of its servos have answered yet",
             stop: stop_arm,
         };
-        machine::start(&process.supervisor, arm).await;
-        Ok(())
+        Ok(machine::start(process, arm).await)
     }
 }

@@ -4,16 +4,16 @@ use std::error::Error;
 
 use clap::Args;
 use dragoman_bridge::arm31::node::{ArmModel, start_client};
+use dragoman_bridge::arm31::wire::DEFAULT_PORT;
 use dragoman_kinematics::Robot;
-use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
-use crate::{Server, address, robot};
+use crate::{Later, Server, address, machine, robot};
 
 #[derive(Args)]
 pub(crate) struct Arm31Options {
-    /// Address of the controller.
-    #[arg(long, value_name = "HOST:PORT")]
+    /// Address of the controller; its port is 5031 unless you name another.
+    #[arg(long, value_name = "HOST[:PORT]")]
     controller: String,
     /// Namespace in which the arm appears.
     #[arg(long, value_name = "NAMESPACE", default_value = "/ranger")]
@@ -24,14 +24,13 @@ pub(crate) struct Arm31Options {
 }
 
 impl Server for Arm31Options {
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
-        let controller = address::resolve("--controller", &self.controller)?;
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
+        let controller = address::resolve("--controller", &self.controller, DEFAULT_PORT)?;
         let model = self.robot.as_deref().map(model).transpose()?;
         process.claims.claim_namespace(&process.context, "arm31", &self.namespace)?;
         process.claims.alone().await;
-        process.supervisor.spawn_node(start_client(&process.context, &self.namespace, controller, model)?);
-        outln!("controller {controller} appears in {}", self.namespace);
-        Ok(())
+        let client = start_client(&process.context, &self.namespace, controller, model)?;
+        Ok(machine::connect(process, client, &format!("the controller at {controller}"), &self.namespace))
     }
 }
 

@@ -12,7 +12,7 @@ use dragoman_ros::process::Process;
 use dragoman_ros::startup::Preset;
 
 use crate::machine::{self, Machine, WHICH_PORT};
-use crate::{Server, known};
+use crate::{Later, Server, known};
 
 #[derive(Args)]
 pub(crate) struct BaseOptions {
@@ -68,7 +68,7 @@ impl Server for BaseOptions {
         Ok(Preset { below_files: parameters.unwrap_or_default(), ..known::preset() })
     }
 
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
         let port = machine::port(self.port.as_ref())?;
         let start = match self.kind {
             Kind::Kobuki => node::start_kobuki,
@@ -85,10 +85,9 @@ impl Server for BaseOptions {
             node,
             place,
             measured,
-            no_data: "no data received yet",
+            missing: "no data received yet",
             stop: stop_base,
         };
-        machine::start(&process.supervisor, base).await;
-        Ok(())
+        Ok(machine::start(process, base).await)
     }
 }

@@ -6,27 +6,26 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dragoman_console::node::{ConsoleError, NODE_NAME, Settings, Token, start};
+use dragoman_io::net::Transport;
 use dragoman_ros::naming::below;
 use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
-use crate::Server;
+use crate::address::PortError;
+use crate::{Later, Server};
 
 /// The console's port.
-const PORT: u16 = 8080;
+pub(crate) const PORT: u16 = 8080;
 /// Topic of a recorder.
 pub(crate) const RECORDER: &str = "recording_status";
-/// Where it listens by default.
-pub(crate) const DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT);
-
 /// The port of Foxglove's protocol, its default.
-const FOXGLOVE_PORT: u16 = 8765;
+pub(crate) const FOXGLOVE_PORT: u16 = 8765;
 
 #[derive(Args)]
 pub(crate) struct ConsoleOptions {
     /// Address of the page and of rosbridge: ADDRESS:PORT, ADDRESS for port 8080, or PORT on loopback. Others than loopback
     /// need a token.
-    #[arg(long, value_name = "ADDRESS", default_value_t = DEFAULT, value_parser = address)]
+    #[arg(long, value_name = "ADDRESS", default_value_t = loopback(PORT), value_parser = address)]
     listen: SocketAddr,
     #[command(flatten)]
     access: AccessOptions,
@@ -35,10 +34,10 @@ pub(crate) struct ConsoleOptions {
 /// What `up` and `console` share.
 #[derive(Args)]
 pub(crate) struct AccessOptions {
-    /// Address for Foxglove and Lichtblick: ADDRESS:PORT, ADDRESS for port 8765, PORT on loopback, or off. Others than
-    /// loopback need the console's token.
-    #[arg(long, value_name = "ADDRESS|off", default_value = "127.0.0.1:8765", value_parser = foxglove_address)]
-    foxglove: Where,
+    /// Address for Foxglove and Lichtblick: ADDRESS:PORT, ADDRESS for port 8765, PORT on loopback, or off; by default
+    /// 127.0.0.1:8765. Others than loopback need the console's token.
+    #[arg(long, value_name = "ADDRESS|off", value_parser = foxglove_address)]
+    foxglove: Option<Where>,
     /// Origins of pages that may connect there, separated by commas. Desktop applications need file://, which also lets
     /// in every HTML file that is opened on this machine.
     #[arg(
@@ -62,19 +61,23 @@ pub(crate) enum Where {
     At(SocketAddr),
 }
 
+/// A port that only this machine can reach.
+pub(crate) const fn loopback(port: u16) -> SocketAddr {
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)
+}
+
 /// `ADDRESS:PORT`, `ADDRESS`, or `PORT` on loopback.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     address_with(PORT, text)
 }
 
 fn address_with(port: u16, text: &str) -> Result<SocketAddr, String> {
-    let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let numbers = match text.strip_prefix("localhost") {
-        Some(rest) if rest.is_empty() || rest.starts_with(':') => format!("{loopback}{rest}"),
+        Some(rest) if rest.is_empty() || rest.starts_with(':') => format!("{}{rest}", Ipv4Addr::LOCALHOST),
         _ => text.to_owned(),
     };
     let with_port = || numbers.parse().map(|address| SocketAddr::new(address, port));
-    let on_loopback = || text.parse().map(|port| SocketAddr::new(loopback, port));
+    let on_loopback = || text.parse().map(loopback);
     let address = numbers.parse().or_else(|_| with_port()).or_else(|_| on_loopback());
     address.map_err(|_| format!("'{text}' is not ADDRESS:PORT, ADDRESS or PORT"))
 }
@@ -105,15 +108,25 @@ pub(crate) struct Started {
     pub(crate) foxglove: Option<String>,
 }
 
-/// Starts the console under the supervisor, with the recorder of this topic. `advice` says how to choose another address.
+/// Where the servers of a console are.
+pub(crate) struct Places {
+    /// The page and rosbridge.
+    pub(crate) console: SocketAddr,
+    /// Foxglove's protocol, unless an option says where.
+    pub(crate) foxglove: SocketAddr,
+    /// The options that choose another address of the page.
+    pub(crate) advice: &'static str,
+}
+
+/// Starts the console under the supervisor, with the recorder of this topic.
 pub(crate) fn start_console(
     process: &Process,
     recorder: String,
-    address: SocketAddr,
+    places: &Places,
     options: &AccessOptions,
-    advice: &str,
 ) -> Result<Started, Box<dyn Error>> {
-    let foxglove = match options.foxglove {
+    let address = places.console;
+    let foxglove = match options.foxglove.unwrap_or(Where::At(places.foxglove)) {
         Where::Off => None,
         Where::At(address) => Some(address),
     };
@@ -128,12 +141,13 @@ pub(crate) fn start_console(
     let origins = options.foxglove_origins.clone();
     let supervisor = Some(process.supervisor.clone());
     let mut settings = Settings { address, foxglove, origins, token, recorder, supervisor };
-    let console = start(&process.context, &settings).map_err(|error| match error {
-        ConsoleError::Bind { address, .. } if Some(address) == foxglove => {
-            format!("{error}; choose another with --foxglove ADDRESS:PORT, or --foxglove off").into()
-        }
-        ConsoleError::Bind { .. } => format!("{error}; {advice}").into(),
-        other => Box::<dyn Error>::from(other),
+    let console = start(&process.context, &settings).map_err(|error| -> Box<dyn Error> {
+        let ConsoleError::Bind { address, error: source } = &error else { return error.into() };
+        let advice = match Some(*address) == foxglove {
+            true => "--foxglove ADDRESS:PORT, or --foxglove off",
+            false => places.advice,
+        };
+        PortError::new(error.to_string(), (Transport::Tcp, *address), source, advice.to_owned()).into()
     })?;
     (settings.address, settings.foxglove) = (console.address, console.foxglove);
     let query = settings.token.as_ref().map(|token| format!("?token={}", token.as_str())).unwrap_or_default();
@@ -156,13 +170,17 @@ impl Started {
 }
 
 impl Server for ConsoleOptions {
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
-        let advice = "choose another with --listen ADDRESS:PORT";
-        let console = start_console(process, below("", RECORDER), self.listen, &self.access, advice)?;
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
+        let places = Places {
+            console: self.listen,
+            foxglove: loopback(FOXGLOVE_PORT),
+            advice: "--listen ADDRESS:PORT",
+        };
+        let console = start_console(process, below("", RECORDER), &places, &self.access)?;
         for line in console.lines() {
             outln!("{line}");
         }
-        Ok(())
+        Ok(None)
     }
 }
 
@@ -174,10 +192,10 @@ mod tests {
     fn an_address_may_lack_its_port_and_a_port_its_address() {
         assert_eq!(address("8090"), Ok(([127, 0, 0, 1], 8090).into()));
         assert_eq!(foxglove_address("8090"), Ok(Where::At(([127, 0, 0, 1], 8090).into())));
-        assert_eq!(address("127.0.0.1"), Ok(DEFAULT));
+        assert_eq!(address("127.0.0.1"), Ok(loopback(PORT)));
         assert_eq!(address("0.0.0.0:81"), Ok(([0, 0, 0, 0], 81).into()));
         assert_eq!(address("[::1]:0").unwrap().port(), 0);
-        assert_eq!(address("localhost"), Ok(DEFAULT));
+        assert_eq!(address("localhost"), Ok(loopback(PORT)));
         assert_eq!(address("localhost:81"), Ok(([127, 0, 0, 1], 81).into()));
         for wrong in ["robot:8080", "localhosts", "70000", "-1", "", ":80"] {
             let reason = address(wrong).unwrap_err();

@@ -10,7 +10,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
-use clap::{Args, Parser};
+use clap::Args;
 use dragoman_ros::process::CommonOptions;
 use dragoman_ros::{command_line, process};
 use dragoman_time::{LAB_FOLDER, Program, Run, Simulation, Surroundings};
@@ -218,8 +218,7 @@ pub async fn run_until<F: Future>(
 
 /// The command of the present program's command line.
 fn command(stop: Arc<Notify>, ready: oneshot::Sender<u16>) -> Result<Running, Box<dyn Error>> {
-    let (own, _) = command_line::split(dragoman_time::arguments());
-    let cli = Cli::try_parse_from(own)?;
+    let cli = command_line::parse::<Cli>()?;
     Ok(match cli.command.unwrap_or(Command::Up(cli.up)) {
         Command::Up(up) => serve("up", up, stop, ready),
         Command::Arm31(arm31) => serve("arm31", arm31, stop, ready),

@@ -21,7 +21,7 @@
 //! | `console.rs` | `dragoman console`: web page and rosbridge beside any ROS 2 system |
 //! | `world.rs` | `dragoman world`: imports worlds of the simulator Apolo |
 //! | `known.rs` | the nodes and parameters that there are |
-//! | `machine.rs` | a machine on a serial port as a ROS node, for `base` and `arm` |
+//! | `machine.rs` | a machine or a server that a program makes appear in ROS |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `address.rs` | addresses on the command line |
 
@@ -65,7 +65,7 @@ use dragoman_tools::play::{self, PlayOptions};
 use dragoman_tools::record::{self, RecordOptions};
 use dragoman_tools::station::StationOptions;
 use dragoman_tools::{can, device, teleop};
-use futures::future::LocalBoxFuture;
+use futures::future::{BoxFuture, LocalBoxFuture};
 
 /// Connects robots and programs that only support their old wire protocols to ROS 2.
 ///
@@ -169,6 +169,9 @@ struct WithCommon<T: Args> {
     common: CommonOptions,
 }
 
+/// What a program waits for before it says that it is ready; its nodes run meanwhile.
+type Later = Option<BoxFuture<'static, ()>>;
+
 /// The options of a command that starts nodes, and serves until it is stopped.
 trait Server {
     /// ROS arguments besides those of the command line.
@@ -177,7 +180,7 @@ trait Server {
     }
 
     /// Starts the nodes; can be interrupted.
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>>;
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>>;
 }
 
 /// The options of a command that works in ROS until it is done, or is stopped.
@@ -209,8 +212,7 @@ impl Tool for RecordOptions {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let (own, _) = command_line::split(dragoman_time::arguments());
-    let cli = Cli::parse_from(own);
+    let cli = command_line::parse::<Cli>().unwrap_or_else(|error| error.exit());
     let ended = match cli.command.unwrap_or(Command::Up(cli.up)) {
         #[cfg(not(feature = "r2r"))]
         Command::Up(up) if up.options.fast.is_fast() => fast::run(&up.options.fast, up.common.log()),
@@ -268,21 +270,26 @@ fn work<T: Tool>(name: &str, command: WithCommon<T>) -> Result<(), Box<dyn Error
     })
 }
 
-/// The life of a server in its process; `ready` is called when it serves.
+/// The life of a server in its process; `started` is called when its nodes run.
 async fn serve_until<T: Server>(
     stop: impl Future<Output = ()>,
     process: &Process,
     options: &T,
-    ready: impl FnOnce(),
+    started: impl FnOnce(),
 ) -> Result<(), Box<dyn Error>> {
     process.start_node()?;
     tokio::select! {
         biased;
         () = stop => {}
         result = async {
-            options.start(process).await?;
-            outln!("ready");
-            ready();
+            if let Some(later) = options.start(process).await? {
+                started();
+                later.await;
+                outln!("ready");
+            } else {
+                outln!("ready");
+                started();
+            }
             std::future::pending().await
         } => return result,
     }

@@ -1,20 +1,27 @@
-//! A machine on a serial port as a ROS node: common parts of `dragoman base` and `dragoman arm`.
+//! A machine or a server that a program makes appear in ROS, and that may come later.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dragoman_bridge::ClientNode;
+use dragoman_io::serial::SerialPort;
 use dragoman_ros::outln;
-use dragoman_ros::supervision::Supervisor;
+use dragoman_ros::process::Process;
 use dragoman_ros::tasks::RunningNode;
+use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
+use crate::Later;
+
 /// Error text if no port is named.
 pub(crate) const WHICH_PORT: &str = "no serial port: name it with --port PATH, for example /dev/ttyUSB0";
+/// What to look at if a server does not answer.
+const CHECK_SERVER: &str = "is it on, is the address right, is there a firewall between?";
 /// Time after which a machine that has not responded is reported.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A machine whose node has been started.
+/// A machine on a serial port whose node has been started.
 pub(crate) struct Machine {
     /// Its name, for the terminal.
     pub(crate) name: &'static str,
@@ -23,8 +30,8 @@ pub(crate) struct Machine {
     pub(crate) place: String,
     /// Resolves when its first data have been received.
     pub(crate) measured: oneshot::Receiver<()>,
-    /// The message if no data have been received by then.
-    pub(crate) no_data: &'static str,
+    /// What has not come as long as no data have been received.
+    pub(crate) missing: &'static str,
     /// Stops it and closes its line.
     pub(crate) stop: BoxFuture<'static, ()>,
 }
@@ -39,13 +46,52 @@ pub(crate) fn port(path: Option<&PathBuf>) -> Result<String, &'static str> {
     })
 }
 
-/// Starts a machine.
-pub(crate) async fn start(supervisor: &Supervisor, machine: Machine) {
-    let Machine { name, node, place, measured, no_data, stop } = machine;
-    supervisor.on_stop(stop);
-    outln!("{name} at {place} appears as {}", node.name());
-    supervisor.spawn_node(node);
-    if dragoman_time::timeout(RESPONSE_TIMEOUT, measured).await.is_err() {
-        outln!("{no_data}; see /diagnostics");
+/// Starts a machine, and waits a moment for it.
+pub(crate) async fn start(process: &Process, machine: Machine) -> Later {
+    let Machine { name, node, place, measured, missing, stop } = machine;
+    process.supervisor.on_stop(stop);
+    let appears = format!("{name} at {place} appears as {}", node.name());
+    process.supervisor.spawn_node(node);
+    let check = move || match &SerialPort::available()[..] {
+        [] => "this machine has no serial port".to_owned(),
+        ports => {
+            let ports: Vec<String> = ports.iter().map(|port| port.display().to_string()).collect();
+            format!("serial ports of this machine: {}", ports.join(", "))
+        }
+    };
+    let who = format!("the {name} at {place}: {missing}");
+    let mut later = appear(who, check, appears, measured).boxed();
+    match dragoman_time::timeout(RESPONSE_TIMEOUT, &mut later).await {
+        Ok(()) => None,
+        Err(_) => Some(later),
     }
+}
+
+/// Starts the client side of a server, `name` at `place`, that appears in `namespace`.
+pub(crate) fn connect(process: &Process, client: ClientNode, server: &str, namespace: &str) -> Later {
+    process.supervisor.spawn_node(client.node);
+    let who = format!("{server}: no answer yet");
+    let appears = format!("{server} appears in {namespace}");
+    Some(appear(who, || CHECK_SERVER.to_owned(), appears, client.answered).boxed())
+}
+
+/// Tells people when somebody has appeared; and who is waited for, with what to check, if that takes long.
+async fn appear(
+    who: String,
+    check: impl FnOnce() -> String,
+    appears: String,
+    mut answered: oneshot::Receiver<()>,
+) {
+    let answer = match dragoman_time::timeout(RESPONSE_TIMEOUT, &mut answered).await {
+        Ok(answer) => answer,
+        Err(_) => {
+            outln!("waiting for {who}; {}", check());
+            answered.await
+        }
+    };
+    if answer.is_err() {
+        // Its node has ended: what follows is the supervisor's.
+        std::future::pending::<()>().await;
+    }
+    outln!("{appears}");
 }

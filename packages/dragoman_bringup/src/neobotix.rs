@@ -4,15 +4,16 @@ use std::error::Error;
 
 use clap::Args;
 use dragoman_bridge::neobotix::node::start_client;
-use dragoman_ros::outln;
+use dragoman_bridge::neobotix::wire::DEFAULT_PORTS;
 use dragoman_ros::process::Process;
 
-use crate::{Server, address};
+use crate::{Later, Server, address, machine};
 
 #[derive(Args)]
 pub(crate) struct NeobotixOptions {
-    /// Address of PlatformCtrl, or of another server of its protocol; its own ports are 10000 and 10002.
-    #[arg(long, value_name = "HOST:PORT")]
+    /// Address of PlatformCtrl, or of another server of its protocol; its port is 10000 unless you name another, such as
+    /// its second one, 10002.
+    #[arg(long, value_name = "HOST[:PORT]")]
     server: String,
     /// Namespace in which the platform appears.
     #[arg(long, value_name = "NAMESPACE", default_value = "/neobotix")]
@@ -20,13 +21,12 @@ pub(crate) struct NeobotixOptions {
 }
 
 impl Server for NeobotixOptions {
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
-        let server = address::resolve("--server", &self.server)?;
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
+        let server = address::resolve("--server", &self.server, DEFAULT_PORTS[0])?;
         // If another process serves the namespace, requests would run in a circle.
         process.claims.claim_namespace(&process.context, "neobotix_client", &self.namespace)?;
         process.claims.alone().await;
-        process.supervisor.spawn_node(start_client(&process.context, &self.namespace, server)?);
-        outln!("PlatformCtrl at {server} appears in {}", self.namespace);
-        Ok(())
+        let client = start_client(&process.context, &self.namespace, server)?;
+        Ok(machine::connect(process, client, &format!("PlatformCtrl at {server}"), &self.namespace))
     }
 }

@@ -10,8 +10,8 @@ use dragoman_ros::naming::below;
 use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
-use crate::Server;
 use crate::address::with_advice;
+use crate::{Later, Server};
 
 #[derive(Args)]
 pub(crate) struct PlatformOptions {
@@ -36,7 +36,7 @@ pub(crate) struct PlatformOptions {
 }
 
 impl Server for PlatformOptions {
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
         let namespace = below(&self.namespace, "");
         let setup = Setup {
             base_cmd_vel: self.cmd_vel.clone(),
@@ -52,7 +52,7 @@ impl Server for PlatformOptions {
         for address in addresses {
             outln!("PlatformCtrl's protocol, TCP: {address}");
         }
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -4,16 +4,16 @@ use std::error::Error;
 
 use clap::Args;
 use dragoman_bridge::player::node::start_client;
-use dragoman_ros::outln;
+use dragoman_bridge::player::wire::DEFAULT_PORT;
 use dragoman_ros::process::Process;
 use dragoman_ros::startup::Preset;
 
-use crate::{Server, address, known};
+use crate::{Later, Server, address, known, machine};
 
 #[derive(Args)]
 pub(crate) struct PlayerOptions {
-    /// Address of the Player server; its own port is 6665.
-    #[arg(long, value_name = "HOST:PORT")]
+    /// Address of the Player server; its port is 6665 unless you name another.
+    #[arg(long, value_name = "HOST[:PORT]")]
     server: String,
     /// Namespace in which its devices appear.
     #[arg(long, value_name = "NAMESPACE", default_value = "/player")]
@@ -29,13 +29,12 @@ impl Server for PlayerOptions {
         Ok(Preset { above_files: pull.into_iter().flatten().collect(), ..known::preset() })
     }
 
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
-        let server = address::resolve("--server", &self.server)?;
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
+        let server = address::resolve("--server", &self.server, DEFAULT_PORT)?;
         // If another process serves the namespace, requests would run in a circle.
         process.claims.claim_namespace(&process.context, "player_client", &self.namespace)?;
         process.claims.alone().await;
-        process.supervisor.spawn_node(start_client(&process.context, &self.namespace, server)?);
-        outln!("Player at {server} appears in {}", self.namespace);
-        Ok(())
+        let client = start_client(&process.context, &self.namespace, server)?;
+        Ok(machine::connect(process, client, &format!("Player at {server}"), &self.namespace))
     }
 }

@@ -7,12 +7,12 @@ use dragoman_ros::process::Process;
 use dragoman_tools::relay;
 pub(crate) use dragoman_tools::relay::RelayOptions;
 
-use crate::Server;
+use crate::{Later, Server};
 
 impl Server for RelayOptions {
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
         let relay = relay::start_with_options(&process.context, self)?;
         process.supervisor.spawn(below("", relay::NODE_NAME), relay);
-        Ok(())
+        Ok(None)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use dragoman_bridge::arm31::wire::DEFAULT_PORT;
 use dragoman_ros::process;
 use dragoman_tools::station::{self, StationOptions};
 
@@ -10,7 +11,7 @@ use crate::{WithCommon, address, known};
 pub(crate) fn run(WithCommon { options, common }: &WithCommon<StationOptions>) -> Result<(), Box<dyn Error>> {
     station::check_terminal()?;
     match &options.udp {
-        Some(controller) => station::run_udp(options, address::resolve("--udp", controller)?),
+        Some(controller) => station::run_udp(options, address::resolve("--udp", controller, DEFAULT_PORT)?),
         None => process::run("dragoman station", common, &known::preset(), async |process, stop| {
             station::run(&process.context, options, stop).await
         }),

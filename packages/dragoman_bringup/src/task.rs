@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use clap::Subcommand;
+use dragoman_bridge::neobotix::wire::DEFAULT_PORTS;
 use dragoman_ros::process;
 use dragoman_tools::task::{self, CheckCommand, ConvertCommand, RunCommand, StepCommand};
 
@@ -30,7 +31,7 @@ pub(crate) enum TaskCommand {
 }
 
 pub(crate) fn run(command: &TaskCommand) -> Result<(), Box<dyn Error>> {
-    let resolve = |server: &str| address::resolve("--server", server);
+    let resolve = |server: &str| address::resolve("--server", server, DEFAULT_PORTS[0]);
     match command {
         TaskCommand::Check(check) => task::check(check),
         TaskCommand::Convert(convert) => task::convert(convert),

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `up.rs` | the options, the list, the start |
 //! | `up/part.rs` | what a part is |
+//! | `up/instance.rs` | several labs on one machine |
 //! | `up/world.rs` | the world, which several parts share |
 //! | `up/ranger.rs` | the arm and its 31-byte protocol |
 //! | `up/apolo.rs` | Apolo's protocol in front of the world |
@@ -18,6 +19,7 @@
 
 mod apolo;
 mod console;
+mod instance;
 mod neobotix;
 mod part;
 mod player;
@@ -39,7 +41,9 @@ use dragoman_ros::process::Process;
 use dragoman_ros::startup::Preset;
 use dragoman_tools::relay::Table;
 
-use crate::{Server, known};
+use crate::address::PortError;
+use crate::{Later, Server, known};
+use instance::Instance;
 use part::{Lab, Part, Row};
 use world::World;
 
@@ -72,6 +76,10 @@ pub(crate) struct UpOptions {
     /// Start only these parts of the lab, separated by commas.
     #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = part_names())]
     only: Vec<String>,
+    /// A further lab on this machine, 2 to 9: 100 more on each port and one more on the ROS domain, for each lab before it.
+    /// Ports, addresses and a domain that are given hold as they are.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = Instance::parser())]
+    instance: Instance,
     /// Namespace above all names of the lab, including its transforms.
     #[arg(long, value_name = "NAMESPACE", default_value = "/")]
     namespace: String,
@@ -96,6 +104,16 @@ impl UpOptions {
             .into_iter()
             .filter(|part| self.only.is_empty() || self.only.iter().any(|name| name == part.name()))
     }
+
+    /// An error of a part; if another program has its port, with the command that starts a lab beside it.
+    fn beside_another(&self, error: Box<dyn Error>) -> Box<dyn Error> {
+        let is_taken = error.downcast_ref::<PortError>().is_some_and(|error| error.is_taken);
+        let free = if is_taken { Instance::free(self.bind) } else { None };
+        match free {
+            Some(free) => format!("{error}; a second lab: dragoman up --instance {free}").into(),
+            None => error,
+        }
+    }
 }
 
 impl Server for UpOptions {
@@ -113,10 +131,12 @@ impl Server for UpOptions {
             names.extend(rules.chain(nodes));
         }
         let rules = names.into_iter().flat_map(|rule| ["-r".to_owned(), rule]).collect();
-        Ok(Preset { below_files: self.player.parameters()?, rules, ..known::preset() })
+        // The last value counts: a port of Player's configuration file is given.
+        let below_files = [self.instance.arguments(), self.player.parameters()?].concat();
+        Ok(Preset { below_files, rules, more_domains: self.instance.domains(), ..known::preset() })
     }
 
-    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
         let in_world: Vec<_> = self.wanted().filter_map(|part| part.robots_in_world(self)).collect();
         let world = if self.bridge_only || in_world.is_empty() {
             None
@@ -127,7 +147,7 @@ impl Server for UpOptions {
         let lab = Lab { process, options: self, world };
         let (mut rows, mut ready, mut last) = (Vec::new(), Vec::new(), Vec::new());
         for part in self.wanted() {
-            let started = part.start(&lab)?;
+            let started = part.start(&lab).map_err(|error| self.beside_another(error))?;
             rows.extend(started.rows);
             ready.extend(started.ready);
             last.extend(started.last);
@@ -139,7 +159,10 @@ impl Server for UpOptions {
         for line in last {
             outln!("{line}");
         }
-        Ok(())
+        if self.instance != Instance::FIRST {
+            outln!("ROS 2 programs see this lab with ROS_DOMAIN_ID={}", process.context.domain_id());
+        }
+        Ok(None)
     }
 }
 

@@ -1,6 +1,35 @@
 //! The command line of a program in ROS. The arguments between each `--ros-args` and the next `--` (or the end) belong
 //! to ROS, all others to the program.
 
+use clap::Parser;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
+
+/// Options of ROS that people know from other programs.
+const OF_ROS: [&str; 5] = ["-p", "--param", "-r", "--remap", "--params-file"];
+
+/// Reads the arguments of this program, without those of ROS.
+///
+/// # Errors
+/// The arguments are wrong, or ask for help; with a tip if they are for ROS.
+pub fn parse<T: Parser>() -> Result<T, clap::Error> {
+    let (own, _) = split(dragoman_time::arguments());
+    T::try_parse_from(own).map_err(with_tip)
+}
+
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    let of_ros = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => OF_ROS.into_iter().find(|option| option == argument),
+        _ => None,
+    };
+    if let Some(option) = of_ros {
+        let tip =
+            StyledStr::from(format!("arguments for ROS stand behind --ros-args: --ros-args {option} ..."));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
+}
+
 /// Splits a command line into the arguments of the program and those of ROS, without the marks.
 pub fn split(arguments: impl IntoIterator<Item = String>) -> (Vec<String>, Vec<String>) {
     let (mut own, mut ros, mut inside) = (Vec::new(), Vec::new(), false);
@@ -18,6 +47,25 @@ pub fn split(arguments: impl IntoIterator<Item = String>) -> (Vec<String>, Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Options {
+        #[arg(long)]
+        domain: u16,
+    }
+
+    #[test]
+    fn arguments_for_ros_that_stand_alone_get_a_tip() {
+        for (words, tip) in [
+            (&["up", "-p", "x:=1"][..], "tip: arguments for ROS stand behind --ros-args: --ros-args -p ..."),
+            (&["up", "--params-file", "x.yaml"], "--ros-args --params-file ..."),
+            (&["up", "--domaim", "3"], "tip: a similar argument exists: '--domain'"),
+        ] {
+            let error = with_tip(Options::try_parse_from(words).unwrap_err()).to_string();
+            assert!(error.contains(tip), "{error}");
+        }
+        assert_eq!(Options::try_parse_from(["up", "--domain", "3"]).unwrap().domain, 3);
+    }
 
     #[test]
     fn each_part_goes_to_its_reader() {

@@ -16,6 +16,8 @@ pub struct Preset {
     pub above_files: Vec<String>,
     /// Rules for names. Of several rules for a name, the first counts.
     pub rules: Vec<String>,
+    /// What is added to the domain of the environment; not to one that is given.
+    pub more_domains: u16,
     /// The nodes that the program may have: the command line and files may give parameters to no others. `None`: to any.
     pub known: Option<KnownNodes>,
 }
@@ -47,6 +49,11 @@ impl Preset {
         Ok(())
     }
 
+    /// The domain to join: the one that is given, or else that of the environment, or one behind it.
+    fn domain(&self, given: Option<u16>, of_environment: u16) -> u16 {
+        given.unwrap_or(of_environment.saturating_add(self.more_domains))
+    }
+
     /// What stands before the arguments of the command line, and what behind them.
     fn with(&self, files: &[PathBuf]) -> [Vec<String>; 2] {
         let files = files.iter().flat_map(|file| ["--params-file".to_owned(), file.display().to_string()]);
@@ -75,9 +82,7 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> Resul
         tracing::warn!("{warning}");
     }
     let mut discovery = crate::Discovery::from_variables(dragoman_time::variable)?;
-    if let Some(domain) = domain {
-        discovery.domain_id = domain;
-    }
+    discovery.domain_id = preset.domain(domain, discovery.domain_id);
     Ok(Context::with_options(&discovery, arguments(files, preset)?)?)
 }
 
@@ -93,7 +98,7 @@ pub fn context_in_memory(
 ) -> Result<Context, StartupError> {
     preset.check(files)?;
     let of_environment = crate::Discovery::from_variables(dragoman_time::variable)?.domain_id;
-    Ok(Context::in_memory(domain.unwrap_or(of_environment), arguments(files, preset)?)?)
+    Ok(Context::in_memory(preset.domain(domain, of_environment), arguments(files, preset)?)?)
 }
 
 #[cfg(not(feature = "r2r"))]
@@ -115,12 +120,15 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> Resul
     use std::os::unix::process::CommandExt;
     const MARK: &str = "DRAGOMAN_RESTARTED";
     let [values, rules] = preset.with(files);
-    let is_given = domain.is_some() || !values.is_empty() || !rules.is_empty();
+    let is_given = domain.is_some() || preset.more_domains > 0 || !values.is_empty() || !rules.is_empty();
     if is_given && std::env::var_os(MARK).is_none() {
         let mut own = std::env::args_os();
         let mut command = std::process::Command::new(own.next().unwrap_or_default());
         command.args(values).args(own).args(rules).env(MARK, "1");
-        if let Some(domain) = domain {
+        // Without the variable, and with one that is no number, rcl has its own rules.
+        let of_environment = std::env::var("ROS_DOMAIN_ID").unwrap_or_default();
+        if domain.is_some() || preset.more_domains > 0 {
+            let domain = preset.domain(domain, of_environment.trim().parse().unwrap_or_default());
             command.env("ROS_DOMAIN_ID", domain.to_string());
         }
         let error = command.exec();
@@ -156,10 +164,17 @@ mod tests {
     fn the_command_line_takes_precedence_over_files_and_the_preset() {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let (below_files, above_files) = (words("-p a:=1"), words("-p b:=2"));
-        let preset = Preset { below_files, above_files, rules: words("-r c:=d"), known: None };
+        let preset = Preset { below_files, above_files, rules: words("-r c:=d"), ..Preset::default() };
         let files = ["x.yaml", "y.yaml"].map(PathBuf::from);
         let expected = "--ros-args -p a:=1 --params-file x.yaml --params-file y.yaml -p b:=2 --";
         assert_eq!(preset.with(&files), [words(expected), words("--ros-args -r c:=d --")]);
         assert_eq!(Preset::default().with(&[]), [words(""), words("")]);
+    }
+
+    #[test]
+    fn a_domain_that_is_given_holds() {
+        let third = Preset { more_domains: 2, ..Preset::default() };
+        assert_eq!((third.domain(None, 5), third.domain(Some(1), 5)), (7, 1));
+        assert_eq!(Preset::default().domain(None, 5), 5);
     }
 }

@@ -44,8 +44,9 @@ pub struct StationOptions {
     /// Namespace of the arm.
     #[arg(long, value_name = "NAMESPACE", default_value = "/ranger")]
     namespace: String,
-    /// Connect to this controller by the 31-byte protocol, without ROS. The protocol has no twists.
-    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["namespace", "joy", "joystick", "twist_frame"])]
+    /// Connect to this controller by the 31-byte protocol, without ROS; its port is 5031 unless you name another. The protocol
+    /// has no twists.
+    #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["namespace", "joy", "joystick", "twist_frame"])]
     pub udp: Option<String>,
     /// Topic of a joystick, sensor_msgs/Joy.
     #[arg(long, value_name = "TOPIC", default_value = "/joy")]

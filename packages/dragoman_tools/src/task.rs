@@ -88,8 +88,9 @@ pub struct TaskOptions {
     /// The program: XML or the text form.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Remote mode over the socket, without ROS: address of PlatformCtrl, or of another server of its protocol.
-    #[arg(long, value_name = "HOST:PORT")]
+    /// Remote mode over the socket, without ROS: address of PlatformCtrl, or of another server of its protocol; its port is
+    /// 10000 unless you name another.
+    #[arg(long, value_name = "HOST[:PORT]")]
     pub server: Option<String>,
     /// The platform in ROS.
     #[arg(long, value_name = "NAMESPACE", default_value = "/neobotix")]

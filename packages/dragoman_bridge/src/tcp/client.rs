@@ -12,24 +12,6 @@ use super::send;
 /// Time limit of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Minimum time between log lines about a missing connection.
-const REMINDER: Duration = Duration::from_secs(60);
-
-/// When to log again that a server is not connected.
-#[derive(Debug, Default)]
-pub(crate) struct Reminder(Option<Duration>);
-
-impl Reminder {
-    /// Whether it is time to log; then the next time is a minute later.
-    pub(crate) fn is_due(&mut self, now: Duration) -> bool {
-        let is_due = self.0.is_none_or(|last| now.saturating_sub(last) >= REMINDER);
-        if is_due {
-            self.0 = Some(now);
-        }
-        is_due
-    }
-}
-
 /// Why a connection was lost, in words.
 pub(crate) fn loss(error: &Error) -> String {
     match error.kind() {

@@ -24,7 +24,7 @@ impl Ros {
     fn start(server: SocketAddr, parameters: &[&str]) -> Self {
         let simulated = Simulated::present();
         let context = context(parameters);
-        dragoman_time::spawn(start_client(&context, "/apolo", server).unwrap());
+        dragoman_time::spawn(start_client(&context, "/apolo", server).unwrap().node);
         let node = Node::create(context.clone(), "user", "").unwrap();
         Self { context, node, _simulated: simulated }
     }

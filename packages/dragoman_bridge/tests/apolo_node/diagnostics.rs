@@ -62,7 +62,7 @@ fn the_client_side_reports_its_connection() {
     let lab = Lab::start(&[]);
     let context = client_context(&["robots:=[nobody]"]);
     let mut watch = Watch::new(&context);
-    dragoman_time::spawn(start_client(&context, "/apolo", lab.address).unwrap());
+    dragoman_time::spawn(start_client(&context, "/apolo", lab.address).unwrap().node);
     let refused = watch.until(|status| status.level == 1);
     assert_eq!(refused.name, "apolo/apolo_client: Apolo");
     assert!(refused.message.starts_with("robot nobody: the server answered F"), "{}", refused.message);
@@ -73,7 +73,7 @@ fn the_client_side_reports_a_missing_connection() {
     let _simulated = Simulated::present();
     let context = client_context(&[]);
     let mut watch = Watch::new(&context);
-    dragoman_time::spawn(start_client(&context, "/apolo", ([127, 0, 0, 1], 12000).into()).unwrap());
+    dragoman_time::spawn(start_client(&context, "/apolo", ([127, 0, 0, 1], 12000).into()).unwrap().node);
     let status = watch.until(|status| status.level == 2);
     assert_eq!(status.message, "not connected");
 }

@@ -39,7 +39,7 @@ fn a_robot_is_driven_and_publishes_its_odometry() {
         .create_publisher::<geometry_msgs::msg::Twist>("/apolo/pioneer3at/cmd_vel", qos().keep_last(1))
         .unwrap();
     block_on(async {
-        let client = start_client(&context, "/apolo", lab.address).unwrap();
+        let client = start_client(&context, "/apolo", lab.address).unwrap().node;
         let client = dragoman_time::spawn(client);
 
         let rest = next(&mut odometry).await;

@@ -5,16 +5,18 @@ use std::error::Error;
 use clap::Args;
 
 use super::part::{Lab, Part, Row, Started};
-use crate::console::{AccessOptions, RECORDER, Where, address_or_off, start_console};
+use crate::console::{
+    AccessOptions, FOXGLOVE_PORT, PORT, Places, RECORDER, Where, address_or_off, loopback, start_console,
+};
 
 pub(super) struct Console;
 
 #[derive(Args)]
 pub(super) struct ConsoleOptions {
     /// Address of the web page and of rosbridge: ADDRESS:PORT, ADDRESS for port 8080, PORT on loopback, or off, then
-    /// without Foxglove's protocol as well. Others than loopback need a token.
-    #[arg(long, value_name = "ADDRESS|off", default_value = "127.0.0.1:8080", value_parser = address_or_off)]
-    console: Where,
+    /// without Foxglove's protocol as well; by default 127.0.0.1:8080. Others than loopback need a token.
+    #[arg(long, value_name = "ADDRESS|off", value_parser = address_or_off)]
+    console: Option<Where>,
     #[command(flatten)]
     access: AccessOptions,
 }
@@ -29,10 +31,14 @@ impl Part for Console {
     }
 
     fn start(&self, lab: &Lab<'_>) -> Result<Started, Box<dyn Error>> {
-        let options = &lab.options.console;
-        let Where::At(address) = options.console else { return Ok(Started::default()) };
-        let advice = "choose another with --console ADDRESS:PORT, or --console off";
-        let console = start_console(lab.process, lab.below(RECORDER), address, &options.access, advice)?;
+        let (options, instance) = (&lab.options.console, lab.options.instance);
+        let here = |port| loopback(instance.port(port));
+        let Where::At(console) = options.console.unwrap_or(Where::At(here(PORT))) else {
+            return Ok(Started::default());
+        };
+        let advice = "--console ADDRESS:PORT, or --console off";
+        let places = Places { console, foxglove: here(FOXGLOVE_PORT), advice };
+        let console = start_console(lab.process, lab.below(RECORDER), &places, &options.access)?;
         let row = |protocol, address: &str| Row {
             robot: "all".to_owned(),
             protocol,

@@ -34,7 +34,7 @@ impl Beside {
 
     /// What the middleware has found, for the message of a test that fails.
     fn found(&self) -> String {
-        let nodes = self.node.get_node_names().map(|nodes| nodes.len());
+        let topics = self.node.get_topic_names_and_types().map(|topics| topics.len());
         let publishers = self.topics.iter().map(|topic| {
             let publishers = self.node.get_publishers_info_by_topic(topic, false).map(|found| found.len());
             format!("{topic}: {publishers:?}")
@@ -45,7 +45,7 @@ impl Beside {
             std::thread::sleep(Duration::from_secs(3));
             health::of(&self.context).turns
         };
-        format!("nodes: {nodes:?}; publishers: {publishers:?}; {health:?}; turns 3 s later: {later:?}")
+        format!("topics: {topics:?}; publishers: {publishers:?}; {health:?}; turns 3 s later: {later:?}")
     }
 
     pub fn subscribe<T: WrappedTypesupport + Send + 'static>(

@@ -55,6 +55,8 @@ fn a_taken_port_is_named_with_the_option_that_changes_it() {
         error.contains(&port.to_string()) && error.contains("--bind") && error.contains("arm31:port"),
         "{error}"
     );
+    let holder = format!("with process id {}", std::process::id());
+    assert!(error.contains(&holder), "{error}");
 }
 
 #[test]

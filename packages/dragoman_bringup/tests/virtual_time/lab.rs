@@ -14,6 +14,7 @@ use futures::Stream;
 use crate::common::{
     self, Answer, ArmClient, Folder, Lab, call, distance, find, latched, node, roll_pitch_yaw, sleep, within,
 };
+use crate::device::Device;
 
 const NOTHING: [f32; 7] = [0.0; 7];
 /// Tool position at home, from table 2.1 of the Ranger thesis: y is the sum of a2, a3 and the tool minus d4, z that of
@@ -438,4 +439,72 @@ fn a_lab_ends_as_soon_as_it_is_asked_to() {
     assert_eq!(ended, Ok(()));
     assert!(time < Duration::from_millis(100), "{time:?}");
     assert!(lab.output().ends_with("stopping\n"));
+}
+
+#[test]
+fn a_second_lab_has_ports_of_its_own() {
+    let first = Lab::start();
+    let refused = || Lab::try_start(1, &[], OTHER, &["up"], &[]).err().expect("it is refused");
+    let error = refused();
+    assert!(error.contains("127.0.0.1:5031") && error.ends_with("dragoman up --instance 2"), "{error}");
+    let second = Lab::start_with(OTHER, &["up", "--instance", "2"], &["-p", "player:port:=6700"]);
+    let ports = |lab: &Lab| {
+        let platform = lab.neobotix.iter().copied();
+        let all = [lab.address, lab.apolo].into_iter().chain(platform);
+        all.chain([lab.player, lab.console, lab.foxglove]).map(|address| address.port()).collect::<Vec<_>>()
+    };
+    assert_eq!(ports(&first), [5031, 12000, 10000, 10002, 6665, 8080, 8765]);
+    assert_eq!(ports(&second), [5131, 12100, 10100, 10102, 6700, 8180, 8865], "what is given holds");
+    let domain = format!("ROS 2 programs see this lab with ROS_DOMAIN_ID={OTHER}");
+    assert!(
+        second.banner.contains(&domain) && !first.banner.iter().any(|line| line.contains("ROS_DOMAIN_ID"))
+    );
+    assert!(refused().ends_with("dragoman up --instance 3"));
+    // Each moves its own arm.
+    let [of_first, of_second] = [&first, &second].map(|lab| lab.client());
+    assert_eq!(reply("MC", &of_second.ask("CM", values(&[2.0]), 0)), values(&[2.0]));
+    let goal = above(&of_second, 0.02);
+    of_second.ask("GT", goal, 0);
+    begin(&of_second);
+    assert!(of_second.arrives([goal[0], goal[1], goal[2]], 1e-4, Duration::from_secs(20)));
+    assert!(distance(of_first.position(), HOME) < 1e-5);
+    for wrong in ["0", "10"] {
+        let error =
+            Lab::try_start(1, &[], OTHER, &["up", "--instance", wrong], &[]).err().expect("it is refused");
+        assert!(error.contains("1..=9"), "{error}");
+    }
+}
+
+#[test]
+fn programs_that_connect_say_whom_they_wait_for_and_who_has_come() {
+    let clients = [
+        (&["arm31", "--controller", "127.0.0.1"], "the controller at 127.0.0.1:5031", "/ranger"),
+        (&["apolo", "--server", "127.0.0.1"], "Apolo at 127.0.0.1:12000", "/apolo"),
+        (&["neobotix", "--server", "127.0.0.1"], "PlatformCtrl at 127.0.0.1:10000", "/neobotix"),
+        (&["player", "--server", "127.0.0.1"], "Player at 127.0.0.1:6665", "/player"),
+    ];
+    let clients = clients.map(|(words, who, namespace)| (Lab::start_with(OTHER, words, &[]), who, namespace));
+    sleep(Duration::from_secs(3));
+    for (client, who, _) in &clients {
+        let check = "no answer yet; is it on, is the address right, is there a firewall between?";
+        assert_eq!(client.output(), format!("waiting for {who}: {check}\n"));
+    }
+    let _lab = Lab::start();
+    sleep(Duration::from_secs(10));
+    for (client, who, namespace) in &clients {
+        assert_eq!(client.output(), format!("{who} appears in {namespace}\nready\n"));
+    }
+}
+
+#[test]
+fn a_base_that_is_missing_is_waited_for_with_the_ports_that_there_are() {
+    let _other = Device::start("/dev/ttyUSB1", &["widowx"]);
+    let base = Lab::start_with(OTHER, &["base", "--port", "/dev/ttyUSB0"], &[]);
+    sleep(Duration::from_secs(2));
+    let waiting = "waiting for the Kobuki at /dev/ttyUSB0: no data received yet; serial ports of this machine: \
+                   /dev/ttyUSB1\n";
+    assert_eq!(base.banner.join("\n") + "\n", waiting);
+    let _device = Device::start("/dev/ttyUSB0", &["kobuki"]);
+    sleep(Duration::from_secs(2));
+    assert_eq!(base.output(), "Kobuki at /dev/ttyUSB0 appears as /mobile_base\nready\n");
 }

@@ -135,6 +135,11 @@ impl AsyncWrite for DeviceEnd {
     }
 }
 
+/// The paths of all lines.
+pub(super) fn paths() -> Vec<PathBuf> {
+    lock(&dragoman_time::shared::<Ports>().0).keys().cloned().collect()
+}
+
 /// A program's end of a line, which one program has at a time.
 pub(super) struct ClientEnd(Arc<Line>);
 

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::lab::ClientEnd;
+use super::lab::{self, ClientEnd};
 
 /// A serial port, locked against other programs that use locks; on virtual time that of a device in the lab.
 #[derive(Debug)]
@@ -46,6 +46,16 @@ impl SerialPort {
         let port = serial2_tokio::SerialPort::open(path, baud).map_err(describe)?;
         port.discard_input_buffer().map_err(describe)?;
         Ok(Self(Kind::System { port, _lock: lock }))
+    }
+
+    /// The ports that there are, sorted; none where the system does not tell.
+    pub fn available() -> Vec<PathBuf> {
+        if dragoman_time::is_virtual() {
+            return lab::paths();
+        }
+        let mut paths = serial2_tokio::SerialPort::available_ports().unwrap_or_default();
+        paths.sort();
+        paths
     }
 }
 

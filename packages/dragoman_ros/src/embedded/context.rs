@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::arguments::Arguments;
 use super::background::Background;
 use super::dds::Participant;
-use super::discovery::Discovery;
-use super::error::Result;
+use super::discovery::{Discovery, MAX_DOMAIN_ID};
+use super::error::{Error, Result};
 use super::graph::{self, Graph};
 use crate::distribution::Distribution;
 
@@ -39,8 +39,14 @@ impl Context {
     /// Joins a domain regardless of the environment. Not in r2r.
     ///
     /// # Errors
-    /// No participant can be created: all 120 participant ids of the domain are taken, or there is no network.
+    /// There is no such domain. No participant can be created: all 120 participant ids of the domain are taken, or there is
+    /// no network.
     pub fn with_options(discovery: &Discovery, arguments: Arguments) -> Result<Self> {
+        let domain = discovery.domain_id;
+        if domain > MAX_DOMAIN_ID {
+            let reason = format!("there is no ROS domain {domain}; the last one is {MAX_DOMAIN_ID}");
+            return Err(Error::InvalidArgument(reason));
+        }
         let distribution = Distribution::current();
         if distribution != Distribution::default() {
             tracing::info!("using the message formats of ROS 2 {distribution:?} (ROS_DISTRO)");
@@ -115,6 +121,17 @@ mod tests {
     fn context(domain_id: u16) -> Context {
         let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
         Context::with_options(&discovery, Arguments::default()).unwrap()
+    }
+
+    #[test]
+    fn a_domain_without_ports_is_refused() {
+        let discovery = Discovery {
+            domain_id: MAX_DOMAIN_ID + 1,
+            range: DiscoveryRange::Localhost,
+            static_peers: Vec::new(),
+        };
+        let error = Context::with_options(&discovery, Arguments::default()).err().unwrap();
+        assert!(error.to_string().contains("there is no ROS domain 233"), "{error}");
     }
 
     #[test]

@@ -7,19 +7,20 @@ use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
-use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, Result};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
 use super::robots::{self, Command, LASER_ANGLE_INCREMENT, LASER_ANGLE_MIN, LASER_RANGE_MAX, Robot};
-use crate::BridgeError;
 use crate::apolo::services::Apolo;
 use crate::apolo::wire::SizeBase;
 use crate::apolo::{Client, ClientConfig, ClientEvent, ClientStatistics};
 use crate::calls::OpenCalls;
+use crate::client_node::{FirstAnswer, Reminder};
 use crate::clock;
 use crate::services::{self, Asked, Respond};
-use crate::tcp::client::{Link, LinkEvent};
+use crate::tcp::client::{Link, LinkEvent, loss};
+use crate::{BridgeError, ClientNode};
 
 /// Size of the read buffer, bytes.
 const READ_LEN: usize = 16_384;
@@ -85,7 +86,7 @@ pub fn start_client(
     context: &Context,
     namespace: &str,
     server: SocketAddr,
-) -> Result<RunningNode, BridgeError> {
+) -> Result<ClientNode, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo_client", namespace)?);
     let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations())?;
     tasks.spawn(parameter_server);
@@ -93,12 +94,15 @@ pub fn start_client(
     let (robots, commands) = robots::start(tasks.node(), &parameters)?;
     let report = Arc::new(Mutex::new(Report::default()));
     let seen = Arc::clone(&report);
+    let (first_answer, answered) = FirstAnswer::new();
     let edge = Edge {
         client: Client::new(clock::now(), config(&parameters)),
         link: Link::new(server, READ_LEN),
         unsent: Vec::new(),
         open: OpenCalls::new(),
         robots,
+        first_answer,
+        reminder: Reminder::default(),
         report,
     };
     tasks.spawn(edge.run(requests, commands));
@@ -106,7 +110,7 @@ pub fn start_client(
     tasks.every(Duration::from_secs(1), move || {
         publish(&mut diagnostics, &seen.lock().unwrap_or_else(PoisonError::into_inner));
     })?;
-    Ok(tasks.start()?)
+    Ok(ClientNode { node: tasks.start()?, answered })
 }
 
 fn config(parameters: &Parameters) -> ClientConfig {
@@ -133,6 +137,8 @@ struct Edge {
     unsent: Vec<u8>,
     open: OpenCalls<Waiting>,
     robots: Vec<Robot>,
+    first_answer: FirstAnswer,
+    reminder: Reminder,
     report: Arc<Mutex<Report>>,
 }
 
@@ -206,7 +212,10 @@ impl Edge {
 
     fn note(&mut self, event: ClientEvent) {
         match event {
-            ClientEvent::Connected => tracing::info!(server = %self.link.server(), "connected to Apolo"),
+            ClientEvent::Connected => {
+                tracing::info!(server = %self.link.server(), "connected to Apolo");
+                self.first_answer.came();
+            }
             ClientEvent::Disconnected => {
                 tracing::warn!(server = %self.link.server(), "closing the connection to Apolo");
                 self.link.close();
@@ -230,8 +239,15 @@ impl Edge {
         }
     }
 
+    /// Logs from time to time that the server is not connected, and why.
+    fn missing(&mut self, reason: &dyn std::fmt::Display) {
+        if self.reminder.is_due(clock::now()) {
+            tracing::warn!(server = %self.link.server(), %reason, "not connected to Apolo; retrying");
+        }
+    }
+
     fn disconnected(&mut self, error: &std::io::Error) {
-        tracing::debug!(%error, server = %self.link.server(), "Apolo closed the connection");
+        self.missing(&loss(error));
         self.link.close();
         self.unsent.clear();
         self.client.handle_disconnected(clock::now());
@@ -242,7 +258,7 @@ impl Edge {
         match event {
             LinkEvent::Connected => self.client.handle_connected(now),
             LinkEvent::Failed(error) => {
-                tracing::debug!(%error, server = %self.link.server(), "connecting to Apolo failed");
+                self.missing(&error);
                 self.client.handle_connect_failed(now);
             }
             LinkEvent::Received(len) => self.client.handle_bytes(now, self.link.received(len)),

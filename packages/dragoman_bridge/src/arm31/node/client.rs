@@ -10,19 +10,19 @@ use dragoman_kinematics::{FreeRotation, Robot};
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::naming::find_joint;
 use dragoman_ros::parameters::{self, Declaration, Range};
-use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, Result, std_msgs};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
 use super::PROTOCOL;
 use super::topics::Topics;
-use crate::BridgeError;
 use crate::arm31::services::Arm31;
 use crate::arm31::wire::{JOINT_COUNT, RECEIVE_BUFFER_LEN, VALUE_COUNT};
 use crate::arm31::{ArmCall, Client, ClientConfig, ClientEvent, Tolerances};
 use crate::calls::OpenCalls;
+use crate::client_node::{FirstAnswer, Reminder};
 use crate::services::{self, Asked, Respond};
-use crate::{clock, ports};
+use crate::{BridgeError, ClientNode, clock, ports};
 
 /// A model of the arm, which the protocol does not transmit.
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ pub fn start_client(
     namespace: &str,
     controller: SocketAddr,
     model: Option<ArmModel>,
-) -> Result<RunningNode, BridgeError> {
+) -> Result<ClientNode, BridgeError> {
     if let Some(joints) = model.as_ref().map(|model| model.robot.joint_count()).filter(|n| *n > VALUE_COUNT) {
         return Err(BridgeError::TooManyJoints { joints });
     }
@@ -149,9 +149,11 @@ pub fn start_client(
         serve_solver(&mut tasks, &robot, known, move || free_rotation, None)?;
     }
     let connected = Arc::clone(&topics.connected);
+    let (first_answer, answered) = FirstAnswer::new();
     tasks.spawn(async move {
         let client = Client::new(clock::now(), config);
-        if let Err(error) = serve(client, socket, requests, topics).await {
+        let served = serve(client, controller, socket, requests, topics, first_answer).await;
+        if let Err(error) = served {
             tracing::error!(%error, "the client of the controller has stopped");
         }
     });
@@ -163,7 +165,7 @@ pub fn start_client(
             diagnostics.publish(Severity::Error, "the controller does not answer", &[]);
         }
     })?;
-    Ok(tasks.start()?)
+    Ok(ClientNode { node: tasks.start()?, answered })
 }
 
 fn names_of(robot: &Robot) -> Vec<String> {
@@ -192,11 +194,14 @@ const STATUS_PERIOD: Duration = Duration::from_secs(1);
 
 async fn serve(
     mut client: Client,
+    controller: SocketAddr,
     socket: UdpSocket,
     mut requests: SelectAll<BoxStream<'static, Asked<Arm31>>>,
     mut topics: Topics,
+    mut first_answer: FirstAnswer,
 ) -> std::io::Result<()> {
     let mut open: OpenCalls<(ArmCall, Respond<Arm31>)> = OpenCalls::new();
+    let (begin, mut reminder) = (clock::now(), Reminder::default());
     let mut status = dragoman_time::interval(STATUS_PERIOD);
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
@@ -213,14 +218,25 @@ async fn serve(
                         respond(Ok(outcome));
                     }
                 }
-                other => topics.note(other),
+                other => {
+                    if matches!(other, ClientEvent::Connected) {
+                        first_answer.came();
+                    }
+                    topics.note(other);
+                }
             }
         }
         let deadline = client.poll_timeout();
         tokio::select! {
             biased;
             () = clock::until(deadline) => client.handle_timeout(clock::now()),
-            () = status.tick() => topics.publish_status(),
+            () = status.tick() => {
+                topics.publish_status();
+                let now = clock::now();
+                if !client.is_connected() && now - begin >= STATUS_PERIOD && reminder.is_due(now) {
+                    tracing::warn!(%controller, "the arm's controller does not answer; asking again");
+                }
+            }
             Some(asked) = requests.next() => match asked.call {
                 Ok(call) => {
                     let id = open.begin((call, asked.respond));

@@ -8,19 +8,20 @@ use std::time::Duration;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
-use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
 use super::offers::{self, Asked};
 use super::picture::Picture;
-use crate::BridgeError;
 use crate::calls::OpenCalls;
+use crate::client_node::{FirstAnswer, Reminder};
 use crate::clock;
 use crate::neobotix::services::velocity;
 use crate::neobotix::wire::Framing;
 use crate::neobotix::{Client, ClientConfig, ClientEvent, ClientStatistics, Outcome, Refusal};
-use crate::tcp::client::{Link, LinkEvent, Reminder, loss};
+use crate::tcp::client::{Link, LinkEvent, loss};
+use crate::{BridgeError, ClientNode};
 
 /// Size of the read buffer, bytes.
 const READ_LEN: usize = 65_536;
@@ -118,7 +119,7 @@ pub fn start_client(
     context: &Context,
     namespace: &str,
     server: SocketAddr,
-) -> Result<RunningNode, BridgeError> {
+) -> Result<ClientNode, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "neobotix_client", namespace)?);
     let prefix = match namespace.trim_matches('/') {
         "" => String::new(),
@@ -130,12 +131,14 @@ pub fn start_client(
     let newest = QosProfile::default().keep_last(1);
     let velocities = tasks.node().subscribe::<Twist>("cmd_vel", newest)?.boxed();
     let report = Arc::new(Mutex::new(Report::default()));
+    let (first_answer, answered) = FirstAnswer::new();
     let edge = Edge {
         client: Client::new(clock::now(), config(&parameters)),
         picture: Picture::new(tasks.node(), &parameters)?,
         link: Link::new(server, READ_LEN),
         open: OpenCalls::new(),
         is_answering: false,
+        first_answer,
         reminder: Reminder::default(),
         report: Arc::clone(&report),
     };
@@ -144,7 +147,7 @@ pub fn start_client(
     tasks.every(Duration::from_secs(1), move || {
         publish(&mut diagnostics, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
     })?;
-    Ok(tasks.start()?)
+    Ok(ClientNode { node: tasks.start()?, answered })
 }
 
 fn config(parameters: &Parameters) -> ClientConfig {
@@ -174,6 +177,7 @@ struct Edge {
     open: OpenCalls<Box<dyn FnOnce(Outcome) + Send>>,
     /// Whether it has reported its state on this connection.
     is_answering: bool,
+    first_answer: FirstAnswer,
     reminder: Reminder,
     report: Arc<Mutex<Report>>,
 }
@@ -225,6 +229,7 @@ impl Edge {
                 // reported.
                 if !std::mem::replace(&mut self.is_answering, true) {
                     tracing::info!(server = %self.link.server(), "connected to the platform");
+                    self.first_answer.came();
                     self.reminder = Reminder::default();
                 }
                 self.picture.show_status(clock::now(), &status);

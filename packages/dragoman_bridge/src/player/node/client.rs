@@ -31,19 +31,20 @@ use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
-use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, velocity};
 use dragoman_time::MissedTicks;
 
 use self::line::{Order, Respond};
 use self::robot::{Leaving, Robot};
-use crate::BridgeError;
 use crate::calls::OpenCalls;
+use crate::client_node::{FirstAnswer, Reminder};
 use crate::clock;
 use crate::player::client::{
     Client, ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State,
 };
-use crate::tcp::client::{Link, LinkEvent, Reminder, loss};
+use crate::tcp::client::{Link, LinkEvent, loss};
+use crate::{BridgeError, ClientNode};
 
 /// Size of the read buffer, bytes.
 const READ_LEN: usize = 65_536;
@@ -124,7 +125,7 @@ pub fn start_client(
     context: &Context,
     namespace: &str,
     server: SocketAddr,
-) -> Result<RunningNode, BridgeError> {
+) -> Result<ClientNode, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "player_client", namespace)?);
     let prefix = match namespace.trim_matches('/') {
         "" => String::new(),
@@ -133,6 +134,7 @@ pub fn start_client(
     let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations(&prefix))?;
     tasks.spawn(parameter_server);
     let report = Arc::new(Mutex::new(Report::default()));
+    let (first_answer, answered) = FirstAnswer::new();
     let edge = Edge {
         client: Client::new(clock::now(), config(&parameters)),
         link: Link::new(server, READ_LEN),
@@ -142,6 +144,7 @@ pub fn start_client(
         open: OpenCalls::new(),
         robot: None,
         leaving: None,
+        first_answer,
         reminder: Reminder::default(),
         report: Arc::clone(&report),
     };
@@ -150,7 +153,7 @@ pub fn start_client(
     tasks.every(Duration::from_secs(1), move || {
         publish(&mut diagnostics, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
     })?;
-    Ok(tasks.start()?)
+    Ok(ClientNode { node: tasks.start()?, answered })
 }
 
 fn config(parameters: &Parameters) -> ClientConfig {
@@ -180,6 +183,7 @@ struct Edge {
     robot: Option<Robot>,
     /// Those before them.
     leaving: Option<Leaving>,
+    first_answer: FirstAnswer,
     reminder: Reminder,
     report: Arc<Mutex<Report>>,
 }
@@ -229,6 +233,7 @@ impl Edge {
         match event {
             ClientEvent::Connected { version } => {
                 tracing::info!(server = %self.link.server(), version, "connected to the Player server");
+                self.first_answer.came();
                 self.reminder = Reminder::default();
             }
             ClientEvent::Disconnected(reason) => {
