@@ -62,8 +62,14 @@ impl ArmClient {
     /// Sends a command and returns its answer; warnings that come in between are skipped.
     pub fn ask(&self, letters: &str, values: [f32; 7], index: u8) -> Answer {
         self.send(letters, values, index);
+        let sent = now();
+        let no_answer = || {
+            let waited = now() - sent;
+            self.send(letters, values, index);
+            panic!("no answer to {letters} within {waited:?}; asked again: {:?}", self.receive())
+        };
         loop {
-            match self.receive().unwrap_or_else(|| panic!("no answer to {letters}")) {
+            match self.receive().unwrap_or_else(no_answer) {
                 Answer::Text(text) if text.starts_with("WN") || text.starts_with("ER21") => {}
                 answer => return answer,
             }
