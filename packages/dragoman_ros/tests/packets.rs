@@ -53,11 +53,16 @@ impl Target {
     }
 
     fn keeping(history: History) -> Self {
+        Self::with(history, false)
+    }
+
+    /// With `same_host`, whose address is on this host gets everything there.
+    fn with(history: History, same_host: bool) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let domain = 110 + (std::process::id() % 100) as u16;
         let participant = DomainParticipantBuilder::new(domain)
             .with_only_networks([IpAddr::V4(Ipv4Addr::LOCALHOST)])
-            .same_host_loopback(false)
+            .same_host_loopback(same_host)
             .build()
             .unwrap();
         let qos = QosPolicyBuilder::new()
@@ -366,6 +371,47 @@ fn a_first_sample_is_asked_for_until_it_comes() {
     ]);
     let acknowledged = std::iter::repeat_with(next).find(|request| request.base == 2).unwrap();
     assert_eq!(acknowledged.missing, []);
+}
+
+/// Patch 0068: a peer that had lost us for a while, and has found us again, though we have lost nothing.
+#[test]
+fn who_has_forgotten_us_is_told_everything_again() {
+    let target = Target::with(History::KeepLast { depth: 10 }, true);
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let peer = made_up(1);
+    target.meet_at(peer, (Ipv4Addr::LOCALHOST, socket.local_addr().unwrap().port()));
+    let mut datagram = [0; 65536];
+    let mut next = || {
+        let length = socket.recv(&mut datagram).expect("what was announced before");
+        datagram[..length].to_vec()
+    };
+    let mut count = 0;
+    let mut report = |base: i64, bits: u32, missing: &[u32]| {
+        count += 1;
+        let (reader, writer) = (PUBLICATIONS_READER, PUBLICATIONS_WRITER);
+        target.receive(vec![
+            Message::from(peer).to(target.prefix()).acknack(reader, writer, base, bits, missing, count),
+        ]);
+    };
+    // It has nothing yet, and then everything.
+    report(1, 0, &[]);
+    let last = loop {
+        match wire::heartbeat_of(&next(), PUBLICATIONS_WRITER) {
+            Some([_, last]) if last > 0 => break last,
+            _ => {}
+        }
+    };
+    report(last + 1, 0, &[]);
+    // What was sent before that.
+    socket.set_nonblocking(true).unwrap();
+    while socket.recv(&mut [0; 65536]).is_ok() {}
+    socket.set_nonblocking(false).unwrap();
+    // It has nothing again, and asks for all.
+    report(1, 0, &[]);
+    while wire::heartbeat_of(&next(), PUBLICATIONS_WRITER).is_none_or(|[_, again]| again != last) {}
+    report(1, 32, &[u32::MAX]);
+    while wire::data_of(&next(), PUBLICATIONS_WRITER).all(|number| number != last) {}
 }
 
 #[test]

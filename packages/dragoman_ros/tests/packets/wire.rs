@@ -220,23 +220,48 @@ pub struct Acknack {
     pub count: i32,
 }
 
+/// The submessages of a message: kind and content.
+pub fn submessages(message: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let mut rest = message.get(20..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let [kind, _flags, low, high, tail @ ..] = rest else { return None };
+        let (body, after) = tail.split_at_checked(usize::from(u16::from_le_bytes([*low, *high])))?;
+        rest = after;
+        Some((*kind, body))
+    })
+}
+
 /// The first ACKNACK to this writer in a message (9.4.5.3).
 pub fn acknack_to(message: &[u8], writer: Entity) -> Option<Acknack> {
-    let mut rest = message.get(20..)?;
-    while let [kind, _flags, low, high, tail @ ..] = rest {
-        let (body, after) = tail.split_at_checked(usize::from(u16::from_le_bytes([*low, *high])))?;
-        if *kind == ACKNACK && body.get(4..8)? == writer {
-            let words: Vec<u32> =
-                body[8..].chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-            let [high, low, bits, set @ .., count] = words.as_slice() else { return None };
-            let base = (i64::from(*high) << 32) + i64::from(*low);
-            let is_set = |bit: &u32| set[(bit / 32) as usize] & (1 << (31 - bit % 32)) != 0;
-            let missing = (0..*bits).filter(is_set).map(|bit| base + i64::from(bit)).collect();
-            return Some(Acknack { base, missing, count: *count as i32 });
-        }
-        rest = after;
-    }
-    None
+    let mut acknacks = submessages(message).filter(|(kind, _)| *kind == ACKNACK);
+    let (_, body) = acknacks.find(|(_, body)| body.get(4..8) == Some(&writer))?;
+    let words: Vec<u32> =
+        body[8..].chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    let [high, low, bits, set @ .., count] = words.as_slice() else { return None };
+    let base = (i64::from(*high) << 32) + i64::from(*low);
+    let is_set = |bit: &u32| set[(bit / 32) as usize] & (1 << (31 - bit % 32)) != 0;
+    let missing = (0..*bits).filter(is_set).map(|bit| base + i64::from(bit)).collect();
+    Some(Acknack { base, missing, count: *count as i32 })
+}
+
+/// The numbers of the samples of this writer that a HEARTBEAT in a message announces, first and last (9.4.5.7).
+pub fn heartbeat_of(message: &[u8], writer: Entity) -> Option<[i64; 2]> {
+    let mut heartbeats = submessages(message).filter(|(kind, _)| *kind == HEARTBEAT);
+    let (_, body) = heartbeats.find(|(_, body)| body.get(4..8) == Some(&writer))?;
+    Some([number(body.get(8..16)?), number(body.get(16..24)?)])
+}
+
+/// The numbers of the samples of this writer in a message (9.4.5.4).
+pub fn data_of(message: &[u8], writer: Entity) -> impl Iterator<Item = i64> {
+    let data = submessages(message).filter(|(kind, _)| *kind == DATA);
+    let of_writer = data.filter(move |(_, body)| body.get(8..12) == Some(&writer));
+    of_writer.filter_map(|(_, body)| body.get(12..20).map(number))
+}
+
+/// The inverse of [`sequence`].
+fn number(bytes: &[u8]) -> i64 {
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    (i64::from(word(0)) << 32) + i64::from(word(4))
 }
 
 /// GUID prefixes of simulated peers.
