@@ -33,6 +33,12 @@ impl Context {
         Ok(Self { inner, threads: Arc::default() })
     }
 
+    /// The domain, where rcl finds it: in the environment.
+    pub fn domain_id(&self) -> u16 {
+        let variable = dragoman_time::variable("ROS_DOMAIN_ID");
+        variable.and_then(|text| text.trim().parse().ok()).unwrap_or_default()
+    }
+
     /// Whether the context is valid.
     pub fn is_valid(&self) -> bool {
         self.inner.is_valid()
