@@ -21,7 +21,7 @@ pub struct ClientNode {
 pub(crate) struct FirstAnswer(Option<oneshot::Sender<()>>);
 
 impl FirstAnswer {
-    /// Nobody has answered yet.
+    /// The server has not answered yet.
     pub(crate) fn new() -> (Self, oneshot::Receiver<()>) {
         let (sender, receiver) = oneshot::channel();
         (Self(Some(sender)), receiver)
@@ -30,7 +30,7 @@ impl FirstAnswer {
     /// The server has answered.
     pub(crate) fn came(&mut self) {
         if let Some(sender) = self.0.take() {
-            // Whether somebody waits for it or not.
+            // Fails if the receiver was dropped.
             let _ = sender.send(());
         }
     }

@@ -18,7 +18,7 @@ pub(crate) fn resolve(option: &str, text: &str, own_port: u16) -> Result<SocketA
 #[derive(Debug, thiserror::Error)]
 #[error("{what}{holder}; choose another with {advice}")]
 pub(crate) struct PortError {
-    /// The error of whoever wants it.
+    /// The error of opening it.
     what: String,
     holder: String,
     /// The options that choose another port.

@@ -67,7 +67,7 @@ pub(crate) async fn start(process: &Process, machine: Machine) -> Later {
     }
 }
 
-/// Starts the client side of a server, `name` at `place`, that appears in `namespace`.
+/// Starts a client side. `server` is its server's name and address for the terminal; it appears in `namespace`.
 pub(crate) fn connect(process: &Process, client: ClientNode, server: &str, namespace: &str) -> Later {
     process.supervisor.spawn_node(client.node);
     let who = format!("{server}: no answer yet");
@@ -75,7 +75,8 @@ pub(crate) fn connect(process: &Process, client: ClientNode, server: &str, names
     Some(appear(who, || CHECK_SERVER.to_owned(), appears, client.answered).boxed())
 }
 
-/// Tells people when somebody has appeared; and who is waited for, with what to check, if that takes long.
+/// Prints `appears` after the first answer. If there is none within a second, prints `who` is waited for, and what to
+/// check.
 async fn appear(
     who: String,
     check: impl FnOnce() -> String,

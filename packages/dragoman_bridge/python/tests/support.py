@@ -159,7 +159,7 @@ def free_domain() -> int:
 
 
 def free_port(kind: int = socket.SOCK_STREAM) -> int:
-    """A port that nobody uses, and that no other run of these tests is given."""
+    """A port that is not in use, and that no other run of these tests gets."""
     while True:
         with _reservations:
             port = next(_ports)

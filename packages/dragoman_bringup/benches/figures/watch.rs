@@ -60,7 +60,7 @@ pub(crate) fn sockets(process: u32) -> usize {
         .count()
 }
 
-/// MB that the Rust code of a lab has allocated. Only a lab on r2r tells it: there the middleware is no Rust code.
+/// MB that the Rust code of a lab has allocated. Only a lab on r2r reports it, because its middleware is not in Rust.
 fn allocated(lab: &Lab) -> Option<f64> {
     let (_, response) = get(lab.console, "/api/lab", "");
     let (_, body) = response.split_once("\r\n\r\n")?;

@@ -8,6 +8,13 @@ use dragoman_io::net::{TcpListener, UdpSocket};
 
 use crate::console;
 
+/// TCP ports of the first instance: of Apolo's, PlatformCtrl's and Player's protocol.
+const SERVERS: [u16; 4] = {
+    let [platform, second] = neobotix::wire::DEFAULT_PORTS;
+    [apolo::wire::DEFAULT_PORT, platform, second, player::wire::DEFAULT_PORT]
+};
+/// TCP ports of its console.
+const WEB: [u16; 2] = [console::PORT, console::FOXGLOVE_PORT];
 /// Distance between the ports of two instances.
 const STEP: u16 = 100;
 /// The last instance: none of its ports is one of the first that another server has.
@@ -58,14 +65,10 @@ impl Instance {
 
     fn is_free(self, bind: IpAddr) -> bool {
         let at = |address: IpAddr, port: u16| SocketAddr::new(address, self.port(port));
-        let [platform, second] = neobotix::wire::DEFAULT_PORTS;
-        let mut servers =
-            [apolo::wire::DEFAULT_PORT, platform, second, player::wire::DEFAULT_PORT].into_iter();
-        let mut web = [console::PORT, console::FOXGLOVE_PORT].into_iter();
         let listens = |address| TcpListener::bind(address, 1).is_ok();
         UdpSocket::bind(at(bind, arm31::wire::DEFAULT_PORT)).is_ok()
-            && servers.all(|port| listens(at(bind, port)))
-            && web.all(|port| listens(at(Ipv4Addr::LOCALHOST.into(), port)))
+            && SERVERS.iter().all(|port| listens(at(bind, *port)))
+            && WEB.iter().all(|port| listens(at(Ipv4Addr::LOCALHOST.into(), *port)))
     }
 }
 
@@ -89,18 +92,10 @@ mod tests {
         let expected =
             ["arm31:port:=5131", "apolo:port:=12100", "neobotix:ports:=[10100,10102]", "player:port:=6765"];
         assert_eq!(values, expected);
-        let [platform, another] = neobotix::wire::DEFAULT_PORTS;
-        let of_first = [
-            arm31::wire::DEFAULT_PORT,
-            apolo::wire::DEFAULT_PORT,
-            platform,
-            another,
-            player::wire::DEFAULT_PORT,
-            console::PORT,
-            console::FOXGLOVE_PORT,
-        ];
-        let all: Vec<u16> =
-            (1..=LAST).flat_map(|number| of_first.map(|port| Instance(number).port(port))).collect();
+        let of_first = [&[arm31::wire::DEFAULT_PORT], &SERVERS[..], &WEB].concat();
+        assert_eq!(of_first.len(), 7);
+        let of = |number| of_first.iter().map(move |port| Instance(number).port(*port));
+        let all: Vec<u16> = (1..=LAST).flat_map(of).collect();
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     }
 }

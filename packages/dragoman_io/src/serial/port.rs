@@ -48,7 +48,7 @@ impl SerialPort {
         Ok(Self(Kind::System { port, _lock: lock }))
     }
 
-    /// The ports that there are, sorted; none where the system does not tell.
+    /// The serial ports of this machine, sorted. Empty if the system does not list them.
     pub fn available() -> Vec<PathBuf> {
         if dragoman_time::is_virtual() {
             return lab::paths();
