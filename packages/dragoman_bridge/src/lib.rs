@@ -13,7 +13,8 @@
 //! [`session`] is what the server sides of the three TCP protocols have in common; `calls` has the open
 //! calls of the client sides. With feature `node`: `tcp` has the sockets of the TCP protocols, `ports` opens the ports,
 //! `services` has the tables of services of Apolo's and the 31-byte protocol, `clock` gives the time to the cores,
-//! `error` is the error of starting a side, `client_node` a client side that runs.
+//! `error` is the error of starting a side, `client_node` a client side that runs, `clients` says on a topic who is
+//! connected.
 //!
 //! Read every protocol from the wire inwards: `wire` (layout, no state), then `server` and `client` (state, but no
 //! socket, clock, thread or ROS type). Only the outermost files know sockets and ROS.
@@ -23,6 +24,8 @@ pub mod arm31;
 mod calls;
 #[cfg(feature = "node")]
 mod client_node;
+#[cfg(feature = "node")]
+mod clients;
 #[cfg(feature = "node")]
 mod clock;
 #[cfg(feature = "node")]

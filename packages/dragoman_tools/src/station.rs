@@ -100,7 +100,7 @@ pub fn run_udp(options: &StationOptions, controller: SocketAddr) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let ended = runtime.block_on(async {
         let stop = signals::first()?;
-        let link = UdpLink::new(controller).await?;
+        let link = UdpLink::new(controller)?;
         serve(Link::Udp(Box::new(link)), options, format!("{controller} (UDP)"), None, stop).await
     });
     // The thread that reads the keyboard may still wait for it.

@@ -212,6 +212,13 @@ impl Server {
         self.limit_input(now, client);
     }
 
+    /// What a client has asked for last, if it has asked since the last call.
+    pub fn last_request(&mut self, client: ClientId) -> Option<String> {
+        let (kind, device) = self.sessions.get_mut(&client)?.last.take()?;
+        let name = wire::interface(device.interface).map_or("interface", |interface| interface.name);
+        Some(format!("{kind:?} to {name}:{}", device.index))
+    }
+
     /// If clients have sent too much that is not carried out, gives up the one with most: of those whose message does not
     /// end, or of all if it is far too much. `client` has sent something.
     fn limit_input(&mut self, now: Duration, client: ClientId) {
@@ -410,6 +417,7 @@ impl Server {
             session.is_closing = true;
             return self.refuse(now, client, &header, "the server asks for a key".to_owned());
         }
+        session.last = Some((header.kind, device));
         match header.kind {
             Kind::Request if device.interface == PLAYER.interface => {
                 self.handle_server_request(now, client, &header, &body);

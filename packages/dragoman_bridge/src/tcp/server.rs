@@ -14,6 +14,7 @@ use dragoman_time::{Held, TaskError, Tasks};
 use futures::future::BoxFuture;
 
 use super::{TimeLimit, read, send};
+use crate::clients::Clients;
 use crate::clock;
 use crate::session::{ServerSession, Statistics};
 
@@ -40,6 +41,9 @@ pub(crate) trait Services: Send + Sync + 'static {
     /// Time limit of a call.
     fn timeout(&self) -> Duration;
 
+    /// What a client has asked for, in the words of the protocol.
+    fn request(call: &Call<Self>) -> String;
+
     /// What to remember of a call.
     fn kind(call: &Call<Self>) -> Self::Kind;
 
@@ -65,6 +69,7 @@ pub(crate) trait Serve: Send + Sync + 'static {
     fn serve(
         self: Arc<Self>,
         stream: TcpStream,
+        client: SocketAddr,
         keepalive: Keepalive,
         report: Arc<Report<Self::Statistics>>,
         leaving: Leaving,
@@ -79,11 +84,12 @@ impl<S: Services> Serve for S {
     fn serve(
         self: Arc<Self>,
         stream: TcpStream,
+        client: SocketAddr,
         keepalive: Keepalive,
         report: Arc<Report<Counters<S>>>,
         leaving: Leaving,
     ) -> BoxFuture<'static, ()> {
-        Box::pin(serve(stream, self, keepalive, report, leaving))
+        Box::pin(serve(stream, client, self, keepalive, report, leaving))
     }
 }
 
@@ -134,6 +140,7 @@ impl<S: Serve> Ports<S> {
     ) -> dragoman_ros::Result<()> {
         let mut diagnostics = Diagnostics::new(tasks.node(), S::NAME, hardware)?;
         let (full, report) = (self.full, Arc::new(Report::<S::Statistics>::default()));
+        report.clients.publish(tasks, S::NAME)?;
         let ports = Arc::new(self);
         for listener in listeners {
             let (ports, report) = (Arc::clone(&ports), Arc::clone(&report));
@@ -146,7 +153,7 @@ impl<S: Serve> Ports<S> {
         let mut before = Figures::default();
         tasks.every(Duration::from_secs(1), move || {
             let now = report.figures().clone();
-            publish(&mut diagnostics, full, &before, &now);
+            publish(&mut diagnostics, full, &before, &now, &report.clients.addresses());
             before = now;
         })
     }
@@ -175,10 +182,10 @@ impl<S: Serve> Ports<S> {
                             ended.into_iter().flatten().for_each(note_end);
                         }
                         if connections.len() < self.max_clients {
-                            report.figures().clients.push(client);
+                            report.clients.join(client);
                             let (services, report) = (Arc::clone(&self.services), Arc::clone(&report));
                             let listed = Listed { report: Arc::clone(&report), client };
-                            let served = services.serve(stream, self.keepalive, report, leaving.clone());
+                            let served = services.serve(stream, client, self.keepalive, report, leaving.clone());
                             connections.spawn(async move {
                                 let _listed = listed;
                                 served.await;
@@ -207,10 +214,7 @@ struct Listed<T: Statistics> {
 
 impl<T: Statistics> Drop for Listed<T> {
     fn drop(&mut self) {
-        let clients = &mut self.report.figures().clients;
-        if let Some(at) = clients.iter().position(|client| *client == self.client) {
-            clients.swap_remove(at);
-        }
+        self.report.clients.leave(self.client);
     }
 }
 
@@ -244,6 +248,7 @@ impl<S: Services> OpenCall<S> {
 /// Serves a client until it disconnects.
 pub(crate) async fn serve<S: Services>(
     stream: TcpStream,
+    client: SocketAddr,
     services: Arc<S>,
     keepalive: Keepalive,
     report: Arc<Report<Counters<S>>>,
@@ -252,7 +257,8 @@ pub(crate) async fn serve<S: Services>(
     let mut session = services.session();
     let limit = TimeLimit::new(services.timeout());
     let mut open = OpenCall { services, call: None, limit };
-    if let Err(error) = run(&stream, &mut session, &mut open, keepalive, &report, &leaving).await {
+    let asked = |call: &Call<S>| report.asked(client, &S::request(call));
+    if let Err(error) = run(&stream, &mut session, &mut open, keepalive, (&report, &asked), &leaving).await {
         tracing::debug!(%error, protocol = S::PROTOCOL, "a client was lost");
     }
     drop(stream);
@@ -268,7 +274,7 @@ async fn run<S: Services>(
     session: &mut S::Session,
     open: &mut OpenCall<S>,
     keepalive: Keepalive,
-    report: &Report<Counters<S>>,
+    (report, asked): (&Report<Counters<S>>, &(dyn Fn(&Call<S>) + Sync)),
     leaving: &Leaving,
 ) -> Result<()> {
     stream.set_nodelay(true)?;
@@ -284,6 +290,7 @@ async fn run<S: Services>(
             if open.call.is_none()
                 && let Some(call) = session.poll_call(clock::now())
             {
+                asked(&call);
                 open.begin(call);
             }
             let sent = send(stream, session.unsent())?;
@@ -333,17 +340,24 @@ pub(crate) fn addresses(clients: &[SocketAddr]) -> String {
 struct Figures<T> {
     statistics: T,
     last_refusal: String,
-    clients: Vec<SocketAddr>,
     refused_connections: u64,
 }
 
 /// Counters and recent events of all connections.
 #[derive(Debug, Default)]
-pub(crate) struct Report<T>(Mutex<Figures<T>>);
+pub(crate) struct Report<T> {
+    figures: Mutex<Figures<T>>,
+    clients: Clients,
+}
 
 impl<T: Statistics> Report<T> {
     fn figures(&self) -> MutexGuard<'_, Figures<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A client has asked for something.
+    pub(crate) fn asked(&self, client: SocketAddr, request: &dyn Display) {
+        self.clients.request(client, request, 1);
     }
 
     /// Adds the counters and events of a session.
@@ -365,9 +379,15 @@ impl<T: Statistics> Report<T> {
     }
 }
 
-fn publish<T: Statistics>(diagnostics: &mut Diagnostics, full: &str, before: &Figures<T>, now: &Figures<T>) {
+fn publish<T: Statistics>(
+    diagnostics: &mut Diagnostics,
+    full: &str,
+    before: &Figures<T>,
+    now: &Figures<T>,
+    clients: &[SocketAddr],
+) {
     let counters = now.statistics.counters().into_iter().map(|(name, count)| (name, count.to_string()));
-    let clients = [("clients", now.clients.len().to_string()), ("addresses", addresses(&now.clients))];
+    let clients = [("clients", clients.len().to_string()), ("addresses", addresses(clients))];
     let values: Vec<_> = clients
         .into_iter()
         .chain(counters)

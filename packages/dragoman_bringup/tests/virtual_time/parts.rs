@@ -56,6 +56,7 @@ fn everything_of_a_lab_is_below_its_namespace() {
         "/joy",
         "/clock",
         "/dragoman/_claims",
+        "/dragoman/clients",
         "/service_calls",
     ];
     for name in topics(lab.domain, &wanted).keys() {

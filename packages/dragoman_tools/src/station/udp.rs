@@ -10,13 +10,15 @@ use dragoman_bridge::arm31::{
     ArmCall, ArmState, Client, ClientConfig, ClientEvent, CommandMode, MotionEvent, Outcome, Refusal,
     Tolerances, ToolPose, rotation,
 };
-use tokio::net::UdpSocket;
+use dragoman_io::net::UdpSocket;
 
 use super::command::Order;
 use super::core::{Level, Update};
 
 /// Distances at which a goal counts as reached, as those of `dragoman arm31`.
 const TOLERANCES: Tolerances = Tolerances { pose: 5e-4, joint: 5e-4 };
+/// Maximum number of datagrams read before other work.
+const BATCH: usize = 64;
 /// Pause after an error of the socket: the controller is not running.
 const ERROR_PAUSE: Duration = Duration::from_millis(20);
 
@@ -32,12 +34,12 @@ pub(super) struct UdpLink {
 }
 
 impl UdpLink {
-    pub(super) async fn new(controller: SocketAddr) -> std::io::Result<Self> {
+    pub(super) fn new(controller: SocketAddr) -> std::io::Result<Self> {
         let start = dragoman_time::now();
         let config = ClientConfig { controller, ..ClientConfig::default() };
         Ok(Self {
             start,
-            socket: UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).await?,
+            socket: UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0).into())?,
             client: Client::new(Duration::ZERO, config),
             state: ArmState::new(TOLERANCES),
             calls: BTreeMap::new(),
@@ -61,6 +63,7 @@ impl UdpLink {
     /// The next update. Cancel safe.
     pub(super) async fn next(&mut self) -> Update {
         loop {
+            self.receive().await;
             self.transmit();
             while let Some(event) = self.client.poll_event() {
                 self.note(event);
@@ -78,21 +81,33 @@ impl UdpLink {
             tokio::select! {
                 biased;
                 () = timeout => self.client.handle_timeout(dragoman_time::since(self.start)),
-                received = self.socket.recv_from(self.buffer.as_mut_slice()) => match received {
-                    Ok((length, source)) => {
-                        let bytes = self.buffer.get(..length).unwrap_or_default();
-                        self.client.handle_datagram(dragoman_time::since(self.start), source, bytes);
-                    }
-                    Err(_) => dragoman_time::sleep(ERROR_PAUSE).await,
-                },
+                // An error is found when it is received.
+                _ = self.socket.readable() => {}
+            }
+        }
+    }
+
+    /// Takes the datagrams that wait: in every turn, also while a time is over in each. On a busy computer answers would
+    /// wait for ever.
+    async fn receive(&mut self) {
+        for _ in 0..BATCH {
+            match self.socket.try_recv_from(self.buffer.as_mut_slice()) {
+                Ok((length, source)) => {
+                    let bytes = self.buffer.get(..length).unwrap_or_default();
+                    self.client.handle_datagram(dragoman_time::since(self.start), source, bytes);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                Err(_) => return dragoman_time::sleep(ERROR_PAUSE).await,
             }
         }
     }
 
     fn transmit(&mut self) {
         while let Some((address, bytes)) = self.client.poll_transmit() {
-            // A lost datagram is sent again by the core's own timers.
-            let _ = self.socket.try_send_to(&bytes, address);
+            // The core sends again what may be sent twice; a start is not, and ends as not answered.
+            if let Err(error) = self.socket.try_send_to(&bytes, address) {
+                tracing::warn!(%error, "a datagram could not be sent");
+            }
         }
     }
 

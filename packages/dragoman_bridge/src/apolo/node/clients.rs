@@ -63,6 +63,10 @@ impl Services for WorldClients {
         self.timeout
     }
 
+    fn request(request: &Request) -> String {
+        request.to_string()
+    }
+
     fn kind(_request: &Request) {}
 
     fn call(self: &Arc<Self>, request: Request) -> BoxFuture<'static, Outcome> {

@@ -132,8 +132,15 @@ mod tests {
         let (mut client, (stream, _)) = (client.unwrap(), accepted.unwrap());
         setsockopt(&stream, sockopt::SndBuf, &4096).unwrap();
         let keepalive = Keepalive { idle_s: 1, interval_s: 1, probes: 1 };
-        let served =
-            dragoman_time::spawn(serve(stream.into(), world, keepalive, Arc::default(), Leaving::default()));
+        let address = client.local_addr().unwrap();
+        let served = dragoman_time::spawn(serve(
+            stream.into(),
+            address,
+            world,
+            keepalive,
+            Arc::default(),
+            Leaving::default(),
+        ));
         let asking = tokio::spawn(async move {
             // `G` about robot "Neo" of the world without a name.
             let question = b"aa\x0b\0G\0\x04Neo\0".repeat(1000);

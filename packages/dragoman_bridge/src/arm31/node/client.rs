@@ -192,6 +192,9 @@ fn sorted(model: &[String], names: &[String]) -> impl Fn(&[f64]) -> Option<Vec<f
 /// Period at which an unchanged `motion_status` is repeated, and `/diagnostics` published.
 const STATUS_PERIOD: Duration = Duration::from_secs(1);
 
+/// Maximum number of datagrams read before other work.
+const BATCH: usize = 64;
+
 async fn serve(
     mut client: Client,
     controller: SocketAddr,
@@ -205,9 +208,26 @@ async fn serve(
     let mut status = dragoman_time::interval(STATUS_PERIOD);
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
+        // In every turn, also while a time is over in each: on a busy computer answers would wait for ever.
+        for _ in 0..BATCH {
+            match socket.try_recv_from(&mut datagram) {
+                Ok((length, source)) => {
+                    client.handle_datagram(clock::now(), source, datagram.get(..length).unwrap_or_default());
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+                // ICMP port unreachable: the controller is not running (yet).
+                Err(error) => {
+                    tracing::debug!(%error, "UDP");
+                    dragoman_time::sleep(Duration::from_millis(20)).await;
+                    break;
+                }
+            }
+        }
         while let Some((address, request)) = client.poll_transmit() {
-            // A lost datagram is sent again by the core's own timers.
-            let _ = socket.try_send_to(&request, address);
+            // The core sends again what may be sent twice; a start is not, and ends as not answered.
+            if let Err(error) = socket.try_send_to(&request, address) {
+                tracing::debug!(%error, "a datagram could not be sent");
+            }
         }
         while let Some(event) = client.poll_event() {
             match event {
@@ -244,16 +264,7 @@ async fn serve(
                 }
                 Err(reason) => (asked.respond)(Err(reason)),
             },
-            received = socket.recv_from(&mut datagram) => match received {
-                Ok((length, source)) => {
-                    client.handle_datagram(clock::now(), source, datagram.get(..length).unwrap_or_default());
-                }
-                // ICMP port unreachable: the controller is not running (yet).
-                Err(error) => {
-                    tracing::debug!(%error, "UDP");
-                    dragoman_time::sleep(Duration::from_millis(20)).await;
-                }
-            },
+            readable = socket.readable() => readable?,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Server side: a UDP port in front of the arm's services and topics.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,8 +17,9 @@ use super::PROTOCOL;
 use super::clients::ArmClients;
 use super::messages::Messages;
 use crate::BridgeError;
-use crate::arm31::wire::{DEFAULT_PORT, RECEIVE_BUFFER_LEN};
+use crate::arm31::wire::{DEFAULT_PORT, Datagram, Letters, RECEIVE_BUFFER_LEN};
 use crate::arm31::{MotionEvent, Server, ServerConfig, ServerStatistics};
+use crate::clients::Clients;
 use crate::tcp::server::addresses;
 use crate::{clock, ports};
 
@@ -69,6 +71,9 @@ pub struct ArmServer {
 /// Maximum number of datagrams read before answers are sent and other tasks run.
 const BATCH: usize = 64;
 
+/// Turns after which other tasks of the node get theirs, however much there is to do.
+const TURNS: u32 = 64;
+
 /// Starts node `arm31` in the arm's namespace, listening by default on `bind`.
 ///
 /// # Errors
@@ -92,20 +97,24 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     let reported = Arc::new(Mutex::new(Reported::default()));
     let seen = Arc::clone(&reported);
     let (first_measured, measured) = oneshot::channel();
+    let shown = Clients::default();
+    let listed = shown.clone();
     tasks.spawn(async move {
         let served =
-            serve(Server::new(config), socket, clients, messages, inputs, &seen, first_measured).await;
+            serve(Server::new(config), socket, clients, messages, inputs, (&seen, &listed), first_measured)
+                .await;
         if let Err(error) = served {
             tracing::error!(%error, "the server of the 31-byte arm protocol has stopped");
         }
     });
+    shown.publish(&mut tasks, "31-byte arm protocol")?;
     let mut diagnostics = Diagnostics::new(tasks.node(), "31-byte arm protocol", &address.to_string())?;
     let mut before = Counted::default();
     tasks.every(Duration::from_secs(1), move || {
         let (now, clients) = {
             let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
             reported.is_read = true;
-            ((reported.statistics, reported.unread), reported.clients.clone())
+            ((reported.statistics, reported.unread, reported.unsent), reported.clients.clone())
         };
         publish(&mut diagnostics, &before, &now, &clients);
         before = now;
@@ -113,14 +122,16 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     Ok(ArmServer { node: tasks.start()?, address, measured })
 }
 
-/// The core's counters, and the number of datagrams that were lost before they were read.
-type Counted = (ServerStatistics, u32);
+/// The core's counters, and the numbers of datagrams that were lost before they were read, and of answers that could not
+/// be sent.
+type Counted = (ServerStatistics, u32, u32);
 
 /// What `/diagnostics` shows.
 #[derive(Debug, Default)]
 struct Reported {
     statistics: ServerStatistics,
     unread: u32,
+    unsent: u32,
     clients: Vec<SocketAddr>,
     /// The addresses were published: those of the next report are wanted.
     is_read: bool,
@@ -178,35 +189,78 @@ fn motion_event(event: &dragoman_msgs::msg::MotionEvent) -> Option<MotionEvent> 
     .find_map(|(kind, known)| (kind == event.kind).then_some(known))
 }
 
+/// Most clients whose last requests are kept until they are published.
+const MAX_ASKED: usize = 64;
+
+/// Keeps the letters of a client's last datagram, and counts it.
+fn note(asked: &mut BTreeMap<SocketAddr, (Letters, u64)>, client: SocketAddr, bytes: &[u8]) {
+    let Ok(datagram) = Datagram::parse(bytes) else { return };
+    if asked.len() < MAX_ASKED || asked.contains_key(&client) {
+        let (letters, count) = asked.entry(client).or_insert((datagram.letters(), 0));
+        *letters = datagram.letters();
+        *count += 1;
+    }
+}
+
 async fn serve(
     mut server: Server,
     socket: UdpSocket,
     clients: ArmClients,
     mut messages: Messages,
     mut inputs: SelectAll<BoxStream<'static, Input>>,
-    reported: &Mutex<Reported>,
+    (reported, listed): (&Mutex<Reported>, &Clients),
     first_measured: oneshot::Sender<()>,
 ) -> std::io::Result<()> {
     let mut first_measured = Some(first_measured);
     let mut results = FuturesUnordered::new();
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     let mut chain = Chain::default();
+    let mut asked = BTreeMap::new();
+    let mut unsent = 0;
+    let mut turns = 0_u32;
     loop {
+        turns = turns.wrapping_add(1);
+        if turns.is_multiple_of(TURNS) {
+            dragoman_time::yield_now().await;
+        }
+        // In every turn, whatever else there is: a flood of messages must not keep a stop waiting.
+        messages.review();
+        for _ in 0..BATCH {
+            match socket.try_recv_from(&mut datagram) {
+                Ok((length, client)) => {
+                    let bytes = datagram.get(..length).unwrap_or_default();
+                    messages.received(bytes);
+                    server.handle_datagram(clock::now(), client, bytes);
+                    note(&mut asked, client, bytes);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+                // An ICMP error caused by an earlier answer; it concerns only that client.
+                Err(error) => tracing::debug!(%error, "UDP"),
+            }
+        }
         while let Some((id, call)) = server.poll_call() {
             results.push(clients.call(id, call));
         }
         while let Some((client, answer)) = server.poll_transmit() {
-            // If the send buffer is full or the client is gone, the answer is lost, as is possible with UDP.
-            let _ = socket.try_send_to(&answer, client);
+            // The answer is lost then, as is possible with UDP.
+            if let Err(error) = socket.try_send_to(&answer, client) {
+                tracing::debug!(%error, %client, "an answer could not be sent");
+                unsent += 1;
+            }
             messages.sent(&answer);
         }
         {
             let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
             reported.statistics = server.statistics();
             reported.unread = socket.dropped();
+            reported.unsent = unsent;
             if std::mem::take(&mut reported.is_read) || reported.clients.len() != reported.statistics.clients
             {
                 reported.clients = server.clients().collect();
+                listed.set(&reported.clients);
+                for (client, (letters, count)) in std::mem::take(&mut asked) {
+                    listed.request(client, &letters, count);
+                }
             }
         }
         let deadline = server.poll_timeout();
@@ -222,22 +276,7 @@ async fn serve(
                     first_measured.take().map(|sender| sender.send(()));
                 }
             }
-            readable = socket.readable() => {
-                readable?;
-                messages.review();
-                for _ in 0..BATCH {
-                    match socket.try_recv_from(&mut datagram) {
-                        Ok((length, client)) => {
-                            let bytes = datagram.get(..length).unwrap_or_default();
-                            messages.received(bytes);
-                            server.handle_datagram(clock::now(), client, bytes);
-                        }
-                        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
-                        // An ICMP error caused by an earlier answer; it concerns only that client.
-                        Err(error) => tracing::debug!(%error, "UDP"),
-                    }
-                }
-            }
+            readable = socket.readable() => readable?,
         }
     }
 }
@@ -267,8 +306,8 @@ fn handle(server: &mut Server, chain: &mut Chain, input: Input) {
 
 fn publish(
     diagnostics: &mut Diagnostics,
-    (before, unread_before): &Counted,
-    (now, unread): &Counted,
+    (before, unread_before, unsent_before): &Counted,
+    (now, unread, unsent): &Counted,
     clients: &[SocketAddr],
 ) {
     let dropped = |statistics: &ServerStatistics| {
@@ -282,6 +321,7 @@ fn publish(
         ("errors sent", now.errors_sent.to_string()),
         ("dropped", dropped(now).to_string()),
         ("lost unread", unread.to_string()),
+        ("answers not sent", unsent.to_string()),
         ("service calls", now.calls.to_string()),
         ("service timeouts", now.call_timeouts.to_string()),
     ];
@@ -293,6 +333,13 @@ fn publish(
             &format!(
                 "{newly_unread} datagrams came faster than they were read, and were lost, in the last second"
             ),
+            &values,
+        );
+    } else if unsent > unsent_before {
+        let count = unsent - unsent_before;
+        diagnostics.publish(
+            Severity::Warn,
+            &format!("{count} answers could not be sent in the last second"),
             &values,
         );
     } else if newly_dropped > 0 {
@@ -314,6 +361,31 @@ mod tests {
 
     use super::*;
     use crate::arm31::wire::{Command, Datagram};
+
+    /// Somebody may publish without end. In real time: virtual time would stand still.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_flood_of_messages_does_not_keep_a_client_waiting() {
+        let context = Context::in_memory(0, dragoman_ros::Arguments::default()).unwrap();
+        let mut node = Node::create(context, "arm31", "/ranger").unwrap();
+        let (clients, messages) = (ArmClients::new(&mut node).unwrap(), Messages::new(&mut node).unwrap());
+        let socket = UdpSocket::bind(([127, 0, 0, 1], 0).into()).unwrap();
+        let address = socket.local_addr().unwrap();
+        let flood = futures::stream::repeat_with(|| Input::Event(MotionEvent::JointLimit)).boxed();
+        let (first_measured, _) = oneshot::channel();
+        let served = dragoman_time::spawn(async move {
+            let (reported, listed) = (Mutex::default(), Clients::default());
+            let (inputs, server) =
+                (futures::stream::select_all([flood]), Server::new(ServerConfig::default()));
+            serve(server, socket, clients, messages, inputs, (&reported, &listed), first_measured).await
+        });
+        let client = UdpSocket::bind(([127, 0, 0, 1], 0).into()).unwrap();
+        let stop = Datagram::new(Command::Stop.letters(), [0.0; 7], 0);
+        client.try_send_to(stop.bytes(), address).unwrap();
+        let mut answer = [0; 64];
+        let answered = dragoman_time::timeout(Duration::from_secs(60), client.recv_from(&mut answer)).await;
+        assert_eq!(answered.expect("no answer").unwrap().0, 31);
+        served.abort();
+    }
 
     fn names(list: &[&str]) -> Vec<String> {
         list.iter().map(|name| (*name).to_owned()).collect()

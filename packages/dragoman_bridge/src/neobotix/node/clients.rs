@@ -155,6 +155,10 @@ impl Services for PlatformClients {
         self.timeout
     }
 
+    fn request(command: &Command) -> String {
+        command.kind().to_string()
+    }
+
     fn kind(command: &Command) -> CommandKind {
         command.kind()
     }

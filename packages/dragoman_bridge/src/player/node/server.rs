@@ -186,6 +186,7 @@ impl Serve for Hub {
     fn serve(
         self: Arc<Self>,
         stream: TcpStream,
+        address: SocketAddr,
         keepalive: Keepalive,
         report: Arc<Report<ServerStatistics>>,
         _: Leaving,
@@ -195,7 +196,7 @@ impl Serve for Hub {
             let client = self.with(|server| server.handle_connected(port));
             let notify = Arc::new(Notify::new());
             self.clients().insert(client, Arc::clone(&notify));
-            let connection = Connection { hub: Arc::clone(&self), client };
+            let connection = Connection { hub: Arc::clone(&self), client, address };
             if let Err(error) = connection.run(&stream, &notify, keepalive, &report).await {
                 tracing::debug!(%error, protocol = Self::NAME, "a client was lost");
             }
@@ -208,6 +209,7 @@ impl Serve for Hub {
 struct Connection {
     hub: Arc<Hub>,
     client: ClientId,
+    address: SocketAddr,
 }
 
 impl Drop for Connection {
@@ -278,7 +280,13 @@ impl Connection {
                     0 => return Ok(()),
                     len => {
                         let bytes = buffer.get(..len).unwrap_or_default();
-                        self.hub.with(|server| server.handle_bytes(wall_time(), self.client, bytes));
+                        let asked = self.hub.with(|server| {
+                            server.handle_bytes(wall_time(), self.client, bytes);
+                            server.last_request(self.client)
+                        });
+                        if let Some(request) = asked {
+                            report.asked(self.address, &request);
+                        }
                         stream.acknowledge_quickly();
                     }
                 },

@@ -63,6 +63,8 @@ pub(super) struct Session {
     pub(super) is_given_up: bool,
     /// When its incomplete message began.
     pub(super) begun: Duration,
+    /// The kind and the device of its last message, until it is fetched.
+    pub(super) last: Option<(Kind, Device)>,
     /// Requests to devices that wait for the open one.
     pub(super) waiting: VecDeque<(Header, Vec<u8>)>,
     /// The request that the owner carries out, and the length of its body.
@@ -101,6 +103,7 @@ impl Session {
             is_closing: false,
             is_given_up: false,
             begun: Duration::ZERO,
+            last: None,
             waiting: VecDeque::new(),
             open: None,
             opening: Vec::new(),

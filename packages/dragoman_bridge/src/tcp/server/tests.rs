@@ -104,6 +104,10 @@ impl Services for Calls {
         Duration::from_secs(5)
     }
 
+    fn request(call: &u8) -> String {
+        char::from(*call).to_string()
+    }
+
     fn kind(call: &u8) -> u8 {
         *call
     }
