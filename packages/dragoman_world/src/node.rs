@@ -14,6 +14,7 @@
 //! | `lasers` | scans |
 //! | `cameras`, `pictures` | pictures, from one task per camera, in a thread of its own; their messages |
 //! | `markers`, `frames` | the world as markers, and as transforms |
+//! | `moved` | poses of what has moved, for web pages |
 //! | `scenes` | what is near an arm, for its planner |
 //! | `report` | `/diagnostics` |
 //! | [`hardware`] | a separate node: ultrasonic sensors and battery of the lab's platform |
@@ -29,6 +30,7 @@ mod frames;
 pub mod hardware;
 mod lasers;
 mod markers;
+mod moved;
 mod pace;
 pub mod parameters;
 mod pictures;

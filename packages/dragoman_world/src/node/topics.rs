@@ -13,6 +13,7 @@ use dragoman_ros::{Publisher, QosProfile, Result, std_msgs};
 use super::driven::Driven;
 use super::frames::{in_world, part_frame, prefix, stamped, world_frame};
 use super::markers::{Board, Places};
+use super::moved::Moved;
 use super::pace::Pace;
 use super::rhythm::Rhythm;
 use super::robots::Robot;
@@ -45,12 +46,14 @@ pub(super) fn serve(
         None
     };
     let markers = node.create_publisher("markers", latched())?;
+    let rate: f64 = values.value("rate");
     let mut topics = Topics {
         live: live.clone(),
         stamps: stamps.clone(),
         clock_topic,
         markers: live.with(|state| Board::new(state.pace.worlds(), markers))?,
         poses: node.create_publisher("poses", latched())?,
+        moved: Moved::new(node.create_publisher("scene_poses", QosProfile::default().keep_last(1))?, rate),
         tf: node.create_publisher("/tf", QosProfile::default().keep_last(100))?,
         robots,
         _descriptions: descriptions,
@@ -58,7 +61,7 @@ pub(super) fn serve(
         shown: None,
     };
     topics.publish();
-    let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
+    let period = Duration::from_secs_f64(1.0 / rate);
     Ok(rhythm.every(tasks, period, move || topics.publish())?)
 }
 
@@ -68,6 +71,7 @@ struct Topics {
     clock_topic: Option<Publisher<ClockMessage>>,
     markers: Board,
     poses: Publisher<TFMessage>,
+    moved: Moved,
     tf: Publisher<TFMessage>,
     robots: Vec<Robot>,
     /// Kept for late subscribers.
@@ -88,7 +92,7 @@ impl Topics {
         let with_transforms = listened(&self.tf);
         let live = self.live.clone();
         // Messages are created while the worlds are locked, and sent after they are unlocked.
-        let (stamp, changed, transforms, odometry) = live.with(|state| {
+        let (stamp, changed, moved, transforms, odometry) = live.with(|state| {
             let State { pace, driven, .. } = state;
             let stamp = self.stamps.now(pace);
             let revisions: Vec<u64> = pace.worlds().worlds().iter().map(|world| world.revision()).collect();
@@ -97,9 +101,10 @@ impl Topics {
                 (Places::of(pace.worlds(), &stamp), poses)
             });
             self.shown = Some(revisions);
+            let moved = self.moved.message(pace.worlds(), &stamp);
             let transforms = with_transforms.then(|| self.transforms(pace, driven, &stamp));
             let odometry: Vec<_> = self.robots.iter_mut().map(|robot| robot.message(pace, &stamp)).collect();
-            (stamp, changed, transforms, odometry)
+            (stamp, changed, moved, transforms, odometry)
         });
         if let Some(clock) = &self.clock_topic {
             clock.publish(&ClockMessage { clock: stamp })?;
@@ -107,6 +112,9 @@ impl Topics {
         if let Some((places, poses)) = changed {
             self.markers.show(places);
             self.poses.publish(&poses)?;
+        }
+        if let Some(moved) = moved {
+            self.moved.send(&moved)?;
         }
         if let Some(transforms) = transforms {
             self.tf.publish(&TFMessage { transforms })?;
