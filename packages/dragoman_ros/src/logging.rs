@@ -1,7 +1,7 @@
 //! The log: on the terminal, and on `/rosout` for other nodes.
 //!
-//! Nodes log with `tracing`; a field `node` names the logger, otherwise the source's module does. What is logged may come
-//! from anyone: an entry is one line of plain text, on every way out ([`dragoman_text::line`]).
+//! Nodes log with `tracing`. The logger is named by a field `node`, otherwise by the node in whose task something is
+//! logged, otherwise by the source's crate. What is logged may come from anyone: an entry is one line of plain text, on every way out ([`dragoman_text::line`]).
 
 use std::fmt::{Display, Write as _};
 use std::io::IsTerminal;
@@ -11,16 +11,14 @@ use std::time::Duration;
 use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
 use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
-use tracing_subscriber::field::RecordFields;
 use tracing_subscriber::filter::{LevelFilter, Targets, dynamic_filter_fn};
-use tracing_subscriber::fmt::FormatFields;
-use tracing_subscriber::fmt::format::{DefaultFields, Writer};
-use tracing_subscriber::fmt::time::FormatTime;
-use tracing_subscriber::fmt::{MakeWriter, TestWriter};
+use tracing_subscriber::fmt::format::{FormatFields, Writer};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, MakeWriter, TestWriter};
 use tracing_subscriber::layer::{Context, SubscriberExt};
-use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::registry::{LookupSpan, Scope, SpanRef};
 
 use crate::rcl_interfaces::msg::Log;
 use crate::{Clock, Node, QosProfile, command_line};
@@ -79,6 +77,7 @@ fn ros_arguments(arguments: impl IntoIterator<Item = String>) -> (Option<String>
 pub fn init(level: &str) -> Result<(), String> {
     let subscriber = tracing_subscriber::registry()
         .with(requested_filter(level)?)
+        .with(NameLayer)
         .with(terminal(std::io::stderr, std::io::stderr().is_terminal()))
         .with(RosoutLayer);
     tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
@@ -92,6 +91,7 @@ pub fn init(level: &str) -> Result<(), String> {
 pub fn of_lab(level: &str, is_shown: bool) -> Result<tracing::Dispatch, String> {
     let subscriber = tracing_subscriber::registry()
         .with(requested_filter(level)?)
+        .with(NameLayer)
         .with(is_shown.then(|| terminal(TestWriter::with_stderr, false)))
         .with(RosoutLayer)
         .with(HistoryLayer);
@@ -107,32 +107,34 @@ where
     tracing_subscriber::fmt::layer()
         .with_writer(writer)
         .with_ansi(is_coloured)
-        .with_target(false)
-        .with_timer(WallTime)
-        .fmt_fields(PlainFields)
+        .event_format(RosFormat)
         .with_filter(dynamic_filter_fn(|_, _| diverted(&dragoman_time::own()).is_none()))
 }
 
-/// Message and fields of an entry, as plain text.
-struct PlainFields;
+/// Lines as those of other ROS 2 programs: `[INFO] [1732857600.123456789] [neobotix.platform]: text`.
+struct RosFormat;
 
-impl<'writer> FormatFields<'writer> for PlainFields {
-    fn format_fields<R: RecordFields>(&self, mut writer: Writer<'writer>, fields: R) -> std::fmt::Result {
-        let mut text = String::new();
-        DefaultFields::new().format_fields(Writer::new(&mut text), fields)?;
-        writer.write_str(&dragoman_text::line(&text))
-    }
-}
-
-/// The time of a line: that of the system, or of the lab, in UTC.
-struct WallTime;
-
-impl FormatTime for WallTime {
-    fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
-        let since_1970 = dragoman_time::wall_time();
-        let seconds = i64::try_from(since_1970.as_secs()).unwrap_or_default();
-        let time = chrono::DateTime::from_timestamp(seconds, since_1970.subsec_nanos()).unwrap_or_default();
-        write!(writer, "{}", time.format("%Y-%m-%dT%H:%M:%S%.6fZ"))
+impl<S, N> FormatEvent<S, N> for RosFormat
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> std::fmt::Result {
+        let Log { stamp, name, msg, .. } = entry(event, context.event_scope());
+        let (level, colour) = match *event.metadata().level() {
+            Level::ERROR => ("ERROR", "\u{1b}[31m"),
+            Level::WARN => ("WARN", "\u{1b}[33m"),
+            Level::INFO => ("INFO", ""),
+            _ => ("DEBUG", "\u{1b}[32m"),
+        };
+        let coloured = writer.has_ansi_escapes() && !colour.is_empty();
+        let (begin, end) = if coloured { (colour, "\u{1b}[0m") } else { ("", "") };
+        writeln!(writer, "{begin}[{level}] [{}.{:09}] [{name}]: {msg}{end}", stamp.sec, stamp.nanosec)
     }
 }
 
@@ -214,17 +216,33 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Adds every line to the history of the lab.
 struct HistoryLayer;
 
-impl<S: Subscriber> Layer<S> for HistoryLayer {
-    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
-        let entry = entry(event);
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for HistoryLayer {
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let entry = entry(event, context.event_scope(event));
         dragoman_time::note("log", &entry.name, entry.msg.as_bytes());
+    }
+}
+
+/// Gives the names of nodes to what they log: those of their spans.
+struct NameLayer;
+
+/// The name of a logger, kept with the span of its node.
+struct Name(String);
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for NameLayer {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut log = Log::default();
+        attributes.record(&mut EntryVisitor(&mut log));
+        if let Some(span) = context.span(id).filter(|_| !log.name.is_empty()) {
+            span.extensions_mut().insert(Name(log.name));
+        }
     }
 }
 
 struct RosoutLayer;
 
-impl<S: Subscriber> Layer<S> for RosoutLayer {
-    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for RosoutLayer {
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let metadata = event.metadata();
         // Messages of the middleware layer while publishing must not be published in turn.
         if metadata.target().starts_with("dragoman_ros::embedded") {
@@ -235,7 +253,7 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
         if rosout.is_none() && diverted.is_none() {
             return;
         }
-        let entry = entry(event);
+        let entry = entry(event, context.event_scope(event));
         if let Some(mut sender) = diverted {
             let severity = match entry.level {
                 40.. => Severity::Error,
@@ -250,7 +268,15 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
     }
 }
 
-fn entry(event: &Event<'_>) -> Log {
+/// The crate of a module, without the word that all of ours begin with.
+fn of_crate(module: &str) -> String {
+    let name = module.split("::").next().unwrap_or_default();
+    name.strip_prefix("dragoman_").unwrap_or(name).to_owned()
+}
+
+/// The name is that of the event's field `node`, otherwise that of the node in whose task it happens, otherwise that of
+/// the source's crate.
+fn entry<'a, S: Subscriber + LookupSpan<'a>>(event: &Event<'_>, scope: Option<Scope<'a, S>>) -> Log {
     let metadata = event.metadata();
     let mut entry = Log {
         stamp: Clock::to_builtin_time(&dragoman_time::wall_time()),
@@ -261,7 +287,9 @@ fn entry(event: &Event<'_>) -> Log {
     };
     event.record(&mut EntryVisitor(&mut entry));
     if entry.name.is_empty() {
-        entry.name = metadata.target().replace("::", ".");
+        let of_node = |span: SpanRef<'a, S>| span.extensions().get::<Name>().map(|Name(name)| name.clone());
+        let of_node = scope.into_iter().flatten().find_map(of_node);
+        entry.name = of_node.unwrap_or_else(|| of_crate(metadata.target()));
     }
     for text in [&mut entry.msg, &mut entry.name] {
         *text = dragoman_text::line(text).into_owned();
@@ -342,17 +370,20 @@ mod tests {
             }
         }
         struct Entries(Arc<Mutex<String>>);
-        impl<S: Subscriber> Layer<S> for Entries {
-            fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
-                lock(&self.0).push_str(&entry(event).msg);
+        impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Entries {
+            fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+                lock(&self.0).push_str(&entry(event, context.event_scope(event)).msg);
             }
         }
         let (output, entries) = (Output::default(), Arc::<Mutex<String>>::default());
         let writer = output.clone();
         let subscriber = tracing_subscriber::registry()
+            .with(NameLayer)
             .with(terminal(move || writer.clone(), true))
             .with(Entries(Arc::clone(&entries)));
         tracing::subscriber::with_default(subscriber, || {
+            let _node = tracing::error_span!("node", node = "/lab/arm").entered();
+            let _inner = tracing::error_span!("of a crate").entered();
             tracing::warn!(name = text, shown = %text, "refused: {text}");
         });
         let shown = String::from_utf8(lock(&output.0).clone()).unwrap();
@@ -361,10 +392,20 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_those_of_ros_with_the_name_of_their_node() {
+        let (shown, _) = logged("x");
+        let line = shown.strip_prefix("\u{1b}[33m[WARN] [").unwrap_or_else(|| panic!("{shown:?}"));
+        let (time, rest) = line.split_once("] [").unwrap();
+        let (seconds, fraction) = time.split_once('.').unwrap();
+        assert!(seconds.parse::<u32>().is_ok() && fraction.len() == 9, "{shown:?}");
+        assert_eq!(rest, "lab.arm]: refused: x name=\"x\" shown=x\u{1b}[0m\n");
+    }
+
+    #[test]
     fn entries_cannot_be_forged() {
         let (shown, entry) = logged("a\nERROR forged\r\u{1b}[2J\u{9b}1m\u{7}\u{85}\u{202e}b\u{2066}\u{2028}");
         assert_eq!(shown.matches('\n').count(), 1, "{shown:?}");
-        let text = shown.trim_end();
+        let text = shown.trim_end().strip_suffix("\u{1b}[0m").unwrap();
         let (_, text) = text.split_once("refused").unwrap();
         for text in [text, &entry] {
             assert!(text.contains("a\\nERROR forged\\r\\u{1b}[2J"), "{text:?}");

@@ -174,7 +174,8 @@ impl NodeTasks {
     pub fn start(self) -> std::io::Result<RunningNode> {
         // An invalid node has no tasks that could run.
         let name = self.node.fully_qualified_name().unwrap_or_default();
-        Ok(RunningNode { name, tasks: self.tasks, _spinner: Spinner::start(self.node)? })
+        let span = tracing::error_span!("node", node = name);
+        Ok(RunningNode { name, span, tasks: self.tasks, _spinner: Spinner::start(self.node)? })
     }
 }
 
@@ -187,6 +188,8 @@ pub(crate) fn warn_unanswered(service: &str, error: &crate::Error) {
 #[must_use = "a node does nothing unless it is polled"]
 pub struct RunningNode {
     name: String,
+    /// Names what its tasks log; of the highest level, so that it is there whatever is logged.
+    span: tracing::Span,
     tasks: FuturesUnordered<BoxFuture<'static, ()>>,
     _spinner: Spinner,
 }
@@ -202,8 +205,10 @@ impl Future for RunningNode {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let _named = this.span.enter();
         loop {
-            match self.tasks.poll_next_unpin(task) {
+            match this.tasks.poll_next_unpin(task) {
                 Poll::Ready(Some(())) => {}
                 Poll::Ready(None) => return Poll::Ready(()),
                 Poll::Pending => return Poll::Pending,

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
+use tracing::Instrument;
 
 use crate::executor::{self, lock};
 
@@ -27,6 +28,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    // Its log lines are those of the node that has spawned it.
+    let future = future.in_current_span();
     let Some(executor) = executor::current() else {
         return Task(Kind::Tokio(tokio::spawn(future)));
     };

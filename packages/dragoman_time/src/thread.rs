@@ -3,6 +3,8 @@
 use std::io;
 use std::thread::JoinHandle;
 
+use tracing::Instrument;
+
 use crate::clock::is_virtual;
 use crate::executor::Executor;
 use crate::task::{Task, spawn};
@@ -17,6 +19,7 @@ pub fn spawn_thread(name: &str, future: impl Future<Output = ()> + Send + 'stati
     if is_virtual() {
         return Ok(Thread(Kind::Task(spawn(future))));
     }
+    let future = future.in_current_span();
     let thread = std::thread::Builder::new().name(name.to_owned());
     let thread = thread.spawn(move || {
         let executor = Executor::real();
