@@ -444,6 +444,9 @@ impl Mover {
         match self.trouble.take() {
             _ if silent => diagnostics.publish(Severity::Stale, "no joint_states", &values),
             Some(trouble) => diagnostics.publish(Severity::Warn, &trouble, &values),
+            None if self.pipeline.mode() == CommandMode::Off => {
+                diagnostics.publish(Severity::Idle, mode, &values);
+            }
             None => diagnostics.publish(Severity::Ok, mode, &values),
         }
     }

@@ -18,6 +18,9 @@ pub enum Severity {
     Error = 2,
     /// No data for too long.
     Stale = 3,
+    /// Normal, and switched off or without anything to do: the level of [`Severity::Ok`], with the value `idle`, by which
+    /// the console shows it in grey.
+    Idle,
 }
 
 /// Publishes the state of one subject.
@@ -46,14 +49,16 @@ impl Diagnostics {
             key: dragoman_text::line(key).into_owned(),
             value: dragoman_text::line(value).into_owned(),
         };
+        let idle = (severity == Severity::Idle).then(|| ("idle", "true".to_owned()));
+        let level = if idle.is_some() { Severity::Ok } else { severity };
         let mut array = DiagnosticArray::default();
         array.header.stamp = Clock::to_builtin_time(&self.clock.get_now().unwrap_or_default());
         array.status.push(DiagnosticStatus {
-            level: severity as u8,
+            level: level as u8,
             name: self.name.clone(),
             message: dragoman_text::line(message).into_owned(),
             hardware_id: self.hardware_id.clone(),
-            values: values.iter().map(value).collect(),
+            values: values.iter().chain(&idle).map(value).collect(),
         });
         if let Err(error) = self.publisher.publish(&array) {
             tracing::warn!(%error, "/diagnostics");

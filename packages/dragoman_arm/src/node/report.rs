@@ -37,6 +37,7 @@ fn summary(group: &Group, refusal: Option<String>) -> (Severity, String) {
         state => match (refusal, group.bus_warning().0) {
             (Some(refusal), _) => (Severity::Warn, refusal),
             (None, Some(warning)) => (Severity::Warn, format!("{}; {warning}", name(state))),
+            (None, None) if state == State::Disabled => (Severity::Idle, name(state).to_owned()),
             (None, None) => (Severity::Ok, name(state).to_owned()),
         },
     }

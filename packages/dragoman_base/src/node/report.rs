@@ -84,7 +84,7 @@ fn summary(
         Some(reason) if !motion.alive => (Severity::Error, reason.to_string()),
         _ if !warnings.is_empty() => (Severity::Warn, warnings.join("; ")),
         Some(reason @ Standstill::CommandExpired) => (Severity::Warn, reason.to_string()),
-        Some(reason) => (Severity::Ok, reason.to_string()),
+        Some(reason) => (Severity::Idle, reason.to_string()),
         None => (Severity::Ok, "moving".to_owned()),
     }
 }

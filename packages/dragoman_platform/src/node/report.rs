@@ -1,10 +1,11 @@
 //! `/diagnostics` of a platform.
 
+use dragoman_geometry::Twist;
 use dragoman_ros::Node;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
 use super::state::{Shared, State};
-use crate::controller::{Emergency, Status};
+use crate::controller::{Emergency, MotionMode, Operation, PlannerState, Status};
 
 /// Returns a function that publishes the state at each call.
 pub(super) fn report(
@@ -50,8 +51,37 @@ fn summary(status: &Status, base_alive: bool, refusal: Option<String>) -> (Sever
         }
         Some(refusal) => (Severity::Warn, format!("refused: {refusal}")),
         None if status.collision => (Severity::Warn, "an obstacle is in the way".to_owned()),
-        None => (Severity::Ok, format!("{:?}", status.operation)),
+        None if status.operation == Operation::NotInitialized => {
+            (Severity::Idle, activity(status).to_owned())
+        }
+        None => (Severity::Ok, activity(status).to_owned()),
     }
+}
+
+/// What the platform does. [`Operation::Moving`] only says that it was started.
+fn activity(status: &Status) -> &'static str {
+    match (status.operation, status.mode, status.planner) {
+        (Operation::NotInitialized, ..) => "not initialized",
+        (Operation::Ready, ..) => "ready",
+        (Operation::Broken, ..) => "paused",
+        (Operation::Moving, ..) if !stands(status.velocity) => "moving",
+        (_, MotionMode::None, _) => "started, without a motion mode",
+        (_, MotionMode::Program, _) => "the program runs",
+        (_, MotionMode::Replay, _) => "the replay runs",
+        (_, MotionMode::Automatic, PlannerState::Planning) => "plans a way",
+        (_, MotionMode::Automatic, PlannerState::PathFound) => "stands on its way",
+        (_, MotionMode::Automatic, PlannerState::Standby) if status.target_reached => "has arrived",
+        (_, MotionMode::Automatic, PlannerState::Standby) => "started, without a target",
+        (_, MotionMode::Automatic, _) => "no way to the target",
+        _ => "started, waits for commands",
+    }
+}
+
+/// Whether these are speeds of a platform that stands.
+fn stands(velocity: Twist) -> bool {
+    /// m/s and rad/s
+    const STANDING: f64 = 0.005;
+    [velocity.linear, velocity.lateral, velocity.angular].iter().all(|speed| speed.abs() < STANDING)
 }
 
 #[cfg(test)]
@@ -88,6 +118,25 @@ mod tests {
         let (severity, message) = summary(&status, true, refusal());
         assert!(severity == Severity::Warn && message.starts_with("refused"), "{severity:?}: {message}");
         status.collision = false;
+        assert_eq!(summary(&status, true, None).0, Severity::Idle);
+        status.operation = Operation::Ready;
         assert_eq!(summary(&status, true, None).0, Severity::Ok);
+    }
+
+    #[test]
+    fn a_started_platform_that_stands_is_not_said_to_move() {
+        let mut status = Platform::new(Settings::default()).unwrap().status();
+        assert_eq!(activity(&status), "not initialized");
+        status.operation = Operation::Moving;
+        assert_eq!(activity(&status), "started, without a motion mode");
+        status.mode = MotionMode::Automatic;
+        assert_eq!(activity(&status), "started, without a target");
+        status.velocity.linear = 0.1;
+        assert_eq!(activity(&status), "moving");
+        status.velocity.linear = 0.0;
+        status.target_reached = true;
+        assert_eq!(activity(&status), "has arrived");
+        status.planner = PlannerState::CollisionTarget;
+        assert_eq!(activity(&status), "no way to the target");
     }
 }
