@@ -20,6 +20,7 @@
 //! | `relay.rs` | `dragoman relay`: programs with several robots |
 //! | `console.rs` | `dragoman console`: web page and rosbridge beside any ROS 2 system |
 //! | `world.rs` | `dragoman world`: imports worlds of the simulator Apolo |
+//! | `help.rs` | what `--help` says besides the options |
 //! | `known.rs` | the nodes and parameters that there are |
 //! | `machine.rs` | a machine or a server that a program makes appear in ROS |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
@@ -38,6 +39,7 @@ mod console;
 mod evaluate;
 #[cfg(not(feature = "r2r"))]
 mod fast;
+mod help;
 mod known;
 #[cfg(not(feature = "r2r"))]
 pub mod lab;
@@ -53,6 +55,7 @@ mod up;
 mod world;
 
 use std::error::Error;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -68,9 +71,6 @@ use dragoman_tools::{can, device, teleop};
 use futures::future::{BoxFuture, LocalBoxFuture};
 
 /// Connects robots and programs that only support their old wire protocols to ROS 2.
-///
-/// Without a command: up. Arguments after --ros-args are read as in every ROS 2 program, for example --ros-args -p
-/// arm31:port:=5032 -r /ranger/pose:=/tool_pose
 #[derive(Parser)]
 #[command(name = "dragoman", version, args_conflicts_with_subcommands = true)]
 struct Cli {
@@ -212,7 +212,7 @@ impl Tool for RecordOptions {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let cli = command_line::parse::<Cli>().unwrap_or_else(|error| error.exit());
+    let cli: Cli = command_line::parse_as(help::command()).unwrap_or_else(|error| error.exit());
     let ended = match cli.command.unwrap_or(Command::Up(cli.up)) {
         #[cfg(not(feature = "r2r"))]
         Command::Up(up) if up.options.fast.is_fast() => fast::run(&up.options.fast, up.common.log()),
@@ -270,6 +270,14 @@ fn work<T: Tool>(name: &str, command: WithCommon<T>) -> Result<(), Box<dyn Error
     })
 }
 
+/// Programs wait for the line `ready`; people are told how to end it.
+fn say_ready() {
+    outln!("ready");
+    if std::io::stdout().is_terminal() {
+        outln!("Ctrl-C ends");
+    }
+}
+
 /// The life of a server in its process; `started` is called when its nodes run.
 async fn serve_until<T: Server>(
     stop: impl Future<Output = ()>,
@@ -285,9 +293,9 @@ async fn serve_until<T: Server>(
             if let Some(later) = options.start(process).await? {
                 started();
                 later.await;
-                outln!("ready");
+                say_ready();
             } else {
-                outln!("ready");
+                say_ready();
                 started();
             }
             std::future::pending().await
@@ -309,7 +317,11 @@ mod tests {
     }
 
     /// The commands without subcommands, such as `info` and `task check`.
-    fn leaves(command: &clap::Command, path: &str, found: &mut std::collections::BTreeSet<String>) {
+    pub(super) fn leaves(
+        command: &clap::Command,
+        path: &str,
+        found: &mut std::collections::BTreeSet<String>,
+    ) {
         for below in command.get_subcommands() {
             let path = format!("{path} {}", below.get_name());
             if below.has_subcommands() {

@@ -99,6 +99,10 @@ pub(crate) enum RobotError {
     Unknown { name: String, hint: String },
     #[error("{}: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
+    #[error(
+        "{name} is a URDF; --robot takes a settings file whose line `urdf: {name}` names it (docs/own-robot.md)"
+    )]
+    Urdf { name: String },
     #[error("robot {name}: {source}")]
     Model { name: String, source: ModelError },
     #[error("robot {name}, drives: {reason}")]
@@ -160,6 +164,9 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
     let (text, note) = dragoman_text::decode(&read(path)?);
     if let Some(note) = note {
         tracing::warn!("{name}, {note}");
+    }
+    if text.trim_start().starts_with('<') {
+        return Err(RobotError::Urdf { name: name.to_owned() });
     }
     if !is_table(&text) {
         let settings = RobotSettings::from_yaml(&text).map_err(model_error)?;
@@ -286,6 +293,12 @@ mod tests {
             assert_eq!(robot.drives.axes.len(), robot.model.joints().len(), "{name}");
             robot.drives.check().unwrap();
         }
+    }
+
+    #[test]
+    fn a_description_in_place_of_the_settings_is_recognized() {
+        let error = load("../../urdf/ranger_mk1.urdf").err().unwrap().to_string();
+        assert!(error.contains("is a URDF; --robot takes a settings file"), "{error}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The command line of a program in ROS. The arguments between each `--ros-args` and the next `--` (or the end) belong
 //! to ROS, all others to the program.
 
-use clap::Parser;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
+use clap::{Command, FromArgMatches, Parser};
 
 /// Options of ROS that people know from other programs.
 const OF_ROS: [&str; 5] = ["-p", "--param", "-r", "--remap", "--params-file"];
@@ -13,8 +13,17 @@ const OF_ROS: [&str; 5] = ["-p", "--param", "-r", "--remap", "--params-file"];
 /// # Errors
 /// The arguments are wrong, or ask for help; with a tip if they are for ROS.
 pub fn parse<T: Parser>() -> Result<T, clap::Error> {
+    parse_as(T::command())
+}
+
+/// As [`parse`], with this command line in place of that of `T`: for another help.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_as<T: FromArgMatches>(mut command: Command) -> Result<T, clap::Error> {
     let (own, _) = split(dragoman_time::arguments());
-    T::try_parse_from(own).map_err(with_tip)
+    let matches = command.try_get_matches_from_mut(own).map_err(with_tip)?;
+    T::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 fn with_tip(mut error: clap::Error) -> clap::Error {

@@ -32,7 +32,7 @@ pub struct CommonOptions {
     log: String,
     /// Make a part fail on purpose, once: PART=panic@SECONDS or PART=end@SECONDS, with the part's name in /diagnostics;
     /// may be given several times.
-    #[arg(long, value_name = "FAULT")]
+    #[arg(long, value_name = "FAULT", help_heading = "For development")]
     fault: Vec<Fault>,
 }
 

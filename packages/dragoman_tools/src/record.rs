@@ -96,12 +96,20 @@ impl RecordOptions {
     }
 }
 
+/// What to do if the file is there already; otherwise what the system says.
+fn why_not_created(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::AlreadyExists => "it exists: choose another name, or delete it".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
 /// Error of a recording, which may be incomplete.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
     /// The file cannot be created; existing ones are never overwritten.
-    #[error("cannot create {}: {source}", path.display())]
+    #[error("cannot create {}: {}", path.display(), why_not_created(source))]
     Create {
         /// The file.
         path: PathBuf,

@@ -374,7 +374,18 @@ classdef Neobotix < handle
       text(station, 'station', 1024, false);
       before = this.prepareToDrive();
       this.moveToStation(station);
-      this.untilReached(seconds, before);
+      try
+        this.untilReached(seconds, before);
+      catch reason
+        % The protocol has the same answer for a station that does not exist, and for one that cannot be reached.
+        if ~isempty(strfind(reason.message, 'PLANNER_NO_PATH'))
+          names = this.stationNames();
+          if ~isempty(names) && ~any(strcmp(names, station))
+            fail('refused', 'no station ''%s''; there are %s', station, strjoin(names, ', '));
+          end
+        end
+        rethrow(reason);
+      end
       position = this.getPosition();
     end
 
@@ -390,6 +401,17 @@ classdef Neobotix < handle
   end
 
   methods (Access = private)
+    function names = stationNames(this)
+    % The stations of the active roadmap; none if it cannot be read.
+      names = {};
+      try
+        roadmap = this.getRoadmap();
+        names = regexp(roadmap.xml, '<station\>[^>]*\sname="([^"]*)"', 'tokens');
+        names = cellfun(@(one) one{1}, names, 'UniformOutput', false);
+      catch
+      end
+    end
+
     function planner = prepareToDrive(this)
     % The planner's state before the command of a motion.
       status = this.getStatus();

@@ -137,7 +137,7 @@ class Examples(unittest.TestCase):
         self.assertRegex(self.run_example("player_wander.py", lab().player), r"ends at Pose2d\(x=")
 
     def test_those_of_the_documentation(self) -> None:
-        blocks = re.findall(r"```python\n(.*?)```", page("python.md"), re.DOTALL)
+        blocks = re.findall(r"```python\n(.*?)```", page("python.md") + page("python-details.md"), re.DOTALL)
         self.assertEqual(len(blocks), 3)
         for block in blocks:
             code = block.replace("10000", str(lab().neobotix[0])).replace("6665", str(lab().player))

@@ -280,6 +280,8 @@ class NeobotixLab(Replies):
             with self.assertRaises(Refused) as caught:
                 n.go_to_station("nowhere", 5)
             self.assertEqual(caught.exception.code, "PLANNER_NO_PATH")
+            self.assertIn("no station 'nowhere'; there are ", str(caught.exception))
+            self.assertIn("middle", str(caught.exception))
             n.move_abs(3.0, 3.6, 3.14)
             with self.assertRaises(Timeout):
                 n.wait_until_reached(0.1)

@@ -13,8 +13,16 @@ pub(crate) struct Pattern {
 
 /// A text that is not a topic name.
 #[derive(Debug, thiserror::Error)]
-#[error("'{0}' is not a topic: names consist of letters, digits, '_' and '/', and may end in '/' or '/*'")]
-pub(crate) struct InvalidPattern(String);
+pub(crate) enum InvalidPattern {
+    /// A name that no topic can have.
+    #[error(
+        "'{0}' is not a topic: names consist of letters, digits, '_' and '/', and may end in '/' or '/*'"
+    )]
+    Name(String),
+    /// The name of a file.
+    #[error("'{0}' is not a topic; to write to this file: -o {0}")]
+    File(String),
+}
 
 impl FromStr for Pattern {
     type Err = InvalidPattern;
@@ -32,7 +40,9 @@ impl FromStr for Pattern {
         if everything || tokens.split('/').all(is_token) {
             Ok(Self { name, below })
         } else {
-            Err(InvalidPattern(text.to_owned()))
+            let is_file = [".mcap", ".bag", ".db3"].iter().any(|end| text.ends_with(end));
+            let text = text.to_owned();
+            Err(if is_file { InvalidPattern::File(text) } else { InvalidPattern::Name(text) })
         }
     }
 }
@@ -146,6 +156,13 @@ mod tests {
         assert!(!selection(&[], &["rosout"]).wants("/rosout"));
         assert!(selection(&["/"], &[]).wants("/ranger/pose"));
         assert!(selection(&["*"], &[]).wants("/ranger/pose"));
+    }
+
+    #[test]
+    fn a_file_without_its_option_is_recognized() {
+        let error = |text: &str| text.parse::<Pattern>().unwrap_err().to_string();
+        assert_eq!(error("s2.mcap"), "'s2.mcap' is not a topic; to write to this file: -o s2.mcap");
+        assert!(error("/a b").contains("names consist of"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Callable, Optional, Union
 from .. import checks
 from ..cli import FromFile
 from ..core import Pause, Procedure, Request
-from ..errors import BadArgument, Refused, Timeout
+from ..errors import BadArgument, ClientError, Refused, Timeout
 from ..table import Table
 from . import commands
 from .codes import EmergencyState, MotionMode, OperationState, PlannerState
@@ -117,7 +117,25 @@ def go_to_station(station: str, seconds: float = 120.0) -> Procedure[Position]:
     """
     request = commands.move_to_station(station)
     checks.duration(seconds, "seconds")
-    return _go(request, seconds)
+    return _go_to_station(station, request, seconds)
+
+
+def _go_to_station(station: str, request: Any, seconds: float) -> Procedure[Position]:
+    try:
+        return (yield from _go(request, seconds))
+    except Refused as refusal:
+        if refusal.code != "PLANNER_NO_PATH":
+            raise
+        # The protocol has the same answer for a station that does not exist, and for one that cannot be reached.
+        try:
+            roadmap: Roadmap = Roadmap.parse((yield commands.get_roadmap()).xml)
+        except ClientError:
+            raise refusal from None
+        names = [one.name for one in roadmap.station_list.stations]
+        if station in names:
+            raise
+        there = f"there are {', '.join(names)}" if names else "the roadmap has none"
+        raise Refused(refusal.code, f"no station '{station}'; {there}") from None
 
 
 @PROCEDURES.command
