@@ -6,17 +6,20 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { createSocket } from 'node:dgram';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { connect } from '../ros.mjs';
 
 const SIZES = [
-  { name: 'wide', viewport: { width: 1280, height: 800 }, hasTouch: false },
-  { name: 'phone', viewport: { width: 390, height: 844 }, hasTouch: true },
+  { name: 'wide', viewport: { width: 1400, height: 900 }, hasTouch: false },
+  { name: 'narrow', viewport: { width: 800, height: 900 }, hasTouch: false },
+  { name: 'phone', viewport: { width: 360, height: 780 }, hasTouch: true },
 ];
 const PAGES = [
   'lab',
+  'parts',
   'platform',
   'map',
   'roadmap',
@@ -156,6 +159,16 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     assert.ok((await found.getAttribute('class'))?.split(' ').includes(kind), `a toast of kind ${kind}: ${text}`);
     return text;
   };
+  /** Port and address of a server of an old protocol. */
+  const served = async (protocol) => {
+    const name = (status) => status.name.replace(/^.*?: /, '');
+    const { status: list } = await ros.next('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', ({ status: all }) =>
+      all.some((one) => name(one) === protocol),
+    );
+    const { hardware_id: id } = list.find((one) => name(one) === protocol);
+    const [address, port] = id.split(',')[0].split(':');
+    return { port: Number(port), address };
+  };
   const status = async () => (await ros.call('/neobotix/get_status')).status;
   const ready = async () => {
     await ros.call('/neobotix/stop');
@@ -169,37 +182,87 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     return { x: position.x, y: position.y, theta: yaw };
   };
 
-  await step('lab: all parts, first paint', async (page) => {
+  await step('lab: the room, and a machine that is driven from it', async (page) => {
+    if (!isReal) return;
+    await ros.call('/neobotix/shutdown_pltf');
     await go(page, 'lab');
+    const machine = (name) => page.locator(`.machines [data-machine="${name}"]`);
+    await machine('/neobotix').click();
+    await page.locator('.room-name[aria-pressed="true"]', { hasText: 'neobotix' }).waitFor();
+    await page.screenshot({ path: join(out, 'lab.png') });
+    // From nothing to a driving platform: one click and one answer.
+    const before = await where();
+    await page.locator('#chosen [data-station="west"]').click();
+    const dialog = page.locator('dialog');
+    await dialog.getByText('Initialize it').waitFor();
+    assert.equal((await status()).operation_state, 3, 'nothing before the answer');
+    await page.screenshot({ path: join(out, 'lab-question.png') });
+    await dialog.getByRole('button', { name: 'Yes, drive' }).click();
+    await page.locator('#machine-state', { hasText: 'Moving' }).waitFor();
+    await until('motion', async () => Math.hypot((await where()).x - before.x, (await where()).y - before.y) > 0.1);
+    await page.locator('#chosen').getByRole('button', { name: 'Stop it' }).click();
+    await page.locator('#chosen', { hasText: 'It has confirmed the stop.' }).waitFor();
+    await page.click('#stop');
+    await until('released', async () => (await status()).emergency_state !== 1, 8);
+    // By its pad: the base.
+    await machine('/mobile_base').click();
+    await page.focus('#chosen .jog-pad');
+    const turned = ros.next('/odom', 'nav_msgs/msg/Odometry', ({ twist: { twist } }) => Math.abs(twist.angular.z) > 0.1);
+    await page.keyboard.down('ArrowLeft');
+    await turned;
+    await page.locator('#chosen .commanders', { hasText: 'a page or program at' }).waitFor();
+    await page.keyboard.up('ArrowLeft');
+    await page.locator('#machine-state', { hasText: 'Ready, stands' }).waitFor();
+  });
+
+  await step('lab: an old program is seen with its last request', async (page) => {
+    if (!isReal) return;
+    await go(page, 'lab');
+    await page.locator('.machines [data-machine="/ranger"]').click();
+    const { port, address } = await served('31-byte arm protocol');
+    const client = createSocket('udp4');
+    const ask = () => client.send(Buffer.concat([Buffer.from('PS'), Buffer.alloc(29)]), port, address);
+    const timer = setInterval(ask, 200);
+    try {
+      await page.locator('#chosen .commanders', { hasText: 'last: PS' }).waitFor();
+      await page.locator('.connection', { hasText: '31-byte arm protocol' }).waitFor();
+      await page.screenshot({ path: join(out, 'lab-program.png') });
+    } finally {
+      clearInterval(timer);
+      client.close();
+    }
+  });
+
+  await step('parts: all parts, first paint', async (page) => {
+    await go(page, 'parts');
     await until('parts', async () => (await page.locator('.part').count()) >= 5);
     const paint = () =>
       page.evaluate(
         () => performance.getEntriesByType('paint').find((one) => one.name === 'first-contentful-paint')?.startTime,
       );
     console.log(`        first paint after ${Math.round(await until('a paint', paint))} ms`);
-    await page.screenshot({ path: join(out, 'lab.png') });
+    await page.screenshot({ path: join(out, 'parts.png') });
   });
 
-  await step('lab: nodes, and who uses the old protocols', async (page) => {
+  await step('parts: nodes, and who uses the old protocols', async (page) => {
     if (!isReal) return;
-    await go(page, 'lab');
+    await go(page, 'parts');
     await page.getByText('Nodes', { exact: true }).click();
     await page.locator('.nodes [data-node="/neobotix/platform"] .dot.good').waitFor();
     assert.ok((await page.locator('.nodes li').count()) > 10);
-    const port = page.locator('tr', { hasText: "Neobotix' protocol" }).locator('td').first();
-    const [host, number] = ((await port.textContent()) ?? '').split(',')[0].split(':');
-    const client = connectTcp(Number(number), host);
+    const { port, address } = await served("Neobotix' protocol");
+    const client = connectTcp(port, address);
     await new Promise((resolve) => client.once('connect', resolve));
     const own = `${client.localAddress}:${client.localPort}`;
     await page.locator('tr', { hasText: own }).waitFor();
-    await page.screenshot({ path: join(out, 'lab-nodes.png') });
+    await page.screenshot({ path: join(out, 'parts-nodes.png') });
     client.destroy();
     await page.locator('tr', { hasText: own }).waitFor({ state: 'detached' });
   });
 
-  await step('lab: rates of topics', async (page) => {
+  await step('parts: rates of topics', async (page) => {
     if (!isReal) return;
-    await go(page, 'lab');
+    await go(page, 'parts');
     await page.getByText('Topics and their rates').click();
     const rate = async (topic) => {
       const row = page.locator('.rates tbody tr', { has: page.getByText(topic, { exact: true }) });
@@ -210,7 +273,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     await until('a laser', async () => (await rate('/scan')) > 3);
     console.log(`        /diagnostics ${await rate('/diagnostics')} Hz, /scan ${await rate('/scan')} Hz`);
     await page.locator('.rates').scrollIntoViewIfNeeded();
-    await page.screenshot({ path: join(out, 'lab-rates.png') });
+    await page.screenshot({ path: join(out, 'parts-rates.png') });
     await page.getByText('Topics and their rates').click();
     await until('the end', async () => {
       const { received } = await (await page.request.get(`${url}/api/lab`)).json();
@@ -230,18 +293,29 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
   });
 
   await step('platform: to a station by clicks', async (page) => {
-    await ros.call('/neobotix/stop');
+    await ros.call('/neobotix/shutdown_pltf');
     await go(page, 'platform');
     const button = (name) => page.getByRole('button', { name, exact: true });
+    // What cannot be done says why, and the next sensible button is marked.
+    await page.locator('[data-action="connect"].primary').waitFor();
+    await toast(page, 'info', () => page.locator('[data-action="start"]').click());
     await button('Connect').click();
-    await button('Initialize').click();
+    await page.locator('[data-action="initialize"].primary').click();
     await page.waitForSelector('#platform-state[data-state="0"]', { timeout: 15000 });
     await page.selectOption('.panel .field select', '4');
     await until('mode', async () => (await status()).motion_mode === 4);
-    await button('Start').click();
-    await page.waitForSelector('#platform-state[data-state="1"]');
+    await page.locator('[data-action="start"].primary').click();
+    await page.locator('#platform-state', { hasText: 'Started, without a target' }).waitFor();
+    // From here the station prepares it, after one question.
+    await button('Disconnect').click();
+    await page.waitForSelector('#platform-state[data-state="3"]');
+    await settled(page);
     await tool(page, 'station');
     await click(page, 1, 3);
+    await page.locator('dialog').getByRole('button', { name: 'Cancel' }).click();
+    assert.equal((await status()).operation_state, 3, 'nothing happens without a yes');
+    await click(page, 1, 3);
+    await page.locator('dialog').getByRole('button', { name: 'Yes, drive' }).click();
     const target = await until(
       'arrival',
       async () => {
@@ -251,6 +325,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
       60,
     );
     console.log(`        the world says ${target.x.toFixed(2)}, ${target.y.toFixed(2)}`);
+    await page.locator('#platform-state', { hasText: 'Has arrived' }).waitFor();
     await page.screenshot({ path: join(out, 'platform-station.png') });
     await button('Stop').click();
   });
@@ -351,7 +426,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     await ready();
     await ros.call('/neobotix/set_mode', { mode: 2 });
     await ros.call('/neobotix/start');
-    const page = await open(SIZES[1]);
+    const page = await open(SIZES[2]);
     await go(page, 'platform');
     await page.locator('.jog-pad').scrollIntoViewIfNeeded();
     const box = await page.locator('.jog-pad').boundingBox();
@@ -368,7 +443,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
   });
 
   await step('platform: two fingers zoom', async () => {
-    const page = await open(SIZES[1]);
+    const page = await open(SIZES[2]);
     await go(page, 'platform');
     await settled(page);
     const canvas = page.locator('.stage canvas');
@@ -591,13 +666,18 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
       assert.equal(await status(`${other.url}/?token=${other.token}`), 200);
       assert.ok(!page.url().includes('token'), 'the token leaves the address line');
       await page.waitForSelector('.bar .chip.good', { timeout: 8000 });
+      await page.goto(`${other.url}/#/parts`);
       await until('nodes', async () => (await page.locator('.part').count()) > 3);
+      // The end of the console is seen at once, and what the page knew is marked.
+      other.stop();
+      await page.locator('.banner', { hasText: 'Not connected since' }).waitFor({ timeout: 8000 });
+      assert.ok(await page.evaluate(() => document.body.classList.contains('offline')));
       await page.context().close();
     } finally {
       other.stop();
     }
-    // The refusals are what was wanted, and the browser reports them.
-    const refusals = problems.filter((one) => one.includes('401'));
+    // The refusals are what was wanted, and the browser reports them, and that nobody answers.
+    const refusals = problems.filter((one) => /401|ERR_CONNECTION|WebSocket/.test(one));
     for (const one of refusals) problems.splice(problems.indexOf(one), 1);
   });
 
@@ -1571,8 +1651,9 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     for (const [size, locale, colorScheme] of /** @type {const} */ ([
       [0, 'en-US', 'light'],
       [0, 'de-DE', 'dark'],
-      [1, 'de-DE', 'light'],
-      [1, 'en-US', 'dark'],
+      [1, 'en-US', 'light'],
+      [2, 'de-DE', 'light'],
+      [2, 'en-US', 'dark'],
     ])) {
       const page = await open(SIZES[size], { bypassCSP: true, colorScheme, locale });
       for (const name of PAGES) {

@@ -60,7 +60,16 @@ export class App extends EventTarget {
       prepare(this.bridge, this.graph.known);
       void this.readStops();
     });
+    this.bridge.addEventListener('state', () => this.bridge.isOpen || this.forgetStops());
     this.machinesChanged();
+  }
+
+  /** Without a connection nobody knows whether the machines are still stopped. */
+  forgetStops() {
+    this.stopped.clear();
+    const { report } = this;
+    if (report && !report.isSending && report.results.every(({ reason }) => reason === null)) this.report = null;
+    this.dispatchEvent(new Event('emergency'));
   }
 
   machinesChanged() {

@@ -55,6 +55,7 @@ export function put(element, text) {
 /** Paths of the icons, in a box of 24 x 24, drawn with a line. */
 const ICONS = {
   lab: 'M9 3h6M10 3v6l-5 9a2 2 0 0 0 2 3h10a2 2 0 0 0 2-3l-5-9V3M8 15h8',
+  parts: 'M4 5h4v4H4zM4 15h4v4H4zM11 7h9M11 17h9',
   platform: 'M4 8h16v8H4zM7 16v3M17 16v3M8 8l4-3 4 3',
   map: 'M3 6l6-2 6 2 6-2v14l-6 2-6-2-6 2zM9 4v14M15 6v14',
   roadmap: 'M6 19a2 2 0 1 0 0-.1M18 7a2 2 0 1 0 0-.1M6 17c0-6 12-4 12-9',
@@ -134,7 +135,9 @@ export function button(key, click, options = {}) {
   const attrs = { type: 'button' };
   const name = `button ${options.class ?? ''}`.trim();
   if (options.iconOnly && options.icon) {
-    return h('button', { class: `${name} square`, title: key, attrs, on: { click } }, icon(options.icon));
+    // Toolbars show the word below the icon where there is room.
+    const word = h('span', { class: 'tool-word', t: key, attrs: { 'aria-hidden': 'true' } });
+    return h('button', { class: `${name} square`, title: key, attrs, on: { click } }, icon(options.icon), word);
   }
   const text = h('span', { t: key });
   return h('button', { class: name, attrs, on: { click } }, options.icon && icon(options.icon), text);
@@ -155,6 +158,51 @@ export function card(key, ...children) {
 /** A part that can be opened. @param {Key} key @param {boolean} open @param {...Child} children */
 export function foldable(key, open, ...children) {
   return h('details', { class: 'card', attrs: { open } }, h('summary', { t: key }), ...children);
+}
+
+/**
+ * Asks in front of the page.
+ *
+ * @param {Key} yes Text of the button that agrees. @param {...Child} content @returns {Promise<boolean>}
+ */
+export function agree(yes, ...content) {
+  const cancel = { click: () => dialog.close() };
+  const dialog = h(
+    'dialog',
+    {},
+    h(
+      'form',
+      { attrs: { method: 'dialog' } },
+      ...content,
+      h(
+        'div',
+        { class: 'row' },
+        h('button', { class: 'button primary', t: yes, attrs: { value: 'yes' } }),
+        h('button', { class: 'button', t: 'common.cancel', attrs: { type: 'button' }, on: cancel }),
+      ),
+    ),
+  );
+  document.body.append(dialog);
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue === 'yes');
+    });
+    dialog.showModal();
+  });
+}
+
+/**
+ * Marks a button as one that has no effect now, with the reason as its tool tip. It stays within reach of the keyboard.
+ *
+ * @param {HTMLButtonElement} element @param {Key | null} why null: it has an effect. @param {Key} hint Its usual tip.
+ */
+export function setAvailable(element, why, hint) {
+  if (why) element.setAttribute('aria-disabled', 'true');
+  else element.removeAttribute('aria-disabled');
+  if (element.dataset.tHelp === (why ?? hint)) return;
+  element.dataset.tHelp = why ?? hint;
+  translate(element);
 }
 
 /** Lets the user save a text as a file. @param {string} name @param {string} text @param {string} type */

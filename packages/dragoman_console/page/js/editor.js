@@ -4,10 +4,10 @@
  * The subclass says how its document is read, written and drawn, and has the tools.
  */
 
-import { button, card, checkbox, chooseFile, download, h, put } from './dom.js';
+import { agree, button, card, checkbox, chooseFile, download, h, put } from './dom.js';
 import { History } from './history.js';
 import { number, onLanguage, t } from './i18n.js';
-import { split, toolGroup, zoomButtons } from './layout.js';
+import { OF_MAP, OF_ROADMAP, legend, split, toolGroup, zoomButtons } from './layout.js';
 import { paintPlatform } from './paint.js';
 import { View } from './view.js';
 
@@ -268,38 +268,11 @@ export class Editor {
   }
 
   /** Asks for a text. @param {Key} key @param {string} [value] @returns {Promise<string | null>} */
-  ask(key, value = '') {
+  async ask(key, value = '') {
     const input = h('input', { attrs: { type: 'text', value, autofocus: true, maxlength: 200 } });
-    const dialog = h(
-      'dialog',
-      {},
-      h(
-        'form',
-        { attrs: { method: 'dialog' } },
-        h('label', { class: 'field' }, h('span', { t: key }), input),
-        h(
-          'div',
-          { class: 'row' },
-          h('button', { class: 'button primary', t: 'common.ok', attrs: { value: 'ok' } }),
-          h('button', {
-            class: 'button',
-            t: 'common.cancel',
-            attrs: { value: '', type: 'button' },
-            on: { click: () => dialog.close() },
-          }),
-        ),
-      ),
-    );
-    document.body.append(dialog);
-    return new Promise((resolve) => {
-      dialog.addEventListener('close', () => {
-        const text = input.value.trim();
-        dialog.remove();
-        this.canvas.focus();
-        resolve(dialog.returnValue === 'ok' && text ? text : null);
-      });
-      dialog.showModal();
-    });
+    const isAgreed = await agree('common.ok', h('label', { class: 'field' }, h('span', { t: key }), input));
+    this.canvas.focus();
+    return (isAgreed && input.value.trim()) || null;
   }
 
   /** The page. @param {EditorTool[][]} groups Tools. @param {HTMLElement[]} actions Further buttons.
@@ -341,6 +314,7 @@ export class Editor {
     const toolGroups = groups.map((tools) =>
       toolGroup(...tools.map((tool) => /** @type {HTMLElement} */ (this.toolButtons.get(tool.name)))),
     );
+    const corner = h('div', { class: 'corner' }, this.position, this.title);
     const root = split(
       'map.tools',
       [
@@ -350,7 +324,7 @@ export class Editor {
         actions.length ? toolGroup(...actions) : null,
         toolGroup(...zoomButtons(this.view, () => this.fit())),
       ],
-      [h('div', { class: 'stage' }, this.canvas, h('div', { class: 'corner' }, this.position, this.title), this.hint)],
+      [h('div', { class: 'stage' }, this.canvas, corner, legend([...OF_MAP, ...OF_ROADMAP]), this.hint)],
       this.side,
     );
     this.choose(groups[0][0]);

@@ -37,12 +37,13 @@ export function t(key, values = {}) {
 
 /** Sets the texts of one element from its `data-t...` attributes. @param {HTMLElement} element */
 export function translate(element) {
-  const { t: text, tTitle: title, tLabel: label, tHint: hint } = element.dataset;
+  const { t: text, tTitle: title, tLabel: label, tHint: hint, tHelp: help } = element.dataset;
   if (text) element.textContent = t(/** @type {Key} */ (text));
   if (title) {
     element.title = t(/** @type {Key} */ (title));
     element.setAttribute('aria-label', element.title);
   }
+  if (help) element.title = t(/** @type {Key} */ (help));
   if (label) element.setAttribute('aria-label', t(/** @type {Key} */ (label)));
   if (hint) element.setAttribute('placeholder', t(/** @type {Key} */ (hint)));
 }
@@ -62,7 +63,7 @@ export function setLanguage(next) {
     // The choice lasts for this visit only.
   }
   document.documentElement.lang = next;
-  const query = '[data-t],[data-t-title],[data-t-label],[data-t-hint]';
+  const query = '[data-t],[data-t-title],[data-t-label],[data-t-hint],[data-t-help]';
   for (const element of document.querySelectorAll(query)) translate(/** @type {HTMLElement} */ (element));
   for (const listener of listeners) listener();
 }

@@ -9,7 +9,8 @@ export function toolGroup(...buttons) {
   return h('div', { class: 'tool-group' }, ...buttons);
 }
 
-/** Shows all of a drawing, zooms in and out. @param {import('./view.js').View} view @param {() => void} fit */
+/** Shows all of a drawing, zooms in and out. @param {{ zoom: (factor: number) => void }} view
+ * @param {() => void} fit */
 export function zoomButtons(view, fit) {
   return [
     button('tool.fit', fit, { icon: 'fit', iconOnly: true }),
@@ -25,8 +26,41 @@ export function zoomButtons(view, fit) {
  * @param {HTMLElement[]} stage @param {HTMLElement} panel
  */
 export function split(name, tools, stage, panel) {
-  const bar = h('div', { class: 'tools', label: name, attrs: { role: 'toolbar' } }, ...tools);
+  const words = button('tool.words', () => bar.classList.toggle('labelled'), { icon: 'menu', iconOnly: true });
+  words.classList.add('narrow-only');
+  const bar = h('div', { class: 'tools', label: name, attrs: { role: 'toolbar' } }, words, ...tools);
   return h('div', { class: 'split' }, h('div', { class: 'drawing' }, bar, ...stage), panel);
+}
+
+/** What the colours of a map mean. @type {[string, Key][]} */
+export const OF_MAP = [
+  ['ink', 'legend.wall'],
+  ['reflector', 'legend.reflector'],
+  ['prohibit', 'legend.prohibit'],
+  ['workarea', 'legend.workarea'],
+  ['hidden', 'legend.hidden'],
+];
+/** What the colours of a roadmap mean. @type {[string, Key][]} */
+export const OF_ROADMAP = [
+  ['station', 'legend.station'],
+  ['edge', 'legend.edge'],
+];
+
+/** Whether this is a screen for fingers, for hints that name mouse and keys. */
+export const isTouch = () => matchMedia('(pointer: coarse)').matches;
+
+/**
+ * What the colours of a drawing mean.
+ *
+ * @param {[string, Key][]} entries Names of colours of the style sheet, with what they stand for.
+ */
+export function legend(entries) {
+  const rows = entries.map(([color, key]) => {
+    const swatch = h('i', { class: 'swatch' });
+    swatch.style.background = `var(--${color})`;
+    return h('li', {}, swatch, h('span', { t: key }));
+  });
+  return h('details', { class: 'legend' }, h('summary', { t: 'legend.title' }), h('ul', {}, ...rows));
 }
 
 /** Makes a function that runs `paint` once with the next frame. @param {() => void} paint */

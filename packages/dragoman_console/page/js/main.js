@@ -9,9 +9,21 @@ import { currentLanguage, onLanguage, setLanguage, t } from './i18n.js';
 /** @typedef {import('./texts.js').Key} Key */
 
 /**
- * The pages, each loaded when it is shown first.
- * @type {{ id: string, key: Key, icon: import('./dom.js').Icon, load: () => Promise<(app: App) => Page> }[]}
+ * A page, which is loaded when it is shown first.
+ *
+ * @typedef {object} Entry
+ * @property {string} id
+ * @property {Key} key
+ * @property {import('./dom.js').Icon} icon
+ * @property {() => Promise<(app: App) => Page>} load
+ * @property {(graph: import('./graph.js').Graph) => boolean} [isThere] Whether its machine is in the lab.
+ * @property {Key} [absent] What is said if it is not.
  */
+
+/** For pages of a platform. @type {Pick<Entry, 'isThere' | 'absent'>} */
+const OF_PLATFORM = { isThere: ({ machines }) => machines.platforms.length > 0, absent: 'absent.platform' };
+
+/** @type {Entry[]} */
 const PAGES = [
   { id: 'lab', key: 'nav.lab', icon: 'lab', load: async () => (await import('./pages/lab.js')).labPage },
   {
@@ -19,40 +31,67 @@ const PAGES = [
     key: 'nav.platform',
     icon: 'platform',
     load: async () => (await import('./pages/platform.js')).platformPage,
+    ...OF_PLATFORM,
   },
-  { id: 'map', key: 'nav.map', icon: 'map', load: async () => (await import('./pages/map-editor.js')).mapPage },
+  {
+    id: 'map',
+    key: 'nav.map',
+    icon: 'map',
+    load: async () => (await import('./pages/map-editor.js')).mapPage,
+    ...OF_PLATFORM,
+  },
   {
     id: 'roadmap',
     key: 'nav.roadmap',
     icon: 'roadmap',
     load: async () => (await import('./pages/roadmap-editor.js')).roadmapPage,
+    ...OF_PLATFORM,
   },
   {
     id: 'program',
     key: 'nav.program',
     icon: 'program',
     load: async () => (await import('./pages/program.js')).programPage,
+    ...OF_PLATFORM,
   },
   {
     id: 'hardware',
     key: 'nav.hardware',
     icon: 'hardware',
     load: async () => (await import('./pages/hardware.js')).hardwarePage,
+    ...OF_PLATFORM,
   },
+  { id: 'parts', key: 'nav.parts', icon: 'parts', load: async () => (await import('./pages/parts.js')).partsPage },
   {
     id: 'parameters',
     key: 'nav.parameters',
     icon: 'parameters',
     load: async () => (await import('./pages/parameters.js')).parametersPage,
   },
-  { id: 'arms', key: 'nav.arms', icon: 'arms', load: async () => (await import('./pages/arms.js')).armsPage },
+  {
+    id: 'arms',
+    key: 'nav.arms',
+    icon: 'arms',
+    load: async () => (await import('./pages/arms.js')).armsPage,
+    isThere: ({ machines, servoArms }) => machines.arms.length + servoArms.size > 0,
+    absent: 'absent.arm',
+  },
   {
     id: 'turtlebot',
     key: 'nav.turtlebot',
     icon: 'turtlebot',
     load: async () => (await import('./pages/turtlebot.js')).turtlebotPage,
+    isThere: ({ machines }) => machines.bases.length > 0,
+    absent: 'absent.base',
   },
-  { id: 'world', key: 'nav.world', icon: 'world', load: async () => (await import('./pages/world.js')).worldPage },
+  {
+    id: 'world',
+    key: 'nav.world',
+    icon: 'world',
+    load: async () => (await import('./pages/world.js')).worldPage,
+    isThere: ({ machines }) => machines.worlds.length > 0,
+    absent: 'absent.world',
+  },
   {
     id: 'recorder',
     key: 'nav.recorder',
@@ -63,6 +102,10 @@ const PAGES = [
 
 /** Time out of sight after which a page ends its subscriptions. */
 const REST_MS = 20000;
+/** Time without a first connection after which the page says so. */
+const PATIENCE_MS = 1500;
+/** Time after which a server that does not answer is taken for lost. */
+const SILENT_MS = 3000;
 
 const app = new App();
 /** @type {Map<string, Page>} */
@@ -111,6 +154,8 @@ const stop = h(
   h('span', { class: 'stop-text', t: 'stop.button' }),
 );
 const stopText = /** @type {HTMLElement} */ (stop.firstChild);
+/** Shown while there is no connection. */
+const banner = h('div', { class: 'banner', attrs: { role: 'alert', hidden: true } });
 /** Which machines have confirmed the stop, and which not. */
 const stopReport = h('div', { class: 'stop-report', attrs: { role: 'alert', hidden: true } });
 
@@ -123,9 +168,26 @@ function toggleMenu(open) {
 function showConnection() {
   // What is held when the connection is lost does not go on when it is back.
   releaseAll();
-  link.className = `chip ${app.bridge.isOpen ? 'good' : 'bad'}`;
-  say(link, app.bridge.isOpen ? 'link.open' : 'link.closed');
-  document.body.classList.toggle('offline', !app.bridge.isOpen);
+  const { isOpen } = app.bridge;
+  link.className = `chip ${isOpen ? 'good' : 'bad'}`;
+  say(link, isOpen ? 'link.open' : 'link.closed');
+  document.body.classList.toggle('offline', !isOpen);
+  if (!isOpen && !lostAt) lostAt = new Date();
+  if (isOpen) wasOpen = true;
+  if (isOpen) lostAt = null;
+  showBanner();
+}
+
+/** When the connection was lost. @type {Date | null} */
+let lostAt = null;
+let wasOpen = false;
+/** Says that nothing on the page is the present state. */
+function showBanner() {
+  // At the start there is nothing that could be old.
+  banner.hidden = !lostAt || (!wasOpen && Date.now() - lostAt.getTime() < PATIENCE_MS);
+  if (banner.hidden || !lostAt) return;
+  const time = lostAt.toLocaleTimeString([], { hour12: false });
+  put(banner, wasOpen ? t('link.lost', { time }) : t('link.nobody'));
 }
 
 function showStop() {
@@ -147,8 +209,7 @@ function showReport() {
   if (!report) return stopReport.replaceChildren();
   const failed = report.results.filter(({ reason }) => reason !== null);
   const sent = report.results.filter(({ reason }) => reason === null);
-  const names = (/** @type {boolean} */ isTold) =>
-    sent.filter((one) => one.isTold === isTold).map(({ name }) => name);
+  const names = (/** @type {boolean} */ isTold) => sent.filter((one) => one.isTold === isTold).map(({ name }) => name);
   const [good, told] = [names(false), names(true)];
   stopReport.classList.toggle('bad', report.isSending || failed.length > 0);
   stopReport.classList.toggle('warn', !report.isSending && !failed.length && told.length > 0);
@@ -161,10 +222,7 @@ function showReport() {
   if (told.length) line('told', t('stop.cannotConfirm', { names: told.join(', ') }));
   if (failed.length) {
     const lines = failed.map(({ name, reason }) => h('li', {}, name ? `${name}: ${reason}` : `${reason}`));
-    parts.push(
-      h('p', { t: 'stop.failed', attrs: { 'data-kind': 'failed' } }),
-      h('ul', {}, ...lines),
-    );
+    parts.push(h('p', { t: 'stop.failed', attrs: { 'data-kind': 'failed' } }), h('ul', {}, ...lines));
   }
   if (failed.length || told.length) {
     const release = { click: () => void app.releaseStop() };
@@ -176,15 +234,13 @@ function showReport() {
 
 function showLanguage() {
   const [long, short] = currentLanguage() === 'en' ? ['Deutsch', 'DE'] : ['English', 'EN'];
-  language.replaceChildren(
-    h('span', { class: 'long' }, long),
-    h('span', { class: 'short' }, short),
-  );
+  language.replaceChildren(h('span', { class: 'long' }, long), h('span', { class: 'short' }, short));
   language.title = long;
   language.lang = currentLanguage() === 'en' ? 'de' : 'en';
   document.documentElement.lang = currentLanguage();
   showTitle();
   showStop();
+  showBanner();
   for (const page of made.values()) page.refresh?.();
 }
 
@@ -193,6 +249,24 @@ function showTitle() {
   if (!page) return;
   say(title, page.key);
   document.title = `${t(page.key)} · Dragoman`;
+}
+
+/** Whether the page that is shown only says that its machine is not there. */
+let isAbsent = false;
+
+/** Settles when the machines are known, or cannot be found out. @type {Promise<void>} */
+const graphRead = new Promise((resolve) => {
+  app.graph.addEventListener('read', () => resolve(), { once: true });
+  setTimeout(resolve, PATIENCE_MS);
+});
+
+/** Links to pages of machines that are not in the lab are hidden, unless such a page is shown. */
+function showLinks() {
+  for (const page of PAGES) {
+    const link = links.get(page.id);
+    const isHidden = app.graph.isKnown && page.isThere?.(app.graph) === false && page.id !== shown;
+    if (link) link.hidden = isHidden;
+  }
 }
 
 async function route() {
@@ -209,6 +283,16 @@ async function route() {
     else one.removeAttribute('aria-current');
   }
   showTitle();
+  await graphRead;
+  showLinks();
+  if (shown !== page.id) return;
+  isAbsent = app.graph.isKnown && page.isThere?.(app.graph) === false;
+  if (isAbsent) {
+    const text = h('p', { t: page.absent });
+    main.replaceChildren(h('div', { class: 'page' }, h('div', { class: 'card' }, text)));
+    main.dataset.page = main.dataset.ready = page.id;
+    return;
+  }
   let built = made.get(page.id);
   if (!built) {
     const build = await page.load();
@@ -238,10 +322,21 @@ function rest() {
   }
 }
 
+/** Shows the page again when its machine has appeared. */
+function machinesRead() {
+  showLinks();
+  // For programs that operate the page: it shows the machines that there are.
+  document.body.dataset.graph = 'read';
+  const page = PAGES.find((one) => one.id === shown);
+  if (!isAbsent || page?.isThere?.(app.graph) === false) return;
+  shown = '';
+  void route();
+}
+
 /** Begins the page's subscriptions again, for example with the names of other machines; not while a control is held. */
 function enterAgain() {
   const page = made.get(shown);
-  if (!page || isResting) return;
+  if (!page || isResting || isAbsent) return;
   // The page would be drawn anew, and what is held would be released: the machines that move are still there.
   if (isAnyHeld()) return whenReleased(enterAgain);
   leave();
@@ -251,7 +346,7 @@ function enterAgain() {
 /** Who drives, as the server says; shown to everybody. */
 async function watchDriver() {
   try {
-    const answer = await fetch(`/api/lab${app.query}`);
+    const answer = await fetch(`/api/lab${app.query}`, { signal: AbortSignal.timeout(SILENT_MS) });
     if (answer.ok) {
       const lab = await answer.json();
       app.dispatchEvent(new CustomEvent('lab', { detail: lab }));
@@ -263,8 +358,10 @@ async function watchDriver() {
       driver.title = text;
     }
   } catch {
-    // The connection's state is shown by its own chip.
+    // The connection may be dead though nobody has closed it, as after a pulled cable.
+    app.bridge.drop();
   }
+  showBanner();
 }
 
 document.body.prepend(
@@ -286,7 +383,7 @@ document.body.prepend(
     language,
     stop,
   ),
-  stopReport,
+  h('div', { class: 'notices' }, banner, stopReport),
   nav,
   main,
   app.toasts,
@@ -306,8 +403,7 @@ window.addEventListener('keydown', (event) => {
 app.bridge.addEventListener('state', showConnection);
 app.addEventListener('emergency', showStop);
 app.graph.addEventListener('change', enterAgain);
-// For programs that operate the page: it shows the machines that there are.
-app.graph.addEventListener('read', () => (document.body.dataset.graph = 'read'));
+app.graph.addEventListener('read', machinesRead);
 onLanguage(showLanguage);
 showConnection();
 showLanguage();

@@ -46,7 +46,7 @@ export function paintItem(view, item, isSelected = false, showsFront = false) {
     if (isSelected) view.disc(item.points[0], 3, color);
   } else {
     view.disc(item.points[0], 2.5, color);
-    view.text(item.points[0], item.text ?? '', color, { dx: 7 });
+    view.name(item.points[0], item.text ?? '', color);
   }
 }
 
@@ -92,7 +92,7 @@ export function paintRoadmap(view, state, selected = {}) {
     const reach = 16 / view.scale;
     const tip = transform({ ...station.point, theta: station.theta }, { x: reach, y: 0 });
     view.polyline([station.point, tip], color, 2.5);
-    view.text(station.point, station.name, color, { dx: 12, dy: -12, size: 13 });
+    view.name(station.point, station.name, color, 13);
   }
 }
 

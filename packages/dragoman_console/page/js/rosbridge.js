@@ -23,7 +23,8 @@ import { decodeCbor } from './cbor.js';
  * @property {number} throttle Period that the server was asked for, ms.
  * @property {'none' | 'cbor'} compression
  * @property {number} queue
- * @property {Message} last The last message, for those who subscribe later; undefined before the first.
+ * @property {Message} last The last message, for those who subscribe later; undefined before the first of a connection.
+ * @property {number} arrived When it arrived, ms; -Infinity before the first.
  */
 
 const RECONNECT_MS = [250, 500, 1000, 2000, 4000];
@@ -80,7 +81,9 @@ export class Rosbridge extends EventTarget {
   /** @param {WebSocket} socket */
   lost(socket) {
     if (socket !== this.socket) return;
+    this.socket = null;
     this.isOpen = false;
+    for (const topic of this.topics.values()) topic.last = undefined;
     for (const [id, call] of this.calls) {
       this.calls.delete(id);
       call.reject(new CallError(call.service, 'connection lost'));
@@ -89,6 +92,19 @@ export class Rosbridge extends EventTarget {
     const wait = RECONNECT_MS[Math.min(this.attempts, RECONNECT_MS.length - 1)];
     this.attempts += 1;
     setTimeout(() => this.connect(), wait);
+  }
+
+  /** Gives up a connection whose server does not answer any more: the system may take minutes to notice. */
+  drop() {
+    const { socket } = this;
+    if (!socket || !this.isOpen) return;
+    socket.close();
+    this.lost(socket);
+  }
+
+  /** Time since the last message of a topic, ms; Infinity without one. @param {string} topic */
+  age(topic) {
+    return performance.now() - (this.topics.get(topic)?.arrived ?? -Infinity);
   }
 
   /** Sends an operation; without a connection it is dropped. @param {object} operation @returns {boolean} */
@@ -120,6 +136,7 @@ export class Rosbridge extends EventTarget {
     const topic = this.topics.get(name);
     if (!topic) return;
     topic.last = message;
+    topic.arrived = performance.now();
     for (const subscriber of [...topic.subscribers]) subscriber.receive(message);
   }
 
@@ -165,7 +182,8 @@ export class Rosbridge extends EventTarget {
     let topic = this.topics.get(name);
     if (!topic) {
       const compression = options.compression ?? 'none';
-      topic = { type, subscribers: new Set(), throttle, compression, queue: options.queue ?? 1, last: undefined };
+      const queue = options.queue ?? 1;
+      topic = { type, subscribers: new Set(), throttle, compression, queue, last: undefined, arrived: -Infinity };
       this.topics.set(name, topic);
       this.sendSubscribe(name, topic);
     } else if (throttle < topic.throttle) {

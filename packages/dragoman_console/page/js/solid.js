@@ -1,22 +1,24 @@
-/**
- * A drawing of a robot in space: seen from a point that the user turns by dragging, by the arrow keys or by the wheel.
- */
+/** A drawing of a robot in space: seen from a point that the user turns ({@link Orbit}). */
 
 import { facesAt, linkPoses } from './urdf.js';
 import { apply } from './spatial.js';
 import { h } from './dom.js';
 import { withNextFrame } from './layout.js';
+import { Orbit } from './orbit.js';
 
 /** @typedef {import('./urdf.js').Robot} Robot */
 /** @typedef {import('./spatial.js').Vector} Vector */
 /** @typedef {import('./spatial.js').Motion} Motion */
+/** A flat part of a surface, with its corners counter-clockwise.
+ * @typedef {{ corners: Vector[], color: readonly number[] }} Face */
 
 const AXES = /** @type {const} */ ([
   [[1, 0, 0], '#e5484d'],
   [[0, 1, 0], '#30a46c'],
   [[0, 0, 1], '#3b82f6'],
 ]);
-const LIGHT = [0.35, -0.45, 0.82];
+/** Direction to the light. */
+export const LIGHT = [0.35, -0.45, 0.82];
 
 export class Solid {
   constructor() {
@@ -27,76 +29,39 @@ export class Solid {
     this.positions = new Map();
     /** Poses to show as axes, in the root's frame. @type {{ motion: Motion, isGhost: boolean }[]} */
     this.frames = [];
-    this.azimuth = -2.2;
-    this.elevation = 0.42;
-    /** Pixels per m; 0: not chosen yet. */
-    this.scale = 0;
-    /** @type {number[]} */
-    this.center = [0, 0, 0.3];
     /** Draws once, with the next frame. */
     this.request = withNextFrame(() => this.paint());
+    this.eye = new Orbit(this.canvas, this.request);
     new ResizeObserver(() => this.request()).observe(this.canvas);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.request());
-    this.listen();
   }
 
   /** @param {Robot} robot */
   show(robot) {
     this.robot = robot;
-    this.scale = 0;
+    this.refit();
+  }
+
+  /** Chooses scale and middle anew with the next drawing. */
+  refit() {
+    this.eye.scale = 0;
     this.request();
   }
 
-  /** Chooses scale and centre so that the robot is seen whole. @param {Vector[]} points @param {number} side px */
-  fit(points, side) {
-    const min = [Infinity, Infinity, Infinity];
-    const max = [-Infinity, -Infinity, -Infinity];
-    for (const point of points) {
-      for (const axis of [0, 1, 2]) {
-        min[axis] = Math.min(min[axis], point[axis]);
-        max[axis] = Math.max(max[axis], point[axis]);
-      }
-    }
-    if (!Number.isFinite(min[0])) return;
-    this.center = [(min[0] + max[0]) / 2, (min[1] + max[1]) / 2, (min[2] + max[2]) / 2];
-    const size = Math.hypot(max[0] - min[0], max[1] - min[1], max[2] - min[2]);
-    this.scale = (0.95 * side) / Math.max(size, 0.1);
-  }
-
   paint() {
-    const { width, height } = this.canvas.getBoundingClientRect();
-    if (width === 0) return;
-    const ratio = window.devicePixelRatio || 1;
-    if (this.canvas.width !== Math.round(width * ratio)) this.canvas.width = Math.round(width * ratio);
-    if (this.canvas.height !== Math.round(height * ratio)) this.canvas.height = Math.round(height * ratio);
-    const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d'));
-    const style = getComputedStyle(this.canvas);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = style.getPropertyValue('--canvas');
-    context.fillRect(0, 0, width, height);
-    const { robot } = this;
+    const sheet = begin(this.canvas);
+    if (!sheet) return;
+    const { context, style, width, height } = sheet;
+    const { robot, eye } = this;
     const poses = robot ? linkPoses(robot, this.positions) : new Map();
     const faces = robot ? facesAt(robot, poses) : [];
-    if (this.scale === 0)
-      this.fit(
+    if (eye.scale === 0)
+      eye.fit(
         faces.flatMap((face) => face.corners),
-        Math.min(width, height),
+        width,
+        height,
       );
-    const scale = this.scale || 200;
-
-    const [ca, sa] = [Math.cos(this.azimuth), Math.sin(this.azimuth)];
-    const [ce, se] = [Math.cos(this.elevation), Math.sin(this.elevation)];
-    /** Right, up, towards the viewer. @param {Vector} point */
-    const project = (point) => {
-      const [x, y, z] = [point[0] - this.center[0], point[1] - this.center[1], point[2] - this.center[2]];
-      const right = -sa * x + ca * y;
-      const ahead = ca * x + sa * y;
-      return {
-        x: width / 2 + right * scale,
-        y: height / 2 - (ce * z - se * ahead) * scale,
-        depth: ce * ahead + se * z,
-      };
-    };
+    const project = eye.projection(width, height);
     const line = (
       /** @type {Vector} */ from,
       /** @type {Vector} */ to,
@@ -118,31 +83,7 @@ export class Solid {
       line([at, -reach, 0], [at, reach, 0], color, 1);
       line([-reach, at, 0], [reach, at, 0], color, 1);
     }
-    const view = [ca * ce, sa * ce, se];
-    const drawn = faces
-      .map((face) => {
-        const corners = face.corners.map(project);
-        return {
-          corners,
-          normal: normalOf(face.corners),
-          color: face.color,
-          depth: mean(corners.map((one) => one.depth)),
-        };
-      })
-      .filter((face) => dot(face.normal, view) > 0)
-      .sort((a, b) => a.depth - b.depth);
-    for (const face of drawn) {
-      const shade = 0.55 + 0.45 * Math.max(0, dot(face.normal, LIGHT));
-      const parts = face.color.map((part) => Math.round(255 * Math.min(1, part * shade + 0.04)));
-      context.fillStyle = `rgb(${parts.join(',')})`;
-      context.strokeStyle = context.fillStyle;
-      context.lineWidth = 1;
-      context.beginPath();
-      face.corners.forEach(({ x, y }, at) => (at ? context.lineTo(x, y) : context.moveTo(x, y)));
-      context.closePath();
-      context.fill();
-      context.stroke();
-    }
+    paintFaces(context, faces, eye, project);
     for (const { motion, isGhost } of this.frames) {
       context.setLineDash(isGhost ? [4, 4] : []);
       for (const [axis, color] of AXES) {
@@ -161,44 +102,54 @@ export class Solid {
   pose(link) {
     return this.robot ? linkPoses(this.robot, this.positions).get(link) : undefined;
   }
+}
 
-  listen() {
-    const { canvas } = this;
-    const turn = (/** @type {number} */ dx, /** @type {number} */ dy) => {
-      this.azimuth -= dx / 120;
-      this.elevation = Math.min(1.5, Math.max(-1.2, this.elevation + dy / 120));
-      this.request();
-    };
-    const zoom = (/** @type {number} */ factor) => {
-      this.scale = Math.min(6000, Math.max(30, this.scale * factor));
-      this.request();
-    };
-    canvas.addEventListener('pointerdown', (event) => canvas.setPointerCapture(event.pointerId));
-    canvas.addEventListener('pointermove', (event) => {
-      if (canvas.hasPointerCapture(event.pointerId)) turn(event.movementX, event.movementY);
-    });
-    canvas.addEventListener(
-      'wheel',
-      (event) => {
-        event.preventDefault();
-        zoom(Math.exp(-event.deltaY / 500));
-      },
-      { passive: false },
-    );
-    canvas.addEventListener('keydown', (event) => {
-      /** @type {Record<string, () => void>} */
-      const keys = {
-        ArrowLeft: () => turn(-12, 0),
-        ArrowRight: () => turn(12, 0),
-        ArrowUp: () => turn(0, 12),
-        ArrowDown: () => turn(0, -12),
-        '+': () => zoom(1.2),
-        '-': () => zoom(0.8),
-      };
-      if (!keys[event.key] || event.ctrlKey) return;
-      event.preventDefault();
-      keys[event.key]();
-    });
+/**
+ * Makes a canvas as large as it is shown, and empties it; null while it is not shown.
+ *
+ * @param {HTMLCanvasElement} canvas
+ */
+export function begin(canvas) {
+  const { width, height } = canvas.getBoundingClientRect();
+  const context = canvas.getContext('2d');
+  if (width === 0 || !context) return null;
+  const ratio = window.devicePixelRatio || 1;
+  if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
+  if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
+  const style = getComputedStyle(canvas);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.fillStyle = style.getPropertyValue('--canvas');
+  context.fillRect(0, 0, width, height);
+  return { context, style, width, height };
+}
+
+/**
+ * Paints the faces that the eye sees, the farthest first.
+ *
+ * @param {CanvasRenderingContext2D} context @param {Face[]} faces @param {Orbit} eye
+ * @param {ReturnType<Orbit['projection']>} project
+ */
+export function paintFaces(context, faces, eye, project) {
+  const [, , near] = eye.axes();
+  const drawn = faces
+    .map((face) => {
+      const corners = face.corners.map(project);
+      const depth = mean(corners.map((one) => one.depth));
+      return { corners, normal: normalOf(face.corners), color: face.color, depth };
+    })
+    .filter((face) => dot(face.normal, near) > 0)
+    .sort((a, b) => a.depth - b.depth);
+  for (const face of drawn) {
+    const shade = 0.55 + 0.45 * Math.max(0, dot(face.normal, LIGHT));
+    const parts = face.color.slice(0, 3).map((part) => Math.round(255 * Math.min(1, part * shade + 0.04)));
+    context.fillStyle = `rgba(${parts.join(',')},${face.color[3] ?? 1})`;
+    context.strokeStyle = context.fillStyle;
+    context.lineWidth = 1;
+    context.beginPath();
+    face.corners.forEach(({ x, y }, at) => (at ? context.lineTo(x, y) : context.moveTo(x, y)));
+    context.closePath();
+    context.fill();
+    context.stroke();
   }
 }
 
@@ -209,7 +160,7 @@ const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const mean = (values) => values.reduce((sum, one) => sum + one, 0) / values.length;
 
 /** Unit normal of a face with its corners counter-clockwise. @param {Vector[]} corners */
-function normalOf([a, b, c]) {
+export function normalOf([a, b, c]) {
   const [u, v] = [
     [b[0] - a[0], b[1] - a[1], b[2] - a[2]],
     [c[0] - a[0], c[1] - a[1], c[2] - a[2]],

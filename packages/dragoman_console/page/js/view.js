@@ -65,6 +65,8 @@ export class View {
     this.request = withNextFrame(() => this.paint());
     /** @type {Bounds | null} */
     this.pendingFit = null;
+    /** Names to be drawn last. @type {{ at: Point, text: string, color: string, size: number }[]} */
+    this.names = [];
     /** @type {Record<string, string>} */
     this.colors = {};
     this.observer = new ResizeObserver(() => this.resize());
@@ -104,7 +106,9 @@ export class View {
     context.lineJoin = 'round';
     context.lineCap = 'round';
     if (this.hasGrid) this.paintGrid();
+    this.names = [];
     this.draw(this);
+    this.paintNames();
     this.paintCross();
     // For programs that operate the page: pixels per m, and the middle.
     const shown = `${this.scale} ${this.center.x} ${this.center.y}`;
@@ -489,6 +493,44 @@ export class View {
     context.strokeText(text, x + (options.dx ?? 0), y + (options.dy ?? 0));
     context.fillStyle = color;
     context.fillText(text, x + (options.dx ?? 0), y + (options.dy ?? 0));
+  }
+
+  /**
+   * A name beside a point, drawn last, where it covers no other name; the largest first.
+   *
+   * @param {Point} at @param {string} text @param {string} color @param {number} [size] px
+   */
+  name(at, text, color, size = 12) {
+    if (text) this.names.push({ at, text, color, size });
+  }
+
+  paintNames() {
+    const { context } = this;
+    /** @type {{ left: number, top: number, right: number, bottom: number }[]} */
+    const taken = [];
+    for (const { at, text, color, size } of [...this.names].sort((a, b) => b.size - a.size)) {
+      const { x, y } = this.toScreen(at);
+      context.font = `${size}px system-ui, sans-serif`;
+      const width = context.measureText(text).width;
+      const places = [
+        [size, -size],
+        [size, size],
+        [-size - width, -size],
+        [-size - width, size],
+      ];
+      const boxOf = (/** @type {number[]} */ [dx, dy]) => {
+        const [left, top] = [x + dx, y + dy - size / 2];
+        return { left, top, right: left + width, bottom: top + size };
+      };
+      const isFree = (/** @type {ReturnType<typeof boxOf>} */ box) =>
+        taken.every(
+          (one) => one.right < box.left || box.right < one.left || one.bottom < box.top || box.bottom < one.top,
+        );
+      const place = places.find((one) => isFree(boxOf(one)));
+      if (!place) continue;
+      taken.push(boxOf(place));
+      this.text(at, text, color, { dx: place[0], dy: place[1], size });
+    }
   }
 
   /**

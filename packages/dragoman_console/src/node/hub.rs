@@ -231,7 +231,10 @@ impl Hub {
                 ("subscribed topics", hub.topics.count().to_string()),
                 ("messages lost by slow clients", lost.to_string()),
             ];
-            let message = format!("{} clients", clients.len());
+            let message = match clients.len() {
+                1 => "1 client".to_owned(),
+                count => format!("{count} clients"),
+            };
             diagnostics.publish(Severity::Ok, &message, &values);
         })
     }

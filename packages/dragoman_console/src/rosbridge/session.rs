@@ -35,6 +35,8 @@ pub struct Session {
     /// For the ids of fragments.
     last_split: u64,
     warning: Option<String>,
+    /// What was refused of the client.
+    refused: u64,
     /// Earliest time of the next warning.
     next_warning: Duration,
 }
@@ -56,6 +58,7 @@ impl Session {
             orders: VecDeque::new(),
             last_split: 0,
             warning: None,
+            refused: 0,
             next_warning: Duration::ZERO,
         }
     }
@@ -137,6 +140,9 @@ impl Session {
 
     /// Reports something to the client, as plain text, if it wants reports of this level.
     pub fn status(&mut self, level: Level, id: Option<&Value>, message: &str) {
+        if level == Level::Error {
+            self.note_refusal(message);
+        }
         if level <= self.level {
             let mut frame =
                 json!({ "op": "status", "level": level.name(), "msg": dragoman_text::line(message) });
@@ -144,6 +150,14 @@ impl Session {
                 frame.insert("id".to_owned(), id.clone());
             }
             self.send(frame.to_string().into(), None, false);
+        }
+    }
+
+    /// Some clients cannot read a status: what is refused is for the log, too, less and less often of the same client.
+    fn note_refusal(&mut self, message: &str) {
+        self.refused += 1;
+        if self.warning.is_none() && (self.refused < 4 || self.refused.is_power_of_two()) {
+            self.warning = Some(format!("refused ({}): {message}", self.refused));
         }
     }
 

@@ -249,3 +249,15 @@ fn long_ids_and_names_are_refused() {
         assert_eq!(drain(&mut session), [json!({ "op": "status", "level": "error", "msg": message })]);
     }
 }
+
+#[test]
+fn what_is_refused_is_for_the_log_less_and_less_often() {
+    let mut session = Session::default();
+    let mut logged = Vec::new();
+    for _ in 0..100 {
+        session.handle_text(NOW, "{");
+        logged.extend(session.poll_warning());
+    }
+    assert_eq!(logged.len(), 8, "{logged:?}");
+    assert!(logged[0].starts_with("refused (1): ") && logged[7].starts_with("refused (64): "), "{logged:?}");
+}

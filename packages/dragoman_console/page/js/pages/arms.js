@@ -4,8 +4,9 @@
  * the robot's description.
  */
 
+import { markOld } from '../aging.js';
 import { SERVO } from '../app.js';
-import { button, card, h, put, say } from '../dom.js';
+import { button, card, h, put, say, setAvailable } from '../dom.js';
 import { Hold, holdButton } from '../drive.js';
 import { number, onLanguage, t } from '../i18n.js';
 import { jointToken } from '../names.js';
@@ -74,6 +75,8 @@ export function armsPage(app) {
   /** Joints of the arm, base first. @type {string[]} */
   let order = [];
   let mode = OFF;
+  /** Whether the drives are on; null: unknown. @type {boolean | null} */
+  let isEnabled = null;
   let seen = 0;
   /** @type {any} */
   let pose = null;
@@ -282,7 +285,7 @@ export function armsPage(app) {
     const isHeld = [...rows.values()].some(({ hold }) => hold.isHeld);
     if (order.join() !== names.join() && names.length >= order.length && !isHeld) {
       order = names;
-      solid.scale = 0;
+      solid.refit();
       rows.clear();
       for (const joint of order) rows.set(joint, row(joint));
       joints.replaceChildren(...[...rows.values()].map((one) => one.root));
@@ -298,15 +301,18 @@ export function armsPage(app) {
     const limits = described.get(joint);
     const isSliding = limits?.type === 'prismatic';
     const unit = isSliding ? 1000 : DEGREES;
-    put(one.value, isSliding ? number(position * 1000, 1, 'mm') : number(position * DEGREES, 1, '°'));
+    const shown = isSliding ? number(position * 1000, 1, 'mm') : number(position * DEGREES, 1, '°');
     const [lower, upper] = limits ? [limits.lower, limits.upper] : [-Math.PI, Math.PI];
     const part = Math.min(1, Math.max(0, (position - lower) / (upper - lower || 1)));
+    put(one.value, part < 0.02 || part > 0.98 ? `${t('arm.atLimit')} · ${shown}` : shown);
     one.bar.style.left = `calc(${(part * 100).toFixed(1)}% - 2px)`;
     one.bar.className = `mark ${part < 0.02 || part > 0.98 ? 'bad' : part < 0.07 || part > 0.93 ? 'warn' : ''}`;
     one.root.title = limits ? `${number(lower * unit, 0)} … ${number(upper * unit, 0, isSliding ? 'mm' : '°')}` : '';
   }
   /** @param {any} message DriveStatus */
   function driveStatus(message) {
+    isEnabled = message.enabled;
+    showActions();
     chips.drives.className = `chip ${message.enabled ? 'good' : 'warn'}`;
     say(chips.drives, message.enabled ? 'arm.drivesOn' : 'arm.drivesOff');
     message.name.forEach((/** @type {string} */ joint, /** @type {number} */ at) => {
@@ -349,6 +355,7 @@ export function armsPage(app) {
       if (!status.name.startsWith(`${prefix}/arm:`)) continue;
       chips.fault.hidden = Number(status.level) < 2;
       put(chips.fault, status.message);
+      showActions();
     }
   }
 
@@ -373,13 +380,7 @@ export function armsPage(app) {
         const rotation = [qx, qy, qz, w].map((part) => number(part, 3)).join(' · ');
         return [
           h('dt', {}, key),
-          h(
-            'dd',
-            {},
-            place,
-            h('br'),
-            `${number(roll, 1)} · ${number(pitch, 1)} · ${number(yaw, 1, '°')}`,
-          ),
+          h('dd', {}, place, h('br'), `${number(roll, 1)} · ${number(pitch, 1)} · ${number(yaw, 1, '°')}`),
           h('dt', {}, t('arm.quaternion')),
           h('dd', {}, rotation),
         ];
@@ -446,6 +447,36 @@ export function armsPage(app) {
     if (await app.order(name('set_joint_goal'), request)) await app.order(name('begin_joint_motion'));
   }
 
+  /** The buttons of the drives: what they do, and why they have no effect now. */
+  const actions = /** @type {{ element: HTMLButtonElement, help: Key, why: () => Key | null }[]} */ ([]);
+  const action = (
+    /** @type {string} */ service,
+    /** @type {Key} */ key,
+    /** @type {Key} */ help,
+    /** @type {() => Key | null} */ why,
+  ) => {
+    const click = () => {
+      const reason = why();
+      if (reason) app.toast('info', t(reason));
+      else trigger(service)();
+    };
+    actions.push({ element: button(key, click, { class: 'small' }), help, why });
+  };
+  const whenOn = () => (isEnabled === false ? /** @type {Key} */ ('why.disabled') : null);
+  action('enable', 'arm.enable', 'help.enable', () => (isEnabled ? 'why.enabled' : null));
+  action('disable', 'arm.disable', 'help.disable', whenOn);
+  action('halt', 'arm.halt', 'help.halt', () => null);
+  action('stop', 'arm.stop', 'help.stopArm', () => null);
+  action('recover', 'arm.recover', 'help.recover', () => (chips.fault.hidden ? 'why.noFault' : null));
+  function showActions() {
+    for (const { element, help, why } of actions) setAvailable(element, why(), help);
+    // What comes next: a fault is cleared, then the drives are switched on.
+    const next = !chips.fault.hidden ? 4 : isEnabled === false ? 0 : -1;
+    actions.forEach(({ element }, at) => element.classList.toggle('primary', at === next));
+  }
+  showActions();
+  const picture = h('section', { class: 'card' }, h('div', { class: 'arm-stage' }, solid.canvas), poseFacts);
+  const jointCard = card('arm.joints', joints);
   const root = h(
     'div',
     { class: 'page arms' },
@@ -453,20 +484,12 @@ export function armsPage(app) {
       'div',
       { class: 'card row spread' },
       h('div', { class: 'row' }, choice, chips.drives, chips.moving, chips.fault),
-      h(
-        'div',
-        { class: 'row tight motion-only' },
-        button('arm.enable', trigger('enable'), { class: 'small primary' }),
-        button('arm.disable', trigger('disable'), { class: 'small' }),
-        button('arm.halt', trigger('halt'), { class: 'small' }),
-        button('arm.stop', trigger('stop'), { class: 'small', icon: 'stop' }),
-        button('arm.recover', trigger('recover'), { class: 'small' }),
-      ),
+      h('div', { class: 'row tight motion-only' }, ...actions.map((one) => one.element)),
     ),
     h(
       'div',
       { class: 'columns wide' },
-      h('section', { class: 'card' }, h('div', { class: 'arm-stage' }, solid.canvas), poseFacts),
+      picture,
       card(
         'arm.jog',
         h(
@@ -485,7 +508,7 @@ export function armsPage(app) {
           h('p', { class: 'hint motion-only', t: 'arm.jogHint' }),
         ),
       ),
-      card('arm.joints', joints),
+      jointCard,
     ),
     h(
       'div',
@@ -610,8 +633,15 @@ export function armsPage(app) {
       chips.drives.hidden = false;
       chips.drives.className = 'chip bad';
       say(chips.drives, 'common.silent');
+      put(chips.moving, '');
     }, 1000);
+    const states = () => name('joint_states');
+    const endMarks = markOld(bridge, [
+      [picture, states],
+      [jointCard, states],
+    ]);
     return () => {
+      endMarks();
       clearInterval(timer);
       for (const one of rows.values()) one.hold.release();
       endKeys();

@@ -198,7 +198,7 @@ export function hardwarePage(app) {
     }
   }
 
-  const silent = h('p', { class: 'chip bad', t: 'state.silent' });
+  const silent = h('p', { class: 'chip bad old-mark', t: 'state.silent' });
   const root = h(
     'div',
     { class: 'page' },
@@ -322,6 +322,7 @@ export function hardwarePage(app) {
     last = status;
     seen = performance.now();
     silent.hidden = true;
+    root.classList.remove('old');
     for (const one of shows) one(status);
   };
   onLanguage(() => last && shows.forEach((one) => one(last)));
@@ -335,6 +336,7 @@ export function hardwarePage(app) {
     ];
     const timer = setInterval(() => {
       silent.hidden = performance.now() - seen < 2000;
+      root.classList.toggle('old', !silent.hidden);
       showTcp();
       if (bridge.isOpen && !document.hidden) void readCan();
     }, 1000);

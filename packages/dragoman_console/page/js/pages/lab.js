@@ -1,395 +1,290 @@
-/** The lab at a glance: who is there, in which state, what it costs, the log, and what to type next. */
+/** The start page: the room with everything in it; what is chosen there is shown and driven beside it. */
 
-import { button, card, foldable, h, put } from '../dom.js';
+import { markOld } from '../aging.js';
+import { controlsOf } from '../controls.js';
+import { isServer, levelOf, valueOf, worst } from '../diagnostics.js';
+import { button, card, h } from '../dom.js';
 import { number, onLanguage, t } from '../i18n.js';
+import { logView } from '../log.js';
+import { isThing, machinesIn } from '../machines.js';
+import { Room, fan, movedOf, pieceOf } from '../room.js';
+import { multiply } from '../spatial.js';
+import { Transforms } from '../transforms.js';
+import { readUrdf } from '../urdf.js';
+import { isTouch, toolGroup, zoomButtons } from '../layout.js';
 
 /** @typedef {import('../app.js').App} App */
-/** @typedef {'good' | 'warn' | 'bad' | 'stale'} Level */
-/**
- * @typedef {object} Part
- * @property {HTMLDetailsElement} root
- * @property {HTMLElement} dot
- * @property {HTMLElement} message
- * @property {HTMLElement} facts
- * @property {number} seen Time of the last report, ms.
- * @property {Level} level
- */
+/** @typedef {import('../machines.js').Machine} Machine */
+/** @typedef {import('../room.js').Piece} Piece */
+/** @typedef {import('../spatial.js').Motion} Motion */
 
-/** @type {Level[]} */
-const LEVELS = ['good', 'warn', 'bad', 'stale'];
-const STALE_MS = 5000;
-const MAX_LINES = 400;
-/** Period of messages to this page from a topic whose rate is measured, ms: only the first one. */
-const NEVER = 24 * 3600 * 1000;
-/** What a newcomer can type next, and why. @type {{ command: string, key: import('../texts.js').Key }[]} */
-const COMMANDS = [
-  { command: 'ros2 topic list', key: 'lab.try.topics' },
-  { command: 'ros2 topic echo --once /neobotix/status', key: 'lab.try.status' },
-  { command: 'ros2 service call /neobotix/connect_to_pltf std_srvs/srv/Trigger', key: 'lab.try.connect' },
-  { command: 'dragoman teleop', key: 'lab.try.teleop' },
-  { command: 'dragoman record', key: 'lab.try.record' },
-  { command: 'rviz2 -d launch/rviz/neobotix.rviz', key: 'lab.try.rviz' },
+const MARKERS = 'visualization_msgs/msg/MarkerArray';
+const DELETE_ALL = 3;
+/** What works without ROS comes first. @type {{ key: import('../texts.js').Key, text: string }[]} */
+const NEXT = [
+  {
+    key: 'start.python',
+    text: [
+      'from dragoman_clients.neobotix import Neobotix',
+      'with Neobotix("127.0.0.1", 10000) as platform:',
+      '    print(platform.go_to_station("middle"))',
+    ].join('\n'),
+  },
+  { key: 'start.octave', text: "apoloMoveMRobot('Pioneer3AT', [0.3 0.2], 2)" },
+  { key: 'start.teleop', text: 'dragoman teleop' },
+  { key: 'start.ros', text: 'ros2 topic list' },
 ];
+/** Counters of `/diagnostics` that count what clients have sent. */
+const SENT = ['datagrams', 'requests', 'commands', 'messages'];
 
-/** @param {any} level Number, or a byte as text. @returns {Level} */
-function levelOf(level) {
-  const value =
-    typeof level === 'string' ? (level.length > 1 ? atob(level).charCodeAt(0) : level.charCodeAt(0)) : level;
-  return LEVELS[Number(value)] ?? 'stale';
-}
+/** Time without poses after which a world counts as another one. */
+const SILENCE_MS = 4000;
 
 /** @param {App} app @returns {import('../app.js').Page} */
 export function labPage(app) {
   const { bridge } = app;
-  /** @type {Map<string, Part>} */
-  const parts = new Map();
-  const list = h('div', { class: 'parts' });
-  const empty = h('p', { class: 'hint', t: 'lab.noParts' });
-  const tiles = { good: tile('lab.good'), warn: tile('lab.warn'), bad: tile('lab.bad'), rate: tile('lab.rate') };
-  const load = tile('lab.load');
-  const memory = tile('lab.memory');
-  const version = h('span', { class: 'hint' });
-  const portRows = h('tbody');
-  /** @type {Map<string, HTMLElement>} */
-  const served = new Map();
-  const ports = card(
-    'lab.ports',
-    h(
-      'div',
-      { class: 'scroll', label: 'lab.ports', attrs: { tabindex: 0, role: 'region' } },
-      h(
-        'table',
-        {},
-        h(
-          'thead',
-          {},
-          h('tr', {}, h('th', { t: 'lab.port' }), h('th', { t: 'lab.protocol' }), h('th', { t: 'lab.clients' })),
-        ),
-        portRows,
-      ),
-    ),
-  );
-  ports.hidden = true;
-  const robots = h('p', { class: 'hint' });
-
-  // Every node of the graph, with its state if /diagnostics has one.
-  const nodeList = h('ul', { class: 'nodes', label: 'lab.nodes' });
-  const nodes = foldable('lab.nodes', false, nodeList);
-  /** @param {string[]} names */
-  const showNodes = (names) => {
-    const shown = [...nodeList.children].map((one) => /** @type {HTMLElement} */ (one).dataset.node);
-    if (shown.join() !== names.join()) {
-      nodeList.replaceChildren(
-        ...names.map((name) =>
-          h('li', { attrs: { 'data-node': name } }, h('span', { class: 'dot' }), h('span', { class: 'mono' }, name)),
-        ),
-      );
-    }
-    for (const one of nodeList.children) {
-      const name = /** @type {HTMLElement} */ (one).dataset.node?.slice(1);
-      const own = [...parts].filter(([part]) => part.split(':')[0] === name).map(([, { level }]) => level);
-      const worst = own.sort((a, b) => LEVELS.indexOf(b) - LEVELS.indexOf(a))[0];
-      const dot = /** @type {HTMLElement} */ (one.firstChild);
-      dot.className = `dot ${worst ?? ''}`;
-      dot.title = worst ? t(/** @type {import('../texts.js').Key} */ (`lab.${worst}`)) : '';
-    }
-  };
-
-  // The console counts messages of topics that a client subscribes to.
-  const rateRows = h('tbody');
-  /** @type {Map<string, { row: HTMLElement, rate: HTMLElement, bytes: HTMLElement, end: () => unknown }>} */
-  const measured = new Map();
-  /** The last counts. @type {{ seconds: number, received: Record<string, [number, number]> } | null} */
-  let counted = null;
-  const rates = foldable(
-    'lab.rates',
-    false,
-    h('p', { class: 'hint', t: 'lab.ratesHint' }),
-    h(
-      'div',
-      { class: 'scroll rates' },
-      h(
-        'table',
-        {},
-        h(
-          'thead',
-          {},
-          h(
-            'tr',
-            {},
-            h('th', { t: 'lab.topic' }),
-            h('th', { class: 'number', t: 'lab.perSecond' }),
-            h('th', { class: 'number', t: 'lab.bytes' }),
-          ),
-        ),
-        rateRows,
-      ),
-    ),
-  );
-  const measure = () => {
-    const wanted = rates.open && isShown && bridge.isOpen ? app.graph.topics : new Map();
-    for (const [name, { row, end }] of measured) {
-      if (wanted.has(name)) continue;
-      end();
-      row.remove();
-      measured.delete(name);
-    }
-    for (const [name, type] of [...wanted].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      if (measured.has(name)) continue;
-      const [rate, bytes] = [h('td', { class: 'number' }, '–'), h('td', { class: 'number' }, '–')];
-      const topic = h('td', { class: 'mono' }, h('div', {}, name), h('div', { class: 'hint' }, type));
-      const row = h('tr', {}, topic, rate, bytes);
-      const after = [...measured].filter(([other]) => other > name).sort(([a], [b]) => (a < b ? -1 : 1))[0];
-      rateRows.insertBefore(row, after?.[1].row ?? null);
-      // What the page subscribes to is counted already.
-      const isOwn = bridge.topics.has(name);
-      const id = `rate:${name}`;
-      if (!isOwn) bridge.send({ op: 'subscribe', id, topic: name, type, throttle_rate: NEVER, queue_length: 1 });
-      const end = () => isOwn || bridge.send({ op: 'unsubscribe', id, topic: name });
-      measured.set(name, { row, rate, bytes, end });
-    }
-  };
-  /** @param {any} lab */
-  const showRates = (lab) => {
-    if (!lab.received) return;
-    for (const [name, { rate, bytes }] of measured) {
-      const [now, before] = [lab.received[name], counted?.received[name]];
-      if (!now || !before || !counted || now[0] < before[0]) continue;
-      const seconds = lab.seconds - counted.seconds;
-      put(rate, number((now[0] - before[0]) / seconds, 1, 'Hz'));
-      put(bytes, number((now[1] - before[1]) / seconds / 1000, 1, 'kB/s'));
-    }
-    counted = lab;
-  };
+  const room = new Room();
+  /** @type {Machine[]} */
+  let machines = [];
+  /** The chosen machine's name, and what is shown of it. @type {string} */
+  let chosen = '';
+  /** @type {ReturnType<typeof controlsOf> | null} */
+  let controls = null;
   let isShown = false;
-  rates.addEventListener('toggle', measure);
-  app.graph.addEventListener('read', measure);
-  bridge.addEventListener('state', () => {
-    // Subscriptions end with the connection.
-    for (const { row } of measured.values()) row.remove();
-    measured.clear();
-    measure();
-  });
+  let world = '';
 
-  const lines = h('ul', { class: 'log', label: 'lab.log', attrs: { tabindex: 0 } });
-  let least = 20;
-  const filter = h(
-    'select',
-    { label: 'lab.level', on: { change: (event) => setLeast(Number(event.target.value)) } },
-    h('option', { t: 'log.debug', attrs: { value: 10 } }),
-    h('option', { t: 'log.info', attrs: { value: 20, selected: true } }),
-    h('option', { t: 'log.warn', attrs: { value: 30 } }),
-    h('option', { t: 'log.error', attrs: { value: 40 } }),
-  );
-  /** @param {number} level */
-  const setLeast = (level) => {
-    least = level;
-    for (const line of lines.children) {
-      /** @type {HTMLElement} */ (line).hidden = Number(/** @type {HTMLElement} */ (line).dataset.level) < least;
-    }
+  const tabs = h('div', { class: 'row tight machines', label: 'start.machines', attrs: { role: 'group' } });
+  const nobody = h('p', { class: 'hint', t: 'start.nobody' });
+  const chosenPart = h('div', { class: 'stack', attrs: { id: 'chosen' } });
+  const connections = h('div', { class: 'connections' });
+  const noConnections = h('p', { class: 'hint', t: 'start.noConnections' });
+  const log = logView(app);
+
+  // The room.
+  const thingOf = (/** @type {Machine} */ machine) => room.pieces.filter((piece) => isThing(machine, piece.owner));
+  room.isChosen = (owner) => {
+    const machine = machines.find(({ name }) => name === chosen);
+    return machine !== undefined && isThing(machine, owner);
+  };
+  room.labels = () =>
+    machines.flatMap((machine) => {
+      const own = thingOf(machine).filter((piece) => piece.triangles.length);
+      if (!own.length || machine.kind === 'servos') return [];
+      const top = Math.max(...own.map(({ pose }) => pose[11])) + 0.25;
+      const at = /** @type {const} */ ([own[0].pose[3], own[0].pose[7], top]);
+      return [{ text: machine.title, at, isChosen: machine.name === chosen, choose: () => choose(machine.name) }];
+    });
+  room.clicked = (owner) => {
+    const machine = owner === null ? null : machines.find((one) => isThing(one, owner));
+    if (machine) choose(machine.name);
   };
 
-  const root = h(
-    'div',
-    { class: 'page' },
-    h(
-      'div',
-      { class: 'tiles' },
-      tiles.good.root,
-      tiles.warn.root,
-      tiles.bad.root,
-      tiles.rate.root,
-      load.root,
-      memory.root,
-    ),
-    h(
-      'section',
-      { class: 'card' },
-      h('div', { class: 'row spread' }, h('h2', { t: 'lab.parts' }), version),
-      empty,
-      list,
-    ),
-    h(
-      'div',
-      { class: 'columns' },
-      ports,
-      card('lab.next', h('div', { class: 'commands' }, ...COMMANDS.map(command)), robots),
-    ),
-    nodes,
-    rates,
-    h(
-      'section',
-      { class: 'card' },
-      h(
-        'div',
-        { class: 'row spread' },
-        h('h2', { t: 'lab.log' }),
+  /** Shows the shapes of a world, and then follows their poses. @returns {() => void} Ends that. */
+  function followWorld() {
+    let hasShapes = false;
+    /** Poses that came before the shapes. @type {[number, Motion][]} */
+    let early = [];
+    const shapes = (/** @type {any} */ array) => {
+      if (hasShapes) return;
+      hasShapes = true;
+      const markers = array.markers.filter((/** @type {any} */ marker) => marker.action !== DELETE_ALL);
+      const frame = markers[0]?.header.frame_id;
+      room.show(
+        markers.map((/** @type {any} */ marker) => {
+          const piece = pieceOf(marker);
+          // Further worlds have frames of their own; only the first one is shown.
+          return marker.header.frame_id === frame ? piece : { ...piece, triangles: [] };
+        }),
+      );
+      for (const [at, pose] of early) if (room.pieces[at]) room.pieces[at].pose = pose;
+      early = [];
+      // They are large, and do not change.
+      queueMicrotask(endShapes);
+    };
+    const endShapes = bridge.subscribe(`${world}/markers`, MARKERS, shapes, { compression: 'cbor' });
+    let last = performance.now();
+    const moved = (/** @type {any} */ message) => {
+      // After a silence it may be another world.
+      if (performance.now() - last > SILENCE_MS && hasShapes) return again();
+      last = performance.now();
+      const poses = movedOf(message);
+      if (!hasShapes) early.push(...poses);
+      for (const [at, pose] of poses) if (room.pieces[at]) room.pieces[at].pose = pose;
+      room.request();
+    };
+    const endPoses = bridge.subscribe(`${world}/scene_poses`, 'dragoman_msgs/msg/ScenePoses', moved, {
+      compression: 'cbor',
+    });
+    const endMarks = markOld(bridge, [[room.root, () => `${world}/scene_poses`]]);
+    return () => {
+      endShapes();
+      endPoses();
+      endMarks();
+    };
+  }
+
+  /** Without a world: the robots that have a description, at their transforms. @returns {() => void} Ends that. */
+  function followTransforms() {
+    const transforms = new Transforms();
+    /** The frame of each piece, and where the piece is in it. @type {{ frame: string, origin: Motion }[]} */
+    let frames = [];
+    /** @type {Map<string, Piece[]>} */
+    const robots = new Map();
+    const move = () => {
+      room.pieces.forEach((piece, at) => {
+        piece.pose = multiply(transforms.find(frames[at].frame).motion, frames[at].origin);
+      });
+      room.request();
+    };
+    const ends = app.graph.topicsOf('std_msgs/msg/String').filter((topic) => topic.endsWith('/robot_description'));
+    const ended = ends.map((topic) =>
+      bridge.subscribe(topic, 'std_msgs/msg/String', ({ data }) => {
+        const owner = topic.split('/').at(-2) ?? '';
+        const robot = readUrdf(data);
+        /** @type {(Piece & { frame: string, origin: Motion })[]} */
+        const pieces = [...robot.shapes].flatMap(([frame, shapes]) =>
+          shapes.map(({ origin, faces, color }) => {
+            const triangles = faces.flatMap(fan);
+            return { owner: `${owner}/${frame}`, triangles, color, pose: origin, isGround: false, frame, origin };
+          }),
+        );
+        robots.set(topic, pieces);
+        const all = /** @type {typeof pieces} */ ([...robots.values()].flat());
+        frames = all.map(({ frame, origin }) => ({ frame, origin }));
+        room.show(all);
+        room.isFitted = false;
+        move();
+      }),
+    );
+    const endTransforms = transforms.follow(bridge, app.graph.root, move);
+    return () => {
+      endTransforms();
+      for (const end of ended) end();
+    };
+  }
+
+  /** @type {() => void} */
+  let endRoom = () => {};
+  /** The sources of the picture. */
+  let source = '';
+  function followRoom() {
+    const { worlds } = app.graph.machines;
+    world = worlds[0] ?? '';
+    const now = !isShown ? '' : world || `transforms ${app.graph.topicsOf('std_msgs/msg/String').join()}`;
+    if (now === source) return;
+    source = now;
+    endRoom();
+    endRoom = !now ? () => {} : world ? followWorld() : followTransforms();
+  }
+
+  /** Takes the shapes again, which may be those of another world. */
+  function again() {
+    source = '';
+    if (bridge.isOpen) followRoom();
+  }
+
+  // What is chosen.
+  /** @param {string} name */
+  function choose(name) {
+    if (name === chosen && controls) return;
+    chosen = name;
+    controls?.leave();
+    controls = null;
+    const machine = machines.find((one) => one.name === name);
+    if (machine && isShown) {
+      controls = controlsOf(app, machine);
+      chosenPart.replaceChildren(controls.root);
+    } else {
+      chosenPart.replaceChildren();
+    }
+    showTabs();
+    room.request();
+  }
+  /** Level of each subject of `/diagnostics`. @type {Map<string, import('../diagnostics.js').Level>} */
+  const levels = new Map();
+  const worstOf = (/** @type {string} */ machine) =>
+    worst([...levels].filter(([name]) => name.replace(':', '/').startsWith(`${machine}/`)).map(([, level]) => level));
+  function showTabs() {
+    nobody.hidden = machines.length > 0;
+    tabs.replaceChildren(
+      ...machines.map((machine) => {
+        const level = worstOf(machine.name.slice(1));
+        const dot = h('span', { class: `dot ${level ?? ''}` });
+        return h(
+          'button',
+          {
+            class: 'button',
+            attrs: { type: 'button', 'aria-pressed': String(machine.name === chosen), 'data-machine': machine.name },
+            on: { click: () => choose(machine.name) },
+          },
+          dot,
+          machine.title,
+        );
+      }),
+    );
+  }
+  function showMachines() {
+    const before = JSON.stringify(machines);
+    machines = machinesIn(app.graph);
+    followRoom();
+    if (JSON.stringify(machines) === before) return;
+    if (!machines.some(({ name }) => name === chosen)) {
+      controls?.leave();
+      controls = null;
+      choose(machines[0]?.name ?? '');
+    }
+    showTabs();
+    room.request();
+  }
+
+  // Old programs that are here.
+  /** @type {Map<string, { seen: number, count: number, at: number, rate: number, refusal: string, status: any }>} */
+  const servers = new Map();
+  /** @param {any} array DiagnosticArray */
+  function diagnostics(array) {
+    for (const status of array.status ?? []) {
+      levels.set(status.name, levelOf(status));
+      if (!isServer(status)) continue;
+      const count = Number(SENT.map((key) => valueOf(status, key)).find((one) => one !== undefined) ?? 0);
+      const now = performance.now();
+      const before = servers.get(status.name);
+      const rate = before && now > before.at ? Math.max(0, (count - before.count) / ((now - before.at) / 1000)) : 0;
+      const refusal = /^refused/.test(status.message) ? status.message : (before?.refusal ?? '');
+      servers.set(status.name, { seen: now, count, at: now, rate, refusal, status });
+    }
+    showConnections();
+  }
+  function showConnections() {
+    const lines = [...servers].flatMap(([name, { rate, refusal, status }]) => {
+      if (valueOf(status, 'clients') === '0' && !refusal) return [];
+      return [
         h(
           'div',
-          { class: 'row' },
-          filter,
-          button('lab.clear', () => lines.replaceChildren(), { class: 'small' }),
+          { class: 'connection' },
+          h('strong', {}, name.replace(/^.*?: /, '')),
+          h('span', { class: 'hint mono' }, valueOf(status, 'addresses') || t('start.nobodyNow')),
+          h(
+            'span',
+            { class: 'value' },
+            valueOf(status, 'clients') === '0' ? '' : t('start.rate', { rate: number(rate, 0) }),
+          ),
+          refusal && h('p', { class: 'hint' }, refusal),
         ),
-      ),
-      lines,
-    ),
-  );
-
-  /** @param {any} array DiagnosticArray */
-  const diagnostics = (array) => {
-    for (const status of array.status ?? []) {
-      report(status);
-      showPort(status);
-    }
-    count();
-  };
-  /** @param {any} status */
-  const report = (status) => {
-    let part = parts.get(status.name);
-    if (!part) {
-      const dot = h('span', { class: 'dot' });
-      const message = h('div', { class: 'part-message' });
-      const facts = h('dl', { class: 'facts' });
-      const text = h('div', { class: 'part-text' }, h('div', { class: 'part-name' }, status.name), message);
-      const details = h('details', { class: 'part' }, h('summary', {}, dot, text), facts);
-      part = { root: details, dot, message, facts, seen: 0, level: 'stale' };
-      parts.set(status.name, part);
-      const after = [...parts.keys()].sort().find((name) => name > status.name);
-      list.insertBefore(details, after ? (parts.get(after)?.root ?? null) : null);
-      empty.hidden = true;
-    }
-    part.seen = Date.now();
-    setLevel(part, levelOf(status.level));
-    put(part.message, status.message);
-    part.root.dataset.name = status.name;
-    const values = status.values ?? [];
-    while (part.facts.children.length > 2 * values.length) part.facts.lastChild?.remove();
-    while (part.facts.children.length < 2 * values.length) part.facts.append(h('dt'), h('dd'));
-    values.forEach((/** @type {any} */ pair, /** @type {number} */ at) => {
-      put(/** @type {Element} */ (part.facts.children[2 * at]), pair.key);
-      put(/** @type {Element} */ (part.facts.children[2 * at + 1]), pair.value);
+      ];
     });
-  };
-  /** @param {Part} part @param {Level} level */
-  const setLevel = (part, level) => {
-    part.level = level;
-    part.dot.className = `dot ${level}`;
-    part.root.dataset.level = level;
-    part.dot.title = t(/** @type {import('../texts.js').Key} */ (`lab.${level}`));
-  };
-  const count = () => {
-    const counts = { good: 0, warn: 0, bad: 0, stale: 0 };
-    for (const part of parts.values()) counts[part.level] += 1;
-    put(tiles.good.value, number(counts.good, 0));
-    put(tiles.warn.value, number(counts.warn, 0));
-    put(tiles.bad.value, number(counts.bad + counts.stale, 0));
-    tiles.warn.value.className = `big ${counts.warn ? 'warn' : ''}`;
-    tiles.bad.value.className = `big ${counts.bad + counts.stale ? 'bad' : ''}`;
-  };
-  /** @param {any} message rcl_interfaces/msg/Log */
-  const log = (message) => {
-    const atEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 8;
-    const kind = message.level >= 40 ? 'bad' : message.level >= 30 ? 'warn' : '';
-    const when = new Date((message.stamp?.sec ?? 0) * 1000 + (message.stamp?.nanosec ?? 0) / 1e6);
-    const line = h(
-      'li',
-      { class: kind, attrs: { 'data-level': message.level } },
-      h('time', {}, when.toLocaleTimeString([], { hour12: false })),
-      h('span', { class: 'who' }, message.name),
-      h('span', { class: 'what' }, message.msg),
-    );
-    line.hidden = message.level < least;
-    lines.append(line);
-    while (lines.children.length > MAX_LINES) lines.firstChild?.remove();
-    if (atEnd) lines.scrollTop = lines.scrollHeight;
-  };
-  /** What the server knows beyond ROS. All of it may be missing. @param {any} lab */
-  const facts = (lab) => {
-    load.root.hidden = typeof lab.load !== 'number';
-    put(load.value, number((lab.load ?? 0) * 100, 0, '%'));
-    memory.root.hidden = typeof lab.memory_bytes !== 'number';
-    put(memory.value, number((lab.memory_bytes ?? 0) / 2 ** 20, 0, 'MB'));
-    showRates(lab);
-    showNodes(lab.nodes ?? []);
-    put(version, lab.version ? `Dragoman ${lab.version}` : '');
-  };
-  /**
-   * Servers of old protocols: their diagnostics have the address as the hardware, and the number of clients.
-   *
-   * @param {any} status
-   */
-  const showPort = (status) => {
-    const clients = status.values?.find((/** @type {any} */ pair) => pair.key === 'clients');
-    if (!clients || !/^[\w.[\]:]+:\d+(, |$)/.test(status.hardware_id)) return;
-    let line = served.get(status.name);
-    if (!line) {
-      const name = h('td', {}, h('div'), h('div', { class: 'hint mono' }));
-      line = h('tr', {}, h('td'), name, h('td', { class: 'number' }));
-      served.set(status.name, line);
-      portRows.append(line);
-      ports.hidden = false;
-    }
-    const [address, name, count] = line.children;
-    const [protocol, from] = name.children;
-    put(address, status.hardware_id);
-    put(protocol, status.name.replace(/^.*?: /, ''));
-    const addresses = status.values.find((/** @type {any} */ pair) => pair.key === 'addresses')?.value;
-    put(count, clients.value);
-    put(from, addresses ? t('lab.from', { names: addresses }) : '');
-  };
-  const showRobots = () => {
-    const { platforms, arms, bases, worlds } = app.graph.machines;
-    put(robots, t('lab.machines', { names: [...platforms, ...arms, ...bases, ...worlds].join(', ') }));
-  };
-  app.addEventListener('lab', (event) => facts(/** @type {CustomEvent} */ (event).detail));
-  app.graph.addEventListener('change', showRobots);
-  onLanguage(() => {
-    count();
-    showRobots();
-  });
-  load.root.hidden = memory.root.hidden = true;
-  showRobots();
-
-  const enter = () => {
-    lines.replaceChildren();
-    const ends = [
-      bridge.subscribe('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', diagnostics, { queue: 100 }),
-      bridge.subscribe('/rosout', 'rcl_interfaces/msg/Log', log, { queue: 1000 }),
-    ];
-    isShown = true;
-    measure();
-    let before = { ...bridge.received, time: performance.now() };
-    const timer = setInterval(() => {
-      const now = { ...bridge.received, time: performance.now() };
-      const seconds = (now.time - before.time) / 1000;
-      const rate = (now.messages - before.messages) / seconds;
-      const bytes = (now.bytes - before.bytes) / seconds / 1000;
-      put(tiles.rate.value, `${number(rate, 0, '/s')} · ${number(bytes, 0, 'kB/s')}`);
-      before = now;
-      for (const part of parts.values()) if (Date.now() - part.seen > STALE_MS) setLevel(part, 'stale');
-      count();
-    }, 1000);
-    return () => {
-      clearInterval(timer);
-      for (const end of ends) end();
-      isShown = false;
-      measure();
-    };
-  };
-  return { root, enter };
-
-  /** @param {import('../texts.js').Key} key */
-  function tile(key) {
-    const value = h('span', { class: 'big' }, '–');
-    return { root: h('div', { class: 'tile' }, h('span', { class: 'hint', t: key }), value), value };
+    noConnections.hidden = lines.length > 0;
+    connections.replaceChildren(...lines);
   }
 
-  /** @param {{ command: string, key: import('../texts.js').Key }} entry */
-  function command({ command: text, key }) {
-    const copy = button('lab.copy', () => void copyText(text), { icon: 'copy', iconOnly: true, class: 'small' });
-    return h('div', { class: 'command' }, h('span', { class: 'hint', t: key }), h('code', {}, text), copy);
-  }
-
+  const next = h(
+    'div',
+    { class: 'stack' },
+    h('p', { t: 'start.here' }),
+    ...NEXT.map(({ key, text }) => {
+      const copy = button('lab.copy', () => void copyText(text), { icon: 'copy', iconOnly: true, class: 'small' });
+      return h('div', { class: 'command' }, h('span', { class: 'hint', t: key }), h('code', {}, text), copy);
+    }),
+  );
   /** @param {string} text */
   async function copyText(text) {
     try {
@@ -399,4 +294,50 @@ export function labPage(app) {
       app.fail(error);
     }
   }
+  const tools = h('div', { class: 'floating row' }, toolGroup(...zoomButtons(room.eye, () => room.fit())));
+  room.root.append(tools, h('div', { class: 'guide-line', t: isTouch() ? 'room.guideTouch' : 'room.guide' }));
+  const root = h(
+    'div',
+    { class: 'split start' },
+    h('div', { class: 'drawing' }, h('div', { class: 'tools' }, tabs, nobody), room.root),
+    h(
+      'div',
+      { class: 'panel' },
+      h('section', { class: 'card stack' }, chosenPart, h('p', { class: 'hint', t: 'start.choose' })),
+      card('start.connections', connections, noConnections),
+      card('start.next', next),
+      card('lab.log', log.root),
+    ),
+  );
+  onLanguage(() => {
+    showConnections();
+    room.request();
+  });
+
+  const enter = () => {
+    isShown = true;
+    showMachines();
+    choose(chosen || machines[0]?.name || '');
+    const ends = [
+      bridge.subscribe('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', diagnostics, { queue: 100 }),
+      log.follow(),
+    ];
+    app.graph.addEventListener('read', showMachines);
+    bridge.addEventListener('state', again);
+    const timer = setInterval(() => {
+      showTabs();
+      controls?.show();
+    }, 1000);
+    return () => {
+      isShown = false;
+      clearInterval(timer);
+      app.graph.removeEventListener('read', showMachines);
+      bridge.removeEventListener('state', again);
+      for (const end of ends) end();
+      controls?.leave();
+      controls = null;
+      followRoom();
+    };
+  };
+  return { root, enter };
 }

@@ -1,14 +1,17 @@
 /** The platform (PlatformCtrl guide, 5.2 to 5.7): map, sensors, targets, motion modes, driving by hand. */
 
+import { Mode, Operation, activity, nextButton, obstacleOf, target as targetOf } from '../activity.js';
+import { markOld } from '../aging.js';
 import { twist } from '../app.js';
-import { button, card, checkbox, foldable, h, icon, put, say } from '../dom.js';
+import { button, card, checkbox, foldable, h, icon, put, say, setAvailable } from '../dom.js';
 import { mapPoints, readMap } from '../documents/map.js';
 import { readRoadmap, roadmapPoints } from '../documents/roadmap.js';
 import { jogPad } from '../drive.js';
 import { boundsOf, compose, distance, heading, transform } from '../geometry.js';
 import { number, onLanguage, t } from '../i18n.js';
-import { split, toolGroup, zoomButtons } from '../layout.js';
+import { OF_MAP, OF_ROADMAP, legend, split, toolGroup, zoomButtons } from '../layout.js';
 import { paintEllipse, paintFlag, paintMap, paintPlatform, paintRoadmap } from '../paint.js';
+import { Preparation } from '../prepare.js';
 import { View } from '../view.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -19,8 +22,6 @@ import { View } from '../view.js';
 
 /** @type {Key[]} */
 const MODES = ['mode.0', 'mode.1', 'mode.2', 'mode.3', 'mode.4', 'mode.5', 'mode.6'];
-/** @type {Key[]} */
-const STATES = ['state.ready', 'state.moving', 'state.broken', 'state.off'];
 /** @type {Key[]} */
 const PLANNER = ['planner.0', 'planner.1', 'planner.2', 'planner.3', 'planner.4', 'planner.5'];
 /** @type {{ name: ToolName, icon: import('../dom.js').Icon, key: Key, hint: Key, cursor: string }[]} */
@@ -344,11 +345,14 @@ export function platformPage(app) {
   }
 
   // Orders.
+  const preparation = new Preparation(app, name, () => (isSilent() ? null : status));
   async function toTarget() {
+    if (!target || !(await preparation.to(Mode.AUTOMATIC, t('prepare.target')))) return;
     if (target) await app.order(name('move_abs'), { pose: target });
   }
   /** @param {string} station */
   async function toStation(station) {
+    if (!(await preparation.to(Mode.AUTOMATIC, t('prepare.station', { name: station })))) return;
     if (await app.order(name('move_to_station'), { station })) app.toast('info', t('station.sent', { name: station }));
   }
   /** @param {Pose} pose */
@@ -357,11 +361,7 @@ export function platformPage(app) {
     ghost = null;
     view.request();
   }
-  async function handDrive() {
-    if (!(await app.order(name('stop')))) return;
-    if (!(await app.order(name('set_mode'), { mode: 2 }))) return;
-    await app.order(name('start'));
-  }
+  const handDrive = () => preparation.to(Mode.JOYSTICK, t('prepare.hand'));
 
   // Panel.
   const stateChip = h('span', { class: 'chip', attrs: { id: 'platform-state' } });
@@ -371,6 +371,7 @@ export function platformPage(app) {
     { class: 'grow', label: 'platform.mode', on: { change: () => void setMode() } },
     ...MODES.map((key, at) => h('option', { t: key, attrs: { value: at } })),
   );
+  const modeWhy = h('span', { class: 'hint' });
   let modeBusy = false;
   async function setMode() {
     modeBusy = true;
@@ -402,10 +403,53 @@ export function platformPage(app) {
     on: { change: (event) => app.choose('platform', event.target.value) },
   });
   const trigger = (/** @type {string} */ service) => () => void app.order(name(service));
+  let isConnected = false;
+  /** The buttons of the state machine: the button, and what it does. */
+  const buttons = {
+    connect: stateButton('connect', 'platform.connect', 'help.connect', async () => {
+      isConnected = await app.order(name('connect_to_pltf'));
+      showStatus();
+    }),
+    initialize: stateButton('initialize', 'platform.init', 'help.initialize', trigger('init_pltf')),
+    shutdown: stateButton('shutdown', 'platform.shutdown', 'help.shutdown', () => {
+      isConnected = false;
+      void app.order(name('shutdown_pltf'));
+    }),
+    start: stateButton('start', 'motion.start', 'help.start', trigger('start'), 'play'),
+    stop: stateButton('stop', 'motion.stop', 'help.stop', trigger('stop'), 'stop'),
+    break: stateButton('break', 'motion.break', 'help.break', trigger('break'), 'pause'),
+    continue: stateButton('continue', 'motion.continue', 'help.continue', trigger('continue'), 'resume'),
+  };
+  /**
+   * @param {Exclude<Parameters<typeof obstacleOf>[0], 'mode' | 'drive'>} id @param {Key} key @param {Key} help
+   * @param {() => unknown} act @param {import('../dom.js').Icon} [sign]
+   */
+  function stateButton(id, key, help, act, sign) {
+    const click = () => {
+      const why = obstacleOf(id, isSilent() ? null : status);
+      if (why) app.toast('info', t(why));
+      else void act();
+    };
+    const element = button(key, click, { icon: sign, class: sign ? '' : 'small' });
+    element.dataset.action = id;
+    return { element, help };
+  }
 
   /** Recording and replay of motions: 1 and 2 start and stop a recording, 3 and 4 a replay. */
   const motionEvent = (/** @type {number} */ event) => () => void app.order(name('set_event'), { event });
 
+  const stateCard = card(
+    'platform.state',
+    h(
+      'dl',
+      { class: 'facts' },
+      ...fact('fact.pose', poseValue),
+      ...fact('fact.velocity', velocity),
+      ...fact('fact.deviation', deviation),
+      ...fact('fact.battery', battery),
+      ...fact('fact.planner', planner),
+    ),
+  );
   const panel = h(
     'div',
     { class: 'panel' },
@@ -414,21 +458,15 @@ export function platformPage(app) {
       'section',
       { class: 'card stack' },
       h('div', { class: 'row spread' }, stateChip, warnings),
-      h(
-        'div',
-        { class: 'grid3' },
-        button('platform.connect', trigger('connect_to_pltf'), { class: 'small' }),
-        button('platform.init', trigger('init_pltf'), { class: 'small' }),
-        button('platform.shutdown', trigger('shutdown_pltf'), { class: 'small' }),
-      ),
-      h('label', { class: 'field' }, h('span', { t: 'platform.mode' }), modeSelect),
+      h('div', { class: 'grid3' }, buttons.connect.element, buttons.initialize.element, buttons.shutdown.element),
+      h('label', { class: 'field' }, h('span', { t: 'platform.mode' }), modeSelect, modeWhy),
       h(
         'div',
         { class: 'grid2' },
-        button('motion.start', trigger('start'), { icon: 'play', class: 'primary' }),
-        button('motion.stop', trigger('stop'), { icon: 'stop' }),
-        button('motion.break', trigger('break'), { icon: 'pause' }),
-        button('motion.continue', trigger('continue'), { icon: 'resume' }),
+        buttons.start.element,
+        buttons.stop.element,
+        buttons.break.element,
+        buttons.continue.element,
       ),
       targetCard,
     ),
@@ -440,18 +478,7 @@ export function platformPage(app) {
       pad.root,
       handHint,
     ),
-    card(
-      'platform.state',
-      h(
-        'dl',
-        { class: 'facts' },
-        ...fact('fact.pose', poseValue),
-        ...fact('fact.velocity', velocity),
-        ...fact('fact.deviation', deviation),
-        ...fact('fact.battery', battery),
-        ...fact('fact.planner', planner),
-      ),
-    ),
+    stateCard,
     foldable(
       'view.title',
       false,
@@ -507,11 +534,20 @@ export function platformPage(app) {
     const { x, y } = view.pointer(event).at;
     put(coordinates, `${number(x, 2)} · ${number(y, 2, 'm')}`);
   });
+  const colors = legend([
+    ['robot', 'legend.platform'],
+    ...OF_MAP,
+    ...OF_ROADMAP,
+    ['laser', 'legend.laser'],
+    ['path', 'legend.path'],
+    ['obstacle', 'legend.obstacle'],
+    ['particle', 'legend.particle'],
+  ]);
   const again = button('tool.refresh', () => void refresh(), { icon: 'refresh', iconOnly: true });
   const root = split(
     'map.tools',
     [toolGroup(again, ...zoomButtons(view, fit)), toolGroup(...toolButtons.values())],
-    [h('div', { class: 'stage' }, canvas, h('div', { class: 'corner' }, coordinates), hint)],
+    [h('div', { class: 'stage' }, canvas, h('div', { class: 'corner' }, coordinates), colors, hint)],
     panel,
   );
   canvas.addEventListener('keydown', (event) => {
@@ -531,9 +567,22 @@ export function platformPage(app) {
     showStatus();
     view.request();
   }
+  const isSilent = () => !status || performance.now() - seen > STALE_MS;
+  function showButtons() {
+    const known = isSilent() ? null : status;
+    const next = nextButton(known, isConnected);
+    for (const [id, { element, help }] of Object.entries(buttons)) {
+      const action = /** @type {keyof typeof buttons} */ (id);
+      setAvailable(element, obstacleOf(action, known), /** @type {Key} */ (help));
+      element.classList.toggle('primary', action === next);
+    }
+    const why = obstacleOf('mode', known);
+    modeSelect.disabled = why !== null;
+    put(modeWhy, why && known ? t(why) : '');
+  }
   function showStatus() {
-    const isOld = !status || performance.now() - seen > STALE_MS;
-    if (isOld) {
+    showButtons();
+    if (isSilent()) {
       markers = [];
       view.request();
       stateChip.className = 'chip bad';
@@ -541,8 +590,9 @@ export function platformPage(app) {
       return;
     }
     const state = status.operation_state;
-    stateChip.className = `chip ${['good', 'good', 'warn', ''][state] ?? ''}`;
-    say(stateChip, STATES[state] ?? 'state.off');
+    const { key, level } = activity(status);
+    stateChip.className = `chip ${level}`;
+    say(stateChip, key);
     stateChip.dataset.state = String(state);
     if (!modeBusy && document.activeElement !== modeSelect) modeSelect.value = String(status.motion_mode);
     /** @type {[boolean, Key][]} */
@@ -567,11 +617,10 @@ export function platformPage(app) {
       deviation,
       `${number(status.principal_deviation, 3, 'm')} · ${number(degrees(status.heading_deviation), 1, '°')}`,
     );
-    const isHand = state === 1 && [2, 3].includes(status.motion_mode);
+    const isHand = state === Operation.STARTED && [Mode.JOYSTICK, Mode.VELOCITY].includes(status.motion_mode);
     handHint.hidden = isHand;
     pad.root.classList.toggle('ready', isHand);
-    const reached = t(status.target_reached ? 'fact.reached' : 'fact.notReached');
-    put(planner, `${reached} · ${t(PLANNER[status.planner_state] ?? 'planner.0')}`);
+    put(planner, `${t(targetOf(status))} · ${t(PLANNER[status.planner_state] ?? 'planner.0')}`);
   }
   async function readMapDocument() {
     try {
@@ -674,6 +723,7 @@ export function platformPage(app) {
     const begin = () => {
       for (const end of ends) end();
       status = null;
+      isConnected = false;
       ends = [
         bridge.subscribe(name('status'), 'dragoman_msgs/msg/PlatformStatus', received, { throttle: 100 }),
         bridge.subscribe(name('battery_state'), 'sensor_msgs/msg/BatteryState', (message) => {
@@ -700,7 +750,9 @@ export function platformPage(app) {
       isPolling = false;
     }, DEBUG_MS);
     const slow = setInterval(() => bridge.isOpen && !document.hidden && void readRoadmapDocument(), 15000);
+    const endMarks = markOld(bridge, [[stateCard, () => name('status')]]);
     return () => {
+      endMarks();
       pad.release();
       clearInterval(timer);
       clearInterval(slow);

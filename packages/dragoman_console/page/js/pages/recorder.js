@@ -101,7 +101,7 @@ export function recorderPage(app) {
   function show() {
     const isThere = hasRecorder();
     say(state, !isThere ? 'rec.none' : isRecording ? 'rec.on' : 'rec.off');
-    state.className = `chip ${isRecording ? 'bad' : isThere ? 'good' : ''}`;
+    state.className = `chip ${isRecording ? 'good' : ''}`;
     start.disabled = !isThere || isRecording;
     stop.disabled = !isRecording;
     if (!last) return;

@@ -1,5 +1,6 @@
 /** TurtleBot: the panels of the TurtleBot thesis for the base, its sensors, camera, arm, console and the simulation. */
 
+import { markOld } from '../aging.js';
 import { twist } from '../app.js';
 import { bytesOf } from '../cbor.js';
 import { button, card, checkbox, h, put } from '../dom.js';
@@ -231,6 +232,41 @@ export function turtlebotPage(app) {
     );
   }
 
+  const sensorCard = card(
+    'turtle.sensors',
+    h(
+      'dl',
+      { class: 'facts lampfacts' },
+      h('dt', { t: 'turtle.buttons' }),
+      h('dd', {}, h('div', { class: 'lamps' }, ...pressed)),
+      h('dt', { t: 'turtle.bumpers' }),
+      h('dd', {}, bumpers.root),
+      h('dt', { t: 'turtle.cliffs' }),
+      h('dd', {}, cliffs.root),
+      h('dt', { t: 'turtle.drops' }),
+      h('dd', {}, drops.root),
+    ),
+    facts(
+      ['fact.battery', values.battery],
+      ['turtle.charger', values.charger],
+      ['turtle.encoders', values.encoders],
+      ['turtle.pwm', values.pwm],
+      ['turtle.floor', values.floor],
+    ),
+  );
+  const odometryCard = card(
+    'turtle.odometry',
+    facts(
+      ['fact.pose', values.pose],
+      ['fact.velocity', values.speed],
+      ['turtle.heading', values.heading],
+      ['turtle.rate', values.rate],
+      ['turtle.truth', values.truth],
+    ),
+    h('div', { class: 'row tight' }, button('turtle.resetOdometry', resetOdometry, { class: 'small' })),
+    h('div', { class: 'stack leds' }, ...leds.map((led) => led.root), sounds),
+  );
+  const armCard = card('turtle.arm', ...armRows);
   const root = h(
     'div',
     { class: 'page' },
@@ -252,46 +288,14 @@ export function turtlebotPage(app) {
           ),
         ),
       ),
-      card(
-        'turtle.sensors',
-        h(
-          'dl',
-          { class: 'facts lampfacts' },
-          h('dt', { t: 'turtle.buttons' }),
-          h('dd', {}, h('div', { class: 'lamps' }, ...pressed)),
-          h('dt', { t: 'turtle.bumpers' }),
-          h('dd', {}, bumpers.root),
-          h('dt', { t: 'turtle.cliffs' }),
-          h('dd', {}, cliffs.root),
-          h('dt', { t: 'turtle.drops' }),
-          h('dd', {}, drops.root),
-        ),
-        facts(
-          ['fact.battery', values.battery],
-          ['turtle.charger', values.charger],
-          ['turtle.encoders', values.encoders],
-          ['turtle.pwm', values.pwm],
-          ['turtle.floor', values.floor],
-        ),
-      ),
-      card(
-        'turtle.odometry',
-        facts(
-          ['fact.pose', values.pose],
-          ['fact.velocity', values.speed],
-          ['turtle.heading', values.heading],
-          ['turtle.rate', values.rate],
-          ['turtle.truth', values.truth],
-        ),
-        h('div', { class: 'row tight' }, button('turtle.resetOdometry', resetOdometry, { class: 'small' })),
-        h('div', { class: 'stack leds' }, ...leds.map((led) => led.root), sounds),
-      ),
+      sensorCard,
+      odometryCard,
       card(
         'turtle.camera',
         h('div', { class: 'row' }, ...pictures.map((one) => one.check)),
         ...pictures.map((one) => one.canvas),
       ),
-      card('turtle.arm', ...armRows),
+      armCard,
       card(
         'turtle.simulation',
         h(
@@ -420,7 +424,13 @@ export function turtlebotPage(app) {
     for (const picture of pictures) picture.follow(true);
     const hidden = () => pictures.forEach((picture) => picture.follow(!document.hidden));
     document.addEventListener('visibilitychange', hidden);
+    const endMarks = markOld(bridge, [
+      [sensorCard, () => `${base()}/sensors/core`],
+      [odometryCard, () => named('/odom')],
+      [armCard, () => named('/joint_states')],
+    ]);
     return () => {
+      endMarks();
       pad.release();
       document.removeEventListener('visibilitychange', hidden);
       app.removeEventListener('base', begin);

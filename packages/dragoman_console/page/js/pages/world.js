@@ -1,5 +1,6 @@
 /** The world from above: bodies, robots, lasers and landmarks; what is dragged is placed. */
 
+import { markOld } from '../aging.js';
 import { button, card, checkbox, foldable, h } from '../dom.js';
 import { boundsOf, contains, hull, normalize, yawOf } from '../geometry.js';
 import { onLanguage, t } from '../i18n.js';
@@ -381,10 +382,11 @@ export function worldPage(app) {
     });
   const simulation = h('span', { class: 'value' }, '–');
   const trigger = (/** @type {string} */ name) => () => void app.order(`${app.graph.root}/simulation/${name}`);
+  const stage = h('div', { class: 'stage' }, canvas, h('div', { class: 'guide-line', t: 'world.guide' }));
   const root = split(
     'map.tools',
     [toolGroup(...zoomButtons(view, fit))],
-    [h('div', { class: 'stage' }, canvas, h('div', { class: 'guide-line', t: 'world.guide' }))],
+    [stage],
     h(
       'div',
       { class: 'panel' },
@@ -469,7 +471,9 @@ export function worldPage(app) {
     ];
     follow();
     app.graph.addEventListener('read', follow);
+    const endMarks = markOld(bridge, [[stage, () => `${world}/poses`]]);
     return () => {
+      endMarks();
       isShown = false;
       app.graph.removeEventListener('read', follow);
       follow();
