@@ -148,7 +148,7 @@ function testNeobotix(port, withHeader, folder)
   assert(hypot(there.x - 4.5, there.y - 3.8) < 0.05);
   there = n.goTo(4.5, 3.6, -1.57);
   assert(hypot(there.x - 4.5, there.y - 3.6) < 0.05);
-  fails('dragoman:refused', @() n.goToStation('nowhere'), 'PLANNER_NO_PATH');
+  fails('dragoman:refused', @() n.goToStation('nowhere'), 'no station ''nowhere''; there are ');
   fails('dragoman:badArgument', @() n.moveAbs(NaN, 0, 0));
   fails('dragoman:badArgument', @() n.moveAbs(3e6, 0, 0));
   fails('dragoman:badArgument', @() n.movePath([0 0]));
@@ -427,6 +427,30 @@ function testOthers(port)
   assert(isequal(p.data('opaque', 0, 'state').data, uint8([7 8 9])));
 end
 
+function testDocumentation(neobotix, arm31, player)
+% The programs of docs/matlab.md, as printed except for the ports: they do what they say.
+  here = fileparts(mfilename('fullpath'));
+  page = fileread(fullfile(here, '..', '..', '..', '..', 'docs', 'matlab.md'));
+  program = documented(page, 'platform = Neobotix(');
+  program = strrep(strrep(program, '10000', num2str(neobotix)), '5031', num2str(arm31));
+  arm = RangerArm('127.0.0.1', arm31);
+  before = arm.pose();
+  printed = evalc(program);
+  assert(~isempty(strfind(printed, 'ans')), printed);
+  waitUntil('the arm is 3 cm higher', @() arm.pose()(3) > before(3) + 0.029);
+  program = strrep(documented(page, 'player = Player('), '6665', num2str(player));
+  printed = evalc(program);
+  assert(~isempty(regexp(printed, 'nearest = [0-9.]+', 'once')), printed);
+end
+
+function program = documented(page, beginning)
+% The block of a page with this text, without its paths.
+  blocks = regexp(page, '```matlab\n(.*?)```', 'tokens');
+  found = find(cellfun(@(block) ~isempty(strfind(block{1}, beginning)), blocks), 1);
+  lines = strsplit(blocks{found}{1}, "\n");
+  program = strjoin(lines(~strncmp(lines, 'addpath', 7)), "\n");
+end
+
 if ~isempty(getenv('OTHERS_PORT'))
   testOthers(str2double(getenv('OTHERS_PORT')));
   disp('others');
@@ -442,3 +466,5 @@ testNeobotix(ports(2), false, getenv('DOCUMENTS'));
 disp('neobotix');
 testPlayer(str2double(getenv('PLAYER_PORT')));
 disp('player');
+testDocumentation(ports(1), str2double(getenv('ARM31_PORT')), str2double(getenv('PLAYER_PORT')));
+disp('documentation');

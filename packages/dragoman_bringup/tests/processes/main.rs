@@ -29,6 +29,7 @@ mod network;
 mod output;
 mod player;
 mod player_client;
+mod printed;
 mod record;
 mod station;
 mod supervision;

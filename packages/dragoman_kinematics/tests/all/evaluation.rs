@@ -179,7 +179,7 @@ fn one_count_rate_for_all_drives_explains_the_fast_runs() {
     let rate =
         |counts_per_second: f64| counts.map(|per_turn| counts_per_second * std::f64::consts::TAU / per_turn);
     let error = |path, limits| 1e3 * limited(path, limits).errors.mean;
-    // The table of docs/evaluation.md.
+    // The table of docs/evaluation-method.md.
     for path in [
         Path::Circle { period: 5.0 },
         Path::Circle { period: 7.0 },
