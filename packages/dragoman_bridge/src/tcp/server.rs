@@ -257,8 +257,7 @@ pub(crate) async fn serve<S: Services>(
     let mut session = services.session();
     let limit = TimeLimit::new(services.timeout());
     let mut open = OpenCall { services, call: None, limit };
-    let asked = |call: &Call<S>| report.asked(client, &S::request(call));
-    if let Err(error) = run(&stream, &mut session, &mut open, keepalive, (&report, &asked), &leaving).await {
+    if let Err(error) = run(&stream, &mut session, &mut open, keepalive, client, &report, &leaving).await {
         tracing::debug!(%error, protocol = S::PROTOCOL, "a client was lost");
     }
     drop(stream);
@@ -274,7 +273,8 @@ async fn run<S: Services>(
     session: &mut S::Session,
     open: &mut OpenCall<S>,
     keepalive: Keepalive,
-    (report, asked): (&Report<Counters<S>>, &(dyn Fn(&Call<S>) + Sync)),
+    client: SocketAddr,
+    report: &Report<Counters<S>>,
     leaving: &Leaving,
 ) -> Result<()> {
     stream.set_nodelay(true)?;
@@ -290,7 +290,7 @@ async fn run<S: Services>(
             if open.call.is_none()
                 && let Some(call) = session.poll_call(clock::now())
             {
-                asked(&call);
+                report.asked(client, &S::request(&call));
                 open.begin(call);
             }
             let sent = send(stream, session.unsent())?;

@@ -159,6 +159,11 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     assert.ok((await found.getAttribute('class'))?.split(' ').includes(kind), `a toast of kind ${kind}: ${text}`);
     return text;
   };
+  /** Takes the platform over, and agrees to its preparation. */
+  const takeOver = async (page) => {
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Yes, drive' }).click();
+  };
   /** Port and address of a server of an old protocol. */
   const served = async (protocol) => {
     const name = (status) => status.name.replace(/^.*?: /, '');
@@ -298,7 +303,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     const button = (name) => page.getByRole('button', { name, exact: true });
     // What cannot be done says why, and the next sensible button is marked.
     await page.locator('[data-action="connect"].primary').waitFor();
-    await toast(page, 'info', () => page.locator('[data-action="start"]').click());
+    await toast(page, 'info', () => page.locator('[data-action="start"]').click({ force: true }));
     await button('Connect').click();
     await page.locator('[data-action="initialize"].primary').click();
     await page.waitForSelector('#platform-state[data-state="0"]', { timeout: 15000 });
@@ -361,7 +366,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
   await step('platform: by hand, and the emergency stop', async (page) => {
     await ready();
     await go(page, 'platform');
-    await page.getByRole('button', { name: 'Take over' }).click();
+    await takeOver(page);
     await page.waitForSelector('#platform-state[data-state="1"]');
     const before = (await where()).theta;
     const heading = async () => (await where()).theta;
@@ -381,7 +386,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
   await step('platform: by keypad', async (page) => {
     await ready();
     await go(page, 'platform');
-    await page.getByRole('button', { name: 'Take over' }).click();
+    await takeOver(page);
     await page.waitForSelector('#platform-state[data-state="1"]');
     await page.focus('.jog-pad');
     /** How far it has driven ahead since a pose, and turned. */
@@ -513,7 +518,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     await page.getByText('Sensors, mapping, events').click();
     const card = page.locator('.row', { has: page.getByRole('button', { name: 'Record the motion' }) });
     const press = (name) => card.getByRole('button', { name, exact: true }).last().click();
-    await page.getByRole('button', { name: 'Take over' }).click();
+    await takeOver(page);
     await page.waitForSelector('#platform-state[data-state="1"]');
     const start = await where();
     await press('Record the motion');
@@ -550,7 +555,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     await page.getByText('Sensors, mapping, events').click();
     const card = page.locator('.row', { has: page.getByRole('button', { name: 'Start mapping' }) });
     await card.getByRole('button', { name: 'Start mapping' }).click();
-    await page.getByRole('button', { name: 'Take over' }).click();
+    await takeOver(page);
     await page.waitForSelector('#platform-state[data-state="1"]');
     const start = (await where()).theta;
     await page.focus('.jog-pad');

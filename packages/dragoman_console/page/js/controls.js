@@ -7,7 +7,7 @@ import { Hold, holdButton, jogPad } from './drive.js';
 import { number, t } from './i18n.js';
 import { jointToken } from './names.js';
 import { Preparation } from './prepare.js';
-import { machinesOf, TWIST, TWIST_STAMPED } from './stop.js';
+import { EMERGENCY_ACTIVE, machinesOf, TWIST, TWIST_STAMPED } from './stop.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./machines.js').Machine} Machine */
@@ -217,7 +217,8 @@ export function controlsOf(app, machine) {
     follow(name('status'), 'dragoman_msgs/msg/PlatformStatus', (message) => {
       status = message;
       const { key, level } = activity(status);
-      setState(key, level);
+      if (status.emergency_state === EMERGENCY_ACTIVE) setState('warn.emergency', 'bad');
+      else setState(key, level);
       const isHand = status.operation_state === 1 && [Mode.JOYSTICK, Mode.VELOCITY].includes(status.motion_mode);
       pad.root.classList.toggle('ready', isHand);
       takeOver.hidden = isHand;

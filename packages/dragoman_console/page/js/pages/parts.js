@@ -109,7 +109,9 @@ export function partsPage(app) {
     ),
   );
   const measure = () => {
-    const wanted = rates.open && isShown && bridge.isOpen ? app.graph.topics : new Map();
+    // Types of actions have no names that a client could subscribe with.
+    const named = [...app.graph.topics].filter(([name]) => !name.includes('/_action/'));
+    const wanted = new Map(rates.open && isShown && bridge.isOpen ? named : []);
     for (const [name, { row, end }] of measured) {
       if (wanted.has(name)) continue;
       end();
