@@ -296,7 +296,7 @@ pub(crate) fn command() -> Command {
         .help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}");
     let after = format!(
         "{}\nWithout a command: up, whose options `dragoman up --help` explains. `dragoman COMMAND --help` has those of a command.\n\n{}",
-        groups(&command),
+        groups(&command).trim_start(),
         examples("").unwrap_or_default()
     );
     with_examples(command.after_help(after), "")

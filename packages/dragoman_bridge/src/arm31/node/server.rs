@@ -254,9 +254,12 @@ async fn serve(
             reported.statistics = server.statistics();
             reported.unread = socket.dropped();
             reported.unsent = unsent;
-            if std::mem::take(&mut reported.is_read) || reported.clients.len() != reported.statistics.clients
-            {
+            let is_due = std::mem::take(&mut reported.is_read);
+            if is_due || reported.clients.len() != reported.statistics.clients {
                 reported.clients = server.clients().collect();
+            }
+            // Not for each new client: there may be many.
+            if is_due {
                 listed.set(&reported.clients);
                 for (client, (letters, count)) in std::mem::take(&mut asked) {
                     listed.request(client, &letters, count);
