@@ -36,6 +36,8 @@ impl Server for ArmOptions {
         let port = machine::port(self.port.as_ref())?;
         let namespace = below(&self.namespace, "");
         let Kind::Widowx = self.kind;
+        // Two drivers of one name would both obey each command.
+        process.claims.claim_name(&process.context, dynamixel::NODE_NAME, &namespace)?;
         let arm = dynamixel::start(&process.context, &namespace, Connection::Port(port), JOINT_STATES);
         let DynamixelNode { node, place, measured, stop: stop_arm } = arm.map_err(|error| match error {
             DynamixelNodeError::NoPort(_) => WHICH_PORT.into(),

@@ -75,6 +75,8 @@ impl Server for BaseOptions {
             Kind::Differential => node::start_differential,
         };
         let namespace = below(&self.namespace, "");
+        // Two drivers of one name would both obey each command.
+        process.claims.claim_name(&process.context, node::NODE_NAME, &namespace)?;
         let base = start(&process.context, &namespace, Connection::Port(port), Role::Robot);
         let BaseNode { node, place, measured, stop: stop_base } = base.map_err(|error| match error {
             BaseNodeError::NoPort => WHICH_PORT.into(),

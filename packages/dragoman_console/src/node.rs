@@ -194,7 +194,7 @@ pub fn start(context: &Context, settings: &Settings) -> Result<Console, ConsoleE
     let (values, parameters) =
         parameters::declare(tasks.node(), declarations()).map_err(ConsoleError::node)?;
     tasks.spawn(parameters);
-    let lab = Arc::new(Lab::new(settings.supervisor.clone()));
+    let lab = Arc::new(Lab::new(settings.supervisor.clone(), context.domain_id()));
     let diagnostics = Arc::clone(&lab);
     let qos = QosProfile::default().keep_last(100);
     tasks

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::common::apolo::{ApoloClient, FALSE, request};
 use crate::common::{Answer, Lab, Simulated, find, node, sleep};
+use crate::device::Device;
 use dragoman_ros::QosProfile;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::NamespaceClaim;
@@ -87,6 +88,22 @@ fn of_two_labs_that_start_together_one_goes_on() {
         assert_eq!(labs[0].next_end(Duration::from_secs(10)), None, "the other goes on");
         let answer = labs[1 - ended].client().ask("PS", [0.0; 7], 0);
         assert!(matches!(answer, Answer::Values(..)), "{answer:?}");
+    }
+}
+
+#[test]
+fn of_two_drivers_of_one_name_the_older_one_goes_on() {
+    for (machine, command, name) in [("kobuki", "base", "/mobile_base"), ("widowx", "arm", "/widowx")] {
+        let ports = ["/dev/ttyUSB0", "/dev/ttyUSB1"];
+        let _devices = ports.map(|port| Device::start(port, &[machine]));
+        let first = Lab::start_with(0, &[command, "--port", ports[0]], &[]);
+        let errors = match Lab::try_start(1, &[], 0, &[command, "--port", ports[1]], &[]) {
+            Ok(second) => second.ended().0.unwrap_err(),
+            Err(reason) => reason,
+        };
+        let expected = format!("{name} is served by `dragoman {command}`");
+        assert!(errors.contains(&expected), "{errors}");
+        assert_eq!(first.next_end(Duration::from_secs(10)), None, "the older goes on");
     }
 }
 

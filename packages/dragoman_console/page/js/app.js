@@ -51,6 +51,8 @@ export class App extends EventTarget {
      * @type {{ isSending: boolean, results: Result[] } | null}
      */
     this.report = null;
+    /** Platforms for which the user has agreed that they are prepared. @type {Set<string>} */
+    this.agreed = new Set();
     /** When the button was pressed last, ms. */
     this.pressed = -Infinity;
     /** @type {Map<string, () => void>} */

@@ -27,6 +27,8 @@ const MAX_PROGRAMS = 5;
 const PERIOD_S = 0.1;
 const STANDING = 0.01;
 const OLD_MS = 2000;
+/** Shortest time between two notes about a pad without effect. */
+const SAY_MS = 4000;
 /** SetCommandMode: joints follow their topics. */
 const MODE_OFF = 0;
 
@@ -40,6 +42,7 @@ export function controlsOf(app, machine) {
   /** @type {(() => void)[]} */
   const ends = [];
   let seen = -Infinity;
+  let saidAt = -Infinity;
   const follow = (
     /** @type {string} */ topic,
     /** @type {string} */ type,
@@ -173,13 +176,24 @@ export function controlsOf(app, machine) {
     },
   };
 
+  /** Says why a pad has no effect, when it is pressed. @param {import('./drive.js').Vector} vector @param {Key} why */
+  function sayOnce(vector, why) {
+    const isPressed = vector.x !== 0 || vector.y !== 0 || vector.turn !== 0;
+    if (isPressed && performance.now() - saidAt > SAY_MS) {
+      saidAt = performance.now();
+      app.toast('info', t(why));
+    }
+  }
+
   /** @returns {Parts} */
   function platformParts() {
     const name = (/** @type {string} */ rest) => `${machine.name}/${rest}`;
     /** @type {any} */
     let status = null;
     const preparation = new Preparation(app, name, () => (isSilent() ? null : status));
+    let isHand = false;
     const pad = jogPad((vector, scale) => {
+      if (!isHand) return sayOnce(vector, 'platform.handHint');
       const [linear, angular] = [0.5 * scale, 0.6 * scale];
       bridge.publish(name('cmd_vel'), TWIST, twist(vector.x * linear, vector.turn * angular, vector.y * linear));
     });
@@ -219,7 +233,7 @@ export function controlsOf(app, machine) {
       const { key, level } = activity(status);
       if (status.emergency_state === EMERGENCY_ACTIVE) setState('warn.emergency', 'bad');
       else setState(key, level);
-      const isHand = status.operation_state === 1 && [Mode.JOYSTICK, Mode.VELOCITY].includes(status.motion_mode);
+      isHand = status.operation_state === 1 && [Mode.JOYSTICK, Mode.VELOCITY].includes(status.motion_mode);
       pad.root.classList.toggle('ready', isHand);
       takeOver.hidden = isHand;
     });
@@ -233,15 +247,24 @@ export function controlsOf(app, machine) {
   /** @returns {Parts} */
   function baseParts() {
     const topic = `${machine.name}/commands/velocity`;
+    let isOn = true;
     const pad = jogPad((vector, scale) => {
+      if (!isOn) return sayOnce(vector, 'start.motorsOffHint');
       const { linear, angular } = SPEED.base;
       bridge.publish(topic, TWIST, twist(vector.x * scale * linear, vector.turn * scale * angular));
     });
     pad.root.classList.add('ready');
     follow(`${app.graph.rootOf(machine.name)}/odom`, 'nav_msgs/msg/Odometry', ({ twist: { twist: speed } }) => {
       const isMoving = Math.hypot(speed.linear.x, speed.angular.z) > STANDING;
-      setState(isMoving ? 'state.moving' : 'start.ready', 'good');
+      if (!isOn) setState('start.motorsOff', 'warn');
+      else setState(isMoving ? 'state.moving' : 'start.ready', 'good');
     });
+    ends.push(
+      bridge.subscribe(`${machine.name}/motors_on`, 'std_msgs/msg/Bool', ({ data }) => {
+        isOn = data;
+        pad.root.classList.toggle('ready', isOn);
+      }),
+    );
     ends.push(() => pad.release());
     return { elements: [pad.root], commands: [topic, `${app.graph.rootOf(machine.name)}/cmd_vel`] };
   }

@@ -19,8 +19,6 @@ export class Preparation {
     this.app = app;
     this.name = name;
     this.status = status;
-    /** Whether the user has agreed, for as long as the page is open. */
-    this.isAgreed = false;
   }
 
   /**
@@ -36,11 +34,12 @@ export class Preparation {
       return false;
     }
     const steps = stepsTo(this.status(), mode);
-    if (steps.length && !this.isAgreed) {
+    const platform = this.name('');
+    if (steps.length && !app.agreed.has(platform)) {
       const lines = [...steps.map((step) => t(step.key)), last].map((text) => h('li', {}, text));
       const [title, hint] = [h('p', { t: 'prepare.title' }), h('p', { class: 'hint', t: 'prepare.hint' })];
-      this.isAgreed = await agree('prepare.yes', title, h('ol', {}, ...lines), hint);
-      if (!this.isAgreed) return false;
+      if (!(await agree('prepare.yes', title, h('ol', {}, ...lines), hint))) return false;
+      app.agreed.add(platform);
     }
     for (const step of steps) {
       if (!(await app.order(this.name(step.service), step.args))) return false;

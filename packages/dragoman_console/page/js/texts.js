@@ -153,6 +153,11 @@ export const TEXTS = {
   'start.stop': ['Stop it', 'Anhalten'],
   'start.stopped': ['It has confirmed the stop.', 'Sie hat den Halt bestätigt.'],
   'start.stopSent': ['The stop was sent; it cannot confirm it.', 'Halt gesendet; bestätigen kann sie ihn nicht.'],
+  'start.motorsOff': ['Motors are off', 'Motoren sind aus'],
+  'start.motorsOffHint': [
+    'The motors are off: release the emergency stop, or press “Motors on” on the page TurtleBot.',
+    'Die Motoren sind aus: den Not-Halt aufheben oder „Motoren ein“ auf der Seite TurtleBot.',
+  ],
   'start.ready': ['Ready, stands', 'Bereit, steht'],
   'start.commandedBy': ['Commanded by', 'Befehle kommen von'],
   'start.byPage': [
@@ -171,7 +176,7 @@ export const TEXTS = {
   'start.byNobody': ['nobody', 'niemandem'],
   'start.more': ['All of this machine', 'Alles zu dieser Maschine'],
   'kind.platform': ['Mobile platform (PlatformCtrl)', 'Mobile Plattform (PlatformCtrl)'],
-  'kind.base': ['Mobile base (Kobuki)', 'Mobile Basis (Kobuki)'],
+  'kind.base': ['Base of a TurtleBot (Kobuki)', 'Basis eines TurtleBots (Kobuki)'],
   'kind.arm': ['Arm with drives', 'Arm mit Antrieben'],
   'kind.servos': ['Arm of servos', 'Arm aus Servos'],
   'kind.robot': ['Robot of the simulated world', 'Roboter der simulierten Welt'],
@@ -277,13 +282,10 @@ export const TEXTS = {
     'Karte mit der Plattform. Pfeiltasten verschieben, Plus und Minus zoomen, 0 zeigt alles; mit Umschalt bewegen ' +
       'sie ein Kreuz: Leertaste klickt, Umschalt+Leertaste beginnt und beendet das Ziehen.',
   ],
-  'prepare.title': [
-    'The platform is not ready to drive. This will happen:',
-    'Die Plattform ist nicht fahrbereit. Das wird geschehen:',
-  ],
+  'prepare.title': ['Before the platform drives, this will happen:', 'Bevor die Plattform fährt, geschieht das:'],
   'prepare.hint': [
-    'Asked once on this page; nothing has happened yet.',
-    'Das wird auf dieser Seite einmal gefragt; noch ist nichts geschehen.',
+    'You are asked once; nothing has happened yet.',
+    'Sie werden einmal gefragt; noch ist nichts geschehen.',
   ],
   'prepare.yes': ['Yes, drive', 'Ja, fahren'],
   'prepare.connect': ['Connect to the platform', 'Mit der Plattform verbinden'],

@@ -24,6 +24,7 @@ const STALE_AFTER: Duration = Duration::from_secs(5);
 /// What is known without asking.
 pub(crate) struct Lab {
     supervisor: Option<Supervisor>,
+    domain: u16,
     started: Instant,
     diagnostics: Mutex<Known>,
     load: Mutex<Load>,
@@ -96,10 +97,11 @@ struct Load {
 }
 
 impl Lab {
-    pub(crate) fn new(supervisor: Option<Supervisor>) -> Self {
+    pub(crate) fn new(supervisor: Option<Supervisor>, domain: u16) -> Self {
         let load = Load { looked: dragoman_time::now(), used: processor_time(), share: 0.0 };
         Self {
             supervisor,
+            domain,
             started: dragoman_time::now(),
             diagnostics: Mutex::default(),
             load: Mutex::new(load),
@@ -138,6 +140,7 @@ impl Lab {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "distribution": dragoman_time::variable("ROS_DISTRO"),
+            "domain": self.domain,
             "seconds": dragoman_time::since(self.started).as_secs_f64(),
             "level": severity as u8,
             "message": message,

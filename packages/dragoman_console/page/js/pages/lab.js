@@ -20,19 +20,30 @@ import { isTouch, toolGroup, zoomButtons } from '../layout.js';
 
 const MARKERS = 'visualization_msgs/msg/MarkerArray';
 const DELETE_ALL = 3;
-/** What works without ROS comes first. @type {{ key: import('../texts.js').Key, text: string }[]} */
-const NEXT = [
+/**
+ * What works without ROS comes first.
+ *
+ * @param {{ domain: number, port: (protocol: RegExp, otherwise: number) => number }} lab
+ * @returns {{ key: import('../texts.js').Key, text: string }[]}
+ */
+const nextSteps = ({ domain, port }) => [
   {
     key: 'start.python',
     text: [
       'from dragoman_clients.neobotix import Neobotix',
-      'with Neobotix("127.0.0.1", 10000) as platform:',
+      `with Neobotix("${location.hostname}", ${port(/Neobotix/, 10000)}) as platform:`,
       '    print(platform.go_to_station("middle"))',
     ].join('\n'),
   },
-  { key: 'start.octave', text: "apoloMoveMRobot('Pioneer3AT', [0.3 0.2], 2)" },
-  { key: 'start.teleop', text: 'dragoman teleop' },
-  { key: 'start.ros', text: 'ros2 topic list' },
+  {
+    key: 'start.octave',
+    text: [
+      `apoloConnect('${location.hostname}', ${port(/Apolo/, 12000)}, 5)`,
+      "apoloMoveMRobot('Pioneer3AT', [0.3 0.2], 2)",
+    ].join('\n'),
+  },
+  { key: 'start.teleop', text: `${domain ? `ROS_DOMAIN_ID=${domain} ` : ''}dragoman teleop` },
+  { key: 'start.ros', text: `${domain ? `ROS_DOMAIN_ID=${domain} ` : ''}ros2 topic list` },
 ];
 /** Counters of `/diagnostics` that count what clients have sent. */
 const SENT = ['datagrams', 'requests', 'commands', 'messages'];
@@ -253,6 +264,7 @@ export function labPage(app) {
       servers.set(status.name, { seen: now, count, at: now, rate, refusal, status });
     }
     showConnections();
+    showNext();
   }
   function showConnections() {
     const lines = [...servers].flatMap(([name, { rate, refusal, status }]) => {
@@ -276,15 +288,31 @@ export function labPage(app) {
     connections.replaceChildren(...lines);
   }
 
-  const next = h(
-    'div',
-    { class: 'stack' },
-    h('p', { t: 'start.here' }),
-    ...NEXT.map(({ key, text }) => {
-      const copy = button('lab.copy', () => void copyText(text), { icon: 'copy', iconOnly: true, class: 'small' });
-      return h('div', { class: 'command' }, h('span', { class: 'hint', t: key }), h('code', {}, text), copy);
-    }),
-  );
+  const next = h('div', { class: 'stack' });
+  let domain = 0;
+  /** Shows what to do next, with the addresses and the domain of this lab. */
+  function showNext() {
+    const port = (/** @type {RegExp} */ protocol, /** @type {number} */ otherwise) => {
+      const server = [...servers.values()].find(({ status }) => protocol.test(status.name));
+      return Number(server?.status.hardware_id.split(',')[0].split(':').at(-1)) || otherwise;
+    };
+    const steps = nextSteps({ domain, port });
+    const shown = JSON.stringify(steps);
+    if (next.dataset.shown === shown) return;
+    next.dataset.shown = shown;
+    next.replaceChildren(
+      h('p', { t: 'start.here' }),
+      ...steps.map(({ key, text }) => {
+        const copy = button('lab.copy', () => void copyText(text), { icon: 'copy', iconOnly: true, class: 'small' });
+        return h('div', { class: 'command' }, h('span', { class: 'hint', t: key }), h('code', {}, text), copy);
+      }),
+    );
+  }
+  app.addEventListener('lab', (event) => {
+    domain = /** @type {CustomEvent} */ (event).detail.domain ?? 0;
+    showNext();
+  });
+  showNext();
   /** @param {string} text */
   async function copyText(text) {
     try {

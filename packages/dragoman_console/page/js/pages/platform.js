@@ -387,7 +387,13 @@ export function platformPage(app) {
   const stations = h('div', { class: 'grid2' });
   const log = h('ul', { class: 'log' });
   let loggedNumber = 0;
+  let saidAt = -Infinity;
   const pad = jogPad((vector, scale) => {
+    if (!pad.root.classList.contains('ready')) {
+      if (performance.now() - saidAt > STALE_MS) app.toast('info', t('platform.handHint'));
+      saidAt = performance.now();
+      return;
+    }
     const message = twist(
       vector.x * scale * limits.linear,
       vector.turn * scale * limits.angular,
