@@ -3,7 +3,7 @@
 import { Mode, activity } from './activity.js';
 import { twist } from './app.js';
 import { button, h, put, say } from './dom.js';
-import { Hold, holdButton, jogPad } from './drive.js';
+import { explainer, Hold, holdButton, jogPad } from './drive.js';
 import { number, t } from './i18n.js';
 import { jointToken } from './names.js';
 import { Preparation } from './prepare.js';
@@ -27,8 +27,6 @@ const MAX_PROGRAMS = 5;
 const PERIOD_S = 0.1;
 const STANDING = 0.01;
 const OLD_MS = 2000;
-/** Shortest time between two notes about a pad without effect. */
-const SAY_MS = 4000;
 /** SetCommandMode: joints follow their topics. */
 const MODE_OFF = 0;
 
@@ -42,7 +40,7 @@ export function controlsOf(app, machine) {
   /** @type {(() => void)[]} */
   const ends = [];
   let seen = -Infinity;
-  let saidAt = -Infinity;
+  const sayOnce = explainer((why) => app.toast('info', t(why)));
   const follow = (
     /** @type {string} */ topic,
     /** @type {string} */ type,
@@ -175,15 +173,6 @@ export function controlsOf(app, machine) {
       for (const end of ends) end();
     },
   };
-
-  /** Says why a pad has no effect, when it is pressed. @param {import('./drive.js').Vector} vector @param {Key} why */
-  function sayOnce(vector, why) {
-    const isPressed = vector.x !== 0 || vector.y !== 0 || vector.turn !== 0;
-    if (isPressed && performance.now() - saidAt > SAY_MS) {
-      saidAt = performance.now();
-      app.toast('info', t(why));
-    }
-  }
 
   /** @returns {Parts} */
   function platformParts() {

@@ -108,6 +108,24 @@ const END_KEYS = ['Space', 'Escape', 'Numpad5'];
 /** Keys that press a button. */
 const PRESS_KEYS = ['Space', 'Enter', 'NumpadEnter'];
 
+/** Shortest time between two notes about a pad without effect, ms. */
+const SAY_MS = 4000;
+
+/**
+ * For a pad without effect: says why while it is pressed, not too often.
+ *
+ * @param {(why: import('./texts.js').Key) => void} say
+ */
+export function explainer(say) {
+  let saidAt = -Infinity;
+  return (/** @type {Vector} */ vector, /** @type {import('./texts.js').Key} */ why) => {
+    const isPressed = vector.x !== 0 || vector.y !== 0 || vector.turn !== 0;
+    if (!isPressed || performance.now() - saidAt <= SAY_MS) return;
+    saidAt = performance.now();
+    say(why);
+  };
+}
+
 /**
  * A pad for driving: by touch or mouse, and with the focus by keyboard (arrows, WASD or the keypad).
  *

@@ -6,7 +6,7 @@ import { twist } from '../app.js';
 import { button, card, checkbox, foldable, h, icon, put, say, setAvailable } from '../dom.js';
 import { mapPoints, readMap } from '../documents/map.js';
 import { readRoadmap, roadmapPoints } from '../documents/roadmap.js';
-import { jogPad } from '../drive.js';
+import { explainer, jogPad } from '../drive.js';
 import { boundsOf, compose, distance, heading, transform } from '../geometry.js';
 import { number, onLanguage, t } from '../i18n.js';
 import { OF_MAP, OF_ROADMAP, legend, split, toolGroup, zoomButtons } from '../layout.js';
@@ -387,13 +387,9 @@ export function platformPage(app) {
   const stations = h('div', { class: 'grid2' });
   const log = h('ul', { class: 'log' });
   let loggedNumber = 0;
-  let saidAt = -Infinity;
+  const sayOnce = explainer((why) => app.toast('info', t(why)));
   const pad = jogPad((vector, scale) => {
-    if (!pad.root.classList.contains('ready')) {
-      if (performance.now() - saidAt > STALE_MS) app.toast('info', t('platform.handHint'));
-      saidAt = performance.now();
-      return;
-    }
+    if (!pad.root.classList.contains('ready')) return sayOnce(vector, 'platform.handHint');
     const message = twist(
       vector.x * scale * limits.linear,
       vector.turn * scale * limits.angular,
