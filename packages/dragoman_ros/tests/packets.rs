@@ -326,7 +326,7 @@ fn long_names_are_refused() {
     target.receive(vec![Message::from(peer).data(PUBLICATIONS_READER, PUBLICATIONS_WRITER, 2002, &typed)]);
     wait_for("the name of a type is refused", || refused().names >= before.names + 2001);
     let stranger = made_up(2);
-    let announced = wire::participant_with_user_data(stranger, PEER, 100, &[7; 30_000]);
+    let announced = wire::participant_with(stranger, PEER, 100, Some(wire::user_data(&[7; 30_000])));
     target.receive(vec![Message::from(stranger).data(UNKNOWN, SPDP_WRITER, 1, &announced)]);
     wait_for("user data is refused", || refused().names >= before.names + 2002);
     // As long as ROS allows.
@@ -337,6 +337,30 @@ fn long_names_are_refused() {
         writers.iter().any(|writer| writer.publication_topic_data.topic_name == name)
     };
     wait_for("a long but valid name is found", || finds(&modest));
+    target.is_alive(3);
+}
+
+/// Patch 0069. Domains share ports: the addresses of one domain's participants may be reached from another.
+#[test]
+fn participants_of_other_domains_are_left_alone() {
+    let target = Target::new();
+    let own = u32::from(target.participant.domain_id());
+    let announce = |peer: Prefix, domain: u32| {
+        let announced = wire::participant_with(peer, PEER, 100, Some(wire::domain_id(domain)));
+        target.receive(vec![Message::from(peer).data(UNKNOWN, SPDP_WRITER, 1, &announced)]);
+        target.receive(vec![publication(peer, 1, WRITER, TOPIC), subscription(peer, 1, READER, WRITTEN)]);
+    };
+    let (stranger, friend) = (made_up(1), made_up(2));
+    let before = refused().domains;
+    announce(stranger, own + 1);
+    wait_for("the announcement is refused", || refused().domains > before);
+    wait_for("a participant of this domain is found", || {
+        announce(stranger, own + 1);
+        announce(friend, own);
+        std::thread::sleep(Duration::from_millis(2));
+        target.knows(friend)
+    });
+    assert!(!target.knows(stranger));
     target.is_alive(3);
 }
 

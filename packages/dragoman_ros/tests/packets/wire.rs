@@ -172,18 +172,18 @@ fn parameters(list: &[(u16, Vec<u8>)]) -> Vec<u8> {
 
 /// The announcement of a participant (9.6.2.2): its addresses for discovery data, and its lease in seconds.
 pub fn participant(prefix: Prefix, address: (Ipv4Addr, u16), lease: i32) -> Vec<u8> {
-    participant_with_user_data(prefix, address, lease, &[])
+    participant_with(prefix, address, lease, None)
 }
 
-/// The same with USER_DATA.
-pub fn participant_with_user_data(
+/// The same with a further parameter.
+pub fn participant_with(
     prefix: Prefix,
     address: (Ipv4Addr, u16),
     lease: i32,
-    user_data: &[u8],
+    further: Option<(u16, Vec<u8>)>,
 ) -> Vec<u8> {
     let all_endpoints: u32 = 0xc3f;
-    parameters(&[
+    let mut all = vec![
         (0x15, vec![2, 3]),
         (0x16, vec![1, 0x12]),
         (0x50, guid(prefix, [0, 0, 1, 0xc1]).to_vec()),
@@ -191,8 +191,19 @@ pub fn participant_with_user_data(
         (0x32, locator(address)),
         (0x31, locator(address)),
         (0x02, [lease.to_le_bytes(), [0; 4]].concat()),
-        (0x2c, [&(user_data.len() as u32).to_le_bytes()[..], user_data].concat()),
-    ])
+    ];
+    all.extend(further);
+    parameters(&all)
+}
+
+/// The parameter USER_DATA.
+pub fn user_data(data: &[u8]) -> (u16, Vec<u8>) {
+    (0x2c, [&(data.len() as u32).to_le_bytes()[..], data].concat())
+}
+
+/// The parameter PID_DOMAIN_ID.
+pub fn domain_id(domain: u32) -> (u16, Vec<u8>) {
+    (0x0f, domain.to_le_bytes().to_vec())
 }
 
 /// The announcement of a reliable, volatile writer or reader.

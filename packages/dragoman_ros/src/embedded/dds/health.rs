@@ -32,6 +32,7 @@ impl Participant {
                 ("fragments", refused.fragments),
                 ("requests for fragments", refused.fragment_requests),
                 ("participants", refused.participants),
+                ("participants of other domains", refused.domains),
                 ("endpoints", refused.endpoints),
                 ("long names", refused.names),
                 ("datagrams to unconfirmed addresses", refused.destinations),
