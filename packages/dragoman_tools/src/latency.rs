@@ -51,7 +51,7 @@ const GEOMETRY: &str = "/mobile_base/get_geometry";
 /// Topics whose text is published back, with the topic of the reply.
 const ECHOES: [(&str, &str); 2] =
     [("/vrep/status_bar_message", "/vrep/status_bar"), ("/vrep/aux_console/print", "/vrep/aux_console/text")];
-/// Timeout of finding a publisher.
+/// Time without news of the graph after which a publisher or a server counts as absent.
 const SEARCH_TIME: Duration = Duration::from_secs(3);
 /// Timeout of the next message or response.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -188,7 +188,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
 
 /// Type of a topic, and whether all its publishers are reliable.
 async fn found(node: &mut Node, topic: &str) -> Result<Option<(String, bool)>, Box<dyn Error>> {
-    let start = dragoman_time::now();
+    let (mut start, mut known) = (dragoman_time::now(), 0);
     loop {
         let publishers = node.get_publishers_info_by_topic(topic, false)?;
         if let Some(publisher) = publishers.first() {
@@ -197,6 +197,11 @@ async fn found(node: &mut Node, topic: &str) -> Result<Option<(String, bool)>, B
             let is_reliable =
                 !publishers.iter().any(|publisher| best_effort(&publisher.qos_profile.reliability));
             return Ok(Some((publisher.topic_type.clone(), is_reliable)));
+        }
+        // As long as others are found, this one may come.
+        let topics = node.get_topic_names_and_types()?.len();
+        if std::mem::replace(&mut known, topics) != topics {
+            start = dragoman_time::now();
         }
         if dragoman_time::since(start) > SEARCH_TIME {
             return Ok(None);

@@ -48,28 +48,34 @@ impl ArmClient {
     }
 
     pub fn receive(&self) -> Option<Answer> {
+        self.try_receive().ok()
+    }
+
+    /// The next answer; an error that comes at once means that nobody listens any more.
+    fn try_receive(&self) -> std::io::Result<Answer> {
         let mut bytes = [0; 64];
-        let length = self.socket.recv(&mut bytes).ok()?;
+        let length = self.socket.recv(&mut bytes)?;
         assert_eq!(length, 31);
         if bytes.starts_with(b"ER") || bytes.starts_with(b"WN") {
             let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(31);
-            return Some(Answer::Text(String::from_utf8(bytes[..end].to_vec()).unwrap()));
+            return Ok(Answer::Text(String::from_utf8(bytes[..end].to_vec()).unwrap()));
         }
         let value = |i: usize| f32::from_le_bytes(bytes[2 + 4 * i..6 + 4 * i].try_into().unwrap());
-        Some(Answer::Values([bytes[0], bytes[1]], std::array::from_fn(value), bytes[30]))
+        Ok(Answer::Values([bytes[0], bytes[1]], std::array::from_fn(value), bytes[30]))
     }
 
     /// Sends a command and returns its answer; warnings that come in between are skipped.
     pub fn ask(&self, letters: &str, values: [f32; 7], index: u8) -> Answer {
         self.send(letters, values, index);
         let sent = now();
-        let no_answer = || {
+        let no_answer = |error| -> Answer {
             let waited = now() - sent;
             self.send(letters, values, index);
-            panic!("no answer to {letters} within {waited:?}; asked again: {:?}", self.receive())
+            let again = self.try_receive();
+            panic!("no answer to {letters} within {waited:?}: {error}; asked again: {again:?}")
         };
         loop {
-            match self.receive().unwrap_or_else(no_answer) {
+            match self.try_receive().unwrap_or_else(no_answer) {
                 Answer::Text(text) if text.starts_with("WN") || text.starts_with("ER21") => {}
                 answer => return answer,
             }
