@@ -11,7 +11,7 @@
 //! | `node/assets.rs` | descriptions and meshes for its clients |
 //! | `node/page.rs` | the files of the page |
 //! | `node/lab.rs` | the state of the lab as JSON |
-//! | `node/recordings.rs` | the recorder's last file, for download |
+//! | `node/recordings.rs` | the recorder's files, for download |
 //! | `node/client.rs` | one WebSocket client |
 //! | `node/outbox.rs` | what waits for it |
 //! | `node/bounds.rs` | how much clients may have |

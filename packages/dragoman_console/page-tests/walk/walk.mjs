@@ -1212,7 +1212,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     });
   });
 
-  if (isReal) await step('recorder: chosen topics in a file, downloaded', async (page) => {
+  if (isReal) await step('recorder: chosen topics in a file, downloaded; earlier files', async (page) => {
     await go(page, 'recorder');
     await page.locator('.chip', { hasText: 'Not recording' }).waitFor();
     await page.getByLabel('All topics').uncheck();
@@ -1239,6 +1239,15 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     assert.equal(bytes.length, Number(last.bytes));
     assert.ok(bytes.subarray(0, MCAP.length).equals(MCAP));
     assert.equal((await page.request.get(`${url}/recordings/other.mcap`)).status(), 404);
+    const first = String(await link.getAttribute('download'));
+    await page.fill('#rec-name', 'second');
+    await page.getByRole('button', { name: 'Record' }).click();
+    await until('another recording', async () => last.recording, 10);
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.locator('#rec-earlier a', { hasText: 'second' }).waitFor();
+    const old = page.locator('#rec-earlier a', { hasText: first });
+    assert.equal((await page.request.get(url + (await old.getAttribute('href')))).status(), 200);
+    await page.screenshot({ path: join(out, 'recorder-earlier.png') });
   });
 
   await step('arms: a joint and the tool by hand', async (page) => {

@@ -24,6 +24,8 @@ const SPEED = { base: { linear: 0.4, angular: 1.2 }, robot: { linear: 0.4, angul
 const JOINT_SPEED = 0.25;
 /** Programs that are shown of one server. */
 const MAX_PROGRAMS = 5;
+/** A call of a page that is older commands nothing any more, s. */
+const RECENT_S = 60;
 const PERIOD_S = 0.1;
 const STANDING = 0.01;
 const OLD_MS = 2000;
@@ -105,6 +107,8 @@ export function controlsOf(app, machine) {
   }
   /** @type {{ topic: string, address: string, seconds: number }[]} */
   let drivers = [];
+  /** Services that pages have called. @type {{ name: string, address: string, seconds: number }[]} */
+  let calls = [];
   /** Programs at the servers of old protocols, by the server's node. @type {Map<string, any>} */
   const servers = new Map();
   ends.push(
@@ -130,13 +134,19 @@ export function controlsOf(app, machine) {
     const programs = [...servers.values()].filter(({ node }) => isOwn(node)).flatMap(programsOf);
     const lines = [
       ...programs,
+      ...calls
+        .filter(({ name, seconds }) => name.startsWith(`${machine.name}/`) && seconds < RECENT_S)
+        .map(({ name, address, seconds }) => {
+          const command = name.slice(machine.name.length + 1);
+          return t('start.byCall', { command, address, seconds: number(seconds, 0) });
+        }),
       ...own.map(({ address, seconds }) => t('start.byPage', { address, seconds: number(seconds, 0) })),
       ...nodes.map((node) => t('start.byNode', { node })),
     ];
     commanders.replaceChildren(...(lines.length ? lines : [t('start.byNobody')]).map((text) => h('li', {}, text)));
   };
   const lab = (/** @type {Event} */ event) => {
-    drivers = /** @type {CustomEvent} */ (event).detail.drivers ?? [];
+    ({ drivers = [], commands: calls = [] } = /** @type {CustomEvent} */ (event).detail);
     showCommanders();
   };
   app.addEventListener('lab', lab);

@@ -154,6 +154,7 @@ impl Hub {
         let parts = self.parts(&type_name)?;
         let goal_id = json!({ "uuid": uuid.as_bytes() });
         let [send, accepted] = &parts.send;
+        client.commands.take(action);
         // A large goal is not copied, and not kept while it is carried out.
         let fields = Map::from_iter([("goal_id".to_owned(), goal_id.clone()), ("goal".to_owned(), goal)]);
         let request =

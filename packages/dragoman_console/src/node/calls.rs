@@ -188,6 +188,7 @@ impl Hub {
     ) {
         let (hub, asking, name) = (Arc::clone(self), Arc::clone(client), service.clone());
         let answer = reply.clone();
+        client.commands.take(&service);
         let begun = client.in_background(bytes_of(&args), async move {
             let time = hub.calls.time(timeout);
             let answered = dragoman_time::timeout(time.all, hub.ask_rosapi(&service, &args)).await;

@@ -16,6 +16,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::bounds::{Account, BYTES, CALLS, Share};
+use super::driving::Commands;
 use super::hub::Hub;
 use super::listener::Received;
 use super::outbox::{Next, Outbox};
@@ -135,6 +136,8 @@ pub(crate) struct Client {
     bytes: Arc<Account>,
     /// Places of new requests.
     new_requests: Arc<Semaphore>,
+    /// The services and actions by which it has commanded something.
+    pub(crate) commands: Commands,
     /// Whether it drives: it is asked for signs of life more often.
     pub(crate) is_driving: AtomicBool,
     /// A timeout of the session may have changed, or orders were executed.
@@ -174,6 +177,7 @@ impl Client {
             calls: Arc::new(Account::new("calls of web clients that wait", &all.calls)),
             bytes: Arc::new(Account::new("bytes that are kept for web clients", &all.bytes)),
             new_requests: Arc::new(Semaphore::new(MOST_NEW)),
+            commands: Commands::default(),
             is_driving: AtomicBool::new(false),
             changed: Notify::new(),
             ordered: Notify::new(),

@@ -1,5 +1,6 @@
 //! Who drives. A client that publishes velocity commands drives their topic, until another does. When it leaves, or gives
 //! no sign for a moment, one zero is published, so that a robot does not follow the last command of a page that is gone.
+//! And which services a client has called last: they command as well.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -122,6 +123,48 @@ impl Driving {
     }
 }
 
+/// Maximum number of services and actions that are remembered of a client.
+const MAX_COMMANDS: usize = 16;
+/// Beginnings of names of services that only ask.
+const QUESTIONS: [&str; 3] = ["get_", "list_", "describe_"];
+
+/// The services that a client has called, and the actions whose goals it has sent, with the last time of each.
+#[derive(Default)]
+pub(crate) struct Commands(Mutex<BTreeMap<String, Instant>>);
+
+impl Commands {
+    /// Takes a call, unless it only asks.
+    pub(crate) fn take(&self, name: &str) {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        if name.starts_with("/rosapi/") || QUESTIONS.iter().any(|question| last.starts_with(question)) {
+            return;
+        }
+        let mut times = self.times();
+        if times.len() >= MAX_COMMANDS && !times.contains_key(name) {
+            let oldest = times.iter().min_by_key(|(_, time)| **time).map(|(name, _)| name.clone());
+            oldest.map(|name| times.remove(&name));
+        }
+        times.insert(name.to_owned(), dragoman_time::now());
+    }
+
+    /// The commands of a client, for pages.
+    pub(crate) fn list(&self, client: &Client) -> Vec<Value> {
+        let command = |(name, time): (&String, &Instant)| {
+            json!({
+                "name": name,
+                "client": client.id,
+                "address": client.address.to_string(),
+                "seconds": dragoman_time::since(*time).as_secs_f64(),
+            })
+        };
+        self.times().iter().map(command).collect()
+    }
+
+    fn times(&self) -> MutexGuard<'_, BTreeMap<String, Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Hub {
     /// Stops all that a client moves.
     pub(crate) fn stop_driving(&self, client: &Client, reason: &str) {
@@ -160,6 +203,24 @@ fn is_moving(message: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_commands_are_known_and_questions_are_not() {
+        let commands = Commands::default();
+        dragoman_time::Simulation::new(1).block_on(async {
+            for name in ["/rosapi/topics", "/neobotix/get_parameters", "/arm/list_parameters"] {
+                commands.take(name);
+            }
+            assert!(commands.times().is_empty());
+            for number in 0..=MAX_COMMANDS {
+                commands.take(&format!("/arm/command_{number}"));
+                dragoman_time::sleep(Duration::from_secs(1)).await;
+            }
+            let times = commands.times();
+            assert_eq!(times.len(), MAX_COMMANDS);
+            assert!(!times.contains_key("/arm/command_0"), "the oldest is forgotten");
+        });
+    }
 
     #[test]
     fn zero_does_not_move() {

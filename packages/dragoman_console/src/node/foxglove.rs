@@ -126,6 +126,7 @@ impl Hub {
             }
             Order::Call { call, data } => {
                 let refused = call.clone();
+                client.commands.take(&call.service.name);
                 let begun = client.in_background(data.len(), async move {
                     let response = hub.call_foxglove(&call, data).await;
                     let response = response.and_then(|data| asking.room(data.len()).map(|()| data));

@@ -125,8 +125,9 @@ impl Lab {
         };
         let parts: Vec<Value> =
             parts.into_iter().map(|(name, state)| json!({ "name": name, "state": state })).collect();
-        let clients: Vec<Value> = hub
-            .all_clients()
+        let all = hub.all_clients();
+        let commands: Vec<Value> = all.iter().flat_map(|client| client.commands.list(client)).collect();
+        let clients: Vec<Value> = all
             .iter()
             .map(|client| {
                 json!({
@@ -150,6 +151,7 @@ impl Lab {
             "services": graph.services.len(),
             "diagnostics": self.diagnostics(),
             "drivers": hub.driving.list(),
+            "commands": commands,
             "clients": clients,
             "received": hub.topics.received(),
             "load": self.load(),

@@ -1,14 +1,14 @@
-//! The recorder's last file, for download.
+//! The recorder's files, for download.
 //!
-//! Anyone in ROS can publish a recorder's state: only files of the recordings' folder are opened, and only recordings. A
-//! download has a thread for a moment, not for its duration, and there is a limited number of downloads.
+//! Anyone in ROS can publish a recorder's state: only files of the recordings' folder are opened, and only recordings. The
+//! one that is being written is not offered. A download has a thread for a moment, not for its duration, and there is a limited number of downloads.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
@@ -17,11 +17,15 @@ use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
 use dragoman_ros::files::open_below;
 use dragoman_time::{Work, off_thread};
 use futures::stream;
+use serde::Serialize;
 
 /// The first bytes of an MCAP file (MCAP specification, "Magic").
 const MAGIC: [u8; 8] = [0x89, b'M', b'C', b'A', b'P', b'0', b'\r', b'\n'];
 /// Bytes that are read at once.
 const PIECE: usize = 256 << 10;
+/// Maximum number of recordings in the list, and of entries of their folder among which they are searched.
+const MAX_LISTED: usize = 100;
+const MAX_ENTRIES: usize = 10_000;
 /// Maximum number of downloads at a time.
 const MAX_DOWNLOADS: usize = 8;
 /// Time for opening the file and for reading a piece.
@@ -32,11 +36,25 @@ const PIECE_TIME: Duration = Duration::from_secs(30);
 /// What the recorder says.
 pub(crate) struct Recordings {
     folder: PathBuf,
-    /// The name of the last complete file.
-    last: Mutex<Option<PathBuf>>,
+    /// The file that the recorder has named last, below the folder.
+    last: Mutex<Option<Last>>,
     downloads: Downloads,
     /// A file of another folder was reported.
     is_reported: AtomicBool,
+}
+
+struct Last {
+    name: PathBuf,
+    is_complete: bool,
+}
+
+/// A recording in the list.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct Listed {
+    /// When it was last written, s since 1970.
+    modified: u64,
+    name: String,
+    bytes: u64,
 }
 
 impl Recordings {
@@ -54,15 +72,33 @@ impl Recordings {
             let folder = self.folder.display();
             tracing::warn!(path = status.path, %folder, "a recording is not offered: the parameter 'recordings' has another folder");
         }
-        *lock(&self.last) = name.filter(|_| is_complete).map(Path::to_owned);
+        *lock(&self.last) = name.map(|name| Last { name: name.to_owned(), is_complete });
     }
 
-    /// The last file, if it has this name and is a recording.
-    pub(crate) async fn response(&self, name: &str) -> Response {
-        let last = lock(&self.last).clone();
-        let Some(name) = last.filter(|path| path.file_name().is_some_and(|known| known == name)) else {
-            return missing();
+    /// The recordings of the folder, the newest first, as JSON.
+    pub(crate) async fn list(&self) -> Response {
+        let folder = self.folder.clone();
+        let reading = off_thread(Work::FILE, move |_| listed(&folder));
+        let Ok(Ok(mut found)) = dragoman_time::timeout(READ_TIME, reading).await else {
+            return StatusCode::SERVICE_UNAVAILABLE.into_response();
         };
+        if let Some(last) = &*lock(&self.last) {
+            found.retain(|listed| last.is_complete || last.name != Path::new(&listed.name));
+        }
+        let listed = serde_json::to_string(&found).unwrap_or_default();
+        ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], listed)
+            .into_response()
+    }
+
+    /// The recording of this name: the recorder's last file, which may be in a folder below, or another of the list.
+    pub(crate) async fn response(&self, name: &str) -> Response {
+        let name = match &*lock(&self.last) {
+            Some(last) if last.name.file_name().is_some_and(|known| known == name) => {
+                last.is_complete.then(|| last.name.clone())
+            }
+            _ => is_recording(Path::new(name)).then(|| PathBuf::from(name)),
+        };
+        let Some(name) = name else { return missing() };
         let Some(place) = self.downloads.begin() else {
             return (StatusCode::SERVICE_UNAVAILABLE, "There are too many downloads.\n").into_response();
         };
@@ -92,6 +128,27 @@ fn missing() -> Response {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a file has the extension of recordings.
+fn is_recording(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "mcap")
+}
+
+/// The recordings directly in the folder, the newest first. A folder that cannot be read has none.
+fn listed(folder: &Path) -> Vec<Listed> {
+    let entries = std::fs::read_dir(dragoman_time::on_disk(folder)).into_iter().flatten();
+    let describe = |entry: std::fs::DirEntry| {
+        // Not of what a link points to.
+        let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let modified = metadata.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+        let name = entry.file_name().into_string().ok().filter(|name| is_recording(Path::new(name)))?;
+        Some(Listed { modified, name, bytes: metadata.len() })
+    };
+    let mut found: Vec<Listed> = entries.take(MAX_ENTRIES).flatten().filter_map(describe).collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.truncate(MAX_LISTED);
+    found
 }
 
 /// A recording from its beginning, and its length.
@@ -244,6 +301,31 @@ mod tests {
             std::os::unix::fs::symlink(&outside, inside("link.mcap")).unwrap();
             assert_eq!(asked(&recordings, &inside("link.mcap")), StatusCode::NOT_FOUND);
         }
+    }
+
+    #[test]
+    fn earlier_recordings_are_listed_and_the_one_that_is_written_is_not() {
+        let folder = Folder::new("list");
+        let recordings = Recordings::below(&folder.0);
+        for (name, age) in [("old.mcap", 20), ("new.mcap", 10), ("now.mcap", 0), ("notes.txt", 5)] {
+            let file = File::options().write(true).open(folder.write(name, 12)).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        }
+        let path = folder.0.join("now.mcap");
+        recordings.take(&RecordingStatus { recording: true, ..status(&path) });
+        let names = || {
+            let body = block_on(recordings.list()).into_body();
+            let json = block_on(axum::body::to_bytes(body, 1 << 20)).unwrap();
+            let listed: Vec<serde_json::Value> = serde_json::from_slice(&json).unwrap();
+            listed.iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let answer = |name: &str| block_on(recordings.response(name)).status();
+        assert_eq!(names(), ["new.mcap", "old.mcap"]);
+        assert_eq!(answer("old.mcap"), StatusCode::OK);
+        assert_eq!([answer("now.mcap"), answer("notes.txt")], [StatusCode::NOT_FOUND; 2]);
+        recordings.take(&status(&path));
+        assert_eq!(names(), ["now.mcap", "new.mcap", "old.mcap"]);
+        assert_eq!(answer("now.mcap"), StatusCode::OK);
     }
 
     /// Opening it would wait for a writer, in a thread for each request.

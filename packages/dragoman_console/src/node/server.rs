@@ -127,6 +127,7 @@ async fn serve(listener: TcpListener, foxglove: Option<TcpListener>, server: Ser
         .route("/rosbridge", get(rosbridge))
         .route("/", get(root))
         .route("/api/lab", get(state))
+        .route("/recordings", get(recordings))
         .route("/recordings/{name}", get(recording))
         .fallback(file)
         .layer(from_fn_with_state(own.clone(), guard))
@@ -289,6 +290,10 @@ async fn state(State(server): State<Server>) -> Response {
     };
     let state = server.lab.json(&server.hub, &graph).to_string();
     ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], state).into_response()
+}
+
+async fn recordings(State(server): State<Server>) -> Response {
+    server.recordings.list().await
 }
 
 async fn recording(State(server): State<Server>, Path(name): Path<String>) -> Response {

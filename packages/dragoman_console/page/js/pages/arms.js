@@ -477,6 +477,58 @@ export function armsPage(app) {
   showActions();
   const picture = h('section', { class: 'card' }, h('div', { class: 'arm-stage' }, solid.canvas), poseFacts);
   const jointCard = card('arm.joints', joints);
+  const byHand = card(
+    'arm.jog',
+    h(
+      'div',
+      { class: 'stack' },
+      h(
+        'label',
+        { class: 'field' },
+        h('span', { t: 'arm.scale' }),
+        h('span', { class: 'row nowrap' }, scale, scaleValue),
+      ),
+      h('div', { class: 'motion-only' }, h('p', { class: 'hint', t: 'arm.mode' }), modes),
+      h('div', { class: 'row spread motion-only' }, h('span', { class: 'hint', t: 'arm.toolJog' }), frame),
+      tool,
+      keyPad,
+      h('p', { class: 'hint motion-only', t: 'arm.jogHint' }),
+    ),
+  );
+  const toolCard = card(
+    'arm.goalPose',
+    h(
+      'div',
+      { class: 'stack' },
+      h(
+        'div',
+        { class: 'grid3' },
+        ...goal.map((input) =>
+          h('label', { class: 'field' }, h('span', {}, `${input.name}, ${input.name.length > 1 ? '°' : 'm'}`), input),
+        ),
+      ),
+      h('label', { class: 'field' }, h('span', { t: 'arm.duration' }), duration),
+      h(
+        'div',
+        { class: 'row' },
+        button('arm.take', takePresent),
+        button('arm.moveTool', () => void moveTool(), { class: 'primary' }),
+      ),
+    ),
+  );
+  const jointGoals = card(
+    'arm.goalJoints',
+    h(
+      'div',
+      { class: 'stack' },
+      jointGoal,
+      button('arm.moveJoints', () => void moveJoints(), { class: 'primary' }),
+    ),
+  );
+  const eventCard = card('arm.events', events);
+  for (const one of [toolCard, jointGoals, eventCard]) one.classList.add('motion-only');
+  eventCard.classList.add('last');
+  const column = (/** @type {HTMLElement[]} */ ...cards) => h('div', { class: 'column' }, ...cards);
   const root = h(
     'div',
     { class: 'page arms' },
@@ -489,66 +541,9 @@ export function armsPage(app) {
     h(
       'div',
       { class: 'columns wide' },
-      picture,
-      card(
-        'arm.jog',
-        h(
-          'div',
-          { class: 'stack' },
-          h(
-            'label',
-            { class: 'field' },
-            h('span', { t: 'arm.scale' }),
-            h('span', { class: 'row nowrap' }, scale, scaleValue),
-          ),
-          h('div', { class: 'motion-only' }, h('p', { class: 'hint', t: 'arm.mode' }), modes),
-          h('div', { class: 'row spread motion-only' }, h('span', { class: 'hint', t: 'arm.toolJog' }), frame),
-          tool,
-          keyPad,
-          h('p', { class: 'hint motion-only', t: 'arm.jogHint' }),
-        ),
-      ),
-      jointCard,
-    ),
-    h(
-      'div',
-      { class: 'columns motion-only' },
-      card(
-        'arm.goalPose',
-        h(
-          'div',
-          { class: 'stack' },
-          h(
-            'div',
-            { class: 'grid3' },
-            ...goal.map((input) =>
-              h(
-                'label',
-                { class: 'field' },
-                h('span', {}, `${input.name}, ${input.name.length > 1 ? '°' : 'm'}`),
-                input,
-              ),
-            ),
-          ),
-          h('label', { class: 'field' }, h('span', { t: 'arm.duration' }), duration),
-          h(
-            'div',
-            { class: 'row' },
-            button('arm.take', takePresent),
-            button('arm.moveTool', () => void moveTool(), { class: 'primary' }),
-          ),
-        ),
-      ),
-      card(
-        'arm.goalJoints',
-        h(
-          'div',
-          { class: 'stack' },
-          jointGoal,
-          button('arm.moveJoints', () => void moveJoints(), { class: 'primary' }),
-        ),
-      ),
-      card('arm.events', events),
+      column(picture, eventCard),
+      column(byHand, toolCard),
+      column(jointCard, jointGoals),
     ),
   );
 

@@ -1,7 +1,7 @@
-/** Recorder: chosen topics in an MCAP file, its size while it grows, and the file itself. */
+/** Recorder: chosen topics in an MCAP file, its size while it grows, the file itself, and earlier ones. */
 
 import { button, card, checkbox, h, put, say } from '../dom.js';
-import { number, t } from '../i18n.js';
+import { currentLanguage, number, t } from '../i18n.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../texts.js').Key} Key */
@@ -46,6 +46,7 @@ export function recorderPage(app) {
   const list = h('div', { class: 'stack', attrs: { id: 'rec-topics' } });
   const link = h('a', { class: 'button', t: 'rec.download', attrs: { hidden: true, id: 'rec-download' } });
   const error = h('p', { class: 'hint', attrs: { role: 'alert' } });
+  const earlier = h('ul', { class: 'files', attrs: { id: 'rec-earlier' } });
 
   /** A value with its name. @param {Key} key */
   const fact = (key) => {
@@ -78,6 +79,32 @@ export function recorderPage(app) {
       app.fail(reason);
     }
   }
+
+  /** Reads which recordings there are. */
+  async function readEarlier() {
+    /** @type {{name: string, bytes: number, modified: number}[]} */
+    let found = [];
+    try {
+      const answer = await fetch(`/recordings${app.query}`);
+      if (answer.ok) found = await answer.json();
+    } catch {
+      // The banner says that the lab is gone.
+    }
+    const none = h('li', { class: 'hint', t: 'rec.noEarlier' });
+    const rows = found.map((one) => {
+      const date = new Date(one.modified * 1000).toLocaleString(currentLanguage());
+      return h(
+        'li',
+        { class: 'row tight' },
+        h('a', { attrs: { href: address(one.name), download: one.name } }, one.name),
+        h('span', { class: 'hint' }, `${size(one.bytes)}, ${date}`),
+      );
+    });
+    earlier.replaceChildren(...(rows.length ? rows : [none]));
+  }
+
+  /** Where a recording is. @param {string} file */
+  const address = (file) => `/recordings/${encodeURIComponent(file)}${app.query}`;
 
   function showTopics() {
     list.hidden = isAll;
@@ -114,7 +141,7 @@ export function recorderPage(app) {
     put(error, last.error);
     const base = String(last.path).split('/').pop() ?? '';
     link.hidden = isRecording || base === '';
-    link.setAttribute('href', `/recordings/${encodeURIComponent(base)}${app.query}`);
+    link.setAttribute('href', address(base));
     link.setAttribute('download', base);
   }
 
@@ -137,6 +164,7 @@ export function recorderPage(app) {
         ),
       ),
       card('rec.choose', h('div', { class: 'stack' }, all, allHint, filter, list)),
+      card('rec.earlier', earlier),
     ),
   );
 
@@ -153,6 +181,7 @@ export function recorderPage(app) {
           subscribed = topic;
           unsubscribe = bridge.subscribe(topic, STATUS_TYPE, (message) => {
             last = message;
+            if (isRecording !== message.recording) void readEarlier();
             isRecording = message.recording;
             show();
           });
@@ -162,6 +191,7 @@ export function recorderPage(app) {
       };
       app.graph.addEventListener('read', follow);
       follow();
+      void readEarlier();
       return () => {
         app.graph.removeEventListener('read', follow);
         unsubscribe();
