@@ -5,11 +5,13 @@
 //! | `calibrate.rs` | the options; `fit`, `arcs` and `plan`, without ROS |
 //! | `calibrate/files.rs` | measurements in CSV files |
 //! | `calibrate/measure.rs` | `measure`: drives to poses and reads the measuring device, in ROS |
+//! | `calibrate/progress.rs` | the time that is left |
 //! | `calibrate/report.rs` | the result as text and as a page with plots |
 //! | `calibrate/settings.rs` | the robot's settings file with the result |
 
 pub(crate) mod files;
 pub(crate) mod measure;
+pub(crate) mod progress;
 mod report;
 mod settings;
 

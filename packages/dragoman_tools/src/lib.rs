@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | `arms` | the arms that there are, for a user who has named another |
 //! | `bag` | recordings in MCAP: reading and writing |
 //! | [`calibrate`] | `dragoman calibrate`: an arm's geometry from measurements |
 //! | [`can`] | `dragoman can`: monitor of a CAN bus |
@@ -20,6 +21,7 @@
 // The reader of the output may go away: see `dragoman_ros::output`.
 #![deny(clippy::print_stdout)]
 
+mod arms;
 mod bag;
 pub mod calibrate;
 pub mod can;

@@ -85,7 +85,7 @@ pub async fn run(context: &Context, options: &StationOptions, stop: impl Future<
     let joystick = options.joystick.as_ref().map(|path| open_joystick(path)).transpose()?;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "station", &options.namespace)?);
     let joy = joystick.is_none().then_some(options.joy.as_str());
-    let link = RosLink::new(tasks.node(), joy, &options.twist_frame)?;
+    let link = RosLink::new(context, tasks.node(), joy, &options.twist_frame)?;
     // It has no tasks to wait for, but responses are delivered in its thread.
     let _running = tasks.start()?;
     serve(Link::Ros(Box::new(link)), options, options.namespace.clone(), joystick, stop).await

@@ -77,7 +77,11 @@ pub async fn run(
     let mut keys = EventStream::new();
     let mut ticks = dragoman_time::interval(PERIOD).with_missed(MissedTicks::Delay);
     let mut stop = std::pin::pin!(stop);
-    keyboard.show(None)?;
+    let mut is_heard = output.is_heard();
+    let show = |keyboard: &Keyboard, is_heard: bool, note: Option<&str>| {
+        keyboard.show((!is_heard).then_some(options.topic.as_str()), note)
+    };
+    show(&keyboard, is_heard, None)?;
     let mut switching = FuturesUnordered::new();
     loop {
         let action = tokio::select! {
@@ -91,11 +95,14 @@ pub async fn run(
             },
             () = ticks.tick() => {
                 output.repeat(keyboard.linear, keyboard.angular)?;
+                if std::mem::replace(&mut is_heard, output.is_heard()) != is_heard {
+                    show(&keyboard, is_heard, None)?;
+                }
                 continue;
             }
             Some(answer) = switching.next() => {
                 let answer: String = answer;
-                keyboard.show(Some(&answer))?;
+                show(&keyboard, is_heard, Some(&answer))?;
                 continue;
             }
         };
@@ -106,7 +113,7 @@ pub async fn run(
             Action::Leave => return Ok(()),
         }
         output.publish(keyboard.linear, keyboard.angular)?;
-        keyboard.show(None)?;
+        show(&keyboard, is_heard, None)?;
     }
 }
 
@@ -185,14 +192,17 @@ impl Keyboard {
         Action::Drive
     }
 
-    /// The status line at the bottom.
-    fn show(&self, note: Option<&str>) -> io::Result<()> {
+    /// The status line at the bottom, with the topic on which nobody listens, under a note.
+    fn show(&self, unheard: Option<&str>, note: Option<&str>) -> io::Result<()> {
         let mut out = io::stdout();
         execute!(out, cursor::MoveToColumn(0), terminal::Clear(terminal::ClearType::CurrentLine))?;
         if let Some(note) = note {
             write!(out, "{note}\r\n")?;
         }
         write!(out, "ahead {:+.2} m/s   turn {:+.2} rad/s", self.linear, self.angular)?;
+        if let Some(topic) = unheard {
+            write!(out, "   nobody listens on {topic}")?;
+        }
         out.flush()
     }
 }
@@ -237,6 +247,16 @@ impl Output {
                 publisher.publish(&stamped)
             }
         }
+    }
+
+    /// Whether somebody gets the commands.
+    fn is_heard(&self) -> bool {
+        let listeners = match &self.velocity {
+            Velocity::Plain(publisher) => publisher.get_inter_process_subscription_count(),
+            Velocity::Stamped(publisher, _) => publisher.get_inter_process_subscription_count(),
+        };
+        // Unknown is not nobody.
+        !listeners.is_ok_and(|count| count == 0)
     }
 
     /// Repeats the command, unless the base has been stopped for a while.

@@ -436,7 +436,11 @@ fn without_a_terminal_or_an_arm_it_says_so() {
     terminal.shows("no connection to the arm");
     terminal.types("\x1b[A");
     terminal.shows("the arm does not report its state");
+    terminal.shows("no arm in /ranger: is the arm running, and in this domain?");
     terminal.types("q");
     assert!(terminal.end().success());
     terminal.is_restored();
+    let lab = Lab::start();
+    let terminal = Terminal::start(lab.domain, &["--namespace", "/rangr"]);
+    terminal.shows("no arm in /rangr; did you mean '/ranger'?");
 }

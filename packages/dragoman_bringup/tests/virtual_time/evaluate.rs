@@ -47,6 +47,26 @@ fn the_speed_limit_of_the_drives_makes_the_fast_runs_inaccurate() {
     assert!(free.iter().all(|error| *error < 1.0), "{free:?}");
 }
 
+#[test]
+fn instead_of_an_arm_that_is_not_there_others_are_named() {
+    let folder = Folder::new();
+    folder.write(
+        "poses.csv",
+        "joint_1,joint_2,joint_3,joint_4,joint_5,joint_6\n1.9,0.02,1.55,0.01,1.56,0.01\n",
+    );
+    let _lab = Lab::only("ranger,turtlebot");
+    let (run_folder, poses, output) = (folder.path("run"), folder.path("poses.csv"), folder.path("m.csv"));
+    let evaluate = ["evaluate", "run", &run_folder, "--namespace"];
+    let measure = ["calibrate", "measure", &poses, "-o", &output, "--namespace"];
+    let refused = |command: &[&str], namespace: &str| run(0, &[command, &[namespace]].concat()).unwrap_err();
+    for command in [&evaluate[..], &measure[..]] {
+        let error = refused(command, "/rangr");
+        assert!(error.ends_with("in /rangr; did you mean '/ranger'?"), "{error}");
+        let error = refused(command, "elsewhere");
+        assert!(error.contains("in elsewhere; known: ") && error.contains("/ranger"), "{error}");
+    }
+}
+
 /// The whole arm with drives that carry it, and a payload that its controller learns.
 #[test]
 fn the_host_controls_an_arm_with_masses() {

@@ -23,7 +23,9 @@ use dragoman_time::{sleep, timeout};
 use futures::StreamExt;
 use futures::channel::mpsc;
 
+use super::progress::{Progress, Spoken, motion_time};
 use super::{Arm, Result, Space, check_pose, files, positive};
+use crate::arms::{sign, whereabouts};
 
 /// The command line of `dragoman calibrate measure`.
 #[derive(Debug, Clone, Args)]
@@ -81,8 +83,6 @@ const STALE: Duration = Duration::from_secs(5);
 const READING_TIME: Duration = Duration::from_secs(30);
 /// Readings of one pose that are farther apart are refused, m: something moves.
 const UNSTEADY: f64 = 0.02;
-/// Shortest motion, s.
-const SHORTEST: f64 = 0.5;
 /// Poses closer than this are the same, rad or m.
 const SAME: f64 = 0.02;
 
@@ -145,12 +145,17 @@ pub(crate) async fn measure_poses(
                 .into());
             }
         }
+        let begins = std::iter::once(&here).chain(&poses);
+        let motions = begins.zip(&poses).map(|(from, to)| motion_time(from, to, command.speed));
+        let progress = Progress::begin(motions.collect());
         for (row, pose) in poses.iter().enumerate() {
             bench.drive(pose, command.speed).await?;
             let joints = bench.settled().await?;
             let Some(point) = bench.read(command, row + 1, poses.len()).await? else { continue };
             file.write(&joints, &point)?;
-            outln!("{} of {}: x {:.5}, y {:.5}, z {:.5} m", row + 1, poses.len(), point.x, point.y, point.z);
+            let (done, left) = (row + 1, Spoken(progress.left(row + 1)));
+            let [x, y, z] = point.coords.into();
+            outln!("{done} of {}: x {x:.5}, y {y:.5}, z {z:.5} m; {left} left", poses.len());
         }
         Ok::<(), Box<dyn Error>>(())
     };
@@ -214,6 +219,7 @@ type Readings = Pin<Box<dyn futures::Stream<Item = PointStamped> + Send>>;
 
 /// Arm and measuring device.
 pub(crate) struct Bench {
+    context: Context,
     names: Vec<String>,
     states: watch::Receiver<Option<(Instant, Vec<f64>)>>,
     readings: Option<Readings>,
@@ -270,13 +276,17 @@ impl Bench {
         let running = dragoman_time::spawn(async move {
             running.await;
         });
-        Ok(Self { names, states, readings, client, goal: None, lines, _running: running })
+        let context = context.clone();
+        Ok(Self { context, names, states, readings, client, goal: None, lines, _running: running })
     }
 
     /// Waits for the arm and the device.
     pub(crate) async fn find(&mut self, namespace: &str) -> Result<()> {
-        let missing =
-            |what: &str| format!("{what} in {}: is the arm running, and in this domain?", namespace);
+        let context = self.context.clone();
+        let missing = |what: &str| {
+            let whereabouts = whereabouts(&context, namespace, sign::TRAJECTORIES);
+            format!("{what} in {namespace}{whereabouts}")
+        };
         let first = self.states.wait_for(Option::is_some);
         timeout(SEARCH_TIME, first).await.map_err(|_| missing("no joint_states with all joints"))??;
         let server = Node::is_available(&self.client)?;
@@ -303,10 +313,7 @@ impl Bench {
     /// Drives to a pose, straight in joint space.
     pub(crate) async fn drive(&mut self, pose: &[f64], speed: f64) -> Result<()> {
         let here = self.positions()?;
-        let farthest = here.iter().zip(pose).map(|(from, to)| (to - from).abs()).fold(0.0, f64::max);
-        // A quintic needs 15/8 of the mean speed in its middle.
-        let seconds = (1.875 * farthest / speed).max(SHORTEST);
-        let duration = Duration::from_secs_f64(seconds);
+        let duration = motion_time(&here, pose, speed);
         let zeros = vec![0.0; pose.len()];
         let point = JointTrajectoryPoint {
             positions: pose.to_vec(),

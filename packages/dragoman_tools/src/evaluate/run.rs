@@ -25,7 +25,9 @@ use dragoman_time::{sleep, timeout};
 use futures::FutureExt;
 
 use super::{ReportCommand, name, report, tables};
+use crate::arms::{sign, whereabouts};
 use crate::calibrate::measure::{Bench, MeasureCommand, Reading, SEARCH_TIME, TRACKER, measure_poses};
+use crate::calibrate::progress::Spoken;
 use crate::calibrate::{Arm, Result, Space, check_pose, positive};
 
 /// The command line of `dragoman evaluate run`.
@@ -91,6 +93,8 @@ const STALE: Duration = Duration::from_secs(5);
 const REST: f64 = 0.5;
 /// Time within which a motion that ends comes to rest.
 const END_TIME: Duration = Duration::from_secs(30);
+/// About the time before and after a path.
+const APPROACH: Duration = Duration::from_secs(5);
 /// Interval of looks at the recording.
 const LOOK: Duration = Duration::from_millis(20);
 /// Joint configurations from which inverse kinematics begins.
@@ -115,7 +119,7 @@ pub async fn run(
     fs::create_dir_all(&command.folder).map_err(|error| format!("{}: {error}", command.folder.display()))?;
     let stop = stop.shared();
     let mut rig = Rig::start(context, command, plan.attitude)?;
-    rig.find(command).await?;
+    rig.find(context, command).await?;
     rig.mode(SetCommandMode::Request::OFF as u32).await?;
     let mut bench = Bench::start((context, "evaluate_drive"), &command.namespace, None, names(arm))?;
     let tests = async {
@@ -139,7 +143,9 @@ pub async fn run(
             };
             measure_poses((context, "evaluate_static"), &measuring, arm, poses, stop.clone()).await?;
         }
-        for (path, start) in &plan.paths {
+        for (index, (path, start)) in plan.paths.iter().enumerate() {
+            let left = plan.paths.iter().skip(index).map(|(path, _)| path_time(command, *path)).sum();
+            outln!("{}: {} cycles; {} left ...", name(*path), cycles(command, *path), Spoken(left));
             rig.mode(SetCommandMode::Request::OFF as u32).await?;
             for pose in plan.way(&bench.positions()?, start, &name(*path))? {
                 bench.drive(&pose, command.speed).await?;
@@ -176,6 +182,19 @@ pub async fn run(
             report(&ReportCommand { folder, robot: command.robot.clone(), force: false }, arm)
         }
     }
+}
+
+/// How often a path is run.
+fn cycles(command: &RunCommand, path: Path) -> u32 {
+    match path {
+        Path::Rectangle => command.cycles + command.cycles / 2,
+        _ => command.cycles,
+    }
+}
+
+/// About how long a path takes.
+fn path_time(command: &RunCommand, path: Path) -> Duration {
+    Duration::from_secs_f64(f64::from(cycles(command, path)) * path.period()) + APPROACH
 }
 
 fn names(arm: &Arm) -> Vec<String> {
@@ -427,9 +446,11 @@ impl Rig {
     }
 
     /// Waits for the arm and the device.
-    async fn find(&mut self, command: &RunCommand) -> Result<()> {
-        let missing =
-            |what: &str| format!("{what} in {}: is the arm running, and in this domain?", command.namespace);
+    async fn find(&mut self, context: &Context, command: &RunCommand) -> Result<()> {
+        let missing = |what: &str| {
+            let namespace = &command.namespace;
+            format!("{what} in {namespace}{}", whereabouts(context, namespace, sign::MOTION))
+        };
         for server in [Node::is_available(&self.mode)?, Node::is_available(&self.execute)?] {
             timeout(SEARCH_TIME, server).await.map_err(|_| missing("no motion services"))??;
         }
@@ -469,9 +490,7 @@ impl Rig {
 
     /// Moves along a path, from its start, and writes the records.
     async fn follow(&mut self, command: &RunCommand, path: Path) -> Result<()> {
-        let cycles =
-            if path == Path::Rectangle { command.cycles + command.cycles / 2 } else { command.cycles };
-        outln!("{}: {cycles} cycles ...", name(path));
+        let cycles = cycles(command, path);
         self.mode(SetCommandMode::Request::CARTESIAN as u32).await?;
         self.commanded.clear();
         self.measured.clear();

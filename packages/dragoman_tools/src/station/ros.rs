@@ -1,6 +1,6 @@
 //! The link over ROS, to an arm in a namespace.
 
-use std::future::ready;
+use std::future::{pending, ready};
 use std::time::{Duration, Instant};
 
 use dragoman_bridge::arm31::wire::Command;
@@ -13,7 +13,7 @@ use dragoman_ros::geometry_msgs::msg::{Point, Pose, PoseStamped, Quaternion, Twi
 use dragoman_ros::sensor_msgs::msg::{JointState, Joy};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::{
-    Client, Clock, ClockType, Node, Publisher, QosProfile, Result, WrappedServiceTypeSupport,
+    Client, Clock, ClockType, Context, Node, Publisher, QosProfile, Result, WrappedServiceTypeSupport,
 };
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{BoxStream, FuturesUnordered, SelectAll, StreamExt};
@@ -21,9 +21,13 @@ use futures::stream::{BoxStream, FuturesUnordered, SelectAll, StreamExt};
 use super::command::Order;
 use super::core::{Level, Update};
 use super::udp::{mode, pose, temperatures};
+use crate::arms::{sign, whereabouts};
 
 /// Time limit of a service; that of the protocol's server side.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Time after which an arm that has not appeared is reported.
+const SEARCH_TIME: Duration = Duration::from_secs(3);
 
 /// A clamped joint is reported in every cycle; this often it is news.
 const CLAMP_PERIOD: Duration = Duration::from_secs(1);
@@ -42,10 +46,13 @@ enum Message {
     Other(Incoming),
 }
 
+/// Something that will come.
+type Pending = BoxFuture<'static, Incoming>;
+
 /// The arm of a namespace.
 pub(super) struct RosLink {
     messages: SelectAll<BoxStream<'static, Message>>,
-    answers: FuturesUnordered<BoxFuture<'static, Incoming>>,
+    answers: FuturesUnordered<Pending>,
     /// Names of the joints, base of the chain first; empty until `drive_status` has arrived.
     order: Vec<String>,
     triggers: Vec<(Command, Client<Trigger::Service>)>,
@@ -62,7 +69,12 @@ pub(super) struct RosLink {
 
 impl RosLink {
     /// Subscribes to the arm in the namespace of `node`, and to `joy`, if there is one.
-    pub(super) fn new(node: &mut Node, joy: Option<&str>, twist_frame: &str) -> Result<Self> {
+    pub(super) fn new(
+        context: &Context,
+        node: &mut Node,
+        joy: Option<&str>,
+        twist_frame: &str,
+    ) -> Result<Self> {
         let latched = QosProfile::default().keep_last(10).transient_local();
         let mut messages: SelectAll<BoxStream<'static, Message>> = SelectAll::new();
         messages.push(node.subscribe("joint_states", QosProfile::default())?.map(Message::Joints).boxed());
@@ -96,12 +108,15 @@ impl RosLink {
         for command in TRIGGERS {
             triggers.push((command, node.create_client::<Trigger::Service>(command.ros_name(), qos())?));
         }
+        let set_mode = node.create_client::<SetCommandMode::Service>("set_command_mode", qos())?;
+        let answers = FuturesUnordered::new();
+        answers.push(absence(context, node, &set_mode)?);
         Ok(Self {
             messages,
-            answers: FuturesUnordered::new(),
+            answers,
             order: Vec::new(),
             triggers,
-            set_mode: node.create_client::<SetCommandMode::Service>("set_command_mode", qos())?,
+            set_mode,
             set_goal: node.create_client::<SetGoalPose::Service>("set_goal_pose", qos())?,
             set_via_point: node.create_client::<SetViaPoint::Service>("set_via_point", qos())?,
             set_joint_goal: node.create_client::<SetJointGoal::Service>("set_joint_goal", qos())?,
@@ -212,6 +227,20 @@ impl RosLink {
         };
         (!self.order.is_empty()).then(|| self.order.iter().map(position).collect())?
     }
+}
+
+/// A warning as soon as it is plain that there is no arm in the namespace of `node`. Never ends if there is one.
+fn absence(context: &Context, node: &Node, client: &Client<SetCommandMode::Service>) -> Result<Pending> {
+    let (context, namespace) = (context.clone(), node.namespace()?);
+    let found = Node::is_available(client)?;
+    Ok(async move {
+        if dragoman_time::timeout(SEARCH_TIME, found).await.is_ok() {
+            return pending().await;
+        }
+        let whereabouts = whereabouts(&context, &namespace, sign::MOTION);
+        Incoming::Update(Update::Event(Level::Warning, format!("no arm in {namespace}{whereabouts}")))
+    }
+    .boxed())
 }
 
 /// Services without fields.

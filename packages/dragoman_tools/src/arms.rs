@@ -1,0 +1,41 @@
+//! The arms that there are, for a user who has named one that is not there.
+
+use std::collections::BTreeSet;
+
+use dragoman_ros::{Context, Node, Result};
+use dragoman_text::hint;
+
+/// Topics by which an arm is known, relative to its namespace.
+pub(crate) mod sign {
+    /// Of each arm that does trajectories.
+    pub(crate) const TRAJECTORIES: &str = "follow_joint_trajectory/_action/status";
+    /// Of each arm with the motion node of the Ranger.
+    pub(crate) const MOTION: &str = "motion_status";
+}
+
+/// The end of a sentence about something that is not in `namespace`: which arms there are, known by this topic; what to check
+/// if there is none, or if the arm is there and something of it is missing.
+pub(crate) fn whereabouts(context: &Context, namespace: &str, sign: &str) -> String {
+    let absolute = format!("/{}", namespace.trim_matches('/'));
+    let others = match search(context, sign) {
+        Ok(arms) if !arms.contains(&absolute) => hint(&absolute, arms.iter().map(String::as_str)),
+        _ => String::new(),
+    };
+    if others.is_empty() { ": is the arm running, and in this domain?".to_owned() } else { others }
+}
+
+/// Namespaces in which somebody publishes a topic of this name. That the user's program subscribes to it makes no arm.
+fn search(context: &Context, sign: &str) -> Result<BTreeSet<String>> {
+    // The caller's node may run in a task already, where it cannot be asked.
+    let node = Node::create(context.clone(), "arm_search", "")?;
+    let mut arms = BTreeSet::new();
+    for topic in node.get_topic_names_and_types()?.into_keys() {
+        let namespace = topic.strip_suffix(sign).and_then(|start| start.strip_suffix('/'));
+        if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty())
+            && !node.get_publishers_info_by_topic(&topic, false)?.is_empty()
+        {
+            arms.insert(namespace.to_owned());
+        }
+    }
+    Ok(arms)
+}
