@@ -9,8 +9,9 @@ const QUATERNION_TOLERANCE: f32 = 1e-4;
 
 /// The request that carries `call`: `set_goal_pose` becomes `GL`, or `GT` if it has a duration.
 ///
-/// [`Refusal::InvalidValue`], and [`Refusal::NotEncodable`] for a joint goal with a duration, because the motion would
-/// be faster than requested. for would be no answer.
+/// # Errors
+/// [`Refusal::InvalidValue`]; [`Refusal::NotEncodable`] for a joint goal with a duration, because the motion would be faster than
+/// requested.
 pub(super) fn request(call: &ArmCall) -> Result<Request, Refusal> {
     Ok(match *call {
         ArmCall::BeginMotion => Request::BeginMotion,
