@@ -159,6 +159,8 @@ export class Room {
     this.eye.clicked = (x, y) => this.clicked(this.ownerAt(x, y));
     this.screen = screenOf(this.canvas);
     this.isFitted = false;
+    /** Whether the ground belongs to what is to be seen. */
+    this.fitsGround = false;
     new ResizeObserver(() => this.request()).observe(this.canvas);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.request());
     this.canvas.addEventListener('keydown', (event) => {
@@ -177,7 +179,7 @@ export class Room {
   fit() {
     const { width, height } = this.canvas.getBoundingClientRect();
     const corners = this.pieces
-      .filter((piece) => !piece.isGround)
+      .filter((piece) => this.fitsGround || !piece.isGround)
       .flatMap((piece) => piece.triangles.flat().map((corner) => apply(piece.pose, corner)));
     this.isFitted = width > 0 && corners.length > 0;
     if (this.isFitted) this.eye.fit(corners, width, height);

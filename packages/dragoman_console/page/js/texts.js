@@ -682,7 +682,7 @@ export const TEXTS = {
   'arm.setpoint': ['Set-point', 'Sollwert'],
   'arm.goalPose': ['Goal of the tool', 'Ziel des Werkzeugs'],
   'arm.goalJoints': ['Goal of the joints', 'Ziel der Gelenke'],
-  'arm.duration': ['Least duration, s', 'Mindestdauer, s'],
+  'arm.duration': ['Minimum duration, s', 'Mindestdauer, s'],
   'arm.blank': ['A field of the goal is empty', 'Ein Feld des Ziels ist leer'],
   'arm.take': ['Take present values', 'Istwerte übernehmen'],
   'arm.moveTool': ['Move on a line', 'Geradlinig fahren'],

@@ -507,13 +507,13 @@ export function armsPage(app) {
           h('label', { class: 'field' }, h('span', {}, `${input.name}, ${input.name.length > 1 ? '°' : 'm'}`), input),
         ),
       ),
-      h('label', { class: 'field' }, h('span', { t: 'arm.duration' }), duration),
       h(
         'div',
-        { class: 'row' },
-        button('arm.take', takePresent),
+        { class: 'row spread bottom' },
+        h('label', { class: 'field narrow' }, h('span', { t: 'arm.duration' }), duration),
         button('arm.moveTool', () => void moveTool(), { class: 'primary' }),
       ),
+      button('arm.take', takePresent, { class: 'small' }),
     ),
   );
   const jointGoals = card(

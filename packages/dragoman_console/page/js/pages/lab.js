@@ -20,31 +20,49 @@ import { isTouch, toolGroup, zoomButtons } from '../layout.js';
 
 const MARKERS = 'visualization_msgs/msg/MarkerArray';
 const DELETE_ALL = 3;
+const AHEAD = { orientation: { x: 0, y: 0, z: 0, w: 1 }, position: { x: 0, y: 0, z: 0 } };
+/** What stands for the ground where there is no world: a marker. */
+const FLOOR = {
+  ns: '',
+  type: 1,
+  pose: { ...AHEAD, position: { x: 0, y: 0, z: -0.002 } },
+  scale: { x: 4, y: 4, z: 0.002 },
+  color: { r: 0.82, g: 0.81, b: 0.77, a: 1 },
+};
+/** The plain body of a base (the size of a Kobuki) or of a platform, as a marker. @param {Machine} machine */
+const bodyOf = ({ kind, name }) => {
+  const [type, x, y, z] = kind === 'base' ? [3, 0.355, 0.355, 0.11] : [1, 0.8, 0.6, 0.35];
+  const pose = { ...AHEAD, position: { x: 0, y: 0, z: z / 2 } };
+  return {
+    ns: name.slice(name.lastIndexOf('/') + 1),
+    type,
+    pose,
+    scale: { x, y, z },
+    color: { r: 0.3, g: 0.32, b: 0.36, a: 1 },
+  };
+};
 /**
- * What works without ROS comes first.
+ * What works without ROS comes first; only what this lab has.
  *
- * @param {{ domain: number, port: (protocol: RegExp, otherwise: number) => number }} lab
+ * @param {{ domain: number, port: (protocol: RegExp) => number, hasBase: boolean }} lab
  * @returns {{ key: import('../texts.js').Key, text: string }[]}
  */
-const nextSteps = ({ domain, port }) => [
-  {
-    key: 'start.python',
-    text: [
-      'from dragoman_clients.neobotix import Neobotix',
-      `with Neobotix("${location.hostname}", ${port(/Neobotix/, 10000)}) as platform:`,
-      '    print(platform.go_to_station("middle"))',
-    ].join('\n'),
-  },
-  {
-    key: 'start.octave',
-    text: [
-      `apoloConnect('${location.hostname}', ${port(/Apolo/, 12000)}, 5)`,
-      "apoloMoveMRobot('Pioneer3AT', [0.3 0.2], 2)",
-    ].join('\n'),
-  },
-  { key: 'start.teleop', text: `${domain ? `ROS_DOMAIN_ID=${domain} ` : ''}dragoman teleop` },
-  { key: 'start.ros', text: `${domain ? `ROS_DOMAIN_ID=${domain} ` : ''}ros2 topic list` },
-];
+function nextSteps({ domain, port, hasBase }) {
+  const [neobotix, apolo] = [port(/Neobotix/), port(/Apolo/)];
+  const inDomain = domain ? `ROS_DOMAIN_ID=${domain} ` : '';
+  const python = [
+    'from dragoman_clients.neobotix import Neobotix',
+    `with Neobotix("${location.hostname}", ${neobotix}) as platform:`,
+    '    print(platform.go_to_station("middle"))',
+  ];
+  const octave = [`apoloConnect('${location.hostname}', ${apolo}, 5)`, "apoloMoveMRobot('Pioneer3AT', [0.3 0.2], 2)"];
+  return [
+    ...(neobotix ? [{ key: /** @type {const} */ ('start.python'), text: python.join('\n') }] : []),
+    ...(apolo ? [{ key: /** @type {const} */ ('start.octave'), text: octave.join('\n') }] : []),
+    ...(hasBase ? [{ key: /** @type {const} */ ('start.teleop'), text: `${inDomain}dragoman teleop` }] : []),
+    { key: 'start.ros', text: `${inDomain}ros2 topic list` },
+  ];
+}
 /** Counters of `/diagnostics` that count what clients have sent. */
 const SENT = ['datagrams', 'requests', 'commands', 'messages'];
 
@@ -134,13 +152,29 @@ export function labPage(app) {
     };
   }
 
-  /** Without a world: the robots that have a description, at their transforms. @returns {() => void} Ends that. */
+  /**
+   * Without a world: a floor, and the robots at their transforms, as their descriptions have them. If there are no
+   * descriptions, each base and platform is a plain body where its odometry has it.
+   *
+   * @returns {() => void} Ends that.
+   */
   function followTransforms() {
     const transforms = new Transforms();
     /** The frame of each piece, and where the piece is in it. @type {{ frame: string, origin: Motion }[]} */
     let frames = [];
-    /** @type {Map<string, Piece[]>} */
+    /** @type {Map<string, (Piece & { frame: string, origin: Motion })[]>} */
     const robots = new Map();
+    const place = (
+      /** @type {string} */ topic,
+      /** @type {(Piece & { frame: string, origin: Motion })[]} */ pieces,
+    ) => {
+      robots.set(topic, pieces);
+      const all = [...robots.values()].flat();
+      frames = all.map(({ frame, origin }) => ({ frame, origin }));
+      room.show(all);
+      room.isFitted = false;
+      move();
+    };
     const move = () => {
       room.pieces.forEach((piece, at) => {
         piece.pose = multiply(transforms.find(frames[at].frame).motion, frames[at].origin);
@@ -159,14 +193,24 @@ export function labPage(app) {
             return { owner: `${owner}/${frame}`, triangles, color, pose: origin, isGround: false, frame, origin };
           }),
         );
-        robots.set(topic, pieces);
-        const all = /** @type {typeof pieces} */ ([...robots.values()].flat());
-        frames = all.map(({ frame, origin }) => ({ frame, origin }));
-        room.show(all);
-        room.isFitted = false;
-        move();
+        place(topic, pieces);
       }),
     );
+    const odometries = ends.length ? [] : app.graph.topicsOf('nav_msgs/msg/Odometry');
+    for (const topic of odometries) {
+      const end = bridge.subscribe(topic, 'nav_msgs/msg/Odometry', ({ child_frame_id: frame }) => {
+        queueMicrotask(end);
+        const space = topic.slice(0, topic.lastIndexOf('/'));
+        const mobile = machines.filter(({ kind }) => kind === 'base' || kind === 'platform');
+        const machine = mobile.find(({ name }) => name === space) ?? mobile[0];
+        if (!machine || robots.has(topic)) return;
+        const piece = pieceOf(bodyOf(machine));
+        place(topic, [{ ...piece, frame, origin: piece.pose }]);
+      });
+      ended.push(end);
+    }
+    const floor = pieceOf(FLOOR);
+    place('', [{ ...floor, frame: '', origin: floor.pose }]);
     const endTransforms = transforms.follow(bridge, app.graph.root, move);
     return () => {
       endTransforms();
@@ -181,10 +225,12 @@ export function labPage(app) {
   function followRoom() {
     const { worlds } = app.graph.machines;
     world = worlds[0] ?? '';
-    const now = !isShown ? '' : world || `transforms ${app.graph.topicsOf('std_msgs/msg/String').join()}`;
+    const of = (/** @type {string} */ type) => app.graph.topicsOf(type).join();
+    const now = !isShown ? '' : world || `transforms ${of('std_msgs/msg/String')} ${of('nav_msgs/msg/Odometry')}`;
     if (now === source) return;
     source = now;
     endRoom();
+    room.fitsGround = !world;
     endRoom = !now ? () => {} : world ? followWorld() : followTransforms();
   }
 
@@ -292,11 +338,11 @@ export function labPage(app) {
   let domain = 0;
   /** Shows what to do next, with the addresses and the domain of this lab. */
   function showNext() {
-    const port = (/** @type {RegExp} */ protocol, /** @type {number} */ otherwise) => {
+    const port = (/** @type {RegExp} */ protocol) => {
       const server = [...servers.values()].find(({ status }) => protocol.test(status.name));
-      return Number(server?.status.hardware_id.split(',')[0].split(':').at(-1)) || otherwise;
+      return Number(server?.status.hardware_id.split(',')[0].split(':').at(-1)) || 0;
     };
-    const steps = nextSteps({ domain, port });
+    const steps = nextSteps({ domain, port, hasBase: machines.some(({ kind }) => kind === 'base') });
     const shown = JSON.stringify(steps);
     if (next.dataset.shown === shown) return;
     next.dataset.shown = shown;
