@@ -4,6 +4,7 @@
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command, FromArgMatches, Parser};
+use dragoman_text::nearest;
 
 /// Options of ROS that people know from other programs.
 const OF_ROS: [&str; 5] = ["-p", "--param", "-r", "--remap", "--params-file"];
@@ -35,6 +36,15 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         let tip =
             StyledStr::from(format!("arguments for ROS stand behind --ros-args: --ros-args {option} ..."));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    // Of several similar commands the nearest one: clap names `help` before `teleop` for `telop`.
+    let given = error.get(ContextKind::InvalidSubcommand);
+    let similar = error.get(ContextKind::SuggestedSubcommand);
+    if let (Some(ContextValue::String(given)), Some(ContextValue::Strings(similar))) = (given, similar)
+        && let Some(nearest) = nearest(given, similar.iter().map(String::as_str))
+    {
+        let only = vec![nearest.to_owned()];
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(only));
     }
     error
 }
@@ -74,6 +84,15 @@ mod tests {
             assert!(error.contains(tip), "{error}");
         }
         assert_eq!(Options::try_parse_from(["up", "--domain", "3"]).unwrap().domain, 3);
+    }
+
+    #[test]
+    fn of_similar_commands_the_nearest_is_named() {
+        let command = ["teleop", "station"]
+            .into_iter()
+            .fold(Command::new("dragoman"), |command, name| command.subcommand(Command::new(name)));
+        let error = with_tip(command.try_get_matches_from(["dragoman", "telop"]).unwrap_err()).to_string();
+        assert!(error.contains("tip: a similar subcommand exists: 'teleop'"), "{error}");
     }
 
     #[test]

@@ -352,8 +352,10 @@ fn participants_of_other_domains_are_left_alone() {
     };
     let (stranger, friend) = (made_up(1), made_up(2));
     let before = refused().domains;
-    announce(stranger, own + 1);
-    wait_for("the announcement is refused", || refused().domains > before);
+    wait_for("the announcement is refused", || {
+        announce(stranger, own + 1);
+        refused().domains > before
+    });
     wait_for("a participant of this domain is found", || {
         announce(stranger, own + 1);
         announce(friend, own);

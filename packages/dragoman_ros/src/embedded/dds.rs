@@ -185,6 +185,11 @@ impl Participant {
         self.guid
     }
 
+    /// Whether it is on the network, and not in memory alone.
+    pub(crate) fn has_network(&self) -> bool {
+        self.network.is_some()
+    }
+
     /// What is delivered without network.
     pub(crate) fn local(&self) -> &Arc<Local> {
         &self.local

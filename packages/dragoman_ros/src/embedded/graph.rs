@@ -151,16 +151,22 @@ pub(crate) fn announce(graph: &Arc<Graph>, participant: &Participant, background
         qos: &qos,
     })?;
     let local = Arc::clone(participant.local());
+    // Without a network no writer is replaced.
+    let review_period = participant.has_network().then_some(REVIEW_PERIOD);
     let (graph, participant) = (Arc::downgrade(graph), participant.guid());
     background.spawn(async move {
         let mut announced = None;
+        let mut ended = 0;
         let mut reviewed = Duration::ZERO;
         let mut unused = Duration::ZERO;
         while let Some(graph) = graph.upgrade() {
             let changed = graph.changed.swap(false, Ordering::Relaxed);
-            if changed || reviewed >= REVIEW_PERIOD {
-                reviewed = Duration::ZERO;
+            let have_ended = std::mem::replace(&mut ended, local.ended()) != ended;
+            if have_ended {
                 local.purge();
+            }
+            if changed || have_ended || review_period.is_some_and(|period| reviewed >= period) {
+                reviewed = Duration::ZERO;
                 let message = graph.message(participant);
                 if announced.as_ref() != Some(&message) {
                     match cdr::to_bytes(&message).and_then(|payload| writer.write(payload, None)) {

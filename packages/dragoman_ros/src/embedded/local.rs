@@ -5,6 +5,7 @@
 //! loopback interface does not have. All nodes of a process share one participant, so most messages go this way.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
 
@@ -23,6 +24,8 @@ const LEAST_CALLS: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Local {
     topics: Mutex<BTreeMap<String, LocalTopic>>,
+    /// How many writers and readers have gone.
+    ended: Arc<AtomicU64>,
     pub(crate) memories: Memories,
 }
 
@@ -49,6 +52,16 @@ pub(crate) struct Outlet {
     /// The requested profile, for graph queries.
     qos: QosProfile,
     state: Mutex<OutletState>,
+    _end: End,
+}
+
+/// Counts the end of what it belongs to.
+struct End(Arc<AtomicU64>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
@@ -68,6 +81,7 @@ pub(crate) struct Inbox {
     queue: Mutex<Queue>,
     /// Takes samples on the writer's thread, in place of the queue.
     sink: OnceLock<Sink>,
+    _end: End,
 }
 
 type Sink = Box<dyn Fn(Sample) + Send + Sync>;
@@ -108,7 +122,7 @@ impl Offer {
 impl Local {
     pub(crate) fn writer(&self, topic: &str, type_name: &str, qos: &QosProfile) -> Arc<Outlet> {
         let offer = Offer::new(type_name, qos);
-        let outlet = Arc::new(Outlet { offer, qos: qos.clone(), state: Mutex::default() });
+        let outlet = Arc::new(Outlet { offer, qos: qos.clone(), state: Mutex::default(), _end: self.end() });
         let mut topics = lock(&self.topics);
         let entry = topics.entry(topic.to_owned()).or_default();
         entry.readers.retain(|reader| reader.strong_count() > 0);
@@ -126,8 +140,8 @@ impl Local {
         if parts_of_topic(topic).is_some_and(|(prefix, _)| prefix != "rt") {
             offer.depth = offer.depth.max(LEAST_CALLS);
         }
-        let inbox =
-            Arc::new(Inbox { offer, guid: OnceLock::new(), queue: Mutex::default(), sink: OnceLock::new() });
+        let (guid, queue, sink) = Default::default();
+        let inbox = Arc::new(Inbox { offer, guid, queue, sink, _end: self.end() });
         let mut topics = lock(&self.topics);
         let entry = topics.entry(topic.to_owned()).or_default();
         entry.writers.retain(|writer| writer.strong_count() > 0);
@@ -165,6 +179,15 @@ impl Local {
             Some((topic.clone(), reader.offer.type_name.clone(), *reader.guid.get()?))
         })
         .collect()
+    }
+
+    fn end(&self) -> End {
+        End(Arc::clone(&self.ended))
+    }
+
+    /// How many writers and readers have gone so far.
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended.load(Ordering::Relaxed)
     }
 
     /// Forgets writers and readers that are gone, and topics without any. What is left of a dropped one is a few hundred
