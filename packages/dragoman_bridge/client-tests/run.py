@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
 
 from dragoman_clients.apolo import Apolo  # noqa: E402
+from dragoman_clients.neobotix import MotionMode, Neobotix  # noqa: E402
 from examples.plot import Plot  # noqa: E402
 from tests import replies, tap  # noqa: E402
 from tests.support import REPOSITORY, Lab, first_cells, free_port, page, serving  # noqa: E402
@@ -195,6 +197,17 @@ def example(folder: Path, call: str, pattern: str, picture: str, environment: di
         raise SystemExit(f"{picture} of {call} is empty")
 
 
+def says(port: int, words: str) -> None:
+    """Lets a program of the platform say something, which later clients are told as well."""
+    task = f'<task name="t" id="1" priority="1" version="1.0"><log type="info" message="{words}"/></task>'
+    with Neobotix("127.0.0.1", port) as platform:
+        platform.set_program(f'<program version="1.0">{task}</program>')
+        platform.prepare(MotionMode.PROGRAM)
+        while not any(words in one for one in platform.get_debug_data().protocol_queue):
+            time.sleep(0.1)
+        platform.stop()
+
+
 ROBOT = "turtlebot2_widowx"
 # Of navigateTargets, as its help has them.
 TARGETS = [
@@ -297,6 +310,7 @@ def examples(lab: Lab, folder: Path) -> None:
     circle = r"radius 0\.029\d+ m, largest error [01]\.\d+ mm"
     example(folder, f"driveCourse({lab.apolo}, '%s');", r"side 4: x 0\.7\d+, y 0\.[67]\d+;", "course.svg")
     example(folder, f"calibrateOdometry({lab.apolo}, '%s');", r"angle: true = (0\.99|1\.00)\d+ ", "odometry.svg")
+    says(lab.neobotix[0], "patrol ended")
     try:
         # Each drives another robot, and mostly waits for it.
         with ThreadPoolExecutor() as pool:

@@ -130,8 +130,8 @@ classdef RosbridgeLink < handle
 
   methods (Access = private)
     function open(this)
+      needPackage('instrument-control');
       try
-        pkg('load', 'instrument-control');
         this.link = tcpclient(this.host, this.port, 'Timeout', 5);
       catch problem
         error('ros2:notConnected', 'no console at %s:%d: %s', this.host, this.port, problem.message);

@@ -275,13 +275,9 @@ impl Live {
             request(state.pace.worlds()).map_err(|error| {
                 let found =
                     !matches!(error, WorldError::UnknownWorld { .. } | WorldError::UnknownName { .. });
-                let mut message = state.refuse(&error);
-                if let WorldError::UnknownName { .. } = error {
-                    let worlds = state.pace.worlds().worlds().iter();
-                    let known = worlds.flat_map(|world| world.objects()).map(|object| object.name.as_str());
-                    message = format!("{message}; there are {}", known.collect::<Vec<_>>().join(", "));
-                }
-                Refused { found, message }
+                let message = state.refuse(&error);
+                let hint = hint(state.pace.worlds(), &error);
+                Refused { found, message: format!("{message}{hint}") }
             })
         })
     }
@@ -293,6 +289,23 @@ impl Live {
                 state.refuse(&error);
             }
         });
+    }
+}
+
+/// The end of a sentence about an unknown name: what was meant, or what there is.
+fn hint(worlds: &Worlds, error: &WorldError) -> String {
+    match error {
+        WorldError::UnknownWorld { name } => {
+            dragoman_text::hint(name, worlds.worlds().iter().map(|world| world.name()))
+        }
+        WorldError::UnknownName { name } => {
+            let all = worlds.worlds().iter().flat_map(|world| {
+                let objects = world.objects().iter().map(|object| object.name.as_str());
+                objects.chain(world.lasers()).chain(world.ultrasonics())
+            });
+            dragoman_text::hint(name, all)
+        }
+        _ => String::new(),
     }
 }
 

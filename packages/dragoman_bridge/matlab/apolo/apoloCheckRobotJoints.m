@@ -14,6 +14,7 @@ function ret = apoloCheckRobotJoints(robot, values, world)
 %     end
 %
 %   See also apoloSetRobotJoints
+  apoloNeeds(nargin, {'robot', 'values'});
   if nargin < 3, world = ''; end
   ret = apoloVerdict('j', {world, robot}, apoloJoints(values));
 end

@@ -11,6 +11,7 @@ function ret = apoloGetAllultrasonicSensors(robot, world)
 %     apoloGetAllultrasonicSensors('Marvin')
 %
 %   See also apoloGetUltrasonicSensor
+  apoloNeeds(nargin, {'robot'});
   if nargin < 2, world = ''; end
   ret = apoloVector('d', {world, robot});
 end

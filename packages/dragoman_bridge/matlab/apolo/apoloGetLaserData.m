@@ -11,6 +11,7 @@ function ret = apoloGetLaserData(laser, world)
 %     plot(apoloGetLaserData('LMS100'))
 %
 %   See also apoloGetLaserLandMarks
+  apoloNeeds(nargin, {'laser'});
   if nargin < 2, world = ''; end
   ret = apoloVector('l', {world, laser});
 end

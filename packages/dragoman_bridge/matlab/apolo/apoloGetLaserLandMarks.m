@@ -15,6 +15,7 @@ function ret = apoloGetLaserLandMarks(laser, world)
 %     end
 %
 %   See also apoloGetLaserData
+  apoloNeeds(nargin, {'laser'});
   if nargin < 2, world = ''; end
   [kind, payload] = apoloAsk('B', {world, laser}, []);
   ret = struct('id', zeros(1, 0), 'angle', zeros(1, 0), 'distance', zeros(1, 0));

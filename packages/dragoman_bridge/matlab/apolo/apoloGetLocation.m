@@ -11,6 +11,7 @@ function ret = apoloGetLocation(robot, world)
 %     apoloGetLocation('pieza')
 %
 %   See also apoloGetLocationMRobot, apoloPlace
+  apoloNeeds(nargin, {'robot'});
   if nargin < 2, world = ''; end
   ret = apoloVector('G', {world, robot});
 end

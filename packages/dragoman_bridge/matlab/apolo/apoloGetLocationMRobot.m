@@ -11,6 +11,7 @@ function ret = apoloGetLocationMRobot(robot, world)
 %     apoloGetLocationMRobot('Neo')
 %
 %   See also apoloGetOdometry, apoloPlaceMRobot
+  apoloNeeds(nargin, {'robot'});
   if nargin < 2, world = ''; end
   ret = apoloVector('g', {world, robot});
 end

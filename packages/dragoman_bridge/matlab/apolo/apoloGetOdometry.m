@@ -11,6 +11,7 @@ function ret = apoloGetOdometry(robot, world)
 %     apoloGetOdometry('Pioneer3AT')
 %
 %   See also apoloResetOdometry, apoloGetLocationMRobot
+  apoloNeeds(nargin, {'robot'});
   if nargin < 2, world = ''; end
   ret = apoloVector('o', {world, robot});
 end

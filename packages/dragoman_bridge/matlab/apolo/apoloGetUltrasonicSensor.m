@@ -11,6 +11,7 @@ function ret = apoloGetUltrasonicSensor(sensor, world)
 %     apoloGetUltrasonicSensor('uc0')
 %
 %   See also apoloGetAllultrasonicSensors
+  apoloNeeds(nargin, {'sensor'});
   if nargin < 2, world = ''; end
   ret = apoloVector('u', {world, sensor});
 end

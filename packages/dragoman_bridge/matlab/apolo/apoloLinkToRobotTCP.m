@@ -11,6 +11,7 @@ function apoloLinkToRobotTCP(robot, object, world)
 %     apoloLinkToRobotTCP('Puma560', 'pieza')
 %
 %   See also apoloSetRobotJoints
+  apoloNeeds(nargin, {'robot', 'object'});
   if nargin < 3, world = ''; end
   apoloSend('L', {world, robot, object}, []);
 end

@@ -5,7 +5,7 @@ function ret = apoloMoveMRobot(robot, speeds, time, world)
 %
 %   robot    name of the robot, e.g. 'Neo'
 %   speeds   [speed rotation_speed], m/s and rad/s
-%   time     duration, s. With small steps the robot does not jump over obstacles.
+%   time     duration, s, of the world: the call does not wait. With small steps the robot does not jump over obstacles.
 %   world    name of the world; without it the first world that has it
 %   ret      1: it moved, 0: it did not, because it would have collided or lost the floor
 %
@@ -14,6 +14,7 @@ function ret = apoloMoveMRobot(robot, speeds, time, world)
 %     apoloUpdate
 %
 %   See also apoloUpdate, apoloGetOdometry
+  apoloNeeds(nargin, {'robot', 'speeds', 'time'});
   if nargin < 4, world = ''; end
   data = [apoloDoubles(speeds, 2, 'speeds must be a vector of two numbers'), ...
           apoloDoubles(time, 1, 'time must be a number')];

@@ -12,6 +12,7 @@ function apoloPlace(object, pos, or, world)
 %     apoloPlace('pieza', [1 1 1], [0.5 0 0])
 %
 %   See also apoloPlaceXYZ, apoloPlaceMRobot, apoloGetLocation
+  apoloNeeds(nargin, {'object', 'pos', 'or'});
   if nargin < 4, world = ''; end
   data = [apoloDoubles(pos, 3, 'pos must be a vector of three numbers'), ...
           apoloDoubles(or, 3, 'or must be a vector of three numbers')];

@@ -13,6 +13,7 @@ function ret = apoloPlaceMRobot(robot, pose, angle, world)
 %     apoloPlaceMRobot('Pioneer3AT', [0.7 0.7 0], 0.23)
 %
 %   See also apoloGetLocationMRobot, apoloMoveMRobot
+  apoloNeeds(nargin, {'robot', 'pose', 'angle'});
   if nargin < 4, world = ''; end
   data = [apoloDoubles(pose, 3, 'pose must be a vector of three numbers'), ...
           apoloDoubles(angle, 1, 'angle must be a number')];

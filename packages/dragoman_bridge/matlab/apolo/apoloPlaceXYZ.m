@@ -11,6 +11,7 @@ function apoloPlaceXYZ(object, x, y, z, world)
 %     apoloPlaceXYZ('Pioneer3AT', 1, 1, 1)
 %
 %   See also apoloPlace
+  apoloNeeds(nargin, {'object', 'x', 'y', 'z'});
   if nargin < 5, world = ''; end
   apoloPlace(object, [x y z], [0 0 0], world);
 end

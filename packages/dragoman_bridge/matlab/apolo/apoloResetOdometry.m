@@ -11,6 +11,7 @@ function apoloResetOdometry(robot, pose, world)
 %     apoloResetOdometry('Pioneer3AT', [0 2 0.2])
 %
 %   See also apoloGetOdometry
+  apoloNeeds(nargin, {'robot'});
   if nargin < 2, pose = [0 0 0]; end
   if nargin < 3, world = ''; end
   apoloSend('R', {world, robot}, apoloDoubles(pose, 3, 'pose must be a vector of three numbers'));

@@ -11,6 +11,7 @@ function apoloSetRobotJoints(robot, values, world)
 %     apoloSetRobotJoints('Puma560', [0.5 0.23 -0.1], 'world1');
 %
 %   See also apoloCheckRobotJoints
+  apoloNeeds(nargin, {'robot', 'values'});
   if nargin < 3, world = ''; end
   apoloSend('J', {world, robot}, apoloJoints(values));
 end

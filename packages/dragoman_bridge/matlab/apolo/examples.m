@@ -8,9 +8,9 @@
 disp('apoloCheckRobotJoints')
 res = apoloCheckRobotJoints('Puma560', [0.5 0.23 -0.1], 'world1');
 if res == 1
-  disp('colisiona');
+  disp('Puma560 would collide');
 else
-  disp('no colisiona');
+  disp('Puma560 would not collide');
 end
 
 disp('apoloGetLocation')

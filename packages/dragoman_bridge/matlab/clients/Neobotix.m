@@ -486,9 +486,14 @@ classdef Neobotix < handle
           continue
         end
         left = this.timeout - toc(began);
-        if left <= 0, fail('timeout', 'command %d: no answer within %g s', number, this.timeout); end
+        if left <= 0, this.hasNoAnswer(number); end
         this.received = [this.received, receiveBytes(this.link, left, this.host, this.port)];
       end
+    end
+
+    function hasNoAnswer(this, number)
+      fail('timeout', 'command %d: no answer within %g s; is %s:%d a server of PlatformCtrl''s protocol?', number, ...
+           this.timeout, this.host, this.port);
     end
 
     function message = message(this, number, data)
@@ -749,7 +754,8 @@ function [bytes, rest] = wholeMessage(received)
   if numel(received) < start + 4, return, end
   size = double(typecast(fliplr(received(start + 1:start + 4)), 'uint32'));
   if size < 1 || size > 2^24
-    fail('badReply', 'a message of %d bytes: the stream is out of step', size);
+    fail('badReply', ['a message of %d bytes: the stream is out of step, or this is no server of ' ...
+         'PlatformCtrl''s protocol'], size);
   end
   if numel(received) < start + 4 + size, return, end
   bytes = received(start + 5:start + 4 + size);

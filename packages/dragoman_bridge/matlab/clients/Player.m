@@ -677,6 +677,10 @@ classdef Player < handle
       end
     end
 
+    function hasNoAnswer(this)
+      fail('timeout', 'connect: no answer within %g s; is %s:%d a Player server?', this.timeout, this.host, this.port);
+    end
+
     function open(this)
     % Data may be waiting in front of the connection's end.
       if ~isempty(this.link)
@@ -700,7 +704,7 @@ classdef Player < handle
       try
         while isempty(this.banner)
           left = this.timeout - toc(began);
-          if left <= 0, fail('timeout', 'connect: no answer within %g s', this.timeout); end
+          if left <= 0, this.hasNoAnswer(); end
           this.receive(left);
         end
         if ~isempty(this.key), this.serverConnected('authenticate', {[this.key, 0]}); end

@@ -203,7 +203,7 @@ classdef RangerArm < handle
         while isempty(values)
           left = this.timeout - toc(began);
           if left <= 0 || (copies > 0 && ~isRepeatable)
-            fail('timeout', '%s: no answer within %g s', letters, this.timeout);
+            fail('timeout', '%s: no answer within %g s of %s:%d', letters, this.timeout, this.host, this.port);
           end
           sendDatagram(this.link, message);
           copies = copies + 1;

@@ -18,6 +18,8 @@ function track = patrolProgram(port, folder)
   if nargin < 2, folder = '.'; end
   stations = {'middle', 'north'};
   platform = Neobotix('127.0.0.1', port);
+  % What earlier programs said.
+  platform.getDebugData();
   steps = '';
   for i = 1:numel(stations)
     steps = [steps, sprintf(['<motion><settarget><station name="%s"/></settarget></motion>' ...

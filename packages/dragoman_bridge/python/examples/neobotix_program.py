@@ -42,6 +42,7 @@ def main() -> None:
         roadmap = Roadmap.parse(platform.get_roadmap().xml)
         places = {station.name: (station.point.x, station.point.y) for station in roadmap.stations}
         walls = _walls(platform.get_map().xml)
+        platform.get_debug_data()  # what earlier programs said
         platform.set_program(PROGRAM.format(stations="\n    ".join(STATION.format(name=name) for name in STATIONS)))
         platform.prepare(MotionMode.PROGRAM)
         track, scans, visited = [], [], []

@@ -17,7 +17,7 @@ fn the_manual_s_examples() {
     let printed = octave(&lab, "examples");
     println!("{printed}");
     for expected in [
-        "no colisiona",
+        "Puma560 would not collide",
         "-0.250000   0.200000   0.060000   1.570800   0.691200   0.942500",
         "1.0000   2.0000   0.1000   0.5000",
     ] {

@@ -25,6 +25,8 @@ use crate::schema::{Kind, Primitive, Shape, Structure, full_name};
 const MOST_KEPT: usize = 200;
 /// Time for finding a service, unless the client asks for another time.
 const SEARCH_TIME: Duration = Duration::from_secs(2);
+/// The same if it asks for more: a service that is not there is no slow one.
+const LONGEST_SEARCH: Duration = Duration::from_secs(10);
 /// Time that finding a service takes, though it is there: shorter times of clients do not include it.
 const MATCH_TIME: Duration = Duration::from_millis(500);
 /// Most requests to a service of a client that wait for its response.
@@ -108,7 +110,7 @@ impl Calls {
     /// The times for a call, of a client that asks for one.
     pub(crate) fn time(&self, asked: Option<Duration>) -> CallTime {
         match asked {
-            Some(all) => CallTime { search: all.max(MATCH_TIME), all },
+            Some(all) => CallTime { search: all.clamp(MATCH_TIME, LONGEST_SEARCH), all },
             None => CallTime { search: SEARCH_TIME, all: self.timeout },
         }
     }

@@ -25,7 +25,7 @@ function [kind, payload] = apoloAsk(command, names, data)
       error('apolo:connectionLost', 'the connection to Apolo was lost; the robot may have moved');
     end
   end
-  error('apolo:connectionLost', 'the connection to Apolo was lost twice');
+  error('apolo:connectionLost', 'the connection to Apolo was lost twice: is this the port of Apolo''s protocol?');
 end
 
 function [kind, payload] = answer(link)

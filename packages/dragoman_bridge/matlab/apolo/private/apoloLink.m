@@ -32,9 +32,9 @@ function address = defaults(host, port, timeout)
 end
 
 function link = open(address)
+  if exist('OCTAVE_VERSION', 'builtin'), needPackage('instrument-control'); end
   try
     if exist('OCTAVE_VERSION', 'builtin')
-      pkg('load', 'instrument-control');
       link = tcpclient(address.host, address.port, 'Timeout', address.timeout);
     else
       % Send small messages at once.

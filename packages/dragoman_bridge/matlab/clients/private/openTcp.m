@@ -1,8 +1,8 @@
 function link = openTcp(host, port, timeout)
 % A connection over TCP.
+  if exist('OCTAVE_VERSION', 'builtin'), needPackage('instrument-control'); end
   try
     if exist('OCTAVE_VERSION', 'builtin')
-      pkg('load', 'instrument-control');
       link = tcpclient(host, port, 'Timeout', timeout);
     else
       % Send small messages at once.

@@ -1,7 +1,7 @@
 function link = openUdp(host, port)
 % A port that sends to one address.
   if exist('OCTAVE_VERSION', 'builtin')
-    pkg('load', 'sockets');
+    needPackage('sockets');
     link = struct('number', socket(AF_INET, SOCK_DGRAM, 0), 'host', host, 'port', port);
     try
       failed = connect(link.number, struct('addr', host, 'port', port)) < 0;

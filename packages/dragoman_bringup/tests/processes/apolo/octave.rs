@@ -21,9 +21,11 @@ fn the_manual_s_examples() {
     }
     let lab = Lab::start();
     let printed = octave(&lab, "examples");
-    for expected in
-        ["no colisiona", "-0.250000   0.200000   0.060000   1.570800   0.691200   0.942500", "ans = 1"]
-    {
+    for expected in [
+        "Puma560 would not collide",
+        "-0.250000   0.200000   0.060000   1.570800   0.691200   0.942500",
+        "ans = 1",
+    ] {
         assert!(printed.contains(expected), "{expected}:\n{printed}");
     }
 }

@@ -57,6 +57,9 @@ fn a_node_calls_the_services() {
     let location = GetLocation::Request { world: world(), object: "nobody".to_owned() };
     let answer = user.ask::<GetLocation::Service>("/apolo/get_location", location);
     assert!(!answer.success && !answer.found && answer.message.contains("nobody"), "{answer:?}");
+    let location = GetLocation::Request { world: world(), object: "piezo".to_owned() };
+    let answer = user.ask::<GetLocation::Service>("/apolo/get_location", location);
+    assert_eq!(answer.message, "there is no \"piezo\"; did you mean 'pieza'?");
     let joints = |count: usize| CheckRobotJoints::Request {
         world: world(),
         robot: "Puma560".to_owned(),

@@ -1,0 +1,8 @@
+function needPackage(name)
+% Loads a package of Octave, or says how it is installed.
+  try
+    pkg('load', name);
+  catch
+    error('dragoman:noPackage', 'the package %s of Octave is missing: apt-get install octave-%s', name, name);
+  end
+end
