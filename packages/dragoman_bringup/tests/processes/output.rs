@@ -97,7 +97,8 @@ fn a_program_whose_output_is_closed_stops_the_platform() {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
-        assert!(line.contains(" s  t: step "), "{line}");
+        // Its first step, or what came of it, if the view begins late.
+        assert!(line.contains(" s  t: step ") || line.ends_with(" s  on\n"), "{line}");
         operator.is(PlatformStatus::MOVING);
         drop(output);
         let (status, errors) = end(child);

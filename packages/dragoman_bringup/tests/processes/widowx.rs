@@ -9,6 +9,7 @@ use crate::common::{Lab, domain};
 use dragoman_ros::lifecycle_msgs::srv::GetState;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::std_msgs::msg::Float64;
+use futures::stream::BoxStream;
 use std::time::Duration;
 
 /// A loaded machine may suspend a process for longer than a servo may be silent.
@@ -23,41 +24,49 @@ fn life(beside: &mut Beside, label: &str) {
     });
 }
 
+/// A joint's position and velocity.
+fn joint(state: &JointState, name: &str) -> Option<(f64, f64)> {
+    state.name.iter().position(|known| known == name).map(|at| (state.position[at], state.velocity[at]))
+}
+
+/// Commands a joint until `fits`. On a loaded machine the arm may lose its servos at any time, and with them a command.
+#[track_caller]
+fn command(
+    beside: &mut Beside,
+    states: &mut BoxStream<'static, JointState>,
+    (name, goal): (&str, f64),
+    fits: impl Fn((f64, f64)) -> bool,
+) {
+    crate::common::until(name, || {
+        beside.publish(&format!("/{name}/command"), &Float64 { data: goal });
+        (0..50).any(|_| joint(&beside.next("joint states", states), name).is_some_and(&fits))
+    });
+}
+
 #[test]
 fn it_is_there_it_moves_it_survives_a_cut_line_and_it_stops() {
     let path = TestPath::new("widowx");
-    let command = widowx(&path.0, &[]);
-    let mut device = Device::spawn(path, command);
+    let servos = widowx(&path.0, &[]);
+    let mut device = Device::spawn(path, servos);
     let arguments = ["arm", "--kind", "widowx", "--port", device.path.0.to_str().unwrap()];
     let mut arm = Lab::start_with(domain(), &arguments, &PATIENT);
     let mut beside = Beside::new(arm.domain);
     let mut states = beside.subscribe::<JointState>("/joint_states");
     let descriptors = |arm: &Lab| std::fs::read_dir(format!("/proc/{}/fd", arm.child.id())).unwrap().count();
-    let joint = |state: &JointState, name: &str| {
-        state.name.iter().position(|known| known == name).map(|at| (state.position[at], state.velocity[at]))
-    };
-    let near = |goal: f64| {
-        move |state: &JointState| {
-            joint(state, "arm_2_joint").is_some_and(|(position, _)| (position - goal).abs() < 0.006)
-        }
-    };
+    let near = |goal: f64| move |(position, _): (f64, f64)| (position - goal).abs() < 0.006;
     beside.find("all joints", &mut states, |state| state.name.len() == 6);
     life(&mut beside, "active");
     let before = descriptors(&arm);
     for goal in [1.0, -1.0, 0.5] {
-        beside.publish("/arm_2_joint/command", &Float64 { data: goal });
-        beside.find("the goal", &mut states, near(goal));
+        command(&mut beside, &mut states, ("arm_2_joint", goal), near(goal));
         device.send("cut 4");
         life(&mut beside, "unconfigured");
         life(&mut beside, "active");
     }
-    beside.publish("/arm_2_joint/command", &Float64 { data: -0.5 });
-    beside.find("the goal", &mut states, near(-0.5));
+    command(&mut beside, &mut states, ("arm_2_joint", -0.5), near(-0.5));
     assert!(descriptors(&arm) <= before + 1, "{before} files were open, now {}", descriptors(&arm));
 
-    beside.publish("/arm_1_joint/command", &Float64 { data: -2.5 });
-    let moves = |state: &JointState| joint(state, "arm_1_joint").is_some_and(|(_, speed)| speed < -0.2);
-    beside.find("it moves", &mut states, moves);
+    command(&mut beside, &mut states, ("arm_1_joint", -2.5), |(_, speed)| speed < -0.2);
     arm.signal("-TERM");
     arm.child.wait().unwrap();
     let mut truth = |what: &str| -> Vec<f64> {
