@@ -21,11 +21,18 @@ build=$tools/interfaces_build
 
 # Programs find the libraries by themselves, so that a test can start one beside a Python of another ROS. The wheels' libraries for
 # Python want libpython, which Python's programs have inside.
-libraries="-Wl,--disable-new-dtags,-rpath,$prefix/lib,-rpath,$ros/lib,--no-as-needed"
+libraries="-Wl,--disable-new-dtags,-rpath,$prefix/lib,-rpath,$ros/lib,--no-as-needed -l:libpython3.11.so.1.0"
+# A linker in the path, because flags of the compiler would make all dependencies others than those of the tests.
+mkdir -p "$tools/ros_linker"
+cat >"$tools/ros_linker/cc" <<END
+#!/bin/sh
+exec /usr/bin/cc "\$@" $libraries
+END
+chmod +x "$tools/ros_linker/cc"
 cat >"$tools/ros_setup.sh" <<END
 export ROS_DISTRO=jazzy
 export AMENT_PREFIX_PATH=$prefix:$ros
-export RUSTFLAGS="-C link-arg=$libraries -C link-arg=-l:libpython3.11.so.1.0"
+export PATH=$tools/ros_linker:\$PATH
 END
 
 sources=$(cat "${BASH_SOURCE[0]}" $(find packages/dragoman_ros/interfaces msg -type f | sort) "$ros/wanted" | sha256sum)
