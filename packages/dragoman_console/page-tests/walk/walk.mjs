@@ -1240,11 +1240,13 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     assert.ok(bytes.subarray(0, MCAP.length).equals(MCAP));
     assert.equal((await page.request.get(`${url}/recordings/other.mcap`)).status(), 404);
     const first = String(await link.getAttribute('download'));
-    await page.fill('#rec-name', 'second');
+    // Files of an earlier walk may be there.
+    const second = `second_${Date.now()}`;
+    await page.fill('#rec-name', second);
     await page.getByRole('button', { name: 'Record' }).click();
     await until('another recording', async () => last.recording, 10);
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
-    await page.locator('#rec-earlier a', { hasText: 'second' }).waitFor();
+    await page.locator('#rec-earlier a', { hasText: second }).waitFor();
     const old = page.locator('#rec-earlier a', { hasText: first });
     assert.equal((await page.request.get(url + (await old.getAttribute('href')))).status(), 200);
     await page.screenshot({ path: join(out, 'recorder-earlier.png') });

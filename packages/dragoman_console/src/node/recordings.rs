@@ -1,7 +1,8 @@
 //! The recorder's files, for download.
 //!
 //! Anyone in ROS can publish a recorder's state: only files of the recordings' folder are opened, and only recordings. The
-//! one that is being written is not offered. A download has a thread for a moment, not for its duration, and there is a limited number of downloads.
+//! one that is being written is not offered. A download has a thread for a moment, not for its duration, and there is a
+//! limited number of downloads.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
