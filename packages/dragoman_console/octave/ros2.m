@@ -16,9 +16,11 @@ function found = ros2(what, action, name)
   what = lower(what);
   if ~any(strcmp(what, {'topic', 'service', 'node'})), error('ros2:command', 'unknown: ros2 %s', what); end
   if strcmp(action, 'list')
-    found = rosbridge('service', sprintf('/rosapi/%ss', what), struct(), 10).([what 's']);
+    % A topic of two types is listed for each.
+    found = unique(rosbridge('service', sprintf('/rosapi/%ss', what), struct(), 10).([what 's']));
   elseif strcmp(action, 'type') && ~strcmp(what, 'node')
     found = rosbridge('service', sprintf('/rosapi/%s_type', what), struct(what, name), 10).type;
+    if isempty(found), error('ros2:unknown', 'there is no %s %s', what, name); end
   else
     error('ros2:command', 'unknown: ros2 %s %s', what, action);
   end
