@@ -74,7 +74,7 @@ assert(islogical(response.success) && response.success);
 assert(any(strcmp(ros2('topic', 'list'), '/odom')) && strcmp(ros2('topic', 'type', '/odom'), 'nav_msgs/msg/Odometry'));
 topics = ros2('topic', 'list');
 assert(numel(unique(topics)) == numel(topics));
-fails('ros2:unknown', @() ros2('topic', 'type', '/nobody'), '/nobody');
+fails('ros2:unknown', @() ros2('topic', 'type', '/no/such'), '/no/such');
 assert(any(strcmp(ros2('service', 'list'), '/ranger/stop')) && ~isempty(ros2('node', 'list')));
 info = receive(ros2subscriber(node, '/mobile_base/version_info'), 10);
 assert(isa(info.udid, 'uint32') && numel(info.udid) == 3);
