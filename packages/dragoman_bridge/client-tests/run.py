@@ -198,12 +198,15 @@ def example(folder: Path, call: str, pattern: str, picture: str, environment: di
 
 
 def says(port: int, words: str) -> None:
-    """Lets a program of the platform say something, which later clients are told as well."""
+    """Runs a program of the platform that logs this. Each later client gets the message, too."""
     task = f'<task name="t" id="1" priority="1" version="1.0"><log type="info" message="{words}"/></task>'
     with Neobotix("127.0.0.1", port) as platform:
         platform.set_program(f'<program version="1.0">{task}</program>')
         platform.prepare(MotionMode.PROGRAM)
+        end = time.monotonic() + 60
         while not any(words in one for one in platform.get_debug_data().protocol_queue):
+            if time.monotonic() > end:
+                raise SystemExit(f"the program has not said {words!r}")
             time.sleep(0.1)
         platform.stop()
 

@@ -13,8 +13,8 @@ pub(crate) mod sign {
     pub(crate) const MOTION: &str = "motion_status";
 }
 
-/// The end of a sentence about something that is not in `namespace`: which arms there are, known by this topic; what to check
-/// if there is none, or if the arm is there and something of it is missing.
+/// The end of a sentence that says what is missing in `namespace`. It names the arms that there are, which are known by the topic
+/// `sign`. If there are none, or if this arm is there, it says what to check.
 pub(crate) fn whereabouts(context: &Context, namespace: &str, sign: &str) -> String {
     let absolute = format!("/{}", namespace.trim_matches('/'));
     let others = match search(context, sign) {

@@ -192,7 +192,7 @@ impl Keyboard {
         Action::Drive
     }
 
-    /// The status line at the bottom, with the topic on which nobody listens, under a note.
+    /// The status line at the bottom; `unheard` is the topic if nobody listens. A note gets a line of its own above it.
     fn show(&self, unheard: Option<&str>, note: Option<&str>) -> io::Result<()> {
         let mut out = io::stdout();
         execute!(out, cursor::MoveToColumn(0), terminal::Clear(terminal::ClearType::CurrentLine))?;
@@ -255,7 +255,7 @@ impl Output {
             Velocity::Plain(publisher) => publisher.get_inter_process_subscription_count(),
             Velocity::Stamped(publisher, _) => publisher.get_inter_process_subscription_count(),
         };
-        // Unknown is not nobody.
+        // If the number is unknown, nothing is said.
         !listeners.is_ok_and(|count| count == 0)
     }
 

@@ -51,7 +51,7 @@ impl ArmClient {
         self.try_receive().ok()
     }
 
-    /// The next answer; an error that comes at once means that nobody listens any more.
+    /// The next answer. After the lab has ended there is an error at once, and not after the time limit.
     fn try_receive(&self) -> std::io::Result<Answer> {
         let mut bytes = [0; 64];
         let length = self.socket.recv(&mut bytes)?;

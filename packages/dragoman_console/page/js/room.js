@@ -25,7 +25,8 @@ const PERIOD_MS = 66;
 const SIDES = 20;
 /** Depth that the picture has, m. */
 const DEPTH = 400;
-const [CUBE, SPHERE, CYLINDER, TRIANGLES] = [1, 2, 3, 11];
+/** Types of markers. */
+export const [CUBE, SPHERE, CYLINDER, TRIANGLES] = [1, 2, 3, 11];
 /** What is higher, longer and thinner than this is a wall, and is drawn as glass: m. */
 const WALL = { height: 0.6, length: 1.5, thickness: 0.35 };
 const GLASS = 0.22;

@@ -142,7 +142,9 @@ impl Commands {
         let mut times = self.times();
         if times.len() >= MAX_COMMANDS && !times.contains_key(name) {
             let oldest = times.iter().min_by_key(|(_, time)| **time).map(|(name, _)| name.clone());
-            oldest.map(|name| times.remove(&name));
+            if let Some(oldest) = oldest {
+                times.remove(&oldest);
+            }
         }
         times.insert(name.to_owned(), dragoman_time::now());
     }

@@ -133,7 +133,7 @@ pub(crate) async fn measure_poses(
         names,
     )?;
     let measured = async {
-        bench.find(&command.namespace).await?;
+        bench.find(context, &command.namespace).await?;
         let here = bench.positions()?;
         let begins = std::iter::once(&here).chain(&poses);
         for (row, (from, to)) in begins.zip(&poses).enumerate() {
@@ -219,7 +219,6 @@ type Readings = Pin<Box<dyn futures::Stream<Item = PointStamped> + Send>>;
 
 /// Arm and measuring device.
 pub(crate) struct Bench {
-    context: Context,
     names: Vec<String>,
     states: watch::Receiver<Option<(Instant, Vec<f64>)>>,
     readings: Option<Readings>,
@@ -276,15 +275,13 @@ impl Bench {
         let running = dragoman_time::spawn(async move {
             running.await;
         });
-        let context = context.clone();
-        Ok(Self { context, names, states, readings, client, goal: None, lines, _running: running })
+        Ok(Self { names, states, readings, client, goal: None, lines, _running: running })
     }
 
     /// Waits for the arm and the device.
-    pub(crate) async fn find(&mut self, namespace: &str) -> Result<()> {
-        let context = self.context.clone();
+    pub(crate) async fn find(&mut self, context: &Context, namespace: &str) -> Result<()> {
         let missing = |what: &str| {
-            let whereabouts = whereabouts(&context, namespace, sign::TRAJECTORIES);
+            let whereabouts = whereabouts(context, namespace, sign::TRAJECTORIES);
             format!("{what} in {namespace}{whereabouts}")
         };
         let first = self.states.wait_for(Option::is_some);

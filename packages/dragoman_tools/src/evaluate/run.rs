@@ -123,7 +123,7 @@ pub async fn run(
     rig.mode(SetCommandMode::Request::OFF as u32).await?;
     let mut bench = Bench::start((context, "evaluate_drive"), &command.namespace, None, names(arm))?;
     let tests = async {
-        bench.find(&command.namespace).await?;
+        bench.find(context, &command.namespace).await?;
         if let Some(first) = plan.points.first() {
             for pose in plan.way(&bench.positions()?, first, "the static test")? {
                 bench.drive(&pose, command.speed).await?;

@@ -7,7 +7,7 @@ import { button, card, h } from '../dom.js';
 import { number, onLanguage, t } from '../i18n.js';
 import { logView } from '../log.js';
 import { isThing, machinesIn } from '../machines.js';
-import { Room, fan, movedOf, pieceOf } from '../room.js';
+import { CUBE, CYLINDER, Room, fan, movedOf, pieceOf } from '../room.js';
 import { multiply } from '../spatial.js';
 import { Transforms } from '../transforms.js';
 import { readUrdf } from '../urdf.js';
@@ -17,6 +17,7 @@ import { isTouch, toolGroup, zoomButtons } from '../layout.js';
 /** @typedef {import('../machines.js').Machine} Machine */
 /** @typedef {import('../room.js').Piece} Piece */
 /** @typedef {import('../spatial.js').Motion} Motion */
+/** A piece at an origin in a frame of the transforms. @typedef {Piece & { frame: string, origin: Motion }} Placed */
 
 const MARKERS = 'visualization_msgs/msg/MarkerArray';
 const DELETE_ALL = 3;
@@ -24,17 +25,17 @@ const AHEAD = { orientation: { x: 0, y: 0, z: 0, w: 1 }, position: { x: 0, y: 0,
 /** What stands for the ground where there is no world: a marker. */
 const FLOOR = {
   ns: '',
-  type: 1,
+  type: CUBE,
   pose: { ...AHEAD, position: { x: 0, y: 0, z: -0.002 } },
   scale: { x: 4, y: 4, z: 0.002 },
   color: { r: 0.82, g: 0.81, b: 0.77, a: 1 },
 };
 /** The plain body of a base (the size of a Kobuki) or of a platform, as a marker. @param {Machine} machine */
-const bodyOf = ({ kind, name }) => {
-  const [type, x, y, z] = kind === 'base' ? [3, 0.355, 0.355, 0.11] : [1, 0.8, 0.6, 0.35];
+const bodyOf = ({ kind, tokens }) => {
+  const [type, x, y, z] = kind === 'base' ? [CYLINDER, 0.355, 0.355, 0.11] : [CUBE, 0.8, 0.6, 0.35];
   const pose = { ...AHEAD, position: { x: 0, y: 0, z: z / 2 } };
   return {
-    ns: name.slice(name.lastIndexOf('/') + 1),
+    ns: tokens[0],
     type,
     pose,
     scale: { x, y, z },
@@ -160,33 +161,31 @@ export function labPage(app) {
    */
   function followTransforms() {
     const transforms = new Transforms();
-    /** The frame of each piece, and where the piece is in it. @type {{ frame: string, origin: Motion }[]} */
-    let frames = [];
-    /** @type {Map<string, (Piece & { frame: string, origin: Motion })[]>} */
+    /** All pieces. @type {Placed[]} */
+    let placed = [];
+    /** @type {Map<string, Placed[]>} */
     const robots = new Map();
     const place = (
       /** @type {string} */ topic,
-      /** @type {(Piece & { frame: string, origin: Motion })[]} */ pieces,
+      /** @type {Placed[]} */ pieces,
     ) => {
       robots.set(topic, pieces);
-      const all = [...robots.values()].flat();
-      frames = all.map(({ frame, origin }) => ({ frame, origin }));
-      room.show(all);
+      placed = [...robots.values()].flat();
+      room.show(placed);
       room.isFitted = false;
       move();
     };
     const move = () => {
-      room.pieces.forEach((piece, at) => {
-        piece.pose = multiply(transforms.find(frames[at].frame).motion, frames[at].origin);
-      });
+      for (const piece of placed) piece.pose = multiply(transforms.find(piece.frame).motion, piece.origin);
       room.request();
     };
-    const ends = app.graph.topicsOf('std_msgs/msg/String').filter((topic) => topic.endsWith('/robot_description'));
-    const ended = ends.map((topic) =>
+    const strings = app.graph.topicsOf('std_msgs/msg/String');
+    const descriptions = strings.filter((topic) => topic.endsWith('/robot_description'));
+    const ends = descriptions.map((topic) =>
       bridge.subscribe(topic, 'std_msgs/msg/String', ({ data }) => {
         const owner = topic.split('/').at(-2) ?? '';
         const robot = readUrdf(data);
-        /** @type {(Piece & { frame: string, origin: Motion })[]} */
+        /** @type {Placed[]} */
         const pieces = [...robot.shapes].flatMap(([frame, shapes]) =>
           shapes.map(({ origin, faces, color }) => {
             const triangles = faces.flatMap(fan);
@@ -196,25 +195,25 @@ export function labPage(app) {
         place(topic, pieces);
       }),
     );
-    const odometries = ends.length ? [] : app.graph.topicsOf('nav_msgs/msg/Odometry');
+    const odometries = descriptions.length ? [] : app.graph.topicsOf('nav_msgs/msg/Odometry');
     for (const topic of odometries) {
       const end = bridge.subscribe(topic, 'nav_msgs/msg/Odometry', ({ child_frame_id: frame }) => {
-        queueMicrotask(end);
         const space = topic.slice(0, topic.lastIndexOf('/'));
         const mobile = machines.filter(({ kind }) => kind === 'base' || kind === 'platform');
         const machine = mobile.find(({ name }) => name === space) ?? mobile[0];
         if (!machine || robots.has(topic)) return;
+        queueMicrotask(end);
         const piece = pieceOf(bodyOf(machine));
         place(topic, [{ ...piece, frame, origin: piece.pose }]);
       });
-      ended.push(end);
+      ends.push(end);
     }
     const floor = pieceOf(FLOOR);
     place('', [{ ...floor, frame: '', origin: floor.pose }]);
     const endTransforms = transforms.follow(bridge, app.graph.root, move);
     return () => {
       endTransforms();
-      for (const end of ended) end();
+      for (const end of ends) end();
     };
   }
 
