@@ -82,12 +82,16 @@ impl Server for BaseOptions {
             BaseNodeError::NoPort => WHICH_PORT.into(),
             other => Box::<dyn Error>::from(other),
         })?;
+        let (name, missing) = match self.kind {
+            Kind::Kobuki => ("Kobuki", "no data received yet (for another base: --kind differential)"),
+            Kind::Differential => ("base", "no data received yet"),
+        };
         let base = Machine {
-            name: if self.kind == Kind::Kobuki { "Kobuki" } else { "base" },
+            name,
             node,
             place,
             measured,
-            missing: "no data received yet",
+            missing,
             stop: stop_base,
         };
         Ok(machine::start(process, base).await)

@@ -81,10 +81,16 @@ classdef Player < handle
 
     function found = devices(this)
     % devices  The server's devices: a struct array with interface and index. An unknown interface is its number.
+    % Without a result it prints them.
       answer = this.server('devices', {});
-      found = struct('interface', {}, 'index', {});
+      devices = struct('interface', {}, 'index', {});
       for one = answer.devices
-        found(end + 1) = struct('interface', Player.nameOf(one.interface), 'index', one.index); %#ok<AGROW>
+        devices(end + 1) = struct('interface', Player.nameOf(one.interface), 'index', one.index); %#ok<AGROW>
+      end
+      if nargout > 0
+        found = devices;
+      else
+        for one = devices, fprintf('%s %d\n', one.interface, one.index); end
       end
     end
     function name = driver(this, interface, index)
@@ -765,7 +771,7 @@ classdef Player < handle
         this.abandoned(end + 1) = this.sequence;
         fail('timeout', '%s: no answer within %g s', what, this.timeout);
       end
-      if answer.isRefused, fail('refused', 'NACK: %s: refused', what); end
+      if answer.isRefused, fail('refused', 'NACK: %s: the driver lacks this request, or refuses it', what); end
       body = answer.body;
     end
 

@@ -51,11 +51,8 @@ function track = armCircle(port, folder)
   distances = sqrt(sum((track(:, 2:3) - center(2:3)) .^ 2, 2));
   fprintf('%d poses, radius %.4f m, largest error %.1f mm\n', size(track, 1), mean(distances), ...
           1000 * max(abs(distances - radius)));
-  picture = newPicture();
-  plot(track(:, 2), track(:, 3), 'b', corners(:, 2), corners(:, 3), 'ro');
-  axis equal
-  finishPicture(picture, 'The tool around a circle', 'y, m', 'z, m', {'measured', 'via points'}, ...
-                fullfile(folder, 'circle.svg'));
+  drawPicture(fullfile(folder, 'circle.svg'), 'The tool around a circle', {'y, m', 'z, m'}, ...
+              {'measured', 'via points'}, track(:, 2), track(:, 3), 'b', corners(:, 2), corners(:, 3), 'ro');
 end
 
 function begin(arm)

@@ -40,9 +40,6 @@ function log = driveCourse(port, folder)
   end
   apoloDisconnect
   writeTable(fullfile(folder, 'course.csv'), 'time,x,y,yaw,odometry_x,odometry_y,odometry_yaw,nearest', log);
-  picture = newPicture();
-  plot(log(:, 2), log(:, 3), 'b', log(:, 5), log(:, 6), 'r');
-  axis equal
-  finishPicture(picture, [robot ' around a square'], 'x, m', 'y, m', {'where it is', 'its odometry'}, ...
-                fullfile(folder, 'course.svg'));
+  drawPicture(fullfile(folder, 'course.svg'), [robot ' around a square'], {'x, m', 'y, m'}, ...
+              {'where it is', 'its odometry'}, log(:, 2), log(:, 3), 'b', log(:, 5), log(:, 6), 'r');
 end

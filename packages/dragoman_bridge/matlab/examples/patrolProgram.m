@@ -50,9 +50,6 @@ function track = patrolProgram(port, folder)
   platform.stop();
   platform.close();
   fprintf('way %.2f m\n', sum(sqrt(sum(diff(track(:, 1:2)) .^ 2, 2))));
-  picture = newPicture();
-  plot(scan(:, 1), scan(:, 2), 'c.', track(:, 1), track(:, 2), 'b');
-  axis equal
-  finishPicture(picture, 'A patrol with a program', 'x, m', 'y, m', {'laser', 'way of the platform'}, ...
-                fullfile(folder, 'patrol.svg'));
+  drawPicture(fullfile(folder, 'patrol.svg'), 'A patrol with a program', {'x, m', 'y, m'}, ...
+              {'laser', 'way of the platform'}, scan(:, 1), scan(:, 2), 'c.', track(:, 1), track(:, 2), 'b');
 end

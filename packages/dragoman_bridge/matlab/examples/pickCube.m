@@ -53,10 +53,8 @@ function heights = pickCube(apoloPort, folder)
   drive(robot, 0, 0);
   apoloDisconnect
   printConsole(robot, 'The cube was at %.3f m and is at %.3f m', heights(1, 2), heights(end, 2));
-  picture = newPicture();
-  plot(heights(:, 1), heights(:, 2), 'b');
-  finishPicture(picture, 'Fetching the cube', 'time, s', 'height of the cube, m', {'cube'}, ...
-                fullfile(folder, 'cube.svg'));
+  drawPicture(fullfile(folder, 'cube.svg'), 'Fetching the cube', {'time, s', 'height of the cube, m'}, {'cube'}, ...
+              heights(:, 1), heights(:, 2), 'b');
   if heights(end, 2) < heights(1, 2) + 0.05, error('pickCube:notLifted', 'the cube was not lifted'); end
 end
 

@@ -501,8 +501,8 @@ fn a_base_that_is_missing_is_waited_for_with_the_ports_that_there_are() {
     let _other = Device::start("/dev/ttyUSB1", &["widowx"]);
     let base = Lab::start_with(OTHER, &["base", "--port", "/dev/ttyUSB0"], &[]);
     sleep(Duration::from_secs(2));
-    let waiting = "waiting for the Kobuki at /dev/ttyUSB0: no data received yet; serial ports of this machine: \
-                   /dev/ttyUSB1\n";
+    let waiting = "waiting for the Kobuki at /dev/ttyUSB0: no data received yet (for another base: --kind \
+                   differential); serial ports of this machine: /dev/ttyUSB1\n";
     assert_eq!(base.banner.join("\n") + "\n", waiting);
     let _device = Device::start("/dev/ttyUSB0", &["kobuki"]);
     sleep(Duration::from_secs(2));

@@ -262,7 +262,7 @@ class PlayerCore(Core):
         elif self.pending is not None and self.pending.key == replace(key, kind=REQUEST):
             if key.kind == REFUSE:
                 self._is_reading = False
-                self.fail(Refused("NACK", f"{self.pending.name}: refused"))
+                self.fail(Refused("NACK", f"{self.pending.name}: the driver lacks this request, or refuses it"))
             elif not self._is_read(self.pending):
                 self.resolve(body)
 
