@@ -77,7 +77,7 @@ const TOPICS = {
 const SERVICES = ['/neobotix/get_pltf_param_vec', '/ranger/set_command_mode', '/arm_1_joint/relax'].concat(
   ['/mobile_base', '/apolo/Marvin', '/neobotix'].map((name) => `${name}/set_motor_power`),
 );
-const NAMES = ['/neobotix', '/apolo/Marvin', '/mobile_base', '/ranger', '/arm_1_joint …'];
+const NAMES = ['/neobotix', '/apolo/Marvin', '/mobile_base', '/ranger', '/ (arm_1_joint)'];
 
 test('machines are found by services, and by topics where the middleware lists no services', async () => {
   for (const services of [SERVICES, []]) {

@@ -121,7 +121,7 @@ export function machinesOf(bridge, known) {
       },
     })),
     ...[...servoArms].map(([namespace, joints]) => ({
-      name: `${namespace}/${joints[0] ?? ''} …`,
+      name: `${namespace || '/'} (${joints.join(', ')})`,
       run: () => holdServos(bridge, namespace, joints),
     })),
   ];
