@@ -12,7 +12,7 @@
 //!
 //! [`session`] is what the server sides of the three TCP protocols have in common; `calls` has the open
 //! calls of the client sides. With feature `node`: `tcp` has the sockets of the TCP protocols, `ports` opens the ports,
-//! `services` has the tables of services of Apolo's and the 31-byte protocol, `clock` gives the time to the cores,
+//! [`services`] has what tables of services are made of, `clock` gives the time to the cores,
 //! `error` is the error of starting a side, `client_node` a client side that runs, `clients` says on a topic who is
 //! connected.
 //!
@@ -35,8 +35,7 @@ pub mod player;
 #[cfg(feature = "node")]
 mod ports;
 #[cfg(feature = "node")]
-mod services;
-
+pub mod services;
 pub mod session;
 #[cfg(feature = "node")]
 mod tcp;

@@ -1,109 +1,95 @@
 //! Tables of services, one row per service. Both sides of a protocol use one table: the server side calls the services,
 //! the client side offers them.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::future::ready;
+use std::sync::Arc;
 
 use dragoman_ros::{Client, Node, QosProfile, Result, WrappedServiceTypeSupport};
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
-/// A protocol with such a table.
-pub(crate) trait Protocol: Sized + 'static {
-    /// A call of a service, as the protocol's cores know it.
-    type Call: Send + 'static;
-    type Outcome: Send + 'static;
-
-    /// Passes every row to `visitor`.
-    fn visit_services(visitor: &mut impl Visitor<Self>) -> Result<()>;
-
-    /// Passes the rows without a command to `visitor`: only the client side has these services.
-    fn visit_further_services(_visitor: &mut impl Visitor<Self>) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// A row: a service, and the conversions between it and the protocol.
-pub(crate) struct Service<P: Protocol, S: WrappedServiceTypeSupport> {
-    pub(crate) name: &'static str,
-    /// The service's request; `None` for a call of another row.
-    pub(crate) request: fn(P::Call) -> Option<S::Request>,
-    /// The call that a service's request stands for, or why it is invalid.
-    pub(crate) call: fn(S::Request) -> Result<P::Call, String>,
+/// A service, and the conversions between it and a protocol, whose cores know calls `C` and their outcomes `O`.
+pub struct Service<S: WrappedServiceTypeSupport, C, O> {
+    /// Its name in the namespace of the protocol's node.
+    pub name: &'static str,
+    /// The request for a call. Error: the outcome of a call that the service cannot represent, or of another row.
+    pub request: fn(C) -> Result<S::Request, O>,
+    /// The call that a request stands for, or why it is invalid.
+    pub call: fn(S::Request) -> Result<C, String>,
     /// The outcome in a response.
-    pub(crate) outcome: fn(S::Response) -> P::Outcome,
+    pub outcome: fn(S::Response) -> O,
     /// The response for an outcome, or for the reason of a failure.
-    pub(crate) response: fn(Result<P::Outcome, String>) -> S::Response,
+    pub response: fn(Result<O, String>) -> S::Response,
 }
 
-/// A function over rows of any service type.
-pub(crate) trait Visitor<P: Protocol> {
-    /// Visits a row.
-    fn visit<S>(&mut self, service: Service<P, S>) -> Result<()>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send;
+/// A row: a [`Service`], whatever its type.
+pub trait Row<C, O>: Any {
+    /// Name of the service.
+    fn name(&self) -> &'static str;
+
+    /// Offers the service in the namespace of `node`.
+    ///
+    /// # Errors
+    /// Those of the middleware.
+    fn offer(&self, node: &mut Node, complete: Option<Complete>) -> Result<BoxStream<'static, Asked<C, O>>>;
+
+    /// Creates a client of the service in the namespace of `node`.
+    ///
+    /// # Errors
+    /// Those of the middleware.
+    fn connect(&self, node: &mut Node) -> Result<Box<dyn Caller<C, O>>>;
+
+    /// The call that `call` is after its way through the service's request. Error: as [`Service::request`] and
+    /// [`Service::call`].
+    #[doc(hidden)]
+    fn call_there_and_back(&self, call: C) -> Result<Result<C, String>, O>;
+
+    /// The outcome that `outcome` is after its way through the service's response.
+    #[doc(hidden)]
+    fn outcome_there_and_back(&self, outcome: Result<O, String>) -> O;
 }
+
+/// Completes a response with what its protocol does not transmit, such as the time.
+pub type Complete = Arc<dyn Fn(&mut dyn Any) + Send + Sync>;
 
 /// A request of a ROS client, and how to answer it.
-pub(crate) struct Asked<P: Protocol> {
+pub struct Asked<C, O> {
     /// The call, or why the request is invalid.
-    pub(crate) call: Result<P::Call, String>,
+    pub call: Result<C, String>,
     /// Answers with the outcome, or with the reason of a failure.
-    pub(crate) respond: Respond<P>,
+    pub respond: Respond<O>,
 }
 
 /// Answers a request of a ROS client.
-pub(crate) type Respond<P> = Box<dyn FnOnce(Result<<P as Protocol>::Outcome, String>) + Send>;
+pub type Respond<O> = Box<dyn FnOnce(Result<O, String>) + Send>;
+
+/// A client of a service, whatever its type.
+pub trait Caller<C, O>: Send + Sync {
+    /// Sends a request; the future resolves with the outcome. The error is the middleware's reason.
+    fn ask(&self, call: C) -> BoxFuture<'static, Result<O, String>>;
+
+    /// Resolves with `true` when the service is available, with `false` on an error.
+    fn find(&self) -> BoxFuture<'static, bool>;
+}
 
 /// Offers all services of a table in the namespace of `node`.
-pub(crate) fn offer<P: Protocol>(node: &mut Node) -> Result<SelectAll<BoxStream<'static, Asked<P>>>> {
-    let mut offering = Offering { node, requests: SelectAll::new() };
-    P::visit_services(&mut offering)?;
-    P::visit_further_services(&mut offering)?;
-    Ok(offering.requests)
+pub(crate) fn offer<C: 'static, O: 'static>(
+    node: &mut Node,
+    rows: &[Box<dyn Row<C, O>>],
+    complete: Option<&Complete>,
+) -> Result<SelectAll<BoxStream<'static, Asked<C, O>>>> {
+    rows.iter().map(|row| row.offer(node, complete.cloned())).collect()
 }
-
-struct Offering<'a, P: Protocol> {
-    node: &'a mut Node,
-    requests: SelectAll<BoxStream<'static, Asked<P>>>,
-}
-
-impl<P: Protocol> Visitor<P> for Offering<'_, P> {
-    fn visit<S>(&mut self, service: Service<P, S>) -> Result<()>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send,
-    {
-        let Service { name, call, response, .. } = service;
-        let requests = self.node.create_service::<S>(name, QosProfile::services_default())?;
-        let asked = requests.map(move |request| Asked {
-            call: call(request.message.clone()),
-            respond: Box::new(move |result| {
-                if let Err(error) = request.respond(response(result)) {
-                    tracing::warn!(%error, service = name, "sending a response failed");
-                }
-            }),
-        });
-        self.requests.push(asked.boxed());
-        Ok(())
-    }
-}
-
-/// The result of a request; the error is the middleware's reason.
-type Answer<P> = BoxFuture<'static, Result<<P as Protocol>::Outcome, String>>;
 
 /// Clients of all services of a table, by the names of the services.
-pub(crate) struct Clients<P: Protocol>(BTreeMap<&'static str, Box<dyn Ask<P>>>);
+pub(crate) struct Callers<C, O>(BTreeMap<&'static str, Box<dyn Caller<C, O>>>);
 
-impl<P: Protocol> Clients<P> {
+impl<C: 'static, O: 'static> Callers<C, O> {
     /// Creates the clients in the namespace of `node`.
-    pub(crate) fn new(node: &mut Node) -> Result<Self> {
-        let mut connecting = Connecting { node, clients: BTreeMap::new() };
-        P::visit_services(&mut connecting)?;
-        Ok(Self(connecting.clients))
+    pub(crate) fn new(node: &mut Node, rows: &[Box<dyn Row<C, O>>]) -> Result<Self> {
+        rows.iter().map(|row| Ok((row.name(), row.connect(node)?))).collect::<Result<_>>().map(Self)
     }
 
     /// The names of the services.
@@ -112,36 +98,82 @@ impl<P: Protocol> Clients<P> {
     }
 
     /// Sends a request to the service of this name; the future resolves with the outcome.
-    pub(crate) fn ask(&self, service: &str, call: P::Call) -> Answer<P> {
+    pub(crate) fn ask(&self, service: &str, call: C) -> BoxFuture<'static, Result<O, String>>
+    where
+        O: Send + 'static,
+    {
         match self.0.get(service) {
-            Some(client) => client.ask(call),
+            Some(caller) => caller.ask(call),
             None => ready(Err(format!("there is no service {service}"))).boxed(),
         }
     }
 }
 
-/// A client, whatever the type of its service.
-trait Ask<P: Protocol>: Send + Sync {
-    fn ask(&self, call: P::Call) -> Answer<P>;
-}
-
-struct Endpoint<P: Protocol, S: WrappedServiceTypeSupport> {
-    service: Service<P, S>,
-    client: Client<S>,
-}
-
-impl<P, S> Ask<P> for Endpoint<P, S>
+impl<S, C, O> Row<C, O> for Service<S, C, O>
 where
-    P: Protocol,
     S: WrappedServiceTypeSupport + 'static,
     S::Request: Send,
     S::Response: Send,
+    C: 'static,
+    O: Send + 'static,
 {
-    fn ask(&self, call: P::Call) -> Answer<P> {
-        let Some(request) = (self.service.request)(call) else {
-            return ready(Err(format!("{} is for another call", self.service.name))).boxed();
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn offer(&self, node: &mut Node, complete: Option<Complete>) -> Result<BoxStream<'static, Asked<C, O>>> {
+        let Self { name, call, response, .. } = *self;
+        let requests = node.create_service::<S>(name, QosProfile::services_default())?;
+        let asked = requests.map(move |request| {
+            let complete = complete.clone();
+            let call = call(request.message.clone());
+            let respond = move |result| {
+                let mut response = response(result);
+                if let Some(complete) = complete {
+                    complete(&mut response);
+                }
+                if let Err(error) = request.respond(response) {
+                    tracing::warn!(%error, service = name, "sending a response failed");
+                }
+            };
+            Asked { call, respond: Box::new(respond) }
+        });
+        Ok(asked.boxed())
+    }
+
+    fn connect(&self, node: &mut Node) -> Result<Box<dyn Caller<C, O>>> {
+        let client = node.create_client::<S>(self.name, QosProfile::services_default())?;
+        Ok(Box::new(ServiceCaller { request: self.request, outcome: self.outcome, client }))
+    }
+
+    fn call_there_and_back(&self, call: C) -> Result<Result<C, String>, O> {
+        (self.request)(call).map(self.call)
+    }
+
+    fn outcome_there_and_back(&self, outcome: Result<O, String>) -> O {
+        (self.outcome)((self.response)(outcome))
+    }
+}
+
+struct ServiceCaller<S: WrappedServiceTypeSupport, C, O> {
+    request: fn(C) -> Result<S::Request, O>,
+    outcome: fn(S::Response) -> O,
+    client: Client<S>,
+}
+
+impl<S, C, O> Caller<C, O> for ServiceCaller<S, C, O>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Send,
+    O: Send + 'static,
+{
+    fn ask(&self, call: C) -> BoxFuture<'static, Result<O, String>> {
+        let request = match (self.request)(call) {
+            Ok(request) => request,
+            Err(outcome) => return ready(Ok(outcome)).boxed(),
         };
-        let outcome = self.service.outcome;
+        let outcome = self.outcome;
         match self.client.request(&request) {
             Ok(answer) => {
                 answer.map(move |answer| answer.map(outcome).map_err(|error| error.to_string())).boxed()
@@ -149,22 +181,11 @@ where
             Err(error) => ready(Err(error.to_string())).boxed(),
         }
     }
-}
 
-struct Connecting<'a, P: Protocol> {
-    node: &'a mut Node,
-    clients: BTreeMap<&'static str, Box<dyn Ask<P>>>,
-}
-
-impl<P: Protocol> Visitor<P> for Connecting<'_, P> {
-    fn visit<S>(&mut self, service: Service<P, S>) -> Result<()>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send,
-    {
-        let client = self.node.create_client::<S>(service.name, QosProfile::services_default())?;
-        self.clients.insert(service.name, Box::new(Endpoint { service, client }));
-        Ok(())
+    fn find(&self) -> BoxFuture<'static, bool> {
+        match Node::is_available(&self.client) {
+            Ok(available) => available.map(|found| found.is_ok()).boxed(),
+            Err(_) => ready(false).boxed(),
+        }
     }
 }

@@ -86,14 +86,7 @@ impl Server for BaseOptions {
             Kind::Kobuki => ("Kobuki", "no data received yet (for another base: --kind differential)"),
             Kind::Differential => ("base", "no data received yet"),
         };
-        let base = Machine {
-            name,
-            node,
-            place,
-            measured,
-            missing,
-            stop: stop_base,
-        };
+        let base = Machine { name, node, place, measured, missing, stop: stop_base };
         Ok(machine::start(process, base).await)
     }
 }

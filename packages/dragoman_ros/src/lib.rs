@@ -27,6 +27,7 @@
 //! | [`output`] | standard output, whose reader may go away |
 //! | [`raw`] | serialized messages of any type |
 //! | `remapping` | remapping rules of the command line |
+//! | [`response`] | responses that say whether a request succeeded |
 //! | [`service_calls`] | a record of service calls |
 //! | [`shared`] | publishers shared by several tasks, and whether anybody listens |
 //! | [`signals`] | SIGINT, SIGTERM and SIGHUP, and the end of standard output |
@@ -51,6 +52,8 @@ pub use rcl::{
 };
 
 pub use distribution::Distribution;
+#[cfg(not(feature = "r2r-doc-only"))]
+pub use response::Response;
 
 /// As r2r's, which has no second parameter.
 #[cfg(feature = "r2r")]
@@ -79,6 +82,8 @@ pub mod process;
 mod qos_overrides;
 pub mod raw;
 mod remapping;
+#[cfg(not(feature = "r2r-doc-only"))]
+pub mod response;
 pub mod service_calls;
 pub mod shared;
 pub mod signals;

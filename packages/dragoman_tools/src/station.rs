@@ -73,7 +73,7 @@ pub struct StationOptions {
 }
 
 /// How long the answer to the last stop is awaited.
-const END_TIME: Duration = Duration::from_secs(2);
+const END_TIME: Duration = Duration::from_secs(5);
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 

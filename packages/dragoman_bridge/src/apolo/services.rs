@@ -1,16 +1,14 @@
 //! The ROS services of a world and their commands: one row per command.
 
-use dragoman_ros::Result;
 use dragoman_ros::dragoman_msgs::msg::LandMark;
 use dragoman_ros::dragoman_msgs::srv::*;
 use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
 
 use super::call::{Outcome, Refusal};
 use super::wire::{self, Command, Request};
-use crate::services::{Protocol, Service, Visitor};
+use crate::services::{self, Service};
 
-/// Apolo's protocol, as the owner of this table.
-pub(super) struct Apolo;
+pub(super) type Row = Box<dyn services::Row<Request, Outcome>>;
 
 /// A field of a [`Request`] as a field of a service's request, and back.
 trait Field<Ros> {
@@ -86,47 +84,32 @@ vectors! { Point Vector3 }
 /// A row per command: its fields after `world`, its service, `=>` the outcome with the fields of the response.
 macro_rules! services {
     ($( $command:ident { $($field:ident),* }: $service:ident => $outcome:ident $(($($answer:ident),+))?; )*) => {
-        impl Protocol for Apolo {
-            type Call = Request;
-            type Outcome = Outcome;
-
-            fn visit_further_services(visitor: &mut impl Visitor<Self>) -> Result<()> {
-                visitor.visit(place_xyz())
-            }
-
-            fn visit_services(visitor: &mut impl Visitor<Self>) -> Result<()> {
-                $({
-                    // Not generic over the visitor, so that the conversions are compiled once.
-                    fn row() -> Service<Apolo, $service::Service> {
-                        Service {
-                            name: Command::$command.service(),
-                            request: |request| match request {
-                                Request::$command { world, $($field),* } => {
-                                    Some($service::Request { world, $($field: $field.into_ros()),* })
-                                }
-                                _ => None,
-                            },
-                            call: |request| Ok(Request::$command {
-                                world: request.world,
-                                $($field: Field::from_ros(request.$field)),*
-                            }),
-                            outcome: |response| match (response.success, response.found) {
-                                (true, _) => services!(@outcome response, $outcome $($($answer)+)?),
-                                (false, true) => Outcome::Refused(Refusal::Rejected(response.message)),
-                                (false, false) => Outcome::Refused(Refusal::UnknownName(response.message)),
-                            },
-                            response: |outcome| {
-                                let mut response = $service::Response::default();
-                                let _outcome = services!(@head response, outcome);
-                                services!(@response response, _outcome, $outcome $($($answer)+)?);
-                                response
-                            },
-                        }
+        /// A row per command.
+        pub(super) fn rows() -> Vec<Row> {
+            vec![$( Box::new(Service::<$service::Service, Request, Outcome> {
+                name: Command::$command.service(),
+                request: |request| match request {
+                    Request::$command { world, $($field),* } => {
+                        Ok($service::Request { world, $($field: $field.into_ros()),* })
                     }
-                    visitor.visit(row())?;
-                })*
-                Ok(())
-            }
+                    _ => Err(Outcome::Refused(Refusal::Rejected("of another command".into()))),
+                },
+                call: |request| Ok(Request::$command {
+                    world: request.world,
+                    $($field: Field::from_ros(request.$field)),*
+                }),
+                outcome: |response| match (response.success, response.found) {
+                    (true, _) => services!(@outcome response, $outcome $($($answer)+)?),
+                    (false, true) => Outcome::Refused(Refusal::Rejected(response.message)),
+                    (false, false) => Outcome::Refused(Refusal::UnknownName(response.message)),
+                },
+                response: |outcome| {
+                    let mut response = $service::Response::default();
+                    let _outcome = services!(@head response, outcome);
+                    services!(@response response, _outcome, $outcome $($($answer)+)?);
+                    response
+                },
+            }) as Row, )*]
         }
     };
     (@head $response:ident, $outcome:ident) => {{
@@ -191,11 +174,11 @@ fn into_ros(mark: wire::LandMark) -> LandMark {
     LandMark { id: mark.id, angle: mark.angle, distance: mark.distance }
 }
 
-/// A service without a command of its own.
-fn place_xyz() -> Service<Apolo, PlaceXyz::Service> {
-    Service {
+/// A service without a command of its own: only the client side has it.
+pub(super) fn place_xyz() -> Row {
+    Box::new(Service::<PlaceXyz::Service, Request, Outcome> {
         name: "place_xyz",
-        request: |_| None,
+        request: |_| Err(Outcome::Refused(Refusal::Rejected("of another command".into()))),
         call: |request| {
             let PlaceXyz::Request { world, object, position, .. } = request;
             Ok(Request::Place { world, object, position: Field::from_ros(position), rpy: [0.0; 3] })
@@ -206,5 +189,5 @@ fn place_xyz() -> Service<Apolo, PlaceXyz::Service> {
             services!(@head response, outcome);
             response
         },
-    }
+    })
 }

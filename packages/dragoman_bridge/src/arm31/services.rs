@@ -1,16 +1,15 @@
 //! The ROS services of an arm and their calls: one row per service.
 
-use dragoman_ros::Result;
+use dragoman_ros::Response;
 use dragoman_ros::dragoman_msgs::srv::*;
 use dragoman_ros::geometry_msgs::msg::{Point, Pose, Quaternion};
 use dragoman_ros::std_srvs::srv::Trigger;
 
 use super::call::{ArmCall, CommandMode, Outcome, Refusal};
 use super::wire::{Command, JOINT_COUNT};
-use crate::services::{Protocol, Service, Visitor};
+use crate::services::{self, Service};
 
-/// The 31-byte protocol, as the owner of this table.
-pub(super) struct Arm31;
+pub(super) type Row = Box<dyn services::Row<ArmCall, Outcome>>;
 
 /// A row per service: the call with the fields of a request, the call for a request; `=>` the field of the response for
 /// the mode in force.
@@ -19,51 +18,38 @@ macro_rules! services {
         $call:ident $({ $($field:ident),* })?: $service:ident { $($given:ident: $value:expr),* }
         $(, |$request:ident| { $($back:ident: $converted:expr),* })? $(=> $mode:ident)?;
     )*) => {
-        impl Protocol for Arm31 {
-            type Call = ArmCall;
-            type Outcome = Outcome;
-
-            fn visit_services(visitor: &mut impl Visitor<Self>) -> Result<()> {
-                $({
-                    // Not generic over the visitor, so that the conversions are compiled once.
-                    fn row() -> Service<Arm31, $service::Service> {
-                        Service {
-                            name: Command::$call.ros_name(),
-                            request: |call| match call {
-                                #[allow(clippy::needless_update, reason = "empty requests have a hidden field")]
-                                ArmCall::$call $({ $($field),* })? => {
-                                    Some($service::Request { $($given: $value,)* ..Default::default() })
-                                }
-                                _ => None,
-                            },
-                            call: |_request| {
-                                $( let $request = _request; )?
-                                Ok(ArmCall::$call $({ $($back: $converted),* })?)
-                            },
-                            outcome: |response| match response.success {
-                                true => services!(@mode response $($mode)?),
-                                false => Outcome::Refused(Refusal::Rejected),
-                            },
-                            response: |outcome| {
-                                let mut response = $service::Response::default();
-                                match outcome {
-                                    Ok(Outcome::Refused(refusal)) => response.message = refusal.to_string(),
-                                    Err(reason) => response.message = reason,
-                                    Ok(_done) => {
-                                        response.success = true;
-                                        $( if let Outcome::Mode(mode) = _done {
-                                            response.$mode = mode.into();
-                                        } )?
-                                    }
-                                }
-                                response
-                            },
-                        }
+        /// A row per service.
+        pub(super) fn rows() -> Vec<Row> {
+            vec![$( Box::new(Service::<$service::Service, ArmCall, Outcome> {
+                name: Command::$call.ros_name(),
+                request: |call| match call {
+                    #[allow(clippy::needless_update, reason = "empty requests have a hidden field")]
+                    ArmCall::$call $({ $($field),* })? => {
+                        Ok($service::Request { $($given: $value,)* ..Default::default() })
                     }
-                    visitor.visit(row())?;
-                })*
-                Ok(())
-            }
+                    _ => Err(Outcome::Refused(Refusal::Rejected)),
+                },
+                call: |_request| {
+                    $( let $request = _request; )?
+                    Ok(ArmCall::$call $({ $($back: $converted),* })?)
+                },
+                outcome: |response| match response.checked() {
+                    Ok(_done) => services!(@mode _done $($mode)?),
+                    Err(_reason) => Outcome::Refused(Refusal::Rejected),
+                },
+                response: |outcome| match outcome {
+                    Ok(Outcome::Refused(refusal)) => $service::Response::refused(refusal.to_string()),
+                    Err(reason) => $service::Response::refused(reason),
+                    #[allow(unused_mut, reason = "most responses have no mode")]
+                    Ok(_done) => {
+                        let mut response = $service::Response::succeeded(Default::default());
+                        $( if let Outcome::Mode(mode) = _done {
+                            response.$mode = mode.into();
+                        } )?
+                        response
+                    }
+                },
+            }) as Row, )*]
         }
     };
     (@mode $response:ident) => { Outcome::Done };

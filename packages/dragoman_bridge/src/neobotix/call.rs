@@ -14,6 +14,12 @@ pub enum Outcome {
     Refused(Refusal),
 }
 
+impl From<OutOfRange> for Outcome {
+    fn from(out_of_range: OutOfRange) -> Self {
+        Self::Refused(out_of_range.into())
+    }
+}
+
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,8 +1,9 @@
 //! The table of services: commands match requests, replies match responses.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 
-use dragoman_bridge::neobotix::services::{self, Service, Visitor};
+use dragoman_bridge::neobotix::services::{Row, rows};
 use dragoman_bridge::neobotix::status::Board;
 use dragoman_bridge::neobotix::wire::{
     Camera, CanId, CanMessage, CanMessages, Circle, Cluster, Coded, Command, CommandKind, DebugData,
@@ -11,6 +12,7 @@ use dragoman_bridge::neobotix::wire::{
     SafeVelocities, ScanPoint, Segment, SetDigitalOutput, Status, Variable,
 };
 use dragoman_bridge::neobotix::{Outcome, Refusal};
+use dragoman_bridge::services::Service;
 use dragoman_ros::WrappedServiceTypeSupport;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetStatus, PlatformMoveToPose, PlatformSetMode};
@@ -18,43 +20,21 @@ use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
 
 use super::commands::cases;
 
-/// Calls a function with the row of every command.
-struct Each<F>(F);
-
-impl<F: FnMut(CommandKind, &dyn Row)> Visitor for Each<F> {
-    type Error = ();
-
-    fn visit<S>(&mut self, service: Service<S>) -> Result<(), ()>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send,
-    {
-        (self.0)(service.kind, &service);
-        Ok(())
+fn each(mut act: impl FnMut(CommandKind, &Row)) {
+    for row in rows() {
+        let kind = CommandKind::all().find(|kind| kind.service() == row.name());
+        act(kind.expect("a command"), &row);
     }
 }
 
-/// A row of any service type.
-trait Row {
-    /// Converts a command to the service's request, and back.
-    fn command(&self, command: Command) -> Result<Command, Refusal>;
-    /// Converts an outcome to the service's response, and back.
-    fn outcome(&self, outcome: Outcome) -> Outcome;
+/// A command after its way through the request of its service.
+fn command(row: &Row, command: Command) -> Result<Command, Outcome> {
+    row.call_there_and_back(command).map(|command| command.expect("a request of a command"))
 }
 
-impl<S: WrappedServiceTypeSupport + 'static> Row for Service<S> {
-    fn command(&self, command: Command) -> Result<Command, Refusal> {
-        Ok(Service::command(self, self.request(command)?)?)
-    }
-
-    fn outcome(&self, outcome: Outcome) -> Outcome {
-        Service::outcome(self, self.response(outcome))
-    }
-}
-
-fn each(act: impl FnMut(CommandKind, &dyn Row)) {
-    services::visit(&mut Each(act)).unwrap();
+/// An outcome after its way through the response of its service.
+fn outcome(row: &Row, outcome: Outcome) -> Outcome {
+    row.outcome_there_and_back(Ok(outcome))
 }
 
 #[test]
@@ -70,9 +50,9 @@ fn commands_survive_their_services() {
     let commands: BTreeMap<_, _> =
         cases().into_iter().map(|(command, _)| (command.kind(), command)).collect();
     each(|kind, row| {
-        assert_eq!(row.command(commands[&kind].clone()), Ok(commands[&kind].clone()));
+        assert_eq!(command(row, commands[&kind].clone()), Ok(commands[&kind].clone()));
         let other = if kind == CommandKind::Stop { Command::Start } else { Command::Stop };
-        assert!(matches!(row.command(other), Err(Refusal::Rejected(_))), "{kind}");
+        assert!(matches!(command(row, other), Err(Outcome::Refused(Refusal::Rejected(_)))), "{kind}");
     });
 }
 
@@ -228,54 +208,49 @@ fn replies_survive_their_services() {
         let of_kind: Vec<_> = replies.iter().filter(|reply| reply.kind() == kind).collect();
         assert_eq!(of_kind.is_empty(), !kind.is_answered(), "{kind}");
         for reply in of_kind {
-            assert_eq!(row.outcome(Outcome::Answered(reply.clone())), Outcome::Answered(reply.clone()));
+            assert_eq!(outcome(row, Outcome::Answered(reply.clone())), Outcome::Answered(reply.clone()));
         }
         let refused = |reason: &str| Outcome::Refused(Refusal::Rejected(reason.to_owned()));
-        assert_eq!(row.outcome(refused("no")), refused("no"));
-        assert_eq!(row.outcome(Outcome::Refused(Refusal::TimedOut)), refused("no answer in time"));
+        assert_eq!(outcome(row, refused("no")), refused("no"));
+        assert_eq!(outcome(row, Outcome::Refused(Refusal::TimedOut)), refused("no answer in time"));
         if !kind.is_answered() {
-            assert_eq!(row.outcome(Outcome::Done), Outcome::Done);
+            assert_eq!(outcome(row, Outcome::Done), Outcome::Done);
         }
     });
 }
 
-/// The row of one service, with its type.
-struct Find<S: WrappedServiceTypeSupport + 'static>(CommandKind, Option<Service<S>>);
-
-impl<W: WrappedServiceTypeSupport + 'static> Visitor for Find<W> {
-    type Error = ();
-
-    fn visit<S: WrappedServiceTypeSupport + 'static>(&mut self, service: Service<S>) -> Result<(), ()> {
-        let any: &dyn std::any::Any = &service;
-        if service.kind == self.0 {
-            self.1 = any.downcast_ref::<Service<W>>().copied();
-        }
-        Ok(())
-    }
-}
-
-fn row<S: WrappedServiceTypeSupport + 'static>(kind: CommandKind) -> Service<S> {
-    let mut find = Find(kind, None);
-    services::visit(&mut find).unwrap();
-    find.1.expect("the row has this service")
+/// Calls a function with the row of one command, whose service has this type.
+fn with_row<S: WrappedServiceTypeSupport + 'static>(
+    kind: CommandKind,
+    act: impl FnOnce(&Service<S, Command, Outcome>),
+) {
+    let rows = rows();
+    let row = rows.iter().find(|row| row.name() == kind.service()).expect("a row");
+    let any: &dyn Any = &**row;
+    act(any.downcast_ref().expect("the row has this service"));
 }
 
 /// ROS uses SI units; values beyond the protocol's range are refused in requests, and clamped in answers.
 #[test]
 fn units_are_converted_at_the_boundary() {
-    let move_abs = row::<PlatformMoveToPose::Service>(CommandKind::MoveAbs);
-    let request =
-        move_abs.request(Command::MoveAbs(Frame { x_mm: 1500, y_mm: -250, angle_mdeg: 180_000 })).unwrap();
-    assert_eq!(request.pose, Pose2D { x: 1.5, y: -0.25, theta: std::f64::consts::PI });
-    for (x, fits) in [(2_147_483.0, true), (2_147_484.0, false), (f64::NAN, false), (f64::INFINITY, false)] {
-        let request = PlatformMoveToPose::Request { pose: Pose2D { x, y: 0.0, theta: 0.0 } };
-        assert_eq!(move_abs.command(request).is_ok(), fits, "{x}");
-    }
-    let set_mode = row::<PlatformSetMode::Service>(CommandKind::SetMode);
-    let error = set_mode.command(PlatformSetMode::Request { mode: 7 }).unwrap_err();
-    assert_eq!(error.to_string(), "mode: 7 cannot be represented");
+    with_row::<PlatformMoveToPose::Service>(CommandKind::MoveAbs, |move_abs| {
+        let frame = Frame { x_mm: 1500, y_mm: -250, angle_mdeg: 180_000 };
+        let request = (move_abs.request)(Command::MoveAbs(frame)).unwrap();
+        assert_eq!(request.pose, Pose2D { x: 1.5, y: -0.25, theta: std::f64::consts::PI });
+        let cases = [(2_147_483.0, true), (2_147_484.0, false), (f64::NAN, false), (f64::INFINITY, false)];
+        for (x, fits) in cases {
+            let request = PlatformMoveToPose::Request { pose: Pose2D { x, y: 0.0, theta: 0.0 } };
+            assert_eq!((move_abs.call)(request).is_ok(), fits, "{x}");
+        }
+    });
+    with_row::<PlatformSetMode::Service>(CommandKind::SetMode, |set_mode| {
+        let error = (set_mode.call)(PlatformSetMode::Request { mode: 7 }).unwrap_err();
+        assert_eq!(error, "mode: 7 cannot be represented");
+    });
+}
 
-    let get_status = row::<PlatformGetStatus::Service>(CommandKind::GetStatus);
+#[test]
+fn a_status_is_in_the_protocol_s_units_and_within_their_range() {
     let point = |x: f32, y: f32| Point32 { x, y, z: 0.0 };
     let mut status = PlatformStatus {
         estimated: Pose2D { x: 1.0, y: 2.0, theta: std::f64::consts::FRAC_PI_2 },
@@ -290,7 +265,9 @@ fn units_are_converted_at_the_boundary() {
     };
     (status.header.stamp.sec, status.header.stamp.nanosec) = (1_700_000_000, 123_456_789);
     let response = PlatformGetStatus::Response { success: true, status, ..Default::default() };
-    let Outcome::Answered(Reply::GetStatus(reply)) = get_status.outcome(response) else { panic!("a status") };
+    let mut outcome = Outcome::Done;
+    with_row::<PlatformGetStatus::Service>(CommandKind::GetStatus, |row| outcome = (row.outcome)(response));
+    let Outcome::Answered(Reply::GetStatus(reply)) = outcome else { panic!("a status") };
     // INT16s reach 32 m; points further away are omitted.
     assert_eq!(reply.scan, [ScanPoint { x_mm: 1000, y_mm: 2000 }, ScanPoint { x_mm: -32_768, y_mm: 0 }]);
     // In the platform's frame, the target first; an end without a line is omitted.
@@ -306,7 +283,7 @@ fn units_are_converted_at_the_boundary() {
 #[test]
 fn what_no_service_can_say_is_refused() {
     each(|kind, row| {
-        let command = match kind {
+        let unsayable = match kind {
             CommandKind::SetDigout => {
                 Command::SetDigout(SetDigitalOutput { board: Board::Io, channel: 256, is_high: true })
             }
@@ -314,6 +291,6 @@ fn what_no_service_can_say_is_refused() {
             CommandKind::RemoveCanListeningId => Command::RemoveCanListeningId(CanId { id: -1 }),
             _ => return,
         };
-        assert!(matches!(row.command(command), Err(Refusal::OutOfRange(_))), "{kind}");
+        assert!(matches!(command(row, unsayable), Err(Outcome::Refused(Refusal::OutOfRange(_)))), "{kind}");
     });
 }

@@ -13,7 +13,7 @@ use dragoman_ros::{QosProfile, Result};
 use embedded_can::{ExtendedId, Id, StandardId};
 
 use super::PlatformNodeError;
-use super::services::{Answer, answers, serve_order, serve_question};
+use super::services::{serve_order, serve_question};
 use super::state::{Refused, Shared, State};
 
 /// Maximum number of identifiers on the listening list.
@@ -22,8 +22,6 @@ const MAX_LISTENING: usize = 1024;
 const MAX_MESSAGES: usize = 1000;
 /// Period of reading the bus. The system buffers messages until then.
 const PERIOD: Duration = Duration::from_millis(10);
-
-answers! { PlatformGetCanMessages }
 
 /// The listening list, the stored messages, and their source.
 #[derive(Default)]

@@ -12,6 +12,7 @@ use dragoman_neobotix::documents::{
     Roadmap, WriteError, declared_as_utf8,
 };
 use dragoman_neobotix::file_name::{FileNameError, plain_file_name};
+use dragoman_ros::Response;
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetDocument, PlatformSetDocument};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
@@ -20,7 +21,7 @@ use futures::channel::mpsc::Receiver;
 use futures::stream::StreamExt;
 
 use super::files::{beside, read, read_given, save as save_file};
-use super::services::{Answer, answers, serve_question};
+use super::services::serve_question;
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, PreparedMap, Refusal};
 use crate::settings::Settings;
@@ -95,8 +96,6 @@ pub enum DocumentFileError {
     #[error(transparent)]
     Write(#[from] WriteError),
 }
-
-answers! { PlatformGetDocument }
 
 impl Kind {
     fn folder(self) -> &'static str {
@@ -398,7 +397,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     let stopped = shared.clone();
     tasks.serve_later::<Trigger::Service, _>("mapping_stop", move |_request| {
         let shared = stopped.clone();
-        async move { Trigger::Response::default().with_outcome(stop_mapping(&shared).await) }
+        async move { Trigger::Response::from_result(stop_mapping(&shared).await) }
     })?;
     for kind in [Kind::Map, Kind::Roadmap, Kind::Program] {
         let name = kind.default_name();
@@ -408,7 +407,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
             let document = NamedDocument { name: request.name, text: request.document };
             async move {
                 let outcome = put(&shared, kind, move || Ok(document)).await;
-                PlatformSetDocument::Response::default().with_outcome(outcome)
+                PlatformSetDocument::Response::from_result(outcome)
             }
         })?;
         serve_question::<PlatformGetDocument::Service>(
@@ -428,12 +427,12 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         let loaded = shared.clone();
         tasks.serve_later::<Trigger::Service, _>(&format!("load_{name}"), move |_request| {
             let shared = loaded.clone();
-            async move { Trigger::Response::default().with_outcome(load(&shared, kind).await) }
+            async move { Trigger::Response::from_result(load(&shared, kind).await) }
         })?;
         let saved = shared.clone();
         tasks.serve_later::<Trigger::Service, _>(&format!("save_{name}"), move |_request| {
             let shared = saved.clone();
-            async move { Trigger::Response::default().with_outcome(save(&shared, kind).await) }
+            async move { Trigger::Response::from_result(save(&shared, kind).await) }
         })?;
     }
     Ok(())

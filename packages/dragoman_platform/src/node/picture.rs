@@ -9,13 +9,12 @@ use dragoman_ros::dragoman_msgs::srv::PlatformSetFile;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{CompressedImage, Image};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Context, Node, QosProfile, WrappedTypesupport};
+use dragoman_ros::{Context, Node, QosProfile, Response, WrappedTypesupport};
 use futures::StreamExt;
 use futures::channel::mpsc::Receiver;
 use futures::channel::oneshot;
 
 use super::files::{beside, save};
-use super::services::Answer;
 use super::state::{Refused, Shared};
 
 /// Time limit of a picture.
@@ -87,7 +86,7 @@ pub(super) fn serve(
         let camera = camera.clone();
         async move {
             let outcome = camera.save(&request.file_name).await;
-            PlatformSetFile::Response::default().with_outcome(outcome)
+            PlatformSetFile::Response::from_result(outcome)
         }
     })
 }

@@ -9,11 +9,9 @@ use dragoman_ros::shared::Switch;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
 
-use super::services::{Answer, answers, serve_order, serve_question};
+use super::services::{serve_order, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, MotionMode};
-
-answers! { GetGeometry SetOdometry SetBool }
 
 /// Commands that move the platform: refused while its motors are off.
 fn moves(command: &Command) -> bool {

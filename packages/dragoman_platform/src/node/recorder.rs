@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dragoman_geometry::Twist;
+use dragoman_ros::Response;
 use dragoman_ros::dragoman_msgs::srv::PlatformSetEvent;
 use dragoman_ros::tasks::NodeTasks;
 
 use super::files::{beside, read, save, save_beside};
-use super::services::Answer;
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, MotionMode, Operation};
 use crate::replay::{MAX_TEXT_LEN, Recording, Sample};
@@ -42,7 +42,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
                 CONTINUE_REPLAY => shared.ask(|state| state.replaying(Command::Continue)),
                 other => shared.ask(|_| Err(Refused(format!("there is no event {other}; use 1 to 6")))),
             };
-            PlatformSetEvent::Response::default().with_outcome(outcome)
+            PlatformSetEvent::Response::from_result(outcome)
         }
     })
 }

@@ -16,7 +16,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, WrappedTypesupport};
 
 use super::actions::in_map;
-use super::services::{Answer, answers, serve_order};
+use super::services::serve_order;
 use super::state::{Refused, Shared, State};
 use super::status::point32;
 use crate::controller::{Docking, MotionMode, Operation};
@@ -32,8 +32,6 @@ const RADAR_SPEED: f64 = 0.1;
 const FOLLOWING_DISTANCE: f64 = 0.5;
 /// Maximum number of detected objects of a kind, and of waiting user events.
 const MOST: usize = 64;
-
-answers! { PlatformRaiseEvent }
 
 /// The topics: parameter, its default, and its text.
 #[rustfmt::skip]

@@ -5,50 +5,22 @@ use dragoman_neobotix::codes::Code;
 use dragoman_neobotix::parameters::{
     Declaration, ParameterError, Parameters, Value, declaration, declarations,
 };
-use dragoman_ros::WrappedServiceTypeSupport;
 use dragoman_ros::dragoman_msgs::msg::PlatformParameter;
 use dragoman_ros::dragoman_msgs::srv::{
-    PlatformAddCanListeningId, PlatformGetParameter, PlatformGetParameters, PlatformGetPosition,
-    PlatformGetStatus, PlatformMouseMove, PlatformMovePath, PlatformMoveToPose, PlatformMoveToStation,
-    PlatformMoveVelocity, PlatformMoveWheels, PlatformSendCanMessage, PlatformSetBrake,
-    PlatformSetDigitalOutput, PlatformSetDocument, PlatformSetEvent, PlatformSetFile,
-    PlatformSetHeadPosition, PlatformSetHeadVelocity, PlatformSetMode, PlatformSetParameter, PlatformSetPose,
-    PlatformSetText, PlatformStartUltrasonic,
+    PlatformGetParameter, PlatformGetParameters, PlatformGetPosition, PlatformGetStatus, PlatformMouseMove,
+    PlatformMovePath, PlatformMoveToPose, PlatformMoveToStation, PlatformMoveVelocity, PlatformMoveWheels,
+    PlatformSetBrake, PlatformSetDigitalOutput, PlatformSetMode, PlatformSetParameter, PlatformSetPose,
+    PlatformStartUltrasonic,
 };
 use dragoman_ros::geometry_msgs::msg::Pose2D;
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Response, WrappedServiceTypeSupport};
 use dragoman_text::excerpt;
 
 use super::state::{Refused, Shared, State};
 use super::{parameters, status};
 use crate::controller::{Board, Command, Motor, Refusal};
-
-/// A response with success, and the reason of a failure.
-pub(super) trait Answer: Default {
-    fn with_outcome(self, outcome: Result<(), Refused>) -> Self;
-}
-
-macro_rules! answers {
-    ($($service:ident)*) => {$(
-        impl Answer for $service::Response {
-            fn with_outcome(mut self, outcome: Result<(), Refused>) -> Self {
-                self.success = outcome.is_ok();
-                self.message = outcome.err().map_or_else(String::new, |Refused(reason)| reason);
-                self
-            }
-        }
-    )*};
-}
-pub(super) use answers;
-
-answers! {
-    Trigger
-    PlatformGetParameter PlatformGetParameters PlatformGetPosition PlatformGetStatus PlatformMouseMove PlatformMovePath
-    PlatformMoveToPose PlatformMoveToStation PlatformMoveVelocity PlatformMoveWheels PlatformSetBrake PlatformSetDigitalOutput
-    PlatformSetDocument PlatformSetEvent PlatformSetFile PlatformSetHeadPosition PlatformSetHeadVelocity PlatformSetMode
-    PlatformSetParameter PlatformSetPose PlatformSetText PlatformStartUltrasonic PlatformAddCanListeningId PlatformSendCanMessage
-}
 
 /// Serves a command without data in its response.
 pub(super) fn serve_order<S>(
@@ -60,12 +32,11 @@ pub(super) fn serve_order<S>(
 where
     S: WrappedServiceTypeSupport + 'static,
     S::Request: Send,
-    S::Response: Answer,
+    S::Response: Response,
 {
     let shared = shared.clone();
-    tasks.serve::<S>(service, move |request| {
-        S::Response::default().with_outcome(shared.ask(|state| act(state, request)))
-    })
+    tasks
+        .serve::<S>(service, move |request| S::Response::from_result(shared.ask(|state| act(state, request))))
 }
 
 /// Serves a command with data in its response.
@@ -78,12 +49,12 @@ pub(super) fn serve_question<S>(
 where
     S: WrappedServiceTypeSupport + 'static,
     S::Request: Send,
-    S::Response: Answer,
+    S::Response: Response,
 {
     let shared = shared.clone();
     tasks.serve::<S>(service, move |request| match shared.ask(|state| answer(state, request)) {
-        Ok(response) => response.with_outcome(Ok(())),
-        Err(refused) => S::Response::default().with_outcome(Err(refused)),
+        Ok(response) => response.succeeded(),
+        Err(refused) => S::Response::refused(refused),
     })
 }
 

@@ -11,10 +11,8 @@ use dragoman_ros::geometry_msgs::msg::Point as PointMessage;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::visualization_msgs::msg::Marker;
 
-use super::services::{Answer, answers, serve_order, serve_question};
-use super::state::{Refused, Shared, State};
-
-answers! { PlatformGetCamera PlatformGetDebugData }
+use super::services::{serve_order, serve_question};
+use super::state::{Shared, State};
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
     serve_outlets(tasks, shared)?;

@@ -186,6 +186,12 @@ impl Shared {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Refused(pub(super) String);
 
+impl From<Refused> for String {
+    fn from(Refused(reason): Refused) -> Self {
+        reason
+    }
+}
+
 impl<E: std::error::Error> From<E> for Refused {
     fn from(error: E) -> Self {
         Self(error.to_string())

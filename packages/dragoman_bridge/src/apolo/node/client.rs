@@ -12,9 +12,9 @@ use dragoman_ros::{Context, Node, Result};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
 use super::robots::{self, Command, LASER_ANGLE_INCREMENT, LASER_ANGLE_MIN, LASER_RANGE_MAX, Robot};
-use crate::apolo::services::Apolo;
-use crate::apolo::wire::SizeBase;
-use crate::apolo::{Client, ClientConfig, ClientEvent, ClientStatistics};
+use crate::apolo::services::{place_xyz, rows};
+use crate::apolo::wire::{Request, SizeBase};
+use crate::apolo::{Client, ClientConfig, ClientEvent, ClientStatistics, Outcome};
 use crate::calls::OpenCalls;
 use crate::client_node::{FirstAnswer, Reminder};
 use crate::clock;
@@ -90,7 +90,8 @@ pub fn start_client(
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo_client", namespace)?);
     let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations())?;
     tasks.spawn(parameter_server);
-    let requests = services::offer::<Apolo>(tasks.node())?;
+    let offered: Vec<_> = rows().into_iter().chain([place_xyz()]).collect();
+    let requests = services::offer(tasks.node(), &offered, None)?;
     let (robots, commands) = robots::start(tasks.node(), &parameters)?;
     let report = Arc::new(Mutex::new(Report::default()));
     let seen = Arc::clone(&report);
@@ -125,7 +126,7 @@ fn config(parameters: &Parameters) -> ClientConfig {
 /// The caller that waits for a call's outcome.
 enum Waiting {
     /// A ROS client.
-    Asked(Respond<Apolo>),
+    Asked(Respond<Outcome>),
     /// The robot of this index.
     Robot(usize),
 }
@@ -145,7 +146,7 @@ struct Edge {
 impl Edge {
     async fn run(
         mut self,
-        mut requests: SelectAll<BoxStream<'static, Asked<Apolo>>>,
+        mut requests: SelectAll<BoxStream<'static, Asked<Request, Outcome>>>,
         mut commands: SelectAll<BoxStream<'static, Command>>,
     ) {
         loop {
@@ -205,7 +206,7 @@ impl Edge {
         report.connected = self.client.is_connected();
     }
 
-    fn call(&mut self, request: crate::apolo::wire::Request, waiting: Waiting) {
+    fn call(&mut self, request: Request, waiting: Waiting) {
         let id = self.open.begin(waiting);
         self.client.handle_call(clock::now(), id, request);
     }

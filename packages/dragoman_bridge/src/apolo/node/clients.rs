@@ -8,10 +8,10 @@ use dragoman_ros::{Node, Result};
 use futures::future::{BoxFuture, FutureExt};
 use tokio::sync::Semaphore;
 
-use crate::apolo::services::Apolo;
+use crate::apolo::services::rows;
 use crate::apolo::wire::Request;
 use crate::apolo::{Connection, Outcome, Refusal, ServerConfig};
-use crate::services::Clients;
+use crate::services::Callers;
 use crate::tcp::server::Services;
 
 /// Maximum number of open requests to one service. A service queues ten (its quality of service) and then drops the
@@ -20,7 +20,7 @@ const MAX_OPEN: usize = 8;
 
 /// Clients of all services of a world.
 pub(super) struct WorldClients {
-    clients: Clients<Apolo>,
+    clients: Callers<Request, Outcome>,
     /// How many more requests may be sent now, by service.
     free: BTreeMap<&'static str, Semaphore>,
     timeout: Duration,
@@ -30,7 +30,7 @@ pub(super) struct WorldClients {
 impl WorldClients {
     /// Creates the clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node, timeout: Duration, config: ServerConfig) -> Result<Self> {
-        let clients = Clients::new(node)?;
+        let clients = Callers::new(node, &rows())?;
         let free = clients.names().map(|name| (name, Semaphore::new(MAX_OPEN))).collect();
         Ok(Self { clients, free, timeout, config })
     }

@@ -16,9 +16,9 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 
 use super::PROTOCOL;
 use super::topics::Topics;
-use crate::arm31::services::Arm31;
+use crate::arm31::services::rows;
 use crate::arm31::wire::{JOINT_COUNT, RECEIVE_BUFFER_LEN, VALUE_COUNT};
-use crate::arm31::{ArmCall, Client, ClientConfig, ClientEvent, Tolerances};
+use crate::arm31::{ArmCall, Client, ClientConfig, ClientEvent, Outcome, Tolerances};
 use crate::calls::OpenCalls;
 use crate::client_node::{FirstAnswer, Reminder};
 use crate::services::{self, Asked, Respond};
@@ -126,7 +126,7 @@ pub fn start_client(
     };
     let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let socket = ports::open_udp(PROTOCOL, local)?;
-    let requests = services::offer::<Arm31>(tasks.node())?;
+    let requests = services::offer(tasks.node(), &rows(), None)?;
     let tolerances = Tolerances {
         pose: parameters.value("goal_tolerance"),
         joint: parameters.value("joint_goal_tolerance"),
@@ -199,11 +199,11 @@ async fn serve(
     mut client: Client,
     controller: SocketAddr,
     socket: UdpSocket,
-    mut requests: SelectAll<BoxStream<'static, Asked<Arm31>>>,
+    mut requests: SelectAll<BoxStream<'static, Asked<ArmCall, Outcome>>>,
     mut topics: Topics,
     mut first_answer: FirstAnswer,
 ) -> std::io::Result<()> {
-    let mut open: OpenCalls<(ArmCall, Respond<Arm31>)> = OpenCalls::new();
+    let mut open: OpenCalls<(ArmCall, Respond<Outcome>)> = OpenCalls::new();
     let (begin, mut reminder) = (clock::now(), Reminder::default());
     let mut status = dragoman_time::interval(STATUS_PERIOD);
     let mut datagram = [0; RECEIVE_BUFFER_LEN];

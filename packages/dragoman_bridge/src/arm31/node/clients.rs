@@ -6,20 +6,20 @@ use dragoman_ros::{Node, Result};
 use futures::future::{BoxFuture, FutureExt};
 
 use crate::CallId;
-use crate::arm31::services::Arm31;
+use crate::arm31::services::rows;
 use crate::arm31::{ArmCall, Outcome, Refusal};
-use crate::services::Clients;
+use crate::services::Callers;
 
 /// How long the answer to a request is awaited; the server core gives up earlier.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Clients of all services of one arm.
-pub(super) struct ArmClients(Clients<Arm31>);
+pub(super) struct ArmClients(Callers<ArmCall, Outcome>);
 
 impl ArmClients {
     /// Creates the clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node) -> Result<Self> {
-        Clients::new(node).map(Self)
+        Callers::new(node, &rows()).map(Self)
     }
 
     /// Calls the service; the future resolves with the outcome.

@@ -12,14 +12,15 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
-use super::offers::{self, Asked};
+use super::offers;
 use super::picture::Picture;
 use crate::calls::OpenCalls;
 use crate::client_node::{FirstAnswer, Reminder};
 use crate::clock;
 use crate::neobotix::services::velocity;
-use crate::neobotix::wire::Framing;
-use crate::neobotix::{Client, ClientConfig, ClientEvent, ClientStatistics, Outcome, Refusal};
+use crate::neobotix::wire::{Command, Framing};
+use crate::neobotix::{Client, ClientConfig, ClientEvent, ClientStatistics, Outcome};
+use crate::services::{Asked, Respond};
 use crate::tcp::client::{Link, LinkEvent, loss};
 use crate::{BridgeError, ClientNode};
 
@@ -174,7 +175,7 @@ struct Edge {
     client: Client,
     picture: Picture,
     link: Link,
-    open: OpenCalls<Box<dyn FnOnce(Outcome) + Send>>,
+    open: OpenCalls<Respond<Outcome>>,
     /// Whether it has reported its state on this connection.
     is_answering: bool,
     first_answer: FirstAnswer,
@@ -185,7 +186,7 @@ struct Edge {
 impl Edge {
     async fn run(
         mut self,
-        mut requests: SelectAll<BoxStream<'static, Asked>>,
+        mut requests: SelectAll<BoxStream<'static, Asked<Command, Outcome>>>,
         mut velocities: BoxStream<'static, Twist>,
     ) {
         loop {
@@ -242,22 +243,22 @@ impl Edge {
                     self.complain(refusal.to_string());
                 }
                 if let Some(respond) = self.open.end(id) {
-                    respond(outcome);
+                    respond(Ok(outcome));
                 }
             }
             _ => {}
         }
     }
 
-    fn call(&mut self, Asked { command, respond }: Asked) {
-        match command {
+    fn call(&mut self, Asked { call, respond }: Asked<Command, Outcome>) {
+        match call {
             Ok(command) => {
                 let id = self.open.begin(respond);
                 self.client.handle_call(clock::now(), id, command);
             }
-            Err(out_of_range) => {
-                self.complain(out_of_range.to_string());
-                respond(Outcome::Refused(Refusal::from(out_of_range)));
+            Err(reason) => {
+                self.complain(reason.clone());
+                respond(Err(reason));
             }
         }
     }

@@ -5,27 +5,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetDebugData, PlatformGetStatus};
 use dragoman_ros::std_msgs::msg::Header;
-use dragoman_ros::{Clock, Node, QosProfile, Result, WrappedServiceTypeSupport};
-use futures::stream::{BoxStream, SelectAll, StreamExt};
+use dragoman_ros::{Clock, Node, Result};
+use futures::stream::{BoxStream, SelectAll};
 
-use crate::neobotix::services::{self, Service, Visitor};
+use crate::neobotix::Outcome;
+use crate::neobotix::services::rows;
 use crate::neobotix::wire::Command;
-use crate::neobotix::{OutOfRange, Outcome};
-
-/// A request of a ROS client, and how to answer it.
-pub(super) struct Asked {
-    /// The command, or why the request is invalid.
-    pub(super) command: std::result::Result<Command, OutOfRange>,
-    /// Answers with the outcome.
-    pub(super) respond: Box<dyn FnOnce(Outcome) + Send>,
-}
+use crate::services::{self, Asked, Complete};
 
 /// Offers all services in the namespace of `node`. Data in the answers are in `map_frame`.
-pub(super) fn offer(node: &mut Node, map_frame: &str) -> Result<SelectAll<BoxStream<'static, Asked>>> {
+pub(super) fn offer(
+    node: &mut Node,
+    map_frame: &str,
+) -> Result<SelectAll<BoxStream<'static, Asked<Command, Outcome>>>> {
     let stamp = Stamp { clock: node.get_ros_clock(), map_frame: map_frame.into() };
-    let mut offering = Offering { node, stamp, all: SelectAll::new() };
-    services::visit(&mut offering)?;
-    Ok(offering.all)
+    let complete: Complete = Arc::new(move |response| stamp.complete(response));
+    services::offer(node, &rows(), Some(&complete))
 }
 
 /// Data that the protocol does not transmit: the time, and the name of the map's frame.
@@ -50,42 +45,5 @@ impl Stamp {
         } else if let Some(response) = response.downcast_mut::<PlatformGetDebugData::Response>() {
             response.data.objects.markers.iter_mut().for_each(|marker| marker.header = self.header());
         }
-    }
-}
-
-/// Creates a service for every row.
-struct Offering<'a> {
-    node: &'a mut Node,
-    stamp: Stamp,
-    all: SelectAll<BoxStream<'static, Asked>>,
-}
-
-impl Visitor for Offering<'_> {
-    type Error = dragoman_ros::Error;
-
-    fn visit<S>(&mut self, service: Service<S>) -> Result<()>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send,
-    {
-        let name = service.kind.service();
-        let requests = self.node.create_service::<S>(name, QosProfile::services_default())?;
-        let stamp = self.stamp.clone();
-        let asked = requests.map(move |request| {
-            let stamp = stamp.clone();
-            Asked {
-                command: service.command(request.message.clone()),
-                respond: Box::new(move |outcome| {
-                    let mut response = service.response(outcome);
-                    stamp.complete(&mut response);
-                    if let Err(error) = request.respond(response) {
-                        tracing::warn!(%error, service = name, "sending a response failed");
-                    }
-                }),
-            }
-        });
-        self.all.push(asked.boxed());
-        Ok(())
     }
 }

@@ -8,15 +8,13 @@ use dragoman_ros::shared::{Switch, listened};
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult, velocity};
 
-use super::line::{answers, serve};
+use super::line::serve;
 use super::messages::{planar, pose, report};
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
 use crate::player::client::data::Data;
 use crate::player::wire::common::Pose2d;
 use crate::player::wire::position2d;
-
-answers! { GetGeometry SetOdometry SetBool Trigger }
 
 struct Base {
     odom: Publisher<Odometry>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Result as RosResult, WrappedServiceTypeSupport};
+use dragoman_ros::{Response, Result as RosResult, WrappedServiceTypeSupport};
 use futures::channel::{mpsc, oneshot};
 
 use crate::CallId;
@@ -151,24 +151,6 @@ impl Line {
     }
 }
 
-/// A response that says whether a request succeeded.
-pub(super) trait Answer: Default {
-    /// The response with the reason of a failure.
-    fn with_reason(self, reason: String) -> Self;
-}
-
-macro_rules! answers {
-    ($($service:ident)*) => {$(
-        impl $crate::player::node::client::line::Answer for $service::Response {
-            fn with_reason(mut self, reason: String) -> Self {
-                self.message = reason;
-                self
-            }
-        }
-    )*};
-}
-pub(super) use answers;
-
 /// Offers a service. `act` returns the response, or why the request is refused.
 pub(super) fn serve<S, F>(
     tasks: &mut NodeTasks,
@@ -178,11 +160,11 @@ pub(super) fn serve<S, F>(
 where
     S: WrappedServiceTypeSupport + 'static,
     S::Request: Send,
-    S::Response: Answer + Send,
+    S::Response: Response + Send,
     F: Future<Output = Result<S::Response, String>> + Send + 'static,
 {
     tasks.serve_later::<S, _>(name, move |request| {
         let answer = act(request);
-        async move { answer.await.unwrap_or_else(|reason| S::Response::default().with_reason(reason)) }
+        async move { answer.await.unwrap_or_else(S::Response::refused) }
     })
 }

@@ -4,12 +4,10 @@ use dragoman_ros::Result as RosResult;
 use dragoman_ros::dragoman_msgs::srv::{StartPlayback, StartRecording};
 use dragoman_ros::std_srvs::srv::Trigger;
 
-use super::line::{Line, answers, serve};
+use super::line::{Line, serve};
 use super::robot::{Outlet, Silent, Site};
 use crate::player::wire::log::{REWIND, SET_FILE_NAME, SET_READ_STATE, SET_WRITE_STATE};
 use crate::player::wire::{Ask, Device};
-
-answers! { StartRecording StartPlayback }
 
 /// Longest name of a file, bytes.
 const MAX_NAME: usize = 255;

@@ -5,13 +5,11 @@ use dragoman_ros::dragoman_msgs::srv::{GetLocation, Place, PlaceXyz};
 use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
 use dragoman_ros::std_srvs::srv::Trigger;
 
-use super::line::{Line, answers, serve};
+use super::line::{Line, serve};
 use super::robot::{Outlet, Silent, Site};
 use crate::player::wire::Device;
 use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d};
 use crate::player::wire::simulation::{self, NamedPose2d, NamedPose3d};
-
-answers! { GetLocation Place PlaceXyz }
 
 pub(super) fn simulation(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     let device = site.info.device;
