@@ -72,8 +72,9 @@ pub struct StationOptions {
     twist_frame: String,
 }
 
-/// How long the answer to the last stop is awaited.
-const END_TIME: Duration = Duration::from_secs(5);
+/// How long the answer to the last stop is awaited: longer than a call may take, because a start that the stop has overtaken
+/// is answered first, and stopped again.
+const END_TIME: Duration = Duration::from_secs(8);
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 

@@ -388,8 +388,8 @@ impl Station {
         let measured = match order.command {
             Command::Stop => return self.stop(),
             Command::Pose => self.pose().map(flat),
-            Command::JointPosition => self.joints().cloned(),
-            Command::Temperature => self.temperatures().map(|all| {
+            Command::JointPositions => self.joints().cloned(),
+            Command::Temperatures => self.temperatures().map(|all| {
                 let absent = f64::from(dragoman_bridge::arm31::wire::ABSENT_TEMPERATURE);
                 all.iter().map(|temperature| temperature.unwrap_or(absent)).collect()
             }),
@@ -701,8 +701,12 @@ impl Station {
             *origin == Origin::Goal || order.command.role() == dragoman_bridge::arm31::wire::Role::Start
         });
         if let Some(started) = self.started {
-            let was_seen = started.seen || self.now.saturating_sub(started.at) > BEGIN_TIME;
-            if was_seen && !moving && !begins {
+            // Only a message that came late enough says that the motion has ended. If none comes, as on a busy machine, it
+            // counts as running: who leaves stops it.
+            let ended = self.motion.0.is_some_and(|((_, moving), at)| {
+                !moving && (started.seen || at.saturating_sub(started.at) > BEGIN_TIME)
+            });
+            if ended && !begins {
                 self.started = None;
             }
         }

@@ -306,8 +306,8 @@ fn every_command_of_the_appendix_can_be_typed() {
         bench.types(&words.join(" "));
         match command {
             Command::Pose => bench.shows("PS: -0.0543 0.5242 0.2138"),
-            Command::JointPosition => bench.shows("jP: -1.5838 2.0360"),
-            Command::Temperature => bench.shows("TM: 33.0000 32.0000 27.0000 35.0000 31.0000 -1000.0000"),
+            Command::JointPositions => bench.shows("jP: -1.5838 2.0360"),
+            Command::Temperatures => bench.shows("TM: 33.0000 32.0000 27.0000 35.0000 31.0000 -1000.0000"),
             _ => {
                 let orders = bench.orders();
                 let [(id, order)] = orders.as_slice() else { panic!("{orders:?}") };
@@ -503,6 +503,16 @@ fn leaving_stops_what_the_station_began_and_nothing_else() {
     bench.twists();
     assert!(!bench.station.handle_end(bench.now));
     assert_eq!(bench.twists().last(), Some(&[0.0; 6]));
+    // A motion of which no message has come for long, as on a busy machine.
+    let mut bench = Bench::new();
+    bench.types("BG");
+    let (id, _) = bench.order(Command::BeginMotion);
+    bench.answers(id, Ok(()));
+    bench.measure(CommandMode::Cartesian, true);
+    bench.reports = None;
+    bench.tick(10_000);
+    assert!(bench.station.handle_end(bench.now));
+    bench.order(Command::Stop);
     // After its motion has ended.
     let mut bench = Bench::new();
     bench.types("BG");

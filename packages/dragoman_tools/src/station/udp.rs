@@ -222,7 +222,7 @@ fn call(order: &Order) -> Result<ArmCall, String> {
             ArmCall::SetJointViaPoint { index: order.index, position: joints()?, min_duration }
         }
         Command::Recalibrate => ArmCall::Recalibrate { position: joints()? },
-        Command::JointPosition | Command::Pose | Command::Temperature => {
+        Command::JointPositions | Command::Pose | Command::Temperatures => {
             return Err(format!("{} is a query", order.command));
         }
     })
