@@ -76,9 +76,9 @@ impl Client {
     pub fn new(now: Duration, config: ClientConfig) -> Self {
         let mut client = Self {
             polls: [
-                Poll::new(Command::JointPosition, config.joint_state_period, now),
+                Poll::new(Command::JointPositions, config.joint_state_period, now),
                 Poll::new(Command::Pose, config.pose_period, now),
-                Poll::new(Command::Temperature, config.temperature_period, now),
+                Poll::new(Command::Temperatures, config.temperature_period, now),
             ],
             config,
             waiting: VecDeque::new(),
@@ -134,11 +134,11 @@ impl Client {
             Reply::Accepted(echo) => self.accepted(now, &echo),
             Reply::JointPosition(values) => {
                 let position = self.joints(&values);
-                self.measured(now, Command::JointPosition, &values, ClientEvent::JointState { position });
+                self.measured(now, Command::JointPositions, &values, ClientEvent::JointState { position });
             }
             Reply::Temperature(values) => {
                 let temperature = self.joints(&values);
-                self.measured(now, Command::Temperature, &values, ClientEvent::DriveStatus { temperature });
+                self.measured(now, Command::Temperatures, &values, ClientEvent::DriveStatus { temperature });
             }
             Reply::Pose { position, quaternion_xyzw } => {
                 match rotation::normalized(quaternion_xyzw.map(f64::from)) {

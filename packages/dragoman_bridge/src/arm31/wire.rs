@@ -11,7 +11,7 @@
 //! Source: Ranger thesis, appendix A (head and footnotes). Lengths are in metres, angles in radians, times in
 //! seconds, temperatures in degrees Celsius; poses are of the tool frame in the arm's base frame.
 //!
-//! - [`Command`]: the table of the 20 commands;
+//! - [`Command`]: the 20 commands, made of a description in `dragoman_protocol`;
 //! - [`Datagram`]: checked view of the bytes. It keeps them unparsed, so an echo is bit-exact;
 //! - [`Request`]: messages of a client; [`Reply`]: messages of a controller;
 //! - [`Notice`]: the error and warning texts (`ER..`, `WN..`).
@@ -24,8 +24,9 @@ mod notice;
 mod reply;
 mod request;
 
-pub use command::{Command, Request, Role};
+pub use command::{Command, Request};
 pub use datagram::{Datagram, Letters};
+pub use dragoman_protocol::model::Role;
 pub use notice::Notice;
 pub use reply::Reply;
 

@@ -29,7 +29,7 @@ pub(super) fn request(call: &ArmCall) -> Result<Request, Refusal> {
             let position = singles(position)?;
             let quaternion = normalized(quaternion_xyzw)?;
             match duration(min_duration)? {
-                0.0 => Request::SetGoalPose { position, quaternion_xyzw: singles(quaternion)? },
+                0.0 => Request::SetGoalPose { position, quaternion: singles(quaternion)? },
                 min_duration => {
                     let rpy = singles(rotation::rpy_from_quaternion(quaternion))?;
                     Request::SetTimedGoalPose { position, rpy, min_duration }
@@ -43,17 +43,17 @@ pub(super) fn request(call: &ArmCall) -> Result<Request, Refusal> {
             index,
         },
         ArmCall::SetJointGoal { position, min_duration } => {
-            let position = singles(position)?;
+            let joints = singles(position)?;
             if duration(min_duration)? > 0.0 {
                 return Err(Refusal::NotEncodable);
             }
-            Request::SetJointGoal { position }
+            Request::SetJointGoal { joints }
         }
         ArmCall::SetJointViaPoint { index, position, min_duration } => {
-            let (position, min_duration) = (singles(position)?, duration(min_duration)?);
-            Request::SetJointViaPoint { position, min_duration, index }
+            let (joints, min_duration) = (singles(position)?, duration(min_duration)?);
+            Request::SetJointViaPoint { joints, min_duration, index }
         }
-        ArmCall::Recalibrate { position } => Request::Recalibrate { position: singles(position)? },
+        ArmCall::Recalibrate { position } => Request::Recalibrate { joints: singles(position)? },
     })
 }
 
@@ -64,12 +64,12 @@ pub(super) fn is_answer(request: &Request, echo: &Request) -> bool {
         (Request::SetCommandMode { .. }, Request::SetCommandMode { .. })
         | (Request::Recalibrate { .. }, Request::Recalibrate { .. }) => true,
         (
-            Request::SetGoalPose { position, quaternion_xyzw },
-            Request::SetGoalPose { position: echoed, quaternion_xyzw: normalized },
+            Request::SetGoalPose { position, quaternion },
+            Request::SetGoalPose { position: echoed, quaternion: normalized },
         ) => {
             // The controller may have computed it from the rotation, for which both signs are valid.
             let near = |sign: f32| {
-                let components = quaternion_xyzw.iter().zip(&normalized);
+                let components = quaternion.iter().zip(&normalized);
                 components.into_iter().all(|(a, b)| (a - sign * b).abs() <= QUATERNION_TOLERANCE)
             };
             position == echoed && (near(1.0) || near(-1.0))

@@ -396,7 +396,7 @@ mod tests {
 
     /// The server's answer to `jP`.
     fn angles(server: &mut Server) -> [f32; 3] {
-        let request = Datagram::new(Command::JointPosition.letters(), [0.0; 7], 0);
+        let request = Datagram::new(Command::JointPositions.letters(), [0.0; 7], 0);
         server.handle_datagram(clock::now(), SocketAddr::from(([127, 0, 0, 1], 1)), request.bytes());
         let (_, answer) = server.poll_transmit().unwrap();
         assert_eq!(&answer[..2], b"Pj", "{answer:?}");

@@ -18,18 +18,17 @@ pub(super) enum Admission {
 /// Checks the values of a request. NaN and infinite values are refused if the command uses them; the other fields are
 /// ignored, because old clients fill them with the previous content of their buffer.
 pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
-    let values = datagram.values();
-    if !values.iter().take(command.value_count()).all(|value| value.is_finite()) {
+    let request = Request::from_datagram(command, &datagram);
+    if !request.is_finite() {
         return Admission::Rejected;
     }
-    let request = Request::from_datagram(command, &datagram);
     // As in the listing of the message handler: only via points have their index echoed, and only commands with values
     // have values echoed.
     let echo = datagram.echo();
     let echo = if command.is_indexed() { echo } else { echo.with_index(0) };
     let plain = request.encode().echo();
     match request {
-        Request::JointPosition | Request::Pose | Request::Temperature => Admission::Query,
+        Request::JointPositions | Request::Pose | Request::Temperatures => Admission::Query,
         Request::BeginMotion => Admission::Call(ArmCall::BeginMotion, plain),
         Request::BeginJointMotion => Admission::Call(ArmCall::BeginJointMotion, plain),
         Request::ClearJointViaPoints => Admission::Call(ArmCall::ClearJointViaPoints, plain),
@@ -47,8 +46,8 @@ pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
             }
             None => Admission::Rejected,
         },
-        Request::SetGoalPose { position, quaternion_xyzw } => {
-            match rotation::normalized(quaternion_xyzw.map(f64::from)) {
+        Request::SetGoalPose { position, quaternion } => {
+            match rotation::normalized(quaternion.map(f64::from)) {
                 Some(quaternion) => Admission::Call(
                     ArmCall::SetGoalPose {
                         position: position.map(f64::from),
@@ -56,9 +55,7 @@ pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
                         min_duration: 0.0,
                     },
                     // The listing echoes the normalized quaternion.
-                    Request::SetGoalPose { position, quaternion_xyzw: quaternion.map(single) }
-                        .encode()
-                        .echo(),
+                    Request::SetGoalPose { position, quaternion: quaternion.map(single) }.encode().echo(),
                 ),
                 None => Admission::Rejected,
             }
@@ -83,19 +80,19 @@ pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
             },
             echo,
         ),
-        Request::SetJointGoal { position } => {
-            Admission::Call(ArmCall::SetJointGoal { position: joints(position), min_duration: 0.0 }, echo)
+        Request::SetJointGoal { joints } => {
+            Admission::Call(ArmCall::SetJointGoal { position: angles(joints), min_duration: 0.0 }, echo)
         }
-        Request::SetJointViaPoint { position, min_duration, index } => Admission::Call(
+        Request::SetJointViaPoint { joints, min_duration, index } => Admission::Call(
             ArmCall::SetJointViaPoint {
                 index,
-                position: joints(position),
+                position: angles(joints),
                 min_duration: duration(min_duration),
             },
             echo,
         ),
-        Request::Recalibrate { position } => {
-            Admission::Call(ArmCall::Recalibrate { position: joints(position) }, echo)
+        Request::Recalibrate { joints } => {
+            Admission::Call(ArmCall::Recalibrate { position: angles(joints) }, echo)
         }
     }
 }
@@ -119,8 +116,8 @@ fn duration(min_duration: f32) -> f64 {
     f64::from(min_duration).max(0.0)
 }
 
-fn joints(position: [f32; JOINT_COUNT]) -> [f64; JOINT_COUNT] {
-    position.map(f64::from)
+fn angles(joints: [f32; JOINT_COUNT]) -> [f64; JOINT_COUNT] {
+    joints.map(f64::from)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "components of a unit quaternion fit an f32")]

@@ -58,9 +58,9 @@ impl Measurements {
         max_age: Option<Duration>,
     ) -> Option<[u8; DATAGRAM_LEN]> {
         let (measured, answer) = match query {
-            Command::JointPosition => self.joint_position,
+            Command::JointPositions => self.joint_position,
             Command::Pose => self.pose,
-            Command::Temperature => self.temperature,
+            Command::Temperatures => self.temperature,
             _ => None,
         }?;
         let fresh = max_age.is_none_or(|max_age| now.saturating_sub(measured) < max_age);

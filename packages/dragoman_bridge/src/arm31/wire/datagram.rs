@@ -52,6 +52,13 @@ impl Datagram {
         Self(bytes)
     }
 
+    /// Lays out a datagram with these bytes behind the letters; those that are missing are 0.
+    pub fn with_data(letters: Letters, data: &[u8]) -> Self {
+        let mut bytes = [0; DATAGRAM_LEN];
+        bytes.iter_mut().zip(letters.0.iter().chain(data)).for_each(|(to, from)| *to = *from);
+        Self(bytes)
+    }
+
     /// Takes 31 bytes, or 30 without the index byte (it becomes 0).
     ///
     /// # Errors
@@ -84,6 +91,12 @@ impl Datagram {
     pub const fn letters(&self) -> Letters {
         let [first, second, ..] = self.0;
         Letters([first, second])
+    }
+
+    /// What follows the letters.
+    pub fn data(&self) -> &[u8] {
+        let [_, _, data @ ..] = &self.0;
+        data
     }
 
     /// The seven floats, bit patterns untouched.

@@ -42,8 +42,8 @@ impl Reply {
             Command::from_letters(letters.swapped()).ok_or(DecodeError::UnknownLetters { letters })?;
         let values = datagram.values();
         Ok(match command {
-            Command::JointPosition => Self::JointPosition(values),
-            Command::Temperature => Self::Temperature(values),
+            Command::JointPositions => Self::JointPosition(values),
+            Command::Temperatures => Self::Temperature(values),
             Command::Pose => {
                 let [x, y, z, qx, qy, qz, qw] = values;
                 Self::Pose { position: [x, y, z], quaternion_xyzw: [qx, qy, qz, qw] }
@@ -58,8 +58,8 @@ impl Reply {
             |command: Command, values| *Datagram::new(command.letters().swapped(), values, 0).bytes();
         match *self {
             Self::Accepted(request) => *request.encode().echo().bytes(),
-            Self::JointPosition(values) => answer(Command::JointPosition, values),
-            Self::Temperature(values) => answer(Command::Temperature, values),
+            Self::JointPosition(values) => answer(Command::JointPositions, values),
+            Self::Temperature(values) => answer(Command::Temperatures, values),
             Self::Pose { position: [x, y, z], quaternion_xyzw: [qx, qy, qz, qw] } => {
                 answer(Command::Pose, [x, y, z, qx, qy, qz, qw])
             }

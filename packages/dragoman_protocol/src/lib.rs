@@ -1,0 +1,48 @@
+//! Descriptions of wire protocols.
+//!
+//! A description is a YAML file: how messages are cut out of a stream, which messages there are, with their fields, units,
+//! answers and ROS names. `protocols/` has those of our protocols, `strangers/` those of four machines that Dragoman does
+//! not speak with, which show that the format is wide enough. The README explains the format.
+//!
+//! | module | content |
+//! | --- | --- |
+//! | [`model`] | a description, read and checked |
+//! | [`kind`] | types of fields: `f32[3]`, `text[u8]` |
+//! | [`bytes`] | reads and writes the bytes of messages, for generated code |
+//! | [`rust`] | Rust made of a description, for build scripts |
+//!
+//! ```
+//! let text = "
+//! protocol: lamp
+//! title: A lamp on a serial line
+//! source: its manual, page 3
+//! link: { serial: 9600 }
+//! frame:
+//!   cut: { line: \"\\n\" }
+//!   fields: [{ name: command, type: u8, is: code }, { name: data, is: body }]
+//! messages:
+//!   - { name: dim, code: 7, meaning: set the brightness, fields: [{ name: level, type: u8, unit: '%' }] }
+//! ";
+//! let lamp = dragoman_protocol::Protocol::read(text).unwrap();
+//! assert_eq!(lamp.messages[0].fields[0].kind().to_string(), "u8");
+//! ```
+
+/// The descriptions of our protocols.
+pub mod protocols {
+    /// Apolo's.
+    pub const APOLO: &str = include_str!("../protocols/apolo.yaml");
+    /// The 31-byte arm protocol.
+    pub const ARM31: &str = include_str!("../protocols/arm31.yaml");
+    /// That of Neobotix' PlatformCtrl.
+    pub const NEOBOTIX: &str = include_str!("../protocols/neobotix.yaml");
+    /// Player's.
+    pub const PLAYER: &str = include_str!("../protocols/player.yaml");
+}
+
+pub mod bytes;
+pub mod kind;
+pub mod model;
+pub mod rust;
+
+pub use kind::{Base, Count, Kind};
+pub use model::{Field, Message, Protocol, ProtocolError};

@@ -1,0 +1,301 @@
+//! Rust made of a description: the commands of its clients, their codes, names and fields, and a request of each with its
+//! fields. For build scripts; `tests/emitted.rs` shows what comes out.
+//!
+//! The code uses [`bytes`](crate::bytes) and [`Role`](crate::model::Role). Fields are numbers and lists of them with a
+//! fixed length so far.
+
+use std::fmt::Write as _;
+
+use crate::kind::{Base, Count, Kind};
+use crate::model::{Code, Field, Message, Part, Protocol, Side};
+
+/// Why a description has no Rust.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {reason}")]
+pub struct NoRust {
+    place: String,
+    reason: String,
+}
+
+/// A source file with `Command` and `Request`.
+///
+/// # Errors
+/// A field or a code of a kind that has no Rust yet.
+pub fn requests(protocol: &Protocol) -> Result<String, NoRust> {
+    let messages: Vec<&Message> =
+        protocol.messages.iter().filter(|message| message.from == Side::Client).collect();
+    let mut out = format!("// Made of the description of the {}.\n\n", protocol.title);
+    commands(protocol, &messages, &mut out)?;
+    enumeration(protocol, &messages, &mut out)?;
+    Ok(out)
+}
+
+fn commands(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Result<(), NoRust> {
+    let codes = messages.iter().map(|message| code(protocol, message)).collect::<Result<Vec<_>, _>>()?;
+    let Some((_, code_type)) = codes.first() else {
+        return Err(NoRust { place: protocol.name.clone(), reason: "a client has no messages".to_owned() });
+    };
+    let names: Vec<String> = messages.iter().map(|message| variant(&message.name)).collect();
+    line(out, &format!("/// The commands of the {} ({}).", protocol.title, protocol.source));
+    line(out, "#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]\npub enum Command {");
+    for (name, message) in names.iter().zip(messages) {
+        line(out, &format!("    /// {}.\n    {name},", sentence(&message.meaning)));
+    }
+    line(out, "}\n\nimpl Command {\n    /// All commands, in the order of the description.");
+    let all: Vec<String> = names.iter().map(|name| format!("Self::{name}")).collect();
+    line(out, &format!("    pub const ALL: [Self; {}] = [{}];\n", all.len(), all.join(", ")));
+    let mut table = |doc: &str, name: &str, kind: &str, values: Vec<String>| {
+        line(
+            out,
+            &format!("    /// {doc}\n    pub const fn {name}(self) -> {kind} {{\n        match self {{"),
+        );
+        for (variant, value) in all.iter().zip(values) {
+            line(out, &format!("            {variant} => {value},"));
+        }
+        line(out, "        }\n    }\n");
+    };
+    let of = |value: &dyn Fn(&Message) -> String| messages.iter().map(|message| value(message)).collect();
+    let doc = "What says on the wire which command it is.";
+    table(doc, "code", code_type, codes.iter().map(|(code, _)| code.clone()).collect());
+    let doc = "ROS service that stands for it, or topic with its answer; in the namespace of the machine.";
+    table(doc, "ros_name", "&'static str", of(&|one| format!("{:?}", one.ros_name().unwrap_or_default())));
+    table("What it does to the machine.", "role", "Role", of(&|one| format!("Role::{:?}", one.role)));
+    let doc = "Whether it may be sent again without knowing whether the first copy arrived.";
+    table(doc, "is_repeatable", "bool", of(&|one| one.is_repeatable().to_string()));
+    table("Short description.", "meaning", "&'static str", of(&|one| format!("{:?}", one.meaning)));
+    let names = |one: &Message| {
+        let names: Vec<&str> = one.fields.iter().map(|field| field.name.as_str()).collect();
+        format!("&{names:?}")
+    };
+    table("Names of its fields.", "fields", "&'static [&'static str]", of(&names));
+    let size = |one: &Message| {
+        let in_line = one.fields.iter().filter(|field| field.at.is_none());
+        in_line.filter_map(|field| field.kind().size()).sum::<usize>().to_string()
+    };
+    table("Size of the fields that follow its code, bytes.", "size", "usize", of(&size));
+    line(
+        out,
+        &format!(
+            "    /// The command with this code.\n    pub fn from_code(code: {code_type}) -> Option<Self> {{\n        \
+             Self::ALL.into_iter().find(|command| command.code() == code)\n    }}\n}}\n"
+        ),
+    );
+    Ok(())
+}
+
+fn enumeration(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Result<(), NoRust> {
+    line(
+        out,
+        &format!(
+            "/// A request, with its values as on the wire: they may be NaN or infinite. {}",
+            protocol.about
+        ),
+    );
+    line(out, "#[derive(Debug, Clone, Copy, PartialEq)]\npub enum Request {");
+    for message in messages {
+        line(out, &format!("    /// {}.", sentence(&message.meaning)));
+        if message.fields.is_empty() {
+            line(out, &format!("    {},", variant(&message.name)));
+            continue;
+        }
+        line(out, &format!("    {} {{", variant(&message.name)));
+        for field in &message.fields {
+            let unit = if field.unit.is_empty() { String::new() } else { format!(", {}", field.unit) };
+            let meaning = if field.meaning.is_empty() { &field.name } else { &field.meaning };
+            line(out, &format!("        /// {}{unit}.", sentence(meaning)));
+            line(out, &format!("        {}: {},", field.name, rust_type(&message.name, field)?));
+        }
+        line(out, "    },");
+    }
+    line(
+        out,
+        "}\n\nimpl Request {\n    /// The command of this request.\n    pub const fn command(&self) -> Command {",
+    );
+    line(out, "        match self {");
+    for message in messages {
+        let name = variant(&message.name);
+        let pattern = if message.fields.is_empty() { "" } else { " { .. }" };
+        line(out, &format!("            Self::{name}{pattern} => Command::{name},"));
+    }
+    line(out, "        }\n    }\n");
+    reading(protocol, messages, out)?;
+    writing(protocol, messages, out)?;
+    finite(messages, out);
+    line(out, "}");
+    Ok(())
+}
+
+fn reading(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Result<(), NoRust> {
+    let head = head(protocol);
+    line(out, "    /// Reads the fields of `command`, which follow its code.");
+    line(
+        out,
+        "    pub fn read(command: Command, reader: &mut Reader<'_>) -> Self {\n        match command {",
+    );
+    for message in messages {
+        let name = variant(&message.name);
+        if message.fields.is_empty() {
+            line(out, &format!("            Command::{name} => Self::{name},"));
+            continue;
+        }
+        line(out, &format!("            Command::{name} => {{"));
+        let mut offset = head;
+        for field in &message.fields {
+            if let Some(at) = field.at {
+                line(
+                    out,
+                    &format!("                reader.bytes({});", gap(&message.name, field, at, offset)?),
+                );
+                offset = at;
+            }
+            let (number, count) = number(&message.name, field)?;
+            let value = match count {
+                None => format!("reader.{number}()"),
+                Some(count) => format!("[(); {count}].map(|()| reader.{number}())"),
+            };
+            line(out, &format!("                let {} = {value};", field.name));
+            offset += field.kind().size().unwrap_or_default();
+        }
+        line(out, &format!("                Self::{name} {{ {} }}\n            }}", names(message)));
+    }
+    line(out, "        }\n    }\n");
+    Ok(())
+}
+
+fn writing(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Result<(), NoRust> {
+    let head = head(protocol);
+    line(out, "    /// Writes the fields, which follow the code.");
+    line(out, "    pub fn write(&self, writer: &mut Writer) {\n        match self {");
+    let plain: Vec<String> = messages
+        .iter()
+        .filter(|message| message.fields.is_empty())
+        .map(|message| format!("Self::{}", variant(&message.name)))
+        .collect();
+    if !plain.is_empty() {
+        line(out, &format!("            {} => {{}}", plain.join(" | ")));
+    }
+    for message in messages.iter().filter(|message| !message.fields.is_empty()) {
+        line(out, &format!("            Self::{} {{ {} }} => {{", variant(&message.name), names(message)));
+        for field in &message.fields {
+            if let Some(at) = field.at {
+                line(out, &format!("                writer.pad({});", at - head));
+            }
+            let (number, count) = number(&message.name, field)?;
+            line(
+                out,
+                &match count {
+                    None => format!("                writer.{number}(*{});", field.name),
+                    Some(_) => format!(
+                        "                {}.iter().for_each(|one| writer.{number}(*one));",
+                        field.name
+                    ),
+                },
+            );
+        }
+        line(out, "            }");
+    }
+    line(out, "        }\n    }\n");
+    Ok(())
+}
+
+fn finite(messages: &[&Message], out: &mut String) {
+    line(out, "    /// Whether no value is NaN or infinite.");
+    line(out, "    pub fn is_finite(&self) -> bool {\n        match self {");
+    for message in messages {
+        let is_float = |field: &&Field| matches!(field.kind().base, Base::Float(_));
+        let checks: Vec<String> = message
+            .fields
+            .iter()
+            .filter(is_float)
+            .map(|field| match field.kind().count {
+                None => format!("{}.is_finite()", field.name),
+                Some(_) => format!("{}.iter().all(|one| one.is_finite())", field.name),
+            })
+            .collect();
+        if checks.is_empty() {
+            continue;
+        }
+        let floats: Vec<&str> =
+            message.fields.iter().filter(is_float).map(|field| field.name.as_str()).collect();
+        let name = variant(&message.name);
+        line(
+            out,
+            &format!("            Self::{name} {{ {}, .. }} => {},", floats.join(", "), checks.join(" && ")),
+        );
+    }
+    line(out, "            _ => true,\n        }\n    }");
+}
+
+/// Offset of the first field of a message: the size of what comes before the body, bytes.
+fn head(protocol: &Protocol) -> usize {
+    let before = protocol.frame.fields.iter().take_while(|field| field.is != Some(Part::Body));
+    before.filter_map(|field| field.kind().size()).sum()
+}
+
+fn gap(message: &str, field: &Field, at: usize, offset: usize) -> Result<usize, NoRust> {
+    at.checked_sub(offset)
+        .ok_or_else(|| no_rust(message, field, "lies before the end of the field before it"))
+}
+
+/// A code in Rust, and its type.
+fn code(protocol: &Protocol, message: &Message) -> Result<(String, String), NoRust> {
+    let field = protocol.frame.fields.iter().find(|field| field.is == Some(Part::Code));
+    match (&message.code, field.map(Field::kind)) {
+        (Code::Text(text), Some(Kind { base: Base::Text, count: Some(Count::Fixed(size)) }))
+            if text.len() == size && text.is_ascii() =>
+        {
+            Ok((format!("*b{text:?}"), format!("[u8; {size}]")))
+        }
+        (Code::Number(number), Some(kind @ Kind { base: Base::Unsigned(_), count: None })) => {
+            Ok((number.to_string(), kind.to_string()))
+        }
+        _ => {
+            let reason = "its code is not of the type of the frame's".to_owned();
+            Err(NoRust { place: message.name.clone(), reason })
+        }
+    }
+}
+
+/// The number that a field has, and how many, if it is a list.
+fn number(message: &str, field: &Field) -> Result<(Base, Option<usize>), NoRust> {
+    match field.kind() {
+        Kind { base: base @ (Base::Unsigned(_) | Base::Signed(_) | Base::Float(_)), count } => match count {
+            None => Ok((base, None)),
+            Some(Count::Fixed(count)) => Ok((base, Some(count))),
+            Some(_) => Err(no_rust(message, field, "its length is not fixed")),
+        },
+        kind => Err(no_rust(message, field, &format!("{kind} has no Rust yet"))),
+    }
+}
+
+fn rust_type(message: &str, field: &Field) -> Result<String, NoRust> {
+    Ok(match number(message, field)? {
+        (number, None) => number.to_string(),
+        (number, Some(count)) => format!("[{number}; {count}]"),
+    })
+}
+
+fn no_rust(message: &str, field: &Field, reason: &str) -> NoRust {
+    NoRust { place: format!("{message}: {}", field.name), reason: reason.to_owned() }
+}
+
+fn names(message: &Message) -> String {
+    let names: Vec<&str> = message.fields.iter().map(|field| field.name.as_str()).collect();
+    names.join(", ")
+}
+
+/// `set_goal_pose` as `SetGoalPose`.
+fn variant(name: &str) -> String {
+    name.split('_').map(sentence).collect()
+}
+
+/// With a capital at the beginning.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing into a text does not fail.
+    let _ = writeln!(out, "{text}");
+}

@@ -1,0 +1,93 @@
+//! The descriptions that the package has, and what is wrong with wrong ones.
+
+use std::path::Path;
+
+use dragoman_protocol::Protocol;
+use proptest::prelude::*;
+
+/// The files of a folder, with their names.
+fn files(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = paths
+        .map(|path| {
+            (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn all_are_read_and_have_the_names_of_their_files() {
+    let all = [files("protocols"), files("strangers")].concat();
+    assert_eq!(all.len(), 8);
+    for (name, text) in all {
+        let protocol = Protocol::read(&text).unwrap_or_else(|error| panic!("{name}.yaml: {error}"));
+        assert_eq!(protocol.name, name);
+        let messages = protocol.interfaces.iter().flat_map(|one| &one.messages).chain(&protocol.messages);
+        assert!(messages.count() > 1, "{name}");
+    }
+}
+
+#[test]
+fn the_readme_s_description_is_read() {
+    let readme = include_str!("../README.md");
+    let (_, block) = readme.split_once("```yaml\n").unwrap();
+    let (block, _) = block.split_once("```").unwrap();
+    let lamp = Protocol::read(block).unwrap();
+    assert_eq!((lamp.messages.len(), lamp.types.len()), (1, 1));
+}
+
+const LAMP: &str = "
+protocol: lamp
+title: A lamp
+source: its manual
+link: { serial: 9600 }
+frame:
+  cut: { size: size, counts: body }
+  fields:
+    - { name: size, type: u8, is: size }
+    - { name: command, type: u8, is: code }
+    - { name: data, is: body }
+messages:
+  - name: dim
+    code: 7
+    meaning: set the brightness
+    fields:
+      - { name: count, type: u8 }
+      - { name: levels, type: 'u8[count]' }
+";
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_place() {
+    assert!(Protocol::read(LAMP).is_ok());
+    for (from, to, error) in [
+        ("u8[count]", "u8[cuont]", "lamp: dim: levels: no field cuont comes before it"),
+        ("u8[count]", "level[count]", "lamp: dim: levels: there is no type level"),
+        ("name: levels", "name: count", "lamp: dim: field \"count\" is there twice"),
+        ("is: code", "is: address", "lamp: frame: no field is its code"),
+        (
+            "size: size, counts",
+            "size: length, counts",
+            "lamp: frame: there is no field length, which cut names as the size",
+        ),
+        ("{ size: size, counts: body }", "{}", "lamp: frame: cut must have one of datagram, size,"),
+        ("type: u8, is: size", "type: u9, is: size", "lamp: frame: size: there is no type u9"),
+        ("meaning: set", "maening: set", "meaning"),
+        ("'u8[count]'", "'u8[count'", "is no type"),
+    ] {
+        assert_ne!(LAMP.replace(from, to), LAMP);
+        let text = Protocol::read(&LAMP.replace(from, to)).unwrap_err().to_string();
+        assert!(text.contains(error), "{from} -> {to}: {text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_ends_the_program(text in "\\PC*", at in 0_usize..LAMP.len(), with in "[a-z0-9:{}\\[\\]'\\-, \n]{0,4}") {
+        let _ = Protocol::read(&text);
+        let (before, after) = LAMP.split_at(at);
+        let _ = Protocol::read(&format!("{before}{with}{after}"));
+    }
+}
