@@ -35,6 +35,8 @@ impl SerialPort {
         let describe = |error: io::Error| {
             let hint = match error.kind() {
                 io::ErrorKind::PermissionDenied => "; members of the group that owns it may (often dialout)",
+                io::ErrorKind::IsADirectory => "; this is not a serial port",
+                _ if is_no_terminal(&error) => "; this is not a serial port",
                 _ => "",
             };
             io::Error::new(error.kind(), format!("{}: {error}{hint}", path.display()))
@@ -57,6 +59,17 @@ impl SerialPort {
         paths.sort();
         paths
     }
+}
+
+/// Whether the device, or the file, has no settings of a serial line.
+#[cfg(unix)]
+fn is_no_terminal(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::NOTTY.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_no_terminal(_error: &io::Error) -> bool {
+    false
 }
 
 /// Locks the device before changing its settings.
@@ -161,5 +174,18 @@ mod tests {
         let error = SerialPort::open(Path::new("/dev/kobuki-that-is-not-there"), 115_200).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(error.to_string().starts_with("/dev/kobuki-that-is-not-there: "), "{error}");
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_not_a_serial_port_is_called_so() {
+        for path in [concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"), env!("CARGO_MANIFEST_DIR")] {
+            let error = SerialPort::open(Path::new(path), 115_200).unwrap_err().to_string();
+            assert!(error.starts_with(path) && error.ends_with("; this is not a serial port"), "{error}");
+        }
     }
 }
