@@ -1,4 +1,4 @@
-//! Makes `$OUT_DIR/arm31.rs` of the description of the 31-byte protocol.
+//! Makes Rust of descriptions: `$OUT_DIR/arm31.rs` and `$OUT_DIR/player.rs`.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -11,5 +11,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("arm31.rs"), rust::requests(&Protocol::read(protocols::ARM31)?)?)?;
+    // Written by hand: a device stands in an address as one value, and the cells of a tile are compressed.
+    let others = [("address", "super::Address"), ("map_data", "super::MapData")];
+    fs::write(out.join("player.rs"), rust::interfaces(&Protocol::read(protocols::PLAYER)?, &others)?)?;
     Ok(())
 }

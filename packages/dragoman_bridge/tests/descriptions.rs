@@ -27,7 +27,8 @@ impl<'a> Samples<'a> {
     }
 
     fn field(&mut self, field: &Field) {
-        let code = field.codes.as_ref().map(|name| *self.find(name).codes.values().next().expect("a code"));
+        let first = |name: &String| self.find(name).codes.values().next().expect("a code").code();
+        let code = field.codes.as_ref().map(first);
         let value = field.value.as_ref().map(|value| value.parse().expect("a number"));
         self.kind(&field.kind(), value.or(code).unwrap_or(1));
     }

@@ -71,7 +71,7 @@ impl Server {
         {
             let asked = map::GET_DATA.question(&message.body).unwrap();
             let data = vec![cell; asked.width as usize * asked.height as usize];
-            return (Kind::Acknowledge, map::MapData { range: 1, data, ..asked }.compress().to_bytes());
+            return (Kind::Acknowledge, MapData { range: 1, data, ..asked }.compress().to_bytes());
         }
         if address.device != SERVER {
             return match self.answers.get(&(address.device, subtype)) {

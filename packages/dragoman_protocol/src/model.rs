@@ -221,9 +221,39 @@ pub struct Type {
     /// Fields of a structure.
     #[serde(default)]
     pub fields: Vec<Field>,
-    /// Numbers by their names.
+    /// The type of the numbers below.
     #[serde(default)]
-    pub codes: BTreeMap<String, i64>,
+    pub base: Option<Kind>,
+    /// Numbers by their names. If no field has them, they are constants.
+    #[serde(default)]
+    pub codes: BTreeMap<String, Value>,
+}
+
+/// A number that has a name.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Value {
+    Number(i64),
+    Described { code: i64, meaning: String },
+    Coded { code: i64 },
+}
+
+impl Value {
+    /// The number.
+    pub fn code(&self) -> i64 {
+        match self {
+            Self::Number(code) | Self::Described { code, .. } | Self::Coded { code } => *code,
+        }
+    }
+
+    /// What it means, if that is said.
+    pub fn meaning(&self) -> Option<&str> {
+        match self {
+            Self::Described { meaning, .. } => Some(meaning),
+            _ => None,
+        }
+    }
 }
 
 /// A message.

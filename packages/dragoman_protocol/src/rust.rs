@@ -1,10 +1,16 @@
-//! Rust made of a description: the commands of its clients, their codes, names and fields, and a request of each with its
-//! fields. For build scripts; `tests/emitted.rs` shows what comes out.
+//! Rust made of a description, for build scripts; `tests/emitted.rs` shows what comes out.
 //!
-//! The code uses [`bytes`](crate::bytes) and [`Role`](crate::model::Role). Fields are numbers and lists of them with a
+//! [`requests`]: the commands of clients, their codes, names and fields, and a request of each with its fields.
+//! [`interfaces`]: interfaces with structures in XDR.
+//!
+//! The code of [`requests`] uses [`bytes`](crate::bytes) and [`Role`](crate::model::Role). Fields are numbers and lists of them with a
 //! fixed length so far.
 
+mod interfaces;
+
 use std::fmt::Write as _;
+
+pub use interfaces::interfaces;
 
 use crate::kind::{Base, Count, Kind};
 use crate::model::{Code, Field, Message, Part, Protocol, Side};

@@ -15,39 +15,21 @@
 //!
 //! - [`Message`], [`Header`], [`Decoder`]: the stream;
 //! - [`Xdr`]: values as bytes;
-//! - [`Interface`], [`Note`], [`Ask`]: tables of messages. Each interface has a file; [`INTERFACES`] has them all;
+//! - [`Interface`], [`Note`], [`Ask`]: tables of messages. Each interface has a module, made of `protocols/player.yaml` in
+//!   `dragoman_protocol`; [`INTERFACES`] has them all;
 //! - [`properties`]: requests that devices of every interface have.
 //!
 //! Lengths are in metres, angles in radians, times in seconds.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-pub mod actarray;
-pub mod bumper;
-pub mod camera;
-pub mod common;
-pub mod gripper;
-pub mod imu;
-pub mod ir;
-pub mod laser;
-pub mod limb;
-pub mod localize;
-pub mod log;
-pub mod map;
+mod map_data;
 mod message;
-pub mod opaque;
-pub mod planner;
-pub mod player;
-pub mod position2d;
-pub mod power;
-pub mod properties;
-pub mod ranger;
-pub mod simulation;
-pub mod sonar;
 mod table;
-pub mod vectormap;
 mod xdr;
 
+pub use every_interface as properties;
+pub use map_data::{MAX_CELLS, MapData, MapError};
 pub use message::{Address, Decoder, Device, HEADER_LEN, Header, Kind, MAX_BODY_LEN, Message, StreamError};
 pub use table::{Ask, Interface, Note, Rewrite, Row};
 pub use xdr::{Bytes, Reader, Xdr, XdrError};
@@ -59,29 +41,7 @@ pub const BANNER_LEN: usize = 32;
 /// The text that it begins with; the version follows.
 pub const BANNER: &str = "Player v.";
 
-/// All interfaces, by their codes.
-pub const INTERFACES: [&Interface; 20] = [
-    &player::INTERFACE,
-    &power::INTERFACE,
-    &gripper::INTERFACE,
-    &position2d::INTERFACE,
-    &sonar::INTERFACE,
-    &laser::INTERFACE,
-    &bumper::INTERFACE,
-    &ir::INTERFACE,
-    &localize::INTERFACE,
-    &simulation::INTERFACE,
-    &camera::INTERFACE,
-    &map::INTERFACE,
-    &planner::INTERFACE,
-    &log::INTERFACE,
-    &opaque::INTERFACE,
-    &actarray::INTERFACE,
-    &limb::INTERFACE,
-    &imu::INTERFACE,
-    &ranger::INTERFACE,
-    &vectormap::INTERFACE,
-];
+include!(concat!(env!("OUT_DIR"), "/player.rs"));
 
 /// The interface with this code.
 pub fn interface(code: u16) -> Option<&'static Interface> {

@@ -1,7 +1,6 @@
 //! Every message byte by byte.
 
 use dragoman_bridge::player::wire::laser::{AngledScan, FilterKind, PosedScan, Scan};
-use dragoman_bridge::player::wire::map::{MapData, MapError};
 use dragoman_bridge::player::wire::ranger::{
     Config, Geometry, Intensities, Ranges, StampedIntensities, StampedRanges,
 };
@@ -10,6 +9,7 @@ use dragoman_bridge::player::wire::{
     common, gripper, imu, interface, ir, laser, limb, localize, log, map, opaque, planner, player,
     position2d, power, properties, ranger, simulation, sonar, vectormap,
 };
+use dragoman_bridge::player::wire::{MapData, MapError};
 
 use super::literals::{
     Literals, bytes, f32, f64, i32, orientation3d, point3d, pose2d, pose3d, segment, size3d, text, u8, u16,
@@ -514,14 +514,14 @@ fn vectormap() {
 fn properties() {
     let mut literals = Literals::of(&properties::INTERFACE);
     let name = || text(1);
-    literals.question(&properties::SET_BOOL, properties::Bool { name: name(), value: true });
-    literals.both(&properties::GET_BOOL, properties::Bool { name: name(), value: true });
-    literals.question(&properties::SET_TEXT, properties::Text { name: name(), value: text(4) });
-    literals.both(&properties::GET_TEXT, properties::Text { name: name(), value: text(4) });
-    literals.question(&properties::SET_DOUBLE, properties::Double { name: name(), value: f64(4) });
-    literals.both(&properties::GET_DOUBLE, properties::Double { name: name(), value: f64(4) });
-    literals.question(&properties::SET_INT, properties::Int { name: name(), value: i32(4) });
-    literals.both(&properties::GET_INT, properties::Int { name: name(), value: i32(4) });
+    literals.question(&properties::SET_BOOL, properties::BoolProperty { name: name(), value: true });
+    literals.both(&properties::GET_BOOL, properties::BoolProperty { name: name(), value: true });
+    literals.question(&properties::SET_TEXT, properties::TextProperty { name: name(), value: text(4) });
+    literals.both(&properties::GET_TEXT, properties::TextProperty { name: name(), value: text(4) });
+    literals.question(&properties::SET_DOUBLE, properties::DoubleProperty { name: name(), value: f64(4) });
+    literals.both(&properties::GET_DOUBLE, properties::DoubleProperty { name: name(), value: f64(4) });
+    literals.question(&properties::SET_INT, properties::IntProperty { name: name(), value: i32(4) });
+    literals.both(&properties::GET_INT, properties::IntProperty { name: name(), value: i32(4) });
     let capability = properties::Capability { kind: u32(1), subtype: u32(2) };
     literals.question(&properties::CAPABILITY, capability);
     literals.finish();

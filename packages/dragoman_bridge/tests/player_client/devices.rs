@@ -109,11 +109,10 @@ fn maps_come_in_tiles_of_whole_rows() {
     server.devices.push(device);
     server.answers.insert((device, map::GET_INFO.subtype), info.to_bytes());
     // The second tile is not the one that is asked for.
-    let tile =
-        map::MapData { width: 700, height: 585, range: 2, data: vec![2; 700 * 585], ..Default::default() };
+    let tile = MapData { width: 700, height: 585, range: 2, data: vec![2; 700 * 585], ..Default::default() };
     server.answers.insert((device, map::GET_DATA.subtype), tile.compress().to_bytes());
     let mut bench = Bench::new(server);
-    let asked: Vec<map::MapData> = bench
+    let asked: Vec<MapData> = bench
         .server
         .received
         .iter()
@@ -126,7 +125,7 @@ fn maps_come_in_tiles_of_whole_rows() {
     assert!(matches!(events.last(), Some(ClientEvent::Problem { .. })), "{events:?}");
 
     let info = map::Info { scale: 0.05, width: 2, height: 2, ..Default::default() };
-    let tile = map::MapData { width: 2, height: 2, range: 2, data: vec![254, 0, 1, 2], ..Default::default() };
+    let tile = MapData { width: 2, height: 2, range: 2, data: vec![254, 0, 1, 2], ..Default::default() };
     bench.server.answers.insert((device, map::GET_INFO.subtype), info.to_bytes());
     bench.server.answers.insert((device, map::GET_DATA.subtype), tile.compress().to_bytes());
     // The map has changed.

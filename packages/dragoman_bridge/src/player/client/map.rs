@@ -4,7 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use super::{Client, ClientEvent, Purpose, Refusal, State, data};
-use crate::player::wire::map::{self, Info, MapData};
+use crate::player::wire::MapData;
+use crate::player::wire::map::{self, Info};
 use crate::player::wire::{Device, Xdr, XdrError};
 
 /// Maximum number of cells of a map: 4096 x 4096.

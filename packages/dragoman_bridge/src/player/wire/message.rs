@@ -1,6 +1,6 @@
 //! Headers, and the stream of messages.
 
-use super::xdr::{Reader, Xdr, XdrError, structures};
+use super::xdr::{Reader, Xdr, XdrError};
 
 /// Bytes of a header.
 pub const HEADER_LEN: usize = 40;
@@ -87,16 +87,36 @@ pub struct Header {
     pub sequence: u32,
 }
 
-structures! {
-    /// A header as it is sent.
-    struct Sent {
-        address: Address,
-        kind: u8,
-        subtype: u8,
-        timestamp: f64,
-        sequence: u32,
-        /// Bytes of the body.
-        len: u32,
+/// A header as it is sent.
+struct Sent {
+    address: Address,
+    kind: u8,
+    subtype: u8,
+    timestamp: f64,
+    sequence: u32,
+    /// Bytes of the body.
+    len: u32,
+}
+
+impl Xdr for Sent {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        self.address.write(bytes);
+        self.kind.write(bytes);
+        self.subtype.write(bytes);
+        self.timestamp.write(bytes);
+        self.sequence.write(bytes);
+        self.len.write(bytes);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, XdrError> {
+        Ok(Self {
+            address: Xdr::read(reader)?,
+            kind: Xdr::read(reader)?,
+            subtype: Xdr::read(reader)?,
+            timestamp: Xdr::read(reader)?,
+            sequence: Xdr::read(reader)?,
+            len: Xdr::read(reader)?,
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the files of the interfaces declare: their messages, as typed constants and as a table.
+//! What the interfaces consist of: their messages, as typed constants and as a table.
 
 use std::marker::PhantomData;
 
@@ -115,64 +115,3 @@ pub(super) fn rewrite<T: Xdr>(bytes: &[u8]) -> Result<Vec<u8>, XdrError> {
 pub(super) fn rewrite_all<T: Xdr>(bytes: &[u8]) -> Result<Vec<u8>, XdrError> {
     T::from_all_bytes(bytes).map(|value| value.to_bytes())
 }
-
-/// Declares the messages of an interface: a typed constant of each, and the table.
-macro_rules! interface {
-    (
-        $(#[$about:meta])*
-        $code:literal $name:literal
-        $(data { $($data:ident $data_number:literal: $data_body:ty, $data_meaning:literal;)* })?
-        $(commands { $($command:ident $command_number:literal: $command_body:ty, $command_meaning:literal;)* })?
-        $(requests { $($ask:ident $ask_number:literal: $question:ty => $answer:ty, $ask_meaning:literal;)* })?
-    ) => {
-        $($(
-            #[doc = $data_meaning]
-            pub const $data: $crate::player::wire::Note<$data_body> =
-                $crate::player::wire::Note::new($crate::player::wire::Kind::Data, $data_number);
-        )*)?
-        $($(
-            #[doc = $command_meaning]
-            pub const $command: $crate::player::wire::Note<$command_body> =
-                $crate::player::wire::Note::new($crate::player::wire::Kind::Command, $command_number);
-        )*)?
-        $($(
-            #[doc = $ask_meaning]
-            pub const $ask: $crate::player::wire::Ask<$question, $answer> =
-                $crate::player::wire::Ask::new($ask_number);
-        )*)?
-
-        $(#[$about])*
-        pub const INTERFACE: $crate::player::wire::Interface = $crate::player::wire::Interface {
-            code: $code,
-            name: $name,
-            messages: &[
-                $($($crate::player::wire::Row {
-                    kind: $crate::player::wire::Kind::Data,
-                    subtype: $data_number,
-                    name: stringify!($data),
-                    meaning: $data_meaning,
-                    rewrite: $crate::player::wire::table::rewrite::<$data_body>,
-                    rewrite_answer: None,
-                },)*)?
-                $($($crate::player::wire::Row {
-                    kind: $crate::player::wire::Kind::Command,
-                    subtype: $command_number,
-                    name: stringify!($command),
-                    meaning: $command_meaning,
-                    rewrite: $crate::player::wire::table::rewrite_all::<$command_body>,
-                    rewrite_answer: None,
-                },)*)?
-                $($($crate::player::wire::Row {
-                    kind: $crate::player::wire::Kind::Request,
-                    subtype: $ask_number,
-                    name: stringify!($ask),
-                    meaning: $ask_meaning,
-                    rewrite: $crate::player::wire::table::rewrite_all::<$question>,
-                    rewrite_answer: Some($crate::player::wire::table::rewrite::<$answer>),
-                },)*)?
-            ],
-        };
-    };
-}
-
-pub(super) use interface;

@@ -10,8 +10,9 @@ use serde::Deserialize;
 
 use super::driver::{Answer, Driver, Feed, Opened, Setup, later};
 use crate::BridgeError;
+use crate::player::wire::MapData;
 use crate::player::wire::common::{Pose2d, Segment};
-use crate::player::wire::map::{GET_DATA, GET_INFO, GET_VECTOR, Info, MapData, Vector};
+use crate::player::wire::map::{GET_DATA, GET_INFO, GET_VECTOR, Info, Vector};
 use crate::player::wire::{Device, Xdr};
 
 /// Cells that are occupied with at least this probability, percent, are occupied; below [`FREE`] they are free.

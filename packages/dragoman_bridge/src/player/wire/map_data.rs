@@ -1,51 +1,8 @@
-//! `map`: occupancy grids, sent in tiles, and line segments.
+//! A tile of a grid, whose cells are compressed in an answer.
 
 use miniz_oxide::{deflate, inflate};
 
-use super::common::{Pose2d, Segment};
-use super::table::interface;
-use super::xdr::{Reader, Xdr, XdrError, structures, write_opaque};
-
-interface! {
-    /// A map of the ground.
-    42 "map"
-    data {
-        INFO 1: Info, "size of the grid, from drivers that can change it";
-    }
-    requests {
-        GET_INFO 1: () => Info, "size of the grid";
-        GET_DATA 2: MapData => MapData, "a tile of the grid; cells in the answer are compressed";
-        GET_VECTOR 3: () => Vector, "the map as line segments";
-    }
-}
-
-structures! {
-    /// Size of a grid.
-    pub struct Info {
-        /// Length of a cell's side, m.
-        pub scale: f32,
-        /// Number of cells along x.
-        pub width: u32,
-        /// Number of cells along y.
-        pub height: u32,
-        /// Pose of the cell with the least x and y in the world.
-        pub origin: Pose2d,
-    }
-
-    /// A map as line segments.
-    pub struct Vector {
-        /// Least x, m.
-        pub min_x: f32,
-        /// Greatest x, m.
-        pub max_x: f32,
-        /// Least y, m.
-        pub min_y: f32,
-        /// Greatest y, m.
-        pub max_y: f32,
-        /// The segments, in the map's frame.
-        pub segments: Vec<Segment>,
-    }
-}
+use super::xdr::{Reader, Xdr, XdrError, write_opaque};
 
 /// A tile of a grid. A question has no cells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
