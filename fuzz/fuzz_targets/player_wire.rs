@@ -5,7 +5,7 @@
 
 #![no_main]
 
-use dragoman_bridge::player::wire::map::MapData;
+use dragoman_bridge::player::wire::MapData;
 use dragoman_bridge::player::wire::{Decoder, INTERFACES, Message, Rewrite, Row, Xdr, interface, properties};
 use libfuzzer_sys::fuzz_target;
 

@@ -163,6 +163,9 @@ pub struct Field {
     /// The type that has names for its values.
     #[serde(default)]
     pub codes: Option<String>,
+    /// A number that `codes` does not have is an error.
+    #[serde(default)]
+    pub strict: bool,
     /// An answer that repeats it may have another value.
     #[serde(default)]
     pub changed: bool,
@@ -229,29 +232,49 @@ pub struct Type {
     pub codes: BTreeMap<String, Value>,
 }
 
-/// A number that has a name.
+/// A number that has a name: the number alone, or with what is to be said of it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Value {
     Number(i64),
-    Described { code: i64, meaning: String },
-    Coded { code: i64 },
+    Described(Described),
+}
+
+/// A number and what is to be said of it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
+pub struct Described {
+    pub code: i64,
+    #[serde(default)]
+    pub meaning: Option<String>,
+    /// Its name in the document that defines it.
+    #[serde(default)]
+    pub text: Option<String>,
 }
 
 impl Value {
     /// The number.
     pub fn code(&self) -> i64 {
         match self {
-            Self::Number(code) | Self::Described { code, .. } | Self::Coded { code } => *code,
+            Self::Number(code) | Self::Described(Described { code, .. }) => *code,
         }
     }
 
     /// What it means, if that is said.
     pub fn meaning(&self) -> Option<&str> {
         match self {
-            Self::Described { meaning, .. } => Some(meaning),
-            _ => None,
+            Self::Number(_) => None,
+            Self::Described(one) => one.meaning.as_deref(),
+        }
+    }
+
+    /// Its name in the document that defines it, if it has one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Number(_) => None,
+            Self::Described(one) => one.text.as_deref(),
         }
     }
 }

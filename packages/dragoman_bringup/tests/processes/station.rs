@@ -179,20 +179,26 @@ fn moves(client: &ArmClient, terminal: &Terminal, from: [f32; 3]) {
     terminal.waits("a motion of the tool", |_| distance(client.position(), from) >= MOVED);
 }
 
-/// Presses a key that moves the tool; again when the station refuses it.
+/// Presses a key until something is `done`: again when the station refuses it, as on a busy machine.
 #[track_caller]
-fn steps(client: &ArmClient, terminal: &Terminal, key: &str, from: [f32; 3]) {
+fn presses(terminal: &Terminal, key: &str, what: &str, done: impl Fn() -> bool) {
     const REFUSALS: [&str; 3] = ["reports no measurements", "does not report its state", "no answer"];
     terminal.types(key);
     let mut typed = Instant::now();
-    terminal.waits("a motion of the tool", |screen| {
-        let moves = distance(client.position(), from) >= MOVED;
-        if !moves && typed.elapsed() > AGAIN && REFUSALS.iter().any(|why| screen.contains(why)) {
+    terminal.waits(what, |screen| {
+        let is_done = done();
+        if !is_done && typed.elapsed() > AGAIN && REFUSALS.iter().any(|why| screen.contains(why)) {
             terminal.types(key);
             typed = Instant::now();
         }
-        moves
+        is_done
     });
+}
+
+/// Presses a key that moves the tool.
+#[track_caller]
+fn steps(client: &ArmClient, terminal: &Terminal, key: &str, from: [f32; 3]) {
+    presses(terminal, key, "a motion of the tool", || distance(client.position(), from) >= MOVED);
 }
 
 /// Waits until the tool stands, and returns where.
@@ -234,9 +240,11 @@ fn operate(client: &ArmClient, terminal: &Terminal, home: [f32; 3]) {
     terminal.types("\t");
     terminal.answers("m", "mode joint, at rest");
     let joint = client.ask("jP", [0.0; 7], 0).values()[5];
-    terminal.types("----6\x1b[C");
-    terminal.waits("a motion of the joint", |_| {
-        (client.ask("jP", [0.0; 7], 0).values()[5] - joint - 0.02).abs() < 1e-3
+    terminal.types("----6");
+    presses(terminal, "\x1b[C", "steps of the joint", || {
+        let way = client.ask("jP", [0.0; 7], 0).values()[5] - joint;
+        let steps = (way / 0.02).round();
+        steps >= 1.0 && (way - 0.02 * steps).abs() < 1e-3
     });
     // Commands by name, completed and refused.
     terminal.answers(":jg\t\t\t\t\t\t\t\r", "jG accepted");

@@ -14,8 +14,8 @@ use crate::host::{now, sleep};
 use dragoman_bridge::player::wire::common::{Point3d, Pose2d};
 use dragoman_bridge::player::wire::player::{DEVICES, MODE};
 use dragoman_bridge::player::wire::{
-    Device, Kind, actarray, camera, gripper, limb, log, map, planner, player, position2d, properties, ranger,
-    simulation, vectormap,
+    Device, Kind, MapData, actarray, camera, gripper, limb, log, map, planner, player, position2d,
+    properties, ranger, simulation, vectormap,
 };
 use dragoman_ros::dragoman_msgs::msg::{MotionStatus, PlaybackStatus, RecordingStatus};
 use dragoman_ros::dragoman_msgs::srv::{SetCommandMode, StartPlayback, StartRecording};
@@ -210,7 +210,7 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     let grid = map::INTERFACE.device(0);
     client.subscribe(grid);
     let info = map::GET_INFO.answer(&client.granted(grid, map::GET_INFO.subtype, &())).unwrap();
-    let tile = map::MapData { width: info.width, height: info.height, ..map::MapData::default() };
+    let tile = MapData { width: info.width, height: info.height, ..MapData::default() };
     let tile = map::GET_DATA.answer(&client.granted(grid, map::GET_DATA.subtype, &tile)).unwrap();
     let cells = tile.decompress().unwrap().data;
     assert!(cells.contains(&1) && cells.contains(&255), "walls and free ground");
@@ -346,7 +346,7 @@ fn joints_move_with_a_speed_and_stop_without_their_client() {
     assert!(!handles(&mut client, Kind::Command, actarray::CURRENT.subtype));
     assert!(!handles(&mut client, Kind::Request, actarray::BRAKES.subtype));
     assert!(!handles(&mut client, Kind::Command, 99));
-    let name = properties::Double { name: "gain".to_owned(), value: 0.0 };
+    let name = properties::DoubleProperty { name: "gain".to_owned(), value: 0.0 };
     assert_eq!(client.ask(arm, properties::GET_DOUBLE.subtype, &name).header.kind, Kind::Refuse);
 }
 

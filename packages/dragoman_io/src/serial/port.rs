@@ -175,11 +175,6 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(error.to_string().starts_with("/dev/kobuki-that-is-not-there: "), "{error}");
     }
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
 
     #[tokio::test]
     async fn what_is_not_a_serial_port_is_called_so() {

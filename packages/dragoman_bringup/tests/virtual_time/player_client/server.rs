@@ -369,8 +369,7 @@ fn robot() -> Script {
     wall.extend([0.0_f64, 1.0, 2.0, 1.0].iter().flat_map(|value| value.to_le_bytes()));
     let wall = vectormap::Feature { name: "wall".to_owned(), shape: Bytes(wall), ..Default::default() };
     let walls = || "walls".to_owned();
-    let tile =
-        map::MapData { column: 0, row: 0, width: 3, height: 2, range: 1, data: vec![255, 0, 1, 1, 0, 255] };
+    let tile = MapData { column: 0, row: 0, width: 3, height: 2, range: 1, data: vec![255, 0, 1, 1, 0, 255] };
     let elements = vec![at(0.1, 0.2, 0.0, 0.0), at(0.1, -0.2, 0.0, 0.0)];
     let answers = [
         (
