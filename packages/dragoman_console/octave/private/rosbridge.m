@@ -52,6 +52,9 @@ function address = defaults(host, port, token)
   if isempty(host), host = '127.0.0.1'; end
   if isempty(port), port = str2double(getenv('ROSBRIDGE_PORT')); end
   if isnan(port), port = 8080; end
+  if ~(isnumeric(port) && isscalar(port) && port == fix(port) && port >= 1 && port <= 65535)
+    error('ros2:address', 'the port must be a whole number between 1 and 65535');
+  end
   if isempty(token), token = getenv('ROSBRIDGE_TOKEN'); end
   address = struct('host', char(host), 'port', double(port), 'token', char(token));
 end

@@ -27,6 +27,9 @@ function address = defaults(host, port, timeout)
   if isempty(host), host = '127.0.0.1'; end
   if isempty(port), port = str2double(getenv('APOLO_PORT')); end
   if isnan(port), port = 12000; end
+  if ~(isnumeric(port) && isscalar(port) && port == fix(port) && port >= 1 && port <= 65535)
+    error('apolo:arguments', 'the port must be a whole number between 1 and 65535');
+  end
   if isempty(timeout), timeout = 5; end
   address = struct('host', host, 'port', double(port), 'timeout', double(timeout));
 end
