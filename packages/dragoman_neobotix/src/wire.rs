@@ -13,10 +13,10 @@
 //! in the names of the fields: `_mm`, `_mdeg` (a thousandth of a degree), `_mm_per_s`, `_mrad_per_s`; a field without
 //! one has none in the guide.
 //!
-//! - [`CommandKind`]: the table of the commands; [`Command`]: messages of a client; [`Reply`]: messages of a platform;
+//! - [`CommandKind`]: the commands; [`Command`]: messages of a client; [`Reply`]: messages of a platform. They and their
+//!   structures are made of `protocols/neobotix.yaml` in `dragoman_protocol`;
 //! - [`Decoder`]: decodes a byte stream, which may be split anywhere;
-//! - families: `motion`, `hardware` (brakes, digital outputs, ultrasonic sensors, CAN), `data` (maps, roadmaps, programs),
-//!   `parameter`, `special`, `debug`, `status`.
+//! - `field`: the parts of messages; `values`: what some structures can do.
 //!
 //! # Choices where the guide is silent
 //!
@@ -39,43 +39,21 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod command;
-mod data;
-mod debug;
 mod field;
 mod frame;
-mod hardware;
-mod motion;
-mod parameter;
 #[cfg(test)]
 mod properties;
-mod reply;
-mod special;
-mod status;
+mod values;
 
-pub use crate::codes::{ParameterCategory, ParameterType};
-pub use command::{Command, CommandKind};
-pub use data::{DocumentReply, NamedDocument, ProgramDocument};
-pub use debug::{
-    Cluster, DebugData, GlobalLocalization, GraphicalColor, GraphicalKind, GraphicalObject, Mapping,
-    PathPose, QueueEntry, SafeVelocities, Segment, TcpStatistics, ValidationGate, Variable,
+use crate::codes;
+pub use crate::codes::{
+    GraphicalColor, GraphicalKind, MouseButton, ParameterCategory, ParameterType, PostProcessEvent,
 };
 pub use field::{Coded, Tail, Text};
 pub use frame::{Decoder, Message, Received};
-pub use hardware::{
-    CanId, CanMessage, CanMessages, GetCanMessages, SendCanMessage, SetBrake, SetDigitalOutput,
-    StartUltrasonic,
-};
-pub use motion::{Frame, MovePath, MoveToStation, MoveVelocity, MoveWheelVelocity, SetMode};
-pub use parameter::{GetParameter, ParameterReplies, ParameterReply, SetParameter};
-pub use reply::Reply;
-pub use special::{
-    Camera, FileName, HeadPosition, HeadVelocity, MouseButton, MouseMove, PanTiltPosition, PostProcessEvent,
-    SetEvent, SpeakText,
-};
-pub use status::{
-    AnalogBoard, Circle, Covariance, Gyro, IoBoard, Line, MotorBoards, Point, Position, RadarBoard,
-    RelayBoard, ScanPoint, Status, Surveillance, UltrasonicBoard, Velocity,
-};
+pub use values::QueueEntry;
+
+include!(concat!(env!("OUT_DIR"), "/telegrams.rs"));
 
 /// Header that real clients send before the length.
 pub const HEADER: [u8; 4] = [0xff, 0x01, 0xfe, 0x02];

@@ -2,15 +2,18 @@
 //!
 //! [`requests`]: the commands of clients, their codes, names and fields, and a request of each with its fields.
 //! [`interfaces`]: interfaces with structures in XDR.
+//! [`codes`], [`telegrams`]: numbered commands and replies.
 //!
 //! The code of [`requests`] uses [`bytes`](crate::bytes) and [`Role`](crate::model::Role). Fields are numbers and lists of them with a
 //! fixed length so far.
 
 mod interfaces;
+mod telegrams;
 
 use std::fmt::Write as _;
 
 pub use interfaces::interfaces;
+pub use telegrams::{codes, telegrams};
 
 use crate::kind::{Base, Count, Kind};
 use crate::model::{Code, Field, Message, Part, Protocol, Side};

@@ -1,7 +1,7 @@
 //! The parts of a message: numbers, texts, lists, and structs of these.
 //!
-//! [`Field`] is anything that can be read from and written to the data of a message; [`layout!`] implements it for a
-//! struct of fields, in the order of declaration. So each table of the guide is written only once.
+//! [`Field`] is anything that can be read from and written to the data of a message. Structures are made of
+//! `protocols/neobotix.yaml` in `dragoman_protocol`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -265,31 +265,6 @@ pub(super) fn known<T: Code>(code: i64) -> Result<T, Fault> {
     })
 }
 
-/// Codes in commands: of a width in bytes, refused if unknown.
-macro_rules! strict {
-    ($($code:ty as $width:ty),* $(,)?) => {$(
-        impl $crate::wire::field::Field for $code {
-            const MIN_LEN: usize = size_of::<$width>();
-
-            fn read(
-                reader: &mut $crate::wire::field::Reader<'_>,
-            ) -> Result<Self, $crate::wire::Fault> {
-                $crate::wire::field::known(<$width>::read(reader)?.into())
-            }
-
-            fn write(&self, bytes: &mut Vec<u8>) {
-                <$width>::from($crate::codes::Code::code(*self)).write(bytes);
-            }
-
-            #[cfg(test)]
-            fn sample(source: &mut $crate::wire::properties::Source) -> Self {
-                *source.one_of(<Self as $crate::codes::Code>::ALL)
-            }
-        }
-    )*};
-}
-pub(super) use strict;
-
 /// A code in a reply, of type `W` (`u8` or `i32`) on the wire. A platform newer than the guide may send unknown
 /// numbers; they are kept, and only this field is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -418,39 +393,6 @@ impl Field for Text {
         Self(Vec::sample(source))
     }
 }
-
-/// Defines a struct whose fields follow each other on the wire.
-macro_rules! layout {
-    ($(
-        $(#[$meta:meta])*
-        pub struct $name:ident { $( $(#[$field_meta:meta])* pub $field:ident: $kind:ty, )* }
-    )*) => {$(
-        $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq)]
-        #[allow(missing_docs, reason = "the names of some fields say it")]
-        pub struct $name { $( $(#[$field_meta])* pub $field: $kind, )* }
-
-        impl $crate::wire::field::Field for $name {
-            const MIN_LEN: usize = 0 $( + <$kind as $crate::wire::field::Field>::MIN_LEN )*;
-
-            fn read(
-                reader: &mut $crate::wire::field::Reader<'_>,
-            ) -> Result<Self, $crate::wire::Fault> {
-                Ok(Self { $( $field: reader.field(stringify!($field))?, )* })
-            }
-
-            fn write(&self, bytes: &mut Vec<u8>) {
-                $( $crate::wire::field::Field::write(&self.$field, bytes); )*
-            }
-
-            #[cfg(test)]
-            fn sample(source: &mut $crate::wire::properties::Source) -> Self {
-                Self { $( $field: $crate::wire::field::Field::sample(source), )* }
-            }
-        }
-    )*};
-}
-pub(super) use layout;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::field::{Field, Reader};
-use super::{DecodeError, EncodeError, Fault, Framing, HEADER, LengthError, MAX_DATA_LEN};
+use super::{CommandKind, DecodeError, EncodeError, Fault, Framing, HEADER, LengthError, MAX_DATA_LEN};
 
 /// Size of a length, bytes.
 const LENGTH_LEN: usize = 4;
@@ -102,6 +102,16 @@ impl<T: Message> Decoder<T> {
         }
         Ok(Some(Received { framing, message }))
     }
+}
+
+/// The command whose number data begin with.
+pub(super) fn kind(data: &[u8]) -> Option<CommandKind> {
+    data.first().and_then(|number| CommandKind::from_number(*number))
+}
+
+/// The error of data that begin with no number that is known.
+pub(super) fn unknown(data: &[u8], field: &'static str) -> DecodeError {
+    DecodeError { number: data.first().copied().unwrap_or_default(), field, offset: 0, fault: Fault::Unknown }
 }
 
 /// Reads the fields after the number, up to the end of the data.

@@ -1,47 +1,14 @@
-//! Parameters (PlatformCtrl guide, 6.3 and 6.4). Table of the parameters: [`crate::parameters`].
+//! What some structures of the messages can do, and the one that is not all on the wire.
 
-use crate::codes::{ParameterCategory, ParameterType};
+use super::field::{Field, Reader};
+use super::{DocumentReply, Fault, NamedDocument, ParameterReply, Position, Text};
 use crate::parameters::{Declaration, Value};
 
-use super::field::layout;
-use super::{Coded, Text};
-
-layout! {
-    /// CMD_SET_PLTF_PARAM.
-    #[derive(Eq, Default)]
-    pub struct SetParameter {
-        pub key: Text,
-        /// The value as text.
-        pub value: Text,
-    }
-
-    /// CMD_GET_PLTF_PARAM.
-    #[derive(Eq, Default)]
-    pub struct GetParameter {
-        pub key: Text,
-    }
-
-    /// Reply to CMD_GET_PLTF_PARAM, and one of those to CMD_GET_PLTF_PARAM_VEC.
-    #[derive(Eq, Default)]
-    pub struct ParameterReply {
-        pub key: Text,
-        /// The value as text.
-        pub value: Text,
-        /// INT.
-        pub category: Coded<ParameterCategory>,
-        /// INT.
-        pub kind: Coded<ParameterType>,
-        /// Minimum.
-        pub minimum: i32,
-        /// Maximum.
-        pub maximum: i32,
-    }
-
-    /// Reply to CMD_GET_PLTF_PARAM_VEC.
-    #[derive(Eq, Default)]
-    pub struct ParameterReplies {
-        /// All parameters.
-        pub parameters: Vec<ParameterReply>,
+impl DocumentReply {
+    /// The reply with this document.
+    pub fn new(NamedDocument { name, document }: NamedDocument) -> Self {
+        let [.., character_count] = name.0.len().to_be_bytes();
+        Self { character_count, document, name }
     }
 }
 
@@ -56,6 +23,41 @@ impl ParameterReply {
             minimum: declaration.minimum,
             maximum: declaration.maximum,
         }
+    }
+}
+
+impl Position {
+    /// Whether no number is NaN or infinite.
+    pub fn is_finite(&self) -> bool {
+        [self.angle_rad, self.translation_mm_per_s, self.rotation_rad_per_s]
+            .iter()
+            .all(|value| value.is_finite())
+    }
+}
+
+/// A line of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
+pub struct QueueEntry {
+    pub text: Text,
+    /// Its number, from 1; 0: none. Not on the wire: a server sends a numbered line once to each of its clients.
+    pub number: u32,
+}
+
+impl Field for QueueEntry {
+    const MIN_LEN: usize = Text::MIN_LEN;
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+        Ok(Self { text: Text::read(reader)?, number: 0 })
+    }
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        self.text.write(bytes);
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut super::properties::Source) -> Self {
+        Self { text: Text::sample(source), number: 0 }
     }
 }
 
