@@ -49,7 +49,8 @@ fuzz_target!(|input: &[u8]| {
             _ => {
                 let data = [&[0, 1, 0, 0], take(&mut input, amount)].concat();
                 for topic in names {
-                    let sample = Sample::new(topic.into(), Arc::clone(&structure), data.clone(), Duration::ZERO);
+                    let sample =
+                        Sample::new(topic.into(), Arc::clone(&structure), data.clone(), Duration::ZERO);
                     session.handle_sample(topic, &sample);
                 }
             }
@@ -79,4 +80,3 @@ fuzz_target!(|input: &[u8]| {
         }
     }
 });
-

@@ -5,8 +5,9 @@
 
 #![no_main]
 
-use dragoman_bridge::player::wire::MapData;
-use dragoman_bridge::player::wire::{Decoder, INTERFACES, Message, Rewrite, Row, Xdr, interface, properties};
+use dragoman_bridge::player::wire::{
+    Decoder, INTERFACES, MapData, Message, Rewrite, Row, Xdr, interface, properties,
+};
 use libfuzzer_sys::fuzz_target;
 
 /// All messages in front of the first error, and the error.

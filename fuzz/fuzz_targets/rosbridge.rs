@@ -42,7 +42,8 @@ fuzz_target!(|input: &[u8]| {
             2 => {
                 let data = [&[0, 1, 0, 0], take(&mut input, amount)].concat();
                 for topic in &topics {
-                    let sample = Sample::new(topic.as_str().into(), Arc::clone(&structure), data.clone(), now);
+                    let sample =
+                        Sample::new(topic.as_str().into(), Arc::clone(&structure), data.clone(), now);
                     session.handle_sample(now, topic, &Arc::new(sample));
                 }
             }
@@ -70,7 +71,9 @@ fuzz_target!(|input: &[u8]| {
         for _ in 0..MOST_FRAMES {
             match session.poll_frame().map(|outgoing| outgoing.frame) {
                 None => break,
-                Some(Frame::Text(text)) => assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}"),
+                Some(Frame::Text(text)) => {
+                    assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}")
+                }
                 Some(Frame::Binary(bytes)) => assert!(cbor::to_json(&bytes).is_ok()),
             }
         }

@@ -23,6 +23,9 @@ fuzz_target!(|input: &[u8]| {
     let origins: BTreeMap<_, _> = joints.map(|joint| (joint.name.clone(), joint.origin.clone())).collect();
     let again = Description::parse(&with_origins(&text, &origins).unwrap()).unwrap();
     for (joint, before) in again.robot.joints.iter().zip(&description.robot.joints) {
-        assert_eq!((&joint.name, joint.origin.xyz, joint.origin.rpy), (&before.name, before.origin.xyz, before.origin.rpy));
+        assert_eq!(
+            (&joint.name, joint.origin.xyz, joint.origin.rpy),
+            (&before.name, before.origin.xyz, before.origin.rpy)
+        );
     }
 });
