@@ -26,6 +26,12 @@ pub struct NoRust {
     reason: String,
 }
 
+impl NoRust {
+    fn new(place: &str, reason: &str) -> Self {
+        Self { place: place.to_owned(), reason: reason.to_owned() }
+    }
+}
+
 /// A source file with `Command` and `Request`.
 ///
 /// # Errors
@@ -42,7 +48,7 @@ pub fn requests(protocol: &Protocol) -> Result<String, NoRust> {
 fn commands(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Result<(), NoRust> {
     let codes = messages.iter().map(|message| code(protocol, message)).collect::<Result<Vec<_>, _>>()?;
     let Some((_, code_type)) = codes.first() else {
-        return Err(NoRust { place: protocol.name.clone(), reason: "a client has no messages".to_owned() });
+        return Err(NoRust::new(&protocol.name, "a client has no messages"));
     };
     let names: Vec<String> = messages.iter().map(|message| variant(&message.name)).collect();
     line(out, &format!("/// The commands of the {} ({}).", protocol.title, protocol.source));
@@ -258,10 +264,7 @@ fn code(protocol: &Protocol, message: &Message) -> Result<(String, String), NoRu
         (Code::Number(number), Some(kind @ Kind { base: Base::Unsigned(_), count: None })) => {
             Ok((number.to_string(), kind.to_string()))
         }
-        _ => {
-            let reason = "its code is not of the type of the frame's".to_owned();
-            Err(NoRust { place: message.name.clone(), reason })
-        }
+        _ => Err(NoRust::new(&message.name, "its code is not of the type of the frame's")),
     }
 }
 
@@ -285,7 +288,7 @@ fn rust_type(message: &str, field: &Field) -> Result<String, NoRust> {
 }
 
 fn no_rust(message: &str, field: &Field, reason: &str) -> NoRust {
-    NoRust { place: format!("{message}: {}", field.name), reason: reason.to_owned() }
+    NoRust::new(&format!("{message}: {}", field.name), reason)
 }
 
 fn names(message: &Message) -> String {

@@ -16,11 +16,11 @@ use crate::model::{Answer, Field, Interface, Message, Protocol, Side, Type};
 pub fn interfaces(protocol: &Protocol, others: &[(&str, &str)]) -> Result<String, NoRust> {
     let mut out = format!("// Made of the description of {}.\n\n", protocol.title);
     line(&mut out, "/// What several interfaces use.\npub mod common {");
-    let emitter = Emitter { protocol, others, types: &protocol.types, messages: &[] };
+    let emitter = Emitter { others, types: &protocol.types, messages: &[] };
     emitter.declare_types(&mut out)?;
     line(&mut out, "}");
     for interface in &protocol.interfaces {
-        let emitter = Emitter { protocol, others, types: &interface.types, messages: &interface.messages };
+        let emitter = Emitter { others, types: &interface.types, messages: &interface.messages };
         emitter.interface(interface, &mut out)?;
     }
     let coded: Vec<&Interface> = protocol.interfaces.iter().filter(|one| one.code != 0).collect();
@@ -32,7 +32,6 @@ pub fn interfaces(protocol: &Protocol, others: &[(&str, &str)]) -> Result<String
 }
 
 struct Emitter<'a> {
-    protocol: &'a Protocol,
     others: &'a [(&'a str, &'a str)],
     /// Types and messages of the module.
     types: &'a [Type],
@@ -52,7 +51,7 @@ impl Emitter<'_> {
         for message in &interface.messages {
             let name = message.name.to_uppercase();
             let body = self.body(&message.name, &message.fields)?;
-            let number = self.number(message)?;
+            let number = number(message)?;
             let (kind, constant, rewrite, answer) = match (&message.answer, message.from) {
                 (None, Side::Server) => (
                     "Data",
@@ -75,7 +74,7 @@ impl Emitter<'_> {
                         Some(answer),
                     )
                 }
-                _ => return Err(self.no_rust(&message.name, "such an answer has no Rust yet")),
+                _ => return Err(NoRust::new(&message.name, "such an answer has no Rust yet")),
             };
             line(
                 out,
@@ -105,19 +104,12 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn number(&self, message: &Message) -> Result<u64, NoRust> {
-        match message.code {
-            crate::model::Code::Number(number) => Ok(number),
-            crate::model::Code::Text(_) => Err(self.no_rust(&message.name, "its code is not a number")),
-        }
-    }
-
     /// The type of a body: that of its only field `value`, or none.
     fn body(&self, message: &str, fields: &[Field]) -> Result<String, NoRust> {
         match fields {
             [] => Ok("()".to_owned()),
             [one] if one.name == "value" => self.rust_type(message, one),
-            _ => Err(self.no_rust(message, "a body is one field with the name value")),
+            _ => Err(NoRust::new(message, "a body is one field with the name value")),
         }
     }
 
@@ -127,7 +119,7 @@ impl Emitter<'_> {
                 (_, true) => self.structure(one, out)?,
                 (Some(base), false) if self.is_field_s(&one.name) => enumeration(one, base, out),
                 (Some(base), false) => constants(one, base, out),
-                (None, false) => return Err(self.no_rust(&one.name, "its numbers have no base")),
+                (None, false) => return Err(NoRust::new(&one.name, "its numbers have no base")),
             }
         }
         Ok(())
@@ -193,13 +185,13 @@ impl Emitter<'_> {
             (None, base @ (Base::Unsigned(_) | Base::Signed(_) | Base::Float(_) | Base::Bool)) => {
                 base.to_string()
             }
-            _ => return Err(self.no_rust(place, &format!("{kind} has no Rust yet"))),
+            _ => return Err(NoRust::new(place, &format!("{kind} has no Rust yet"))),
         };
         match kind.count {
             None => Ok(one),
             Some(Count::Fixed(count)) => Ok(format!("[{one}; {count}]")),
             Some(Count::Prefixed(_)) => Ok(format!("Vec<{one}>")),
-            Some(_) => Err(self.no_rust(place, &format!("{kind} has no Rust yet"))),
+            Some(_) => Err(NoRust::new(place, &format!("{kind} has no Rust yet"))),
         }
     }
 
@@ -209,10 +201,6 @@ impl Emitter<'_> {
 
     fn path(&self, name: &str) -> String {
         self.other(name).map_or_else(|| variant(name), str::to_owned)
-    }
-
-    fn no_rust(&self, place: &str, reason: &str) -> NoRust {
-        NoRust { place: format!("{}: {place}", self.protocol.name), reason: reason.to_owned() }
     }
 }
 
@@ -280,5 +268,12 @@ fn constants(one: &Type, base: &Kind, out: &mut String) {
             ),
         );
         line(out, &format!("    pub const {}: {base} = {};\n", name.to_uppercase(), value.code()));
+    }
+}
+
+fn number(message: &Message) -> Result<u64, NoRust> {
+    match message.code {
+        crate::model::Code::Number(number) => Ok(number),
+        crate::model::Code::Text(_) => Err(NoRust::new(&message.name, "its code is not a number")),
     }
 }

@@ -168,13 +168,13 @@ impl Emitter<'_> {
             (None, Base::Bytes) => "u8".to_owned(),
             (None, Base::Named(name)) => variant(name),
             (None, Base::Unsigned(_) | Base::Signed(_) | Base::Float(_) | Base::Bool) => number(),
-            _ => return Err(self.no_rust(place, &format!("{}: {kind} has no Rust yet", field.name))),
+            _ => return Err(NoRust::new(place, &format!("{}: {kind} has no Rust yet", field.name))),
         };
         let all = match kind.count {
             None => one,
             Some(Count::Fixed(count)) => format!("[{one}; {count}]"),
             Some(Count::Prefixed(32)) => format!("Vec<{one}>"),
-            Some(_) => return Err(self.no_rust(place, &format!("{}: {kind} has no Rust yet", field.name))),
+            Some(_) => return Err(NoRust::new(place, &format!("{}: {kind} has no Rust yet", field.name))),
         };
         Ok(match (field.optional, field.when.is_empty()) {
             (true, _) => format!("Tail<{all}>"),
@@ -210,13 +210,6 @@ impl Emitter<'_> {
         !field.strict && self.of_named(field, true, &|emitter, field| emitter.has_default(field))
     }
 
-    fn number(&self, message: &Message) -> Result<u64, NoRust> {
-        match message.code {
-            Code::Number(number @ 0..=255) => Ok(number),
-            _ => Err(self.no_rust(&message.name, "its code is not a number of one byte")),
-        }
-    }
-
     fn kinds(&self, out: &mut String) -> Result<(), NoRust> {
         let messages = &self.protocol.messages;
         let variants: Vec<String> = messages.iter().map(|one| variant(&one.name)).collect();
@@ -238,8 +231,7 @@ impl Emitter<'_> {
             }
             line(out, "        }\n    }\n");
         };
-        let numbers =
-            messages.iter().map(|one| Ok(self.number(one)?.to_string())).collect::<Result<_, _>>()?;
+        let numbers = messages.iter().map(|one| Ok(number(one)?.to_string())).collect::<Result<_, _>>()?;
         table("The first byte of its data.", "number", "u8", numbers);
         let of = |value: &dyn Fn(&Message) -> String| messages.iter().map(value).collect::<Vec<String>>();
         let doc = "Name of its ROS service in the namespace of the platform.";
@@ -259,13 +251,13 @@ impl Emitter<'_> {
     fn body(&self, message: &str, fields: &[Field]) -> Result<(Option<String>, bool), NoRust> {
         let name = |field: &Field| match field.kind().base {
             Base::Named(name) if field.name == "value" => Ok(name),
-            _ => Err(self.no_rust(message, "a body is one field with the name value, of a type")),
+            _ => Err(NoRust::new(message, "a body is one field with the name value, of a type")),
         };
         match fields {
             [] => Ok((None, false)),
             [one] => Ok((Some(name(one)?), false)),
             [one, check] if check.value.as_deref() == Some("-1") => Ok((Some(name(one)?), true)),
-            _ => Err(self.no_rust(message, "a body is one field, and perhaps -1")),
+            _ => Err(NoRust::new(message, "a body is one field, and perhaps -1")),
         }
     }
 
@@ -325,7 +317,7 @@ impl Emitter<'_> {
         for message in &self.protocol.messages {
             let Some(Answer::Fields(fields)) = &message.answer else { continue };
             let (Some(body), is_checked) = self.body(&message.name, fields)? else {
-                return Err(self.no_rust(&message.name, "its answer has no body"));
+                return Err(NoRust::new(&message.name, "its answer has no body"));
             };
             let is_boxed = self.boxed.contains(&&*body);
             let body = if is_boxed { format!("Box<{}>", variant(&body)) } else { variant(&body) };
@@ -374,8 +366,11 @@ impl Emitter<'_> {
         line(out, "        }\n    }\n}");
         Ok(())
     }
+}
 
-    fn no_rust(&self, place: &str, reason: &str) -> NoRust {
-        NoRust { place: format!("{}: {place}", self.protocol.name), reason: reason.to_owned() }
+fn number(message: &Message) -> Result<u64, NoRust> {
+    match message.code {
+        Code::Number(number @ 0..=255) => Ok(number),
+        _ => Err(NoRust::new(&message.name, "its code is not a number of one byte")),
     }
 }
