@@ -599,7 +599,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     assert.ok(Math.abs((await joint()).position - away) > 0.05, 'it has not reached its goal');
     await until('confirmed', async () => (await page.textContent('#stop')) === 'Release stop', 8);
     const report = await page.textContent('.stop-report');
-    for (const name of ['/neobotix', '/mobile_base', '/ranger', '/apolo/marvin', '/arm_1_joint'])
+    for (const name of ['/neobotix', '/mobile_base', '/ranger', '/apolo/marvin', '/ (arm_1_joint'])
       assert.ok(report?.includes(name), `${name} has confirmed: ${report}`);
     await page.screenshot({ path: join(out, 'stopped.png') });
     const other = await open();
