@@ -102,7 +102,7 @@ pub struct Frame {
 pub struct Cut {
     /// A datagram of so many bytes.
     pub datagram: Option<usize>,
-    /// Bytes that a shorter datagram must have: those that it lacks are 0.
+    /// Minimum size of a datagram, bytes; missing ones count as 0.
     pub least: Option<usize>,
     /// The field that has the size, and what it counts.
     pub size: Option<String>,

@@ -1,4 +1,4 @@
-//! Rust made of a description, for build scripts; `tests/emitted.rs` shows what comes out.
+//! Rust made of a description, for build scripts; `tests/emitted/` shows what comes out.
 //!
 //! [`requests`]: the commands of clients, their codes, names and fields, and a request of each with its fields.
 //! [`interfaces`]: interfaces with structures in XDR.
@@ -16,7 +16,7 @@ pub use interfaces::interfaces;
 pub use telegrams::{codes, telegrams};
 
 use crate::kind::{Base, Count, Kind};
-use crate::model::{Code, Field, Message, Part, Protocol, Side};
+use crate::model::{Code, Field, Message, Part, Protocol, Side, Type, Value};
 
 /// Why a description has no Rust.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -294,6 +294,13 @@ fn no_rust(message: &str, field: &Field, reason: &str) -> NoRust {
 fn names(message: &Message) -> String {
     let names: Vec<&str> = message.fields.iter().map(|field| field.name.as_str()).collect();
     names.join(", ")
+}
+
+/// The named numbers of a type, in their order.
+fn sorted(one: &Type) -> Vec<(&String, &Value)> {
+    let mut values: Vec<_> = one.codes.iter().collect();
+    values.sort_by_key(|(_, value)| value.code());
+    values
 }
 
 /// `set_goal_pose` as `SetGoalPose`.

@@ -771,7 +771,7 @@ classdef Player < handle
         this.abandoned(end + 1) = this.sequence;
         fail('timeout', '%s: no answer within %g s', what, this.timeout);
       end
-      if answer.isRefused, fail('refused', 'NACK: %s: the driver lacks this request, or refuses it', what); end
+      if answer.isRefused, fail('refused', 'NACK: %s: the driver has no such request, or refused it', what); end
       body = answer.body;
     end
 

@@ -4,9 +4,9 @@
 //! The code uses `Ask`, `Bytes`, `Interface`, `Kind`, `Note`, `Reader`, `Row`, `Xdr`, `XdrError` and `table` of the module
 //! that includes it.
 
-use super::{NoRust, line, sentence, variant};
+use super::{NoRust, line, sentence, sorted, variant};
 use crate::kind::{Base, Count, Kind};
-use crate::model::{Answer, Field, Interface, Message, Protocol, Side, Type};
+use crate::model::{Answer, Field, Interface, Message, Protocol, Side, Type, Value};
 
 /// A source file with a module for each interface, `common` with the types of the protocol, and `INTERFACES`, all those
 /// with a code. `others` are types that are written by hand, with their paths.
@@ -206,18 +206,11 @@ impl Emitter<'_> {
 
 fn enumeration(one: &Type, base: &Kind, out: &mut String) {
     let name = variant(&one.name);
-    let mut values: Vec<_> = one.codes.iter().collect();
-    values.sort_by_key(|(_, value)| value.code());
+    let values = sorted(one);
     line(out, &format!("    /// {}.", sentence(&one.meaning)));
     line(out, &format!("    #[derive(Debug, Clone, Copy, PartialEq, Eq)]\n    pub enum {name} {{"));
     for (value_name, value) in &values {
-        line(
-            out,
-            &format!(
-                "        /// {}.",
-                sentence(&value.meaning().map_or_else(|| value_name.replace('_', " "), str::to_owned))
-            ),
-        );
+        line(out, &format!("        /// {}.", explained(value_name, value)));
         line(out, &format!("        {},", variant(value_name)));
     }
     line(out, &format!("        /// Any other code.\n        Other({base}),\n    }}\n"));
@@ -260,13 +253,7 @@ fn enumeration(one: &Type, base: &Kind, out: &mut String) {
 
 fn constants(one: &Type, base: &Kind, out: &mut String) {
     for (name, value) in &one.codes {
-        line(
-            out,
-            &format!(
-                "    /// {}.",
-                sentence(&value.meaning().map_or_else(|| name.replace('_', " "), str::to_owned))
-            ),
-        );
+        line(out, &format!("    /// {}.", explained(name, value)));
         line(out, &format!("    pub const {}: {base} = {};\n", name.to_uppercase(), value.code()));
     }
 }
@@ -276,4 +263,9 @@ fn number(message: &Message) -> Result<u64, NoRust> {
         crate::model::Code::Number(number) => Ok(number),
         crate::model::Code::Text(_) => Err(NoRust::new(&message.name, "its code is not a number")),
     }
+}
+
+/// What a named number means; by default its name.
+fn explained(name: &str, value: &Value) -> String {
+    sentence(&value.meaning().map_or_else(|| name.replace('_', " "), str::to_owned))
 }

@@ -3,7 +3,7 @@
 //! The code of [`codes`] uses `Code` of the module that includes it; that of [`telegrams`] uses `codes`, `field`, `frame`,
 //! `properties`, `Coded`, `Tail`, `Text`, `DecodeError`, `EncodeError`, `Fault`, `Framing` and `Message`.
 
-use super::{NoRust, line, sentence, variant};
+use super::{NoRust, line, sentence, sorted, variant};
 use crate::kind::{Base, Count};
 use crate::model::{Answer, Code, Field, Message, Protocol, Type};
 
@@ -15,8 +15,7 @@ pub fn codes(protocol: &Protocol) -> String {
     let mut out = format!("// Made of the description of the {}.\n", protocol.title);
     for one in protocol.types.iter().filter(|one| !one.codes.is_empty() && one.name != FLAG) {
         let name = variant(&one.name);
-        let mut values: Vec<_> = one.codes.iter().collect();
-        values.sort_by_key(|(_, value)| value.code());
+        let values = sorted(one);
         line(&mut out, &format!("\n/// {}.", sentence(&one.meaning)));
         line(&mut out, "#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]");
         line(&mut out, "#[allow(missing_docs, reason = \"the names of some say it\")]");

@@ -745,7 +745,7 @@ class Player : private detail::TcpClient {
       abandoned_.insert(pending.sequence);
       throw deadline.error(name);
     }
-    if (pending.is_refused) throw Refused("NACK", name + ": the driver lacks this request, or refuses it");
+    if (pending.is_refused) throw Refused("NACK", name + ": the driver has no such request, or refused it");
     return pending.body;
   }
   struct Forget {

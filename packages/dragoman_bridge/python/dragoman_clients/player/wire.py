@@ -262,7 +262,7 @@ class PlayerCore(Core):
         elif self.pending is not None and self.pending.key == replace(key, kind=REQUEST):
             if key.kind == REFUSE:
                 self._is_reading = False
-                self.fail(Refused("NACK", f"{self.pending.name}: the driver lacks this request, or refuses it"))
+                self.fail(Refused("NACK", f"{self.pending.name}: the driver has no such request, or refused it"))
             elif not self._is_read(self.pending):
                 self.resolve(body)
 

@@ -1,0 +1,120 @@
+// Made of the description of lamps.
+
+/// What several interfaces use.
+pub mod common {
+}
+
+/// A lamp.
+pub mod lamp {
+    #[allow(unused_imports, reason = "not every interface has them")]
+    pub use super::common::*;
+
+    /// Color of light.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Color {
+        /// As fire.
+        Red,
+        /// Blue.
+        Blue,
+        /// Any other code.
+        Other(u8),
+    }
+
+    impl From<u8> for Color {
+        fn from(code: u8) -> Self {
+            match code {
+                1 => Self::Red,
+                2 => Self::Blue,
+                _ => Self::Other(code),
+            }
+        }
+    }
+
+    impl From<Color> for u8 {
+        fn from(value: Color) -> Self {
+            match value {
+                Color::Red => 1,
+                Color::Blue => 2,
+                Color::Other(code) => code,
+            }
+        }
+    }
+
+    /// Code 0.
+    impl Default for Color {
+        fn default() -> Self {
+            Self::from(0)
+        }
+    }
+
+    impl super::Xdr for Color {
+        fn write(&self, bytes: &mut Vec<u8>) {
+            super::Xdr::write(&u8::from(*self), bytes);
+        }
+
+        fn read(reader: &mut super::Reader<'_>) -> Result<Self, super::XdrError> {
+            <u8 as super::Xdr>::read(reader).map(Self::from)
+        }
+    }
+
+    /// Max level.
+    pub const MAX_LEVEL: u32 = 9;
+
+    /// What it gives.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    #[allow(missing_docs, reason = "the names of some fields say it")]
+    pub struct Light {
+        pub color: Color,
+        /// Levels, cd.
+        pub levels: Vec<f32>,
+    }
+
+    impl super::Xdr for Light {
+        fn write(&self, bytes: &mut Vec<u8>) {
+            super::Xdr::write(&self.color, bytes);
+            super::Xdr::write(&self.levels, bytes);
+        }
+
+        fn read(reader: &mut super::Reader<'_>) -> Result<Self, super::XdrError> {
+            Ok(Self {
+                color: super::Xdr::read(reader)?,
+                levels: super::Xdr::read(reader)?,
+            })
+        }
+    }
+
+    /// Its light.
+    pub const LIGHT: super::Note<Light> = super::Note::new(super::Kind::Data, 1);
+
+    /// Its name.
+    pub const GET_NAME: super::Ask<(), String> = super::Ask::new(2);
+
+    /// A lamp.
+    pub const INTERFACE: super::Interface = super::Interface {
+        code: 5,
+        name: "lamp",
+        messages: &[
+            super::Row {
+                kind: super::Kind::Data,
+                subtype: 1,
+                name: "LIGHT",
+                meaning: "its light",
+                rewrite: super::table::rewrite::<Light>,
+                rewrite_answer: None,
+            },
+            super::Row {
+                kind: super::Kind::Request,
+                subtype: 2,
+                name: "GET_NAME",
+                meaning: "its name",
+                rewrite: super::table::rewrite_all::<()>,
+                rewrite_answer: Some(super::table::rewrite::<String>),
+            },
+        ],
+    };
+}
+
+/// All interfaces, by their codes.
+pub const INTERFACES: [&Interface; 1] = [
+    &lamp::INTERFACE,
+];
