@@ -26,6 +26,7 @@
 //! | `history` | [`note`], [`Fingerprint`]: whether two histories are the same |
 //! | `simulation` | [`Simulation`] |
 //! | `program` | [`Program`]: one of several programs in a simulation |
+//! | `watchdog` | ends the process if a task of a simulation does not yield |
 //! | `executor` | the executor of a simulation, and of threads with a task of their own |
 
 mod chance;
@@ -40,6 +41,7 @@ mod surroundings;
 mod task;
 mod thread;
 pub mod watch;
+mod watchdog;
 mod work;
 
 pub use chance::{random, random_bytes, random_unit};

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,6 +11,7 @@ use crate::held::{Figures, Kinds};
 use crate::history::{Event, Fingerprint, History};
 use crate::program::{Program, Values};
 use crate::surroundings::Surroundings;
+use crate::watchdog::Watchdog;
 
 /// Runs tasks on virtual time, in the thread that calls [`Simulation::block_on`]. Several of them, each in its thread, do
 /// not know of each other.
@@ -146,59 +145,5 @@ impl Drop for Simulation {
 impl std::fmt::Debug for Simulation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Simulation").field("elapsed", &self.elapsed()).finish_non_exhaustive()
-    }
-}
-
-/// Ends the process if one poll of a task takes longer than 10 s of real time, and names the task: on virtual time
-/// nobody else could.
-pub(crate) struct Watchdog {
-    /// Counts begins and ends of polls: odd while a task is polled.
-    turns: AtomicU64,
-    polled: Mutex<Option<&'static Location<'static>>>,
-}
-
-/// Period of the watchdog, and number of its checks without progress before it ends the process. It counts checks, so
-/// that a process that was suspended is not ended.
-const CHECK_PERIOD: Duration = Duration::from_millis(250);
-const MAX_CHECKS: u32 = 40;
-
-impl Watchdog {
-    fn start() -> Arc<Self> {
-        let watchdog = Arc::new(Self { turns: AtomicU64::new(0), polled: Mutex::default() });
-        let watched = Arc::downgrade(&watchdog);
-        let watch = move || {
-            let (mut last, mut checks) = (0, 0);
-            loop {
-                std::thread::park_timeout(CHECK_PERIOD);
-                let Some(watchdog) = watched.upgrade() else { return };
-                let turns = watchdog.turns.load(Ordering::Relaxed);
-                checks = if turns == last && turns % 2 == 1 { checks + 1 } else { 0 };
-                last = turns;
-                if checks >= MAX_CHECKS {
-                    let place = lock(&watchdog.polled).map(ToString::to_string).unwrap_or_default();
-                    eprintln!("virtual time: the task spawned at {place} has not yielded for 10 s");
-                    std::process::abort();
-                }
-            }
-        };
-        // Without it a simulation runs all the same.
-        let _ = std::thread::Builder::new().name("watchdog".to_owned()).spawn(watch);
-        watchdog
-    }
-
-    /// A task is polled until the result is dropped.
-    pub(crate) fn polling(&self, place: &'static Location<'static>) -> Polling<'_> {
-        *lock(&self.polled) = Some(place);
-        self.turns.fetch_add(1, Ordering::Relaxed);
-        Polling(self)
-    }
-}
-
-pub(crate) struct Polling<'a>(&'a Watchdog);
-
-/// Also after a panic.
-impl Drop for Polling<'_> {
-    fn drop(&mut self) {
-        self.0.turns.fetch_add(1, Ordering::Relaxed);
     }
 }
