@@ -17,7 +17,7 @@ use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{Empty, Float64, String as Text};
 use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::{NodeError, NodeTasks};
-use dragoman_ros::{Client, Context, Node, Publisher, QosProfile, WrappedServiceTypeSupport, parameters};
+use dragoman_ros::{Client, Context, Node, Publisher, QosProfile, WrappedServiceTypeSupport};
 use tokio::sync::Notify;
 
 pub use image::ImageError;
@@ -102,8 +102,7 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<End, AppError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), name, "")?);
-    let (_, server) = parameters::declare(tasks.node(), Vec::new())?;
-    tasks.spawn(server);
+    tasks.declare(())?;
     let shared =
         Arc::new(Shared { began: dragoman_time::now(), inbox: Mutex::default(), came: Notify::new() });
     subscribe(&mut tasks, &shared)?;

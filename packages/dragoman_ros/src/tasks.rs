@@ -24,7 +24,7 @@ use std::time::Duration;
 use futures::future::{BoxFuture, ready};
 use futures::stream::{FuturesUnordered, StreamExt};
 
-use crate::parameters::ParameterError;
+use crate::parameters::{self, ParameterError, ParameterSet, Parameters};
 use crate::{Node, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport};
 
 /// Error starting a node.
@@ -77,6 +77,16 @@ impl NodeTasks {
     /// Runs `task` with the node.
     pub fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
         self.tasks.push(Box::pin(task));
+    }
+
+    /// Declares the node's parameters, and offers their services.
+    ///
+    /// # Errors
+    /// As [`parameters::declare`].
+    pub fn declare<P: ParameterSet>(&mut self, defaults: P) -> Result<Parameters<P>, ParameterError> {
+        let (parameters, server) = parameters::declare(&mut self.node, defaults)?;
+        self.spawn(server);
+        Ok(parameters)
     }
 
     /// Calls `handle` with every message on `topic`.

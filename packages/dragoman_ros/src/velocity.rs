@@ -4,36 +4,37 @@
 //! refuses a second one; there the parameter decides, which has its name from Nav2.
 
 use crate::geometry_msgs::msg::{Twist, TwistStamped};
-use crate::parameters::{Declaration, Parameters};
 use crate::tasks::NodeTasks;
 use crate::{QosProfile, Result};
 
-const STAMPED: &str = "enable_stamped_cmd_vel";
 /// Whether a topic may have several types.
 const TAKES_BOTH: bool = cfg!(not(feature = "r2r"));
 
-/// The parameter, for nodes that call [`subscribe`].
-pub fn declaration() -> Declaration {
-    Declaration::new(
-        STAMPED,
-        false,
-        "On r2r: cmd_vel is TwistStamped instead of Twist. The embedded implementation accepts both in any case.",
-    )
-    .read_only()
+crate::parameters! {
+    /// The parameter of nodes that call [`subscribe`].
+    pub struct VelocityParameters {
+        /// On r2r: cmd_vel is TwistStamped instead of Twist. The embedded implementation accepts both in any case.
+        enable_stamped_cmd_vel: bool;
+    }
 }
 
-/// Calls `handle` with every velocity on `topic`. `values` are those of the node, including [`declaration`].
+/// Old.
+pub fn declaration() -> crate::parameters::Declaration {
+    crate::parameters::ParameterSet::declarations(&VelocityParameters::default()).remove(0)
+}
+
+/// Calls `handle` with every velocity on `topic`.
 ///
 /// # Errors
 /// As [`Node::subscribe`](crate::Node::subscribe).
 pub fn subscribe(
     tasks: &mut NodeTasks,
-    values: &Parameters,
+    parameters: &VelocityParameters,
     topic: &str,
     qos: QosProfile,
     handle: impl FnMut(Twist) + Clone + Send + 'static,
 ) -> Result<()> {
-    let stamped: bool = values.value(STAMPED);
+    let stamped = parameters.enable_stamped_cmd_vel;
     if TAKES_BOTH || stamped {
         let mut handle = handle.clone();
         tasks.subscribe(topic, qos.clone(), move |command: TwistStamped| handle(command.twist))?;

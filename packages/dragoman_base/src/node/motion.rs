@@ -60,7 +60,13 @@ fn serve_velocities<B: Base>(
     // Of queued velocities only the last counts.
     let newest = || QosProfile::default().keep_last(1);
     tasks.subscribe("~/commands/velocity", newest(), command.clone())?;
-    velocity::subscribe(tasks, values, "cmd_vel", newest(), command)
+    velocity::subscribe(
+        tasks,
+        &velocity::VelocityParameters { enable_stamped_cmd_vel: values.value("enable_stamped_cmd_vel") },
+        "cmd_vel",
+        newest(),
+        command,
+    )
 }
 
 fn serve_position2d<B: Base>(

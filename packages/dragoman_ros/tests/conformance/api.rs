@@ -4,11 +4,10 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{
     Clock, ClockType, Context, Node, ParameterValue, Publisher, QosProfile, ServiceRequest, diagnostic_msgs,
-    geometry_msgs, rcl_interfaces, sensor_msgs,
+    geometry_msgs, parameters, rcl_interfaces, sensor_msgs,
 };
 use futures::StreamExt;
 use rcl_interfaces::srv::{DescribeParameters, GetParameters, ListParameters, SetParameters};
@@ -17,6 +16,15 @@ use super::{PATIENCE, first, run, soon};
 
 fn names(node: &Node) -> [String; 3] {
     [node.name().unwrap(), node.namespace().unwrap(), node.fully_qualified_name().unwrap()]
+}
+
+parameters! {
+    struct ConformanceParameters {
+        /// Hz
+        rate: f64 = 100.0, in 1.0..=1000.0, settable;
+        /// Frame.
+        frame: String = "base_link";
+    }
 }
 
 #[test]
@@ -28,13 +36,8 @@ fn the_api_does_what_our_nodes_rely_on() {
     assert_eq!(tasks.node().logger(), "lab.conformance");
 
     // Parameters.
-    let declarations = vec![
-        Declaration::new("rate", 100.0, "Hz").within(Range::Double { from: 1.0, to: 1000.0 }),
-        Declaration::new("frame", "base_link", "Frame.").read_only(),
-    ];
-    let (parameters, server) = parameters::declare(tasks.node(), declarations).unwrap();
-    tasks.spawn(server);
-    assert_eq!(parameters.value::<f64>("rate"), 100.0);
+    let parameters = tasks.declare(ConformanceParameters::default()).unwrap();
+    assert_eq!(parameters.read().rate, 100.0);
     let mut changes = parameters.changes();
 
     // Topics, timers and the clock.
@@ -144,7 +147,7 @@ fn the_api_does_what_our_nodes_rely_on() {
     assert_eq!(successes, [true, false, false, false]);
     assert!(results[1].reason.contains("between 1 and 1000"), "{}", results[1].reason);
     assert!(results[2].reason.contains("not declared") && results[3].reason.contains("read-only"));
-    assert_eq!(parameters.value::<f64>("rate"), 50.0);
+    assert_eq!(parameters.read().rate, 50.0);
     assert_eq!(soon(changes.next()), Some("rate"));
     assert!(matches!(ParameterValue::Double(1.0).try_into(), Ok(1.0_f64)));
     let names = vec!["rate".to_owned(), "frame".to_owned()];

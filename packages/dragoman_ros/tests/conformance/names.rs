@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use dragoman_ros::parameters::{self, Declaration};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Context, Node, QosProfile, std_msgs};
+use dragoman_ros::{Context, Node, QosProfile, parameters, std_msgs};
 use futures::StreamExt;
 
 use super::{first, namespace, node, run, soon, started_with, within};
@@ -27,6 +26,17 @@ fn names_are_relative_private_or_absolute() {
     drop(publishers);
 }
 
+parameters! {
+    struct ArmParameters {
+        /// Hz
+        rate: f64 = 1.0, settable;
+        /// Frame.
+        frame: String = "base", settable;
+        /// None.
+        gain: f64 = 2.0, settable;
+    }
+}
+
 #[test]
 fn the_command_line_renames_nodes_and_topics_and_sets_parameters() {
     let arguments = "-r __node:=renamed -r __ns:=/elsewhere -r published:=remapped -r renamed:/absolute:=own \
@@ -38,14 +48,10 @@ fn the_command_line_renames_nodes_and_topics_and_sets_parameters() {
     }
     let mut node = Node::create(Context::create().unwrap(), "arm", "/lab").unwrap();
     assert_eq!(node.fully_qualified_name().unwrap(), "/elsewhere/renamed");
-    let declarations = vec![
-        Declaration::new("rate", 1.0, "Hz"),
-        Declaration::new("frame", "base", "Frame."),
-        Declaration::new("gain", 2.0, "None."),
-    ];
-    let (values, _server) = parameters::declare(&mut node, declarations).unwrap();
-    assert_eq!((values.value::<f64>("rate"), values.value::<f64>("gain")), (7.5, 2.0));
-    assert_eq!(values.value::<String>("frame"), "tool");
+    let (values, _server) = parameters::declare(&mut node, ArmParameters::default()).unwrap();
+    let values = values.read();
+    assert_eq!((values.rate, values.gain), (7.5, 2.0));
+    assert_eq!(values.frame, "tool");
 
     let qos = || QosProfile::default().transient_local();
     let publishers = ["published", "/absolute"]

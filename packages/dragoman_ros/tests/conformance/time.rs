@@ -41,13 +41,20 @@ fn a_clock_without_simulation_shows_the_systems_time() {
 fn with_use_sim_time_a_clock_follows_the_clock_topic() {
     use dragoman_ros::{QosProfile, parameters, rosgraph_msgs};
 
+    parameters! {
+        struct EveryNodeParameters {
+            /// Declared for every node.
+            use_sim_time: bool;
+        }
+    }
+
     let test = "time::with_use_sim_time_a_clock_follows_the_clock_topic";
     if !super::started_with(test, &["-p", "use_sim_time:=true"]) {
         return;
     }
     let (mut node, mut world) = (node("arm", "simulated"), super::node("world", "simulated"));
-    let (values, server) = parameters::declare(&mut node, Vec::new()).unwrap();
-    assert!(values.value::<bool>("use_sim_time"));
+    let (values, server) = parameters::declare(&mut node, EveryNodeParameters::default()).unwrap();
+    assert!(values.read().use_sim_time);
     let clock = node.get_ros_clock();
     let now = || clock.lock().unwrap().get_now().unwrap();
     assert_eq!(now(), Duration::ZERO);

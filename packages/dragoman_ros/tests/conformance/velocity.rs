@@ -4,7 +4,8 @@ use std::sync::mpsc;
 
 use dragoman_ros::geometry_msgs::msg::{Twist, TwistStamped};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{QosProfile, WrappedTypesupport, parameters, velocity};
+use dragoman_ros::velocity::{self, VelocityParameters};
+use dragoman_ros::{QosProfile, WrappedTypesupport};
 
 use super::{PATIENCE, node, run, soon, started_with};
 
@@ -12,10 +13,9 @@ use super::{PATIENCE, node, run, soon, started_with};
 #[track_caller]
 fn takes<T: WrappedTypesupport + 'static>(test: &str, message: &T) {
     let mut tasks = NodeTasks::new(node("base", test));
-    let (values, server) = parameters::declare(tasks.node(), vec![velocity::declaration()]).unwrap();
-    tasks.spawn(server);
+    let parameters = tasks.declare(VelocityParameters::default()).unwrap().read();
     let (sender, received) = mpsc::channel();
-    velocity::subscribe(&mut tasks, &values, "cmd_vel", QosProfile::default(), move |twist| {
+    velocity::subscribe(&mut tasks, &parameters, "cmd_vel", QosProfile::default(), move |twist| {
         let _ = sender.send(twist.linear.x);
     })
     .unwrap();

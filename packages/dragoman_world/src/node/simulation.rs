@@ -264,7 +264,13 @@ fn note_commands(tasks: &mut NodeTasks, values: &Parameters, worlds: &Live, name
     let last = tasks.node().create_publisher::<Float64>("vrep/last_cmd_time", latched())?;
     let note = Note { worlds: worlds.clone(), last: last.into() };
     let base = format!("{namespace}/mobile_base/commands");
-    velocity::subscribe(tasks, values, &format!("{namespace}/cmd_vel"), Note::qos(), note.handler())?;
+    velocity::subscribe(
+        tasks,
+        &velocity::VelocityParameters { enable_stamped_cmd_vel: values.value("enable_stamped_cmd_vel") },
+        &format!("{namespace}/cmd_vel"),
+        Note::qos(),
+        note.handler(),
+    )?;
     note.of::<Twist>(tasks, &format!("{base}/velocity"))?;
     note.of::<Led>(tasks, &format!("{base}/led1"))?;
     note.of::<Led>(tasks, &format!("{base}/led2"))?;
