@@ -20,7 +20,6 @@ mod report;
 use std::time::Duration;
 
 use dragoman_io::serial::{Connection, Line, NoPort, REOPEN_TIME, lifecycle};
-use dragoman_ros::parameters::{self as ros_parameters, Declaration, Parameters};
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
 use futures::channel::oneshot;
@@ -30,6 +29,7 @@ use crate::base::Base;
 use crate::differential::driver as differential_driver;
 use crate::geometry::Geometry;
 use crate::kobuki::driver as kobuki_driver;
+use parameters::{BaseParameters, DifferentialParameters, KobukiParameters};
 
 /// Name of the node, and namespace of its own topics: `/mobile_base/sensors/core`.
 pub const NODE_NAME: &str = "mobile_base";
@@ -95,11 +95,14 @@ pub fn start_kobuki(
     connection: Connection,
     role: Role<'_>,
 ) -> Result<BaseNode, BaseNodeError> {
-    let mut start = Start::new(context, namespace, connection, role, parameters::kobuki)?;
-    let driver = kobuki_driver::Driver::new(parameters::kobuki_config(&start.values))?;
-    let line = start.line(driver);
-    let motion = start.serve(&line, parameters::geometry(&start.values))?;
-    let mut topics = kobuki::serve(&mut start.tasks, &line, &start.values, motion.topics, &motion.refusals)?;
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
+    let parameters = tasks.declare(KobukiParameters::new(connection.default_port(), role))?;
+    let values = parameters.read();
+    let mut start = Start { tasks, values: values.base.clone(), connection };
+    let line = start.line(kobuki_driver::Driver::new(values.config())?);
+    start.tasks.spawn(motion::follow_limits(parameters, |values| values.base.limits(), line.clone()));
+    let motion = start.serve(&line, values.base.geometry())?;
+    let mut topics = kobuki::serve(&mut start.tasks, &line, &values, motion.topics, &motion.refusals)?;
     let report = report::kobuki(start.tasks.node(), &line, motion.refusals)?;
     start.finish(line, KOBUKI_BAUD, move |line| topics.update(line), report)
 }
@@ -115,43 +118,31 @@ pub fn start_differential(
     connection: Connection,
     role: Role<'_>,
 ) -> Result<BaseNode, BaseNodeError> {
-    let mut start = Start::new(context, namespace, connection, role, parameters::differential)?;
-    let config = parameters::differential_config(&start.values)?;
-    let baud = u32::try_from(start.values.value::<i64>("baud")).unwrap_or(u32::MAX);
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
+    let parameters = tasks.declare(DifferentialParameters::new(connection.default_port(), role))?;
+    let values = parameters.read();
+    let config = values.config()?;
     let geometry = Ok(config.geometry);
+    let mut start = Start { tasks, values: values.base.clone(), connection };
     let line = start.line(differential_driver::Driver::new(config)?);
+    start.tasks.spawn(motion::follow_limits(parameters, |values| values.base.limits(), line.clone()));
     let motion = start.serve(&line, geometry)?;
     let report = report::differential(start.tasks.node(), &line, motion.refusals)?;
     let mut topics = differential::DifferentialTopics::new(motion.topics);
-    start.finish(line, baud, move |line| topics.update(line), report)
+    start.finish(line, values.baud, move |line| topics.update(line), report)
 }
 
 /// A node under construction.
 struct Start {
     tasks: NodeTasks,
-    values: Parameters,
+    values: BaseParameters,
     connection: Connection,
 }
 
 impl Start {
-    fn new(
-        context: &Context,
-        namespace: &str,
-        connection: Connection,
-        role: Role<'_>,
-        declarations: fn(&str, Role<'_>) -> Vec<Declaration>,
-    ) -> Result<Self, BaseNodeError> {
-        let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-        let declared = declarations(connection.default_port(), role);
-        let (values, server) = ros_parameters::declare(tasks.node(), declared)?;
-        tasks.spawn(server);
-        Ok(Self { tasks, values, connection })
-    }
-
     /// The line of this driver, in the device's time.
     fn line<B: Base>(&self, driver: B) -> Line<B> {
-        let port: String = self.values.value("device_port");
-        Line::in_time(driver, REOPEN_TIME, self.connection.timeline(&port))
+        Line::in_time(driver, REOPEN_TIME, self.connection.timeline(&self.values.device_port))
     }
 
     /// The parts that every base has.
@@ -160,7 +151,6 @@ impl Start {
         line: &Line<B>,
         geometry: Result<Geometry, BaseNodeError>,
     ) -> Result<motion::Served, BaseNodeError> {
-        self.tasks.spawn(motion::follow_limits(self.values.clone(), line.clone()));
         lifecycle::serve(&mut self.tasks, line)?;
         Ok(motion::serve(&mut self.tasks, line, &self.values, geometry?)?)
     }
@@ -174,10 +164,8 @@ impl Start {
         mut update: impl FnMut(&Line<B>) -> bool + Send + 'static,
         mut report: impl FnMut(&str) + Send + 'static,
     ) -> Result<BaseNode, BaseNodeError> {
-        let (mut open, place) = self
-            .connection
-            .opener(self.values.value("device_port"), baud)
-            .map_err(|NoPort| BaseNodeError::NoPort)?;
+        let (mut open, place) =
+            self.connection.opener(self.values.device_port, baud).map_err(|NoPort| BaseNodeError::NoPort)?;
         let reported = place.clone();
         self.tasks.every(REPORT_PERIOD, move || report(&reported))?;
         let (measured, first) = oneshot::channel();

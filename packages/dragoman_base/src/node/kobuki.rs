@@ -5,7 +5,6 @@ use std::time::Duration;
 use dragoman_geometry::Pose;
 use dragoman_io::serial::Line;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
 use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::{Empty, Int16MultiArray, String as Text};
@@ -15,6 +14,7 @@ use dragoman_ros::{Clock, Node, Publisher, QosProfile, Result, WrappedTypesuppor
 
 use super::messages::{self, SampleTimes};
 use super::motion::{MotionTopics, log_expired, log_motors, log_robot};
+use super::parameters::KobukiParameters;
 use crate::kobuki::driver::{Driver, Event, Led, LedColor, Record, Recorded, State};
 use crate::kobuki::wire::{ControllerGains, SoundSequence};
 use dragoman_ros::diagnostics::Refusals;
@@ -50,7 +50,7 @@ pub(super) struct KobukiTopics {
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     line: &Line<Driver>,
-    values: &Parameters,
+    values: &KobukiParameters,
     motion: MotionTopics,
     refusals: &Refusals,
 ) -> Result<KobukiTopics> {
@@ -59,14 +59,13 @@ pub(super) fn serve(
 }
 
 impl KobukiTopics {
-    fn new(node: &mut Node, values: &Parameters, motion: MotionTopics) -> Result<Self> {
+    fn new(node: &mut Node, values: &KobukiParameters, motion: MotionTopics) -> Result<Self> {
         let events = || QosProfile::default().keep_last(100);
         let latched = || QosProfile::default().keep_last(1).transient_local();
-        let publishes_places: bool = values.value("publish_sensor_tf");
-        let places = publishes_places.then(|| node.create_publisher("/tf_static", latched())).transpose()?;
+        let places =
+            values.publish_sensor_tf.then(|| node.create_publisher("/tf_static", latched())).transpose()?;
         if let Some(places) = &places {
-            places
-                .publish(&messages::sensor_places(&motion.stamp(), &values.value::<String>("base_frame")))?;
+            places.publish(&messages::sensor_places(&motion.stamp(), &values.base.base_frame))?;
         }
         let topics = Self {
             motion,

@@ -4,13 +4,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use dragoman_geometry::limits::Limits;
 use dragoman_geometry::{Pose, Twist, rotation_about_z};
 use dragoman_io::serial::Line;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
 use dragoman_ros::geometry_msgs::msg::{Quaternion, TransformStamped, Twist as TwistMessage};
 use dragoman_ros::nav_msgs::msg::Odometry;
-use dragoman_ros::parameters::Parameters;
+use dragoman_ros::parameters::{ParameterSet, Parameters};
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::shared::Switch;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
@@ -19,7 +20,7 @@ use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Clock, Node, Publisher, QosProfile, velocity};
 use futures::StreamExt;
 
-use super::parameters;
+use super::parameters::BaseParameters;
 use crate::base::{Base, Motion};
 use crate::geometry::Geometry;
 use dragoman_ros::diagnostics::Refusals;
@@ -34,7 +35,7 @@ pub(super) struct Served {
 pub(super) fn serve<B: Base>(
     tasks: &mut NodeTasks,
     line: &Line<B>,
-    values: &Parameters,
+    values: &BaseParameters,
     geometry: Geometry,
 ) -> dragoman_ros::Result<Served> {
     let refusals = Refusals::default();
@@ -47,7 +48,7 @@ pub(super) fn serve<B: Base>(
 fn serve_velocities<B: Base>(
     tasks: &mut NodeTasks,
     line: &Line<B>,
-    values: &Parameters,
+    values: &BaseParameters,
     refusals: &Refusals,
 ) -> dragoman_ros::Result<()> {
     let (line, refusals) = (line.clone(), refusals.clone());
@@ -60,13 +61,7 @@ fn serve_velocities<B: Base>(
     // Of queued velocities only the last counts.
     let newest = || QosProfile::default().keep_last(1);
     tasks.subscribe("~/commands/velocity", newest(), command.clone())?;
-    velocity::subscribe(
-        tasks,
-        &velocity::VelocityParameters { enable_stamped_cmd_vel: values.value("enable_stamped_cmd_vel") },
-        "cmd_vel",
-        newest(),
-        command,
-    )
+    velocity::subscribe(tasks, &values.cmd_vel, "cmd_vel", newest(), command)
 }
 
 fn serve_position2d<B: Base>(
@@ -121,10 +116,14 @@ fn serve_position2d<B: Base>(
 }
 
 /// Applies changed limit parameters.
-pub(super) async fn follow_limits<B: Base>(values: Parameters, line: Line<B>) {
-    let mut changes = values.changes();
+pub(super) async fn follow_limits<P: ParameterSet, B: Base>(
+    parameters: Parameters<P>,
+    limits: fn(&P) -> Limits,
+    line: Line<B>,
+) {
+    let mut changes = parameters.changes();
     while changes.next().await.is_some() {
-        if let Err(error) = line.with(|_, driver| driver.set_limits(parameters::limits(&values))) {
+        if let Err(error) = line.with(|_, driver| driver.set_limits(limits(&parameters.read()))) {
             tracing::warn!(%error, "limits");
         }
     }
@@ -143,20 +142,19 @@ pub(super) struct MotionTopics {
 }
 
 impl MotionTopics {
-    fn new(node: &mut Node, values: &Parameters, motors: Switch) -> dragoman_ros::Result<Self> {
-        let transform: bool = values.value("publish_tf");
+    fn new(node: &mut Node, values: &BaseParameters, motors: Switch) -> dragoman_ros::Result<Self> {
         Ok(Self {
             clock: node.get_ros_clock(),
             odometry: node.create_publisher("odom", QosProfile::default())?,
-            transform: transform
+            transform: values
+                .publish_tf
                 .then(|| node.create_publisher("/tf", QosProfile::default().keep_last(100)))
                 .transpose()?,
-            joints: node
-                .create_publisher(&values.value::<String>("joint_states_topic"), QosProfile::default())?,
+            joints: node.create_publisher(&values.joint_states_topic, QosProfile::default())?,
             motors,
-            odom_frame: values.value("odom_frame"),
-            base_frame: values.value("base_frame"),
-            wheel_names: vec![values.value("wheel_left_joint_name"), values.value("wheel_right_joint_name")],
+            odom_frame: values.odom_frame.clone(),
+            base_frame: values.base_frame.clone(),
+            wheel_names: vec![values.wheel_left_joint_name.clone(), values.wheel_right_joint_name.clone()],
         })
     }
 
