@@ -25,7 +25,6 @@ use std::time::Duration;
 use dragoman_io::can::Bus;
 use dragoman_ros::diagnostics::Diagnostics;
 use dragoman_ros::naming::find_joint;
-use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
@@ -38,6 +37,7 @@ use crate::driver::{
     StartError, State,
 };
 use crate::drives::DriveError;
+use parameters::ArmParameters;
 
 /// Settings of an arm's node.
 #[derive(Debug, Clone)]
@@ -148,17 +148,16 @@ pub fn start(
     open_bus: impl FnOnce(&BusSettings<'_>) -> Result<ArmBus, String>,
 ) -> Result<ArmNode, ArmNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &settings.namespace)?);
-    let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(&settings.drives))?;
-    tasks.spawn(server);
-    let config = parameters::group(&values, settings.joint_names.len()).map_err(ArmNodeError::Drives)?;
+    let parameters = tasks.declare(ArmParameters::new(&settings.drives))?.read();
+    let config = parameters.group(settings.joint_names.len()).map_err(ArmNodeError::Drives)?;
     let of_bus = BusSettings {
         group: &config,
-        can: values.value("can"),
-        control_mode: values.value("control_mode"),
-        bandwidth: values.value("control_bandwidth"),
-        velocity_limit: values.value("simulated_velocity_limit"),
-        dynamics: values.value("simulated_dynamics"),
-        payload: values.value("simulated_payload"),
+        can: parameters.can.clone(),
+        control_mode: parameters.control_mode.clone(),
+        bandwidth: parameters.control_bandwidth,
+        velocity_limit: parameters.simulated_velocity_limit,
+        dynamics: parameters.simulated_dynamics,
+        payload: parameters.simulated_payload.clone(),
     };
     let ArmBus { bus, clock, enable_at_start, controller } = open_bus(&of_bus).map_err(ArmNodeError::Bus)?;
     let mut group = Group::new(clock.now(), config).map_err(|error| ArmNodeError::Start(error.into()))?;
@@ -179,7 +178,7 @@ pub fn start(
         clock: node.get_ros_clock(),
         status: node.create_publisher("drive_status", latched())?,
         payload,
-        enable_at_start: enable_at_start || values.value("enable_at_start"),
+        enable_at_start: enable_at_start || parameters.enable_at_start,
         waiting: BTreeMap::new(),
         refusal: None,
         refused_commands: 0,
@@ -190,14 +189,14 @@ pub fn start(
     serve_switches(&mut tasks, &arm)?;
     joints::serve(&mut tasks, &arm)?;
     life::serve(&mut tasks, &arm)?;
-    trajectory::serve(&mut tasks, &arm, trajectory::Defaults::of(&values))?;
+    trajectory::serve(&mut tasks, &arm, trajectory::Defaults::of(&parameters))?;
 
     let commanded = Arc::clone(&arm);
     tasks.subscribe("joint_command", QosProfile::default(), move |message| {
         lock(&commanded).command(&message);
     })?;
     let measured = Arc::clone(&arm);
-    tasks.every(Duration::from_secs_f64(1.0 / values.value::<f64>("rate")), move || {
+    tasks.every(Duration::from_secs_f64(1.0 / parameters.rate), move || {
         let mut arm = lock(&measured);
         arm.handle_events();
         if let Some(state) = arm.joint_state()

@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use dragoman_io::serial::{Connection, Line, NoPort, REOPEN_TIME, SerialDriver, lifecycle};
 use dragoman_ros::diagnostics::Refusals;
-use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, sensor_msgs, std_msgs};
 use futures::channel::oneshot;
@@ -26,6 +25,7 @@ use futures::future::BoxFuture;
 
 use super::joints::{self, Joints};
 use crate::dynamixel::driver::{ConfigError, Driver, Event, Mode, Refusal, State};
+use parameters::DynamixelParameters;
 
 /// Name of the node.
 pub const NODE_NAME: &str = "widowx";
@@ -85,12 +85,11 @@ pub fn start(
     joint_states: &str,
 ) -> Result<DynamixelNode, DynamixelNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-    let declared = parameters::declarations(connection.default_port(), joint_states);
-    let (values, server) = ros_parameters::declare(tasks.node(), declared)?;
-    tasks.spawn(server);
-    let driver = Driver::new(parameters::config(&values)?).map_err(DynamixelNodeError::Config)?;
+    let defaults = DynamixelParameters::new(connection.default_port(), joint_states);
+    let parameters = tasks.declare(defaults)?.read();
+    let driver = Driver::new(parameters.config()?).map_err(DynamixelNodeError::Config)?;
     let names: Vec<String> = driver.names().map(str::to_owned).collect();
-    let port: String = values.value("device_port");
+    let port = parameters.device_port.clone();
     let line = Line::in_time(driver, REOPEN_TIME, connection.timeline(&port));
     let chain = Chain { line, refusals: Refusals::default(), names };
     joints::serve(&mut tasks, &chain)?;
@@ -99,11 +98,10 @@ pub fn start(
     tasks.subscribe("~/commands/begin_again", QosProfile::default(), move |_: std_msgs::msg::Empty| {
         begun.with(|now, driver| driver.begin_again(now));
     })?;
-    let mut topics = Topics::new(tasks.node(), &values.value::<String>("joint_states_topic"))?;
+    let mut topics = Topics::new(tasks.node(), &parameters.joint_states_topic)?;
     let mut report = report::publisher(tasks.node(), &chain)?;
 
-    let baud = u32::try_from(values.value::<i64>("baud")).unwrap_or(u32::MAX);
-    let (mut open, place) = connection.opener(port, baud).map_err(DynamixelNodeError::NoPort)?;
+    let (mut open, place) = connection.opener(port, parameters.baud).map_err(DynamixelNodeError::NoPort)?;
     let reported = place.clone();
     tasks.every(REPORT_PERIOD, move || report(&reported))?;
     let (measured, first) = oneshot::channel();

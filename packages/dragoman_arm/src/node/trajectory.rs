@@ -8,12 +8,12 @@ use dragoman_ros::control_msgs::action::FollowJointTrajectory::{
 use dragoman_ros::control_msgs::msg::JointTolerance;
 use dragoman_ros::fields::set_point_index;
 use dragoman_ros::naming::find_joint;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::{self, NodeTasks, Outcome};
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
 use dragoman_ros::{Clock, builtin_interfaces};
 use futures::future::{Either, select};
 
+use super::parameters::ArmParameters;
 use super::{SharedArm, lock};
 use crate::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
 use crate::driver::{End, Measured};
@@ -40,13 +40,9 @@ pub(super) struct Defaults {
 }
 
 impl Defaults {
-    pub(super) fn of(parameters: &Parameters) -> Self {
-        let tolerance = |name: &str| Some(parameters.value::<f64>(name)).filter(|value| *value > 0.0);
-        Self {
-            path: tolerance("path_tolerance"),
-            goal: tolerance("goal_tolerance"),
-            goal_time: parameters.value("goal_time"),
-        }
+    pub(super) fn of(parameters: &ArmParameters) -> Self {
+        let ArmParameters { path_tolerance: path, goal_tolerance: goal, goal_time, .. } = *parameters;
+        Self { path, goal, goal_time }
     }
 }
 
