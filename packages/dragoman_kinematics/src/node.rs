@@ -29,11 +29,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Parameters};
+use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
-    sensor_msgs, std_msgs,
+    parameters, sensor_msgs, std_msgs,
 };
 use dragoman_time::{now, since};
 use futures::StreamExt;
@@ -45,7 +45,7 @@ use crate::{Model, ModelError, Robot};
 
 pub use ik_services::serve_solver;
 pub use links::Links;
-pub use settings::declarations;
+pub use settings::{KinematicsParameters, MotionParameters};
 pub use surroundings::Surroundings;
 
 /// Settings of the node.
@@ -90,9 +90,13 @@ const WATCH_PERIOD: Duration = Duration::from_millis(100);
 /// Interval of log messages about a faulty stream of messages.
 const WARNING_PERIOD: Duration = Duration::from_secs(5);
 
-/// Description of the parameter `publish_tf` of both nodes.
-const PUBLISH_TF: &str =
-    "Publish the description and transforms; false if robot_state_publisher or another node does.";
+parameters! {
+    /// A parameter of both nodes.
+    pub struct PublishParameters {
+        /// Publish the description and transforms; false if robot_state_publisher or another node does.
+        publish_tf: bool = true;
+    }
+}
 
 /// A running kinematics node.
 #[derive(Debug)]
@@ -110,24 +114,24 @@ pub struct KinematicsNode {
 pub fn start(context: &Context, settings: KinematicsSettings) -> Result<KinematicsNode, KinematicsNodeError> {
     let robot = Robot::new(&settings.model)?;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "kinematics", &settings.namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), declarations(&settings.motion))?;
-    tasks.spawn(server);
-    let config = settings::motion_config(&parameters);
-    let publishes: bool = parameters.value("publish_tf");
-    let clearance: f64 = parameters.value("clearance");
-    let planning_time = parameters.clone();
+    let motion = MotionParameters::new(&settings.motion);
+    let parameters = tasks.declare(KinematicsParameters { motion, ..Default::default() })?;
+    let values = parameters.read();
+    let config = values.motion.config();
+    let publishes = values.publish.publish_tf;
+    let limited = parameters.clone();
     let links = if publishes { Links::new(tasks.node(), &settings.urdf)? } else { None };
     let mover = Mover::new(tasks.node(), robot.clone(), config, links)?;
     let mover = Arc::new(Mutex::new(mover));
-    let surroundings = Arc::new(Surroundings::new(&robot, &settings.urdf, clearance));
-    surroundings.avoid_world(parameters.value("avoid_world"));
+    let surroundings = Arc::new(Surroundings::new(&robot, &settings.urdf, values.clearance));
+    surroundings.avoid_world(values.avoid_world);
     let (changed, around) = (Arc::clone(&mover), Arc::clone(&surroundings));
     let mut changes = parameters.changes().ready_chunks(64);
     tasks.spawn(async move {
         // Parameters that were set together are handled together.
         while changes.next().await.is_some() {
             lock(&changed).configure(&parameters);
-            around.avoid_world(parameters.value("avoid_world"));
+            around.avoid_world(parameters.read().avoid_world);
         }
     });
     services::serve(&mut tasks, &mover)?;
@@ -135,7 +139,7 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     let configured = Arc::clone(&mover);
     let free = move || lock(&configured).config.free_rotation;
     surroundings::serve(&mut tasks, &surroundings)?;
-    let longest = move || Duration::from_secs_f64(planning_time.value("planning_time"));
+    let longest = move || limited.read().planning_time;
     planner::serve(&mut tasks, &mover, &robot, &surroundings, longest)?;
     serve_solver(&mut tasks, &robot, move || lock(&known).measured(), free, Some(surroundings))?;
 
@@ -342,8 +346,8 @@ impl Mover {
     }
 
     /// Applies changed parameters, all or none.
-    fn configure(&mut self, parameters: &Parameters) {
-        let config = settings::motion_config(parameters);
+    fn configure(&mut self, parameters: &Parameters<KinematicsParameters>) {
+        let config = parameters.read().motion.config();
         if config == self.config {
             return;
         }
@@ -352,7 +356,10 @@ impl Mover {
             Err(error) => {
                 tracing::warn!(%error, "parameters refused and reset to their old values");
                 self.trouble = Some(format!("parameters refused: {error}"));
-                settings::restore(parameters, &self.config);
+                let restored = parameters.update(|all| all.motion = MotionParameters::new(&self.config));
+                if let Err(reason) = restored {
+                    tracing::error!(reason, "the parameters in force could not be restored");
+                }
             }
         }
     }

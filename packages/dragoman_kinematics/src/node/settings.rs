@@ -1,248 +1,170 @@
 //! The node's parameters: the motion configuration as ROS parameters (lists of numbers, dots between levels).
 
-use dragoman_ros::parameters::{Declaration, Parameters, Range};
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
+use dragoman_ros::parameters;
 use nalgebra::{Unit, Vector3};
 
+use super::PublishParameters;
 use crate::FreeRotation;
 use crate::motion::{AxisBox, MotionConfig, Workspace};
 
 /// Large enough for every robot, small enough to detect a wrong unit.
-const POSITIVE: Range = Range::Double { from: 1e-6, to: 1e3 };
+const POSITIVE: RangeInclusive<f64> = 1e-6..=1e3;
 
 /// Parameters are finite: this position, rad or m, means no limit.
 const NO_LIMIT: f64 = 1e5;
 
-const POSITIONS: Range = Range::Double { from: -NO_LIMIT, to: NO_LIMIT };
-
-const CYCLES: Range = Range::Integer { from: 0, to: 1000 };
-
-/// The parameters of the node; `config` holds the defaults, which are those of the robot.
-pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
-    let cartesian = &config.cartesian;
-    let joint = &config.joint;
-    let via = &config.via_points;
-    let positive = |name, default: Vec<f64>, text| Declaration::new(name, default, text).within(POSITIVE);
-    let scalar = |name, default: f64, text| Declaration::new(name, default, text).within(POSITIVE);
-    vec![
-        positive(
-            "cartesian.max_velocity",
-            cartesian.max_velocity.to_vec(),
-            "Greatest speed of Cartesian motions along x, y, z (m/s) and about x, y, z (rad/s).",
-        ),
-        positive(
-            "cartesian.max_acceleration",
-            cartesian.max_acceleration.to_vec(),
-            "Greatest acceleration of Cartesian motions, m/s^2 (3) and rad/s^2 (3).",
-        ),
-        positive(
-            "cartesian.stop_acceleration",
-            cartesian.stop_acceleration.to_vec(),
-            "Deceleration of a stop, m/s^2 (3) and rad/s^2 (3).",
-        ),
-        scalar(
-            "clearance",
-            0.01,
-            "Distance that planned motions keep from all bodies, and the arm's links from each other, m; their start and goal \
-             one and a half times of it, links from each other twice.",
-        )
-        .read_only(),
-        Declaration::new(
-            "planning_time",
-            10.0,
-            "Longest search for a motion round obstacles, s.",
-        )
-        .within(Range::Double { from: 0.01, to: 600.0 }),
-        Declaration::new(
-            "avoid_world",
-            true,
-            "Whether motions are planned round the bodies of the simulated world, which come on world_scene.",
-        ),
-        Declaration::new(
-            "cartesian.limit_shapes",
-            cartesian.limit_shapes,
-            "Whether circles and sinusoids keep within cartesian.max_velocity and max_acceleration; if not, they have \
-             the requested period, as in the Ranger thesis.",
-        ),
-        Declaration::new(
-            "joint.lower",
-            limited(&joint.lower),
-            "Least position of each joint, rad or m, within its description's limits.",
-        )
-        .within(POSITIONS),
-        Declaration::new(
-            "joint.upper",
-            limited(&joint.upper),
-            "Greatest position of each joint, rad or m, within its description's limits.",
-        )
-        .within(POSITIONS),
-        positive(
-            "joint.max_velocity",
-            joint.max_velocity.clone(),
-            "Greatest speed of planned joint motions, rad/s or m/s, one per joint.",
-        ),
-        positive(
-            "joint.max_acceleration",
-            joint.max_acceleration.clone(),
-            "Greatest acceleration of planned joint motions, rad/s^2 or m/s^2, one per joint.",
-        ),
-        positive(
-            "joint.stop_acceleration",
-            joint.stop_acceleration.clone(),
-            "Deceleration of a stop in joint space, rad/s^2 or m/s^2, one per joint.",
-        ),
-        positive(
-            "joint.max_rate",
-            joint.max_rate.clone(),
-            "Greatest rate of a joint in twists and joint motions, rad/s or m/s, one per joint.",
-        ),
-        Declaration::new(
-            "joint.limit_paths",
-            joint.limit_paths,
-            "Whether lines and shapes slow down so that no joint exceeds joint.max_rate; if not, only the drives limit \
-             the joints there, as in the Ranger thesis.",
-        ),
-        Declaration::new(
-            "workspace.bounds",
-            flat(&config.workspace.bounds),
-            "Allowed region of the tool: x min, x max, y min, y max, z min, z max in m, base frame.",
-        ),
-        Declaration::new(
-            "workspace.forbidden",
-            config.workspace.forbidden.iter().flat_map(flat).collect::<Vec<_>>(),
-            "Boxes that the tool must not enter: six numbers each, as in workspace.bounds.",
-        ),
-        Declaration::new(
-            "free_rotation",
-            config.free_rotation.to_string().as_str(),
-            "Rotation of the tool that does not count in Cartesian motions and compute_ik: none, all, about or tilt \
-             with an axis of the tool frame (about z: the tool may turn about z; tilt z: z may tilt, the tool does not \
-             turn about it; about 0 0.6 0.8: any axis). Arms with five joints need one.",
-        ),
-        Declaration::new(
-            "singularity_margin",
-            config.singularity_margin,
-            "Manipulability that twists do not fall below, m^3: the tool turns aside instead; 0: twists lead into \
-             singularities. For arms with at least six joints.",
-        )
-        .within(Range::Double { from: 0.0, to: 1e3 }),
-        Declaration::new(
-            "null_space_rate",
-            config.null_space_rate,
-            "Greatest rate of joints by which arms with more than six turn away from singularities during Cartesian \
-             motions, while the tool stays on its path, rad/s or m/s; 0: they do not.",
-        )
-        .within(Range::Double { from: 0.0, to: 1e3 }),
-        scalar(
-            "via_points.cartesian",
-            via.cartesian,
-            "A via point counts as reached within this distance, m + rad.",
-        ),
-        scalar(
-            "via_points.cartesian_coarse",
-            via.cartesian_coarse,
-            "After via_points.cycles a via point counts as reached within this distance, m + rad.",
-        ),
-        scalar(
-            "via_points.joint",
-            via.joint,
-            "A joint via point counts as reached within this distance, rad (Euclidean norm).",
-        ),
-        scalar(
-            "via_points.joint_coarse",
-            via.joint_coarse,
-            "After via_points.cycles a joint via point counts as reached within this distance, rad.",
-        ),
-        Declaration::new(
-            "via_points.cycles",
-            i64::from(via.cycles),
-            "Cycles to wait at a via point for the fine tolerance.",
-        )
-        .within(CYCLES),
-        scalar(
-            "divergence_tolerance",
-            config.divergence_tolerance,
-            "Error of inverse kinematics, relative to the measured pose, above which the arm holds, m + rad.",
-        ),
-        scalar(
-            "twist_timeout",
-            config.twist_timeout,
-            "A twist command that is not repeated within this time stops the motion, s.",
-        ),
-        scalar(
-            "measurement_timeout",
-            config.measurement_timeout,
-            "Time without joint_states after which every motion is dropped, s.",
-        ),
-        scalar(
-            "max_time_step",
-            config.max_time_step,
-            "Longest accepted cycle, s; a longer one counts as this long.",
-        )
-        .read_only(),
-        Declaration::new(
-            "mode_switch_cycles",
-            i64::from(config.mode_switch_cycles),
-            "Cycles without a command after a switch of the mode.",
-        )
-        .within(CYCLES)
-        .read_only(),
-        scalar(
-            "stop_following_error",
-            config.stop_following_error,
-            "Lag of a joint beyond which a stop returns the command to the measured position, rad or m.",
-        ),
-        Declaration::new("publish_tf", true, super::PUBLISH_TF).read_only(),
-    ]
+parameters! {
+    /// The parameters of the node.
+    pub struct KinematicsParameters {
+        ..motion: MotionParameters;
+        ..publish: PublishParameters;
+        /// Distance that planned motions keep from all bodies, and the arm's links from each other, m; their start and goal
+        /// one and a half times of it, links from each other twice.
+        clearance: f64 = 0.01, in POSITIVE;
+        /// Longest search for a motion round obstacles, s.
+        planning_time: Duration = 10.0, in 0.01..=600.0, settable;
+        /// Whether motions are planned round the bodies of the simulated world, which come on world_scene.
+        avoid_world: bool = true, settable;
+    }
 }
 
-/// The motion configuration of the parameters, not yet checked as a whole.
-pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
-    let list = |name: &str| parameters.value::<Vec<f64>>(name);
-    let number = |name: &str| parameters.value::<f64>(name);
-    let count = |name: &str| u32::try_from(parameters.value::<i64>(name)).unwrap_or_default();
-    let mut config = MotionConfig::default();
-    config.cartesian.max_velocity = six(&list("cartesian.max_velocity"));
-    config.cartesian.max_acceleration = six(&list("cartesian.max_acceleration"));
-    config.cartesian.stop_acceleration = six(&list("cartesian.stop_acceleration"));
-    config.joint.lower = unlimited(&list("joint.lower"));
-    config.joint.upper = unlimited(&list("joint.upper"));
-    config.joint.max_velocity = list("joint.max_velocity");
-    config.joint.max_acceleration = list("joint.max_acceleration");
-    config.joint.stop_acceleration = list("joint.stop_acceleration");
-    config.joint.max_rate = list("joint.max_rate");
-    config.joint.limit_paths = parameters.value("joint.limit_paths");
-    config.cartesian.limit_shapes = parameters.value("cartesian.limit_shapes");
-    config.workspace = Workspace {
-        bounds: boxed(&six(&list("workspace.bounds"))),
-        forbidden: list("workspace.forbidden").chunks(6).map(|chunk| boxed(&six(chunk))).collect(),
-    };
-    config.free_rotation = free_rotation(&parameters.value::<String>("free_rotation"));
-    config.singularity_margin = number("singularity_margin");
-    config.null_space_rate = number("null_space_rate");
-    config.via_points.cartesian = number("via_points.cartesian");
-    config.via_points.cartesian_coarse = number("via_points.cartesian_coarse");
-    config.via_points.joint = number("via_points.joint");
-    config.via_points.joint_coarse = number("via_points.joint_coarse");
-    config.via_points.cycles = count("via_points.cycles");
-    config.divergence_tolerance = number("divergence_tolerance");
-    config.twist_timeout = number("twist_timeout");
-    config.measurement_timeout = number("measurement_timeout");
-    config.max_time_step = number("max_time_step");
-    config.mode_switch_cycles = count("mode_switch_cycles");
-    config.stop_following_error = number("stop_following_error");
-    config
+parameters! {
+    /// The motion configuration.
+    pub struct MotionParameters {
+        /// Greatest speed of Cartesian motions along x, y, z (m/s) and about x, y, z (rad/s).
+        cartesian_max_velocity as "cartesian.max_velocity": Vec<f64>, in POSITIVE, settable;
+        /// Greatest acceleration of Cartesian motions, m/s^2 (3) and rad/s^2 (3).
+        cartesian_max_acceleration as "cartesian.max_acceleration": Vec<f64>, in POSITIVE, settable;
+        /// Deceleration of a stop, m/s^2 (3) and rad/s^2 (3).
+        cartesian_stop_acceleration as "cartesian.stop_acceleration": Vec<f64>, in POSITIVE, settable;
+        /// Whether circles and sinusoids keep within cartesian.max_velocity and max_acceleration; if not, they have the
+        /// requested period, as in the Ranger thesis.
+        cartesian_limit_shapes as "cartesian.limit_shapes": bool, settable;
+        /// Least position of each joint, rad or m, within its description's limits.
+        joint_lower as "joint.lower": Vec<f64>, in -NO_LIMIT..=NO_LIMIT, settable;
+        /// Greatest position of each joint, rad or m, within its description's limits.
+        joint_upper as "joint.upper": Vec<f64>, in -NO_LIMIT..=NO_LIMIT, settable;
+        /// Greatest speed of planned joint motions, rad/s or m/s, one per joint.
+        joint_max_velocity as "joint.max_velocity": Vec<f64>, in POSITIVE, settable;
+        /// Greatest acceleration of planned joint motions, rad/s^2 or m/s^2, one per joint.
+        joint_max_acceleration as "joint.max_acceleration": Vec<f64>, in POSITIVE, settable;
+        /// Deceleration of a stop in joint space, rad/s^2 or m/s^2, one per joint.
+        joint_stop_acceleration as "joint.stop_acceleration": Vec<f64>, in POSITIVE, settable;
+        /// Greatest rate of a joint in twists and joint motions, rad/s or m/s, one per joint.
+        joint_max_rate as "joint.max_rate": Vec<f64>, in POSITIVE, settable;
+        /// Whether lines and shapes slow down so that no joint exceeds joint.max_rate; if not, only the drives limit
+        /// the joints there, as in the Ranger thesis.
+        joint_limit_paths as "joint.limit_paths": bool, settable;
+        /// Allowed region of the tool: x min, x max, y min, y max, z min, z max in m, base frame.
+        workspace_bounds as "workspace.bounds": Vec<f64>, settable;
+        /// Boxes that the tool must not enter: six numbers each, as in workspace.bounds.
+        workspace_forbidden as "workspace.forbidden": Vec<f64>, settable;
+        /// Rotation of the tool that does not count in Cartesian motions and compute_ik: none, all, about or tilt with
+        /// an axis of the tool frame (about z: the tool may turn about z; tilt z: z may tilt, the tool does not turn
+        /// about it; about 0 0.6 0.8: any axis). Arms with five joints need one.
+        free_rotation: String, settable;
+        /// Manipulability that twists do not fall below, m^3: the tool turns aside instead; 0: twists lead into
+        /// singularities. For arms with at least six joints.
+        singularity_margin: f64, in 0.0..=1e3, settable;
+        /// Greatest rate of joints by which arms with more than six turn away from singularities during Cartesian
+        /// motions, while the tool stays on its path, rad/s or m/s; 0: they do not.
+        null_space_rate: f64, in 0.0..=1e3, settable;
+        /// A via point counts as reached within this distance, m + rad.
+        via_points_cartesian as "via_points.cartesian": f64, in POSITIVE, settable;
+        /// After via_points.cycles a via point counts as reached within this distance, m + rad.
+        via_points_cartesian_coarse as "via_points.cartesian_coarse": f64, in POSITIVE, settable;
+        /// A joint via point counts as reached within this distance, rad (Euclidean norm).
+        via_points_joint as "via_points.joint": f64, in POSITIVE, settable;
+        /// After via_points.cycles a joint via point counts as reached within this distance, rad.
+        via_points_joint_coarse as "via_points.joint_coarse": f64, in POSITIVE, settable;
+        /// Cycles to wait at a via point for the fine tolerance.
+        via_points_cycles as "via_points.cycles": u32, in 0..=1000, settable;
+        /// Error of inverse kinematics, relative to the measured pose, above which the arm holds, m + rad.
+        divergence_tolerance: f64, in POSITIVE, settable;
+        /// A twist command that is not repeated within this time stops the motion, s.
+        twist_timeout: f64, in POSITIVE, settable;
+        /// Time without joint_states after which every motion is dropped, s.
+        measurement_timeout: f64, in POSITIVE, settable;
+        /// Longest accepted cycle, s; a longer one counts as this long.
+        max_time_step: f64, in POSITIVE;
+        /// Cycles without a command after a switch of the mode.
+        mode_switch_cycles: u32, in 0..=1000;
+        /// Lag of a joint beyond which a stop returns the command to the measured position, rad or m.
+        stop_following_error: f64, in POSITIVE, settable;
+    }
 }
 
-/// Resets the parameters to those of the configuration in force, as far as they may change.
-pub(super) fn restore(parameters: &Parameters, config: &MotionConfig) {
-    // These are not part of it.
-    let is_other = |declared: &Declaration| ["planning_time", "avoid_world"].contains(&declared.name);
-    let values =
-        declarations(config).into_iter().filter(|declared| !declared.read_only && !is_other(declared));
-    let values = values.map(|declared| (declared.name.to_owned(), declared.default)).collect();
-    if let Err(reason) = parameters.set(values) {
-        tracing::error!(reason, "the parameters in force could not be restored");
+impl MotionParameters {
+    /// The parameters of a configuration, for example that of the robot.
+    pub fn new(config: &MotionConfig) -> Self {
+        let MotionConfig { cartesian, joint, via_points: via, .. } = config;
+        Self {
+            cartesian_max_velocity: cartesian.max_velocity.to_vec(),
+            cartesian_max_acceleration: cartesian.max_acceleration.to_vec(),
+            cartesian_stop_acceleration: cartesian.stop_acceleration.to_vec(),
+            cartesian_limit_shapes: cartesian.limit_shapes,
+            joint_lower: limited(&joint.lower),
+            joint_upper: limited(&joint.upper),
+            joint_max_velocity: joint.max_velocity.clone(),
+            joint_max_acceleration: joint.max_acceleration.clone(),
+            joint_stop_acceleration: joint.stop_acceleration.clone(),
+            joint_max_rate: joint.max_rate.clone(),
+            joint_limit_paths: joint.limit_paths,
+            workspace_bounds: flat(&config.workspace.bounds),
+            workspace_forbidden: config.workspace.forbidden.iter().flat_map(flat).collect(),
+            free_rotation: config.free_rotation.to_string(),
+            singularity_margin: config.singularity_margin,
+            null_space_rate: config.null_space_rate,
+            via_points_cartesian: via.cartesian,
+            via_points_cartesian_coarse: via.cartesian_coarse,
+            via_points_joint: via.joint,
+            via_points_joint_coarse: via.joint_coarse,
+            via_points_cycles: via.cycles,
+            divergence_tolerance: config.divergence_tolerance,
+            twist_timeout: config.twist_timeout,
+            measurement_timeout: config.measurement_timeout,
+            max_time_step: config.max_time_step,
+            mode_switch_cycles: config.mode_switch_cycles,
+            stop_following_error: config.stop_following_error,
+        }
+    }
+
+    /// The motion configuration, not yet checked as a whole.
+    pub(super) fn config(&self) -> MotionConfig {
+        let mut config = MotionConfig::default();
+        config.cartesian.max_velocity = six(&self.cartesian_max_velocity);
+        config.cartesian.max_acceleration = six(&self.cartesian_max_acceleration);
+        config.cartesian.stop_acceleration = six(&self.cartesian_stop_acceleration);
+        config.cartesian.limit_shapes = self.cartesian_limit_shapes;
+        config.joint.lower = unlimited(&self.joint_lower);
+        config.joint.upper = unlimited(&self.joint_upper);
+        config.joint.max_velocity.clone_from(&self.joint_max_velocity);
+        config.joint.max_acceleration.clone_from(&self.joint_max_acceleration);
+        config.joint.stop_acceleration.clone_from(&self.joint_stop_acceleration);
+        config.joint.max_rate.clone_from(&self.joint_max_rate);
+        config.joint.limit_paths = self.joint_limit_paths;
+        config.workspace = Workspace {
+            bounds: boxed(&six(&self.workspace_bounds)),
+            forbidden: self.workspace_forbidden.chunks(6).map(|chunk| boxed(&six(chunk))).collect(),
+        };
+        config.free_rotation = free_rotation(&self.free_rotation);
+        config.singularity_margin = self.singularity_margin;
+        config.null_space_rate = self.null_space_rate;
+        config.via_points.cartesian = self.via_points_cartesian;
+        config.via_points.cartesian_coarse = self.via_points_cartesian_coarse;
+        config.via_points.joint = self.via_points_joint;
+        config.via_points.joint_coarse = self.via_points_joint_coarse;
+        config.via_points.cycles = self.via_points_cycles;
+        config.divergence_tolerance = self.divergence_tolerance;
+        config.twist_timeout = self.twist_timeout;
+        config.measurement_timeout = self.measurement_timeout;
+        config.max_time_step = self.max_time_step;
+        config.mode_switch_cycles = self.mode_switch_cycles;
+        config.stop_following_error = self.stop_following_error;
+        config
     }
 }
 

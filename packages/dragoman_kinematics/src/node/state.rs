@@ -12,14 +12,13 @@ use std::time::{Duration, Instant};
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
-use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, std_msgs};
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, parameters, std_msgs};
 use dragoman_time::{now, since};
 
-use super::{PUBLISH_TF, WARNING_PERIOD, latched};
+use super::{PublishParameters, WARNING_PERIOD, latched};
 use crate::ModelError;
 use crate::state::{JointReadings, Merge, Merged, Transform, Tree};
 
@@ -76,30 +75,25 @@ pub enum StateNodeError {
 
 dragoman_ros::from_node_error!(StateNodeError);
 
-/// The parameters of the node.
-pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
-    let description = "Text of the robot's URDF; empty: robot_description_file, or the program's own.";
-    let declared = [
-        Declaration::new("robot_description", "", description),
-        Declaration::new("robot_description_file", "", "File with the robot's URDF."),
-        Declaration::new(
-            "source_list",
-            settings.sources.clone(),
-            "Topics (sensor_msgs/JointState) whose joints are merged, in this order; empty: all joints are at zero.",
-        ),
-        Declaration::new(
-            "rate",
-            25.0,
-            "Minimum rate of joint_states while any source is active, Hz; also published when all sources have sent.",
-        )
-        .within(Range::Double { from: 1.0, to: 1000.0 }),
-        Declaration::new("source_timeout", 1.0, "Time after which a silent source is left out, s.")
-            .within(Range::Double { from: 0.02, to: 60.0 }),
-        Declaration::new("frame_prefix", &*settings.frame_prefix, "Prefix of all frame names, for example robot1/."),
-        Declaration::new("publish_tf", true, PUBLISH_TF),
-        Declaration::new("publish_joint_states", true, "Publish the merged joints; false if the only source is joint_states itself."),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+parameters! {
+    /// The parameters of the node.
+    pub struct StateParameters {
+        ..publish: PublishParameters;
+        /// Text of the robot's URDF; empty: robot_description_file, or the program's own.
+        robot_description: Option<String>;
+        /// File with the robot's URDF.
+        robot_description_file: Option<String>;
+        /// Topics (sensor_msgs/JointState) whose joints are merged, in this order; empty: all joints are at zero.
+        source_list: Vec<String>;
+        /// Minimum rate of joint_states while any source is active, Hz; also published when all sources have sent.
+        rate: f64 = 25.0, in 1.0..=1000.0;
+        /// Time after which a silent source is left out, s.
+        source_timeout: Duration = 1.0, in 0.02..=60.0;
+        /// Prefix of all frame names, for example robot1/.
+        frame_prefix: String;
+        /// Publish the merged joints; false if the only source is joint_states itself.
+        publish_joint_states: bool = true;
+    }
 }
 
 /// Starts the node.
@@ -108,9 +102,13 @@ pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
 /// An invalid description; a source that the node itself publishes; an error of the middleware.
 pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode, StateNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), &settings.node_name, &settings.namespace)?);
-    let (values, server) = parameters::declare(tasks.node(), declarations(settings))?;
-    tasks.spawn(server);
-    let urdf = description(&values, &settings.urdf)?;
+    let parameters = tasks.declare(StateParameters {
+        source_list: settings.sources.clone(),
+        frame_prefix: settings.frame_prefix.clone(),
+        ..StateParameters::default()
+    })?;
+    let parameters = parameters.read();
+    let urdf = description(&parameters, &settings.urdf)?;
     let tree = if urdf.is_empty() { None } else { Some(Tree::from_urdf(&urdf)?) };
     // The program has warned of those of its own.
     if urdf != settings.urdf {
@@ -118,13 +116,12 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
             tracing::warn!("robot_description, {note}");
         }
     }
-    let sources: Vec<String> = values.value("source_list");
+    let sources = parameters.source_list.clone();
     if tree.is_none() && sources.is_empty() {
         return Err(StateNodeError::Nothing);
     }
-    let publishes: bool = values.value("publish_joint_states");
     let mut known: Vec<String> = Vec::new();
-    if publishes {
+    if parameters.publish_joint_states {
         known.push(in_namespace(&settings.namespace, JOINT_STATES));
     }
     for topic in &sources {
@@ -135,8 +132,8 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
         known.push(full);
     }
 
-    let robot = Arc::new(Mutex::new(Robot::new(tasks.node(), &values, tree, sources.len())?));
-    let description = if values.value("publish_tf") && !urdf.is_empty() {
+    let robot = Arc::new(Mutex::new(Robot::new(tasks.node(), &parameters, tree, sources.len())?));
+    let description = if parameters.publish.publish_tf && !urdf.is_empty() {
         let publisher = tasks.node().create_publisher("robot_description", latched())?;
         publisher.publish(&std_msgs::msg::String { data: urdf })?;
         Some(publisher)
@@ -150,7 +147,7 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
         })?;
     }
     if !sources.is_empty() {
-        let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
+        let period = Duration::from_secs_f64(1.0 / parameters.rate);
         let polled = Arc::clone(&robot);
         tasks.every(period, move || lock(&polled).poll())?;
     }
@@ -164,16 +161,13 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
 }
 
 /// The text of the URDF selected by the parameters, or `default`.
-fn description(values: &Parameters, default: &str) -> Result<String, StateNodeError> {
-    let text: String = values.value("robot_description");
-    let path: String = values.value("robot_description_file");
-    match (text.is_empty(), path.is_empty()) {
-        (false, _) => Ok(text),
-        (true, true) => Ok(default.to_owned()),
-        (true, false) => {
-            let bytes = std::fs::read(&path);
-            let (text, note) =
-                dragoman_urdf::decode(&bytes.map_err(|source| StateNodeError::File { path, source })?);
+fn description(parameters: &StateParameters, default: &str) -> Result<String, StateNodeError> {
+    match (&parameters.robot_description, &parameters.robot_description_file) {
+        (Some(text), _) => Ok(text.clone()),
+        (None, None) => Ok(default.to_owned()),
+        (None, Some(path)) => {
+            let failed = |source| StateNodeError::File { path: path.clone(), source };
+            let (text, note) = dragoman_urdf::decode(&std::fs::read(path).map_err(failed)?);
             if let Some(note) = note {
                 tracing::warn!("robot_description, {note}");
             }
@@ -213,14 +207,13 @@ struct Robot {
 impl Robot {
     fn new(
         node: &mut Node,
-        values: &Parameters,
+        parameters: &StateParameters,
         mut tree: Option<Tree>,
         sources: usize,
     ) -> Result<Self, StateNodeError> {
-        let seconds = |name: &str| Duration::from_secs_f64(values.value(name));
-        let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
-        let prefix: String = values.value("frame_prefix");
-        let with_tf = values.value::<bool>("publish_tf") && tree.is_some();
+        let period = Duration::from_secs_f64(1.0 / parameters.rate);
+        let prefix = parameters.frame_prefix.clone();
+        let with_tf = parameters.publish.publish_tf && tree.is_some();
         let is_moved = sources > 0;
         let (mut transforms, mut fixed) = (None, None);
         if let Some(tree) = tree.as_mut().filter(|_| with_tf) {
@@ -237,14 +230,14 @@ impl Robot {
             publisher.publish(&TFMessage { transforms: all })?;
             fixed = Some(publisher);
         }
-        let joints = if is_moved && values.value("publish_joint_states") {
+        let joints = if is_moved && parameters.publish_joint_states {
             Some(node.create_publisher(JOINT_STATES, QosProfile::default())?)
         } else {
             None
         };
         Ok(Self {
             tree,
-            merge: Merge::new(sources, period, seconds("source_timeout")),
+            merge: Merge::new(sources, period, parameters.source_timeout),
             start: now(),
             joints,
             transforms,
