@@ -51,7 +51,7 @@ use dragoman_geometry::Twist;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::shared::listened;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Clock, Context, Node, parameters as ros_parameters};
+use dragoman_ros::{Clock, Context, Node};
 
 use crate::WorldError;
 use crate::{LoadError, World, Worlds};
@@ -61,6 +61,7 @@ use dragoman_sim::serial::edge::Timeline;
 use driven::Driven;
 pub use driven::{Devices, DrivenRobot};
 use pace::{Pace, Speed};
+use parameters::WorldParameters;
 use rhythm::Rhythm;
 use topics::Sources;
 
@@ -150,42 +151,43 @@ pub fn start(
     driven: Vec<DrivenRobot>,
 ) -> Result<WorldNode, WorldNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-    let (values, server) =
-        ros_parameters::declare(tasks.node(), parameters::declarations(world_file, planners))?;
-    tasks.spawn(server);
-    let loader = parameters::loader(&values)?;
+    let defaults = WorldParameters {
+        world_file: world_file.to_owned(),
+        planners: planners.to_vec(),
+        ..WorldParameters::default()
+    };
+    let parameters = tasks.declare(defaults)?.read();
+    let loader = parameters::loader(&parameters)?;
     let worlds = loader()?;
-    let file: String = values.value("world_file");
+    let file = &parameters.world_file;
     for note in worlds.worlds().iter().flat_map(World::notes) {
         let separator = if file.is_empty() { "" } else { ", " };
         tracing::warn!("{file}{separator}{note}");
     }
     let names = worlds.worlds().iter().map(|world| world.name().to_owned()).collect();
-    let timeout = Duration::from_secs_f64(values.value("command_timeout"));
-    let is_free = values.value("as_fast_as_possible");
-    let speed =
-        if is_free { Speed::AsFastAsPossible } else { Speed::Factor(values.value("real_time_factor")) };
-    let pace = Pace::new(worlds, speed, timeout);
+    let is_free = parameters.as_fast_as_possible;
+    let speed = if is_free { Speed::AsFastAsPossible } else { Speed::Factor(parameters.real_time_factor) };
+    let pace = Pace::new(worlds, speed, parameters.command_timeout);
     let mut rhythm = Rhythm::new(is_free);
     let live = Live::new(pace, driven.into_iter().map(Driven::new).collect(), loader);
-    let stamps = Stamps::new(tasks.node(), is_free || values.value("publish_clock"));
+    let stamps = Stamps::new(tasks.node(), is_free || parameters.publish_clock);
     services::serve(&mut tasks, &live)?;
     driven::serve(&mut tasks, &live)?;
     let robots = robots::serve(&mut tasks, &live)?;
     let descriptions = descriptions::serve(&mut tasks, &live)?;
     let sensors = sensors::find(&live)?;
-    lasers::serve(&mut tasks, &live, &stamps, &sensors, values.value("rate"), &mut rhythm)?;
-    let is_grey = values.value::<String>("depth_encoding") == parameters::GREY;
+    lasers::serve(&mut tasks, &live, &stamps, &sensors, parameters.rate, &mut rhythm)?;
+    let is_grey = parameters.depth_encoding == parameters::GREY;
     cameras::serve(&mut tasks, &live, &stamps, &sensors, is_grey)?;
     topics::serve(
         &mut tasks,
         &live,
         &stamps,
         Sources { robots, descriptions, sensors },
-        &values,
+        parameters.rate,
         &mut rhythm,
     )?;
-    scenes::serve(&mut tasks, &live, &values, &mut rhythm)?;
+    scenes::serve(&mut tasks, &live, &parameters.planners, &mut rhythm)?;
     rhythm.start(&mut tasks, &live);
     let report = report::report(tasks.node(), &live)?;
     tasks.every(REPORT_PERIOD, report)?;

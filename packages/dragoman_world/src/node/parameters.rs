@@ -1,8 +1,9 @@
 //! The parameters, and loading the worlds.
 
 use std::path::Path;
+use std::time::Duration;
 
-use dragoman_ros::parameters::{Declaration, Parameters, Range};
+use dragoman_ros::parameters;
 
 use super::control::Loader;
 use super::{WorldNodeError, frames};
@@ -12,67 +13,39 @@ use crate::{SCENES, Worlds};
 const METRES: &str = "32FC1";
 pub(super) const GREY: &str = "mono8";
 
-/// The parameters of the node; `world_file` and `planners` are the defaults of the parameters with these names.
-pub fn declarations(world_file: &str, planners: &[String]) -> Vec<Declaration> {
-    let declared = [
-        Declaration::new(
-            "world_file",
-            world_file,
-            "YAML file of the worlds, or a scene: lab, laboratory, corridor; empty: lab.",
-        ),
-        Declaration::new(
-            "planners",
-            planners.to_vec(),
-            "Arms of the world whose planners get the bodies around them, as ARM=NAMESPACE, the namespace of the arm's nodes: \
-             topic world_scene there. Arms that the world does not have get none.",
-        ),
-        Declaration::new("seed", -1, "Seed of all noise; -1: that of each world's file.")
-            .within(Range::Integer { from: -1, to: u32::MAX.into() }),
-        Declaration::new(
-            "as_original",
-            true,
-            "Whether Apolo's services measure odometry, landmarks and ultrasonic ranges as the original Apolo.",
-        ),
-        Declaration::new("rate", 20.0, "Maximum rate of publishing changes, Hz.")
-            .within(Range::Double { from: 0.1, to: 200.0 }),
-        Declaration::new(
-            "real_time_factor",
-            1.0,
-            "Speed of the worlds' time relative to real time; 0: paused, advanced by service advance.",
-        )
-        .within(Range::Double { from: 0.0, to: 100.0 }),
-        Declaration::new(
-            "as_fast_as_possible",
-            false,
-            "Run the worlds' time as fast as possible, with /clock; real_time_factor is ignored.",
-        ),
-        Declaration::new(
-            "depth_encoding",
-            METRES,
-            "Encoding of the depth images of all cameras, depth/image: 32FC1, m, NaN where nothing was measured; or \
-             mono8, the grey values of the TurtleBot thesis: 255 at the minimum range, 0 at the maximum and where \
-             nothing was measured.",
-        )
-        .within(Range::OneOf(&[METRES, GREY])),
-        Declaration::new(
-            "publish_clock",
-            false,
-            "Publish the worlds' time on /clock, and stamp all messages with it.",
-        ),
-        Declaration::new(
-            "command_timeout",
-            0.6,
-            "A velocity expires when it is not repeated for this long, s.",
-        )
-        .within(Range::Double { from: 0.01, to: 60.0 }),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+parameters! {
+    /// The parameters of the node.
+    pub struct WorldParameters {
+        /// YAML file of the worlds, or a scene: lab, laboratory, corridor; empty: lab.
+        world_file: String;
+        /// Arms of the world whose planners get the bodies around them, as ARM=NAMESPACE, the namespace of the arm's nodes:
+        /// topic world_scene there. Arms that the world does not have get none.
+        planners: Vec<String>;
+        /// Seed of all noise; -1: that of each world's file.
+        seed: i64 = -1, in -1..=u32::MAX.into();
+        /// Whether Apolo's services measure odometry, landmarks and ultrasonic ranges as the original Apolo.
+        as_original: bool = true;
+        /// Maximum rate of publishing changes, Hz.
+        rate: f64 = 20.0, in 0.1..=200.0;
+        /// Speed of the worlds' time relative to real time; 0: paused, advanced by service advance.
+        real_time_factor: f64 = 1.0, in 0.0..=100.0;
+        /// Run the worlds' time as fast as possible, with /clock; real_time_factor is ignored.
+        as_fast_as_possible: bool;
+        /// Encoding of the depth images of all cameras, depth/image: 32FC1, m, NaN where nothing was measured; or
+        /// mono8, the grey values of the TurtleBot thesis: 255 at the minimum range, 0 at the maximum and where
+        /// nothing was measured.
+        depth_encoding: String = METRES, in &[METRES, GREY];
+        /// Publish the worlds' time on /clock, and stamp all messages with it.
+        publish_clock: bool;
+        /// A velocity expires when it is not repeated for this long, s.
+        command_timeout: Duration = 0.6, in 0.01..=60.0;
+    }
 }
 
 /// Loads the worlds; again as they were, whenever it is called. Files used by the world file are searched in its folder.
-pub(super) fn loader(values: &Parameters) -> Result<Loader, WorldNodeError> {
-    let path: String = values.value("world_file");
-    let seed = u64::try_from(values.value::<i64>("seed")).ok();
+pub(super) fn loader(parameters: &WorldParameters) -> Result<Loader, WorldNodeError> {
+    let path = parameters.world_file.clone();
+    let seed = u64::try_from(parameters.seed).ok();
     let is_scene = path.is_empty() || SCENES.iter().any(|(name, _)| *name == path);
     let text = if is_scene {
         String::new()
@@ -88,7 +61,7 @@ pub(super) fn loader(values: &Parameters) -> Result<Loader, WorldNodeError> {
         }
         text
     };
-    let as_original = values.value("as_original");
+    let as_original = parameters.as_original;
     Ok(Box::new(move || worlds(&path, &text, seed, as_original)))
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use dragoman_ros::geometry_msgs::msg::Point;
 use dragoman_ros::moveit_msgs::msg::{CollisionObject, PlanningScene};
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::shape_msgs::msg::{Mesh, MeshTriangle, SolidPrimitive};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Publisher, QosProfile, naming};
@@ -26,11 +25,11 @@ const MAX_CORNERS: usize = 10_000;
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     live: &Live,
-    values: &Parameters,
+    planners: &[String],
     rhythm: &mut Rhythm,
 ) -> Result<(), WorldNodeError> {
     let mut scenes = Vec::new();
-    for entry in values.value::<Vec<String>>("planners").iter().filter(|entry| !entry.is_empty()) {
+    for entry in planners.iter().filter(|entry| !entry.is_empty()) {
         let (arm, namespace) =
             entry.split_once('=').ok_or_else(|| WorldNodeError::Planner { entry: entry.clone() })?;
         let topic = naming::below(namespace, "world_scene");

@@ -13,12 +13,13 @@ use dragoman_base::kobuki::driver::LedColor;
 use dragoman_ros::dragoman_msgs::srv::{PressButton, SetSimulationSpeed, SetTimeStep};
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Twist};
 use dragoman_ros::kobuki_ros_interfaces::msg::{DigitalOutput, ExternalPower, Led, MotorPower};
-use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::parameters::Parameters;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
-use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport, velocity};
+use dragoman_ros::velocity::{self, VelocityParameters};
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport, parameters};
 use futures::StreamExt;
 
 use super::frames::pose_message;
@@ -51,25 +52,18 @@ pub struct SimulationSettings {
     pub base: Option<RealTime<Kobuki>>,
 }
 
-/// The parameters of the node.
-pub fn declarations() -> Vec<Declaration> {
-    vec![
-        Declaration::new("rate", 50.0, "Rate of pose and time while they have subscribers, Hz.")
-            .within(Range::Double { from: 0.1, to: 1000.0 })
-            .read_only(),
-        Declaration::new(
-            "imu_noise",
-            true,
-            "Whether the samples of the simulated base's gyro, imu_data_raw, have noise and a bias.",
-        ),
-        Declaration::new(
-            "heading_noise",
-            false,
-            "Whether the heading of the simulated base drifts by the gyro's noise, with imu_data and odom, as on a \
-             real one; includes imu_noise.",
-        ),
-        velocity::declaration(),
-    ]
+parameters! {
+    /// The parameters of the node.
+    pub struct SimulationParameters {
+        ..cmd_vel: VelocityParameters;
+        /// Rate of pose and time while they have subscribers, Hz.
+        rate: f64 = 50.0, in 0.1..=1000.0;
+        /// Whether the samples of the simulated base's gyro, imu_data_raw, have noise and a bias.
+        imu_noise: bool = true, settable;
+        /// Whether the heading of the simulated base drifts by the gyro's noise, with imu_data and odom, as on a
+        /// real one; includes imu_noise.
+        heading_noise: bool, settable;
+    }
 }
 
 /// Starts node `simulation` in the root namespace.
@@ -82,18 +76,17 @@ pub fn start(
 ) -> std::result::Result<RunningNode, WorldNodeError> {
     let SimulationSettings { robot_namespace, worlds, robot, base } = settings;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, "")?);
-    let (values, server) = parameters::declare(tasks.node(), declarations())?;
-    tasks.spawn(server);
-    let rate: f64 = values.value("rate");
+    let parameters = tasks.declare(SimulationParameters::default())?;
+    let values = parameters.read();
     serve_console(&mut tasks)?;
     serve_control(&mut tasks, &worlds, robot_namespace.trim_end_matches('/'))?;
-    note_commands(&mut tasks, &values, &worlds, robot_namespace.trim_end_matches('/'))?;
+    note_commands(&mut tasks, &values.cmd_vel, &worlds, robot_namespace.trim_end_matches('/'))?;
     if let Some(base) = base {
-        follow_noise(&mut tasks, values, base.clone());
+        follow_noise(&mut tasks, parameters, base.clone());
         serve_base(&mut tasks, base)?;
     }
     let mut truth = Truth::new(tasks.node(), worlds, robot)?;
-    tasks.every(Duration::from_secs_f64(1.0 / rate), move || truth.publish())?;
+    tasks.every(Duration::from_secs_f64(1.0 / values.rate), move || truth.publish())?;
     Ok(tasks.start()?)
 }
 
@@ -260,17 +253,16 @@ fn touch(shared: &Mutex<(Console, Publisher<Text>)>, act: impl FnOnce(&mut Conso
 }
 
 /// Publishes the time of the last command to the robot or the simulator. Service calls are not included.
-fn note_commands(tasks: &mut NodeTasks, values: &Parameters, worlds: &Live, namespace: &str) -> Result<()> {
+fn note_commands(
+    tasks: &mut NodeTasks,
+    cmd_vel: &VelocityParameters,
+    worlds: &Live,
+    namespace: &str,
+) -> Result<()> {
     let last = tasks.node().create_publisher::<Float64>("vrep/last_cmd_time", latched())?;
     let note = Note { worlds: worlds.clone(), last: last.into() };
     let base = format!("{namespace}/mobile_base/commands");
-    velocity::subscribe(
-        tasks,
-        &velocity::VelocityParameters { enable_stamped_cmd_vel: values.value("enable_stamped_cmd_vel") },
-        &format!("{namespace}/cmd_vel"),
-        Note::qos(),
-        note.handler(),
-    )?;
+    velocity::subscribe(tasks, cmd_vel, &format!("{namespace}/cmd_vel"), Note::qos(), note.handler())?;
     note.of::<Twist>(tasks, &format!("{base}/velocity"))?;
     note.of::<Led>(tasks, &format!("{base}/led1"))?;
     note.of::<Led>(tasks, &format!("{base}/led2"))?;
@@ -303,20 +295,20 @@ impl Note {
 }
 
 /// Sets the gyro's noise when its parameter changes.
-fn follow_noise(tasks: &mut NodeTasks, values: Parameters, base: RealTime<Kobuki>) {
-    let set = move |values: &Parameters| {
-        let noise = match (values.value("imu_noise"), values.value("heading_noise")) {
+fn follow_noise(tasks: &mut NodeTasks, parameters: Parameters<SimulationParameters>, base: RealTime<Kobuki>) {
+    let set = move |values: &SimulationParameters| {
+        let noise = match (values.imu_noise, values.heading_noise) {
             (_, true) => Noise::Typical,
             (true, false) => Noise::Raw,
             (false, false) => Noise::None,
         };
         base.with(|kobuki| kobuki.set_noise(noise));
     };
-    set(&values);
+    set(&parameters.read());
     tasks.spawn(async move {
-        let mut changes = values.changes();
+        let mut changes = parameters.changes();
         while changes.next().await.is_some() {
-            set(&values);
+            set(&parameters.read());
         }
     });
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::rosgraph_msgs::msg::Clock as ClockMessage;
 use dragoman_ros::tasks::{NodeError, NodeTasks};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
@@ -29,13 +28,13 @@ pub(super) struct Sources {
     pub(super) sensors: Vec<Sensor>,
 }
 
-/// Publishes at the rate given by the parameter.
+/// Publishes at a rate, Hz.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     live: &Live,
     stamps: &Stamps,
     Sources { robots, descriptions, sensors }: Sources,
-    values: &Parameters,
+    rate: f64,
     rhythm: &mut Rhythm,
 ) -> std::result::Result<(), NodeError> {
     let node = tasks.node();
@@ -46,7 +45,6 @@ pub(super) fn serve(
         None
     };
     let markers = node.create_publisher("markers", latched())?;
-    let rate: f64 = values.value("rate");
     let mut topics = Topics {
         live: live.clone(),
         stamps: stamps.clone(),

@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dragoman_ros::geometry_msgs::msg::{Point, PointStamped};
-use dragoman_ros::parameters::{Declaration, Range, declare};
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Context, Node, QosProfile};
+use dragoman_ros::{Context, Node, QosProfile, parameters};
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion};
 
 use crate::noise::Noise;
@@ -39,6 +38,25 @@ pub enum TrackerError {
 
 dragoman_ros::from_node_error!(TrackerError);
 
+parameters! {
+    /// The parameters of the node.
+    pub struct TrackerParameters {
+        /// Standard deviation of each measured coordinate, m; that of a measuring arm.
+        noise: f64 = 3e-4, in 0.0..=1.0, settable;
+        /// Measurements per second, Hz.
+        rate: f64 = 50.0, in 0.1..=500.0;
+        /// Pose of the tracker's frame in the arm's base frame: x, y, z, m, and roll, pitch, yaw, rad.
+        pose: Vec<f64> = [1.2, -0.4, 0.1, 0.0, 0.0, 2.0], in -100.0..=100.0;
+        /// Frame of the measurements.
+        frame_id: String = "tracker";
+        /// Differences of the simulated arm from its description: theta_2=0.01, d_4=0.003 and so on, rad and m;
+        /// names as in `dragoman calibrate fit`.
+        misalignment: String;
+        /// Random seed of the noise.
+        seed: i64 = 1;
+    }
+}
+
 /// Starts node `tracker` in `namespace`. `truth` gets the parameter `misalignment`, and returns where the point is.
 ///
 /// # Errors
@@ -49,64 +67,32 @@ pub fn start(
     truth: impl FnOnce(&str) -> Result<Truth, String>,
 ) -> Result<RunningNode, TrackerError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-    let (values, server) = declare(tasks.node(), declarations())?;
-    tasks.spawn(server);
-    let mut truth = truth(&values.value::<String>("misalignment")).map_err(TrackerError::Misalignment)?;
-    let pose: Vec<f64> = values.value("pose");
-    let given = pose.len();
-    let [x, y, z, roll, pitch, yaw] = <[f64; 6]>::try_from(pose).map_err(|_| TrackerError::Pose { given })?;
+    let parameters = tasks.declare(TrackerParameters::default())?;
+    let values = parameters.read();
+    let mut truth = truth(&values.misalignment).map_err(TrackerError::Misalignment)?;
+    let &[x, y, z, roll, pitch, yaw] = values.pose.as_slice() else {
+        return Err(TrackerError::Pose { given: values.pose.len() });
+    };
     let rotation = UnitQuaternion::from_euler_angles(roll, pitch, yaw);
     let to_frame = Isometry3::from_parts(Translation3::new(x, y, z), rotation).inverse();
-    let frame_id: String = values.value("frame_id");
     // The range of the parameter has been checked.
-    let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
-    let seed = values.value::<i64>("seed");
-    let noise = Arc::new(Mutex::new(Noise::new(seed.unsigned_abs(), NODE_NAME)));
+    let period = Duration::from_secs_f64(1.0 / values.rate);
+    let noise = Arc::new(Mutex::new(Noise::new(values.seed.unsigned_abs(), NODE_NAME)));
     let publisher = tasks.node().create_publisher::<PointStamped>("tracker/point", QosProfile::default())?;
     let clock = tasks.node().get_ros_clock();
     tasks.every(period, move || {
         let Some(point) = truth() else { return };
-        let size: f64 = values.value("noise");
+        let size = parameters.read().noise;
         let mut noise = noise.lock().unwrap_or_else(PoisonError::into_inner);
         let measured = (to_frame * point).map(|coordinate| coordinate + size * noise.normal());
         let now = clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
         let Ok(now) = now else { return };
-        let header = Header { stamp: dragoman_ros::Clock::to_builtin_time(&now), frame_id: frame_id.clone() };
+        let header =
+            Header { stamp: dragoman_ros::Clock::to_builtin_time(&now), frame_id: values.frame_id.clone() };
         let point = Point { x: measured.x, y: measured.y, z: measured.z };
         if let Err(error) = publisher.publish(&PointStamped { header, point }) {
             tracing::debug!(%error, "the tracker's point was not published");
         }
     })?;
     Ok(tasks.start()?)
-}
-
-/// The parameters of the node.
-pub fn declarations() -> Vec<Declaration> {
-    vec![
-        Declaration::new(
-            "noise",
-            3e-4,
-            "Standard deviation of each measured coordinate, m; that of a measuring arm.",
-        )
-        .within(Range::Double { from: 0.0, to: 1.0 }),
-        Declaration::new("rate", 50.0, "Measurements per second, Hz.")
-            .within(Range::Double { from: 0.1, to: 500.0 })
-            .read_only(),
-        Declaration::new(
-            "pose",
-            vec![1.2, -0.4, 0.1, 0.0, 0.0, 2.0],
-            "Pose of the tracker's frame in the arm's base frame: x, y, z, m, and roll, pitch, yaw, rad.",
-        )
-        .within(Range::Double { from: -100.0, to: 100.0 })
-        .read_only(),
-        Declaration::new("frame_id", "tracker", "Frame of the measurements.").read_only(),
-        Declaration::new(
-            "misalignment",
-            "",
-            "Differences of the simulated arm from its description: theta_2=0.01, d_4=0.003 and so on, rad and m; \
-             names as in `dragoman calibrate fit`.",
-        )
-        .read_only(),
-        Declaration::new("seed", 1, "Random seed of the noise.").read_only(),
-    ]
 }
