@@ -58,16 +58,16 @@ pub use access::Token;
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use dragoman_io::net::TcpListener;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
 use dragoman_ros::introspection::Introspection;
-use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::rcl_interfaces::msg::ParameterEvent;
 use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Context, Node, QosProfile, raw};
+use dragoman_ros::{Context, Node, QosProfile, parameters, raw};
 use futures::future::BoxFuture;
 use uuid::{Builder, Uuid};
 
@@ -141,45 +141,25 @@ impl ConsoleError {
     }
 }
 
-/// The parameters of the node.
-pub fn declarations() -> Vec<Declaration> {
-    let count = |name, default: i64, to, text| {
-        Declaration::new(name, default, text).within(Range::Integer { from: 1, to }).read_only()
-    };
-    vec![
-        count("max_clients", 64, 1000, "Most WebSocket clients; further ones are refused."),
-        count("max_message_mib", 8, 64, "Longest message of a client, MiB."),
-        count(
-            "max_queue_mib",
-            8,
-            256,
-            "Most data that waits for a slow client, MiB; beyond that it loses messages of topics.",
-        ),
-        Declaration::new(
-            "heartbeat_timeout",
-            0.5,
-            "Time without a sign of a client that drives, after which it stops, s.",
-        )
-        .within(Range::Double { from: 0.1, to: 60.0 })
-        .read_only(),
-        Declaration::new(
-            "recordings",
-            "recordings",
-            "Folder of the recordings that can be downloaded: the recorder's `folder`.",
-        )
-        .read_only(),
-        Declaration::new(
-            "replaced_after",
-            if raw::KEEPS_ENDED { 64 } else { 0 },
-            "Subscriptions and service clients on the node for web clients, after which it is replaced if most of them have ended; \
-             0: they are on the console's own. r2r returns their memory with their node only: there the default is 64.",
-        )
-        .within(Range::Integer { from: 0, to: 100_000 })
-        .read_only(),
-        Declaration::new("service_timeout", 60.0, "Time for the response of a service, s.")
-            .within(Range::Double { from: 0.1, to: 3600.0 })
-            .read_only(),
-    ]
+parameters! {
+    /// The parameters of the node.
+    pub struct ConsoleParameters {
+        /// Most WebSocket clients; further ones are refused.
+        max_clients: usize = 64, in 1..=1000;
+        /// Longest message of a client, MiB.
+        max_message_mib: usize = 8, in 1..=64;
+        /// Most data that waits for a slow client, MiB; beyond that it loses messages of topics.
+        max_queue_mib: usize = 8, in 1..=256;
+        /// Time without a sign of a client that drives, after which it stops, s.
+        heartbeat_timeout: Duration = 0.5, in 0.1..=60.0;
+        /// Folder of the recordings that can be downloaded: the recorder's `folder`.
+        recordings: String = "recordings";
+        /// Subscriptions and service clients on the node for web clients, after which it is replaced if most of them have ended;
+        /// 0: they are on the console's own. r2r returns their memory with their node only: there the default is 64.
+        replaced_after: usize = if raw::KEEPS_ENDED { 64 } else { 0 }, in 0..=100_000;
+        /// Time for the response of a service, s.
+        service_timeout: Duration = 60.0, in 0.1..=3600.0;
+    }
 }
 
 /// Starts nodes `console` and `console_gateway` in the root namespace, and the server.
@@ -191,16 +171,14 @@ pub fn start(context: &Context, settings: &Settings) -> Result<Console, ConsoleE
     let foxglove = settings.foxglove.map(|address| listen(settings, address)).transpose()?;
     let (foxglove, foxglove_address) = foxglove.unzip();
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, "").map_err(ConsoleError::node)?);
-    let (values, parameters) =
-        parameters::declare(tasks.node(), declarations()).map_err(ConsoleError::node)?;
-    tasks.spawn(parameters);
+    let parameters = tasks.declare(ConsoleParameters::default()).map_err(ConsoleError::node)?.read();
     let lab = Arc::new(Lab::new(settings.supervisor.clone(), context.domain_id()));
     let diagnostics = Arc::clone(&lab);
     let qos = QosProfile::default().keep_last(100);
     tasks
         .subscribe("/diagnostics", qos, move |message: DiagnosticArray| diagnostics.take(message))
         .map_err(ConsoleError::node)?;
-    let recordings = Arc::new(Recordings::below(values.value::<String>("recordings")));
+    let recordings = Arc::new(Recordings::below(parameters.recordings.as_str()));
     let recorder = Arc::clone(&recordings);
     let latched = QosProfile::default().keep_last(1).transient_local();
     tasks
@@ -210,7 +188,7 @@ pub fn start(context: &Context, settings: &Settings) -> Result<Console, ConsoleE
     let clock = gateway.get_ros_clock();
     let introspection = Introspection::new(&mut gateway).map_err(ConsoleError::node)?;
     let (ros, thread) = ros::start(gateway, Some(introspection)).map_err(ConsoleError::node)?;
-    let hub = Hub::new(ros, context.clone(), types(), &values, clock);
+    let hub = Hub::new(ros, context.clone(), types(), &parameters, clock);
     hub.publish_diagnostics(&mut tasks).map_err(ConsoleError::node)?;
     let followed = Arc::downgrade(&hub);
     let qos = QosProfile::parameter_events();

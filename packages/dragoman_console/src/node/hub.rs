@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::introspection::Graph;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Clock, Context};
 
+use super::ConsoleParameters;
 use super::actions::Goals;
 use super::calls::Calls;
 use super::client::{Client, Protocol, Sums};
@@ -59,17 +59,15 @@ impl Hub {
         ros: Ros,
         context: Context,
         types: Types,
-        values: &Parameters,
+        parameters: &ConsoleParameters,
         clock: Arc<Mutex<Clock>>,
     ) -> Arc<Self> {
-        let count = |name| usize::try_from(values.value::<i64>(name)).unwrap_or(1);
-        let time = |name| Duration::from_secs_f64(values.value(name));
         Arc::new(Self {
-            temporary: Temporary::new(ros.clone(), context, count("replaced_after")),
+            temporary: Temporary::new(ros.clone(), context, parameters.replaced_after),
             ros,
             types,
             topics: Topics::default(),
-            calls: Calls::new(time("service_timeout")),
+            calls: Calls::new(parameters.service_timeout),
             driving: Driving::default(),
             goals: Goals::default(),
             offered_actions: OfferedActions::default(),
@@ -80,10 +78,10 @@ impl Hub {
             clients: Mutex::default(),
             last_id: AtomicU64::new(0),
             limits: Limits {
-                clients: count("max_clients"),
-                message: count("max_message_mib") << 20,
-                queue: count("max_queue_mib") << 20,
-                heartbeat: time("heartbeat_timeout"),
+                clients: parameters.max_clients,
+                message: parameters.max_message_mib << 20,
+                queue: parameters.max_queue_mib << 20,
+                heartbeat: parameters.heartbeat_timeout,
             },
         })
     }
