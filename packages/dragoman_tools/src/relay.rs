@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::parameters;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, outln};
 use futures::future::BoxFuture;
@@ -79,13 +79,12 @@ pub fn start_with_options(
     Ok(relay)
 }
 
-/// The parameters of the node.
-fn declarations() -> Vec<Declaration> {
-    vec![
-        Declaration::new("service_timeout", 2.0, "Timeout of a robot's response, s.")
-            .within(Range::Double { from: 0.01, to: 60.0 })
-            .read_only(),
-    ]
+parameters! {
+    /// The parameters of the node.
+    pub struct RelayParameters {
+        /// Timeout of a robot's response, s.
+        service_timeout: Duration = 2.0, in 0.01..=60.0;
+    }
 }
 
 /// Starts node `relay` in the root namespace.
@@ -99,8 +98,7 @@ pub fn start(
 ) -> Result<BoxFuture<'static, ()>, Box<dyn Error>> {
     table.check(namespaces)?;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, "")?);
-    let (values, server) = parameters::declare(tasks.node(), declarations())?;
-    tasks.spawn(server);
+    let parameters = tasks.declare(RelayParameters::default())?.read();
     let mut demand_node = Node::create(context.clone(), "relay_on_demand", "")?;
     let mut on_demand = OnDemand::default();
     let counts = Arc::new(Counts::default());
@@ -122,7 +120,7 @@ pub fn start(
         made.ok_or_else(|| format!("{}: type {} cannot be relayed", topic.name, topic.type_name))??;
     }
     let reports = Reports::new(tasks.node())?;
-    let timeout = Duration::from_secs_f64(values.value("service_timeout"));
+    let timeout = parameters.service_timeout;
     for service in &table.services {
         let name = namespaces.of_programs(&service.name);
         let shown = namespaces.robots().map(str::to_owned);

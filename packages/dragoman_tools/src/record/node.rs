@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
 use dragoman_ros::dragoman_msgs::srv::StartRecording;
-use dragoman_ros::parameters::{self, Declaration};
+use dragoman_ros::parameters;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
@@ -27,14 +27,12 @@ const FAREWELL: Duration = Duration::from_secs(5);
 /// Maximum length of a file's name without its suffix, bytes.
 const MAX_NAME_LEN: usize = 200;
 
-/// The parameters of the node.
-pub fn declarations() -> Vec<Declaration> {
-    let folder = Declaration::new(
-        "folder",
-        "recordings",
-        "Folder for the files, relative to that in which the program was started; it is made when it is needed.",
-    );
-    vec![folder.read_only()]
+parameters! {
+    /// The parameters of the node.
+    pub struct RecorderParameters {
+        /// Folder for the files, relative to that in which the program was started; it is made when it is needed.
+        folder: String = "recordings";
+    }
 }
 
 /// A running recorder.
@@ -52,12 +50,11 @@ pub struct Recorder {
 /// A wrong parameter; an error of the middleware.
 pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ros::tasks::NodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "recorder", namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), declarations())?;
-    tasks.spawn(server);
+    let parameters = tasks.declare(RecorderParameters::default())?.read();
     let latched = QosProfile::default().keep_last(1).transient_local();
     let status = tasks.node().create_publisher("recording_status", latched)?.into();
     let (sessions, orders) = mpsc::channel(1);
-    let folder = PathBuf::from(parameters.value::<String>("folder"));
+    let folder = PathBuf::from(&parameters.folder);
     crate::play::node::serve(&mut tasks, context, &folder)?;
     let state = Arc::new(Mutex::new(State {
         folder,
