@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use clap::Args;
 use dragoman_bridge::neobotix::node::start_server;
-use dragoman_platform::node::{Setup, start as start_node};
+use dragoman_platform::node::{PlatformParameters, Setup, start as start_node};
 use dragoman_ros::naming::below;
 use dragoman_ros::outln;
 use dragoman_ros::process::Process;
@@ -38,13 +38,14 @@ pub(crate) struct PlatformOptions {
 impl Server for PlatformOptions {
     async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
         let namespace = below(&self.namespace, "");
-        let setup = Setup {
+        let parameters = PlatformParameters {
             base_cmd_vel: self.cmd_vel.clone(),
             base_odom: self.odom.clone(),
-            base_scan: self.scan.clone(),
-            parameters_file: self.ini.clone(),
-            ..Setup::default()
+            base_scan: Some(self.scan.clone()).filter(|topic| !topic.is_empty()),
+            parameters_file: Some(self.ini.clone()).filter(|path| !path.is_empty()),
+            ..PlatformParameters::default()
         };
+        let setup = Setup { parameters, ..Setup::default() };
         let node = start_node(&process.context, &namespace, &setup)?;
         outln!("platform with the base at {} appears as {}", self.odom, node.name());
         process.supervisor.spawn_node(node);

@@ -212,6 +212,13 @@ impl Parameters {
         self.iter().find_map(|(one, value)| (one.key == declaration.key).then_some(value))
     }
 
+    /// The value of a flag of the table.
+    pub fn flag(&self, key: &str) -> bool {
+        let value = self.value(key).and_then(Value::as_bool);
+        debug_assert!(value.is_some(), "'{key}' is not a flag of the table");
+        value.unwrap_or_default()
+    }
+
     /// Parses and sets a value, and returns it.
     ///
     /// # Errors

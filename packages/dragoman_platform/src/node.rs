@@ -51,14 +51,14 @@ mod wheels;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dragoman_geometry::Pose;
-use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
 use futures::channel::mpsc;
 
 use documents::DocumentFileError;
 pub use documents::NamedDocument;
+pub use parameters::PlatformParameters;
+pub use senses::SenseParameters;
 use state::Shared;
 
 /// Name of the node.
@@ -66,59 +66,17 @@ pub const NODE_NAME: &str = "platform";
 /// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// Defaults of parameters that depend on the platform's environment.
-#[derive(Debug, Clone, PartialEq)]
+/// What depends on the platform's environment.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Setup {
-    /// Default of parameter `base_cmd_vel`.
-    pub base_cmd_vel: String,
-    /// Default of parameter `base_odom`.
-    pub base_odom: String,
-    /// Default of parameter `base_scan`.
-    pub base_scan: String,
-    /// Default of parameter `base_battery`.
-    pub base_battery: String,
-    /// Default of parameter `ultrasonic_topics`.
-    pub ultrasonic_topics: Vec<String>,
-    /// Defaults of parameters that name topics of further sensors, e.g. `imu_topic`.
-    pub topics: Vec<(&'static str, String)>,
-    /// Default of parameter `frame_prefix`.
-    pub frame_prefix: String,
-    /// Default of parameter `initial_pose`.
-    pub initial_pose: Pose,
-    /// Default of parameter `keep_pose`.
-    pub keeps_pose: bool,
-    /// Default of parameter `laser_pose`.
-    pub laser_pose: Pose,
-    /// Default of parameter `parameters_file`.
-    pub parameters_file: String,
+    /// Defaults of the parameters.
+    pub parameters: PlatformParameters,
     /// Default map, if parameter `map_file` is empty.
     pub map: Option<NamedDocument>,
     /// Default roadmap, if parameter `roadmap_file` is empty.
     pub roadmap: Option<NamedDocument>,
     /// Default program, if parameter `program_file` is empty.
     pub program: Option<NamedDocument>,
-}
-
-impl Default for Setup {
-    /// A base with the usual topic names, at the map's origin, without a map.
-    fn default() -> Self {
-        Self {
-            base_cmd_vel: "/cmd_vel".to_owned(),
-            base_odom: "/odom".to_owned(),
-            base_scan: "/scan".to_owned(),
-            base_battery: String::new(),
-            ultrasonic_topics: Vec::new(),
-            topics: Vec::new(),
-            frame_prefix: String::new(),
-            initial_pose: Pose::ORIGIN,
-            keeps_pose: true,
-            laser_pose: Pose::ORIGIN,
-            parameters_file: String::new(),
-            map: None,
-            roadmap: None,
-            program: None,
-        }
-    }
 }
 
 /// Error starting a platform's node.
@@ -175,38 +133,38 @@ dragoman_ros::from_node_error!(PlatformNodeError);
 /// A wrong parameter; an invalid document; an error of the middleware.
 pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<RunningNode, PlatformNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-    let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(setup))?;
-    tasks.spawn(server);
-    let kept = match values.value::<String>("parameters_file").as_str() {
-        "" => parameters::Kept::new(),
-        path => parameters::load(&values, path)?,
+    let parameters = tasks.declare(setup.parameters.clone())?;
+    let kept = match &parameters.read().parameters_file {
+        None => parameters::Kept::new(),
+        Some(path) => parameters::load(&parameters, path)?,
     };
+    let values = parameters.read();
     let (grabs, wanted) = mpsc::channel(picture::MOST_WANTED);
     let (loads, documents) = mpsc::channel(documents::MOST_LOADS);
-    let shared = Shared::new(tasks.node(), values.clone(), grabs, loads)?;
+    let shared = Shared::new(tasks.node(), parameters.clone(), grabs, loads)?;
     shared.with(|state| state.kept = kept);
     shared.with(|state| {
-        startup::restore_pose(state, setup)?;
+        startup::restore_pose(state, setup);
         startup::load_documents(state, setup)
     })?;
-    if values.value("keep_pose") {
+    if values.keep_pose {
         tasks.spawn(startup::keep_pose(shared.clone()));
     }
-    tasks.spawn(parameters::follow(values.clone(), shared.clone()));
+    tasks.spawn(parameters::follow(parameters, shared.clone()));
     base::serve(&mut tasks, &shared, &values, context)?;
-    senses::serve(&mut tasks, &shared, &values)?;
+    senses::serve(&mut tasks, &shared, &values.senses)?;
     services::serve(&mut tasks, &shared)?;
     position2d::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
     tasks.spawn(documents::load_wanted(shared.clone(), documents));
     special::serve(&mut tasks, &shared)?;
-    can::serve(&mut tasks, &shared, &values.value::<String>("can_interface"))?;
+    can::serve(&mut tasks, &shared, &values.can_interface)?;
     recorder::serve(&mut tasks, &shared)?;
-    match values.value::<String>("nav2").as_str() {
-        "" => actions::serve(&mut tasks, &shared)?,
-        namespace => nav2::serve(&mut tasks, &shared, namespace)?,
+    match &values.nav2 {
+        None => actions::serve(&mut tasks, &shared)?,
+        Some(namespace) => nav2::serve(&mut tasks, &shared, namespace)?,
     }
-    picture::serve(&mut tasks, &shared, &values, context, wanted)?;
+    picture::serve(&mut tasks, &shared, &values.image_topic, context, wanted)?;
     topics::serve(&mut tasks, &shared, &values)?;
     let report = report::report(tasks.node(), &shared)?;
     tasks.every(REPORT_PERIOD, report)?;

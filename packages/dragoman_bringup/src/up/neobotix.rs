@@ -2,9 +2,10 @@
 
 use std::error::Error;
 
-use dragoman_geometry::Pose;
 use dragoman_kinematics::node::state::{self, StateSettings};
-use dragoman_platform::node::{NamedDocument, Setup, start as start_node};
+use dragoman_platform::node::{
+    NamedDocument, PlatformParameters, SenseParameters, Setup, start as start_node,
+};
 use dragoman_ros::process::Process;
 use dragoman_world::node::DrivenRobot;
 use dragoman_world::node::hardware::{self, HardwareSettings};
@@ -25,8 +26,8 @@ const STATE_NODE: &str = "platform_state";
 const URDF: &str = include_str!("../../../../urdf/neobotix.urdf");
 /// Its name in the world.
 const ROBOT: &str = "neobotix_platform";
-/// Pose of its laser on it (launch/config/worlds/lab.yaml).
-const LASER: Pose = Pose { x: 0.4, y: 0.0, heading: 0.0 };
+/// Pose of its laser on it, m and rad (launch/config/worlds/lab.yaml).
+const LASER: [f64; 3] = [0.4, 0.0, 0.0];
 
 impl Part for Neobotix {
     fn name(&self) -> &'static str {
@@ -80,31 +81,34 @@ fn start_simulated(process: &Process, namespace: &str, world: &World) -> Result<
     };
     supervisor.spawn_node(hardware::start(context, hardware)?);
     let ultrasonics = hardware::ultrasonic_topics(&world.live, ROBOT)?;
-    let setup = Setup {
-        base_battery: format!("{namespace}/battery_state"),
+    let own = |name: &str| Some(format!("{namespace}/{name}"));
+    let parameters = PlatformParameters {
+        base_battery: own("battery_state"),
         ultrasonic_topics: ultrasonics.into_iter().map(|topic| format!("{namespace}/{topic}")).collect(),
         base_cmd_vel: topic("cmd_vel"),
         base_odom: topic("odom"),
-        base_scan: topic("scan"),
+        base_scan: Some(topic("scan")),
         // The world publishes the true pose of the robot; the platform publishes its estimate.
         frame_prefix: frame_prefix.clone(),
-        topics: [
-            ("imu_topic", "imu"),
-            ("reflectors_topic", "reflectors"),
-            ("docked_topic", "docked"),
-            ("charging_stations_topic", "charging_stations"),
-        ]
-        .map(|(parameter, name)| (parameter, format!("{namespace}/{name}")))
-        .to_vec(),
+        senses: SenseParameters {
+            imu_topic: own("imu"),
+            reflectors_topic: own("reflectors"),
+            docked_topic: own("docked"),
+            charging_stations_topic: own("charging_stations"),
+            ..SenseParameters::default()
+        },
         // The world begins anew at every start, with the robot where its file says.
-        keeps_pose: false,
-        initial_pose: Pose::new(
+        keep_pose: false,
+        initial_pose: vec![
             round(pose.translation.x),
             round(pose.translation.y),
             round(pose.rotation.euler_angles().2),
-        ),
-        laser_pose: LASER,
-        parameters_file: String::new(),
+        ],
+        laser_pose: LASER.to_vec(),
+        ..PlatformParameters::default()
+    };
+    let setup = Setup {
+        parameters,
         map: document("lab", include_str!("../../../../launch/config/neobotix/map.xml")),
         roadmap: document("lab", include_str!("../../../../launch/config/neobotix/roadmap.xml")),
         program: document("round", include_str!("../../../../launch/config/neobotix/program.xml")),

@@ -198,7 +198,7 @@ fn journey(state: &State) -> Journey {
         cruise: state.platform.settings().interpolation.linear_velocity,
         replans: state.platform.motion().replans,
         stamp: state.stamp(),
-        map_frame: state.values.value("map_frame"),
+        map_frame: state.parameters.read().map_frame.clone(),
     }
 }
 
@@ -238,14 +238,15 @@ pub(super) fn in_map(state: &State, frame: &str, pose: &PoseMessage) -> Result<P
     let pose = planar(pose)?;
     let here = state.platform.status().pose;
     let [odom, base] = state.frames();
-    if frame == state.values.value::<String>("map_frame") {
+    let map_frame = &state.parameters.read().map_frame;
+    if frame == map_frame {
         Ok(pose)
     } else if Some(frame) == odom.as_deref() {
         Ok(compose(compose(here, relative(state.published_odometry(), Pose::ORIGIN)), pose))
     } else if Some(frame) == base.as_deref() {
         Ok(compose(here, pose))
     } else {
-        let known = [Some(state.values.value("map_frame")), odom, base];
+        let known = [Some(map_frame.clone()), odom, base];
         let known: Vec<String> = known.into_iter().flatten().collect();
         Err(Refused(format!(
             "a pose in frame '{frame}' is not supported; the frame has to be {}",

@@ -7,7 +7,6 @@ use dragoman_geometry::{Point, Pose, Twist, compose, transform};
 use dragoman_neobotix::messages;
 use dragoman_ros::geometry_msgs::msg::Twist as TwistMessage;
 use dragoman_ros::nav_msgs::msg::Odometry;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Joy, LaserScan};
 use dragoman_ros::shared::{SharedPublisher, listened};
 use dragoman_ros::std_msgs::msg::Bool;
@@ -19,7 +18,7 @@ use dragoman_time::{Work, off_thread};
 use super::laser::Laser;
 use super::state::Shared;
 use super::ultrasonics::Ultrasonics;
-use super::{PlatformNodeError, parameters, topics};
+use super::{PlatformNodeError, PlatformParameters, topics};
 use crate::controller::Command;
 
 /// Number of channels for ultrasonic sensors.
@@ -29,19 +28,18 @@ pub(super) const MAX_ULTRASONICS: usize = 16;
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     shared: &Shared,
-    values: &Parameters,
+    values: &PlatformParameters,
     context: &Context,
 ) -> Result<(), PlatformNodeError> {
-    let topic = |name: &str| values.value::<String>(name);
     let newest = || QosProfile::default().keep_last(1);
     let mut frames = Frames::new(tasks, values)?;
-    let odometry = Relay::new(tasks, "odom", &topic("base_odom"))?;
+    let odometry = Relay::new(tasks, "odom", &values.base_odom)?;
     // Without its own frames the base's odometry and transforms are the only ones.
     let has_own_odometry = odometry.publisher.is_some() && frames.names.odom.is_some();
     shared.with(|state| state.has_own_odometry = has_own_odometry);
     let shared_state = shared.clone();
     let frame_names = frames.clone_names();
-    tasks.subscribe(&topic("base_odom"), newest(), move |message: Odometry| {
+    tasks.subscribe(&values.base_odom, newest(), move |message: Odometry| {
         let Some(pose) = planar(&message) else {
             return shared_state.with(|state| state.refuse("the base's odometry is not finite"));
         };
@@ -64,15 +62,15 @@ pub(super) fn serve(
             state.inputs.odometry = Some((now, message));
         });
     })?;
-    if !topic("base_scan").is_empty() {
+    if let Some(topic) = &values.base_scan {
         let laser = Laser {
             context: context.clone(),
             namespace: tasks.node().namespace()?,
-            topic: topic("base_scan"),
-            pose: parameters::pose(values, "laser_pose")?,
-            is_upside_down: values.value("laser_upside_down"),
+            topic: topic.clone(),
+            pose: values.laser_pose()?,
+            is_upside_down: values.laser_upside_down,
             frame: frame_names.laser,
-            relay: Arc::new(Relay::new(tasks, "scan", &topic("base_scan"))?),
+            relay: Arc::new(Relay::new(tasks, "scan", topic)?),
             shared: shared.clone(),
         };
         tasks.spawn(laser.follow());
@@ -83,9 +81,9 @@ pub(super) fn serve(
         // Refusals are stored for the diagnostics.
         let _ = shared_state.command(Command::Move(planar_twist(&twist)));
     })?;
-    let velocities = tasks.node().create_publisher::<TwistMessage>(&topic("base_cmd_vel"), newest())?;
+    let velocities = tasks.node().create_publisher::<TwistMessage>(&values.base_cmd_vel, newest())?;
     let driven = shared.clone();
-    tasks.every(Duration::from_secs_f64(1.0 / values.value::<f64>("rate")), move || {
+    tasks.every(Duration::from_secs_f64(1.0 / values.rate), move || {
         if let Some(twist) = driven.with(|state| state.cycle()) {
             let mut message = TwistMessage::default();
             (message.linear.x, message.linear.y, message.angular.z) =
@@ -109,20 +107,19 @@ pub(super) fn serve(
 fn serve_extras(
     tasks: &mut NodeTasks,
     shared: &Shared,
-    values: &Parameters,
+    values: &PlatformParameters,
     context: &Context,
 ) -> Result<(), PlatformNodeError> {
-    let topic = |name: &str| values.value::<String>(name);
     let newest = || QosProfile::default().keep_last(1);
     let shared_state = shared.clone();
-    tasks.subscribe(&topic("emergency_stop_topic"), newest(), move |message: Bool| {
+    tasks.subscribe(&values.emergency_stop_topic, newest(), move |message: Bool| {
         shared_state.with(|state| state.inputs.emergency_stop = message.data);
     })?;
+    let (linear, angular) = (values.joy_linear_axis, values.joy_angular_axis);
     // -1: none.
-    let [linear, lateral, angular] = ["joy_linear_axis", "joy_lateral_axis", "joy_angular_axis"]
-        .map(|axis| usize::try_from(values.value::<i64>(axis)).unwrap_or(usize::MAX));
+    let lateral = usize::try_from(values.joy_lateral_axis).unwrap_or(usize::MAX);
     let shared_state = shared.clone();
-    tasks.subscribe(&topic("joy_topic"), newest(), move |joy: Joy| {
+    tasks.subscribe(&values.joy_topic, newest(), move |joy: Joy| {
         let axis = |index: usize| joy.axes.get(index).map_or(0.0, |&value| f64::from(value).clamp(-1.0, 1.0));
         shared_state.with(|state| {
             let limits = state.platform.settings().limits;
@@ -135,23 +132,22 @@ fn serve_extras(
             state.inputs.joystick_buttons = joy.buttons.iter().map(|&button| button != 0).collect();
         });
     })?;
-    let battery = topic("base_battery");
-    if !battery.is_empty() {
-        let own = Relay::new(tasks, "battery_state", &battery)?;
+    if let Some(battery) = &values.base_battery {
+        let own = Relay::new(tasks, "battery_state", battery)?;
         let shared_state = shared.clone();
-        tasks.subscribe(&battery, newest(), move |message: BatteryState| {
+        tasks.subscribe(battery, newest(), move |message: BatteryState| {
             own.send(|| message.clone());
             shared_state.with(|state| state.inputs.battery = Some(message));
         })?;
     }
-    let sensors: Vec<String> = values.value("ultrasonic_topics");
+    let sensors = &values.ultrasonic_topics;
     if sensors.len() > MAX_ULTRASONICS {
         return Err(PlatformNodeError::Ultrasonics(sensors.len()));
     }
     if !sensors.is_empty() {
         let namespace = tasks.node().namespace()?;
         let (context, shared) = (context.clone(), shared.clone());
-        tasks.spawn(Ultrasonics { context, namespace, topics: sensors, shared }.follow());
+        tasks.spawn(Ultrasonics { context, namespace, topics: sensors.clone(), shared }.follow());
     }
     Ok(())
 }
@@ -199,13 +195,13 @@ struct Frames {
 }
 
 impl Frames {
-    fn new(tasks: &mut NodeTasks, values: &Parameters) -> Result<Self, PlatformNodeError> {
-        let prefix: String = values.value("frame_prefix");
+    fn new(tasks: &mut NodeTasks, values: &PlatformParameters) -> Result<Self, PlatformNodeError> {
+        let prefix = &values.frame_prefix;
         let name = |frame: &str| (!prefix.is_empty()).then(|| format!("{prefix}{frame}"));
         let names = FrameNames { odom: name("odom"), base: name("base_footprint"), laser: name("laser") };
-        let publishes_tf = values.value("publish_tf") && !prefix.is_empty();
+        let publishes_tf = values.publish_tf && !prefix.is_empty();
         let tf = if publishes_tf { Some(messages::transforms(tasks.node())?) } else { None };
-        Ok(Self { names, laser: parameters::pose(values, "laser_pose")?, tf })
+        Ok(Self { names, laser: values.laser_pose()?, tf })
     }
 
     fn clone_names(&self) -> FrameNames {

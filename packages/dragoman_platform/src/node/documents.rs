@@ -127,8 +127,8 @@ impl Documents {
 }
 
 /// The platform's disk: the given folder, or the one in the user's data folder.
-pub(super) fn data_folder(named: &str) -> PathBuf {
-    if !named.is_empty() {
+pub(super) fn data_folder(named: Option<&str>) -> PathBuf {
+    if let Some(named) = named {
         return PathBuf::from(named);
     }
     let variable =
@@ -446,7 +446,7 @@ mod tests {
     use futures::channel::mpsc;
 
     use super::*;
-    use crate::node::{Setup, parameters::declarations};
+    use crate::node::PlatformParameters;
     use crate::program::Effect;
 
     #[test]
@@ -467,7 +467,7 @@ mod tests {
         let discovery = Discovery { domain_id: 89, range: DiscoveryRange::Off, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, arguments).unwrap();
         let mut node = Node::create(context, "platform", "/documents").unwrap();
-        let (values, _server) = parameters::declare(&mut node, declarations(&Setup::default())).unwrap();
+        let (values, _server) = parameters::declare(&mut node, PlatformParameters::default()).unwrap();
         let (grabs, _) = mpsc::channel(1);
         let (loads, requests) = mpsc::channel(MOST_LOADS);
         let shared = Shared::new(&mut node, values, grabs, loads).unwrap();

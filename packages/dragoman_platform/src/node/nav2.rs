@@ -154,7 +154,7 @@ impl Nav2 {
 fn stamped(state: &State, pose: Pose) -> PoseStamped {
     let mut message = PoseStamped::default();
     message.header.stamp = state.stamp();
-    message.header.frame_id = state.values.value("map_frame");
+    message.header.frame_id.clone_from(&state.parameters.read().map_frame);
     (message.pose.position.x, message.pose.position.y) = (pose.x, pose.y);
     message.pose.orientation = quaternion(pose.heading);
     message

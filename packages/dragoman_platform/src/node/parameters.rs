@@ -2,6 +2,7 @@
 //! keys as names, and their units.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,13 +10,14 @@ use dragoman_geometry::Pose;
 use dragoman_geometry::limits::{AxisLimits, Limits};
 use dragoman_neobotix::codes::{Code, ParameterCategory, ParameterType};
 use dragoman_neobotix::parameters::{self as table, Value};
-use dragoman_ros::ParameterValue;
 use dragoman_ros::dragoman_msgs::msg::PlatformParameter;
-use dragoman_ros::parameters::{Declaration, Parameters, Range};
+use dragoman_ros::parameters::{Declaration, ParameterSet, Parameters, Values};
+use dragoman_ros::{ParameterValue, parameters};
 use futures::StreamExt;
 
+use super::PlatformNodeError;
+use super::senses::SenseParameters;
 use super::state::Shared;
-use super::{PlatformNodeError, Setup};
 use crate::settings::{Kinematics, Settings, UltrasonicSettings};
 
 /// The parameter files of the PlatformCtrl guide, 4.4.
@@ -33,197 +35,143 @@ const FILES: [&str; 8] = [
 /// Values of parameter `kinematics`.
 const KINEMATICS: [&str; 3] = [Kinematics::NAMES[0].0, Kinematics::NAMES[1].0, Kinematics::NAMES[2].0];
 
-/// The parameters of the node.
-pub fn declarations(setup: &Setup) -> Vec<Declaration> {
-    let pose = |pose: Pose| vec![pose.x, pose.y, pose.heading];
-    let anywhere = Range::Double { from: -1e5, to: 1e5 };
-    let settings = Settings::default();
-    let rate = |from: f64, to: f64| Range::Double { from, to };
-    let fixed = [
-        Declaration::new(
-            "base_cmd_vel",
-            setup.base_cmd_vel.as_str(),
-            "Topic of the base's velocity commands.",
-        ),
-        Declaration::new("base_odom", setup.base_odom.as_str(), "Topic of the base's odometry."),
-        Declaration::new(
-            "base_scan",
-            setup.base_scan.as_str(),
-            "Topic of the laser's scans; empty: no laser.",
-        ),
-        Declaration::new(
-            "base_battery",
-            setup.base_battery.as_str(),
-            "Topic of the base's battery, sensor_msgs/BatteryState; empty: no battery.",
-        ),
-        Declaration::new(
-            "emergency_stop_topic",
-            "emergency_stop",
-            "Topic with the state of the emergency stop, true while it is pressed.",
-        ),
-        Declaration::new("joy_topic", "/joy", "Topic of the joystick for motion mode 1."),
-        Declaration::new("joy_linear_axis", 1, "The joystick's axis for speed.")
-            .within(Range::Integer { from: 0, to: 63 }),
-        Declaration::new("joy_lateral_axis", -1, "The joystick's axis for sideways motion; -1: none.")
-            .within(Range::Integer { from: -1, to: 63 }),
-        Declaration::new("joy_angular_axis", 0, "The joystick's axis for turning.")
-            .within(Range::Integer { from: 0, to: 63 }),
-        Declaration::new(
-            "ultrasonic_topics",
-            setup.ultrasonic_topics.clone(),
-            "Topics of the ultrasonic sensors by number, sensor_msgs/Range.",
-        ),
-        Declaration::new("ultrasonic_cone", 0.5, "Opening angle of the ultrasonic sensors, rad.")
-            .within(rate(0.0, 3.0)),
-        Declaration::new("ultrasonic_range", 3.0, "Maximum range of the ultrasonic sensors, m.")
-            .within(rate(0.0, 100.0)),
-        Declaration::new(
-            "can_interface",
-            "",
-            "CAN interface, e.g. can0; empty: CAN messages are sent to topic can/sent and received from can/received.",
-        ),
-        Declaration::new(
-            "image_topic",
-            "",
-            "Topic of the camera for grab_image; compressed if the name ends in compressed; empty: no camera.",
-        ),
-        Declaration::new("camera_address", "", "IP address of the camera, for get_camera."),
-        Declaration::new("camera_id", "", "Name of the camera at that address."),
-        Declaration::new(
-            "nav2",
-            "",
-            "Namespace of a Nav2 that drives to goals, / for the root; empty: the controller drives, and offers Nav2's two actions.",
-        ),
-        Declaration::new(
-            "data_folder",
-            "",
-            "Folder of maps, roadmaps, programs and pictures; empty: dragoman/neobotix in the user's data folder.",
-        ),
-        Declaration::new(
-            "parameters_file",
-            setup.parameters_file.as_str(),
-            "Parameter file to load at the start, or a folder with files named as in the guide; empty: none. ROS parameters take precedence.",
-        ),
-        Declaration::new(
-            "map_file",
-            "",
-            "File of the map at the start, XML; empty: the map saved last, otherwise in dragoman up the lab's.",
-        ),
-        Declaration::new("roadmap_file", "", "File of the roadmap at the start, XML; empty: as for the map."),
-        Declaration::new("program_file", "", "File of the program at the start, XML; empty: as for the map."),
-        Declaration::new(
-            "initial_pose",
-            pose(setup.initial_pose),
-            "Pose of the platform at the start: x and y in m, direction in rad.",
-        )
-        .within(anywhere.clone()),
-        Declaration::new(
-            "keep_pose",
-            setup.keeps_pose,
-            "Start at the pose of the last run, StartupPosition.dat in data_folder, unless initial_pose is set.",
-        ),
-        Declaration::new(
-            "laser_pose",
-            pose(setup.laser_pose),
-            "Pose of the laser on the platform: x and y in m, direction in rad.",
-        )
-        .within(anywhere),
-        Declaration::new("laser_upside_down", false, "Whether the laser is mounted upside down."),
-        Declaration::new(
-            "kinematics",
-            Kinematics::NAMES[0].0,
-            "Drives: two driven wheels, four Mecanum wheels, or two steered drives, front left and rear right.",
-        )
-        .within(Range::OneOf(&KINEMATICS)),
-        Declaration::new(
-            "wheel_base",
-            settings.wheel_base,
-            "Distance between the front and the rear wheels of omnidirectional drives, m; sideways it is DistWheels.",
-        )
-        .within(rate(0.01, 100.0)),
-        Declaration::new("map_frame", "map", "Frame of the map."),
-        Declaration::new(
-            "frame_prefix",
-            setup.frame_prefix.as_str(),
-            "Prefix of the platform's frames odom, base_footprint and laser; empty: the base's own frames.",
-        ),
-        Declaration::new(
-            "publish_tf",
-            true,
-            "Publish the transform from map_frame to the odometry's frame, and those of frames with frame_prefix.",
-        ),
-        Declaration::new(
-            "rate",
-            50.0,
-            "Rate of the controller's cycles, Hz; a fifth of it while the platform rests.",
-        )
-        .within(rate(5.0, 200.0)),
-        Declaration::new("status_rate", 10.0, "Rate of the published status, Hz.").within(rate(0.1, 50.0)),
-        Declaration::new("map_resolution", 0.05, "Side of a cell of the published map, m.")
-            .within(rate(0.01, 1.0)),
-        Declaration::new(
-            "base_timeout",
-            1.0,
-            "Time without odometry after which the connection to the base counts as lost, s.",
-        )
-        .within(rate(0.05, 60.0)),
-    ];
-    let settable = [
-        Declaration::new(
-            "watchdog",
-            settings.watchdog.as_secs_f64(),
-            "Time after which a velocity command expires, s.",
-        )
-        .within(rate(0.01, 60.0)),
-        Declaration::new(
-            "max_wheel_rate",
-            settings.max_wheel_rate,
-            "Maximum angular velocity of a wheel, rad/s; with RadiusWheel the limit of the drives.",
-        )
-        .within(rate(0.01, 1000.0)),
-        Declaration::new("width", 2.0 * settings.footprint.side, "Width of the platform, m.")
-            .within(rate(0.02, 100.0)),
-    ];
-    let own = fixed.into_iter().map(Declaration::read_only).chain(settable);
-    let limits = [("linear", settings.limits.linear), ("angular", settings.limits.angular)];
-    let limits = limits.into_iter().flat_map(|(axis, limits)| limit_declarations(axis == "linear", limits));
-    let senses = super::senses::declarations(&setup.topics);
-    own.chain(limits).chain(senses).chain(table::declarations().iter().map(declaration)).collect()
+parameters! {
+    /// The parameters of the node.
+    pub struct PlatformParameters {
+        ..senses: SenseParameters;
+        ..guide: GuideParameters;
+        /// Topic of the base's velocity commands.
+        base_cmd_vel: String = "/cmd_vel";
+        /// Topic of the base's odometry.
+        base_odom: String = "/odom";
+        /// Topic of the laser's scans; empty: no laser.
+        base_scan: Option<String> = Some("/scan".to_owned());
+        /// Topic of the base's battery, sensor_msgs/BatteryState; empty: no battery.
+        base_battery: Option<String>;
+        /// Topic with the state of the emergency stop, true while it is pressed.
+        emergency_stop_topic: String = "emergency_stop";
+        /// Topic of the joystick for motion mode 1.
+        joy_topic: String = "/joy";
+        /// The joystick's axis for speed.
+        joy_linear_axis: usize = 1, in 0..=63;
+        /// The joystick's axis for sideways motion; -1: none.
+        joy_lateral_axis: i64 = -1, in -1..=63;
+        /// The joystick's axis for turning.
+        joy_angular_axis: usize = 0, in 0..=63;
+        /// Topics of the ultrasonic sensors by number, sensor_msgs/Range.
+        ultrasonic_topics: Vec<String>;
+        /// Opening angle of the ultrasonic sensors, rad.
+        ultrasonic_cone: f64 = 0.5, in 0.0..=3.0;
+        /// Maximum range of the ultrasonic sensors, m.
+        ultrasonic_range: f64 = 3.0, in 0.0..=100.0;
+        /// CAN interface, e.g. can0; empty: CAN messages are sent to topic can/sent and received from can/received.
+        can_interface: String;
+        /// Topic of the camera for grab_image; compressed if the name ends in compressed; empty: no camera.
+        image_topic: String;
+        /// IP address of the camera, for get_camera.
+        camera_address: String;
+        /// Name of the camera at that address.
+        camera_id: String;
+        /// Namespace of a Nav2 that drives to goals, / for the root; empty: the controller drives, and offers Nav2's
+        /// two actions.
+        nav2: Option<String>;
+        /// Folder of maps, roadmaps, programs and pictures; empty: dragoman/neobotix in the user's data folder.
+        data_folder: Option<String>;
+        /// Parameter file to load at the start, or a folder with files named as in the guide; empty: none. ROS
+        /// parameters take precedence.
+        parameters_file: Option<String>;
+        /// File of the map at the start, XML; empty: the map saved last, otherwise in dragoman up the lab's.
+        map_file: Option<String>;
+        /// File of the roadmap at the start, XML; empty: as for the map.
+        roadmap_file: Option<String>;
+        /// File of the program at the start, XML; empty: as for the map.
+        program_file: Option<String>;
+        /// Pose of the platform at the start: x and y in m, direction in rad.
+        initial_pose: Vec<f64> = [0.0; 3], in -1e5..=1e5;
+        /// Start at the pose of the last run, StartupPosition.dat in data_folder, unless initial_pose is set.
+        keep_pose: bool = true;
+        /// Pose of the laser on the platform: x and y in m, direction in rad.
+        laser_pose: Vec<f64> = [0.0; 3], in -1e5..=1e5;
+        /// Whether the laser is mounted upside down.
+        laser_upside_down: bool;
+        /// Drives: two driven wheels, four Mecanum wheels, or two steered drives, front left and rear right.
+        kinematics: String = Kinematics::NAMES[0].0, in &KINEMATICS;
+        /// Distance between the front and the rear wheels of omnidirectional drives, m; sideways it is DistWheels.
+        wheel_base: f64 = Settings::default().wheel_base, in 0.01..=100.0;
+        /// Frame of the map.
+        map_frame: String = "map";
+        /// Prefix of the platform's frames odom, base_footprint and laser; empty: the base's own frames.
+        frame_prefix: String;
+        /// Publish the transform from map_frame to the odometry's frame, and those of frames with frame_prefix.
+        publish_tf: bool = true;
+        /// Rate of the controller's cycles, Hz; a fifth of it while the platform rests.
+        rate: f64 = 50.0, in 5.0..=200.0;
+        /// Rate of the published status, Hz.
+        status_rate: f64 = 10.0, in 0.1..=50.0;
+        /// Side of a cell of the published map, m.
+        map_resolution: f64 = 0.05, in 0.01..=1.0;
+        /// Time without odometry after which the connection to the base counts as lost, s.
+        base_timeout: Duration = 1.0, in 0.05..=60.0;
+        /// Time after which a velocity command expires, s.
+        watchdog: Duration = Settings::default().watchdog, in 0.01..=60.0, settable;
+        /// Maximum angular velocity of a wheel, rad/s; with RadiusWheel the limit of the drives.
+        max_wheel_rate: f64 = Settings::default().max_wheel_rate, in 0.01..=1000.0, settable;
+        /// Width of the platform, m.
+        width: f64 = 2.0 * Settings::default().footprint.side, in 0.02..=100.0, settable;
+        /// Maximum speed ahead and back, m/s.
+        linear_max_velocity as "linear.max_velocity": f64 = limits().linear.velocity, in 0.01..=20.0, settable;
+        /// Maximum acceleration, m/s^2.
+        linear_max_acceleration as "linear.max_acceleration": Option<f64> = limits().linear.acceleration, in 0.01..=20.0, settable;
+        /// Maximum deceleration, m/s^2.
+        linear_max_deceleration as "linear.max_deceleration": Option<f64> = limits().linear.deceleration, in 0.01..=20.0, settable;
+        /// Maximum turn rate, rad/s.
+        angular_max_velocity as "angular.max_velocity": f64 = limits().angular.velocity, in 0.01..=20.0, settable;
+        /// Maximum angular acceleration, rad/s^2.
+        angular_max_acceleration as "angular.max_acceleration": Option<f64> = limits().angular.acceleration, in 0.01..=20.0, settable;
+        /// Maximum angular deceleration, rad/s^2.
+        angular_max_deceleration as "angular.max_deceleration": Option<f64> = limits().angular.deceleration, in 0.01..=20.0, settable;
+    }
 }
 
-fn limit_declarations(linear: bool, limits: AxisLimits) -> [Declaration; 3] {
-    let names = if linear {
-        [
-            ("linear.max_velocity", "Maximum speed ahead and back, m/s."),
-            ("linear.max_acceleration", "Maximum acceleration, m/s^2."),
-            ("linear.max_deceleration", "Maximum deceleration, m/s^2."),
-        ]
-    } else {
-        [
-            ("angular.max_velocity", "Maximum turn rate, rad/s."),
-            ("angular.max_acceleration", "Maximum angular acceleration, rad/s^2."),
-            ("angular.max_deceleration", "Maximum angular deceleration, rad/s^2."),
-        ]
-    };
-    let values = [limits.velocity, limits.acceleration.unwrap_or(1.0), limits.deceleration.unwrap_or(1.0)];
-    std::array::from_fn(|index| {
-        let (name, meaning) = names[index];
-        Declaration::new(name, values[index], meaning).within(Range::Double { from: 0.01, to: 20.0 })
-    })
+/// Defaults of the limits.
+fn limits() -> Limits {
+    Settings::default().limits
+}
+
+/// The parameters of the PlatformCtrl guide, by their keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GuideParameters(pub table::Parameters);
+
+impl ParameterSet for GuideParameters {
+    fn declarations(&self) -> Vec<Declaration> {
+        self.0.iter().map(|(own, value)| declaration(own, value).settable()).collect()
+    }
+
+    fn update(&mut self, values: &Values) {
+        for (own, mut value) in self.0.clone().iter() {
+            match &mut value {
+                Value::Boolean(value) => values.copy(own.key, value),
+                Value::Integer(value) => values.copy(own.key, value),
+                Value::Double(value) => values.copy(own.key, value),
+            }
+            // ROS has checked it with the same declaration.
+            let _ = self.0.set_value(own.key, value);
+        }
+    }
 }
 
 /// A parameter of the PlatformCtrl guide as a ROS parameter.
-fn declaration(own: &table::Declaration) -> Declaration {
-    let default = match own.default {
-        Value::Boolean(value) => return Declaration::new(own.key, value, own.description),
+fn declaration(own: &table::Declaration, value: Value) -> Declaration {
+    match value {
+        Value::Boolean(value) => Declaration::of(own.key, &value, own.description),
         Value::Integer(value) => {
-            let range = Range::Integer { from: own.minimum.into(), to: own.maximum.into() };
-            return Declaration::new(own.key, i64::from(value), own.description).within(range);
+            Declaration::of(own.key, &value, own.description).within(own.minimum..=own.maximum)
         }
-        Value::Double(value) => value,
-    };
-    let range = Range::Double { from: own.minimum.into(), to: own.maximum.into() };
-    Declaration::new(own.key, default, own.description).within(range)
+        Value::Double(value) => {
+            let range = own.minimum.into()..=own.maximum.into();
+            Declaration::of(own.key, &value, own.description).within::<RangeInclusive<f64>>(range)
+        }
+    }
 }
 
 /// Values of parameter files with unknown keys: kept and answered, without effect. By key.
@@ -234,7 +182,10 @@ pub(super) type Kept = BTreeMap<String, table::IniEntry>;
 ///
 /// # Errors
 /// A file cannot be read, or has an invalid line.
-pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNodeError> {
+pub(super) fn load(
+    parameters: &Parameters<PlatformParameters>,
+    path: &str,
+) -> Result<Kept, PlatformNodeError> {
     let path = Path::new(path);
     let files: Vec<PathBuf> = if path.is_dir() {
         FILES
@@ -248,7 +199,8 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNode
     if files.is_empty() {
         return Err(PlatformNodeError::NoParameterFiles(path.to_owned()));
     }
-    let mut read = platform_parameters(values);
+    let values = parameters.read();
+    let mut read = values.guide.0.clone();
     let (mut kept, mut watchdog) = (Kept::new(), None::<Duration>);
     for file in files {
         let wrong = |source| PlatformNodeError::Ini { path: file.clone(), source };
@@ -283,18 +235,17 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNode
             kept.insert(key.clone(), entry.clone());
         }
     }
-    let old = platform_parameters(values);
-    let mut changed: Vec<(String, ParameterValue)> = table::declarations()
-        .iter()
-        .filter(|own| old.value(own.key) == Some(own.default))
-        .filter_map(|own| Some((own, read.value(own.key).filter(|value| *value != own.default)?)))
-        .map(|(own, value)| (own.key.to_owned(), ros_value(value)))
-        .collect();
-    let is_default = values.value::<f64>("watchdog") == Settings::default().watchdog.as_secs_f64();
-    if let Some(watchdog) = watchdog.filter(|_| is_default) {
-        changed.push(("watchdog".to_owned(), ParameterValue::Double(watchdog.as_secs_f64())));
-    }
-    values.set(changed).map_err(PlatformNodeError::Parameters)?;
+    let is_default = values.watchdog == Settings::default().watchdog;
+    let changed = parameters.update(|all| {
+        for (own, value) in read.iter() {
+            if all.guide.0.value(own.key) == Some(own.default) {
+                // The file was checked with the same declaration.
+                let _ = all.guide.0.set_value(own.key, value);
+            }
+        }
+        all.watchdog = watchdog.filter(|_| is_default).unwrap_or(all.watchdog);
+    });
+    changed.map_err(PlatformNodeError::Parameters)?;
     Ok(kept)
 }
 
@@ -317,23 +268,6 @@ pub(super) fn kept_parameter(entry: &table::IniEntry) -> PlatformParameter {
     }
 }
 
-/// Current values of the guide's parameters.
-pub(super) fn platform_parameters(values: &Parameters) -> table::Parameters {
-    let mut parameters = table::Parameters::default();
-    for own in table::declarations() {
-        let value = match own.kind() {
-            ParameterType::Boolean => Value::Boolean(values.value(own.key)),
-            ParameterType::Integer => {
-                Value::Integer(i32::try_from(values.value::<i64>(own.key)).unwrap_or_default())
-            }
-            ParameterType::Double => Value::Double(values.value(own.key)),
-        };
-        // ROS has checked it with the same declaration.
-        let _ = parameters.set_value(own.key, value);
-    }
-    parameters
-}
-
 /// A value as a ROS parameter.
 pub(super) fn ros_value(value: Value) -> ParameterValue {
     match value {
@@ -343,54 +277,65 @@ pub(super) fn ros_value(value: Value) -> ParameterValue {
     }
 }
 
-/// The controller's settings from these parameters of the guide, and the node's own current parameters.
-pub(super) fn settings(values: &Parameters, parameters: &table::Parameters) -> Settings {
-    let axis = |axis: &str| {
-        let value = |limit: &str| values.value::<f64>(&format!("{axis}.max_{limit}"));
-        AxisLimits {
-            velocity: value("velocity"),
-            acceleration: Some(value("acceleration")),
-            deceleration: Some(value("deceleration")),
-        }
-    };
-    let sensors = values.value::<Vec<String>>("ultrasonic_topics").len();
-    let sensor = UltrasonicSettings {
-        pose: Pose::ORIGIN,
-        height: 0.0,
-        range: values.value("ultrasonic_range"),
-        cone: values.value("ultrasonic_cone"),
-    };
-    let named: String = values.value("kinematics");
-    let kinematics = Kinematics::NAMES.into_iter().find_map(|(name, kind)| (name == named).then_some(kind));
-    let mut settings = Settings {
-        limits: Limits { linear: axis("linear"), angular: axis("angular") },
-        watchdog: Duration::from_secs_f64(values.value("watchdog")),
-        kinematics: kinematics.unwrap_or(Kinematics::Differential),
-        wheel_base: values.value("wheel_base"),
-        max_wheel_rate: values.value("max_wheel_rate"),
-        ultrasonics: vec![sensor; sensors],
-        has_laser: !values.value::<String>("base_scan").is_empty(),
-        is_delegated: !values.value::<String>("nav2").is_empty(),
-        ..Settings::default()
-    };
-    settings.footprint.side = values.value::<f64>("width") / 2.0;
-    settings.apply(parameters);
-    settings
+impl PlatformParameters {
+    /// The controller's settings.
+    pub(super) fn settings(&self) -> Settings {
+        let sensor = UltrasonicSettings {
+            pose: Pose::ORIGIN,
+            height: 0.0,
+            range: self.ultrasonic_range,
+            cone: self.ultrasonic_cone,
+        };
+        let mut names = Kinematics::NAMES.into_iter();
+        let kinematics = names.find_map(|(name, kind)| (name == self.kinematics).then_some(kind));
+        let mut settings = Settings {
+            limits: Limits {
+                linear: AxisLimits {
+                    velocity: self.linear_max_velocity,
+                    acceleration: self.linear_max_acceleration,
+                    deceleration: self.linear_max_deceleration,
+                },
+                angular: AxisLimits {
+                    velocity: self.angular_max_velocity,
+                    acceleration: self.angular_max_acceleration,
+                    deceleration: self.angular_max_deceleration,
+                },
+            },
+            watchdog: self.watchdog,
+            kinematics: kinematics.unwrap_or(Kinematics::Differential),
+            wheel_base: self.wheel_base,
+            max_wheel_rate: self.max_wheel_rate,
+            ultrasonics: vec![sensor; self.ultrasonic_topics.len()],
+            has_laser: self.base_scan.is_some(),
+            is_delegated: self.nav2.is_some(),
+            ..Settings::default()
+        };
+        settings.footprint.side = self.width / 2.0;
+        settings.apply(&self.guide.0);
+        settings
+    }
+
+    /// The pose of the platform at the start.
+    pub(super) fn initial_pose(&self) -> Result<Pose, PlatformNodeError> {
+        pose("initial_pose", &self.initial_pose)
+    }
+
+    /// The pose of the laser on the platform.
+    pub(super) fn laser_pose(&self) -> Result<Pose, PlatformNodeError> {
+        pose("laser_pose", &self.laser_pose)
+    }
 }
 
-/// A pose of three numbers.
-pub(super) fn pose(values: &Parameters, name: &'static str) -> Result<Pose, PlatformNodeError> {
-    let numbers: [f64; 3] =
-        values.value::<Vec<f64>>(name).try_into().map_err(|_| PlatformNodeError::Pose(name))?;
-    let [x, y, heading] = numbers;
+fn pose(name: &'static str, numbers: &[f64]) -> Result<Pose, PlatformNodeError> {
+    let &[x, y, heading] = numbers else { return Err(PlatformNodeError::Pose(name)) };
     Ok(Pose::new(x, y, heading))
 }
 
 /// Updates the controller when parameters change.
-pub(super) async fn follow(values: Parameters, shared: Shared) {
-    let mut changes = values.changes();
+pub(super) async fn follow(parameters: Parameters<PlatformParameters>, shared: Shared) {
+    let mut changes = parameters.changes();
     while changes.next().await.is_some() {
-        let settings = settings(&values, &platform_parameters(&values));
+        let settings = parameters.read().settings();
         if let Err(reason) = shared.with(|state| state.set_settings(settings)) {
             tracing::warn!(%reason, "new parameters were refused");
         }
@@ -399,21 +344,27 @@ pub(super) async fn follow(values: Parameters, shared: Shared) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, parameters};
 
     use super::*;
 
-    fn loaded(arguments: &[&str], text: &str, number: u32) -> Result<(Parameters, Kept), PlatformNodeError> {
+    fn loaded(
+        arguments: &[&str],
+        text: &str,
+        number: u32,
+    ) -> Result<(Arc<PlatformParameters>, Kept), PlatformNodeError> {
         let arguments = Arguments::parse(arguments.iter().map(|&argument| argument.to_owned())).unwrap();
         let discovery = Discovery { domain_id: 89, range: DiscoveryRange::Off, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, arguments).unwrap();
         let mut node = Node::create(context, "platform", "/ini").unwrap();
-        let (values, _server) = parameters::declare(&mut node, declarations(&Setup::default())).unwrap();
+        let (values, _server) = parameters::declare(&mut node, PlatformParameters::default()).unwrap();
         let file = std::env::temp_dir().join(format!("dragoman_ini_{number}_{}.ini", std::process::id()));
         std::fs::write(&file, text).unwrap();
         let kept = load(&values, &file.display().to_string());
         std::fs::remove_file(&file).unwrap();
-        kept.map(|kept| (values, kept))
+        kept.map(|kept| (values.read(), kept))
     }
 
     #[tokio::test]
@@ -421,8 +372,8 @@ mod tests {
         let text =
             "IpoTransVel = 300\n[MOTION_CTRL]\nWatchdogTime = 2500\nDriveGain = 7\nName = x\nOn = true\n";
         let (values, kept) = loaded(&[], text, 1).unwrap();
-        assert_eq!(values.value::<f64>("IpoTransVel"), 300.0);
-        assert_eq!(settings(&values, &platform_parameters(&values)).watchdog, Duration::from_millis(2500));
+        assert_eq!(values.guide.0.value("IpoTransVel"), Some(Value::Double(300.0)));
+        assert_eq!(values.settings().watchdog, Duration::from_millis(2500));
         assert_eq!(kept.keys().collect::<Vec<_>>(), ["DriveGain", "Name", "On", "WatchdogTime"]);
         let asked = |key: &str| {
             let PlatformParameter { value, type_, category, .. } = kept_parameter(&kept[key]);
@@ -433,7 +384,7 @@ mod tests {
         assert_eq!(asked("Name"), ("x".to_owned(), 2, 7));
         // ROS takes precedence.
         let (values, _) = loaded(&["--ros-args", "-p", "watchdog:=0.5"], text, 2).unwrap();
-        assert_eq!(values.value::<f64>("watchdog"), 0.5);
+        assert_eq!(values.watchdog, Duration::from_millis(500));
         let error = loaded(&[], "Watchdog = 0", 3).err().unwrap().to_string();
         assert!(error.contains("line 1: Watchdog = 0: a watchdog is 0.01 s to 60 s"), "{error}");
     }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_ros::dragoman_msgs::srv::PlatformSetFile;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{CompressedImage, Image};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, Response, WrappedTypesupport};
@@ -64,14 +63,14 @@ pub(super) const MOST_WANTED: usize = 8;
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     shared: &Shared,
-    values: &Parameters,
+    topic: &str,
     context: &Context,
     mut wanted: Receiver<Grab>,
 ) -> dragoman_ros::Result<()> {
     let camera = Camera {
         context: context.clone(),
         namespace: tasks.node().namespace()?,
-        topic: values.value("image_topic"),
+        topic: topic.to_owned(),
         shared: shared.clone(),
     };
     let own = camera.clone();

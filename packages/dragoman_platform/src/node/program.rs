@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 
 use chrono::{DateTime, Datelike, Timelike, Utc};
-use dragoman_neobotix::codes::ParameterType;
 use dragoman_neobotix::file_name::plain_file_name;
-use dragoman_neobotix::parameters::declarations;
+use dragoman_neobotix::parameters::Value;
 
 use super::documents::{Kind, MOST_LOADS};
 use super::picture::{Grab, MOST_WANTED};
@@ -21,11 +20,9 @@ const MAX_MESSAGE: usize = 1024;
 impl State {
     /// The parameters whose value is true, for a program's conditions.
     pub(super) fn true_parameters(&self) -> Vec<String> {
-        let flags = declarations().iter().filter(|declared| declared.kind() == ParameterType::Boolean);
-        flags
-            .filter(|declared| self.values.value::<bool>(declared.key))
-            .map(|declared| declared.key.to_owned())
-            .collect()
+        let parameters = self.parameters.read();
+        let are_true = parameters.guide.0.iter().filter(|(_, value)| *value == Value::Boolean(true));
+        are_true.map(|(declared, _)| declared.key.to_owned()).collect()
     }
 
     /// Carries out an effect of the program.

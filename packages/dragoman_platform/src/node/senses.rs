@@ -9,11 +9,10 @@ use dragoman_neobotix::messages;
 use dragoman_ros::dragoman_msgs::msg::{PlatformBoard, PlatformStatus};
 use dragoman_ros::dragoman_msgs::srv::PlatformRaiseEvent;
 use dragoman_ros::geometry_msgs::msg::PoseArray;
-use dragoman_ros::parameters::{Declaration, Parameters};
 use dragoman_ros::sensor_msgs::msg::{Imu, NavSatFix};
 use dragoman_ros::std_msgs::msg::{Bool, Float64MultiArray, String as Text, UInt8};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{QosProfile, WrappedTypesupport};
+use dragoman_ros::{QosProfile, WrappedTypesupport, parameters};
 
 use super::actions::in_map;
 use super::services::serve_order;
@@ -33,39 +32,44 @@ const FOLLOWING_DISTANCE: f64 = 0.5;
 /// Maximum number of detected objects of a kind, and of waiting user events.
 const MOST: usize = 64;
 
-/// The topics: parameter, its default, and its text.
-#[rustfmt::skip]
-const TOPICS: [(&str, &str); 16] = [
-    ("relay_board_topic", "Topic of the relay board, dragoman_msgs/PlatformBoard; empty: none."),
-    ("io_board_topic", "Topic of the IO-board, dragoman_msgs/PlatformBoard; empty: none."),
-    ("ultrasonic_board_topic", "Topic of the ultrasonic board's inputs, dragoman_msgs/PlatformBoard; empty: none."),
-    ("gyro_board_topic", "Topic of the gyro board's status and temperature, dragoman_msgs/PlatformBoard; empty: none."),
-    ("motor_right_topic", "Topic of the right motor control board, dragoman_msgs/PlatformBoard; empty: none."),
-    ("motor_left_topic", "Topic of the left motor control board, dragoman_msgs/PlatformBoard; empty: none."),
-    ("imu_topic", "Topic of the gyro and the accelerations, sensor_msgs/Imu; empty: none."),
-    ("gps_topic", "Topic of the GPS receiver, sensor_msgs/NavSatFix; empty: none."),
-    ("reflectors_topic", "Topic of reflectors that a laser sees, geometry_msgs/PoseArray; empty: none."),
-    ("infrared_topic", "Topic of the passive infrared sensors, std_msgs/UInt8; bit 0 is sensor 1; empty: none."),
-    ("radar_topic", "Topic of the velocities at the four radar sensors, m/s, std_msgs/Float64MultiArray; empty: none."),
-    ("docked_topic", "Topic that says whether the platform is docked, std_msgs/Bool; empty: it is while its battery is charged."),
-    ("moving_objects_topic", "Topic of moving objects, geometry_msgs/PoseArray; empty: only those that the laser tracks."),
-    ("persons_topic", "Topic of detected persons, geometry_msgs/PoseArray; empty: none."),
-    ("balls_topic", "Topic of detected balls, geometry_msgs/PoseArray; empty: none."),
-    ("charging_stations_topic", "Topic of detected charging stations, geometry_msgs/PoseArray: the poses of the docked platform; empty: none."),
-];
-
-/// The parameters, with the defaults of `named`.
-pub(super) fn declarations(named: &[(&'static str, String)]) -> Vec<Declaration> {
-    let default =
-        |name: &str| named.iter().find(|(own, _)| *own == name).map_or("", |(_, topic)| topic.as_str());
-    let topics = TOPICS.iter().map(|(name, text)| Declaration::new(name, default(name), text));
-    let directions = ["front", "left", "rear", "right"].map(str::to_owned).to_vec();
-    let directions = Declaration::new(
-        "sensor_directions",
-        directions,
-        "Directions of the infrared and radar sensors 1 to 4, for programs.",
-    );
-    topics.chain([directions]).map(Declaration::read_only).collect()
+parameters! {
+    /// The topics of the sensors and boards.
+    pub struct SenseParameters {
+        /// Topic of the relay board, dragoman_msgs/PlatformBoard; empty: none.
+        relay_board_topic: Option<String>;
+        /// Topic of the IO-board, dragoman_msgs/PlatformBoard; empty: none.
+        io_board_topic: Option<String>;
+        /// Topic of the ultrasonic board's inputs, dragoman_msgs/PlatformBoard; empty: none.
+        ultrasonic_board_topic: Option<String>;
+        /// Topic of the gyro board's status and temperature, dragoman_msgs/PlatformBoard; empty: none.
+        gyro_board_topic: Option<String>;
+        /// Topic of the right motor control board, dragoman_msgs/PlatformBoard; empty: none.
+        motor_right_topic: Option<String>;
+        /// Topic of the left motor control board, dragoman_msgs/PlatformBoard; empty: none.
+        motor_left_topic: Option<String>;
+        /// Topic of the gyro and the accelerations, sensor_msgs/Imu; empty: none.
+        imu_topic: Option<String>;
+        /// Topic of the GPS receiver, sensor_msgs/NavSatFix; empty: none.
+        gps_topic: Option<String>;
+        /// Topic of reflectors that a laser sees, geometry_msgs/PoseArray; empty: none.
+        reflectors_topic: Option<String>;
+        /// Topic of the passive infrared sensors, std_msgs/UInt8; bit 0 is sensor 1; empty: none.
+        infrared_topic: Option<String>;
+        /// Topic of the velocities at the four radar sensors, m/s, std_msgs/Float64MultiArray; empty: none.
+        radar_topic: Option<String>;
+        /// Topic that says whether the platform is docked, std_msgs/Bool; empty: it is while its battery is charged.
+        docked_topic: Option<String>;
+        /// Topic of moving objects, geometry_msgs/PoseArray; empty: only those that the laser tracks.
+        moving_objects_topic: Option<String>;
+        /// Topic of detected persons, geometry_msgs/PoseArray; empty: none.
+        persons_topic: Option<String>;
+        /// Topic of detected balls, geometry_msgs/PoseArray; empty: none.
+        balls_topic: Option<String>;
+        /// Topic of detected charging stations, geometry_msgs/PoseArray: the poses of the docked platform; empty: none.
+        charging_stations_topic: Option<String>;
+        /// Directions of the infrared and radar sensors 1 to 4, for programs.
+        sensor_directions: Vec<String> = ["front", "left", "rear", "right"];
+    }
 }
 
 /// The last value and its time.
@@ -125,47 +129,51 @@ pub(super) struct Sensed {
 }
 
 /// Subscribes to the topics that the parameters name, and serves `raise_event`.
-pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters) -> dragoman_ros::Result<()> {
-    shared.with(|state| state.senses.directions = values.value("sensor_directions"));
+pub(super) fn serve(
+    tasks: &mut NodeTasks,
+    shared: &Shared,
+    topics: &SenseParameters,
+) -> dragoman_ros::Result<()> {
+    shared.with(|state| state.senses.directions.clone_from(&topics.sensor_directions));
     macro_rules! boards {
-        ($($parameter:literal $board:ident;)*) => {$(
-            subscribe(tasks, shared, values, $parameter, |state, board: PlatformBoard| state.senses.$board.set(board))?;
+        ($($topic:ident $board:ident;)*) => {$(
+            subscribe(tasks, shared, &topics.$topic, |state, board: PlatformBoard| state.senses.$board.set(board))?;
         )*};
     }
     boards! {
-        "relay_board_topic" relay_board;
-        "io_board_topic" io_board;
-        "ultrasonic_board_topic" ultrasonic_board;
-        "gyro_board_topic" gyro_board;
-        "motor_right_topic" motor_right;
-        "motor_left_topic" motor_left;
+        relay_board_topic relay_board;
+        io_board_topic io_board;
+        ultrasonic_board_topic ultrasonic_board;
+        gyro_board_topic gyro_board;
+        motor_right_topic motor_right;
+        motor_left_topic motor_left;
     }
     macro_rules! poses {
-        ($($parameter:literal $objects:ident;)*) => {$(
-            subscribe(tasks, shared, values, $parameter, |state, poses: PoseArray| {
+        ($($topic:ident $objects:ident;)*) => {$(
+            subscribe(tasks, shared, &topics.$topic, |state, poses: PoseArray| {
                 match state.poses(&poses) {
                     Ok(poses) => state.senses.$objects.set(poses),
-                    Err(Refused(reason)) => state.refuse(&format!("{}: {reason}", $parameter)),
+                    Err(Refused(reason)) => state.refuse(&format!("{}: {reason}", stringify!($topic))),
                 }
             })?;
         )*};
     }
     poses! {
-        "reflectors_topic" reflectors;
-        "moving_objects_topic" moving_objects;
-        "persons_topic" persons;
-        "balls_topic" balls;
-        "charging_stations_topic" charging_stations;
+        reflectors_topic reflectors;
+        moving_objects_topic moving_objects;
+        persons_topic persons;
+        balls_topic balls;
+        charging_stations_topic charging_stations;
     }
-    subscribe(tasks, shared, values, "imu_topic", |state, imu: Imu| state.senses.imu.set(imu))?;
-    subscribe(tasks, shared, values, "gps_topic", |state, gps: NavSatFix| state.senses.gps.set(gps))?;
-    subscribe(tasks, shared, values, "docked_topic", |state, docked: Bool| {
+    subscribe(tasks, shared, &topics.imu_topic, |state, imu: Imu| state.senses.imu.set(imu))?;
+    subscribe(tasks, shared, &topics.gps_topic, |state, gps: NavSatFix| state.senses.gps.set(gps))?;
+    subscribe(tasks, shared, &topics.docked_topic, |state, docked: Bool| {
         state.senses.docked.set(docked.data)
     })?;
-    subscribe(tasks, shared, values, "infrared_topic", |state, bits: UInt8| {
+    subscribe(tasks, shared, &topics.infrared_topic, |state, bits: UInt8| {
         state.senses.infrared.set(std::array::from_fn(|sensor| bits.data & (1 << sensor) != 0));
     })?;
-    subscribe(tasks, shared, values, "radar_topic", |state, speeds: Float64MultiArray| {
+    subscribe(tasks, shared, &topics.radar_topic, |state, speeds: Float64MultiArray| {
         let speed = |sensor: usize| speeds.data.get(sensor).copied().filter(|speed| speed.is_finite());
         state.senses.radar.set(std::array::from_fn(|sensor| speed(sensor).unwrap_or_default()));
     })?;
@@ -180,16 +188,12 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters)
 fn subscribe<T: WrappedTypesupport + Send + 'static>(
     tasks: &mut NodeTasks,
     shared: &Shared,
-    values: &Parameters,
-    parameter: &str,
+    topic: &Option<String>,
     take: impl Fn(&mut State, T) + Send + 'static,
 ) -> dragoman_ros::Result<()> {
-    let topic: String = values.value(parameter);
-    if topic.is_empty() {
-        return Ok(());
-    }
+    let Some(topic) = topic else { return Ok(()) };
     let shared = shared.clone();
-    tasks.subscribe(&topic, QosProfile::sensor_data().keep_last(1), move |message: T| {
+    tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |message: T| {
         shared.with(|state| take(state, message));
     })
 }
@@ -206,8 +210,9 @@ impl State {
         message.poses.iter().take(MOST).map(|pose| in_map(self, frame, pose).map(placed)).collect()
     }
 
-    fn flag(&self, key: &str) -> bool {
-        self.values.value(key)
+    /// The value of a flag of the PlatformCtrl guide.
+    pub(super) fn flag(&self, key: &str) -> bool {
+        self.parameters.read().guide.0.flag(key)
     }
 
     /// Raises a user event for the running program.
@@ -359,7 +364,7 @@ impl State {
             let battery = self.inputs.battery.as_ref();
             battery.is_some_and(|battery| battery.power_supply_status == CHARGING)
         };
-        if self.values.value::<String>("docked_topic").is_empty() {
+        if self.parameters.read().senses.docked_topic.is_none() {
             charges()
         } else {
             self.senses.docked.get().copied().unwrap_or_default()

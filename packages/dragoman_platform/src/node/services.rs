@@ -18,6 +18,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Response, WrappedServiceTypeSupport};
 use dragoman_text::excerpt;
 
+use super::PlatformParameters;
 use super::state::{Refused, Shared, State};
 use super::{parameters, status};
 use crate::controller::{Board, Command, Motor, Refusal};
@@ -100,8 +101,8 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     serve_motions(tasks, shared)?;
     serve_parameters(tasks, shared)?;
     serve_question::<PlatformGetStatus::Service>(tasks, shared, "get_status", |state, _| {
-        let frame: String = state.values.value("map_frame");
-        Ok(PlatformGetStatus::Response { status: status::message(state, &frame), ..Default::default() })
+        let frame = &state.parameters.read().map_frame;
+        Ok(PlatformGetStatus::Response { status: status::message(state, frame), ..Default::default() })
     })?;
     serve_question::<PlatformGetPosition::Service>(tasks, shared, "get_position", |state, _| {
         let status = state.platform.status();
@@ -179,16 +180,16 @@ fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         set_parameter(state, &request.key, &request.value)
     })?;
     serve_question::<PlatformGetParameter::Service>(tasks, shared, "get_pltf_param", |state, request| {
-        let known = declaration(&request.key)
-            .map(|declared| parameter(declared, &parameters::platform_parameters(&state.values)));
+        let known =
+            declaration(&request.key).map(|declared| parameter(declared, &state.parameters.read().guide.0));
         let kept = || state.kept.get(&request.key).map(parameters::kept_parameter);
         let unknown = || ParameterError::Unknown { key: request.key.clone() };
         let parameter = known.or_else(kept).ok_or_else(unknown)?;
         Ok(PlatformGetParameter::Response { parameter, ..Default::default() })
     })?;
     serve_question::<PlatformGetParameters::Service>(tasks, shared, "get_pltf_param_vec", |state, _| {
-        let parameters = parameters::platform_parameters(&state.values);
-        let known = declarations().iter().map(|declared| parameter(declared, &parameters));
+        let values = state.parameters.read();
+        let known = declarations().iter().map(|declared| parameter(declared, &values.guide.0));
         let all = known.chain(state.kept.values().map(parameters::kept_parameter)).collect();
         Ok(PlatformGetParameters::Response { parameters: all, ..Default::default() })
     })
@@ -202,12 +203,12 @@ pub(super) fn set_parameter(state: &mut State, key: &str, value: &str) -> Result
             "parameter '{key}' is kept from a file: it has no effect, and cannot be set"
         )));
     }
-    let mut parameters = parameters::platform_parameters(&state.values);
-    let value = parameters.set(key, value)?;
+    let mut values = PlatformParameters::clone(&state.parameters.read());
+    let value = values.guide.0.set(key, value)?;
     // The controller first: it may refuse a value that ROS accepts.
-    state.set_settings(parameters::settings(&state.values, &parameters))?;
+    state.set_settings(values.settings())?;
     let key = declaration(key).map_or(key, |declared| declared.key);
-    state.values.set(vec![(key.to_owned(), parameters::ros_value(value))]).map_err(Refused)
+    state.parameters.set(vec![(key.to_owned(), parameters::ros_value(value))]).map_err(Refused)
 }
 
 fn parameter(declared: &Declaration, parameters: &Parameters) -> PlatformParameter {

@@ -17,7 +17,8 @@ use super::state::{Shared, State};
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
     serve_outlets(tasks, shared)?;
     serve_question::<PlatformGetCamera::Service>(tasks, shared, "get_camera", |state, _| {
-        let [address, id] = ["camera_address", "camera_id"].map(|name| state.values.value::<String>(name));
+        let values = state.parameters.read();
+        let (address, id) = (values.camera_address.clone(), values.camera_id.clone());
         Ok(PlatformGetCamera::Response { address, id, ..Default::default() })
     })?;
     serve_question::<PlatformGetDebugData::Service>(tasks, shared, "get_debug_data", |state, _| {
@@ -52,7 +53,7 @@ fn debug_data(state: &State) -> PlatformDebugData {
     let marker = |id: i32, kind: i32, color: [f32; 3], points: Vec<Point>| {
         let mut marker = Marker { ns: "platform".to_owned(), id, type_: kind, ..Default::default() };
         marker.header.stamp = state.stamp();
-        marker.header.frame_id = state.values.value("map_frame");
+        marker.header.frame_id.clone_from(&state.parameters.read().map_frame);
         marker.pose.orientation.w = 1.0;
         (marker.scale.x, marker.scale.y, marker.scale.z) = (0.05, 0.05, 0.05);
         (marker.color.r, marker.color.g, marker.color.b, marker.color.a) =
@@ -66,7 +67,7 @@ fn debug_data(state: &State) -> PlatformDebugData {
     let [strip, cubes, lines] =
         [Marker::LINE_STRIP as i32, Marker::CUBE_LIST as i32, Marker::LINE_LIST as i32];
     // Planning uses the obstacles in any case.
-    let shows: bool = state.values.value("ViewPlanObstEnabled");
+    let shows = state.flag("ViewPlanObstEnabled");
     let obstacles = state.platform.obstacles().filter(|_| shows).collect();
     data.objects.markers = vec![
         marker(0, strip, [0.0, 0.0, 1.0], state.platform.path().collect()),

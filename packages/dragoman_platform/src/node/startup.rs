@@ -11,7 +11,7 @@ use dragoman_time::{now, since, sleep};
 use super::documents::{Kind, NamedDocument, load_saved, set};
 use super::files::{beside, read, write};
 use super::state::{Refused, Shared, State};
-use super::{PlatformNodeError, Setup, parameters};
+use super::{PlatformNodeError, Setup};
 use crate::controller::Command;
 use crate::startup::{MAX_LEN, SavedNames, StartPosition};
 
@@ -45,14 +45,11 @@ impl Files {
 }
 
 /// Sets the pose at the start: that of the last run, unless parameter `initial_pose` was set.
-///
-/// # Errors
-/// Parameter `initial_pose` is not a pose.
-pub(super) fn restore_pose(state: &mut State, setup: &Setup) -> Result<(), PlatformNodeError> {
-    let initial = parameters::pose(&state.values, "initial_pose")?;
-    let keeps: bool = state.values.value("keep_pose");
+pub(super) fn restore_pose(state: &mut State, setup: &Setup) {
+    let values = state.parameters.read();
+    let is_unset = values.initial_pose == setup.parameters.initial_pose;
     let file = state.startup.position.clone();
-    if keeps && initial == setup.initial_pose && dragoman_time::on_disk(&file).is_file() {
+    if values.keep_pose && is_unset && dragoman_time::on_disk(&file).is_file() {
         let text = read(&file, MAX_LEN).map_err(|error| error.to_string());
         match text.and_then(|text| StartPosition::parse(&text).map_err(|error| error.to_string())) {
             Ok(StartPosition(Pose { x, y, heading })) => {
@@ -63,7 +60,6 @@ pub(super) fn restore_pose(state: &mut State, setup: &Setup) -> Result<(), Platf
             Err(reason) => tracing::warn!(reason, "the pose of the last run was ignored"),
         }
     }
-    Ok(())
 }
 
 /// Puts the documents into force with which the platform starts: those of the parameters, those that were saved last,
@@ -73,14 +69,14 @@ pub(super) fn restore_pose(state: &mut State, setup: &Setup) -> Result<(), Platf
 /// A document of a parameter or of `setup` is invalid.
 pub(super) fn load_documents(state: &mut State, setup: &Setup) -> Result<(), PlatformNodeError> {
     let saved = saved_names(&state.startup);
-    for (kind, parameter, name, default) in [
-        (Kind::Map, "map_file", &saved.map, &setup.map),
-        (Kind::Roadmap, "roadmap_file", &saved.roadmap, &setup.roadmap),
-        (Kind::Program, "program_file", &saved.program, &setup.program),
+    let values = state.parameters.read();
+    for (kind, parameter, file, name, default) in [
+        (Kind::Map, "map_file", &values.map_file, &saved.map, &setup.map),
+        (Kind::Roadmap, "roadmap_file", &values.roadmap_file, &saved.roadmap, &setup.roadmap),
+        (Kind::Program, "program_file", &values.program_file, &saved.program, &setup.program),
     ] {
-        let file: String = state.values.value(parameter);
-        if !file.is_empty() {
-            super::documents::load_file(state, kind, &file)?;
+        if let Some(file) = file {
+            super::documents::load_file(state, kind, file)?;
             continue;
         }
         if !name.is_empty() {

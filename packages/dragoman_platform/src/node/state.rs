@@ -23,7 +23,7 @@ use super::recorder::Recorder;
 use super::senses::Senses;
 use super::ultrasonics::Echoes;
 use super::wheels::Wheels;
-use super::{PlatformNodeError, parameters, program, startup};
+use super::{PlatformNodeError, PlatformParameters, parameters, program, startup};
 use crate::controller::{Command, Event, Input, MotionMode, Operation, Output, Platform, Refusal};
 use crate::motion::automatic::MotionEvent;
 use crate::motion::obstacles::Scan;
@@ -57,7 +57,7 @@ pub(super) struct Inputs {
 /// The node's state.
 pub(super) struct State {
     pub(super) platform: Platform,
-    pub(super) values: Parameters,
+    pub(super) parameters: Parameters<PlatformParameters>,
     /// Values of parameter files that have no effect.
     pub(super) kept: parameters::Kept,
     pub(super) documents: Documents,
@@ -109,18 +109,18 @@ impl Shared {
     /// `grabs` receives the pictures and scans of a program, `loads` its documents.
     pub(super) fn new(
         node: &mut Node,
-        values: Parameters,
+        parameters: Parameters<PlatformParameters>,
         grabs: Sender<Grab>,
         loads: Sender<Wanted>,
     ) -> Result<Self, PlatformNodeError> {
-        let settings = parameters::settings(&values, &parameters::platform_parameters(&values));
-        let mut platform = Platform::new(settings)?;
+        let values = parameters.read();
+        let mut platform = Platform::new(values.settings())?;
         platform.plan_beside();
         platform.await_base();
         // The declaration ensures a finite value within bounds.
-        let _ = platform.command(Command::SetPose(parameters::pose(&values, "initial_pose")?));
-        let laser = parameters::pose(&values, "laser_pose")?;
-        let data_folder = super::documents::data_folder(&values.value::<String>("data_folder"));
+        let _ = platform.command(Command::SetPose(values.initial_pose()?));
+        let laser = values.laser_pose()?;
+        let data_folder = super::documents::data_folder(values.data_folder.as_deref());
         let state = State {
             platform,
             documents: Documents::default(),
@@ -143,8 +143,8 @@ impl Shared {
             has_motor_power: true,
             has_own_odometry: false,
             odometry_origin: Pose::ORIGIN,
-            base_timeout: Duration::from_secs_f64(values.value("base_timeout")),
-            values,
+            base_timeout: values.base_timeout,
+            parameters,
             kept: parameters::Kept::new(),
             start: now(),
             ticks: 0,
@@ -288,7 +288,8 @@ impl State {
 
     /// Names of the frames of the odometry and the base, once the base has sent data.
     pub(super) fn frames(&self) -> [Option<String>; 2] {
-        let prefix: String = self.values.value("frame_prefix");
+        let parameters = self.parameters.read();
+        let prefix = &parameters.frame_prefix;
         if !prefix.is_empty() {
             return ["odom", "base_footprint"].map(|frame| Some(format!("{prefix}{frame}")));
         }

@@ -11,7 +11,6 @@ use crate::controller::{Operation, Status};
 pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
     let status = state.platform.status();
     let Status { pose, velocity, .. } = status;
-    let flag = |key: &str| state.values.value::<bool>(key);
     let mut message = PlatformStatus {
         commanded: pose2d(status.commanded_pose),
         estimated: pose2d(pose),
@@ -50,8 +49,8 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
         planner_state: status.planner as i32,
         collision: status.collision,
         blind: status.blind,
-        siren: flag("SirenEnabled"),
-        flash_light: flag("FlashlightEnabled"),
+        siren: state.flag("SirenEnabled"),
+        flash_light: state.flag("FlashlightEnabled"),
         head_angle: state.head_angle,
         ultrasonic: state.inputs.ultrasonics.distances(state.platform.ultrasonics()),
         ..Default::default()

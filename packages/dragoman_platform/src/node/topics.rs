@@ -10,7 +10,6 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::msg::{PlatformStatus, ProgramState};
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::shared::{SharedPublisher, Switch, listened};
 use dragoman_ros::std_msgs::msg::{Header, UInt16};
@@ -19,23 +18,23 @@ use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Publisher, QosProfile, Result};
 use dragoman_time::{Task, Work, off_thread, spawn};
 
+use super::PlatformParameters;
 use super::state::{Shared, State};
 use super::status;
 use crate::settings::UltrasonicSettings;
 
 /// Publishes at the rate given by the parameter.
-pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters) -> Result<()> {
+pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &PlatformParameters) -> Result<()> {
     let latched = || QosProfile::default().keep_last(1).transient_local();
     let node = tasks.node();
-    let publishes_tf: bool = values.value("publish_tf");
+    let publishes_tf = values.publish_tf;
     // The frames of a base without a prefix are its own.
-    let has_sensors = !values.value::<String>("frame_prefix").is_empty()
-        && !values.value::<Vec<String>>("ultrasonic_topics").is_empty();
+    let has_sensors = !values.frame_prefix.is_empty() && !values.ultrasonic_topics.is_empty();
     let mut topics = Topics {
         shared: shared.clone(),
-        map_frame: values.value("map_frame"),
-        frame_prefix: values.value("frame_prefix"),
-        resolution: values.value("map_resolution"),
+        map_frame: values.map_frame.clone(),
+        frame_prefix: values.frame_prefix.clone(),
+        resolution: values.map_resolution,
         status: node.create_publisher("status", QosProfile::default())?,
         path: node.create_publisher("path", latched())?,
         wheels: node.create_publisher("wheel_states", QosProfile::default())?,
@@ -60,7 +59,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters)
         shown_map: None,
         shown_path: Vec::new(),
     };
-    let period = Duration::from_secs_f64(1.0 / values.value::<f64>("status_rate"));
+    let period = Duration::from_secs_f64(1.0 / values.status_rate);
     tasks.every(period, move || topics.publish())
 }
 
@@ -99,7 +98,7 @@ impl Topics {
             (
                 state.platform.digital_outputs(),
                 self.new_program(state),
-                ["SirenEnabled", "FlashlightEnabled"].map(|key| state.values.value::<bool>(key)),
+                ["SirenEnabled", "FlashlightEnabled"].map(|key| state.flag(key)),
                 if listened(&self.wheels) { state.wheel_states() } else { None },
                 listened(&self.status).then(|| status::message(state, &self.map_frame)),
                 self.new_path(state),

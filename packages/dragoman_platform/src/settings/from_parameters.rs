@@ -9,7 +9,7 @@ impl Settings {
     /// other parameters itself.
     pub fn apply(&mut self, parameters: &Parameters) {
         let number = |key: &str| parameters.value(key).map_or(0.0, Value::as_f64);
-        let flag = |key: &str| parameters.value(key).and_then(Value::as_bool).unwrap_or_default();
+        let flag = |key| parameters.flag(key);
         let metres = |key: &str| number(key) / 1000.0;
 
         let (length, axis) = (metres("PltfLength"), metres("DistPltfCenterToWheelAxis"));
