@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use dragoman_io::net::{TcpListener, UdpSocket};
-use dragoman_ros::parameters::{Declaration, Parameters};
+use dragoman_ros::parameters;
 
 use crate::error::BridgeError;
 
@@ -11,37 +11,41 @@ use crate::error::BridgeError;
 /// once would wait a second.
 const BACKLOG: i32 = 1024;
 
-/// Parameter `bind`.
-pub(crate) fn declaration(bind: IpAddr) -> Declaration {
-    Declaration::new(
-        "bind",
-        bind.to_string().as_str(),
-        "Address of the interface to listen on; 0.0.0.0 is all.",
-    )
+parameters! {
+    /// Where a server listens.
+    pub struct BindParameters {
+        /// Address of the interface to listen on; 0.0.0.0 is all.
+        bind: String;
+    }
 }
 
-/// Opens the TCP port of this number on the interface of parameter `bind`.
-pub(crate) fn tcp(
-    protocol: &'static str,
-    parameters: &Parameters,
-    port: i64,
-) -> Result<TcpListener, BridgeError> {
-    let address = address(parameters, port)?;
-    TcpListener::bind(address, BACKLOG).map_err(|source| BridgeError::Bind {
-        transport: "TCP",
-        protocol,
-        address,
-        source,
-    })
-}
+impl BindParameters {
+    /// The default address.
+    pub(crate) fn new(bind: IpAddr) -> Self {
+        Self { bind: bind.to_string() }
+    }
 
-/// As [`tcp`], for UDP.
-pub(crate) fn udp(
-    protocol: &'static str,
-    parameters: &Parameters,
-    port: i64,
-) -> Result<UdpSocket, BridgeError> {
-    open_udp(protocol, address(parameters, port)?)
+    /// Opens the TCP port of this number on the interface.
+    pub(crate) fn tcp(&self, protocol: &'static str, port: u16) -> Result<TcpListener, BridgeError> {
+        let address = self.address(port)?;
+        TcpListener::bind(address, BACKLOG).map_err(|source| BridgeError::Bind {
+            transport: "TCP",
+            protocol,
+            address,
+            source,
+        })
+    }
+
+    /// As [`Self::tcp`], for UDP.
+    pub(crate) fn udp(&self, protocol: &'static str, port: u16) -> Result<UdpSocket, BridgeError> {
+        open_udp(protocol, self.address(port)?)
+    }
+
+    fn address(&self, port: u16) -> Result<SocketAddr, BridgeError> {
+        let ip: IpAddr =
+            self.bind.parse().map_err(|_parse| BridgeError::Address { text: self.bind.clone() })?;
+        Ok(SocketAddr::new(ip, port))
+    }
 }
 
 /// Opens a UDP socket.
@@ -52,11 +56,4 @@ pub(crate) fn open_udp(protocol: &'static str, address: SocketAddr) -> Result<Ud
         address,
         source,
     })
-}
-
-fn address(parameters: &Parameters, port: i64) -> Result<SocketAddr, BridgeError> {
-    let text: String = parameters.value("bind");
-    let ip: IpAddr = text.parse().map_err(|_parse| BridgeError::Address { text })?;
-    // The declaration ensures that the number is a port.
-    Ok(SocketAddr::new(ip, u16::try_from(port).unwrap_or_default()))
 }

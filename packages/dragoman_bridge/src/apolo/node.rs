@@ -12,5 +12,5 @@ mod clients;
 mod robots;
 mod server;
 
-pub use client::{client_declarations, start_client};
-pub use server::{ApoloServer, server_declarations, start_server};
+pub use client::{ClientParameters, start_client};
+pub use server::{ApoloServer, ServerParameters, start_server};

@@ -14,8 +14,8 @@ mod messages;
 mod server;
 mod topics;
 
-pub use client::{ArmModel, client_declarations, start_client};
-pub use server::{ArmServer, server_declarations, start_server};
+pub use client::{ArmModel, ClientParameters, start_client};
+pub use server::{ArmServer, ServerParameters, start_server};
 
 /// Name of the protocol in messages.
 const PROTOCOL: &str = "the 31-byte arm protocol";

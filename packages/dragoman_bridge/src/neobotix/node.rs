@@ -16,6 +16,6 @@ mod picture;
 mod port;
 mod server;
 
-pub use client::{client_declarations, start_client};
+pub use client::{ClientParameters, start_client};
 pub use port::PlatformPort;
-pub use server::{NeobotixServer, server_declarations, start_server};
+pub use server::{NeobotixServer, ServerParameters, start_server};

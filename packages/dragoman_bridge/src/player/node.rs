@@ -10,8 +10,8 @@ mod client;
 mod server;
 mod tool;
 
-pub use client::{client_declarations, start_client};
+pub use client::{ClientParameters, start_client};
 pub use server::{
-    BaseParameters, Configured, PlayerServer, Table, TableError, base_parameters, server_declarations,
+    BaseParameters, Configured, PlayerServer, ServerParameters, Table, TableError, base_parameters,
     start_server,
 };

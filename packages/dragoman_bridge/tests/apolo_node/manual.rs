@@ -3,8 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use dragoman_bridge::BridgeError;
-use dragoman_bridge::apolo::node::{server_declarations, start_server};
-use dragoman_ros::ParameterValue;
+use dragoman_bridge::apolo::node::{ServerParameters, start_server};
 
 use crate::apolo_node::client::{FALSE, TRUE, doubles, frame, request};
 use crate::apolo_node::fake_world::PIEZA;
@@ -171,9 +170,7 @@ fn it_closes_cleanly() {
 /// A question after an unanswered command, both to a service that does not answer, is answered within MATLAB's timeout.
 #[test]
 fn a_matlab_program_waits_for_longer_than_two_calls_take() {
-    let declared = server_declarations(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let timeout = declared.iter().find(|declaration| declaration.name == "service_timeout").unwrap();
-    let ParameterValue::Double(ours) = timeout.default else { panic!("{timeout:?}") };
+    let ours = ServerParameters::default().service_timeout.as_secs_f64();
     let theirs = include_str!("../../matlab/apolo/private/apoloLink.m")
         .split_once("timeout = ")
         .unwrap()

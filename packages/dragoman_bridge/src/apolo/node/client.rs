@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::parameters;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, Result};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
@@ -27,54 +27,32 @@ const READ_LEN: usize = 16_384;
 /// Maximum number of unsent bytes, if the server does not read.
 const MAX_UNSENT: usize = 65_536;
 
-/// The parameters of the node.
-pub fn client_declarations() -> Vec<Declaration> {
-    let config = ClientConfig::default();
-    let declared = [
-        Declaration::new(
-            "size_base",
-            256,
-            "Base of sizes and counts: 256 for servers since 2018, 255 as in the annex.",
-        )
-        .within(Range::Integer { from: 255, to: 256 }),
-        Declaration::new(
-            "move_reply",
-            config.move_reply,
-            "The server answers moves of mobile robots; if false, every move counts as done.",
-        ),
-        Declaration::new(
-            "answer_timeout",
-            config.answer_timeout.as_secs_f64(),
-            "Time limit of an answer, s.",
-        )
-        .within(Range::Double { from: 0.01, to: 60.0 }),
-        Declaration::new("world", "", "World of the mobile robots; empty: the first world that has them."),
-        Declaration::new(
-            "robots",
-            Vec::<String>::new(),
-            "Mobile robots that get cmd_vel, odom, scan and a transform.",
-        ),
-        Declaration::new(
-            "rates",
-            Vec::<f64>::new(),
-            "Rate of velocity commands and queries for each of them, Hz; empty: 10.",
-        )
-        .within(Range::Double { from: 0.1, to: 1000.0 }),
-        Declaration::new("lasers", Vec::<String>::new(), "Laser of each of them; an empty name: no laser."),
-        Declaration::new(
-            "command_timeout",
-            0.6,
-            "A velocity expires when it is not repeated for this long, s.",
-        )
-        .within(Range::Double { from: 0.01, to: 60.0 }),
-        Declaration::new("laser_angle_min", LASER_ANGLE_MIN, "Angle of the lasers' first beam, rad.")
-            .within(Range::Double { from: -10.0, to: 10.0 }),
-        Declaration::new("laser_angle_increment", LASER_ANGLE_INCREMENT, "Angle between two beams, rad.")
-            .within(Range::Double { from: -1.0, to: 1.0 }),
-        Declaration::new("laser_range_max", LASER_RANGE_MAX, "The lasers' range, m.")
-            .within(Range::Double { from: 0.0, to: 1000.0 }),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+parameters! {
+    /// The parameters of the node of the client side.
+    pub struct ClientParameters {
+        /// Base of sizes and counts: 256 for servers since 2018, 255 as in the annex.
+        size_base: i64 = 256, in 255..=256;
+        /// The server answers moves of mobile robots; if false, every move counts as done.
+        move_reply: bool = ClientConfig::default().move_reply;
+        /// Time limit of an answer, s.
+        answer_timeout: Duration = ClientConfig::default().answer_timeout, in 0.01..=60.0;
+        /// World of the mobile robots; empty: the first world that has them.
+        world: String;
+        /// Mobile robots that get cmd_vel, odom, scan and a transform.
+        robots: Vec<String>;
+        /// Rate of velocity commands and queries for each of them, Hz; empty: 10.
+        rates: Vec<f64>, in 0.1..=1000.0;
+        /// Laser of each of them; an empty name: no laser.
+        lasers: Vec<String>;
+        /// A velocity expires when it is not repeated for this long, s.
+        command_timeout: Duration = 0.6, in 0.01..=60.0;
+        /// Angle of the lasers' first beam, rad.
+        laser_angle_min: f64 = LASER_ANGLE_MIN, in -10.0..=10.0;
+        /// Angle between two beams, rad.
+        laser_angle_increment: f64 = LASER_ANGLE_INCREMENT, in -1.0..=1.0;
+        /// The lasers' range, m.
+        laser_range_max: f64 = LASER_RANGE_MAX, in 0.0..=1000.0;
+    }
 }
 
 /// Starts node `apolo_client` in `namespace` for the world whose server listens at `server`. The server may start
@@ -88,8 +66,7 @@ pub fn start_client(
     server: SocketAddr,
 ) -> Result<ClientNode, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo_client", namespace)?);
-    let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations())?;
-    tasks.spawn(parameter_server);
+    let parameters = tasks.declare(ClientParameters::default())?.read();
     let offered: Vec<_> = rows().into_iter().chain([place_xyz()]).collect();
     let requests = services::offer(tasks.node(), &offered, None)?;
     let (robots, commands) = robots::start(tasks.node(), &parameters)?;
@@ -114,11 +91,11 @@ pub fn start_client(
     Ok(ClientNode { node: tasks.start()?, answered })
 }
 
-fn config(parameters: &Parameters) -> ClientConfig {
+fn config(parameters: &ClientParameters) -> ClientConfig {
     ClientConfig {
-        size_base: SizeBase::try_from(parameters.value::<i64>("size_base")).unwrap_or_default(),
-        move_reply: parameters.value("move_reply"),
-        answer_timeout: Duration::from_secs_f64(parameters.value("answer_timeout")),
+        size_base: SizeBase::try_from(parameters.size_base).unwrap_or_default(),
+        move_reply: parameters.move_reply,
+        answer_timeout: parameters.answer_timeout,
         ..ClientConfig::default()
     }
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use dragoman_geometry::Pose;
 use dragoman_neobotix::messages;
 use dragoman_ros::naming;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::{
     Clock, Node, Publisher, QosProfile, Result, geometry_msgs, nav_msgs, sensor_msgs, std_msgs, tf2_msgs,
 };
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
+use super::client::ClientParameters;
 use crate::BridgeError;
 use crate::apolo::Refusal;
 use crate::apolo::client::robot::{RobotConfig, RobotCycle, RobotEvent};
@@ -52,11 +52,9 @@ struct LaserGeometry {
 /// Creates the robots named in the parameters, and the stream of commands to them.
 pub(super) fn start(
     node: &mut Node,
-    parameters: &Parameters,
+    parameters: &ClientParameters,
 ) -> Result<(Vec<Robot>, SelectAll<BoxStream<'static, Command>>), BridgeError> {
-    let names: Vec<String> = parameters.value("robots");
-    let lasers: Vec<String> = parameters.value("lasers");
-    let rates: Vec<f64> = parameters.value("rates");
+    let ClientParameters { robots: names, lasers, rates, .. } = parameters;
     for (parameter, len) in [("lasers", lasers.len()), ("rates", rates.len())] {
         if len != 0 && len != names.len() {
             let robots = names.len();
@@ -86,20 +84,20 @@ pub(super) fn start(
             None => None,
         };
         let config = RobotConfig {
-            world: parameters.value("world"),
+            world: parameters.world.clone(),
             robot: name.clone(),
             laser,
             period: Duration::from_secs_f64(period),
-            command_timeout: Duration::from_secs_f64(parameters.value("command_timeout")),
+            command_timeout: parameters.command_timeout,
         };
         robots.push(Robot {
             name: name.clone(),
             cycle: RobotCycle::new(clock::now(), config),
             refusal: None,
             laser: LaserGeometry {
-                angle_min: parameters.value("laser_angle_min"),
-                angle_increment: parameters.value("laser_angle_increment"),
-                range_max: parameters.value("laser_range_max"),
+                angle_min: parameters.laser_angle_min,
+                angle_increment: parameters.laser_angle_increment,
+                range_max: parameters.laser_range_max,
                 scan_time: period,
             },
             clock: node.get_ros_clock(),

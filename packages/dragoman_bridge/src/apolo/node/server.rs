@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::parameters;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, Result, startup};
 
@@ -12,7 +12,7 @@ use super::clients::WorldClients;
 use crate::BridgeError;
 use crate::apolo::ServerConfig;
 use crate::apolo::wire::{DEFAULT_PORT, SizeBase};
-use crate::ports;
+use crate::ports::BindParameters;
 use crate::tcp::server::{Ports, Services};
 use dragoman_io::net::Keepalive;
 
@@ -26,39 +26,23 @@ const SERVICE_TIMEOUT: f64 = 2.0;
 /// Open files reserved for the rest of the process.
 const OTHER_FILES: u64 = 256;
 
-/// The parameters of the node; `bind` is the default address.
-pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
-    let config = ServerConfig::default();
-    let declared = [
-        ports::declaration(bind),
-        Declaration::new("port", i64::from(DEFAULT_PORT), "TCP port to listen on.")
-            .within(Range::Integer { from: 0, to: 65535 }),
-        Declaration::new(
-            "max_connections",
-            1024,
-            "Maximum number of connected clients; additional connections are refused.",
-        )
-        .within(Range::Integer { from: 1, to: 60000 }),
-        Declaration::new(
-            "size_base",
-            256,
-            "Base of sizes and counts in answers: 256 for programs since 2018, 255 as in the annex.",
-        )
-        .within(Range::Integer { from: 255, to: 256 }),
-        Declaration::new(
-            "move_reply",
-            config.move_reply,
-            "Answer moves of mobile robots; the oldest clients never read that answer.",
-        ),
-        Declaration::new(
-            "silent_on_unknown",
-            config.silent_on_unknown,
-            "Do not answer questions about unknown names, as the original; if false, answer F.",
-        ),
-        Declaration::new("service_timeout", SERVICE_TIMEOUT, "Time limit of a service call, s.")
-            .within(Range::Double { from: 0.01, to: 60.0 }),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+parameters! {
+    /// The parameters of the node of the server side.
+    pub struct ServerParameters {
+        ..bind: BindParameters;
+        /// TCP port to listen on.
+        port: u16 = DEFAULT_PORT;
+        /// Maximum number of connected clients; additional connections are refused.
+        max_connections: usize = 1024, in 1..=60000;
+        /// Base of sizes and counts in answers: 256 for programs since 2018, 255 as in the annex.
+        size_base: i64 = 256, in 255..=256;
+        /// Answer moves of mobile robots; the oldest clients never read that answer.
+        move_reply: bool = ServerConfig::default().move_reply;
+        /// Do not answer questions about unknown names, as the original; if false, answer F.
+        silent_on_unknown: bool = ServerConfig::default().silent_on_unknown;
+        /// Time limit of a service call, s.
+        service_timeout: Duration = SERVICE_TIMEOUT, in 0.01..=60.0;
+    }
 }
 
 /// A running server side.
@@ -76,23 +60,21 @@ pub struct ApoloServer {
 /// The port is in use; a wrong parameter; an error of the middleware.
 pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ApoloServer, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo", namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
-    tasks.spawn(server);
-    let listener = ports::tcp(WorldClients::PROTOCOL, &parameters, parameters.value("port"))?;
+    let bind = BindParameters::new(bind);
+    let parameters = tasks.declare(ServerParameters { bind, ..ServerParameters::default() })?.read();
+    let listener = parameters.bind.tcp(WorldClients::PROTOCOL, parameters.port)?;
     let address = listener.local_addr()?;
     let config = ServerConfig {
-        size_base: SizeBase::try_from(parameters.value::<i64>("size_base")).unwrap_or_default(),
-        move_reply: parameters.value("move_reply"),
-        silent_on_unknown: parameters.value("silent_on_unknown"),
+        size_base: SizeBase::try_from(parameters.size_base).unwrap_or_default(),
+        move_reply: parameters.move_reply,
+        silent_on_unknown: parameters.silent_on_unknown,
         ..ServerConfig::default()
     };
-    let timeout = Duration::from_secs_f64(parameters.value("service_timeout"));
-    let max_clients = usize::try_from(parameters.value::<i64>("max_connections")).unwrap_or(1);
-    startup::allow_files(max_clients as u64 + OTHER_FILES);
+    startup::allow_files(parameters.max_connections as u64 + OTHER_FILES);
     let ports = Ports {
-        services: Arc::new(WorldClients::new(tasks.node(), timeout, config)?),
+        services: Arc::new(WorldClients::new(tasks.node(), parameters.service_timeout, config)?),
         keepalive: KEEPALIVE,
-        max_clients,
+        max_clients: parameters.max_connections,
         farewell: Duration::ZERO,
         full: "too many clients",
     };

@@ -9,7 +9,7 @@ use dragoman_kinematics::node::{Links, serve_solver};
 use dragoman_kinematics::{FreeRotation, Robot};
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::naming::find_joint;
-use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::parameters;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, Result, std_msgs};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
@@ -35,57 +35,37 @@ pub struct ArmModel {
     pub free_rotation: FreeRotation,
 }
 
-/// The parameters of the node; `model` has the default names.
-pub fn client_declarations(model: Option<&ArmModel>) -> Vec<Declaration> {
-    let config = ClientConfig::default();
-    let seconds = |period: Option<Duration>| period.unwrap_or_default().as_secs_f64();
-    let period = Range::Double { from: 0.001, to: 60.0 };
-    let names: Vec<String> = match model {
-        Some(model) => names_of(&model.robot),
-        None => (1..=JOINT_COUNT).map(|joint| format!("joint_{joint}")).collect(),
-    };
-    let base_frame = model.map_or("base_link", |model| model.robot.model().base_link());
-    let tolerance = Range::Double { from: 1e-6, to: 1.0 };
-    let declared = [
-        Declaration::new(
-            "joint_names",
-            names,
-            "Names of the joints in joint_states, base of the chain first.",
-        ),
-        Declaration::new("base_frame", base_frame, "Frame of the poses."),
-        Declaration::new(
-            "goal_tolerance",
-            5e-4,
-            "Distance from the goal pose at which a motion counts as finished, m + rad.",
-        )
-        .within(tolerance.clone()),
-        Declaration::new(
-            "joint_goal_tolerance",
-            5e-4,
-            "Distance from the joint goal at which a joint motion counts as finished, rad (Euclidean norm).",
-        )
-        .within(tolerance),
-        Declaration::new(
-            "joint_state_period",
-            seconds(config.joint_state_period),
-            "Period of queries for joint angles, s.",
-        )
-        .within(period.clone()),
-        Declaration::new("pose_period", seconds(config.pose_period), "Period of queries for the pose, s.")
-            .within(period.clone()),
-        Declaration::new(
-            "temperature_period",
-            seconds(config.temperature_period),
-            "Period of queries for temperatures, s.",
-        )
-        .within(period),
-        Declaration::new(
-            "recalibrate_unanswered",
-            config.recalibrate_unanswered,
-            "The controller never answers RC, as the original; a missing answer counts as success.",
-        ),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+parameters! {
+    /// The parameters of the node of the client side.
+    pub struct ClientParameters {
+        /// Names of the joints in joint_states, base of the chain first.
+        joint_names: Vec<String>;
+        /// Frame of the poses.
+        base_frame: String;
+        /// Distance from the goal pose at which a motion counts as finished, m + rad.
+        goal_tolerance: f64 = 5e-4, in 1e-6..=1.0;
+        /// Distance from the joint goal at which a joint motion counts as finished, rad (Euclidean norm).
+        joint_goal_tolerance: f64 = 5e-4, in 1e-6..=1.0;
+        /// Period of queries for joint angles, s.
+        joint_state_period: Duration = ClientConfig::default().joint_state_period.unwrap_or_default(), in 0.001..=60.0;
+        /// Period of queries for the pose, s.
+        pose_period: Duration = ClientConfig::default().pose_period.unwrap_or_default(), in 0.001..=60.0;
+        /// Period of queries for temperatures, s.
+        temperature_period: Duration = ClientConfig::default().temperature_period.unwrap_or_default(), in 0.001..=60.0;
+        /// The controller never answers RC, as the original; a missing answer counts as success.
+        recalibrate_unanswered: bool = ClientConfig::default().recalibrate_unanswered;
+    }
+}
+
+impl ClientParameters {
+    /// The defaults, with the names of a model.
+    pub fn new(model: Option<&ArmModel>) -> Self {
+        let (joint_names, base_frame) = match model {
+            Some(model) => (names_of(&model.robot), model.robot.model().base_link()),
+            None => ((1..=JOINT_COUNT).map(|joint| format!("joint_{joint}")).collect(), "base_link"),
+        };
+        Self { joint_names, base_frame: base_frame.to_owned(), ..Self::default() }
+    }
 }
 
 /// Starts node `arm31` in `namespace` for the arm whose controller listens at `controller`.
@@ -105,10 +85,8 @@ pub fn start_client(
         return Err(BridgeError::TooManyJoints { joints });
     }
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm31", namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), client_declarations(model.as_ref()))?;
-    tasks.spawn(server);
-    let period = |name: &str| Some(Duration::from_secs_f64(parameters.value(name)));
-    let mut joint_names: Vec<String> = parameters.value("joint_names");
+    let parameters = tasks.declare(ClientParameters::new(model.as_ref()))?.read();
+    let mut joint_names = parameters.joint_names.clone();
     if let Some(model) = &model {
         name_as(&names_of(&model.robot), &mut joint_names);
     }
@@ -118,22 +96,19 @@ pub fn start_client(
     let config = ClientConfig {
         controller,
         joint_count: joint_names.len(),
-        joint_state_period: period("joint_state_period"),
-        pose_period: period("pose_period"),
-        temperature_period: period("temperature_period"),
-        recalibrate_unanswered: parameters.value("recalibrate_unanswered"),
+        joint_state_period: Some(parameters.joint_state_period),
+        pose_period: Some(parameters.pose_period),
+        temperature_period: Some(parameters.temperature_period),
+        recalibrate_unanswered: parameters.recalibrate_unanswered,
         ..ClientConfig::default()
     };
     let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let socket = ports::open_udp(PROTOCOL, local)?;
     let requests = services::offer(tasks.node(), &rows(), None)?;
-    let tolerances = Tolerances {
-        pose: parameters.value("goal_tolerance"),
-        joint: parameters.value("joint_goal_tolerance"),
-    };
+    let tolerances = Tolerances { pose: parameters.goal_tolerance, joint: parameters.joint_goal_tolerance };
     let urdf = model.as_ref().map_or("", |model| model.urdf.as_str());
     let links = Links::new(tasks.node(), urdf)?;
-    let topics = Topics::new(tasks.node(), joint_names, parameters.value("base_frame"), tolerances, links)?;
+    let topics = Topics::new(tasks.node(), joint_names, parameters.base_frame.clone(), tolerances, links)?;
     if let Some(ArmModel { robot, urdf, free_rotation }) = model {
         let latched = QosProfile::default().keep_last(1).transient_local();
         let description = tasks.node().create_publisher("robot_description", latched)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dragoman_io::net::UdpSocket;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::parameters;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs};
 use futures::channel::oneshot;
@@ -20,41 +20,28 @@ use crate::BridgeError;
 use crate::arm31::wire::{DEFAULT_PORT, Datagram, Letters, RECEIVE_BUFFER_LEN};
 use crate::arm31::{MotionEvent, Server, ServerConfig, ServerStatistics};
 use crate::clients::Clients;
+use crate::clock;
+use crate::ports::BindParameters;
 use crate::tcp::server::addresses;
-use crate::{clock, ports};
 
 /// Three times the period of `drive_status`, the slowest of the measurements, s.
 const MEASUREMENT_TIMEOUT: f64 = 3.0;
 
-/// The parameters of the node; `bind` is the default address.
-pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
-    let config = ServerConfig::default();
-    let declared = [
-        ports::declaration(bind),
-        Declaration::new("port", i64::from(DEFAULT_PORT), "UDP port to listen on.")
-            .within(Range::Integer { from: 0, to: 65535 }),
-        Declaration::new("rate_limit", config.rate_per_second, "Maximum rate of datagrams per client, 1/s.")
-            .within(Range::Double { from: 1.0, to: 1e6 }),
-        Declaration::new(
-            "burst",
-            config.burst,
-            "Maximum number of datagrams that one client may send at once.",
-        )
-        .within(Range::Double { from: 1.0, to: 1e6 }),
-        Declaration::new(
-            "service_timeout",
-            config.service_timeout.as_secs_f64(),
-            "Time limit of a service call, s.",
-        )
-        .within(Range::Double { from: 0.01, to: 60.0 }),
-        Declaration::new(
-            "measurement_timeout",
-            MEASUREMENT_TIMEOUT,
-            "Age at which a measurement is too old to answer a query, s.",
-        )
-        .within(Range::Double { from: 0.01, to: 3600.0 }),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+parameters! {
+    /// The parameters of the node of the server side.
+    pub struct ServerParameters {
+        ..bind: BindParameters;
+        /// UDP port to listen on.
+        port: u16 = DEFAULT_PORT;
+        /// Maximum rate of datagrams per client, 1/s.
+        rate_limit: f64 = ServerConfig::default().rate_per_second, in 1.0..=1e6;
+        /// Maximum number of datagrams that one client may send at once.
+        burst: f64 = ServerConfig::default().burst, in 1.0..=1e6;
+        /// Time limit of a service call, s.
+        service_timeout: Duration = ServerConfig::default().service_timeout, in 0.01..=60.0;
+        /// Age at which a measurement is too old to answer a query, s.
+        measurement_timeout: Duration = MEASUREMENT_TIMEOUT, in 0.01..=3600.0;
+    }
 }
 
 /// A running server side.
@@ -80,18 +67,18 @@ const TURNS: u32 = 64;
 /// The port is in use; a wrong parameter; an error of the middleware.
 pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ArmServer, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm31", namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
-    tasks.spawn(server);
-    let socket = ports::udp(PROTOCOL, &parameters, parameters.value("port"))?;
+    let bind = BindParameters::new(bind);
+    let parameters = tasks.declare(ServerParameters { bind, ..ServerParameters::default() })?.read();
+    let socket = parameters.bind.udp(PROTOCOL, parameters.port)?;
     let address = socket.local_addr()?;
     let clients = ArmClients::new(tasks.node())?;
     let inputs = subscribe(tasks.node())?;
     let messages = Messages::new(tasks.node())?;
     let config = ServerConfig {
-        rate_per_second: parameters.value("rate_limit"),
-        burst: parameters.value("burst"),
-        service_timeout: Duration::from_secs_f64(parameters.value("service_timeout")),
-        measurement_timeout: Some(Duration::from_secs_f64(parameters.value("measurement_timeout"))),
+        rate_per_second: parameters.rate_limit,
+        burst: parameters.burst,
+        service_timeout: parameters.service_timeout,
+        measurement_timeout: Some(parameters.measurement_timeout),
         ..ServerConfig::default()
     };
     let reported = Arc::new(Mutex::new(Reported::default()));

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::geometry_msgs::msg::Twist;
-use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::parameters;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
@@ -27,88 +27,52 @@ use crate::{BridgeError, ClientNode};
 /// Size of the read buffer, bytes.
 const READ_LEN: usize = 65_536;
 
-/// The parameters of the node; `frame_prefix` is the default of the parameter of that name.
-pub fn client_declarations(frame_prefix: &str) -> Vec<Declaration> {
-    let config = ClientConfig::default();
-    let rate = |period: Duration| 1.0 / period.as_secs_f64();
-    let seconds = |from: f64, to: f64| Range::Double { from, to };
-    let declared = [
-        Declaration::new(
-            "with_header",
-            config.framing == Framing::Header,
-            "Messages begin with the header, as those of real clients; if false with their length, as the guide's example.",
-        ),
-        Declaration::new("status_rate", rate(config.status_period), "Rate of status queries, Hz.")
-            .within(Range::Double { from: 0.1, to: 50.0 }),
-        Declaration::new(
-            "position_rate",
-            config.position_period.map_or(0.0, rate),
-            "Rate of queries for position and velocity, Hz; 0: never, the status is used instead.",
-        )
-        .within(Range::Double { from: 0.0, to: 100.0 }),
-        Declaration::new(
-            "map_period",
-            config.map_period.unwrap_or_default().as_secs_f64(),
-            "Period of map queries, since others may change the map, s; 0: only after connecting and after own changes.",
-        )
-        .within(seconds(0.0, 3600.0)),
-        Declaration::new(
-            "answer_timeout",
-            config.answer_timeout.as_secs_f64(),
-            "The connection is renewed when the platform does not answer for this long, s.",
-        )
-        .within(seconds(0.05, 60.0)),
-        Declaration::new(
-            "effect_timeout",
-            config.effect_timeout.as_secs_f64(),
-            "Time limit until the status shows a command's effect, s.",
-        )
-        .within(seconds(0.05, 60.0)),
-        Declaration::new(
-            "initialize_timeout",
-            config.initialize_timeout.as_secs_f64(),
-            "Time limit until the status shows the effect of init_pltf, which tests the platform, s.",
-        )
-        .within(seconds(0.05, 600.0)),
-        Declaration::new(
-            "command_timeout",
-            config.velocity_timeout.as_secs_f64(),
-            "A stop is sent when a velocity on cmd_vel is not repeated for this long, s.",
-        )
-        .within(seconds(0.05, 60.0)),
-        Declaration::new("map_frame", "map", "Frame of the map."),
-        Declaration::new(
-            "frame_prefix",
-            frame_prefix,
-            "Prefix of the platform's frames odom, base_footprint and laser.",
-        ),
-        Declaration::new(
-            "publish_tf",
-            true,
-            "Publish the transforms from the map to the odometry, to the base, to the laser.",
-        ),
-        Declaration::new("map_resolution", 0.05, "Side of a cell of the published map, m.")
-            .within(Range::Double { from: 0.01, to: 1.0 }),
-        Declaration::new(
-            "laser_pose",
-            vec![0.0; 3],
-            "Pose of the laser on the platform: x and y in m, direction in rad.",
-        )
-        .within(Range::Double { from: -1e5, to: 1e5 }),
-        Declaration::new("laser_angle_min", -0.75 * PI, "Angle of the laser's first beam, rad.")
-            .within(Range::Double { from: -10.0, to: 10.0 }),
-        Declaration::new("laser_angle_increment", PI / 360.0, "Angle between two beams, rad.")
-            .within(Range::Double { from: -1.0, to: 1.0 }),
-        Declaration::new("laser_beams", 541, "Number of beams of the laser.")
-            .within(Range::Integer { from: 0, to: 100_000 }),
-        Declaration::new("laser_range_min", 0.0, "The laser's minimum range, m.")
-            .within(Range::Double { from: 0.0, to: 1000.0 }),
-        Declaration::new("laser_range_max", 20.0, "The laser's maximum range, m.")
-            .within(Range::Double { from: 0.0, to: 1000.0 }),
-        Declaration::new("battery_unit", 0.001, "The platform's unit of voltage, V.")
-            .within(Range::Double { from: 0.0, to: 1000.0 }),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+parameters! {
+    /// The parameters of the node of the client side.
+    pub struct ClientParameters {
+        /// Messages begin with the header, as those of real clients; if false with their length, as the guide's example.
+        with_header: bool = ClientConfig::default().framing == Framing::Header;
+        /// Rate of status queries, Hz.
+        status_rate: f64 = rate(ClientConfig::default().status_period), in 0.1..=50.0;
+        /// Rate of queries for position and velocity, Hz; 0: never, the status is used instead.
+        position_rate: Option<f64> = ClientConfig::default().position_period.map(rate), in 0.0..=100.0;
+        /// Period of map queries, since others may change the map, s; 0: only after connecting and after own changes.
+        map_period: Option<Duration> = ClientConfig::default().map_period, in 0.0..=3600.0;
+        /// The connection is renewed when the platform does not answer for this long, s.
+        answer_timeout: Duration = ClientConfig::default().answer_timeout, in 0.05..=60.0;
+        /// Time limit until the status shows a command's effect, s.
+        effect_timeout: Duration = ClientConfig::default().effect_timeout, in 0.05..=60.0;
+        /// Time limit until the status shows the effect of init_pltf, which tests the platform, s.
+        initialize_timeout: Duration = ClientConfig::default().initialize_timeout, in 0.05..=600.0;
+        /// A stop is sent when a velocity on cmd_vel is not repeated for this long, s.
+        command_timeout: Duration = ClientConfig::default().velocity_timeout, in 0.05..=60.0;
+        /// Frame of the map.
+        map_frame: String = "map";
+        /// Prefix of the platform's frames odom, base_footprint and laser.
+        frame_prefix: String;
+        /// Publish the transforms from the map to the odometry, to the base, to the laser.
+        publish_tf: bool = true;
+        /// Side of a cell of the published map, m.
+        map_resolution: f64 = 0.05, in 0.01..=1.0;
+        /// Pose of the laser on the platform: x and y in m, direction in rad.
+        laser_pose: Vec<f64> = [0.0; 3], in -1e5..=1e5;
+        /// Angle of the laser's first beam, rad.
+        laser_angle_min: f64 = -0.75 * PI, in -10.0..=10.0;
+        /// Angle between two beams, rad.
+        laser_angle_increment: f64 = PI / 360.0, in -1.0..=1.0;
+        /// Number of beams of the laser.
+        laser_beams: usize = 541, in 0..=100_000;
+        /// The laser's minimum range, m.
+        laser_range_min: f64, in 0.0..=1000.0;
+        /// The laser's maximum range, m.
+        laser_range_max: f64 = 20.0, in 0.0..=1000.0;
+        /// The platform's unit of voltage, V.
+        battery_unit: f64 = 0.001, in 0.0..=1000.0;
+    }
+}
+
+fn rate(period: Duration) -> f64 {
+    1.0 / period.as_secs_f64()
 }
 
 /// Starts node `neobotix_client` in `namespace` for the platform whose PlatformCtrl listens at `server`. The server may
@@ -122,13 +86,12 @@ pub fn start_client(
     server: SocketAddr,
 ) -> Result<ClientNode, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "neobotix_client", namespace)?);
-    let prefix = match namespace.trim_matches('/') {
+    let frame_prefix = match namespace.trim_matches('/') {
         "" => String::new(),
         name => format!("{name}/"),
     };
-    let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations(&prefix))?;
-    tasks.spawn(parameter_server);
-    let requests = offers::offer(tasks.node(), &parameters.value::<String>("map_frame"))?;
+    let parameters = tasks.declare(ClientParameters { frame_prefix, ..Default::default() })?.read();
+    let requests = offers::offer(tasks.node(), &parameters.map_frame)?;
     let newest = QosProfile::default().keep_last(1);
     let velocities = tasks.node().subscribe::<Twist>("cmd_vel", newest)?.boxed();
     let report = Arc::new(Mutex::new(Report::default()));
@@ -151,21 +114,19 @@ pub fn start_client(
     Ok(ClientNode { node: tasks.start()?, answered })
 }
 
-fn config(parameters: &Parameters) -> ClientConfig {
-    let seconds = |name: &str| Duration::from_secs_f64(parameters.value(name));
-    let some = |number: f64| (number > 0.0).then_some(number);
-    let with_header: bool = parameters.value("with_header");
+fn config(parameters: &ClientParameters) -> ClientConfig {
     ClientConfig {
-        framing: if with_header { Framing::Header } else { Framing::Bare },
-        status_period: Duration::from_secs_f64(1.0 / parameters.value::<f64>("status_rate")),
-        position_period: some(parameters.value("position_rate"))
+        framing: if parameters.with_header { Framing::Header } else { Framing::Bare },
+        status_period: Duration::from_secs_f64(1.0 / parameters.status_rate),
+        position_period: parameters
+            .position_rate
             // A rate below once a minute is useless and counts as never.
             .map(|rate| Duration::from_secs_f64((1.0 / rate).min(60.0))),
-        map_period: some(parameters.value("map_period")).map(Duration::from_secs_f64),
-        answer_timeout: seconds("answer_timeout"),
-        effect_timeout: seconds("effect_timeout"),
-        initialize_timeout: seconds("initialize_timeout"),
-        velocity_timeout: seconds("command_timeout"),
+        map_period: parameters.map_period,
+        answer_timeout: parameters.answer_timeout,
+        effect_timeout: parameters.effect_timeout,
+        initialize_timeout: parameters.initialize_timeout,
+        velocity_timeout: parameters.command_timeout,
         ..ClientConfig::default()
     }
 }

@@ -7,13 +7,13 @@ use dragoman_neobotix::map::Map;
 use dragoman_neobotix::messages;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Odometry as OdometryMessage, Path};
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, LaserScan};
 use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Node, Publisher, QosProfile, Result};
 
+use super::client::ClientParameters;
 use super::offers::Stamp;
 use crate::BridgeError;
 use crate::neobotix::client::{LaserGeometry, Odometry};
@@ -58,35 +58,33 @@ struct Frames {
 }
 
 impl Picture {
-    pub(super) fn new(node: &mut Node, parameters: &Parameters) -> Result<Self, BridgeError> {
+    pub(super) fn new(node: &mut Node, parameters: &ClientParameters) -> Result<Self, BridgeError> {
         let latched = || QosProfile::default().keep_last(1).transient_local();
-        let map_frame: String = parameters.value("map_frame");
-        let prefix: String = parameters.value("frame_prefix");
-        let frame = |name: &str| format!("{prefix}{name}");
-        let laser_pose: Vec<f64> = parameters.value("laser_pose");
-        let [x, y, heading] = laser_pose[..] else { return Err(BridgeError::Pose("laser_pose")) };
-        let publishes_tf: bool = parameters.value("publish_tf");
+        let frame = |name: &str| format!("{}{name}", parameters.frame_prefix);
+        let &[x, y, heading] = parameters.laser_pose.as_slice() else {
+            return Err(BridgeError::Pose("laser_pose"));
+        };
         Ok(Self {
-            stamp: Stamp { clock: node.get_ros_clock(), map_frame: map_frame.into() },
+            stamp: Stamp { clock: node.get_ros_clock(), map_frame: parameters.map_frame.as_str().into() },
             status: node.create_publisher("status", QosProfile::default())?,
             path: node.create_publisher("path", latched())?,
             map: node.create_publisher("map", latched())?,
             odom: node.create_publisher("odom", QosProfile::default())?,
             scan: node.create_publisher("scan", QosProfile::default())?,
             battery: node.create_publisher("battery_state", QosProfile::default())?,
-            tf: if publishes_tf { Some(messages::transforms(node)?) } else { None },
+            tf: if parameters.publish_tf { Some(messages::transforms(node)?) } else { None },
             frames: Frames { odom: frame("odom"), base: frame("base_footprint"), laser: frame("laser") },
             laser: LaserGeometry {
                 pose: Pose::new(x, y, heading),
-                angle_min: parameters.value("laser_angle_min"),
-                angle_increment: parameters.value("laser_angle_increment"),
-                beams: usize::try_from(parameters.value::<i64>("laser_beams")).unwrap_or_default(),
-                range_min: parameters.value("laser_range_min"),
-                range_max: parameters.value("laser_range_max"),
+                angle_min: parameters.laser_angle_min,
+                angle_increment: parameters.laser_angle_increment,
+                beams: parameters.laser_beams,
+                range_min: parameters.laser_range_min,
+                range_max: parameters.laser_range_max,
             },
-            scan_time: 1.0 / parameters.value::<f64>("status_rate"),
-            battery_unit: parameters.value("battery_unit"),
-            resolution: parameters.value("map_resolution"),
+            scan_time: 1.0 / parameters.status_rate,
+            battery_unit: parameters.battery_unit,
+            resolution: parameters.map_resolution,
             odometry: Odometry::default(),
             positioned: None,
             shown_path: None,

@@ -5,47 +5,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_io::net::{Keepalive, TcpListener};
-use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::parameters;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, Result};
 
 use super::clients::PlatformClients;
 use crate::BridgeError;
 use crate::neobotix::wire::DEFAULT_PORTS;
-use crate::ports;
+use crate::ports::BindParameters;
 use crate::tcp::server::{Ports, Services};
 
 /// Grace period for noticing that a client has disconnected when the next one is already waiting.
 const FAREWELL: Duration = Duration::from_millis(20);
 
-/// The parameters of the node; `bind` is the default address.
-pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
-    let declared = [
-        ports::declaration(bind),
-        Declaration::new(
-            "ports",
-            DEFAULT_PORTS.map(i64::from).to_vec(),
-            "TCP ports to listen on; each has one client.",
-        )
-        .within(Range::Integer { from: 0, to: 65535 }),
-        Declaration::new("service_timeout", 5.0, "Time limit of a service call, s.")
-            .within(Range::Double { from: 0.01, to: 60.0 }),
-        Declaration::new(
-            "keepalive_idle",
-            10,
-            "Silence after which TCP sends the first keepalive probe, s.",
-        )
-        .within(Range::Integer { from: 1, to: 7200 }),
-        Declaration::new("keepalive_interval", 2, "Time between two keepalive probes, s.")
-            .within(Range::Integer { from: 1, to: 600 }),
-        Declaration::new(
-            "keepalive_probes",
-            3,
-            "Number of unanswered keepalive probes after which the connection is closed and the port is free.",
-        )
-        .within(Range::Integer { from: 1, to: 100 }),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+parameters! {
+    /// The parameters of the node of the server side.
+    pub struct ServerParameters {
+        ..bind: BindParameters;
+        /// TCP ports to listen on; each has one client.
+        ports: Vec<i64> = DEFAULT_PORTS.map(i64::from), in 0..=65535;
+        /// Time limit of a service call, s.
+        service_timeout: Duration = 5.0, in 0.01..=60.0;
+        /// Silence after which TCP sends the first keepalive probe, s.
+        keepalive_idle: u32 = 10, in 1..=7200;
+        /// Time between two keepalive probes, s.
+        keepalive_interval: u32 = 2, in 1..=600;
+        /// Number of unanswered keepalive probes after which the connection is closed and the port is free.
+        keepalive_probes: u32 = 3, in 1..=100;
+    }
 }
 
 /// A running server side.
@@ -63,20 +50,19 @@ pub struct NeobotixServer {
 /// A port is in use; a wrong parameter; an error of the middleware.
 pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<NeobotixServer, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "neobotix", namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
-    tasks.spawn(server);
-    let numbers: Vec<i64> = parameters.value("ports");
-    let open = |port| ports::tcp(PlatformClients::PROTOCOL, &parameters, port);
-    let listeners = numbers.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let bind = BindParameters::new(bind);
+    let parameters = tasks.declare(ServerParameters { bind, ..ServerParameters::default() })?.read();
+    // The declaration ensures that the numbers are ports.
+    let numbers = parameters.ports.iter().map(|&port| u16::try_from(port).unwrap_or_default());
+    let open = |port| parameters.bind.tcp(PlatformClients::PROTOCOL, port);
+    let listeners = numbers.map(open).collect::<Result<Vec<_>, _>>()?;
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<std::io::Result<Vec<_>>>()?;
-    let timeout = Duration::from_secs_f64(parameters.value("service_timeout"));
-    let seconds = |name: &str| u32::try_from(parameters.value::<i64>(name)).unwrap_or(1);
     let ports = Ports {
-        services: Arc::new(PlatformClients::new(tasks.node(), timeout)?),
+        services: Arc::new(PlatformClients::new(tasks.node(), parameters.service_timeout)?),
         keepalive: Keepalive {
-            idle_s: seconds("keepalive_idle"),
-            interval_s: seconds("keepalive_interval"),
-            probes: seconds("keepalive_probes"),
+            idle_s: parameters.keepalive_idle,
+            interval_s: parameters.keepalive_interval,
+            probes: parameters.keepalive_probes,
         },
         max_clients: 1,
         farewell: FAREWELL,

@@ -30,9 +30,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::parameters;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Context, Node, velocity};
+use dragoman_ros::velocity::VelocityParameters;
+use dragoman_ros::{Context, Node};
 use dragoman_time::MissedTicks;
 
 use self::line::{Order, Respond};
@@ -51,69 +52,38 @@ const READ_LEN: usize = 65_536;
 /// Period in which it is seen whether ROS programs listen to a device.
 const INTEREST_PERIOD: Duration = Duration::from_millis(500);
 
-/// The parameters of the node; `frame_prefix` is the default of the parameter of that name.
-pub fn client_declarations(frame_prefix: &str) -> Vec<Declaration> {
-    let config = ClientConfig::default();
-    let seconds = |from: f64, to: f64| Range::Double { from, to };
-    let declared = [
-        Declaration::new(
-            "pull",
-            false,
-            "Ask the server for data, instead of receiving it when there is some.",
-        ),
-        Declaration::new("pull_rate", 20.0, "Rate of these questions, Hz.").within(seconds(0.1, 1000.0)),
-        Declaration::new(
-            "answer_timeout",
-            config.answer_timeout.as_secs_f64(),
-            "Time limit of an answer, s.",
-        )
-        .within(seconds(0.05, 60.0)),
-        Declaration::new(
-            "subscription_timeout",
-            config.subscription_timeout.as_secs_f64(),
-            "Time limit of opening a device, s; the server starts its driver first.",
-        )
-        .within(seconds(0.05, 600.0)),
-        Declaration::new(
-            "retry_period",
-            config.retry_period.as_secs_f64(),
-            "Pause before a device that could not be opened is tried again, s.",
-        )
-        .within(seconds(0.1, 3600.0)),
-        Declaration::new(
-            "map_period",
-            config.map_period.as_secs_f64(),
-            "Pause before a map is asked for again, s. It is published when it has changed; of a map with more than 409600 cells only size and pose are compared.",
-        )
-        .within(seconds(0.1, 3600.0)),
-        Declaration::new(
-            "command_timeout",
-            config.velocity_timeout.as_secs_f64(),
-            "A base gets velocity zero when a velocity on cmd_vel is not repeated for this long, s.",
-        )
-        .within(seconds(0.05, 60.0)),
-        Declaration::new(
-            "server_time",
-            false,
-            "Stamp messages with the server's time instead of the time of reception.",
-        ),
-        Declaration::new("map_frame", "map", "Frame of the map."),
-        Declaration::new("frame_prefix", frame_prefix, "Prefix of the devices' frames."),
-        Declaration::new("publish_tf", true, "Publish the transforms between the frames."),
-        Declaration::new(
-            "range_max",
-            5.0,
-            "Maximum range of sonar and ir devices, whose interfaces do not tell it, m.",
-        )
-        .within(seconds(0.01, 1000.0)),
-        Declaration::new(
-            "field_of_view",
-            0.5,
-            "Opening angle of sonar and ir devices, whose interfaces do not tell it, rad.",
-        )
-        .within(seconds(0.0, 6.3)),
-    ];
-    declared.into_iter().map(Declaration::read_only).chain([velocity::declaration()]).collect()
+parameters! {
+    /// The parameters of the node of the client side.
+    pub struct ClientParameters {
+        ..cmd_vel: VelocityParameters;
+        /// Ask the server for data, instead of receiving it when there is some.
+        pull: bool;
+        /// Rate of these questions, Hz.
+        pull_rate: f64 = 20.0, in 0.1..=1000.0;
+        /// Time limit of an answer, s.
+        answer_timeout: Duration = ClientConfig::default().answer_timeout, in 0.05..=60.0;
+        /// Time limit of opening a device, s; the server starts its driver first.
+        subscription_timeout: Duration = ClientConfig::default().subscription_timeout, in 0.05..=600.0;
+        /// Pause before a device that could not be opened is tried again, s.
+        retry_period: Duration = ClientConfig::default().retry_period, in 0.1..=3600.0;
+        /// Pause before a map is asked for again, s. It is published when it has changed; of a map with more than 409600
+        /// cells only size and pose are compared.
+        map_period: Duration = ClientConfig::default().map_period, in 0.1..=3600.0;
+        /// A base gets velocity zero when a velocity on cmd_vel is not repeated for this long, s.
+        command_timeout: Duration = ClientConfig::default().velocity_timeout, in 0.05..=60.0;
+        /// Stamp messages with the server's time instead of the time of reception.
+        server_time: bool;
+        /// Frame of the map.
+        map_frame: String = "map";
+        /// Prefix of the devices' frames.
+        frame_prefix: String;
+        /// Publish the transforms between the frames.
+        publish_tf: bool = true;
+        /// Maximum range of sonar and ir devices, whose interfaces do not tell it, m.
+        range_max: f64 = 5.0, in 0.01..=1000.0;
+        /// Opening angle of sonar and ir devices, whose interfaces do not tell it, rad.
+        field_of_view: f64 = 0.5, in 0.0..=6.3;
+    }
 }
 
 /// Starts node `player_client` in `namespace` for the Player server that listens at `server`. The server may start
@@ -127,12 +97,11 @@ pub fn start_client(
     server: SocketAddr,
 ) -> Result<ClientNode, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "player_client", namespace)?);
-    let prefix = match namespace.trim_matches('/') {
+    let frame_prefix = match namespace.trim_matches('/') {
         "" => String::new(),
         name => format!("{name}/"),
     };
-    let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations(&prefix))?;
-    tasks.spawn(parameter_server);
+    let parameters = tasks.declare(ClientParameters { frame_prefix, ..Default::default() })?.read();
     let report = Arc::new(Mutex::new(Report::default()));
     let (first_answer, answered) = FirstAnswer::new();
     let edge = Edge {
@@ -156,17 +125,15 @@ pub fn start_client(
     Ok(ClientNode { node: tasks.start()?, answered })
 }
 
-fn config(parameters: &Parameters) -> ClientConfig {
-    let seconds = |name: &str| Duration::from_secs_f64(parameters.value(name));
-    let pulls: bool = parameters.value("pull");
-    let pull_period = Duration::from_secs_f64(1.0 / parameters.value::<f64>("pull_rate"));
+fn config(parameters: &ClientParameters) -> ClientConfig {
+    let pull_period = Duration::from_secs_f64(1.0 / parameters.pull_rate);
     ClientConfig {
-        pull_period: pulls.then_some(pull_period),
-        answer_timeout: seconds("answer_timeout"),
-        subscription_timeout: seconds("subscription_timeout"),
-        retry_period: seconds("retry_period"),
-        map_period: seconds("map_period"),
-        velocity_timeout: seconds("command_timeout"),
+        pull_period: parameters.pull.then_some(pull_period),
+        answer_timeout: parameters.answer_timeout,
+        subscription_timeout: parameters.subscription_timeout,
+        retry_period: parameters.retry_period,
+        map_period: parameters.map_period,
+        velocity_timeout: parameters.command_timeout,
         ..ClientConfig::default()
     }
 }
@@ -177,7 +144,7 @@ struct Edge {
     link: Link,
     context: Context,
     namespace: String,
-    parameters: Parameters,
+    parameters: Arc<ClientParameters>,
     open: OpenCalls<Respond>,
     /// The devices in ROS.
     robot: Option<Robot>,

@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dragoman_io::net::{Keepalive, TcpStream};
-use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::parameters;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
 use dragoman_time::{Held, wall_time};
@@ -47,11 +47,12 @@ use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
 use tokio::sync::Notify;
 
+use crate::BridgeError;
 use crate::player::server::{Call, ClientId, Outcome, Server, ServerConfig, ServerStatistics};
 use crate::player::wire::{DEFAULT_PORT, Device};
+use crate::ports::BindParameters;
 use crate::tcp::server::{Leaving, Ports, Report, Serve};
 use crate::tcp::{read, send};
-use crate::{BridgeError, ports};
 use driver::{Feed, Opened, Setup};
 pub use table::{BaseParameters, Configured, Table, TableError, base_parameters};
 
@@ -65,29 +66,22 @@ const SERVICE_TIMEOUT: f64 = 5.0;
 /// How often it is looked whether a client is still there while nothing is read from it. Until then its robot drives.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The parameters of the node; `bind` is the default address.
-pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
-    let declared = [
-        ports::declaration(bind),
-        Declaration::new("port", i64::from(DEFAULT_PORT), "TCP port to listen on.")
-            .within(Range::Integer { from: 0, to: 65535 }),
-        Declaration::new(
-            "max_connections",
-            256,
-            "Maximum number of connected clients; additional connections are refused.",
-        )
-        .within(Range::Integer { from: 1, to: 60000 }),
-        Declaration::new("key", "", "Key that clients have to give before anything else; empty: none."),
-        Declaration::new(
-            "command_timeout",
-            0.0,
-            "Time for which a velocity, or a speed in a direction, holds, s; 0: until the next command, as with the original's drivers. A pose is driven to for as long as it takes.",
-        )
-        .within(Range::Double { from: 0.0, to: 3600.0 }),
-        Declaration::new("service_timeout", SERVICE_TIMEOUT, "Time limit of a request to a device, s.")
-            .within(Range::Double { from: 0.01, to: 60.0 }),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+parameters! {
+    /// The parameters of the node of the server side.
+    pub struct ServerParameters {
+        ..bind: BindParameters;
+        /// TCP port to listen on.
+        port: u16 = DEFAULT_PORT;
+        /// Maximum number of connected clients; additional connections are refused.
+        max_connections: usize = 256, in 1..=60000;
+        /// Key that clients have to give before anything else; empty: none.
+        key: Option<String>;
+        /// Time for which a velocity, or a speed in a direction, holds, s; 0: until the next command, as with the original's
+        /// drivers. A pose is driven to for as long as it takes.
+        command_timeout: Option<Duration>, in 0.0..=3600.0;
+        /// Time limit of a request to a device, s.
+        service_timeout: Duration = SERVICE_TIMEOUT, in 0.01..=60.0;
+    }
 }
 
 /// A running server side.
@@ -110,29 +104,27 @@ pub fn start_server(
     table: &Table,
 ) -> Result<PlayerServer, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "player", namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
-    tasks.spawn(server);
-    let listener = ports::tcp(Hub::NAME, &parameters, parameters.value("port"))?;
+    let bind = BindParameters::new(bind);
+    let parameters = tasks.declare(ServerParameters { bind, ..ServerParameters::default() })?.read();
+    let listener = parameters.bind.tcp(Hub::NAME, parameters.port)?;
     let address = listener.local_addr()?;
-    let key: String = parameters.value("key");
-    let config = ServerConfig { key: (!key.is_empty()).then_some(key), ..ServerConfig::default() };
+    let config = ServerConfig { key: parameters.key.clone(), ..ServerConfig::default() };
     let hub = Arc::new(Hub {
         server: Mutex::new(Server::new(config, table.devices())),
         clients: Mutex::default(),
         calls: Notify::new(),
     });
-    let seconds = |name| Duration::from_secs_f64(parameters.value(name));
     let setup = Setup {
         context: context.clone(),
         namespace: tasks.node().namespace()?,
-        command_timeout: Some(seconds("command_timeout")).filter(|timeout| !timeout.is_zero()),
-        service_timeout: seconds("service_timeout"),
+        command_timeout: parameters.command_timeout,
+        service_timeout: parameters.service_timeout,
     };
     tasks.spawn(carry_out(Arc::clone(&hub), table.clone(), setup));
     let ports = Ports {
         services: hub,
         keepalive: KEEPALIVE,
-        max_clients: usize::try_from(parameters.value::<i64>("max_connections")).unwrap_or(1),
+        max_clients: parameters.max_connections,
         farewell: Duration::ZERO,
         full: "too many clients",
     };

@@ -34,15 +34,7 @@ pub(super) fn new(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
         }
     };
     let newest = QosProfile::default().keep_last(1);
-    velocity::subscribe(
-        site.tasks,
-        &dragoman_ros::velocity::VelocityParameters {
-            enable_stamped_cmd_vel: site.parameters.value("enable_stamped_cmd_vel"),
-        },
-        &site.names.topic("cmd_vel"),
-        newest,
-        drive,
-    )?;
+    velocity::subscribe(site.tasks, &site.parameters.cmd_vel, &site.names.topic("cmd_vel"), newest, drive)?;
     let frames = match device.index {
         0 => String::new(),
         _ => format!("{}/", site.names.frame),

@@ -162,9 +162,9 @@ impl Ranges {
             range: site.publisher("range")?,
             frame: site.names.frame.clone(),
             parent,
-            view: View { max_range: site.parameters.value("range_max"), ..View::default() },
+            view: View { max_range: site.parameters.range_max, ..View::default() },
             radiation,
-            field_of_view: site.parameters.value("field_of_view"),
+            field_of_view: site.parameters.field_of_view,
         };
         ranges.place(site.scene, poses);
         Ok(ranges)

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, Result as RosResult};
 use futures::channel::mpsc;
 use futures::stream::StreamExt;
 
+use super::ClientParameters;
 use super::line::{Line, Order};
 use super::names::{self, Names};
 use super::scene::Scene;
@@ -49,7 +49,7 @@ impl Outlet for Silent {}
 /// What a new outlet needs.
 pub(super) struct Site<'a> {
     pub(super) tasks: &'a mut NodeTasks,
-    pub(super) parameters: &'a Parameters,
+    pub(super) parameters: &'a ClientParameters,
     pub(super) line: &'a Line,
     pub(super) scene: &'a mut Scene,
     pub(super) info: &'a DeviceInfo,
@@ -120,7 +120,7 @@ impl Robot {
     pub(super) fn start(
         context: &Context,
         namespace: &str,
-        parameters: &Parameters,
+        parameters: &ClientParameters,
         devices: &[DeviceInfo],
     ) -> Result<Self, BridgeError> {
         let mut tasks = NodeTasks::new(Node::create(context.clone(), "player_devices", namespace)?);

@@ -7,11 +7,11 @@ use dragoman_geometry::{Pose, compose, relative};
 use dragoman_neobotix::messages;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Clock, Node, Publisher, QosProfile, Result};
 
+use super::ClientParameters;
 use super::messages::{latched, report, rotation};
 use crate::player::wire::common::Pose3d;
 
@@ -30,14 +30,13 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    pub(super) fn new(node: &mut Node, parameters: &Parameters) -> Result<Self> {
-        let publishes_tf: bool = parameters.value("publish_tf");
+    pub(super) fn new(node: &mut Node, parameters: &ClientParameters) -> Result<Self> {
         Ok(Self {
             clock: node.get_ros_clock(),
-            uses_server_time: parameters.value("server_time"),
-            prefix: parameters.value("frame_prefix"),
-            map_frame: parameters.value("map_frame"),
-            transforms: if publishes_tf {
+            uses_server_time: parameters.server_time,
+            prefix: parameters.frame_prefix.clone(),
+            map_frame: parameters.map_frame.clone(),
+            transforms: if parameters.publish_tf {
                 Some((messages::transforms(node)?, node.create_publisher("/tf_static", latched())?))
             } else {
                 None

@@ -3,8 +3,6 @@
 //! Shapes are in the well-known binary form of the Open Geospatial Consortium (Simple Features): byte order, type, then
 //! points or further shapes, each with its own byte order and type.
 
-use std::time::Duration;
-
 use dragoman_ros::Result as RosResult;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::Point;
@@ -33,7 +31,7 @@ pub(super) fn vectormap(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     let publisher: SharedPublisher<MarkerArray> =
         site.tasks.node().create_publisher(&topic, latched())?.into();
     let (line, device, frame) = (site.line.clone(), site.info.device, site.scene.map_frame.clone());
-    let period = Duration::from_secs_f64(site.parameters.value("map_period"));
+    let period = site.parameters.map_period;
     site.tasks.spawn(async move {
         let mut last = None;
         loop {
