@@ -14,7 +14,7 @@ mod changes;
 mod declaration;
 mod fields;
 
-pub use declaration::{Declaration, DefaultValue, Range};
+pub use declaration::{Declaration, Range};
 pub use fields::{Field, Initial, ParameterSet, Values, text};
 
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ const MAX_VALUE_LEN: usize = 1 << 20;
 
 /// The parameters of a node. Clones share them.
 #[derive(Clone)]
-pub struct Parameters<P = Vec<Declaration>> {
+pub struct Parameters<P> {
     store: SharedStore,
     current: Arc<Mutex<Arc<P>>>,
 }
@@ -95,19 +95,6 @@ impl<P: ParameterSet> Parameters<P> {
     /// The reason of a refusal, for the user.
     pub fn set(&self, values: Vec<(String, ParameterValue)>) -> Result<(), String> {
         self.store.set(values)
-    }
-
-    /// Old.
-    ///
-    /// # Panics
-    /// The node has not declared `name` with type `T`: a mistake in its source.
-    #[allow(clippy::expect_used)]
-    pub fn value<T>(&self, name: &str) -> T
-    where
-        ParameterValue: TryInto<T>,
-    {
-        let value = self.store.lock().values.0.get(name).cloned().unwrap_or(ParameterValue::NotSet);
-        value.try_into().ok().expect("a parameter that is declared with this type")
     }
 }
 
@@ -166,7 +153,7 @@ impl SharedStore {
         mut apply: Box<dyn FnMut(&Values) + Send>,
     ) -> Result<Self, ParameterError> {
         let text = "Follow the time of /clock instead of the system's.";
-        let use_sim_time = Declaration::of("use_sim_time", &false, text);
+        let use_sim_time = Declaration::new("use_sim_time", &false, text);
         let declarations = declarations.into_iter().chain([use_sim_time]);
         let declarations: BTreeMap<_, _> = declarations.map(|declared| (declared.name, declared)).collect();
         let defaults = declarations.values().map(|declared| (declared.name, declared.default.clone()));

@@ -18,11 +18,6 @@ crate::parameters! {
     }
 }
 
-/// Old.
-pub fn declaration() -> crate::parameters::Declaration {
-    crate::parameters::ParameterSet::declarations(&VelocityParameters::default()).remove(0)
-}
-
 /// Calls `handle` with every velocity on `topic`.
 ///
 /// # Errors

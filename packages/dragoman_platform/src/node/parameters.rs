@@ -163,13 +163,13 @@ impl ParameterSet for GuideParameters {
 /// A parameter of the PlatformCtrl guide as a ROS parameter.
 fn declaration(own: &table::Declaration, value: Value) -> Declaration {
     match value {
-        Value::Boolean(value) => Declaration::of(own.key, &value, own.description),
+        Value::Boolean(value) => Declaration::new(own.key, &value, own.description),
         Value::Integer(value) => {
-            Declaration::of(own.key, &value, own.description).within(own.minimum..=own.maximum)
+            Declaration::new(own.key, &value, own.description).within(own.minimum..=own.maximum)
         }
         Value::Double(value) => {
             let range = own.minimum.into()..=own.maximum.into();
-            Declaration::of(own.key, &value, own.description).within::<RangeInclusive<f64>>(range)
+            Declaration::new(own.key, &value, own.description).within::<RangeInclusive<f64>>(range)
         }
     }
 }

@@ -58,19 +58,8 @@ pub struct Declaration {
 
 impl Declaration {
     /// A parameter that is fixed once the node runs, and accepts every value of its type.
-    pub fn of<T: Field>(name: &'static str, default: &T, description: &'static str) -> Self {
+    pub fn new<T: Field>(name: &'static str, default: &T, description: &'static str) -> Self {
         Self { name, default: default.to_value(), range: T::ANY, read_only: true, description }
-    }
-
-    /// Old.
-    pub fn new(name: &'static str, default: impl Into<DefaultValue>, description: &'static str) -> Self {
-        Self { name, default: default.into().0, range: Range::Any, read_only: false, description }
-    }
-
-    /// Old.
-    #[must_use]
-    pub fn read_only(self) -> Self {
-        Self { read_only: true, ..self }
     }
 
     /// With bounds.
@@ -154,38 +143,13 @@ impl Declaration {
     }
 }
 
-/// Default values for [`Declaration::new`].
-#[derive(Debug)]
-pub struct DefaultValue(ParameterValue);
-
-macro_rules! default_values {
-    ($($ty:ty => $variant:ident;)*) => {$(
-        impl From<$ty> for DefaultValue {
-            fn from(value: $ty) -> Self {
-                Self(ParameterValue::$variant(value.into()))
-            }
-        }
-    )*};
-}
-
-default_values! {
-    bool => Bool;
-    i64 => Integer;
-    f64 => Double;
-    &str => String;
-    Vec<bool> => BoolArray;
-    Vec<i64> => IntegerArray;
-    Vec<f64> => DoubleArray;
-    Vec<String> => StringArray;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn values_are_checked_against_their_declaration() {
-        let rate = Declaration::of("rate", &100.0, "Hz").within(1.0..=1000.0);
+        let rate = Declaration::new("rate", &100.0, "Hz").within(1.0..=1000.0);
         assert!(rate.check(&ParameterValue::Double(1000.0)).is_ok());
         for bad in [
             ParameterValue::Double(0.5),
@@ -195,7 +159,7 @@ mod tests {
         ] {
             assert!(rate.check(&bad).unwrap_err().contains("rate"), "{bad:?}");
         }
-        let mode = Declaration::of("mode", &"sim".to_owned(), "").within(Range::OneOf(&["sim", "real"]));
+        let mode = Declaration::new("mode", &"sim".to_owned(), "").within(Range::OneOf(&["sim", "real"]));
         assert!(mode.check(&ParameterValue::String("both".into())).is_err());
         assert!(mode.check(&ParameterValue::String("real".into())).is_ok());
     }

@@ -18,15 +18,6 @@ pub trait ParameterSet: Clone + Send + Sync + 'static {
     fn update(&mut self, values: &Values);
 }
 
-/// Old.
-impl ParameterSet for Vec<Declaration> {
-    fn declarations(&self) -> Vec<Declaration> {
-        self.clone()
-    }
-
-    fn update(&mut self, _values: &Values) {}
-}
-
 /// A node that has only the parameters of every node.
 impl ParameterSet for () {
     fn declarations(&self) -> Vec<Declaration> {
@@ -283,7 +274,7 @@ macro_rules! parameters {
                 $(all.push({
                     let text = $crate::parameters::text(concat!($($text),+));
                     let name = $crate::parameters!(@name $field $($name)?);
-                    $crate::parameters::Declaration::of(name, &self.$field, text)
+                    $crate::parameters::Declaration::new(name, &self.$field, text)
                         $(.within::<<$type as $crate::parameters::Field>::Bounds>($bounds))?
                         $(.settable() $($never)?)?
                 });)*
