@@ -3,7 +3,7 @@
 //!
 //! | name | what it is |
 //! | --- | --- |
-//! | [`parameters!`](crate::parameters) | declares the struct |
+//! | [`parameters!`](crate::parameters!) | declares the struct |
 //! | [`NodeTasks::declare`](crate::tasks::NodeTasks::declare) | declares its parameters for a node |
 //! | [`Parameters`] | their values, as such a struct |
 //! | [`ParameterSet`] | what the struct implements; by hand for parameters whose names are known at run time only |

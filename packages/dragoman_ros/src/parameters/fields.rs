@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Declaration, Range};
 use crate::ParameterValue;
 
-/// The parameters of a node, or a group of them that several nodes have. [`parameters!`](crate::parameters) implements
+/// The parameters of a node, or a group of them that several nodes have. [`parameters!`](crate::parameters!) implements
 /// it; parameters whose names are known at run time only implement it themselves.
 pub trait ParameterSet: Clone + Send + Sync + 'static {
     /// The declarations; the values of `self` are the defaults.
@@ -184,7 +184,7 @@ impl<T: Field + Clone + Default + PartialEq> Field for Option<T> {
     }
 }
 
-/// The text of doc comments, as [`parameters!`](crate::parameters) joins their lines.
+/// The text of doc comments, as [`parameters!`](crate::parameters!) joins their lines.
 #[doc(hidden)]
 pub const fn text(lines: &'static str) -> &'static str {
     lines.trim_ascii()
