@@ -10,7 +10,7 @@
 //! | [`command_line`] | the part of a command line that belongs to ROS |
 //! | [`process`] | a program from its options to its exit code: log, signals, supervision |
 //! | [`supervision`] | the owner of all running parts of a process |
-//! | [`mod@parameters`] | parameters as fields of a struct, with ranges; their services and events |
+//! | [`parameters`](mod@parameters) | parameters as fields of a struct, with ranges; their services and events |
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
 //! | `distribution` | the distribution of ROS 2 whose message formats are used |
