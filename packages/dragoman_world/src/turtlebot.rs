@@ -6,7 +6,7 @@
 //! | base | the robot rolls as the wheels turn, until an obstacle; then the wheels slip |
 //! | bumpers | three sectors of the base's rim, a few millimetres beyond it: pressed if an object is in them |
 //! | cliff sensors, wheel drops | rays straight down |
-//! | docking station | its infrared signals, and the contacts of the charger (`dock.rs`) |
+//! | docking station | its infrared signals, and the contacts of the charger (`world/dock.rs`) |
 //! | arm | the joints follow the servos until an obstacle; then the servos are blocked |
 //! | gripper | the grasp rule of `world/grasp.rs` |
 //!
@@ -22,7 +22,11 @@ use dragoman_base::odometry::WheelGeometry;
 use dragoman_geometry::{Pose as PlanarPose, Twist, wrap_angle};
 use nalgebra::Isometry3;
 
-use crate::{Feeler, Geometry, ObjectKind, Step, World, WorldError, Worlds};
+use crate::error::WorldError;
+use crate::geometry::Geometry;
+use crate::robots::wheeled::Step;
+use crate::world::{Feeler, ObjectKind, World};
+use crate::worlds::Worlds;
 use dragoman_sim::chassis::Wheels;
 use dragoman_sim::kobuki::inputs::{CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR, CLIFF_THRESHOLD};
 use dragoman_sim::kobuki::{ChargerSource, Kobuki, Row};
@@ -168,7 +172,7 @@ impl Turtlebot {
         inputs.cliff_adc = Row { left, center: front, right };
         if let Some(pose) = world.objects().get(robot).map(|robot| *robot.pose()) {
             let [x, y, _]: [f64; 3] = pose.translation.vector.into();
-            kobuki.set_pose(PlanarPose { x, y, heading: crate::heading(&pose) });
+            kobuki.set_pose(PlanarPose { x, y, heading: crate::world::heading(&pose) });
         }
         let revision = world.revision();
         self.seen = Some(revision);
@@ -208,7 +212,7 @@ impl Turtlebot {
         let world = self.world(worlds)?;
         let pose = world.objects().get(robot).map(|robot| *robot.pose()).unwrap_or_default();
         let PlanarPose { x, y, heading } = self.travelled;
-        Ok(pose * crate::pose([x, y, 0.0], [0.0, 0.0, heading]).inverse())
+        Ok(pose * crate::geometry::pose([x, y, 0.0], [0.0, 0.0, heading]).inverse())
     }
 
     fn world<'a>(&self, worlds: &'a mut Worlds) -> Result<&'a mut World, WorldError> {
