@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Command, CommandFactory};
 
-use crate::Cli;
+use crate::command_line::Cli;
 
 /// The commands in groups, in the order in which they are shown.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn every_command_has_examples_and_they_are_right() {
         let mut commands = BTreeSet::from([String::new()]);
-        crate::tests::leaves(&Cli::command(), "", &mut commands);
+        crate::command_line::tests::leaves(&Cli::command(), "", &mut commands);
         let with: BTreeSet<String> = EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();
         assert_eq!(with, commands);
         for (path, examples) in EXAMPLES {

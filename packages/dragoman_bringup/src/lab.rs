@@ -17,9 +17,11 @@ use dragoman_time::{LAB_FOLDER, Program, Run, Simulation, Surroundings};
 use futures::channel::oneshot;
 use tokio::sync::Notify;
 
-use crate::calibrate::CalibrateCommand;
-use crate::evaluate::EvaluateCommand;
-use crate::{Cli, Command, Server, Tool, WithCommon, known, serve_until};
+use crate::command_line::{Cli, Command};
+use crate::commands::calibrate::CalibrateCommand;
+use crate::commands::evaluate::EvaluateCommand;
+use crate::known;
+use crate::program::{Server, Tool, WithCommon, serve_until};
 
 /// A running program: a lab, the server of a single machine, or a tool.
 pub struct Lab {

@@ -12,7 +12,7 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
-use crate::Later;
+use crate::program::Later;
 
 /// Error text if no port is named.
 pub(crate) const WHICH_PORT: &str = "no serial port: name it with --port PATH, for example /dev/ttyUSB0";

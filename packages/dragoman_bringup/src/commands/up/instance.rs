@@ -6,7 +6,7 @@ use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use dragoman_bridge::{apolo, arm31, neobotix, player};
 use dragoman_io::net::{TcpListener, UdpSocket};
 
-use crate::console;
+use crate::commands::console;
 
 /// TCP ports of the first instance: of Apolo's, PlatformCtrl's and Player's protocol.
 const SERVERS: [u16; 4] = {

@@ -7,7 +7,8 @@ use dragoman_bridge::neobotix::node::start_client;
 use dragoman_bridge::neobotix::wire::DEFAULT_PORTS;
 use dragoman_ros::process::Process;
 
-use crate::{Later, Server, address, machine};
+use crate::program::{Later, Server};
+use crate::{address, machine};
 
 #[derive(Args)]
 pub(crate) struct NeobotixOptions {

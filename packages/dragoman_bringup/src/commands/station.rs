@@ -6,7 +6,8 @@ use dragoman_bridge::arm31::wire::DEFAULT_PORT;
 use dragoman_ros::process;
 use dragoman_tools::station::{self, StationOptions};
 
-use crate::{WithCommon, address, known};
+use crate::program::WithCommon;
+use crate::{address, known};
 
 pub(crate) fn run(WithCommon { options, common }: &WithCommon<StationOptions>) -> Result<(), Box<dyn Error>> {
     station::check_terminal()?;

@@ -12,7 +12,7 @@ use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
 use crate::address::PortError;
-use crate::{Later, Server};
+use crate::program::{Later, Server};
 
 /// The console's port.
 pub(crate) const PORT: u16 = 8080;

@@ -7,7 +7,8 @@ use dragoman_ros::Context;
 use dragoman_tools::calibrate::{self, ArcsCommand, Arm, FitCommand, MeasureCommand, PlanCommand};
 use futures::future::LocalBoxFuture;
 
-use crate::{Tool, WithCommon, robot};
+use crate::program::{self, Tool, WithCommon};
+use crate::robot;
 
 #[derive(Subcommand)]
 pub(crate) enum CalibrateCommand {
@@ -26,7 +27,7 @@ pub(crate) fn run(command: CalibrateCommand) -> Result<(), Box<dyn Error>> {
         CalibrateCommand::Fit(fit) => calibrate::fit(&fit, &arm(&fit.robot)?),
         CalibrateCommand::Arcs(arcs) => calibrate::arcs(&arcs, &arm(&arcs.robot)?),
         CalibrateCommand::Plan(plan) => calibrate::plan(&plan, &arm(&plan.robot)?),
-        CalibrateCommand::Measure(measure) => crate::work("calibrate measure", measure),
+        CalibrateCommand::Measure(measure) => program::work("calibrate measure", measure),
     }
 }
 

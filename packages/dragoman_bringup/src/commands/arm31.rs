@@ -8,7 +8,8 @@ use dragoman_bridge::arm31::wire::DEFAULT_PORT;
 use dragoman_kinematics::Robot;
 use dragoman_ros::process::Process;
 
-use crate::{Later, Server, address, machine, robot};
+use crate::program::{Later, Server};
+use crate::{address, machine, robot};
 
 #[derive(Args)]
 pub(crate) struct Arm31Options {

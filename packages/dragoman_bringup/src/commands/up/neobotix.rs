@@ -13,7 +13,7 @@ use dragoman_world::node::hardware::{self, HardwareSettings};
 use super::UpOptions;
 use super::part::{IN_ROS, Lab, Part, Row, Started};
 use super::world::World;
-use crate::platform;
+use crate::commands::platform;
 
 pub(super) struct Neobotix;
 
@@ -23,7 +23,7 @@ const NAMESPACE: &str = "/neobotix";
 /// two.
 const STATE_NODE: &str = "platform_state";
 /// Its description, compiled in, so that the program needs no files.
-const URDF: &str = include_str!("../../../../urdf/neobotix.urdf");
+const URDF: &str = include_str!("../../../../../urdf/neobotix.urdf");
 /// Its name in the world.
 const ROBOT: &str = "neobotix_platform";
 /// Pose of its laser on it, m and rad (launch/config/worlds/lab.yaml).
@@ -109,9 +109,9 @@ fn start_simulated(process: &Process, namespace: &str, world: &World) -> Result<
     };
     let setup = Setup {
         parameters,
-        map: document("lab", include_str!("../../../../launch/config/neobotix/map.xml")),
-        roadmap: document("lab", include_str!("../../../../launch/config/neobotix/roadmap.xml")),
-        program: document("round", include_str!("../../../../launch/config/neobotix/program.xml")),
+        map: document("lab", include_str!("../../../../../launch/config/neobotix/map.xml")),
+        roadmap: document("lab", include_str!("../../../../../launch/config/neobotix/roadmap.xml")),
+        program: document("round", include_str!("../../../../../launch/config/neobotix/program.xml")),
     };
     supervisor.spawn_node(start_node(context, namespace, &setup)?);
     // No node publishes its wheel angles.

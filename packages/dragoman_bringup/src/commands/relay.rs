@@ -7,7 +7,7 @@ use dragoman_ros::process::Process;
 use dragoman_tools::relay;
 pub(crate) use dragoman_tools::relay::RelayOptions;
 
-use crate::{Later, Server};
+use crate::program::{Later, Server};
 
 impl Server for RelayOptions {
     async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {

@@ -21,7 +21,7 @@ use super::{UpOptions, below, simulated};
 pub(super) struct Turtlebot;
 
 /// Its description, compiled in, so that the program needs no files.
-const URDF: &str = include_str!("../../../../urdf/turtlebot2_widowx.urdf");
+const URDF: &str = include_str!("../../../../../urdf/turtlebot2_widowx.urdf");
 /// Its name in the world.
 const ROBOT: &str = "turtlebot2_widowx";
 /// Topics of the joint states of base and arm, for the node that merges them.

@@ -7,8 +7,8 @@ use dragoman_ros::Context;
 use dragoman_tools::evaluate::{self, ReportCommand, RunCommand};
 use futures::future::LocalBoxFuture;
 
-use crate::calibrate::arm;
-use crate::{Tool, WithCommon};
+use super::calibrate::arm;
+use crate::program::{self, Tool, WithCommon};
 
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant)] // There is one of it.
@@ -21,7 +21,7 @@ pub(crate) enum EvaluateCommand {
 
 pub(crate) fn run(command: EvaluateCommand) -> Result<(), Box<dyn Error>> {
     match command {
-        EvaluateCommand::Run(run) => crate::work("evaluate run", run),
+        EvaluateCommand::Run(run) => program::work("evaluate run", run),
         EvaluateCommand::Report(report) => evaluate::report(&report, &arm(&report.robot)?),
     }
 }

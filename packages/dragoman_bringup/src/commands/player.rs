@@ -8,7 +8,8 @@ use dragoman_bridge::player::wire::DEFAULT_PORT;
 use dragoman_ros::process::Process;
 use dragoman_ros::startup::Preset;
 
-use crate::{Later, Server, address, known, machine};
+use crate::program::{Later, Server};
+use crate::{address, known, machine};
 
 #[derive(Args)]
 pub(crate) struct PlayerOptions {

@@ -11,8 +11,9 @@ use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
 use dragoman_ros::startup::Preset;
 
+use crate::known;
 use crate::machine::{self, Machine, WHICH_PORT};
-use crate::{Later, Server, known};
+use crate::program::{Later, Server};
 
 #[derive(Args)]
 pub(crate) struct BaseOptions {

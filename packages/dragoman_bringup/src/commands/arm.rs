@@ -10,7 +10,7 @@ use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
 
 use crate::machine::{self, Machine, WHICH_PORT};
-use crate::{Later, Server};
+use crate::program::{Later, Server};
 
 #[derive(Args)]
 pub(crate) struct ArmOptions {

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `up.rs` | the options, the list, the start |
 //! | `up/part.rs` | what a part is |
+//! | `up/fast.rs` | the options for virtual time |
 //! | `up/instance.rs` | several labs on one machine |
 //! | `up/world.rs` | the world, which several parts share |
 //! | `up/ranger.rs` | the arm and its 31-byte protocol |
@@ -19,6 +20,8 @@
 
 mod apolo;
 mod console;
+#[cfg(not(feature = "r2r"))]
+mod fast;
 mod instance;
 mod neobotix;
 mod part;
@@ -42,7 +45,10 @@ use dragoman_ros::startup::Preset;
 use dragoman_tools::relay::Table;
 
 use crate::address::PortError;
-use crate::{Later, Server, known};
+use crate::known;
+use crate::program::{Later, Server};
+#[cfg(not(feature = "r2r"))]
+pub(crate) use fast::FastOptions;
 use instance::Instance;
 use part::{Lab, Part, Row};
 use world::World;
@@ -91,7 +97,7 @@ pub(crate) struct UpOptions {
     console: console::ConsoleOptions,
     #[cfg(not(feature = "r2r"))]
     #[command(flatten)]
-    pub(crate) fast: crate::fast::FastOptions,
+    pub(crate) fast: FastOptions,
 }
 
 fn part_names() -> PossibleValuesParser {

@@ -13,7 +13,7 @@ use crate::address::with_advice;
 pub(super) struct Player;
 
 /// The devices of the default lab.
-const LAB: &str = include_str!("../../../../launch/config/player.yaml");
+const LAB: &str = include_str!("../../../../../launch/config/player.yaml");
 
 #[derive(Args)]
 pub(super) struct PlayerOptions {

@@ -11,7 +11,7 @@ use dragoman_ros::outln;
 use dragoman_ros::process::Process;
 
 use crate::address::with_advice;
-use crate::{Later, Server};
+use crate::program::{Later, Server};
 
 #[derive(Args)]
 pub(crate) struct PlatformOptions {

@@ -5,7 +5,7 @@ use std::error::Error;
 use clap::Args;
 
 use super::part::{Lab, Part, Row, Started};
-use crate::console::{
+use crate::commands::console::{
     AccessOptions, FOXGLOVE_PORT, PORT, Places, RECORDER, Where, address_or_off, loopback, start_console,
 };
 

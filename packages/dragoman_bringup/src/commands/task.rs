@@ -7,7 +7,8 @@ use dragoman_bridge::neobotix::wire::DEFAULT_PORTS;
 use dragoman_ros::process;
 use dragoman_tools::task::{self, CheckCommand, ConvertCommand, RunCommand, StepCommand};
 
-use crate::{WithCommon, address, known};
+use crate::program::WithCommon;
+use crate::{address, known};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
