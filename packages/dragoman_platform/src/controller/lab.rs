@@ -1,7 +1,7 @@
 //! The platform in the default lab, with its laser and noisy odometry.
 
 use dragoman_geometry::{Point, Segment, direction, heading, position, wrap_angle};
-use dragoman_neobotix::map::{Edge, Station};
+use dragoman_neobotix::map::{Edge, Map, Roadmap, Station};
 
 use super::*;
 use crate::testing::{self, Lab, lab_map};

@@ -1,17 +1,12 @@
 //! The motion mode program: tasks that drive the platform.
 
-use std::time::Duration;
-
 use dragoman_geometry::position;
 
 use super::{Event, MotionMode, Operation, Platform, Refusal};
-use crate::motion::automatic::{MotionEnd, Target};
+use crate::motion::automatic::Target;
 use crate::program::interpreter::{Action, Conditions, Interpreter};
 use crate::program::remote::SEED;
 use crate::program::{Effect, Movement, Program, TrackedObject};
-
-/// Time that a charging station has to notice the platform.
-const DOCKING_TIME: Duration = Duration::from_secs(3);
 
 /// The last motion to a charging station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,56 +22,59 @@ pub enum Docking {
     Arrived,
 }
 
-impl Platform {
-    /// The state of the last motion, if it was one to a charging station.
-    pub(super) fn docking(&self) -> Docking {
-        let motion = self.automatic.motion();
-        match self.docking {
-            Some((number, arrived)) if number == motion.number => match (motion.end, arrived) {
-                (Some(MotionEnd::Arrived), Some(when)) if self.now.saturating_sub(when) >= DOCKING_TIME => {
-                    Docking::Arrived
-                }
-                (None | Some(MotionEnd::Arrived), _) => Docking::UnderWay,
-                (Some(MotionEnd::GivenUp), _) => Docking::None,
-                (Some(_), _) => Docking::Failed,
-            },
-            _ => Docking::None,
+/// The program, and its run.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    pub(super) program: Program,
+    /// The running program.
+    pub(super) interpreter: Option<Interpreter>,
+    /// Number of the last start of a program, from 1, and of the last one that has run to its end.
+    pub(super) runs: (u32, u32),
+}
+
+impl Programs {
+    /// The motion of the running program has failed.
+    pub(super) fn handle_motion_failed(&mut self) {
+        if let Some(interpreter) = &mut self.interpreter {
+            interpreter.handle_motion_failed();
         }
     }
+}
 
+impl Platform {
     /// Sets the program; refused while one is running.
     pub(super) fn set_program(&mut self, program: Program) -> Result<(), Refusal> {
-        if self.interpreter.is_some() {
+        if self.programs.interpreter.is_some() {
             return Err(Refusal::WrongState(self.operation));
         }
         program.check()?;
-        self.program = program;
+        self.programs.program = program;
         Ok(())
     }
 
     /// In the mode program: starts or continues the program.
     pub(super) fn start_program(&mut self) -> Result<(), Refusal> {
         if self.mode == MotionMode::Program
-            && self.interpreter.is_none()
+            && self.programs.interpreter.is_none()
             && self.operation == Operation::Ready
         {
-            self.interpreter = Some(Interpreter::new(self.program.clone(), SEED)?);
-            self.program_runs.0 = self.program_runs.0.wrapping_add(1).max(1);
+            self.programs.interpreter = Some(Interpreter::new(self.programs.program.clone(), SEED)?);
+            self.programs.runs.0 = self.programs.runs.0.wrapping_add(1).max(1);
         }
         Ok(())
     }
 
     /// Runs one cycle of the program.
     pub(super) fn run_program(&mut self, outside: &Conditions<'_>) {
-        let Some(mut interpreter) = self.interpreter.take() else {
+        let Some(mut interpreter) = self.programs.interpreter.take() else {
             return;
         };
         let conditions = Conditions {
             now: self.now,
-            is_moving: self.automatic.is_busy(),
-            target_reached: self.target_reached,
-            collision: self.blocked,
-            localization_lost: self.localizer.is_lost(),
+            is_moving: self.drive.automatic.is_busy(),
+            target_reached: self.drive.target_reached,
+            collision: self.drive.blocked,
+            localization_lost: self.position.localizer.is_lost(),
             ..*outside
         };
         for action in interpreter.cycle(&conditions) {
@@ -92,8 +90,8 @@ impl Platform {
                         for (bit, output) in outputs.iter().enumerate() {
                             let mask = 1 << bit;
                             match output {
-                                Some(true) => self.digital_outputs[0] |= mask,
-                                Some(false) => self.digital_outputs[0] &= !mask,
+                                Some(true) => self.switches.digital_outputs[0] |= mask,
+                                Some(false) => self.switches.digital_outputs[0] &= !mask,
                                 None => {}
                             }
                         }
@@ -102,11 +100,11 @@ impl Platform {
                 }
             }
         }
-        if interpreter.has_ended() && !self.automatic.is_busy() {
-            self.program_runs.1 = self.program_runs.0;
+        if interpreter.has_ended() && !self.drive.automatic.is_busy() {
+            self.programs.runs.1 = self.programs.runs.0;
             self.event(Event::ProgramEnded);
         } else {
-            self.interpreter = Some(interpreter);
+            self.programs.interpreter = Some(interpreter);
         }
     }
 
@@ -114,7 +112,7 @@ impl Platform {
         let is_docking = matches!(movement, Movement::After { object: TrackedObject::ChargingStation, .. });
         let begun = self.begin_movement(movement, conditions);
         if is_docking {
-            self.docking = Some((self.automatic.motion().number, None));
+            self.drive.note_docking();
         }
         begun
     }
@@ -122,12 +120,12 @@ impl Platform {
     fn begin_movement(&mut self, movement: Movement, conditions: &Conditions<'_>) -> Result<(), Refusal> {
         let target = match movement {
             Movement::Stop => {
-                self.automatic.cancel();
+                self.drive.automatic.cancel();
                 return Ok(());
             }
             Movement::Pose(pose) => Target::Pose(pose),
             Movement::Station(name) => {
-                let route = self.roadmap.route(position(self.pose), &name);
+                let route = self.area.roadmap.route(position(self.position.pose), &name);
                 Target::Path(route.map_err(|error| self.without_way(error.into()))?)
             }
             Movement::After { object, .. } => {

@@ -1,42 +1,13 @@
 //! The execution of each command.
 
-use std::sync::Arc;
-
 use dragoman_geometry::{Pose, Twist, compose, is_finite, position, wrap_angle};
-use dragoman_neobotix::map::{MAX_COORDINATE, Map, MapError};
+use dragoman_neobotix::map::{MAX_COORDINATE, Map};
 
-use super::{Command, Emergency, Event, MotionMode, Motor, Operation, Platform, Refusal};
-use crate::localization::Lines;
+use super::{Command, Event, MotionMode, Motor, Operation, Platform, PreparedMap, Refusal};
 use crate::motion::automatic::Target;
-use crate::planning::{Ground, PlanError};
+use crate::planning::PlanError;
 use crate::replay::{Player, Recording};
-use crate::settings::{PlanningSettings, Settings};
-
-/// A map with precomputed data. For a large map the computation takes longer than a cycle, so it is done before the
-/// platform gets the map.
-#[derive(Debug)]
-pub struct PreparedMap {
-    map: Arc<Map>,
-    pub(super) ground: Arc<Ground>,
-    pub(super) lines: Arc<Lines>,
-    planning: PlanningSettings,
-}
-
-impl PreparedMap {
-    /// Computes the data for a platform with these settings.
-    ///
-    /// # Errors
-    /// The map is invalid.
-    pub fn new(map: Map, settings: &Settings) -> Result<Self, MapError> {
-        map.check()?;
-        Ok(Self {
-            ground: Arc::new(Ground::new(&map, settings)),
-            lines: Arc::new(Lines::new(&map.lines)),
-            map: Arc::new(map),
-            planning: settings.planning,
-        })
-    }
-}
+use crate::settings::Settings;
 
 impl Platform {
     /// Executes a command, with effect from the next cycle on.
@@ -50,10 +21,10 @@ impl Platform {
             Command::Shutdown => self.shut_down(),
             Command::Initialize => self.initialize(),
             Command::SetBrake { motor, applied } => {
-                if !applied && self.emergency != Emergency::Inactive {
-                    return Err(Refusal::Emergency(self.emergency));
+                if !applied {
+                    self.emergency.check()?;
                 }
-                self.brakes[usize::from(motor == Motor::Left)] = applied;
+                self.switches.brakes[usize::from(motor == Motor::Left)] = applied;
                 // Nobody expects it to drive off because a brake is released.
                 if applied && self.operation == Operation::Moving {
                     self.interrupt();
@@ -61,17 +32,14 @@ impl Platform {
                 Ok(())
             }
             Command::SetDigitalOutput { board, channel, high } => {
-                let bit = 1_u16.checked_shl(channel.into()).ok_or(Refusal::UnknownChannel(channel))?;
-                let outputs = &mut self.digital_outputs[board as usize];
-                *outputs = if high { *outputs | bit } else { *outputs & !bit };
-                Ok(())
+                self.switches.set_output(board, channel, high)
             }
             Command::StartUltrasonic { channels } => {
-                self.ultrasonics = channels;
+                self.switches.ultrasonics = channels;
                 Ok(())
             }
             Command::StopUltrasonic => {
-                self.ultrasonics = 0;
+                self.switches.ultrasonics = 0;
                 Ok(())
             }
             Command::Start => self.start(&[Operation::Ready, Operation::Moving]),
@@ -92,12 +60,12 @@ impl Platform {
             Command::MovePath(frames) => self.drive(Target::Path(frames)),
             Command::MoveToStation(name) => {
                 self.may_drive()?;
-                let route = self.roadmap.route(position(self.pose), &name);
+                let route = self.area.roadmap.route(position(self.position.pose), &name);
                 let route = route.map_err(|error| self.without_way(error.into()))?;
                 self.drive(Target::Path(route))
             }
             Command::MoveAbsolute(pose) => self.drive(Target::Pose(pose)),
-            Command::MoveRelative(pose) => self.drive(Target::Pose(compose(self.pose, pose))),
+            Command::MoveRelative(pose) => self.drive(Target::Pose(compose(self.position.pose, pose))),
             Command::MoveWheels { right, left } => {
                 let twist = self.settings.drives().twist_of_sides(right, left);
                 self.set_velocity(twist, &[MotionMode::Velocity])
@@ -108,23 +76,19 @@ impl Platform {
             Command::SetMap(map) => self.set_map(map),
             Command::SetRoadmap(roadmap) => {
                 roadmap.check()?;
-                self.roadmap = roadmap;
+                self.area.roadmap = roadmap;
                 Ok(())
             }
             Command::StartMapping => {
-                self.is_mapping = true;
-                self.localizer.map_from(self.mapper.lines(&self.settings.mapping));
+                self.position.start_mapping(&self.settings.mapping);
                 Ok(())
             }
             Command::ResetMapping => {
-                self.mapper.clear();
-                if self.is_mapping {
-                    self.localizer.map_from(std::iter::empty());
-                }
+                self.position.reset_mapping();
                 Ok(())
             }
             Command::StopMapping => {
-                if std::mem::take(&mut self.is_mapping) {
+                if std::mem::take(&mut self.position.is_mapping) {
                     self.find_in_map();
                     self.plan_again();
                 }
@@ -135,7 +99,7 @@ impl Platform {
                 if place.is_some_and(|place| !is_finite(&place)) {
                     return Err(Refusal::NotFinite);
                 }
-                self.obstacles.place(place);
+                self.perception.obstacles.place(place);
                 Ok(())
             }
             Command::SetProgram(program) => self.set_program(program),
@@ -146,7 +110,7 @@ impl Platform {
 
     /// Interrupts the motion; it can be continued.
     fn interrupt(&mut self) {
-        self.velocity = None;
+        self.drive.velocity = None;
         self.enter(Operation::Broken);
     }
 
@@ -161,8 +125,8 @@ impl Platform {
     fn shut_down(&mut self) -> Result<(), Refusal> {
         self.forget_motion();
         self.connected = false;
-        self.brakes = [true; 2];
-        self.ultrasonics = 0;
+        self.switches.brakes = [true; 2];
+        self.switches.ultrasonics = 0;
         self.enter(Operation::NotInitialized);
         Ok(())
     }
@@ -174,20 +138,16 @@ impl Platform {
         if !self.base_alive {
             return Err(Refusal::BaseSilent);
         }
-        if self.emergency != Emergency::Inactive {
-            return Err(Refusal::Emergency(self.emergency));
-        }
+        self.emergency.check()?;
         if self.operation == Operation::NotInitialized {
-            self.brakes = [false; 2];
+            self.switches.brakes = [false; 2];
             self.enter(Operation::Ready);
         }
         Ok(())
     }
 
     fn start(&mut self, from: &[Operation]) -> Result<(), Refusal> {
-        if self.emergency != Emergency::Inactive {
-            return Err(Refusal::Emergency(self.emergency));
-        }
+        self.emergency.check()?;
         if !from.contains(&self.operation) {
             return Err(Refusal::WrongState(self.operation));
         }
@@ -200,28 +160,26 @@ impl Platform {
         if self.mode != MotionMode::Replay {
             return Err(Refusal::WrongMode(self.mode));
         }
-        if self.localizer.is_searching() {
+        if self.position.localizer.is_searching() {
             return Err(Refusal::Lost);
         }
-        let player = Player::new(recording, self.pose)?;
+        let player = Player::new(recording, self.position.pose)?;
         self.start(&[Operation::Ready, Operation::Moving])?;
-        self.player = Some(player);
+        self.drive.player = Some(player);
         Ok(())
     }
 
     fn stop(&mut self) -> Result<(), Refusal> {
-        match self.operation {
-            Operation::NotInitialized => self.initialize(),
-            // An emergency stop is left only through its reset.
-            Operation::Broken if self.emergency != Emergency::Inactive => {
-                Err(Refusal::Emergency(self.emergency))
-            }
-            _ => {
-                self.forget_motion();
-                self.enter(Operation::Ready);
-                Ok(())
-            }
+        if self.operation == Operation::NotInitialized {
+            return self.initialize();
         }
+        if self.operation == Operation::Broken {
+            // An emergency stop is left only through its reset.
+            self.emergency.check()?;
+        }
+        self.forget_motion();
+        self.enter(Operation::Ready);
+        Ok(())
     }
 
     fn set_mode(&mut self, mode: MotionMode) -> Result<(), Refusal> {
@@ -246,7 +204,7 @@ impl Platform {
         if self.operation != Operation::Moving {
             return Err(Refusal::WrongState(self.operation));
         }
-        self.velocity = Some((twist, self.now));
+        self.drive.velocity = Some((twist, self.now));
         Ok(())
     }
 
@@ -270,7 +228,7 @@ impl Platform {
         let body = self.settings.footprint;
         match target.poses().last() {
             None => Err(Refusal::EmptyPath),
-            Some(&goal) if self.map.forbids(&body.at(goal)) => Err(PlanError::CollisionTarget.into()),
+            Some(&goal) if self.area.map.forbids(&body.at(goal)) => Err(PlanError::CollisionTarget.into()),
             Some(_) => Ok(()),
         }
     }
@@ -282,8 +240,7 @@ impl Platform {
 
     /// There is no way to a target: the motion to the last one ends, and the status says so.
     pub(super) fn without_way(&mut self, refusal: Refusal) -> Refusal {
-        self.target_reached = false;
-        self.automatic.refuse(PlanError::NoPath);
+        self.drive.refuse();
         refusal
     }
 
@@ -294,10 +251,10 @@ impl Platform {
             Target::Pose(pose) => Target::Pose(Pose { heading: wrap_angle(pose.heading), ..pose }),
             path => path,
         };
-        self.target_reached = false;
-        let mut automatic = std::mem::take(&mut self.automatic);
+        self.drive.target_reached = false;
+        let mut automatic = std::mem::take(&mut self.drive.automatic);
         let begun = automatic.begin(target, &self.situation());
-        self.automatic = automatic;
+        self.drive.automatic = automatic;
         Ok(begun?)
     }
 
@@ -309,43 +266,33 @@ impl Platform {
 
     /// As [`Command::SetMap`], without the long computation.
     pub fn set_prepared_map(&mut self, prepared: PreparedMap) {
-        let PreparedMap { map, ground, lines, planning } = prepared;
-        // The settings may have changed since the preparation.
-        let is_valid = planning.has_grid_of(&self.settings.planning);
-        self.ground = if is_valid { ground } else { Arc::new(Ground::new(&map, &self.settings)) };
-        self.lines = lines;
-        self.map = map;
-        if !self.is_mapping {
+        self.area.set_map(prepared, &self.settings);
+        if !self.position.is_mapping {
             self.find_in_map();
         }
-        self.obstacles.clear();
+        self.perception.obstacles.clear();
         self.plan_again();
     }
 
     /// Localizes in the map in force, beginning at the last pose.
     fn find_in_map(&mut self) {
-        self.localizer.set_lines(self.lines.clone(), &self.settings.localization);
+        self.position.localizer.set_lines(self.area.lines.clone(), &self.settings.localization);
     }
 
     fn set_pose(&mut self, pose: Pose) -> Result<(), Refusal> {
         check(&Target::Pose(pose))?;
-        self.obstacles.clear();
+        self.perception.obstacles.clear();
         let pose = Pose { heading: wrap_angle(pose.heading), ..pose };
-        if self.is_mapping {
-            self.localizer.set(pose, [0.0; 3]);
-        } else {
-            self.localizer.place(pose, &self.settings.localization);
-        }
-        self.pose = self.localizer.pose();
+        self.position.place(pose, &self.settings.localization);
         self.plan_again();
         Ok(())
     }
 
     fn set_settings(&mut self, settings: Settings) -> Result<(), Refusal> {
         settings.check()?;
-        self.ramp.set_limits(settings.limits).map_err(crate::settings::SettingsError::from)?;
+        self.drive.ramp.set_limits(settings.limits).map_err(crate::settings::SettingsError::from)?;
         if !settings.planning.has_grid_of(&self.settings.planning) {
-            self.ground = Arc::new(Ground::new(&self.map, &settings));
+            self.area.lay_out(&settings);
         }
         let has_paths = settings.has_paths_of(&self.settings);
         self.settings = settings;
@@ -357,9 +304,9 @@ impl Platform {
 
     /// After a change of the map, the pose or the settings: a motion goes on to its goal, on another path.
     fn plan_again(&mut self) {
-        let mut automatic = std::mem::take(&mut self.automatic);
+        let mut automatic = std::mem::take(&mut self.drive.automatic);
         let event = automatic.plan_again(&self.situation());
-        self.automatic = automatic;
+        self.drive.automatic = automatic;
         if let Some(event) = event {
             self.moved(event);
         }

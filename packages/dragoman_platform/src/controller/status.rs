@@ -92,28 +92,28 @@ pub struct Status {
 impl Platform {
     /// The map in force.
     pub fn map(&self) -> &Arc<Map> {
-        &self.map
+        &self.area.map
     }
 
     /// The roadmap in force.
     pub fn roadmap(&self) -> &Roadmap {
-        &self.roadmap
+        &self.area.roadmap
     }
 
     /// Interpreter of the running program; `None` if none runs.
     pub fn running_program(&self) -> Option<&Interpreter> {
-        self.interpreter.as_ref()
+        self.programs.interpreter.as_ref()
     }
 
     /// Number of the last start of a program, from 1; 0: none was started. Whether that run has come to its end.
     pub fn program_run(&self) -> (u32, bool) {
-        let (started, completed) = self.program_runs;
+        let (started, completed) = self.programs.runs;
         (started, started > 0 && started == completed)
     }
 
     /// The program in force.
     pub fn program(&self) -> &Program {
-        &self.program
+        &self.programs.program
     }
 
     /// The settings in force.
@@ -123,36 +123,39 @@ impl Platform {
 
     /// Digital outputs of the IO board and the relay board, one bit per channel.
     pub fn digital_outputs(&self) -> [u16; 2] {
-        self.digital_outputs
+        self.switches.digital_outputs
     }
 
     /// The enabled ultrasonic sensors, one bit each.
     pub fn ultrasonics(&self) -> u16 {
-        self.ultrasonics
+        self.switches.ultrasonics
     }
 
     /// The remaining path, in the map, m.
     pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
-        self.automatic.path()
+        self.drive.automatic.path()
     }
 
     /// The last motion to a target, and its result.
     pub fn motion(&self) -> Motion {
-        self.automatic.motion()
+        self.drive.automatic.motion()
     }
 
     /// The task of the external navigator, if there is one ([`Settings::is_delegated`]), and the number of the motion.
     /// The navigator has to stop when the number changes or this becomes `None`.
     pub fn delegated(&self) -> Option<(u64, &Target)> {
-        let may = self.operation == Operation::Moving && self.emergency == Emergency::Inactive && !self.blind;
-        let target = self.automatic.delegated().filter(|_| may && !self.brakes.contains(&true))?;
-        Some((self.automatic.motion().number, target))
+        let may = self.operation == Operation::Moving
+            && self.emergency.state() == Emergency::Inactive
+            && !self.perception.blind;
+        let target =
+            self.drive.automatic.delegated().filter(|_| may && !self.switches.brakes.contains(&true))?;
+        Some((self.drive.automatic.motion().number, target))
     }
 
     /// Takes a report of the navigator on a motion; ignored if another motion has started.
     pub fn navigated(&mut self, number: u64, news: Navigation) {
-        if self.automatic.motion().number == number
-            && let Some(event) = self.automatic.navigated(news)
+        if self.drive.automatic.motion().number == number
+            && let Some(event) = self.drive.automatic.navigated(news)
         {
             self.moved(event);
         }
@@ -161,39 +164,37 @@ impl Platform {
     /// From now on the caller of [`Platform::poll_plan`] makes the plans, beside the cycle: in a large map planning
     /// takes longer than a cycle. A goal that cannot be reached is then cancelled later instead of refused.
     pub fn plan_beside(&mut self) {
-        self.automatic.plan_beside();
+        self.drive.automatic.plan_beside();
     }
 
     /// The next plan to make; pass its result to [`Platform::handle_planned`].
     pub fn poll_plan(&mut self) -> Option<PlanJob> {
-        self.automatic.poll_plan()
+        self.drive.automatic.poll_plan()
     }
 
     /// Takes a finished plan; ignored if it is outdated.
     pub fn handle_planned(&mut self, planned: Planned) {
-        if let Some(event) = self.automatic.handle_planned(planned) {
+        if let Some(event) = self.drive.automatic.handle_planned(planned) {
             self.moved(event);
         }
     }
 
     /// Cancels a motion; ignored if another motion has started. The platform brakes.
     pub fn give_up(&mut self, number: u64) {
-        if self.automatic.motion().number == number && self.automatic.is_busy() {
-            self.automatic.cancel();
-            if let Some(interpreter) = &mut self.interpreter {
-                interpreter.handle_motion_failed();
-            }
+        if self.drive.automatic.motion().number == number && self.drive.automatic.is_busy() {
+            self.drive.automatic.cancel();
+            self.programs.handle_motion_failed();
         }
     }
 
     /// Obstacles that are not in the map, in the map, m.
     pub fn obstacles(&self) -> impl Iterator<Item = Point> + '_ {
-        self.obstacles.remembered()
+        self.perception.obstacles.remembered()
     }
 
     /// Moving objects, if [`Settings::tracking`].
     pub fn moving_objects(&self) -> impl Iterator<Item = MovingObject> + '_ {
-        self.tracker.moving()
+        self.perception.tracker.moving()
     }
 
     /// The maximum speeds at which the platform would stop in time, by the laser and by the ultrasonic sensors, each
@@ -203,7 +204,7 @@ impl Platform {
         let safe = |points: &[Point], speed: f64| {
             safety::allow(Twist::new(speed, 0.0), points, &self.settings).twist.linear.abs()
         };
-        let (laser, ultrasonic) = self.obstacles.by_sensor();
+        let (laser, ultrasonic) = self.perception.obstacles.by_sensor();
         [safe(laser, most), safe(laser, -most), safe(ultrasonic, most), safe(ultrasonic, -most)]
     }
 
@@ -213,7 +214,7 @@ impl Platform {
         const NEAR: f64 = 0.3;
         /// Minimum angle between the lines, rad.
         const BENT: f64 = 0.5;
-        self.scanned.windows(2).filter_map(|pair| {
+        self.position.scanned.windows(2).filter_map(|pair| {
             let [a, b] = [pair[0].segment, pair[1].segment];
             let (along, across) = (a.b - a.a, b.b - b.a);
             let bend = along.perp(&across);
@@ -227,17 +228,17 @@ impl Platform {
 
     /// The lines of the last scan, in the platform's frame, m.
     pub fn scanned_lines(&self) -> impl Iterator<Item = Segment> + '_ {
-        self.scanned.iter().map(|line| line.segment)
+        self.position.scanned.iter().map(|line| line.segment)
     }
 
     /// The lines that mapping has found, in the map, m.
     pub fn mapped_lines(&self) -> impl Iterator<Item = Segment> + '_ {
-        self.mapper.lines(&self.settings.mapping)
+        self.position.mapper.lines(&self.settings.mapping)
     }
 
     /// Possible poses in the map, the most likely first.
     pub fn candidates(&self) -> impl Iterator<Item = Pose> + '_ {
-        self.localizer.candidates()
+        self.position.localizer.candidates()
     }
 
     /// The current status.
@@ -245,24 +246,24 @@ impl Platform {
         Status {
             connected: self.connected,
             operation: self.operation,
-            emergency: self.emergency,
+            emergency: self.emergency.state(),
             mode: self.mode,
-            commanded_pose: self.reference().unwrap_or(self.pose),
-            pose: self.pose,
-            uncertainty: self.localizer.uncertainty(),
-            localization_lost: self.localizer.is_lost(),
-            is_mapping: self.is_mapping,
-            velocity: self.ramp.velocity(),
-            goal: self.automatic.goal(),
-            target_reached: self.target_reached,
-            docking: self.docking(),
-            planner: self.automatic.planner(),
-            collision: self.blocked,
-            blind: self.blind,
+            commanded_pose: self.reference().unwrap_or(self.position.pose),
+            pose: self.position.pose,
+            uncertainty: self.position.localizer.uncertainty(),
+            localization_lost: self.position.localizer.is_lost(),
+            is_mapping: self.position.is_mapping,
+            velocity: self.drive.ramp.velocity(),
+            goal: self.drive.automatic.goal(),
+            target_reached: self.drive.target_reached,
+            docking: self.drive.docking(self.now),
+            planner: self.drive.automatic.planner(),
+            collision: self.drive.blocked,
+            blind: self.perception.blind,
         }
     }
 
     fn reference(&self) -> Option<Pose> {
-        self.player.as_ref().map_or_else(|| self.automatic.reference(), Player::reference)
+        self.drive.player.as_ref().map_or_else(|| self.drive.automatic.reference(), Player::reference)
     }
 }

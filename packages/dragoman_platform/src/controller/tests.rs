@@ -1,9 +1,10 @@
 use dragoman_geometry::{Point, direction, position};
 use dragoman_neobotix::codes::Code;
+use dragoman_neobotix::map::Map;
 
 use super::*;
 use crate::planning::PlanError;
-use crate::program::{Awaited, Condition, Effect, Instruction, Movement, Task, TrackedObject};
+use crate::program::{Awaited, Condition, Effect, Instruction, Movement, Program, Task, TrackedObject};
 
 const STEP: Duration = Duration::from_millis(20);
 

@@ -1,8 +1,10 @@
 //! Motions by their numbers: with an external navigator, cancelled, and replayed.
 
-use super::*;
-use dragoman_neobotix::map::{Edge, RouteError, Station};
+use std::sync::Arc;
 
+use dragoman_neobotix::map::{Edge, Roadmap, RouteError, Station};
+
+use super::*;
 use crate::motion::automatic::{MotionEnd, Navigation, Target};
 use crate::replay::{Recording, ReplayError};
 use crate::testing;
@@ -197,8 +199,9 @@ fn a_prepared_map_is_not_prepared_again() {
     let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
     let prepared = PreparedMap::new(map.clone(), bench.platform.settings()).unwrap();
     let (lines, ground) = (prepared.lines.clone(), prepared.ground.clone());
-    let is_in_force =
-        |platform: &Platform| Arc::ptr_eq(&platform.lines, &lines) && Arc::ptr_eq(&platform.ground, &ground);
+    let is_in_force = |platform: &Platform| {
+        Arc::ptr_eq(&platform.area.lines, &lines) && Arc::ptr_eq(&platform.area.ground, &ground)
+    };
     bench.platform.set_prepared_map(prepared);
     assert_eq!(**bench.platform.map(), map);
     assert!(is_in_force(&bench.platform));
