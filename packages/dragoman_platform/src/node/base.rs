@@ -36,14 +36,14 @@ pub(super) fn serve(
     let odometry = Relay::new(tasks, "odom", &values.base_odom)?;
     // Without its own frames the base's odometry and transforms are the only ones.
     let has_own_odometry = odometry.publisher.is_some() && frames.names.odom.is_some();
-    shared.with(|state| state.has_own_odometry = has_own_odometry);
+    shared.with(|state| state.base.has_own_odometry = has_own_odometry);
     let shared_state = shared.clone();
     let frame_names = frames.clone_names();
     tasks.subscribe(&values.base_odom, newest(), move |message: Odometry| {
         let Some(pose) = planar(&message) else {
             return shared_state.with(|state| state.refuse("the base's odometry is not finite"));
         };
-        let origin = shared_state.with(|state| state.odometry_origin);
+        let origin = shared_state.with(|state| state.base.odometry_origin);
         let published = compose(origin, pose);
         frames.relay_odometry(&message, published);
         odometry.send(|| {

@@ -304,7 +304,7 @@ pub(super) async fn load_wanted(shared: Shared, mut requests: Receiver<Wanted>) 
                 break;
             }
         }
-        shared.with(|state| state.loading -= 1);
+        shared.with(|state| state.programs.loading -= 1);
     }
 }
 
@@ -484,11 +484,11 @@ mod tests {
             sender.send(())
         });
         receiver.recv_timeout(Duration::from_secs(10)).expect("the control waits for the file");
-        assert_eq!(shared.with(|state| state.loading), 1);
+        assert_eq!(shared.with(|state| state.programs.loading), 1);
         go_on.send(()).unwrap();
         holding.await.unwrap().unwrap();
         for _ in 0..1000 {
-            if shared.with(|state| state.loading) == 0 {
+            if shared.with(|state| state.programs.loading) == 0 {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;

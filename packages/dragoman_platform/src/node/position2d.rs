@@ -13,6 +13,22 @@ use super::services::{serve_order, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, MotionMode};
 
+/// The motors and the odometry of the base, as the platform shows them.
+pub(super) struct Base {
+    /// Whether the motors are on (`set_motor_power`).
+    pub(super) has_motor_power: bool,
+    /// Whether the published odometry is the platform's own, not that of the base.
+    pub(super) has_own_odometry: bool,
+    /// Origin of the base's odometry in the published one.
+    pub(super) odometry_origin: Pose,
+}
+
+impl Default for Base {
+    fn default() -> Self {
+        Self { has_motor_power: true, has_own_odometry: false, odometry_origin: Pose::ORIGIN }
+    }
+}
+
 /// Commands that move the platform: refused while its motors are off.
 fn moves(command: &Command) -> bool {
     matches!(
@@ -31,14 +47,14 @@ fn moves(command: &Command) -> bool {
 impl State {
     /// Passes a command to the controller, unless it moves the platform while the motors are off.
     pub(super) fn order(&mut self, command: Command) -> Result<(), Refused> {
-        if !self.has_motor_power && moves(&command) {
+        if !self.base.has_motor_power && moves(&command) {
             return Err(Refused("the motors are off (set_motor_power)".to_owned()));
         }
         Ok(self.platform.command(command)?)
     }
 
     fn set_motor_power(&mut self, on: bool) -> Result<(), Refused> {
-        self.has_motor_power = on;
+        self.base.has_motor_power = on;
         if on {
             return Ok(());
         }
@@ -52,7 +68,7 @@ impl State {
     }
 
     pub(super) fn published_odometry(&self) -> Pose {
-        compose(self.odometry_origin, self.inputs.pose)
+        compose(self.base.odometry_origin, self.inputs.pose)
     }
 
     /// Declares the present pose in the published odometry to be this one.
@@ -60,12 +76,12 @@ impl State {
         if !pose.is_finite() {
             return Err(Refused("the pose is not finite".to_owned()));
         }
-        if !self.has_own_odometry {
+        if !self.base.has_own_odometry {
             return Err(Refused("the odometry is the base's own: set it there".to_owned()));
         }
         let pose = Pose { heading: wrap_angle(pose.heading), ..pose };
         // The pose of the base's origin in the new odometry.
-        self.odometry_origin = compose(pose, relative(self.inputs.pose, Pose::ORIGIN));
+        self.base.odometry_origin = compose(pose, relative(self.inputs.pose, Pose::ORIGIN));
         Ok(())
     }
 }
@@ -80,10 +96,10 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         Ok(response)
     })?;
     let motors = Switch::new(tasks.node(), "motors_on")?;
-    motors.show(shared.with(|state| state.has_motor_power));
+    motors.show(shared.with(|state| state.base.has_motor_power));
     serve_order::<SetBool::Service>(tasks, shared, "set_motor_power", move |state, request| {
         let outcome = state.set_motor_power(request.data);
-        motors.show(state.has_motor_power);
+        motors.show(state.base.has_motor_power);
         outcome
     })?;
     serve_order::<Trigger::Service>(tasks, shared, "reset_odometry", |state, _| {

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use chrono::{DateTime, Datelike, Timelike, Utc};
 use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_neobotix::parameters::Value;
+use futures::channel::mpsc::Sender;
 
-use super::documents::{Kind, MOST_LOADS};
+use super::documents::{Kind, MOST_LOADS, Wanted};
 use super::picture::{Grab, MOST_WANTED};
 use super::services::set_parameter;
 use super::state::{Refused, State};
@@ -32,13 +33,13 @@ impl State {
                 let named = [(Kind::Map, map), (Kind::Roadmap, roadmap)];
                 let wanted = named.into_iter().filter_map(|(kind, name)| Some((kind, name?))).collect();
                 let busy = |_| Refused(format!("{MOST_LOADS} loads are waiting already"));
-                self.loads.try_send(wanted).map_err(busy)?;
-                self.loading += 1;
+                self.programs.loads.try_send(wanted).map_err(busy)?;
+                self.programs.loading += 1;
                 Ok(())
             }
             Effect::Log { kind, message } => {
                 tracing::info!(kind, "the program: {message}");
-                self.log.push(&kind, &message);
+                self.programs.log.push(&kind, &message);
                 Ok(())
             }
             Effect::SetParameter { key, value } => set_parameter(self, &key, &value),
@@ -55,14 +56,33 @@ impl State {
                     let points = self.inputs.points.iter().map(|point| format!("{} {}\n", point.x, point.y));
                     let text: String = points.collect();
                     let file = self.data_folder.join("scans").join(format!("{name}.dat"));
-                    self.grabs.try_send(Grab::Scan(file, text)).map_err(busy)?;
+                    self.programs.grabs.try_send(Grab::Scan(file, text)).map_err(busy)?;
                 }
                 if image {
-                    self.grabs.try_send(Grab::Picture(name.to_owned())).map_err(busy)?;
+                    self.programs.grabs.try_send(Grab::Picture(name.to_owned())).map_err(busy)?;
                 }
                 Ok(())
             }
         }
+    }
+}
+
+/// What programs effect.
+pub(super) struct Programs {
+    /// The last refusal of a program, and the number of its run.
+    pub(super) refusal: Option<(u32, String)>,
+    pub(super) log: ProgramLog,
+    /// Pictures and scans that a program wants to be saved.
+    grabs: Sender<Grab>,
+    /// Documents requested by a program.
+    loads: Sender<Wanted>,
+    /// Number of these requests that are not done.
+    pub(super) loading: usize,
+}
+
+impl Programs {
+    pub(super) fn new(grabs: Sender<Grab>, loads: Sender<Wanted>) -> Self {
+        Self { refusal: None, log: ProgramLog::default(), grabs, loads, loading: 0 }
     }
 }
 

@@ -84,7 +84,7 @@ fn debug_data(state: &State) -> PlatformDebugData {
     data.moving_objects = numbered(state.moving_objects());
     data.persons = numbered(state.persons());
     data.balls = numbered(state.balls());
-    (data.log_numbers, data.log) = state.log.messages();
+    (data.log_numbers, data.log) = state.programs.log.messages();
     data.safe_velocities = state.platform.safe_speeds().to_vec();
     for (name, value) in [
         ("mapping", status.is_mapping.to_string()),

@@ -18,7 +18,8 @@ use super::documents::{Documents, Wanted};
 use super::history::History;
 use super::outlets::Outlets;
 use super::picture::Grab;
-use super::program::ProgramLog;
+use super::position2d::Base;
+use super::program::Programs;
 use super::recorder::Recorder;
 use super::senses::Senses;
 use super::ultrasonics::Echoes;
@@ -69,35 +70,18 @@ pub(super) struct State {
     pub(super) senses: Senses,
     pub(super) history: History,
     pub(super) wheels: Wheels,
-    /// The last refusal of a program, and the number of its run.
-    pub(super) program_refusal: Option<(u32, String)>,
-    /// Messages of programs.
-    pub(super) log: ProgramLog,
+    pub(super) programs: Programs,
     pub(super) can: Can,
     pub(super) outlets: Outlets,
-    /// Pictures and scans that a program wants to be saved.
-    pub(super) grabs: Sender<Grab>,
-    /// Documents requested by a program.
-    pub(super) loads: Sender<Wanted>,
-    /// Number of these requests that are not done.
-    pub(super) loading: usize,
     /// The recording in progress.
     pub(super) recorder: Option<Recorder>,
     /// The last commanded angle of the head, rad.
     pub(super) head_angle: f64,
-    /// Whether the motors are on (`set_motor_power`).
-    pub(super) has_motor_power: bool,
-    /// Whether the published odometry is the platform's own, not that of the base.
-    pub(super) has_own_odometry: bool,
-    /// Origin of the base's odometry in the published one.
-    pub(super) odometry_origin: Pose,
+    pub(super) base: Base,
     base_timeout: Duration,
     start: Instant,
     ticks: u32,
-    requests: u64,
-    refused: u64,
-    /// Reason of the last refusal; cleared by the report.
-    refusal: Option<String>,
+    requests: Requests,
     clock: Arc<Mutex<Clock>>,
 }
 
@@ -131,26 +115,18 @@ impl Shared {
             senses: Senses::default(),
             history: History::default(),
             wheels: Wheels::default(),
-            program_refusal: None,
-            log: ProgramLog::default(),
+            programs: Programs::new(grabs, loads),
             can: Can::default(),
             outlets: Outlets::new(node)?,
-            grabs,
-            loads,
-            loading: 0,
             recorder: None,
             head_angle: 0.0,
-            has_motor_power: true,
-            has_own_odometry: false,
-            odometry_origin: Pose::ORIGIN,
+            base: Base::default(),
             base_timeout: values.base_timeout,
             parameters,
             kept: parameters::Kept::new(),
             start: now(),
             ticks: 0,
-            requests: 0,
-            refused: 0,
-            refusal: None,
+            requests: Requests::default(),
             clock: node.get_ros_clock(),
         };
         Ok(Self(Arc::new(Mutex::new(state))))
@@ -167,7 +143,7 @@ impl Shared {
         request: impl FnOnce(&mut State) -> Result<R, Refused>,
     ) -> Result<R, Refused> {
         self.with(|state| {
-            state.requests += 1;
+            state.requests.count += 1;
             let result = request(state);
             if let Err(Refused(reason)) = &result {
                 state.refuse(reason);
@@ -179,6 +155,24 @@ impl Shared {
     /// Passes a command to the platform.
     pub(super) fn command(&self, command: Command) -> Result<(), Refused> {
         self.ask(|state| state.order(command))
+    }
+}
+
+#[derive(Default)]
+struct Requests {
+    count: u64,
+    refused: u64,
+    /// Reason of the last refusal; cleared by the report.
+    refusal: Option<String>,
+}
+
+impl Requests {
+    fn refuse(&mut self, reason: &str) {
+        self.refused += 1;
+        if self.refusal.is_none() {
+            tracing::warn!(reason, "refused");
+        }
+        self.refusal = Some(reason.to_owned());
     }
 }
 
@@ -238,7 +232,7 @@ impl State {
         let conditions = Conditions {
             date: program::now(),
             battery_charge: charge.filter(|charge| charge.is_finite()),
-            is_loading: self.loading > 0,
+            is_loading: self.programs.loading > 0,
             true_parameters: &true_parameters,
             moving_object: sensed.moving_object,
             person: sensed.person,
@@ -264,7 +258,7 @@ impl State {
             ..Input::at(now, inputs.pose)
         };
         self.output = self.platform.cycle(&input);
-        if !self.has_motor_power {
+        if !self.base.has_motor_power {
             self.output.twist = Twist::ZERO;
             self.platform.stand();
             self.inputs.joystick = None;
@@ -314,7 +308,7 @@ impl State {
             Event::Motion(MotionEvent::Failed(_) | MotionEvent::Missed | MotionEvent::NotNavigated) => {
                 if let Some(end) = self.platform.motion().end {
                     tracing::warn!("the motion has failed: {end}");
-                    self.log.push("", &format!("the motion has failed: {end}"));
+                    self.programs.log.push("", &format!("the motion has failed: {end}"));
                 }
             }
             _ => tracing::info!(?event, "platform event"),
@@ -328,8 +322,8 @@ impl State {
 
     /// Tells the clients of the protocol and those of `program_state` that an effect of the program was refused.
     pub(super) fn tell_refusal(&mut self, reason: String) {
-        self.log.push("refused", &reason);
-        self.program_refusal = Some((self.platform.program_run().0, reason));
+        self.programs.log.push("refused", &reason);
+        self.programs.refusal = Some((self.platform.program_run().0, reason));
     }
 
     fn is_moving(&self) -> bool {
@@ -346,15 +340,11 @@ impl State {
 
     /// Stores a refusal. The log gets the first since the last report.
     pub(super) fn refuse(&mut self, reason: &str) {
-        self.refused += 1;
-        if self.refusal.is_none() {
-            tracing::warn!(reason, "refused");
-        }
-        self.refusal = Some(reason.to_owned());
+        self.requests.refuse(reason);
     }
 
     /// Number of requests, number of refusals, and the reason of the last one since the previous call.
     pub(super) fn take_refusals(&mut self) -> (u64, u64, Option<String>) {
-        (self.requests, self.refused, self.refusal.take())
+        (self.requests.count, self.requests.refused, self.requests.refusal.take())
     }
 }

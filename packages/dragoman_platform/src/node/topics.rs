@@ -167,7 +167,7 @@ impl Topics {
         if run > 0 && state.platform.running_program().is_none() {
             now.result = if has_completed { "completed" } else { "stopped" }.to_owned();
         }
-        if let Some((_, refusal)) = state.program_refusal.as_ref().filter(|(of, _)| *of == run) {
+        if let Some((_, refusal)) = state.programs.refusal.as_ref().filter(|(of, _)| *of == run) {
             now.refusal.clone_from(refusal);
         }
         if self.shown_program.as_ref() == Some(&now) {
