@@ -13,8 +13,9 @@
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion, Vector6};
 use thiserror::Error;
 
+use super::course::{Motion, Queued};
 use super::event::Event;
-use super::pipeline::{Motion, Pipeline, Queued};
+use super::pipeline::Pipeline;
 use super::shapes::Axis;
 use super::via_points::{SLOTS, ViaPoint};
 use super::workspace::Violation;
@@ -227,7 +228,7 @@ impl Pipeline {
     pub fn set_command_mode(&mut self, mode: CommandMode) {
         self.drop_motion();
         self.mode = mode;
-        self.settle = self.config.mode_switch_cycles;
+        self.settle = self.arm.config.mode_switch_cycles;
         self.needs_reset = true;
     }
 
@@ -237,9 +238,9 @@ impl Pipeline {
     /// the measured pose in one cycle always, which is a jump backwards by the lag of the drives.
     pub fn stop(&mut self) {
         self.halt_sequences();
-        self.queued = None;
-        self.brake();
-        self.relax = true;
+        self.course.queued = None;
+        self.course.brake();
+        self.course.relax = true;
     }
 
     /// `jR`: as [`stop`](Self::stop), when a joint motion or sequence is running; otherwise nothing.
@@ -255,7 +256,7 @@ impl Pipeline {
     /// As [`RawPose::to_isometry`]; a duration that is not finite or too long.
     pub fn set_goal_pose(&mut self, pose: &RawPose, min_duration: f64) -> Result<(), Rejected> {
         let point = pose.to_isometry()?;
-        self.goal = Some(ViaPoint { point, min_duration: checked_duration(min_duration)? });
+        self.goals.pose = Some(ViaPoint { point, min_duration: checked_duration(min_duration)? });
         Ok(())
     }
 
@@ -265,8 +266,8 @@ impl Pipeline {
     /// Without goal, not in Cartesian mode, while a motion runs, disabled, or outside of a limit.
     pub fn begin_motion(&mut self) -> Result<(), Rejected> {
         self.may_begin(CommandMode::Cartesian)?;
-        let goal = self.goal.as_ref().ok_or(Rejected::NoGoal)?;
-        self.queued = Some(Queued::Line { goal: goal.point, min_duration: goal.min_duration });
+        let goal = self.goals.pose.as_ref().ok_or(Rejected::NoGoal)?;
+        self.course.queued = Some(Queued::Line { goal: goal.point, min_duration: goal.min_duration });
         Ok(())
     }
 
@@ -276,7 +277,7 @@ impl Pipeline {
     /// Wrong length, numbers that are not finite or too large.
     pub fn set_joint_goal(&mut self, q: &[f64], min_duration: f64) -> Result<(), Rejected> {
         let min_duration = checked_duration(min_duration)?;
-        self.joint_goal = Some(ViaPoint { point: self.clamped(q)?, min_duration });
+        self.goals.joints = Some(ViaPoint { point: self.clamped(q)?, min_duration });
         Ok(())
     }
 
@@ -286,9 +287,9 @@ impl Pipeline {
     /// Without goal, not in joint mode, while a motion runs, or disabled.
     pub fn begin_joint_motion(&mut self) -> Result<(), Rejected> {
         self.may_begin(CommandMode::Joint)?;
-        let goal = self.joint_goal.as_ref().ok_or(Rejected::NoGoal)?;
-        self.queued_joint.copy_from_slice(&goal.point);
-        self.queued = Some(Queued::Joint { min_duration: goal.min_duration });
+        let goal = self.goals.joints.as_ref().ok_or(Rejected::NoGoal)?;
+        self.course.queued_joint.copy_from_slice(&goal.point);
+        self.course.queued = Some(Queued::Joint { min_duration: goal.min_duration });
         Ok(())
     }
 
@@ -298,12 +299,12 @@ impl Pipeline {
     /// No such index; otherwise as [`set_goal_pose`](Self::set_goal_pose).
     pub fn set_via_point(&mut self, index: usize, pose: &RawPose, min_duration: f64) -> Result<(), Rejected> {
         let via = ViaPoint { point: pose.to_isometry()?, min_duration: checked_duration(min_duration)? };
-        if self.via.set(index, via) { Ok(()) } else { Err(no_slot(index)) }
+        if self.goals.via.set(index, via) { Ok(()) } else { Err(no_slot(index)) }
     }
 
     /// `VC`: forgets all via points; a running sequence is not affected.
     pub fn clear_via_points(&mut self) {
-        self.via.clear();
+        self.goals.via.clear();
     }
 
     /// `VE`: runs through the via points, from index 0 to the first that is not set.
@@ -312,7 +313,7 @@ impl Pipeline {
     /// Without via point 0; otherwise as [`begin_motion`](Self::begin_motion).
     pub fn execute_via_points(&mut self) -> Result<(), Rejected> {
         self.may_begin(CommandMode::Cartesian)?;
-        if self.via.execute() { Ok(()) } else { Err(Rejected::NoViaPoints) }
+        if self.goals.via.execute() { Ok(()) } else { Err(Rejected::NoViaPoints) }
     }
 
     /// `jV`: stores the joint via point of `index` (0 to 19), in any order; a running sequence is not affected.
@@ -330,12 +331,12 @@ impl Pipeline {
             return Err(no_slot(index));
         }
         let via = ViaPoint { point: self.clamped(q)?, min_duration };
-        if self.joint_via.set(index, via) { Ok(()) } else { Err(no_slot(index)) }
+        if self.goals.joint_via.set(index, via) { Ok(()) } else { Err(no_slot(index)) }
     }
 
     /// `jC`: forgets all joint via points; a running sequence is not affected.
     pub fn clear_joint_via_points(&mut self) {
-        self.joint_via.clear();
+        self.goals.joint_via.clear();
     }
 
     /// `jE`: runs through the joint via points, from index 0 to the first that is not set.
@@ -344,7 +345,7 @@ impl Pipeline {
     /// Without via point 0; otherwise as [`begin_joint_motion`](Self::begin_joint_motion).
     pub fn execute_joint_via_points(&mut self) -> Result<(), Rejected> {
         self.may_begin(CommandMode::Joint)?;
-        if self.joint_via.execute() { Ok(()) } else { Err(Rejected::NoViaPoints) }
+        if self.goals.joint_via.execute() { Ok(()) } else { Err(Rejected::NoViaPoints) }
     }
 
     /// Begins a circle of `radius` metres from the present pose, which lies `radius` along `axes[0]` from the centre;
@@ -359,7 +360,7 @@ impl Pipeline {
             return Err(Rejected::SameAxes { axis: axes[0] });
         }
         self.may_begin(CommandMode::Cartesian)?;
-        self.queued = Some(Queued::Circle { radius, period, axes });
+        self.course.queued = Some(Queued::Circle { radius, period, axes });
         Ok(())
     }
 
@@ -371,7 +372,7 @@ impl Pipeline {
     pub fn begin_sinusoid(&mut self, amplitude: f64, period: f64, axis: Axis) -> Result<(), Rejected> {
         let (amplitude, period) = (positive("amplitude", amplitude)?, positive("period", period)?);
         self.may_begin(CommandMode::Cartesian)?;
-        self.queued = Some(Queued::Sinusoid { amplitude, period, axis });
+        self.course.queued = Some(Queued::Sinusoid { amplitude, period, axis });
         Ok(())
     }
 
@@ -380,13 +381,13 @@ impl Pipeline {
     /// # Errors
     /// [`Rejected::NoShape`].
     pub fn end_shape(&mut self) -> Result<(), Rejected> {
-        match (&mut self.motion, &self.queued) {
-            (Motion::Shape(shape), _) if !self.braking => {
+        match (&mut self.course.motion, &self.course.queued) {
+            (Motion::Shape(shape), _) if !self.course.braking => {
                 shape.end_at_start();
                 Ok(())
             }
             (_, Some(Queued::Circle { .. } | Queued::Sinusoid { .. })) => {
-                self.queued = None;
+                self.course.queued = None;
                 Ok(())
             }
             _ => Err(Rejected::NoShape),
@@ -406,32 +407,32 @@ impl Pipeline {
         let [vx, vy, vz] = linear;
         let [wx, wy, wz] = angular;
         let twist = Vector6::new(vx, vy, vz, wx, wy, wz);
-        let running = matches!(self.motion, Motion::Twist(_)) && self.queued.is_none();
-        let waiting = matches!(self.queued, Some(Queued::Twist(_)));
+        let running = matches!(self.course.motion, Motion::Twist(_)) && self.course.queued.is_none();
+        let waiting = matches!(self.course.queued, Some(Queued::Twist(_)));
         self.may_command(CommandMode::Cartesian)?;
         if !running && !waiting {
             self.may_begin(CommandMode::Cartesian)?;
         }
-        self.twist_age = 0.0;
-        match &mut self.motion {
+        self.course.twist_age = 0.0;
+        match &mut self.course.motion {
             Motion::Twist(motion) if running => {
-                motion.set_target(twist, &self.config.cartesian);
-                self.braking = false;
-                self.relax = false;
+                motion.set_target(twist, &self.arm.config.cartesian);
+                self.course.braking = false;
+                self.course.relax = false;
             }
-            _ => self.queued = Some(Queued::Twist(twist)),
+            _ => self.course.queued = Some(Queued::Twist(twist)),
         }
         Ok(())
     }
 
     /// A copy of `q` within the joint limits; a clamped value is reported with the next step's events.
     fn clamped(&mut self, q: &[f64]) -> Result<Vec<f64>, Rejected> {
-        if q.len() != self.ranges.len() {
-            return Err(Rejected::WrongLength { expected: self.ranges.len(), found: q.len() });
+        if q.len() != self.arm.ranges.len() {
+            return Err(Rejected::WrongLength { expected: self.arm.ranges.len(), found: q.len() });
         }
         checked("joint goal", q)?;
         let mut goal = q.to_vec();
-        if let Some(hit) = super::joint_limits::clamp_positions(&self.ranges, &mut goal) {
+        if let Some(hit) = super::joint_limits::clamp_positions(&self.arm.ranges, &mut goal) {
             let event = Event::JointLimit { joint: hit.joint, requested: hit.requested, limit: hit.limited };
             self.pending.push(event);
         }
@@ -440,7 +441,7 @@ impl Pipeline {
 
     /// Whether commands of `needed` mode can be carried out.
     fn may_command(&self, needed: CommandMode) -> Result<(), Rejected> {
-        if !self.ready {
+        if !self.measured.ready {
             return Err(Rejected::NotReady);
         }
         if !self.enabled {
@@ -452,11 +453,17 @@ impl Pipeline {
         if needed != CommandMode::Cartesian {
             return Ok(());
         }
-        if let Some(violation) = self.violation {
-            return Err(Rejected::InViolation { position: self.pose.translation.vector.into(), violation });
+        if let Some(violation) = self.measured.violation {
+            return Err(Rejected::InViolation {
+                position: self.measured.pose.translation.vector.into(),
+                violation,
+            });
         }
-        let outside = self.ranges.iter().zip(&self.command).position(|(range, q)| !range.contains(*q));
-        match outside.and_then(|joint| Some((joint, self.ranges.get(joint)?, self.command.get(joint)?))) {
+        let outside =
+            self.arm.ranges.iter().zip(&self.commanded.joints).position(|(range, q)| !range.contains(*q));
+        match outside
+            .and_then(|joint| Some((joint, self.arm.ranges.get(joint)?, self.commanded.joints.get(joint)?)))
+        {
             Some((joint, range, value)) => Err(Rejected::OutsideJointLimits {
                 joint,
                 value: *value,
@@ -470,9 +477,9 @@ impl Pipeline {
     /// As [`may_command`](Self::may_command), and nothing except possibly a stop is in progress.
     fn may_begin(&self, needed: CommandMode) -> Result<(), Rejected> {
         self.may_command(needed)?;
-        let via_point = self.via_point();
-        let moving = !matches!(self.motion, Motion::Idle) && !self.braking;
-        if moving || self.queued.is_some() || via_point.is_some() {
+        let via_point = self.goals.via_point();
+        let moving = !self.course.is_idle() && !self.course.braking;
+        if moving || self.course.queued.is_some() || via_point.is_some() {
             return Err(Rejected::Busy { via_point });
         }
         Ok(())

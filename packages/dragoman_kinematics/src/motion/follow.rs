@@ -3,8 +3,9 @@
 use nalgebra::{Isometry3, Point3, Vector6};
 
 use super::cartesian::{CartesianLimits, masked_distance, moved};
+use super::course::Motion;
 use super::event::{Event, Events};
-use super::pipeline::{Motion, Pipeline, limited_rate};
+use super::pipeline::{Pipeline, limited_rate};
 use super::workspace::Violation;
 use crate::GoalMask;
 
@@ -38,8 +39,8 @@ impl Pipeline {
     pub(super) fn advance_pose(&mut self, dt: f64, events: &mut Events) {
         let mut share = dt;
         for _ in 0..MAX_SHORTENINGS {
-            let mut trial = self.motion;
-            let Some(mut target) = trial.advance(share, &self.config.cartesian) else { return };
+            let mut trial = self.course.motion;
+            let Some(mut target) = trial.advance(share, &self.arm.config.cartesian) else { return };
             if let Motion::Twist(twist) = &mut trial
                 && let Some(aside) = self.aside(&target)
             {
@@ -47,7 +48,7 @@ impl Pipeline {
                 target = aside;
             }
             if let Some((position, violation)) = self.limit_on(&trial, &target) {
-                if self.braking {
+                if self.course.braking {
                     // Even the stopping distance is not free: the set-point is suppressed.
                     self.hold(events);
                     return;
@@ -56,7 +57,11 @@ impl Pipeline {
                 self.abort(events);
                 continue;
             }
-            let converged = self.robot.track(&target, &self.command, &self.ik, &mut self.candidate).is_ok();
+            let converged = self
+                .arm
+                .robot
+                .track(&target, &self.commanded.joints, &self.arm.ik, &mut self.commanded.candidate)
+                .is_ok();
             if !converged && self.diverges(&target, events) {
                 self.hold(events);
                 return;
@@ -67,24 +72,28 @@ impl Pipeline {
                     self.turn_away(&target, dt);
                 }
                 self.limit_candidate(dt, events);
-                self.command.copy_from_slice(&self.candidate);
+                self.commanded.joints.copy_from_slice(&self.commanded.candidate);
                 // The orientation that the joints produce, where a part of it is free.
-                self.setpoint =
-                    if self.ik.mask == GoalMask::POSE { target } else { self.robot.forward(&self.command) };
-                self.motion = trial;
-                self.speed_scale = share / dt;
-                self.stuck = 0;
+                self.commanded.setpoint = if self.arm.ik.mask == GoalMask::POSE {
+                    target
+                } else {
+                    self.arm.robot.forward(&self.commanded.joints)
+                };
+                self.course.motion = trial;
+                self.course.speed_scale = share / dt;
+                self.course.stuck = 0;
                 return;
             }
             share *= 0.9 / excess;
         }
-        self.speed_scale = 0.0;
-        self.stuck += 1;
-        if self.stuck > MAX_STUCK_CYCLES {
+        self.course.speed_scale = 0.0;
+        self.course.stuck += 1;
+        if self.course.stuck > MAX_STUCK_CYCLES {
             // The solution jumps for any step length: it is on another branch and of no use.
-            let target = self.setpoint;
-            let solution = self.distance(&self.robot.forward(&self.candidate), &target);
-            events.push(Event::IkDivergence { solution, present: self.distance(&self.pose, &target) });
+            let target = self.commanded.setpoint;
+            let solution = self.distance(&self.arm.robot.forward(&self.commanded.candidate), &target);
+            events
+                .push(Event::IkDivergence { solution, present: self.distance(&self.measured.pose, &target) });
             self.hold(events);
         }
     }
@@ -92,50 +101,50 @@ impl Pipeline {
     /// `target` without the part of the step that leads into a singularity; `None`: it leads into none. Below the margin the
     /// step leads out again: each step is straight in the space of the tool, where the margin is curved.
     fn aside(&mut self, target: &Isometry3<f64>) -> Option<Isometry3<f64>> {
-        let margin = self.config.singularity_margin;
+        let margin = self.arm.config.singularity_margin;
         if margin == 0.0 {
             return None;
         }
-        let here = self.robot.manipulability(&self.command, &mut self.candidate);
+        let here = self.arm.robot.manipulability(&self.commanded.joints, &mut self.commanded.candidate);
         let strength = (2.0 - here.value / margin).max(0.0);
-        let linear = target.translation.vector - self.setpoint.translation.vector;
-        let angular = (target.rotation * self.setpoint.rotation.inverse()).scaled_axis();
+        let linear = target.translation.vector - self.commanded.setpoint.translation.vector;
+        let angular = (target.rotation * self.commanded.setpoint.rotation.inverse()).scaled_axis();
         let step = Vector6::new(linear.x, linear.y, linear.z, angular.x, angular.y, angular.z);
         let change = here.along.dot(&step);
         let square = here.along.norm_squared();
         if strength == 0.0 || change >= 0.0 || square == 0.0 {
             return None;
         }
-        Some(moved(&self.setpoint, &(step - here.along * (strength * change / square)), 1.0))
+        Some(moved(&self.commanded.setpoint, &(step - here.along * (strength * change / square)), 1.0))
     }
 
     /// Moves the joints of a redundant arm towards more manipulability, as far as their rates leave room; the tool stays at
     /// `target`.
     fn turn_away(&mut self, target: &Isometry3<f64>, dt: f64) {
-        let rate = self.config.null_space_rate;
+        let rate = self.arm.config.null_space_rate;
         if rate == 0.0 {
             return;
         }
-        let [mut trial, mut solution] = std::mem::take(&mut self.spare);
-        solution.copy_from_slice(&self.candidate);
-        let value = self.robot.manipulability(&solution, &mut trial).value;
+        let [mut trial, mut solution] = std::mem::take(&mut self.commanded.spare);
+        solution.copy_from_slice(&self.commanded.candidate);
+        let value = self.arm.robot.manipulability(&solution, &mut trial).value;
         if value > 0.0 {
             // Of the logarithm: the size of the arm does not matter.
             trial.iter_mut().for_each(|entry| *entry /= value);
-            self.robot.null_space(&solution, &mut trial);
+            self.arm.robot.null_space(&solution, &mut trial);
             let greatest = trial.iter().fold(1.0_f64, |most, entry| most.max(entry.abs()));
             // No faster than the path needs the joints anyway: it begins and ends with the motion of the tool.
-            let pace = solution.iter().zip(&self.command).map(|(q, command)| (q - command).abs());
+            let pace = solution.iter().zip(&self.commanded.joints).map(|(q, command)| (q - command).abs());
             let mut share = pace.fold(0.0, f64::max).min(rate * dt) / greatest;
             for (((entry, q), command), range) in trial
                 .iter()
                 .zip(&solution)
-                .zip(&self.command)
-                .zip(&self.ranges)
+                .zip(&self.commanded.joints)
+                .zip(&self.arm.ranges)
                 .filter(|row| *row.0.0.0 != 0.0)
             {
                 let done = (q - command) * entry.signum();
-                let most = limited_rate(&self.motion, &self.config, range) * dt;
+                let most = limited_rate(&self.course.motion, &self.arm.config, range) * dt;
                 let free = if *entry > 0.0 { range.upper - q } else { q - range.lower };
                 // Correcting the tool's pose afterwards takes a little.
                 let room = (0.95 * most - done).min(free).max(0.0);
@@ -145,12 +154,13 @@ impl Pipeline {
                 *entry = q + *entry * share;
             }
             // The step is not infinitely small: the tool has moved.
-            let is_there = self.robot.track(target, &trial, &self.ik, &mut self.candidate).is_ok();
+            let is_there =
+                self.arm.robot.track(target, &trial, &self.arm.ik, &mut self.commanded.candidate).is_ok();
             if !is_there || self.rate_excess(dt) > 1.0 {
-                self.candidate.copy_from_slice(&solution);
+                self.commanded.candidate.copy_from_slice(&solution);
             }
         }
-        self.spare = [trial, solution];
+        self.commanded.spare = [trial, solution];
     }
 
     /// The workspace rule that the step to `target`, or stopping after it, would break, and the position.
@@ -158,16 +168,16 @@ impl Pipeline {
     /// Looking ahead to the end of the stop lets the deceleration stay within its limit and the set-point within the
     /// workspace. While braking only the step itself counts, for its end was checked before.
     fn limit_on(&self, trial: &Motion, target: &Isometry3<f64>) -> Option<([f64; 3], Violation)> {
-        let workspace = &self.config.workspace;
-        let from = Point3::from(self.setpoint.translation.vector);
+        let workspace = &self.arm.config.workspace;
+        let from = Point3::from(self.commanded.setpoint.translation.vector);
         let to = Point3::from(target.translation.vector);
         if let Some(violation) = workspace.violation_between(&from, &to) {
             return Some((to.coords.into(), violation));
         }
-        if self.braking {
+        if self.course.braking {
             return None;
         }
-        let stop = Point3::from(trial.stop_pose(&self.config.cartesian)?.translation.vector);
+        let stop = Point3::from(trial.stop_pose(&self.arm.config.cartesian)?.translation.vector);
         workspace.violation_between(&to, &stop).map(|violation| (stop.coords.into(), violation))
     }
 
@@ -176,19 +186,19 @@ impl Pipeline {
     /// because its five iterations rarely end on the target; here an inexact solution means that there is no exact one
     /// nearby.
     fn diverges(&self, target: &Isometry3<f64>, events: &mut Events) -> bool {
-        let solution = self.distance(&self.robot.forward(&self.candidate), target);
+        let solution = self.distance(&self.arm.robot.forward(&self.commanded.candidate), target);
         // Negated, so that NaN counts as divergence.
-        if solution <= self.config.divergence_tolerance {
+        if solution <= self.arm.config.divergence_tolerance {
             return false;
         }
-        events.push(Event::IkDivergence { solution, present: self.distance(&self.pose, target) });
-        let at_limit = self.ranges.iter().zip(&self.candidate).position(|(range, q)| {
+        events.push(Event::IkDivergence { solution, present: self.distance(&self.measured.pose, target) });
+        let at_limit = self.arm.ranges.iter().zip(&self.commanded.candidate).position(|(range, q)| {
             let room = (q - range.lower).min(range.upper - q);
             room < 1e-9
         });
-        if let Some((joint, (range, q))) =
-            at_limit.and_then(|joint| Some((joint, self.ranges.iter().zip(&self.candidate).nth(joint)?)))
-        {
+        if let Some((joint, (range, q))) = at_limit.and_then(|joint| {
+            Some((joint, self.arm.ranges.iter().zip(&self.commanded.candidate).nth(joint)?))
+        }) {
             let limit = q.clamp(range.lower, range.upper);
             events.push(Event::JointLimit { joint, requested: *q, limit });
         }
@@ -196,16 +206,17 @@ impl Pipeline {
     }
 
     fn distance(&self, pose: &Isometry3<f64>, target: &Isometry3<f64>) -> f64 {
-        masked_distance(&self.ik.mask, pose, target)
+        masked_distance(&self.arm.ik.mask, pose, target)
     }
 
     /// Greatest quotient of a joint's change and the maximum of its rate in `dt` seconds.
     fn rate_excess(&self, dt: f64) -> f64 {
-        let changes = self.candidate.iter().zip(&self.command);
+        let changes = self.commanded.candidate.iter().zip(&self.commanded.joints);
         changes
-            .zip(&self.ranges)
+            .zip(&self.arm.ranges)
             .map(|((candidate, command), range)| {
-                (candidate - command).abs() / (limited_rate(&self.motion, &self.config, range) * dt)
+                (candidate - command).abs()
+                    / (limited_rate(&self.course.motion, &self.arm.config, range) * dt)
             })
             .fold(0.0, f64::max)
     }
@@ -213,8 +224,7 @@ impl Pipeline {
     /// Ends the motion at the present command.
     fn hold(&mut self, events: &mut Events) {
         self.abort(events);
-        self.motion = Motion::Idle;
-        self.braking = false;
-        self.setpoint = self.robot.forward(&self.command);
+        self.course.end();
+        self.commanded.setpoint = self.arm.robot.forward(&self.commanded.joints);
     }
 }

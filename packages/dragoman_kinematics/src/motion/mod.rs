@@ -5,7 +5,8 @@
 //! | file | holds |
 //! | --- | --- |
 //! | [`pipeline`] | [`Pipeline`]: one `step` per cycle turns commands and measured joints into joint commands |
-//! | `reconfigure` | a new configuration, for the next motion |
+//! | `course`, `goals` | the motion in progress and the next one; goals and via points |
+//! | `reconfigure` | the arm with its configuration, and a new one for the next motion |
 //! | `follow` | one step along a Cartesian path: workspace, inverse kinematics, divergence, rates |
 //! | [`command`] | the commands, one method each, and their accepted values |
 //! | [`event`] | the result of a step: [`Step`], [`Status`], [`Event`] |
@@ -21,8 +22,10 @@
 pub mod cartesian;
 pub mod command;
 pub mod config;
+mod course;
 pub mod event;
 mod follow;
+mod goals;
 pub mod joint;
 pub mod joint_limits;
 pub mod pipeline;

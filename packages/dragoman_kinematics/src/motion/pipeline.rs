@@ -8,107 +8,59 @@
 //! configuration is used for resets, via points, divergence and workspace checks.
 //! Source: Ranger thesis, 3.3 to 3.5, `switch.cpp`, `kinematics.cpp`, `wslimiter.cpp`.
 
-use nalgebra::{Isometry3, Point3, Vector6};
+use nalgebra::{Isometry3, Point3};
 use std::time::Duration;
 
-use super::cartesian::{StraightLine, TwistMotion, masked_distance};
+use super::cartesian::masked_distance;
 use super::command::CommandMode;
 use super::config::{ConfigError, MotionConfig};
+use super::course::{Course, Motion, Queued};
 use super::event::{Event, Events, Status, Step};
-use super::joint::{JointTrajectory, joint_distance};
+use super::goals::Goals;
+use super::joint::joint_distance;
 use super::joint_limits::{JointRange, clamp_positions};
-use super::reconfigure::within;
-use super::shapes::{Axis, Shape};
-use super::via_points::{Progress, ViaPoint, ViaPoints};
+use super::reconfigure::ConfiguredArm;
+use super::via_points::Progress;
 use super::workspace::Violation;
-use crate::{IkOptions, Robot};
-
-/// A motion that was accepted and starts in the next step that allows it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Queued {
-    Line {
-        goal: Isometry3<f64>,
-        min_duration: f64,
-    },
-    Circle {
-        radius: f64,
-        period: f64,
-        axes: [Axis; 2],
-    },
-    Sinusoid {
-        amplitude: f64,
-        period: f64,
-        axis: Axis,
-    },
-    Twist(Vector6<f64>),
-    /// The goal is in `queued_joint`.
-    Joint {
-        min_duration: f64,
-    },
-}
-
-/// The motion in progress.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Motion {
-    Idle,
-    Line(StraightLine),
-    Shape(Shape),
-    Twist(TwistMotion),
-    /// The trajectory is in `joint_trajectory`.
-    Joint,
-}
+use crate::Robot;
 
 /// Converts commands to joint commands; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Pipeline {
-    /// The robot with the joint limits in force.
-    pub(super) robot: Robot,
-    /// The robot with its own limits.
-    pub(super) described: Robot,
-    pub(super) ik: IkOptions,
-    pub(super) config: MotionConfig,
-    /// The next configuration; takes effect when nothing moves.
-    pub(super) next_config: Option<(MotionConfig, Vec<JointRange>)>,
-    pub(super) ranges: Vec<JointRange>,
-
+    pub(super) arm: ConfiguredArm,
     pub(super) mode: CommandMode,
     pub(super) settle: u32,
     pub(super) needs_reset: bool,
     pub(super) enabled: bool,
+    last_time: Option<Duration>,
+    pub(super) measured: Measured,
+    pub(super) commanded: Commanded,
+    pub(super) goals: Goals,
+    pub(super) course: Course,
+    pub(super) pending: Events,
+}
+
+/// The last measurement.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) pose: Isometry3<f64>,
+    /// The workspace rule that the pose breaks.
+    pub(super) violation: Option<Violation>,
     /// Whether a valid and recent measurement has arrived.
     pub(super) ready: bool,
-    last_time: Option<Duration>,
-    /// Of the last valid measurement.
-    last_measured: Option<Duration>,
+    /// Time of the last valid one.
+    last: Option<Duration>,
+}
 
-    /// Measured pose, and the workspace rule it breaks.
-    pub(super) pose: Isometry3<f64>,
-    pub(super) violation: Option<Violation>,
-    /// Last command: joints, and the pose that they should produce.
-    pub(super) command: Vec<f64>,
+/// The last command.
+#[derive(Clone, Debug)]
+pub(super) struct Commanded {
+    pub(super) joints: Vec<f64>,
+    /// The pose that the joints should produce.
     pub(super) setpoint: Isometry3<f64>,
     /// Buffers of a step.
     pub(super) candidate: Vec<f64>,
     pub(super) spare: [Vec<f64>; 2],
-
-    pub(super) goal: Option<ViaPoint<Isometry3<f64>>>,
-    pub(super) joint_goal: Option<ViaPoint<Vec<f64>>>,
-    pub(super) via: ViaPoints<Isometry3<f64>>,
-    pub(super) joint_via: ViaPoints<Vec<f64>>,
-    pub(super) queued: Option<Queued>,
-    pub(super) queued_joint: Vec<f64>,
-    pub(super) motion: Motion,
-    joint_trajectory: JointTrajectory,
-    /// Whether the motion is being stopped.
-    pub(super) braking: bool,
-    /// Whether to check after the stop for a blocked arm.
-    pub(super) relax: bool,
-    /// Time since the last twist command, s.
-    pub(super) twist_age: f64,
-    /// Cycles in which the path did not advance because the joints could not follow.
-    pub(super) stuck: u32,
-    pub(super) speed_scale: f64,
-    pub(super) pending: Events,
 }
 
 impl Pipeline {
@@ -119,58 +71,44 @@ impl Pipeline {
     /// As [`MotionConfig::validate`]; [`ConfigError::JointLimits`].
     pub fn new(robot: Robot, config: MotionConfig) -> Result<Self, ConfigError> {
         let joints = robot.joint_count();
-        let (config, ranges) = config.in_force(&robot)?;
-        let described = robot;
-        let robot = within(&described, &ranges);
-        // A tenth of the default: errors of the solver must vanish against the micrometre that a path may deviate.
-        let mask = config.mask();
-        let ik =
-            IkOptions { position_tolerance: 1e-7, rotation_tolerance: 1e-7, mask, ..IkOptions::default() };
         Ok(Self {
-            ik,
-            ranges,
+            arm: ConfiguredArm::new(robot, config)?,
             mode: CommandMode::Off,
             settle: 0,
             needs_reset: true,
             enabled: false,
-            ready: false,
             last_time: None,
-            last_measured: None,
-            pose: Isometry3::identity(),
-            violation: None,
-            command: vec![0.0; joints],
-            setpoint: Isometry3::identity(),
-            candidate: vec![0.0; joints],
-            spare: [vec![0.0; joints], vec![0.0; joints]],
-            goal: None,
-            joint_goal: None,
-            via: ViaPoints::default(),
-            joint_via: ViaPoints::default(),
-            queued: None,
-            queued_joint: vec![0.0; joints],
-            motion: Motion::Idle,
-            joint_trajectory: JointTrajectory::new(joints),
-            braking: false,
-            relax: false,
-            twist_age: 0.0,
-            stuck: 0,
-            speed_scale: 1.0,
+            measured: Measured { pose: Isometry3::identity(), violation: None, ready: false, last: None },
+            commanded: Commanded {
+                joints: vec![0.0; joints],
+                setpoint: Isometry3::identity(),
+                candidate: vec![0.0; joints],
+                spare: [vec![0.0; joints], vec![0.0; joints]],
+            },
+            goals: Goals::default(),
+            course: Course::new(joints),
             pending: Events::default(),
-            config,
-            next_config: None,
-            robot,
-            described,
         })
     }
 
     /// The robot, with the joint limits in force.
     pub fn robot(&self) -> &Robot {
-        &self.robot
+        &self.arm.robot
     }
 
     /// The configuration in force; rates and accelerations are lowered to the robot's limits.
     pub fn config(&self) -> &MotionConfig {
-        &self.config
+        &self.arm.config
+    }
+
+    /// Changes the configuration, as a whole, for the next motion: a motion in progress keeps its configuration.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); then nothing has changed.
+    pub fn set_config(&mut self, config: MotionConfig) -> Result<(), ConfigError> {
+        self.arm.set_config(config)?;
+        self.arm.adopt_config(&self.course);
+        Ok(())
     }
 
     /// Present command mode.
@@ -180,12 +118,12 @@ impl Pipeline {
 
     /// Commanded pose of the tool frame, base frame; the measured one while nothing is commanded.
     pub fn setpoint(&self) -> Isometry3<f64> {
-        self.setpoint
+        self.commanded.setpoint
     }
 
     /// Whether a valid measurement has arrived, not longer ago than `measurement_timeout`.
     pub fn is_measured(&self) -> bool {
-        self.ready
+        self.measured.ready
     }
 
     /// One cycle: `now` on any steady clock, `measured` joint positions (rad or m, from the base) and
@@ -201,21 +139,21 @@ impl Pipeline {
             events.push(event);
             self.report_pending(&mut events);
         }
-        self.adopt_config();
+        self.arm.adopt_config(&self.course);
         let dt = self.elapsed(now, &mut events);
-        self.speed_scale = 1.0;
+        self.course.speed_scale = 1.0;
         self.note_enabled(enabled, &mut events);
-        let valid = measured.len() == self.ranges.len() && measured.iter().all(|q| q.is_finite());
+        let valid = measured.len() == self.arm.ranges.len() && measured.iter().all(|q| q.is_finite());
         if valid {
-            self.ready = true;
-            self.last_measured = Some(now);
-            self.pose = self.robot.forward(measured);
+            self.measured.ready = true;
+            self.measured.last = Some(now);
+            self.measured.pose = self.arm.robot.forward(measured);
             self.check_measured_pose(&mut events);
         } else {
             events.push(Event::MeasurementInvalid);
         }
         let settling = self.settle > 0;
-        let silent = self.mode == CommandMode::Off || !enabled || settling || !self.ready;
+        let silent = self.mode == CommandMode::Off || !enabled || settling || !self.measured.ready;
         if silent || self.needs_reset {
             self.needs_reset = true;
             if valid {
@@ -232,9 +170,9 @@ impl Pipeline {
         }
         let status = self.status_while(settling);
         Step {
-            command: commanding.then_some(self.command.as_slice()),
-            pose: self.pose,
-            setpoint: self.setpoint,
+            command: commanding.then_some(self.commanded.joints.as_slice()),
+            pose: self.measured.pose,
+            setpoint: self.commanded.setpoint,
             events,
             status,
         }
@@ -250,14 +188,14 @@ impl Pipeline {
     /// measurements call it from a timer, since without measurements there are no steps.
     pub fn check_measurement(&mut self, now: Duration) -> Option<Event> {
         // After a clock that ran backwards the time counts from now.
-        let last = self.last_measured?.min(now);
-        self.last_measured = Some(last);
+        let last = self.measured.last?.min(now);
+        self.measured.last = Some(last);
         let seconds = (now - last).as_secs_f64();
-        if seconds <= self.config.measurement_timeout || !self.ready {
+        if seconds <= self.arm.config.measurement_timeout || !self.measured.ready {
             return None;
         }
         self.drop_motion();
-        self.ready = false;
+        self.measured.ready = false;
         self.needs_reset = true;
         // The previous command is dropped: a cycle without a command lies in between.
         self.settle = self.settle.max(1);
@@ -269,14 +207,14 @@ impl Pipeline {
             mode: self.mode,
             enabled: self.enabled,
             settling,
-            moving: self.queued.is_some()
-                || self.via_point().is_some()
-                || !matches!(self.motion, Motion::Idle),
-            via_point: self.via_point(),
-            has_goal: self.goal.is_some(),
-            has_joint_goal: self.joint_goal.is_some(),
-            violation: self.violation,
-            speed_scale: self.speed_scale,
+            moving: self.course.queued.is_some()
+                || self.goals.via_point().is_some()
+                || !self.course.is_idle(),
+            via_point: self.goals.via_point(),
+            has_goal: self.goals.pose.is_some(),
+            has_joint_goal: self.goals.joints.is_some(),
+            violation: self.measured.violation,
+            speed_scale: self.course.speed_scale,
         }
     }
 
@@ -288,10 +226,10 @@ impl Pipeline {
             events.push(Event::ClockJump { seconds: -seconds });
             return 0.0;
         }
-        if seconds > self.config.max_time_step {
+        if seconds > self.arm.config.max_time_step {
             events.push(Event::ClockJump { seconds });
         }
-        seconds.min(self.config.max_time_step)
+        seconds.min(self.arm.config.max_time_step)
     }
 
     fn note_enabled(&mut self, enabled: bool, events: &mut Events) {
@@ -316,16 +254,17 @@ impl Pipeline {
     }
 
     fn check_measured_pose(&mut self, events: &mut Events) {
-        let position = Point3::from(self.pose.translation.vector);
-        let before = std::mem::replace(&mut self.violation, self.config.workspace.violation(&position));
-        match (before, self.violation) {
+        let position = Point3::from(self.measured.pose.translation.vector);
+        let before =
+            std::mem::replace(&mut self.measured.violation, self.arm.config.workspace.violation(&position));
+        match (before, self.measured.violation) {
             (None, Some(violation)) => {
                 events.push(Event::WorkspaceViolated { position: position.coords.into(), violation });
             }
             (Some(_), None) => events.push(Event::WorkspaceClear),
             _ => {}
         }
-        if self.violation.is_some() && self.mode == CommandMode::Cartesian {
+        if self.measured.violation.is_some() && self.mode == CommandMode::Cartesian {
             self.abort(events);
         }
     }
@@ -333,111 +272,92 @@ impl Pipeline {
     /// Drops every motion at once; the next command starts from the measured state.
     pub(super) fn drop_motion(&mut self) {
         self.halt_sequences();
-        self.queued = None;
-        self.motion = Motion::Idle;
-        (self.braking, self.relax) = (false, false);
+        self.course.drop_motion();
     }
 
     /// Ends sequences and queued motions and brakes what is moving.
     pub(super) fn abort(&mut self, events: &mut Events) {
         self.halt_sequences();
         self.report_pending(events);
-        self.queued = None;
-        self.brake();
+        self.course.queued = None;
+        self.course.brake();
     }
 
     pub(super) fn halt_sequences(&mut self) {
-        if let Some(index) = self.via_point() {
+        if let Some(index) = self.goals.via_point() {
             self.pending.push(Event::SequenceHalted { index });
         }
-        self.via.halt();
-        self.joint_via.halt();
-    }
-
-    pub(super) fn via_point(&self) -> Option<usize> {
-        self.via.current().or(self.joint_via.current())
-    }
-
-    pub(super) fn brake(&mut self) {
-        if self.braking {
-            return;
-        }
-        match &mut self.motion {
-            Motion::Idle => return,
-            Motion::Line(line) => line.brake(),
-            Motion::Shape(shape) => shape.brake(),
-            Motion::Twist(twist) => twist.brake(),
-            Motion::Joint => self.joint_trajectory.brake(),
-        }
-        self.braking = true;
+        self.goals.halt();
     }
 
     fn reset_to(&mut self, measured: &[f64]) {
-        self.command.copy_from_slice(measured);
-        self.setpoint = self.pose;
+        self.commanded.joints.copy_from_slice(measured);
+        self.commanded.setpoint = self.measured.pose;
     }
 
     /// Starts due motions, advances by `dt` seconds, and ends finished ones.
     fn advance(&mut self, dt: f64, measured: &[f64], events: &mut Events) {
-        if matches!(self.motion, Motion::Idle) {
+        if self.course.is_idle() {
             self.relax_to(measured);
         }
-        if matches!(self.motion, Motion::Idle) {
+        if self.course.is_idle() {
             self.continue_sequence(measured, events);
-            self.start_queued();
+            self.course.start_queued(self.commanded.setpoint, &self.commanded.joints, &self.arm);
         }
         if dt == 0.0 {
             return;
         }
         self.watch_twist(dt, events);
-        match self.motion {
+        match self.course.motion {
             Motion::Idle => return,
             Motion::Joint => self.advance_joints(dt, events),
             Motion::Line(_) | Motion::Shape(_) | Motion::Twist(_) => self.advance_pose(dt, events),
         }
-        let done = match &self.motion {
-            Motion::Idle => false,
-            Motion::Line(line) => line.is_done(),
-            Motion::Shape(shape) => shape.is_done(),
-            Motion::Twist(twist) => twist.is_done(),
-            Motion::Joint => self.joint_trajectory.is_done(),
-        };
-        if done {
-            if self.braking {
+        if self.course.is_done() {
+            if self.course.braking {
                 events.push(Event::MotionStopped);
-            } else if self.via_point().is_none() && !matches!(self.motion, Motion::Twist(_)) {
+            } else if self.goals.via_point().is_none() && !matches!(self.course.motion, Motion::Twist(_)) {
                 events.push(Event::MotionFinished);
             }
-            self.motion = Motion::Idle;
-            self.braking = false;
+            self.course.end();
             self.relax_to(measured);
         }
     }
 
     /// After a stop: if the arm is far from the command, it is blocked or slow; it stays where it is instead of pushing on.
     fn relax_to(&mut self, measured: &[f64]) {
-        if !std::mem::take(&mut self.relax) {
+        if !std::mem::take(&mut self.course.relax) {
             return;
         }
-        let lag = self.command.iter().zip(measured).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        if lag > self.config.stop_following_error {
+        let lag = self.commanded.joints.iter().zip(measured).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        if lag > self.arm.config.stop_following_error {
             // As a switch of the mode: no command for some cycles, then the measured state.
-            self.settle = self.config.mode_switch_cycles + 1;
+            self.settle = self.arm.config.mode_switch_cycles + 1;
             self.needs_reset = true;
         }
     }
 
     fn continue_sequence(&mut self, measured: &[f64], events: &mut Events) {
-        let tolerances = self.config.via_points;
-        let pose = self.pose;
-        let before = self.via_point();
-        let progress = if self.via.is_running() {
-            let mask = self.ik.mask;
+        let tolerances = self.arm.config.via_points;
+        let pose = self.measured.pose;
+        let before = self.goals.via_point();
+        let progress = if self.goals.via.is_running() {
+            let mask = self.arm.ik.mask;
             let distance = |goal: &Isometry3<f64>| masked_distance(&mask, &pose, goal);
-            self.via.progress(distance, tolerances.cartesian, tolerances.cartesian_coarse, tolerances.cycles)
-        } else if self.joint_via.is_running() {
+            self.goals.via.progress(
+                distance,
+                tolerances.cartesian,
+                tolerances.cartesian_coarse,
+                tolerances.cycles,
+            )
+        } else if self.goals.joint_via.is_running() {
             let distance = |goal: &Vec<f64>| joint_distance(goal, measured);
-            self.joint_via.progress(distance, tolerances.joint, tolerances.joint_coarse, tolerances.cycles)
+            self.goals.joint_via.progress(
+                distance,
+                tolerances.joint,
+                tolerances.joint_coarse,
+                tolerances.cycles,
+            )
         } else {
             return;
         };
@@ -446,11 +366,12 @@ impl Pipeline {
                 if index > 0 {
                     events.push(Event::ViaPointReached { index: before });
                 }
-                if let Some(via) = self.via.running_point(index) {
-                    self.queued = Some(Queued::Line { goal: via.point, min_duration: via.min_duration });
-                } else if let Some(via) = self.joint_via.running_point(index) {
-                    self.queued_joint.copy_from_slice(&via.point);
-                    self.queued = Some(Queued::Joint { min_duration: via.min_duration });
+                if let Some(via) = self.goals.via.running_point(index) {
+                    self.course.queued =
+                        Some(Queued::Line { goal: via.point, min_duration: via.min_duration });
+                } else if let Some(via) = self.goals.joint_via.running_point(index) {
+                    self.course.queued_joint.copy_from_slice(&via.point);
+                    self.course.queued = Some(Queued::Joint { min_duration: via.min_duration });
                 }
             }
             (Progress::Finished, Some(before)) => {
@@ -462,68 +383,42 @@ impl Pipeline {
         }
     }
 
-    fn start_queued(&mut self) {
-        let limits = &self.config.cartesian;
-        let start = self.setpoint;
-        self.motion = match self.queued.take() {
-            None => return,
-            Some(Queued::Line { mut goal, min_duration }) => {
-                goal.rotation = self.ik.mask.free.nearest(&start.rotation, &goal.rotation);
-                Motion::Line(StraightLine::new(start, goal, min_duration, limits))
-            }
-            Some(Queued::Circle { radius, period, axes }) => {
-                Motion::Shape(Shape::circle(start, radius, period, axes, limits))
-            }
-            Some(Queued::Sinusoid { amplitude, period, axis }) => {
-                Motion::Shape(Shape::sinusoid(start, amplitude, period, axis, limits))
-            }
-            Some(Queued::Twist(twist)) => {
-                let mut motion = TwistMotion::new(start);
-                motion.set_target(twist, limits);
-                Motion::Twist(motion)
-            }
-            Some(Queued::Joint { min_duration }) => {
-                let goal = &self.queued_joint;
-                self.joint_trajectory.begin(&self.command, goal, min_duration, &self.config.joint);
-                Motion::Joint
-            }
-        };
-        self.braking = false;
-        self.stuck = 0;
-    }
-
     fn watch_twist(&mut self, dt: f64, events: &mut Events) {
-        if let Motion::Twist(twist) = &self.motion
-            && !self.braking
+        if let Motion::Twist(twist) = &self.course.motion
+            && !self.course.braking
         {
-            self.twist_age += dt;
-            if self.twist_age > self.config.twist_timeout && twist.is_commanded() {
+            self.course.twist_age += dt;
+            if self.course.twist_age > self.arm.config.twist_timeout && twist.is_commanded() {
                 events.push(Event::TwistTimeout);
-                self.brake();
+                self.course.brake();
             }
         }
     }
 
     fn advance_joints(&mut self, dt: f64, events: &mut Events) {
-        self.joint_trajectory.advance(dt, &mut self.candidate);
+        self.course.joint_trajectory.advance(dt, &mut self.commanded.candidate);
         self.limit_candidate(dt, events);
-        self.command.copy_from_slice(&self.candidate);
-        self.setpoint = self.robot.forward(&self.command);
+        self.commanded.joints.copy_from_slice(&self.commanded.candidate);
+        self.commanded.setpoint = self.arm.robot.forward(&self.commanded.joints);
     }
 
     /// Last guard of every command: positions within the limits (or no further outside than the joint is), changes
     /// within the rates.
     pub(super) fn limit_candidate(&mut self, dt: f64, events: &mut Events) {
         let mut first = None;
-        for (joint, (range, (candidate, command))) in
-            self.ranges.iter().zip(self.candidate.iter_mut().zip(&self.command)).enumerate()
+        for (joint, (range, (candidate, command))) in self
+            .arm
+            .ranges
+            .iter()
+            .zip(self.commanded.candidate.iter_mut().zip(&self.commanded.joints))
+            .enumerate()
         {
             let range = range.including(*command);
             let asked = *candidate;
             let hit = clamp_positions(&[range], std::slice::from_mut(candidate));
             first =
                 first.or(hit.map(|hit| Event::JointLimit { joint, requested: asked, limit: hit.limited }));
-            let most = limited_rate(&self.motion, &self.config, &range) * dt;
+            let most = limited_rate(&self.course.motion, &self.arm.config, &range) * dt;
             *candidate = command + (*candidate - command).clamp(-most, most);
         }
         if let Some(event) = first {
