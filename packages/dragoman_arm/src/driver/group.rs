@@ -7,11 +7,19 @@
 //! | `receive` | frames from the bus |
 //! | `cycle` | timed work: cycles, requests, supervision |
 //! | `switching` | switching on and off, stopping the drives |
+//! | `setpoints` | where the joints should be: set-points, rates, a trajectory |
+//! | `host` | the controller on this computer |
+//! | `timing` | when the next cycle and heartbeat are due |
+//! | `faults` | faults of the drives and of the bus |
 
 mod cycle;
+mod faults;
+mod host;
 mod receive;
 mod requests;
+mod setpoints;
 mod switching;
+mod timing;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -21,10 +29,15 @@ use dragoman_io::can::{BusFault, Frame};
 use super::axis::Axis;
 use super::config::{ConfigError, ControlMode, GroupConfig};
 use super::control::{Controller, Payload};
-use super::execution::{End, Execution, History};
+use super::execution::End;
 use super::fault::{EmergencyLog, Fault};
 use super::outbox::Outbox;
 use super::reference::Reference;
+use faults::{BusState, Faults};
+use host::Host;
+use setpoints::Setpoints;
+use switching::Switching;
+use timing::Timing;
 
 /// State of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,24 +64,6 @@ pub struct Measured {
     pub position: f64,
     /// Velocity, rad/s or m/s, smoothed over a few cycles.
     pub velocity: f64,
-}
-
-/// Progress of switching on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Enabling {
-    SwitchingOn,
-    Priming,
-    Beginning { deadline: Duration },
-}
-
-/// A joint in transition from relaxed to following.
-#[derive(Debug, Clone, Copy)]
-struct Joining {
-    joint: usize,
-    /// `None` while it is still being switched off.
-    step: Option<Enabling>,
-    /// Where it moves then. `None`: it was halted, and stays.
-    target: Option<f64>,
 }
 
 /// An event, for the owner of the group.
@@ -105,35 +100,13 @@ pub struct Group {
     /// The axis of each node number.
     by_node: [Option<u8>; 128],
     state: State,
-    enabling: Enabling,
-    /// The relaxed joint that is being switched on again, its progress and its target.
-    joining: Option<Joining>,
-    fault: Option<Fault>,
-    /// The last set-up failure of a drive.
-    set_up_fault: Option<Fault>,
+    switching: Switching,
+    faults: Faults,
+    bus: BusState,
     outbox: Outbox,
-    next_cycle: Duration,
-    /// Time of the last SYNC, and from the one before to it.
-    synced: (Duration, Duration),
-    cycles: u64,
-    next_heartbeat: Duration,
-    bus_lost: bool,
-    /// The last warning of a bus that still works, and the number of warnings.
-    bus_warning: Option<BusFault>,
-    bus_warnings: u64,
-    reference: Reference,
-    /// The last commanded velocities or currents, and their time.
-    rates: Vec<f64>,
-    rates_at: Duration,
-    /// Control mode [`ControlMode::Host`]: the controller, and buffers for positions and velocities.
-    controller: Option<Controller>,
-    feedback: [Vec<f64>; 2],
-    history: History,
-    execution: Option<Execution>,
-    executions: u64,
-    interruptions: u32,
-    interrupted_at: Duration,
-    emergencies: EmergencyLog,
+    timing: Timing,
+    setpoints: Setpoints,
+    host: Host,
     events: VecDeque<Event>,
 }
 
@@ -152,35 +125,16 @@ impl Group {
             }
         }
         let home: Vec<f64> = axes.iter().map(Axis::position).collect();
-        let limits = |of: fn(&super::AxisConfig) -> f64| config.axes.iter().map(of).collect();
-        let reference =
-            Reference::new(&home, limits(|axis| axis.max_velocity), limits(|axis| axis.max_deceleration));
         Ok(Self {
             by_node,
             state: State::Unconfigured,
-            enabling: Enabling::SwitchingOn,
-            joining: None,
-            fault: None,
-            set_up_fault: None,
+            switching: Switching::new(now),
+            faults: Faults::default(),
+            bus: BusState::default(),
             outbox: Outbox::new(),
-            next_cycle: now,
-            synced: (now, config.cycle()),
-            cycles: 0,
-            next_heartbeat: now,
-            bus_lost: false,
-            bus_warning: None,
-            bus_warnings: 0,
-            reference,
-            rates: vec![0.0; axes.len()],
-            rates_at: now,
-            controller: None,
-            feedback: [home.clone(), home.clone()],
-            history: History::new(axes.len(), usize::from(config.lead_rows()) + 2),
-            execution: None,
-            executions: 0,
-            interruptions: 0,
-            interrupted_at: now,
-            emergencies: EmergencyLog::new(),
+            timing: Timing::new(now, config.cycle()),
+            setpoints: Setpoints::new(now, &config, &home),
+            host: Host::new(&home),
             events: VecDeque::with_capacity(MAX_EVENTS),
             config,
             axes,
@@ -189,12 +143,12 @@ impl Group {
 
     /// Sets the controller of [`ControlMode::Host`]. Without one the currents are 0.
     pub fn set_controller(&mut self, controller: Controller) {
-        self.controller = Some(controller);
+        self.host.controller = Some(controller);
     }
 
     /// What the controller has learned about the payload; `None` without a controller that learns.
     pub fn learned_payload(&self) -> Option<Payload> {
-        self.controller.as_ref()?.payload()
+        self.host.controller.as_ref()?.payload()
     }
 
     /// Whether a controller on this computer follows the set-points.
@@ -214,18 +168,18 @@ impl Group {
 
     /// The fault that stopped it, until that is acknowledged; or the set-up failure.
     pub fn fault(&self) -> Option<&Fault> {
-        let set_up = self.set_up_fault.as_ref().filter(|_| self.state == State::Unconfigured);
-        self.fault.as_ref().or(set_up)
+        let set_up = self.faults.set_up.as_ref().filter(|_| self.state == State::Unconfigured);
+        self.faults.current.as_ref().or(set_up)
     }
 
     /// The emergencies of the drives.
     pub fn emergencies(&self) -> &EmergencyLog {
-        &self.emergencies
+        &self.faults.emergencies
     }
 
     /// The last warning of a bus that still works, and the number of warnings.
     pub fn bus_warning(&self) -> (Option<&BusFault>, u64) {
-        (self.bus_warning.as_ref(), self.bus_warnings)
+        (self.bus.warning.as_ref(), self.bus.warnings)
     }
 
     /// Each joint as measured within [`GroupConfig::feedback_loss`]; `None` if the drive is silent. A suppressed joint
@@ -253,14 +207,14 @@ impl Group {
 
     /// The set-points of this cycle.
     pub fn reference(&self) -> &Reference {
-        &self.reference
+        &self.setpoints.reference
     }
 
     /// Where the drives should be now: the set-points sent one drive delay ago.
     pub fn desired(&self) -> impl Iterator<Item = f64> {
         let lead = self.config.lead_rows();
         let joints = self.axes.iter().enumerate();
-        joints.map(move |(joint, axis)| self.history.ago(joint, axis.delay(lead)))
+        joints.map(move |(joint, axis)| self.setpoints.history.ago(joint, axis.delay(lead)))
     }
 
     /// The next event.
@@ -286,6 +240,6 @@ impl Group {
     /// When [`Group::handle_timeout`] must be called.
     pub fn poll_timeout(&self) -> Duration {
         let axes = self.axes.iter().filter_map(|axis| axis.conversation.poll_timeout());
-        axes.fold(self.next_cycle.min(self.next_heartbeat), Duration::min)
+        axes.fold(self.timing.next_cycle.min(self.timing.next_heartbeat), Duration::min)
     }
 }

@@ -31,18 +31,16 @@ const TEMPERATURE_PERIOD: Duration = Duration::from_secs(1);
 impl Group {
     /// Does all due work. Call it at [`Group::poll_timeout`], and after every [`Group::handle_received`].
     pub fn handle_timeout(&mut self, now: Duration) {
-        if self.bus_lost {
-            self.next_cycle = now + self.config.cycle();
-            self.next_heartbeat = self.next_cycle;
-            return;
+        if self.bus.lost {
+            return self.timing.pause(now, self.config.cycle());
         }
         if self.outbox.waited(now) > MAX_WAIT {
             let waited = self.outbox.waited(now);
             self.outbox.clear();
             self.stop_for(now, Fault::Congested(waited));
         }
-        if self.next_heartbeat <= now {
-            self.next_heartbeat = now + self.config.heartbeat;
+        if self.timing.next_heartbeat <= now {
+            self.timing.next_heartbeat = now + self.config.heartbeat;
             let master = NodeId::new(self.config.master).unwrap_or(NodeId::BROADCAST);
             self.outbox.push(now, Service::Heartbeat(master).frame(&[NmtState::Operational as u8]));
         }
@@ -59,7 +57,7 @@ impl Group {
 
     pub(super) fn run_cycles(&mut self, now: Duration) {
         let cycle = self.config.cycle();
-        let late = now.saturating_sub(self.next_cycle);
+        let late = now.saturating_sub(self.timing.next_cycle);
         if late > cycle {
             for axis in &mut self.axes {
                 // Without SYNC there was nothing to report.
@@ -68,52 +66,44 @@ impl Group {
         }
         if late > cycle && !self.is_queued() {
             // Without a queue, the drives would execute all missed set-points at once.
-            self.next_cycle = now;
+            self.timing.next_cycle = now;
         } else if late > cycle * u32::from(self.config.lead_rows()) {
             // The missing set-points would come too late.
-            self.next_cycle = now;
+            self.timing.next_cycle = now;
             if self.state == State::Enabled {
                 self.interrupt(now, Fault::Paused(late));
             }
         }
-        while self.next_cycle <= now {
-            let due = self.next_cycle;
-            self.next_cycle += cycle;
+        while self.timing.next_cycle <= now {
+            let due = self.timing.next_cycle;
+            self.timing.next_cycle += cycle;
             self.cycle(now, due);
         }
     }
 
     /// The cycle that was due at `due`; several are made up for at once.
     pub(super) fn cycle(&mut self, now: Duration, due: Duration) {
-        self.cycles += 1;
         self.outbox.push(now, Service::Sync.frame(&[]));
-        let since = now.saturating_sub(self.synced.0).max(self.config.cycle() / 2);
-        self.synced = (now, since);
+        self.timing.begin_cycle(now, self.config.cycle());
         let enabled = self.state == State::Enabled;
         if enabled {
-            self.reference.advance(due, self.config.cycle().as_secs_f64());
-            for (joint, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.relaxed) {
-                // A suppressed joint follows its set-point.
-                self.reference.place(joint, axis.position());
-            }
-            self.history.push(self.reference.planned());
-            if now.saturating_sub(self.rates_at) > self.config.command_loss {
-                self.rates.fill(0.0);
-            }
+            let relaxed = self.axes.iter().enumerate().filter(|(_, axis)| axis.relaxed);
+            let relaxed = relaxed.map(|(joint, axis)| (joint, axis.position()));
+            self.setpoints.advance(now, due, &self.config, relaxed);
         }
         if self.is_host() {
             self.control(now);
             return;
         }
         let rates = self.config.mode != ControlMode::Position;
-        let setpoints = if rates { &self.rates } else { self.reference.setpoint() };
+        let setpoints = if rates { &self.setpoints.rates } else { self.setpoints.reference.setpoint() };
         // A drive holds two unanswered requests. A velocity takes two, so every other cycle is for queries.
-        if !rates || self.cycles.is_multiple_of(2) {
+        if !rates || self.timing.cycles.is_multiple_of(2) {
             for (axis, setpoint) in self.axes.iter_mut().zip(setpoints) {
                 axis.cycle(now, enabled && !axis.relaxed, *setpoint, &mut self.outbox);
             }
         }
-        if !rates || !self.cycles.is_multiple_of(2) {
+        if !rates || !self.timing.cycles.is_multiple_of(2) {
             self.ask_one(now);
         }
         self.check_execution();
@@ -125,25 +115,19 @@ impl Group {
     fn control(&mut self, now: Duration) {
         if matches!(self.state, State::Enabled | State::Enabling) {
             let period = self.config.cycle().as_secs_f64();
-            let [position, velocity] = &mut self.feedback;
             // The drives reported at the SYNC before this one.
-            let since = self.synced.1.min(self.config.feedback_loss).as_secs_f64();
+            let since = self.timing.between_syncs.min(self.config.feedback_loss).as_secs_f64();
             let measured = self.axes.iter().map(|axis| (axis.position() + axis.rate() * since, axis.rate()));
-            for ((place, slot), (measured, rate)) in
-                position.iter_mut().zip(velocity.iter_mut()).zip(measured)
-            {
-                (*place, *slot) = (measured, rate);
-            }
-            let set = [self.reference.setpoint(), self.reference.velocity()];
-            let controller = self.controller.as_mut();
-            let torques = controller.map(|controller| controller.torques(position, velocity, set, period));
+            let reference = &self.setpoints.reference;
+            let set = [reference.setpoint(), reference.velocity()];
+            let torques = self.host.torques(measured, set, period);
             for (joint, axis) in self.axes.iter_mut().enumerate() {
                 let torque = torques.and_then(|torques| torques.get(joint)).copied().unwrap_or(0.0);
                 let current = axis.current(torque);
                 axis.cycle(now, axis.is_on(), current, &mut self.outbox);
             }
         }
-        if self.cycles.is_multiple_of(2) {
+        if self.timing.cycles.is_multiple_of(2) {
             self.ask_one(now);
         }
         self.check_execution();
@@ -152,7 +136,7 @@ impl Group {
 
     /// Queries the drives in turn, unless a conversation is in progress.
     pub(super) fn ask_one(&mut self, now: Duration) {
-        let turn = usize::try_from(self.cycles / 2).unwrap_or_default() % self.axes.len().max(1);
+        let turn = usize::try_from(self.timing.cycles / 2).unwrap_or_default() % self.axes.len().max(1);
         let moving = self.state == State::Enabled && self.config.mode == ControlMode::Position;
         let Some(axis) = self.axes.get_mut(turn) else { return };
         let quiet = axis.conversation.is_done() && axis.asked.is_none() && axis.stage == Stage::SetUp;
@@ -168,29 +152,11 @@ impl Group {
     }
 
     pub(super) fn check_execution(&mut self) {
-        let (Some(execution), Some((elapsed, duration))) = (&self.execution, self.reference.progress())
-        else {
-            return;
-        };
-        let lead = self.config.lead_rows();
-        let delay = self.config.cycle().as_secs_f64() * f64::from(lead);
-        let late = elapsed - duration - delay;
-        let cycle = self.config.cycle().as_secs_f64();
-        let goal = self.reference.goal();
-        let errors = self.axes.iter().enumerate().map(|(joint, axis)| {
-            let ago = axis.delay(lead);
-            let planned = self.history.ago(joint, ago);
-            let (position, velocity) = match goal.get(joint) {
-                Some(goal) if late >= 0.0 => (*goal, 0.0),
-                _ => (planned, (planned - self.history.ago(joint, ago + 1)) / cycle),
-            };
-            (position - axis.position(), velocity - axis.velocity())
-        });
-        if let Some(end) = execution.check(late, errors) {
+        if let Some(end) = self.setpoints.check(&self.config, &self.axes) {
             let reached = end == End::Reached;
             self.end_trajectory(end);
             if !reached {
-                self.reference.brake();
+                self.setpoints.reference.brake();
             }
         }
     }
@@ -266,13 +232,13 @@ impl Group {
         let quiet = |axis: &Axis| axis.stage != Stage::SetUp || axis.conversation.is_done();
         match self.state {
             State::Unconfigured if self.is_set_up() => {
-                self.set_up_fault = None;
+                self.faults.set_up = None;
                 self.set_state(State::Disabled);
             }
             State::Enabling if self.axes.iter().all(quiet) => self.enable_on(now),
             State::Enabled => self.join(now),
             State::Stopping if self.axes.iter().all(quiet) => {
-                let end = match self.fault {
+                let end = match self.faults.current {
                     Some(_) => State::Faulted,
                     None if self.is_set_up() => State::Disabled,
                     None => State::Unconfigured,

@@ -36,7 +36,7 @@ impl Group {
     }
 
     pub(super) fn frame(&mut self, now: Duration, index: usize, service: Service, data: &[u8]) {
-        let (cycle, (_, between)) = (self.config.cycle(), self.synced);
+        let (cycle, between) = (self.config.cycle(), self.timing.between_syncs);
         let Self { axes, outbox, .. } = self;
         let Some(axis) = axes.get_mut(index) else { return };
         let mut send = |frame| outbox.push(now, frame);
@@ -103,7 +103,7 @@ impl Group {
     pub(super) fn emergency(&mut self, now: Duration, index: usize, data: &[u8]) {
         let (Some(axis), Some(emergency)) = (self.axes.get(index), Emergency::decode(data)) else { return };
         let node = axis.config.node;
-        self.emergencies.add(now, node, emergency);
+        self.faults.emergencies.add(now, node, emergency);
         let is_active = matches!(self.state, State::Enabled | State::Enabling);
         if !is_active || emergency.code == 0 || emergencies::is_harmless(&emergency) {
             return;
@@ -120,9 +120,9 @@ impl Group {
     }
 
     pub(super) fn bus_fault(&mut self, now: Duration, fault: &BusFault) {
+        self.bus.note(fault);
         match fault {
             BusFault::BusOff | BusFault::Down => {
-                self.bus_lost = true;
                 self.outbox.clear();
                 for axis in &mut self.axes {
                     axis.lose(now);
@@ -137,21 +137,8 @@ impl Group {
                     }
                 }
             }
-            BusFault::Up | BusFault::Active => {
-                self.bus_lost = false;
-                self.bus_warning = None;
-            }
-            BusFault::Passive => {
-                self.bus_warning = Some(fault.clone());
-                self.stop_for(now, Fault::Bus(fault.clone()));
-            }
-            // A minor fault is reported as a warning until the bus has recovered.
-            _ => {
-                self.bus_warnings += 1;
-                if self.bus_warning != Some(BusFault::Passive) {
-                    self.bus_warning = Some(fault.clone());
-                }
-            }
+            BusFault::Passive => self.stop_for(now, Fault::Bus(fault.clone())),
+            _ => {}
         }
     }
 }

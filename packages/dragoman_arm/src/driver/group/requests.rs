@@ -7,10 +7,11 @@ use dragoman_io::can::BusFault;
 use super::super::axis::{Axis, Stage};
 use super::super::config::ControlMode;
 use super::super::conversation::Condition;
-use super::super::execution::{End, Execution};
+use super::super::execution::End;
 use super::super::fault::Fault;
 use super::super::trajectory::{Tolerances, Trajectory};
-use super::{Group, Joining, State};
+use super::switching::Joining;
+use super::{Group, State};
 use crate::drives::{DriveError, check_joint_values};
 
 impl Group {
@@ -22,7 +23,7 @@ impl Group {
         match self.state {
             State::Enabled | State::Enabling => Ok(()),
             State::Disabled => {
-                if let Some(passive @ BusFault::Passive) = &self.bus_warning {
+                if let Some(passive @ BusFault::Passive) = &self.bus.warning {
                     return Err(DriveError::Fault(passive.to_string()));
                 }
                 self.switch_on(false);
@@ -44,9 +45,9 @@ impl Group {
     /// Brings the joints to rest; they then hold.
     pub fn halt(&mut self) {
         self.end_trajectory(End::Cancelled);
-        self.reference.brake();
-        self.rates.fill(0.0);
-        if let Some(joining) = &mut self.joining {
+        self.setpoints.reference.brake();
+        self.setpoints.rates.fill(0.0);
+        if let Some(joining) = &mut self.switching.joining {
             joining.target = None;
         }
     }
@@ -60,8 +61,8 @@ impl Group {
             State::Unconfigured => Err(self.refusal()),
             State::Faulted if !self.is_set_up() => Err(self.refusal()),
             State::Faulted => {
-                self.fault = None;
-                self.emergencies.clear();
+                self.faults.current = None;
+                self.faults.emergencies.clear();
                 self.set_state(State::Disabled);
                 Ok(())
             }
@@ -83,7 +84,7 @@ impl Group {
     ) -> Result<(), DriveError> {
         self.check_command(position, ControlMode::Position)?;
         self.end_trajectory(End::Cancelled);
-        self.reference.follow(now, stamp, position);
+        self.setpoints.reference.follow(now, stamp, position);
         Ok(())
     }
 
@@ -93,17 +94,17 @@ impl Group {
     /// # Errors
     /// As [`Group::command`]; or another relaxed joint is being switched on.
     pub fn command_joint(&mut self, now: Duration, joint: usize, position: f64) -> Result<(), DriveError> {
-        let mut target = self.reference.target().to_vec();
+        let mut target = self.setpoints.reference.target().to_vec();
         let slot = target.get_mut(joint).ok_or_else(|| DriveError::Fault(format!("no joint {joint}")))?;
         *slot = position;
         self.check_command(&target, ControlMode::Position)?;
         if !self.axes.get(joint).is_some_and(|axis| axis.relaxed) {
             return self.command(now, None, &target);
         }
-        match &mut self.joining {
+        match &mut self.switching.joining {
             Some(joining) if joining.joint == joint => joining.target = Some(position),
             Some(_) => return Err(DriveError::Fault("another joint is being switched on".to_owned())),
-            None => self.joining = Some(Joining { joint, step: None, target: Some(position) }),
+            None => self.switching.joining = Some(Joining { joint, step: None, target: Some(position) }),
         }
         Ok(())
     }
@@ -124,9 +125,9 @@ impl Group {
             return Err(DriveError::Fault(format!("no joint {joint}")));
         }
         self.end_trajectory(End::Cancelled);
-        self.reference.brake();
+        self.setpoints.reference.brake();
         if let Some(axis) = self.axes.get_mut(joint).filter(|axis| axis.has_drive()) {
-            self.joining = self.joining.filter(|joining| joining.joint != joint);
+            self.switching.joining = self.switching.joining.filter(|joining| joining.joint != joint);
             axis.switch_off();
             axis.relaxed = true;
         }
@@ -147,7 +148,7 @@ impl Group {
         self.check_command(rates, mode)?;
         let limit = |joint: usize| match mode {
             ControlMode::Torque => self.config.axes.get(joint).map(|axis| axis.max_current),
-            _ => self.reference.max_velocity().get(joint).copied(),
+            _ => self.setpoints.reference.max_velocity().get(joint).copied(),
         };
         let beyond = |(joint, rate): (usize, &f64)| limit(joint).is_none_or(|limit| rate.abs() > limit);
         if let Some(joint) = rates.iter().enumerate().position(beyond) {
@@ -155,8 +156,7 @@ impl Group {
                 format!("joint {joint}: {mode:?} beyond its limit").to_lowercase(),
             ));
         }
-        self.rates.copy_from_slice(rates);
-        self.rates_at = now;
+        self.setpoints.set_rates(now, rates);
         Ok(())
     }
 
@@ -175,10 +175,7 @@ impl Group {
             return Err(DriveError::Fault(format!("joint {joint} is relaxed")));
         }
         self.end_trajectory(End::Cancelled);
-        self.executions += 1;
-        self.reference.follow_trajectory(trajectory);
-        self.execution = Some(Execution::new(self.executions, tolerances));
-        Ok(self.executions)
+        Ok(self.setpoints.follow_trajectory(trajectory, tolerances))
     }
 
     /// Limits how fast commands move a joint, rad/s or m/s; not above its configured maximum.
@@ -192,7 +189,7 @@ impl Group {
         let most = self.config.axes.get(joint).map(|axis| axis.max_velocity);
         match most.filter(|_| speed > 0.0) {
             Some(most) => {
-                self.reference.limit(joint, speed.min(most));
+                self.setpoints.reference.limit(joint, speed.min(most));
                 Ok(())
             }
             None => Err(DriveError::Fault(format!("joint {joint} cannot move at {speed}"))),
@@ -208,17 +205,17 @@ impl Group {
         if !self.is_set_up() {
             return Err(self.refusal());
         }
-        let commanded =
-            self.reference.velocity().iter().any(|velocity| *velocity != 0.0) || self.execution.is_some();
+        let commanded = self.setpoints.reference.velocity().iter().any(|velocity| *velocity != 0.0)
+            || self.setpoints.execution.is_some();
         let moves = |axis: &Axis| axis.has_drive() && !axis.holds(Condition::AtRest);
         if commanded || self.axes.iter().any(moves) {
             return Err(DriveError::Fault("the arm is moving".to_owned()));
         }
         for (joint, (axis, position)) in self.axes.iter_mut().zip(position).enumerate() {
             let change = axis.recalibrate(*position);
-            self.reference.shift(joint, change);
+            self.setpoints.reference.shift(joint, change);
         }
-        self.history.reset(self.reference.setpoint());
+        self.setpoints.history.reset(self.setpoints.reference.setpoint());
         Ok(())
     }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::super::axis::{Axis, Stage};
 use super::super::config::DriveKind;
-use super::super::execution::{End, Execution};
+use super::super::execution::End;
 use super::super::fault::Fault;
 use super::super::whistle;
-use super::{Enabling, Event, Group, Joining, MAX_EVENTS, START_PAUSE, State};
+use super::{Event, Group, MAX_EVENTS, START_PAUSE, State};
 use crate::simpliq::Command;
 
 /// Delay before a missing drive is addressed again.
@@ -20,10 +20,54 @@ const BEGIN_TIME: Duration = Duration::from_millis(200);
 const MAX_INTERRUPTIONS: u32 = 3;
 const CALM: Duration = Duration::from_secs(10);
 
+/// Progress of switching on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Enabling {
+    SwitchingOn,
+    Priming,
+    Beginning { deadline: Duration },
+}
+
+/// A joint in transition from relaxed to following.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Joining {
+    pub(super) joint: usize,
+    /// `None` while it is still being switched off.
+    pub(super) step: Option<Enabling>,
+    /// Where it moves then. `None`: it was halted, and stays.
+    pub(super) target: Option<f64>,
+}
+
+/// Progress of switching on, and interruptions.
+#[derive(Debug)]
+pub(super) struct Switching {
+    enabling: Enabling,
+    /// The relaxed joint that is being switched on again, its progress and its target.
+    pub(super) joining: Option<Joining>,
+    interruptions: u32,
+    interrupted_at: Duration,
+}
+
+impl Switching {
+    pub(super) fn new(now: Duration) -> Self {
+        Self { enabling: Enabling::SwitchingOn, joining: None, interruptions: 0, interrupted_at: now }
+    }
+
+    /// Counts an interruption; whether there were too many in a short time.
+    fn is_interrupted_often(&mut self, now: Duration) -> bool {
+        if now.saturating_sub(self.interrupted_at) > CALM {
+            self.interruptions = 0;
+        }
+        self.interrupted_at = now;
+        self.interruptions += 1;
+        self.interruptions > MAX_INTERRUPTIONS
+    }
+}
+
 impl Group {
     pub(super) fn switch_on(&mut self, stop_first: bool) {
-        self.enabling = Enabling::SwitchingOn;
-        self.joining = None;
+        self.switching.enabling = Enabling::SwitchingOn;
+        self.switching.joining = None;
         if self.is_host() {
             self.rest_here();
         }
@@ -44,23 +88,23 @@ impl Group {
     /// All conversations are done: starts the next step of switching on.
     pub(super) fn enable_on(&mut self, now: Duration) {
         let follows = |axis: &Axis| axis.config.kind == DriveKind::Whistle && !axis.relaxed;
-        match self.enabling {
+        match self.switching.enabling {
             Enabling::SwitchingOn => {
                 // The controller holds each joint since its motor is on.
                 if !self.is_host() {
                     self.rest_here();
                 }
-                self.rates.fill(0.0);
+                self.setpoints.rates.fill(0.0);
                 for axis in self.axes.iter_mut().filter(|axis| follows(axis)) {
                     whistle::prime(axis, now, &mut self.outbox);
                 }
-                self.enabling = Enabling::Priming;
+                self.switching.enabling = Enabling::Priming;
             }
             Enabling::Priming => {
                 for axis in self.axes.iter_mut().filter(|axis| follows(axis)) {
-                    whistle::begin(axis, now, self.next_cycle, &mut self.outbox);
+                    whistle::begin(axis, now, self.timing.next_cycle, &mut self.outbox);
                 }
-                self.enabling = Enabling::Beginning { deadline: now + BEGIN_TIME };
+                self.switching.enabling = Enabling::Beginning { deadline: now + BEGIN_TIME };
             }
             Enabling::Beginning { deadline } => {
                 let slow = self.axes.iter().find(|axis| follows(axis) && !axis.begun);
@@ -78,16 +122,13 @@ impl Group {
     /// The set-points are where the joints are.
     fn rest_here(&mut self) {
         let position: Vec<f64> = self.axes.iter().map(Axis::position).collect();
-        self.reference.rest_at(&position);
-        self.history.reset(&position);
-        if let Some(controller) = &mut self.controller {
-            controller.rest();
-        }
+        self.setpoints.rest_at(&position);
+        self.host.rest();
     }
 
     /// The next step of switching a relaxed joint on.
     pub(super) fn join(&mut self, now: Duration) {
-        let Some(Joining { joint, step, target }) = self.joining else { return };
+        let Some(Joining { joint, step, target }) = self.switching.joining else { return };
         let Some(axis) = self.axes.get_mut(joint).filter(|axis| axis.conversation.is_done()) else { return };
         let is_whistle = axis.config.kind == DriveKind::Whistle;
         let next = match step {
@@ -102,7 +143,7 @@ impl Group {
                 Enabling::Priming
             }
             Some(Enabling::Priming) => {
-                whistle::begin(axis, now, self.next_cycle, &mut self.outbox);
+                whistle::begin(axis, now, self.timing.next_cycle, &mut self.outbox);
                 Enabling::Beginning { deadline: now + BEGIN_TIME }
             }
             Some(Enabling::Beginning { deadline }) if !axis.begun => {
@@ -114,21 +155,21 @@ impl Group {
             }
             _ => {
                 axis.relaxed = false;
-                self.joining = None;
+                self.switching.joining = None;
                 // The mode and state were checked when the command came.
                 let _ = target.map(|target| self.command_joint(now, joint, target));
                 return;
             }
         };
-        self.joining = Some(Joining { joint, step: Some(next), target });
+        self.switching.joining = Some(Joining { joint, step: Some(next), target });
     }
 
     pub(super) fn switch_off(&mut self, now: Duration) {
         self.outbox.clear();
-        self.joining = None;
+        self.switching.joining = None;
         let position: Vec<f64> = self.positions().collect();
-        self.reference.rest_at(&position);
-        self.rates.fill(0.0);
+        self.setpoints.reference.rest_at(&position);
+        self.setpoints.rates.fill(0.0);
         for axis in self.axes.iter_mut().filter(|axis| axis.has_drive()) {
             if axis.stage == Stage::SetUp {
                 axis.switch_off();
@@ -142,16 +183,11 @@ impl Group {
     /// The motion was interrupted but the drives work: they continue from their present positions, unless this happens
     /// repeatedly.
     pub(super) fn interrupt(&mut self, now: Duration, fault: Fault) {
-        if self.state == State::Enabling && self.enabling == Enabling::SwitchingOn {
+        if self.state == State::Enabling && self.switching.enabling == Enabling::SwitchingOn {
             // The fault belongs to the motion that is being stopped.
             return;
         }
-        if now.saturating_sub(self.interrupted_at) > CALM {
-            self.interruptions = 0;
-        }
-        self.interrupted_at = now;
-        self.interruptions += 1;
-        if self.interruptions > MAX_INTERRUPTIONS {
+        if self.switching.is_interrupted_often(now) {
             return self.stop_for(now, fault);
         }
         self.end_trajectory(End::Stopped(fault.to_string()));
@@ -193,10 +229,10 @@ impl Group {
     }
 
     pub(super) fn unconfigure(&mut self, fault: Fault) {
-        if self.set_up_fault.as_ref() != Some(&fault) {
+        if self.faults.set_up.as_ref() != Some(&fault) {
             self.push_event(Event::SetUpFailed(fault.clone()));
         }
-        self.set_up_fault = Some(fault);
+        self.faults.set_up = Some(fault);
         self.set_state(State::Unconfigured);
     }
 
@@ -211,17 +247,14 @@ impl Group {
     /// Keeps the first fault; those that follow are consequences.
     pub(super) fn record(&mut self, fault: Fault) {
         self.end_trajectory(End::Stopped(fault.to_string()));
-        if self.fault.is_none() {
-            self.push_event(Event::Fault(fault.clone()));
-            self.fault = Some(fault);
+        if self.faults.current.is_none() {
+            self.faults.current = Some(fault.clone());
+            self.push_event(Event::Fault(fault));
         }
     }
 
     pub(super) fn end_trajectory(&mut self, end: End) {
-        if let Some(Execution { id, .. }) = self.execution.take() {
-            if end == End::Reached {
-                self.reference.end_trajectory();
-            }
+        if let Some(id) = self.setpoints.end_trajectory(&end) {
             self.push_event(Event::Trajectory { id, end });
         }
     }
