@@ -87,6 +87,73 @@ fn the_manifests_for_colcon_have_the_same_dependencies() {
     }
 }
 
+/// The rows of the map of a crate whose parts use only parts in rows below their own, from the top.
+fn parts(lib: &str) -> Option<Vec<Vec<&str>>> {
+    let (_, table) = lib.split_once("//! A part uses only parts in rows below its own:\n")?;
+    let rows = table.lines().skip_while(|line| !line.starts_with("//! | --- ")).skip(1);
+    let rows = rows.map_while(|line| line.strip_prefix("//! | ")?.split(" | ").next());
+    Some(rows.map(|cell| cell.split('`').skip(1).step_by(2).collect()).collect())
+}
+
+/// What follows `crate::`, also in braces.
+fn used_parts(code: &str) -> Vec<&str> {
+    let name = |path: &'_ str| path.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap().len();
+    let mut used = Vec::new();
+    for rest in code.split("crate::").skip(1) {
+        let Some(list) = rest.strip_prefix('{') else {
+            used.push(&rest[..name(rest)]);
+            continue;
+        };
+        let (mut depth, mut begins) = (0, true);
+        for (at, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => begins = true,
+                _ if begins && !c.is_whitespace() => {
+                    used.push(&list[at..at + name(&list[at..])]);
+                    begins = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    used
+}
+
+#[test]
+fn the_parts_of_a_crate_use_only_parts_below_them() {
+    let mut crates = 0;
+    for (name, folder) in packages() {
+        let src = folder.join("src");
+        let Ok(lib) = std::fs::read_to_string(src.join("lib.rs")) else { continue };
+        let Some(rows) = parts(&lib) else { continue };
+        crates += 1;
+        let row = |part: &str| rows.iter().position(|row| row.contains(&part));
+        let mut files = Vec::new();
+        sources(&src, &mut files);
+        for file in files {
+            let inside: Vec<_> = file.strip_prefix(&src).unwrap().to_str().unwrap().split('/').collect();
+            let part = inside[0].trim_end_matches(".rs");
+            if ["lib", "main"].contains(&part) {
+                continue;
+            }
+            let own = row(part).unwrap_or_else(|| panic!("{name}: the map has no row for {part}"));
+            let text = std::fs::read_to_string(&file).unwrap();
+            let before_tests = text.split("mod tests {").next().unwrap();
+            let code: String = code(before_tests).map(|(_, line)| format!("{line}\n")).collect();
+            assert!(!code.contains(&"super::".repeat(inside.len())), "{}: begin at crate::", file.display());
+            for used in used_parts(&code) {
+                // What lib.rs exports is above all other parts.
+                let is_below = row(used).map_or(own == 0, |row| row > own || used == part);
+                assert!(is_below, "{}: {used} is not below {part}", file.display());
+            }
+        }
+    }
+    assert!(crates >= 2, "{crates}");
+}
+
 #[test]
 fn the_map_of_each_crate_names_its_modules() {
     for (name, folder) in packages() {
