@@ -171,7 +171,7 @@ fn it_closes_cleanly() {
 #[test]
 fn a_matlab_program_waits_for_longer_than_two_calls_take() {
     let ours = ServerParameters::default().service_timeout.as_secs_f64();
-    let theirs = include_str!("../../matlab/apolo/private/apoloLink.m")
+    let theirs = include_str!("../../../dragoman_clients/matlab/apolo/private/apoloLink.m")
         .split_once("timeout = ")
         .unwrap()
         .1

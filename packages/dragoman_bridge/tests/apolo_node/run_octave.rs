@@ -1,10 +1,10 @@
-//! Runs scripts in GNU Octave with the functions of `dragoman_bridge/matlab/apolo`. The tests of processes in
+//! Runs scripts in GNU Octave with the functions of `dragoman_clients/matlab/apolo`. The tests of processes in
 //! `dragoman_bringup` use it as well.
 
 use std::io::Write;
 use std::process::Command;
 
-const FUNCTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dragoman_bridge/matlab/apolo");
+const FUNCTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dragoman_clients/matlab/apolo");
 
 /// Whether Octave is installed, with the package that has `tcpclient`. Panics if peers are required and it is not.
 pub(super) fn has_octave() -> bool {

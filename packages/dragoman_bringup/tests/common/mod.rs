@@ -66,7 +66,7 @@ pub fn processor_time(process: u32) -> f64 {
 }
 
 /// Domains from 1 on that these tests use. From 60 on are those of the clients' tests, which may run at the same time
-/// (`packages/dragoman_bridge/python/tests/support.py`); from 101 on the ports are among the system's ephemeral ones.
+/// (`packages/dragoman_clients/python/tests/support.py`); from 101 on the ports are among the system's ephemeral ones.
 const DOMAINS: u16 = 59;
 
 /// A domain without participants on this machine. A long test keeps its own while others use up the rest.

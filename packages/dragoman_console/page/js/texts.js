@@ -141,12 +141,12 @@ export const TEXTS = {
     'Hier fahren: eine Maschine wählen und ihr Fahrfeld oder einen Knopf halten.',
   ],
   'start.python': [
-    'In Python (pip install packages/dragoman_bridge/python)',
-    'In Python (pip install packages/dragoman_bridge/python)',
+    'In Python (pip install packages/dragoman_clients/python)',
+    'In Python (pip install packages/dragoman_clients/python)',
   ],
   'start.octave': [
-    'In Octave (octave --path packages/dragoman_bridge/matlab/apolo)',
-    'In Octave (octave --path packages/dragoman_bridge/matlab/apolo)',
+    'In Octave (octave --path packages/dragoman_clients/matlab/apolo)',
+    'In Octave (octave --path packages/dragoman_clients/matlab/apolo)',
   ],
   'start.teleop': ['With the keyboard, in a terminal', 'Mit der Tastatur, in einem Terminal'],
   'start.ros': ['With ROS 2', 'Mit ROS 2'],

@@ -1,4 +1,4 @@
-//! The manual's examples, and every other function, in GNU Octave with the functions of `dragoman_bridge/matlab/apolo`: real,
+//! The manual's examples, and every other function, in GNU Octave with the functions of `dragoman_clients/matlab/apolo`: real,
 //! because Octave is another program.
 
 #[path = "../../../../dragoman_bridge/tests/apolo_node/run_octave.rs"]

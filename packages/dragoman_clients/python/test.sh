@@ -56,7 +56,7 @@ for version in 3.10 3.13; do
 done
 (cd "$here" && "$tools/bin/ruff" check --no-cache . && "$tools/bin/ruff" format --no-cache --check .)
 # The tests of the clients in other languages.
-(cd "$here/../client-tests" && MYPYPATH=$here "$tools/bin/mypy" --strict --cache-dir "$work/mypy" run.py &&
+(cd "$here/../tests" && MYPYPATH=$here "$tools/bin/mypy" --strict --cache-dir "$work/mypy" run.py &&
     "$tools/bin/ruff" check --no-cache --config "$here/pyproject.toml" . &&
     "$tools/bin/ruff" format --no-cache --check --config "$here/pyproject.toml" .)
 

@@ -1,7 +1,7 @@
 % Round trips of every command of Apolo's functions, Neobotix, RangerArm and Player against a lab. The environment has
 % the ports: APOLO_PORT, NEOBOTIX_PORTS, ARM31_PORT, PLAYER_PORT, and DOCUMENTS, the folder of the platform's documents;
 % or OTHERS_PORT alone, of a lab with other devices of Player. What was sent and answered is counted between this
-% program and the lab, by client-tests/run.py.
+% program and the lab, by tests/run.py.
 1;
 
 function waitUntil(what, condition, seconds)

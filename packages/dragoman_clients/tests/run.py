@@ -33,7 +33,7 @@ from tests.support import REPOSITORY, Lab, first_cells, free_port, page, serving
 import faults  # noqa: E402
 
 DOCUMENTS = REPOSITORY / "launch/config/neobotix"
-LITERALS = HERE.parent / "tests/player/literals.txt"
+LITERALS = REPOSITORY / "packages/dragoman_bridge/tests/player/literals.txt"
 MOTIONS = REPOSITORY / "packages/dragoman_neobotix/src/program/motions.txt"
 COMMAND, REQUEST, ACKNOWLEDGE, REFUSE = 2, 3, 4, 6
 # Interfaces for which the default lab has no device, and its table of devices for them.

@@ -1,6 +1,6 @@
 // Round trips of every command of every protocol against a lab:
 //     lab APOLO_PORT NEOBOTIX_PORT OTHER_NEOBOTIX_PORT ARM31_PORT PLAYER_PORT FOLDER_OF_DOCUMENTS
-// What was sent and answered is counted between this program and the lab, by client-tests/run.py.
+// What was sent and answered is counted between this program and the lab, by tests/run.py.
 #include <chrono>
 #include <cstdlib>
 #include <fstream>

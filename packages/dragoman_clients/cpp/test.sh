@@ -25,7 +25,7 @@ done
 # They mostly wait for robots: all at once.
 running=()
 for compiler in "${compilers[@]}"; do
-    python3 "$here/../client-tests/run.py" cpp "$work/$compiler" >"$work/$compiler.log" 2>&1 &
+    python3 "$here/../tests/run.py" cpp "$work/$compiler" >"$work/$compiler.log" 2>&1 &
     running+=($!)
 done
 failed=0
