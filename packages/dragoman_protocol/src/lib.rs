@@ -10,6 +10,7 @@
 //! | [`kind`] | types of fields: `f32[3]`, `text[u8]` |
 //! | [`bytes`] | reads and writes the bytes of messages, for generated code |
 //! | [`rust`] | Rust made of a description, for build scripts |
+//! | [`clients`] | the wire layer of clients in other languages |
 //!
 //! ```
 //! let text = "
@@ -40,6 +41,7 @@ pub mod protocols {
 }
 
 pub mod bytes;
+pub mod clients;
 pub mod kind;
 pub mod model;
 pub mod rust;

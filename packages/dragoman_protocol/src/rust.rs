@@ -297,24 +297,24 @@ fn names(message: &Message) -> String {
 }
 
 /// The named numbers of a type, in their order.
-fn sorted(one: &Type) -> Vec<(&String, &Value)> {
+pub(crate) fn sorted(one: &Type) -> Vec<(&String, &Value)> {
     let mut values: Vec<_> = one.codes.iter().collect();
     values.sort_by_key(|(_, value)| value.code());
     values
 }
 
 /// `set_goal_pose` as `SetGoalPose`.
-fn variant(name: &str) -> String {
+pub(crate) fn variant(name: &str) -> String {
     name.split('_').map(sentence).collect()
 }
 
 /// With a capital at the beginning.
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn line(out: &mut String, text: &str) {
+pub(crate) fn line(out: &mut String, text: &str) {
     // Writing into a text does not fail.
     let _ = writeln!(out, "{text}");
 }

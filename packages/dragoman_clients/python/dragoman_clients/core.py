@@ -24,6 +24,7 @@ else:
     P = TypeVar("P")
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 def nothing(_: Any) -> None:
@@ -46,6 +47,14 @@ class Request(Generic[T]):
     """Reads the answer."""
     repeatable: bool = False
     """Whether a second copy has no effect."""
+
+    def then(self, read: Callable[[T], U]) -> Request[U]:
+        """The same request, for what is made of its answer."""
+
+        def decode(found: Any) -> U:
+            return read(self.decode(found))
+
+        return Request(self.name, self.key, self.data, self.answered, decode, self.repeatable)
 
 
 @dataclass(frozen=True)

@@ -226,6 +226,22 @@ class Flagged(Codec):
         return self._element.read(reader) if reader.take(1) != b"\0" else None
 
 
+class Ending(Codec):
+    """A value that may be missing at the end of a message."""
+
+    minimum = 0
+
+    def __init__(self, element: Codec) -> None:
+        self._element = element
+
+    def write(self, value: Any, out: bytearray, what: str) -> None:
+        if value is not None:
+            self._element.write(value, out, what)
+
+    def read(self, reader: Reader) -> Any:
+        return self._element.read(reader) if reader.left() else None
+
+
 class Listed(Codec):
     """A count, and the elements."""
 
@@ -262,7 +278,7 @@ class Structure(Codec):
         if not isinstance(value, self.kind):
             raise BadArgument(f"{what} must be a {self.kind.__name__}, not {value!r}")
         for name, codec in self._fields:
-            codec.write(getattr(value, name), out, f"{what}.{name}")
+            codec.write(getattr(value, name), out, f"{what}.{name}" if what else name)
 
     def read(self, reader: Reader) -> Any:
         return self.kind(**{name: codec.read(reader) for name, codec in self._fields})
@@ -278,6 +294,8 @@ class Dialect:
 
     def codec(self, hint: Any) -> Codec:
         """The codec of a type."""
+        if isinstance(hint, Codec):
+            return hint
         for mark in getattr(hint, "__metadata__", ()):
             if isinstance(mark, Codec):
                 return mark
@@ -299,6 +317,13 @@ class Dialect:
             fields = [(field.name, self.codec(hints[field.name])) for field in dataclasses.fields(kind)]
             found = self._structures[kind] = Structure(kind, fields)
         return found
+
+    def body(self, hint: Any, value: Any, what: str) -> bytes:
+        """The bytes of a value; in errors it is ``what``, a field of a dataclass has its own name."""
+        codec = self.codec(hint)
+        out = bytearray()
+        codec.write(value, out, "" if isinstance(codec, Structure) else what)
+        return bytes(out)
 
     def pack(self, value: Any, what: Optional[str] = None) -> bytes:
         """The bytes of a dataclass."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import runpy
 import unittest
 from typing import Any
 
@@ -13,7 +14,7 @@ from dragoman_clients.player import devices
 from dragoman_clients.player.wire import COMMAND, REQUEST
 from dragoman_clients.table import arguments, meaning
 
-from .support import first_cells, page
+from .support import REPOSITORY, first_cells, page
 
 
 class Tables(unittest.TestCase):
@@ -66,6 +67,12 @@ class Tables(unittest.TestCase):
         self.assertEqual(counted, 128)
         rows = first_cells(text, "## Messages of every interface")
         self.assertEqual({(REQUEST, int(row[1])) for row in rows}, set(player.commands.PROPERTIES.numbers))
+
+    def test_the_devices_of_player_have_what_the_tables_have(self) -> None:
+        """By ``python make_devices.py``."""
+        written = (REPOSITORY / "packages/dragoman_clients/python/dragoman_clients/player/devices.py").read_text()
+        script = runpy.run_path(str(REPOSITORY / "packages/dragoman_clients/python/make_devices.py"))
+        self.assertEqual(written, script["text"]())
 
     def test_every_command_is_a_method_and_is_explained(self) -> None:
         tables: list[tuple[Any, list[type]]] = [

@@ -133,226 +133,13 @@ class Parser : public detail::Reader {
     archive(__VA_ARGS__);         \
   }
 
-// Structures
+#include "generated/player.hpp"
 
-struct Pose2d {
-  double x = 0, y = 0, yaw = 0;
-  DRAGOMAN_FIELDS(x, y, yaw)
-};
-struct Point3d {
-  double x = 0, y = 0, z = 0;
-  DRAGOMAN_FIELDS(x, y, z)
-};
-struct Orientation3d {
-  double roll = 0, pitch = 0, yaw = 0;
-  DRAGOMAN_FIELDS(roll, pitch, yaw)
-};
-struct Pose3d {
-  Point3d position;
-  Orientation3d orientation;
-  DRAGOMAN_FIELDS(position, orientation)
-};
-struct Size3d {
-  double width = 0, length = 0, height = 0;
-  DRAGOMAN_FIELDS(width, length, height)
-};
-/// Pose on the robot, and size.
-struct Geometry {
-  Pose3d pose;
-  Size3d size;
-  DRAGOMAN_FIELDS(pose, size)
-};
-struct LineSegment {
-  double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
-  DRAGOMAN_FIELDS(x0, y0, x1, y1)
-};
+namespace server = numbers::player;
+
 /// xx, yy, yaw-yaw, xy, y-yaw, x-yaw; m^2, rad^2 and m rad.
 using Covariance = std::array<double, 6>;
 
-struct Address {
-  std::uint32_t host = 0, robot = 0;
-  std::uint16_t interface = 0, index = 0;
-  DRAGOMAN_FIELDS(host, robot, interface, index)
-};
-struct AddressedText {
-  Address address;
-  std::string text;
-  DRAGOMAN_FIELDS(address, text)
-};
-/// Access: 1 open, 2 close, 3 denied.
-struct Subscription {
-  Address address;
-  std::uint8_t access = 0;
-  std::string driver;
-  DRAGOMAN_FIELDS(address, access, driver)
-};
-struct RobotPort {
-  std::string name;
-  std::uint16_t port = 0;
-  DRAGOMAN_FIELDS(name, port)
-};
-
-enum class Charging : std::int32_t { idle = 0, receiving = 1, providing = -1 };
-/// Bits of `valid`: 1 volts, 2 watts, 4 joules, 8 percent, 16 charging.
-struct PowerState {
-  std::uint32_t valid = 0;
-  float volts = 0, percent = 0, joules = 0, watts = 0;
-  Charging charging{};
-  DRAGOMAN_FIELDS(valid, volts, percent, joules, watts, charging)
-};
-
-enum class Fingers : std::uint8_t { unknown, open, closed, moving, error };
-/// Fingers, interrupted light beams (a bit for each), stored objects.
-struct GripperState {
-  Fingers fingers_state{};
-  std::uint32_t beams = 0;
-  std::uint8_t stored = 0;
-  DRAGOMAN_FIELDS(fingers_state, beams, stored)
-};
-struct GripperGeometry {
-  Pose3d pose;
-  Size3d outer_size, inner_size;
-  std::uint8_t beams = 0, capacity = 0;
-  DRAGOMAN_FIELDS(pose, outer_size, inner_size, beams, capacity)
-};
-
-/// Odometry: pose, velocity in the robot's frame, and whether it is blocked.
-struct Position2dState {
-  Pose2d pose, velocity;
-  bool stalled = false;
-  DRAGOMAN_FIELDS(pose, velocity, stalled)
-};
-
-struct SonarRanges {
-  std::vector<float> ranges;
-  DRAGOMAN_FIELDS(ranges)
-};
-struct Poses {
-  std::vector<Pose3d> poses;
-  DRAGOMAN_FIELDS(poses)
-};
-
-/// A scan at equal angles, counter-clockwise.
-struct LaserScan {
-  float min_angle = 0, max_angle = 0, resolution = 0, max_range = 0;
-  std::vector<float> ranges;
-  Bytes intensities;
-  std::uint32_t id = 0;
-  DRAGOMAN_FIELDS(min_angle, max_angle, resolution, max_range, ranges, intensities, id)
-};
-/// A scan, and where it was taken.
-struct LaserPosedScan {
-  LaserScan scan;
-  Pose2d pose;
-  DRAGOMAN_FIELDS(scan, pose)
-};
-/// A scan with an angle for each range.
-struct LaserAngledScan {
-  float max_range = 0;
-  std::vector<float> ranges, angles;
-  Bytes intensities;
-  std::uint32_t id = 0;
-  DRAGOMAN_FIELDS(max_range, ranges, angles, intensities, id)
-};
-struct LaserConfig {
-  float min_angle = 0, max_angle = 0, resolution = 0, max_range = 0, range_resolution = 0;
-  bool intensity = false;
-  float frequency = 0;
-  DRAGOMAN_FIELDS(min_angle, max_angle, resolution, max_range, range_resolution, intensity, frequency)
-};
-enum class LaserFilter : std::uint8_t { median = 1, edge, range, mean };
-
-/// Which bumpers are pressed: 0 is free.
-struct BumperState {
-  Bytes bumpers;
-  DRAGOMAN_FIELDS(bumpers)
-};
-/// Where a bumper is: its length and the radius of its curve.
-struct BumperPlace {
-  Pose3d pose;
-  float length = 0, radius = 0;
-  DRAGOMAN_FIELDS(pose, length, radius)
-};
-struct BumperGeometry {
-  std::vector<BumperPlace> bumpers;
-  DRAGOMAN_FIELDS(bumpers)
-};
-
-struct IrRanges {
-  std::vector<float> voltages, ranges;
-  DRAGOMAN_FIELDS(voltages, ranges)
-};
-
-struct Hypothesis {
-  Pose2d mean;
-  Covariance covariance{};
-  double weight = 0;
-  DRAGOMAN_FIELDS(mean, covariance, weight)
-};
-/// Where the robot may be; `pending` measurements are not used yet.
-struct Hypotheses {
-  std::uint32_t pending = 0;
-  double time = 0;
-  std::vector<Hypothesis> hypotheses;
-  DRAGOMAN_FIELDS(pending, time, hypotheses)
-};
-struct Particle {
-  Pose2d pose;
-  double weight = 0;
-  DRAGOMAN_FIELDS(pose, weight)
-};
-struct Particles {
-  Pose2d mean;
-  double variance = 0;
-  std::vector<Particle> particles;
-  DRAGOMAN_FIELDS(mean, variance, particles)
-};
-
-struct NamedPose2d {
-  std::string name;
-  Pose2d pose;
-  DRAGOMAN_FIELDS(name, pose)
-};
-/// `time` is in microseconds, only in answers.
-struct NamedPose3d {
-  std::string name;
-  Pose3d pose;
-  double time = 0;
-  DRAGOMAN_FIELDS(name, pose, time)
-};
-/// A property of an object, as it is in the memory of the simulator's machine.
-struct ObjectProperty {
-  std::string name, property;
-  std::uint32_t index = 0;
-  Bytes value;
-  DRAGOMAN_FIELDS(name, property, index, value)
-};
-
-/// Formats: 1 mono8, 2 mono16, 4 RGB565, 5 RGB888; compression: 0 none, 1 JPEG.
-struct Image {
-  std::uint32_t width = 0, height = 0, bits = 0, format = 0, divisor = 0, compression = 0;
-  Bytes data;
-  DRAGOMAN_FIELDS(width, height, bits, format, divisor, compression, data)
-};
-struct ImageSource {
-  std::string norm;
-  std::int32_t source = 0;
-  DRAGOMAN_FIELDS(norm, source)
-};
-
-/// Side of a cell, cells along x and y, pose of the first cell.
-struct MapInfo {
-  float scale = 0;
-  std::uint32_t width = 0, height = 0;
-  Pose2d origin;
-  DRAGOMAN_FIELDS(scale, width, height, origin)
-};
-/// A map as line segments, and its bounds.
-struct MapVector {
-  float min_x = 0, max_x = 0, min_y = 0, max_y = 0;
-  std::vector<LineSegment> segments;
-  DRAGOMAN_FIELDS(min_x, max_x, min_y, max_y, segments)
-};
 /// A tile of a grid in rows along x: -value_range if a cell is free, 0 unknown, value_range occupied.
 struct MapTile {
   std::uint32_t column = 0, row = 0, width = 0, height = 0;
@@ -360,146 +147,9 @@ struct MapTile {
   std::vector<std::int8_t> cells;
 };
 
-/// Path, goal and progress of a planner.
-struct PlannerState {
-  bool valid = false, done = false;
-  Pose2d pose, goal, waypoint;
-  std::int32_t waypoint_index = 0;
-  std::uint32_t waypoint_count = 0;
-  DRAGOMAN_FIELDS(valid, done, pose, goal, waypoint, waypoint_index, waypoint_count)
-};
-struct Waypoints {
-  double length = 0;
-  std::vector<Pose2d> waypoints;
-  DRAGOMAN_FIELDS(length, waypoints)
-};
-
-enum class LogKind : std::uint8_t { read = 1, write = 2 };
-struct LogState {
-  LogKind kind{};
-  bool enabled = false;
-  DRAGOMAN_FIELDS(kind, enabled)
-};
-
 struct OpaqueData {
   Bytes data;
   DRAGOMAN_FIELDS(data)
-};
-
-enum class JointState : std::uint8_t { unknown = 0, idle = 1, moving = 2, braked = 4, stalled = 8 };
-/// m or rad, A.
-struct Joint {
-  float position = 0, speed = 0, acceleration = 0, current = 0;
-  JointState state{};
-  DRAGOMAN_FIELDS(position, speed, acceleration, current, state)
-};
-struct ActarrayState {
-  std::vector<Joint> joints;
-  bool motors_on = false;
-  DRAGOMAN_FIELDS(joints, motors_on)
-};
-enum class JointKind : std::uint8_t { unknown, linear, rotary };
-/// A joint, and the link behind it.
-struct JointGeometry {
-  JointKind kind{};
-  float length = 0;
-  Orientation3d orientation;
-  Point3d axis;
-  float minimum = 0, center = 0, maximum = 0, home = 0, speed = 0;
-  bool has_brake = false;
-  DRAGOMAN_FIELDS(kind, length, orientation, axis, minimum, center, maximum, home, speed, has_brake)
-};
-struct ActarrayGeometry {
-  std::vector<JointGeometry> joints;
-  Point3d base_position;
-  Orientation3d base_orientation;
-  DRAGOMAN_FIELDS(joints, base_position, base_orientation)
-};
-
-enum class LimbMotion : std::uint8_t { idle = 1, braked, moving, out_of_reach, collision };
-/// Position, approach vector (to what it grips), orientation vector (from one finger to the other).
-struct LimbState {
-  Point3d position, approach, orientation;
-  LimbMotion motion{};
-  DRAGOMAN_FIELDS(position, approach, orientation, motion)
-};
-
-struct ImuVector {
-  float x = 0, y = 0, z = 0;
-  DRAGOMAN_FIELDS(x, y, z)
-};
-/// m/s^2, rad/s, magnetic field in the device's unit.
-struct ImuCalibrated {
-  ImuVector acceleration, angular_velocity, magnetic_field;
-  DRAGOMAN_FIELDS(acceleration, angular_velocity, magnetic_field)
-};
-/// The real part comes first.
-struct ImuQuaternion {
-  ImuCalibrated calibrated;
-  std::array<float, 4> orientation{};
-  DRAGOMAN_FIELDS(calibrated, orientation)
-};
-struct ImuEuler {
-  ImuCalibrated calibrated;
-  Orientation3d orientation;
-  DRAGOMAN_FIELDS(calibrated, orientation)
-};
-struct ImuFullState {
-  Pose3d pose, velocity, acceleration;
-  DRAGOMAN_FIELDS(pose, velocity, acceleration)
-};
-enum class ImuDataKind : std::uint8_t { state = 1, calibrated, quaternion, euler };
-
-struct RangerConfig {
-  double min_angle = 0, max_angle = 0, angular_resolution = 0, min_range = 0, max_range = 0, range_resolution = 0,
-         frequency = 0;
-  DRAGOMAN_FIELDS(min_angle, max_angle, angular_resolution, min_range, max_range, range_resolution, frequency)
-};
-struct RangerGeometry {
-  Pose3d pose;
-  Size3d size;
-  std::vector<Pose3d> element_poses;
-  std::vector<Size3d> element_sizes;
-  DRAGOMAN_FIELDS(pose, size, element_poses, element_sizes)
-};
-/// Ranges in m, or intensities.
-struct RangerValues {
-  std::vector<double> values;
-  DRAGOMAN_FIELDS(values)
-};
-struct RangerStampedValues {
-  RangerValues values;
-  bool has_geometry = false;
-  RangerGeometry geometry;
-  bool has_config = false;
-  RangerConfig config;
-  DRAGOMAN_FIELDS(values, has_geometry, geometry, has_config, config)
-};
-
-/// A shape in the well-known binary form of the Open Geospatial Consortium.
-struct Feature {
-  std::string name;
-  Bytes shape;
-  std::string attributes;
-  DRAGOMAN_FIELDS(name, shape, attributes)
-};
-struct Layer {
-  std::string name;
-  std::vector<Feature> features;
-  DRAGOMAN_FIELDS(name, features)
-};
-/// Bounds are two opposite corners.
-struct LayerInfo {
-  std::string name;
-  LineSegment bounds;
-  DRAGOMAN_FIELDS(name, bounds)
-};
-/// `reference`: number of the spatial reference system; 0: none.
-struct VectormapInfo {
-  std::uint32_t reference = 0;
-  std::vector<LayerInfo> layers;
-  LineSegment bounds;
-  DRAGOMAN_FIELDS(reference, layers, bounds)
 };
 
 struct Nothing {
@@ -517,16 +167,6 @@ struct Single {
 
 /// Kinds of messages.
 enum Kind : std::uint32_t { data = 1, command = 2, request = 3, acknowledge = 4, synch = 5, refuse = 6 };
-
-/// Names of the interfaces, by their numbers.
-inline const std::map<std::uint16_t, std::string>& interface_names() {
-  static const std::map<std::uint16_t, std::string> names = {
-      {1, "player"},    {2, "power"},   {3, "gripper"},  {4, "position2d"}, {5, "sonar"},
-      {6, "laser"},     {14, "bumper"}, {22, "ir"},      {25, "localize"},  {31, "simulation"},
-      {40, "camera"},   {42, "map"},    {44, "planner"}, {45, "log"},       {51, "opaque"},
-      {53, "actarray"}, {54, "limb"},   {60, "imu"},     {62, "ranger"},    {63, "vectormap"}};
-  return names;
-}
 
 /// A device of a server.
 struct DeviceInfo {
@@ -574,25 +214,27 @@ class Player : private detail::TcpClient {
   /// The server's devices.
   std::vector<player::DeviceInfo> devices() {
     std::vector<player::DeviceInfo> found;
-    for (const auto& one : ask_server<player::Single<std::vector<player::Address>>>("devices", 1).value) {
+    for (const auto& one :
+         ask_server<player::Single<std::vector<player::Address>>>("devices", player::server::devices).value) {
       found.push_back({one.interface, one.index});
     }
     return found;
   }
   /// Name of a device's driver.
   std::string driver(std::uint16_t interface, std::uint16_t index) {
-    const player::AddressedText device{{0, 0, interface, index}, ""};
-    return ask_server<player::AddressedText>("driver", 2, device).text;
+    const player::Driver device{{0, 0, interface, index}, ""};
+    return ask_server<player::Driver>("driver", player::server::driver, device).name;
   }
   /// The port of the robot with this name. Refused: there is none.
   std::uint16_t port_of(const std::string& name) {
-    return ask_server<player::RobotPort>("port_of", 8, player::RobotPort{name, 0}).port;
+    return ask_server<player::NameService>("port_of", player::server::name_service, player::NameService{name, 0}).port;
   }
   /// What happens to waiting data: 0 it is kept, 1 newer data replaces it, 2 it is not sent. -1 stands for all.
   void replace_rule(std::int32_t interface = -1, std::int32_t index = -1, std::int32_t number = -1,
                     std::int32_t rule = 1) {
     if (rule < 0 || rule > 2) throw BadArgument("rule must be between 0 and 2, not " + std::to_string(rule));
-    ask_server<player::Nothing>("replace_rule", 10, interface, index, std::int32_t{player::data}, number, rule);
+    ask_server<player::Nothing>("replace_rule", player::server::replace_rule,
+                                player::ReplaceRule{interface, index, player::data, number, rule});
   }
   /// Data that has come since the last time; waits for the first. Empty after `seconds`.
   std::vector<player::Data> read(double seconds = 1.0) {
@@ -602,7 +244,9 @@ class Player : private detail::TcpClient {
     guarded([&] {
       if (pull_) {
         // A reading that goes on since the last time is not begun again.
-        if (!is_reading_) socket_->send(message(1, 0, player::request, 4, {}), "read", deadline);
+        if (!is_reading_)
+          socket_->send(message(player::server::interface, 0, player::request, player::server::read, {}), "read",
+                        deadline);
         is_reading_ = true;
       }
       Bytes found;
@@ -620,7 +264,7 @@ class Player : private detail::TcpClient {
   Device open(std::uint16_t index = 0) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     if (devices_.count({Device::interface, index}) == 0) {
-      access(Device::interface, index, 1);
+      access(Device::interface, index, player::server::open);
       devices_.insert({Device::interface, index});
     }
     return Device(*this, index);
@@ -630,7 +274,7 @@ class Player : private detail::TcpClient {
 
   void close_device(std::uint16_t interface, std::uint16_t index) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
-    if (devices_.erase({interface, index}) > 0) access(interface, index, 2);
+    if (devices_.erase({interface, index}) > 0) access(interface, index, player::server::close);
   }
   template <class... T>
   void command(std::uint16_t interface, std::uint16_t index, std::uint8_t number, const std::string& name,
@@ -682,16 +326,17 @@ class Player : private detail::TcpClient {
   }
   template <class Answer, class... T>
   Answer ask_server(const std::string& name, std::uint8_t number, const T&... values) {
-    return unpack<Answer>(ask_device(1, 0, number, name, pack(name, values...)), name);
+    return unpack<Answer>(ask_device(player::server::interface, 0, number, name, pack(name, values...)), name);
   }
   void access(std::uint16_t interface, std::uint16_t index, std::uint8_t how) {
-    const std::string name = (how == 1 ? "open " : "close ") + player::DeviceInfo{interface, index}.name();
-    const auto found =
-        ask_server<player::Subscription>(name, 3, player::Subscription{{0, 0, interface, index}, how, ""});
+    const std::string name =
+        (how == player::server::open ? "open " : "close ") + player::DeviceInfo{interface, index}.name();
+    const auto found = ask_server<player::Subscription>(name, player::server::subscribe,
+                                                        player::Subscription{{0, 0, interface, index}, how, ""});
     check_access(name, found);
   }
   static void check_access(const std::string& name, const player::Subscription& found) {
-    if (found.access == 3) {
+    if (found.access == player::server::denied) {
       throw Refused("DENIED", name + ": denied", "there is no such device, or it does not work");
     }
   }
@@ -778,15 +423,20 @@ class Player : private detail::TcpClient {
     if (key_) {
       Bytes key(key_->begin(), key_->end());
       key.push_back(0);
-      ask_connected(1, 0, 7, "authenticate", pack("the key", key), deadline);
+      ask_connected(player::server::interface, 0, player::server::authenticate, "authenticate", pack("the key", key),
+                    deadline);
     }
-    ask_connected(1, 0, 5, "mode", pack("mode", std::uint8_t{static_cast<std::uint8_t>(pull_ ? 2 : 1)}), deadline);
+    ask_connected(player::server::interface, 0, player::server::mode, "mode",
+                  pack("mode", std::uint8_t{pull_ ? player::server::pull : player::server::push}), deadline);
     // Newer data replaces older data of the same device and kind; -1 is all.
-    if (pull_) ask_connected(1, 0, 10, "replace_rule", pack("rule", -1, -1, 1, -1, 1), deadline);
+    if (pull_)
+      ask_connected(player::server::interface, 0, player::server::replace_rule, "replace_rule",
+                    pack("rule", player::ReplaceRule{-1, -1, player::data, -1, 1}), deadline);
     for (const auto& [interface, index] : devices_) {
       const std::string name = "open " + player::DeviceInfo{interface, index}.name();
-      const player::Subscription wanted{{0, 0, interface, index}, 1, ""};
-      const Bytes body = ask_connected(1, 0, 3, name, pack(name, wanted), deadline);
+      const player::Subscription wanted{{0, 0, interface, index}, player::server::open, ""};
+      const Bytes body =
+          ask_connected(player::server::interface, 0, player::server::subscribe, name, pack(name, wanted), deadline);
       check_access(name, unpack<player::Subscription>(body, name));
     }
   }
@@ -829,12 +479,12 @@ class Player : private detail::TcpClient {
       events_.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), time});
       latest_[key] = std::move(body);
     } else if (kind == player::synch) {
-      // 2: the server dropped data.
-      if (std::get<2>(key) == 2 && body.size() >= 4) lost_data_ += detail::get<std::uint32_t>(body.data(), true);
+      if (std::get<2>(key) == player::server::synch_overflow && body.size() >= 4)
+        lost_data_ += detail::get<std::uint32_t>(body.data(), true);
       is_reading_ = false;
     } else if (abandoned_.erase(sequence) > 0) {
       // The answer to a question whose time limit passed.
-    } else if (key == Key{1, 0, 4}) {
+    } else if (key == Key{player::server::interface, 0, player::server::read}) {
       is_reading_ = false;
     } else if (pending_ != nullptr && pending_->key == key) {
       pending_->is_done = true;
@@ -870,22 +520,34 @@ class Device {
   void close_device() { player_->close_device(Interface, index_); }
 
   // Properties of a driver. Refused: it has none of this name and kind.
-  void set_bool_property(const std::string& name, bool value) { ask(247, "set_bool_property", name, value); }
-  bool get_bool_property(const std::string& name) { return property(248, "get_bool_property", name, false); }
+  void set_bool_property(const std::string& name, bool value) {
+    ask(numbers::every_interface::set_bool, "set_bool_property", BoolProperty{name, value});
+  }
+  bool get_bool_property(const std::string& name) {
+    return property(numbers::every_interface::get_bool, "get_bool_property", name, false);
+  }
   void set_text_property(const std::string& name, const std::string& value) {
-    ask(249, "set_text_property", name, value);
+    ask(numbers::every_interface::set_text, "set_text_property", TextProperty{name, value});
   }
   std::string get_text_property(const std::string& name) {
-    return property(250, "get_text_property", name, std::string());
+    return property(numbers::every_interface::get_text, "get_text_property", name, std::string());
   }
-  void set_double_property(const std::string& name, double value) { ask(251, "set_double_property", name, value); }
-  double get_double_property(const std::string& name) { return property(252, "get_double_property", name, 0.0); }
-  void set_int_property(const std::string& name, std::int32_t value) { ask(253, "set_int_property", name, value); }
+  void set_double_property(const std::string& name, double value) {
+    ask(numbers::every_interface::set_double, "set_double_property", DoubleProperty{name, value});
+  }
+  double get_double_property(const std::string& name) {
+    return property(numbers::every_interface::get_double, "get_double_property", name, 0.0);
+  }
+  void set_int_property(const std::string& name, std::int32_t value) {
+    ask(numbers::every_interface::set_int, "set_int_property", IntProperty{name, value});
+  }
   std::int32_t get_int_property(const std::string& name) {
-    return property(254, "get_int_property", name, std::int32_t{0});
+    return property(numbers::every_interface::get_int, "get_int_property", name, std::int32_t{0});
   }
   /// Asks whether the device handles a message. Refused: it does not. Kinds: 2 command, 3 request.
-  void has_message(std::uint32_t kind, std::uint32_t number) { ask(255, "has_message", kind, number); }
+  void has_message(std::uint32_t kind, std::uint32_t number) {
+    ask(numbers::every_interface::capability, "has_message", Capability{kind, number});
+  }
 
  protected:
   template <class... T>
@@ -927,153 +589,181 @@ class Device {
 };
 
 /// A battery.
-struct Power : Device<2> {
+struct Power : Device<numbers::power::interface> {
   using Device::Device;
-  auto state() { return latest<PowerState>(1); }
+  auto state() { return latest<PowerState>(numbers::power::state); }
   /// Whether it may be charged, and may charge others.
-  void set_charging_policy(bool input, bool output) { ask(1, "set_charging_policy", input, output); }
+  void set_charging_policy(bool input, bool output) {
+    ask(numbers::power::set_charging_policy, "set_charging_policy", PowerPolicy{input, output});
+  }
 };
 
-struct Gripper : Device<3> {
+struct Gripper : Device<numbers::gripper::interface> {
   using Device::Device;
-  auto state() { return latest<GripperState>(1); }
-  void open() { tell(1, "open"); }
-  void close() { tell(2, "close"); }
-  void stop() { tell(3, "stop"); }
+  auto state() { return latest<GripperState>(numbers::gripper::state); }
+  void open() { tell(numbers::gripper::open, "open"); }
+  void close() { tell(numbers::gripper::close, "close"); }
+  void stop() { tell(numbers::gripper::stop, "stop"); }
   /// Put the held object into the store.
-  void store() { tell(4, "store"); }
+  void store() { tell(numbers::gripper::store, "store"); }
   /// Take an object out of the store.
-  void retrieve() { tell(5, "retrieve"); }
-  auto get_geometry() { return get<GripperGeometry>(1, "get_geometry"); }
+  void retrieve() { tell(numbers::gripper::retrieve, "retrieve"); }
+  auto get_geometry() { return get<GripperGeometry>(numbers::gripper::get_geometry, "get_geometry"); }
 };
 
 /// A base that moves on the plane.
-struct Position2d : Device<4> {
+struct Position2d : Device<numbers::position2d::interface> {
   using Device::Device;
-  auto state() { return latest<Position2dState>(1); }
-  auto geometry_changed() { return latest<Geometry>(2); }
+  auto state() { return latest<Position2dState>(numbers::position2d::state); }
+  auto geometry_changed() { return latest<Geometry>(numbers::position2d::geometry_changed); }
   /// Drive with a velocity until the next command: ahead, to the left, counter-clockwise.
   void set_velocity(double x, double y, double yaw, bool motors_on = true) {
-    tell(1, "set_velocity", x, y, yaw, motors_on);
+    tell(numbers::position2d::velocity, "set_velocity", Position2dVelocity{{x, y, yaw}, motors_on});
   }
   /// Drive to a pose of the odometry's frame; maximum velocities, 0: the driver's.
   void set_position(const Pose2d& pose, const Pose2d& velocity = {}, bool motors_on = true) {
-    tell(2, "set_position", pose, velocity, motors_on);
+    tell(numbers::position2d::position, "set_position", Position2dPosition{pose, velocity, motors_on});
   }
   /// Drive with a steering angle.
-  void set_car(double speed, double angle) { tell(3, "set_car", speed, angle); }
+  void set_car(double speed, double angle) {
+    tell(numbers::position2d::car, "set_car", Position2dSteering{speed, angle});
+  }
   /// Drive in a direction of the odometry's frame.
-  void set_velocity_heading(double speed, double heading) { tell(4, "set_velocity_heading", speed, heading); }
+  void set_velocity_heading(double speed, double heading) {
+    tell(numbers::position2d::velocity_heading, "set_velocity_heading", Position2dSteering{speed, heading});
+  }
   /// Size, and pose of its origin on the robot.
-  auto get_geometry() { return get<Geometry>(1, "get_geometry"); }
-  void set_motor_power(bool on) { ask(2, "set_motor_power", on); }
+  auto get_geometry() { return get<Geometry>(numbers::position2d::get_geometry, "get_geometry"); }
+  void set_motor_power(bool on) { ask(numbers::position2d::motor_power, "set_motor_power", on); }
   /// How velocities are controlled; the driver defines the numbers.
-  void set_velocity_mode(std::uint32_t mode) { ask(3, "set_velocity_mode", mode); }
+  void set_velocity_mode(std::uint32_t mode) { ask(numbers::position2d::velocity_mode, "set_velocity_mode", mode); }
   /// 0: controlled by velocity, 1: by position.
-  void set_position_mode(std::uint32_t mode) { ask(4, "set_position_mode", mode); }
-  void set_odometry(double x, double y, double yaw) { ask(5, "set_odometry", x, y, yaw); }
+  void set_position_mode(std::uint32_t mode) { ask(numbers::position2d::position_mode, "set_position_mode", mode); }
+  void set_odometry(double x, double y, double yaw) {
+    ask(numbers::position2d::set_odometry, "set_odometry", Pose2d{x, y, yaw});
+  }
   /// Client libraries send set_odometry instead.
-  void reset_odometry() { ask(6, "reset_odometry"); }
-  void set_speed_pid(float p, float i, float d) { ask(7, "set_speed_pid", p, i, d); }
-  void set_position_pid(float p, float i, float d) { ask(8, "set_position_pid", p, i, d); }
+  void reset_odometry() { ask(numbers::position2d::reset_odometry, "reset_odometry"); }
+  void set_speed_pid(float p, float i, float d) {
+    ask(numbers::position2d::speed_pid, "set_speed_pid", Position2dPid{p, i, d});
+  }
+  void set_position_pid(float p, float i, float d) {
+    ask(numbers::position2d::position_pid, "set_position_pid", Position2dPid{p, i, d});
+  }
   /// Maximum speed and acceleration of motions to positions.
-  void set_speed_profile(float speed, float acceleration) { ask(9, "set_speed_profile", speed, acceleration); }
+  void set_speed_profile(float speed, float acceleration) {
+    ask(numbers::position2d::speed_profile, "set_speed_profile", Position2dProfile{speed, acceleration});
+  }
 };
 
 /// Ultrasonic sensors.
-struct Sonar : Device<5> {
+struct Sonar : Device<numbers::sonar::interface> {
   using Device::Device;
-  auto ranges() { return latest<SonarRanges>(1); }
-  auto geometry_changed() { return latest<Poses>(2); }
-  auto get_geometry() { return get<Poses>(1, "get_geometry"); }
-  void set_power(bool on) { ask(2, "set_power", on); }
+  auto ranges() { return latest<SonarRanges>(numbers::sonar::ranges); }
+  auto geometry_changed() { return latest<Poses>(numbers::sonar::geometry_changed); }
+  auto get_geometry() { return get<Poses>(numbers::sonar::get_geometry, "get_geometry"); }
+  void set_power(bool on) { ask(numbers::sonar::power, "set_power", on); }
 };
 
 /// A scanner, by the interface before ranger.
-struct Laser : Device<6> {
+struct Laser : Device<numbers::laser::interface> {
   using Device::Device;
-  auto scan() { return latest<LaserScan>(1); }
-  auto posed_scan() { return latest<LaserPosedScan>(2); }
-  auto angled_scan() { return latest<LaserAngledScan>(3); }
-  auto get_geometry() { return get<Geometry>(1, "get_geometry"); }
+  auto scan() { return latest<LaserScan>(numbers::laser::scan); }
+  auto posed_scan() { return latest<LaserPosedScan>(numbers::laser::posed_scan); }
+  auto angled_scan() { return latest<LaserAngledScan>(numbers::laser::angled_scan); }
+  auto get_geometry() { return get<Geometry>(numbers::laser::get_geometry, "get_geometry"); }
   /// Returns the configuration in effect.
-  auto set_config(const LaserConfig& config) { return get<LaserConfig>(2, "set_config", config); }
-  auto get_config() { return get<LaserConfig>(3, "get_config"); }
-  void set_power(bool on) { ask(4, "set_power", on); }
+  auto set_config(const LaserConfig& config) {
+    return get<LaserConfig>(numbers::laser::set_config, "set_config", config);
+  }
+  auto get_config() { return get<LaserConfig>(numbers::laser::get_config, "get_config"); }
+  void set_power(bool on) { ask(numbers::laser::power, "set_power", on); }
   /// Serial number.
-  std::uint32_t get_id() { return get<Single<std::uint32_t>>(5, "get_id").value; }
+  std::uint32_t get_id() { return get<Single<std::uint32_t>>(numbers::laser::get_id, "get_id").value; }
   void set_filter(LaserFilter kind, const std::vector<float>& parameters = {}) {
-    if (parameters.size() > 8) throw BadArgument("a filter has at most 8 parameters");
-    ask(6, "set_filter", kind, parameters);
+    if (parameters.size() > numbers::laser::max_filter_parameters)
+      throw BadArgument("a filter has at most 8 parameters");
+    ask(numbers::laser::set_filter, "set_filter", LaserFilterSettings{kind, parameters});
   }
 };
 
-struct Bumper : Device<14> {
+struct Bumper : Device<numbers::bumper::interface> {
   using Device::Device;
-  auto state() { return latest<BumperState>(1); }
-  auto geometry_changed() { return latest<BumperGeometry>(2); }
-  auto get_geometry() { return get<BumperGeometry>(1, "get_geometry"); }
+  auto state() { return latest<BumperState>(numbers::bumper::state); }
+  auto geometry_changed() { return latest<BumperGeometry>(numbers::bumper::geometry_changed); }
+  auto get_geometry() { return get<BumperGeometry>(numbers::bumper::get_geometry, "get_geometry"); }
 };
 
 /// Infrared sensors.
-struct Ir : Device<22> {
+struct Ir : Device<numbers::ir::interface> {
   using Device::Device;
-  auto ranges() { return latest<IrRanges>(1); }
-  auto get_geometry() { return get<Poses>(1, "get_geometry"); }
-  void set_power(bool on) { ask(2, "set_power", on); }
+  auto ranges() { return latest<IrRanges>(numbers::ir::ranges); }
+  auto get_geometry() { return get<Poses>(numbers::ir::get_geometry, "get_geometry"); }
+  void set_power(bool on) { ask(numbers::ir::power, "set_power", on); }
 };
 
 /// Where the robot is on a map.
-struct Localize : Device<25> {
+struct Localize : Device<numbers::localize::interface> {
   using Device::Device;
-  auto hypotheses() { return latest<Hypotheses>(1); }
+  auto hypotheses() { return latest<Hypotheses>(numbers::localize::hypotheses); }
   /// Start the localization at a pose.
   void set_pose(const Pose2d& pose, const Covariance& covariance = {0.25, 0.25, 0.07, 0, 0, 0}) {
-    ask(1, "set_pose", pose, covariance);
+    ask(numbers::localize::set_pose, "set_pose", Estimate{pose, covariance});
   }
-  auto get_particles() { return get<Particles>(2, "get_particles"); }
+  auto get_particles() { return get<Particles>(numbers::localize::get_particles, "get_particles"); }
 };
 
 /// A simulated world.
-struct Simulation : Device<31> {
+struct Simulation : Device<numbers::simulation::interface> {
   using Device::Device;
   /// Pause the simulation, or continue it.
-  void pause() { tell(1, "pause"); }
+  void pause() { tell(numbers::simulation::pause, "pause"); }
   /// Put everything back to where it was at the start.
-  void reset() { tell(2, "reset"); }
-  void save() { tell(3, "save"); }
-  auto get_pose2d(const std::string& name) { return get<NamedPose2d>(1, "get_pose2d", NamedPose2d{name, {}}); }
-  void set_pose2d(const std::string& name, const Pose2d& pose) { ask(2, "set_pose2d", NamedPose2d{name, pose}); }
-  auto get_pose3d(const std::string& name) { return get<NamedPose3d>(3, "get_pose3d", NamedPose3d{name, {}, 0}); }
-  void set_pose3d(const std::string& name, const Pose3d& pose) { ask(4, "set_pose3d", NamedPose3d{name, pose, 0}); }
+  void reset() { tell(numbers::simulation::reset, "reset"); }
+  void save() { tell(numbers::simulation::save, "save"); }
+  auto get_pose2d(const std::string& name) {
+    return get<NamedPose2d>(numbers::simulation::get_pose2d, "get_pose2d", NamedPose2d{name, {}});
+  }
+  void set_pose2d(const std::string& name, const Pose2d& pose) {
+    ask(numbers::simulation::set_pose2d, "set_pose2d", NamedPose2d{name, pose});
+  }
+  auto get_pose3d(const std::string& name) {
+    return get<NamedPose3d>(numbers::simulation::get_pose3d, "get_pose3d", NamedPose3d{name, {}, 0});
+  }
+  void set_pose3d(const std::string& name, const Pose3d& pose) {
+    ask(numbers::simulation::set_pose3d, "set_pose3d", NamedPose3d{name, pose, 0});
+  }
   /// A property of an object, of this many bytes.
   auto get_property(const std::string& name, const std::string& property, std::size_t size) {
-    return get<ObjectProperty>(5, "get_property", ObjectProperty{name, property, 0, Bytes(size)});
+    return get<ObjectProperty>(numbers::simulation::get_property, "get_property",
+                               ObjectProperty{name, property, 0, Bytes(size)});
   }
   void set_property(const std::string& name, const std::string& property, const Bytes& value) {
-    ask(6, "set_property", ObjectProperty{name, property, 0, value});
+    ask(numbers::simulation::set_property, "set_property", ObjectProperty{name, property, 0, value});
   }
 };
 
-struct Camera : Device<40> {
+struct Camera : Device<numbers::camera::interface> {
   using Device::Device;
-  auto image() { return latest<Image>(1); }
+  auto image() { return latest<Image>(numbers::camera::image); }
   /// The input in use.
-  auto get_source() { return get<ImageSource>(1, "get_source"); }
-  void set_source(const std::string& norm, std::int32_t source) { ask(2, "set_source", norm, source); }
+  auto get_source() { return get<ImageSource>(numbers::camera::get_source, "get_source"); }
+  void set_source(const std::string& norm, std::int32_t source) {
+    ask(numbers::camera::set_source, "set_source", ImageSource{norm, source});
+  }
   /// An image now.
-  auto get_image() { return get<Image>(3, "get_image"); }
+  auto get_image() { return get<Image>(numbers::camera::get_image, "get_image"); }
 };
 
-struct Map : Device<42> {
+struct Map : Device<numbers::map::interface> {
   using Device::Device;
-  auto info() { return latest<MapInfo>(1); }
-  auto get_info() { return get<MapInfo>(1, "get_info"); }
+  auto info() { return latest<MapInfo>(numbers::map::info); }
+  auto get_info() { return get<MapInfo>(numbers::map::get_info, "get_info"); }
   /// A tile of the grid: first cell along x and y, number of cells.
   MapTile get_tile(std::uint32_t column, std::uint32_t row, std::uint32_t width, std::uint32_t height) {
     // The cells are the only bytes with a number between their two lengths.
     const std::uint32_t none = 0;
-    const Bytes body = raw(2, "get_tile", column, row, width, height, none, none, none);
+    const Bytes body = raw(numbers::map::get_data, "get_tile", column, row, width, height, none, none, none);
     Parser parser(body.data(), body.size(), "map get_tile");
     MapTile tile;
     std::uint32_t length, size;
@@ -1089,133 +779,153 @@ struct Map : Device<42> {
     return tile;
   }
   /// The map as line segments.
-  auto get_vector() { return get<MapVector>(3, "get_vector"); }
+  auto get_vector() { return get<MapVector>(numbers::map::get_vector, "get_vector"); }
 };
 
 /// Drives to a goal on the plane.
-struct Planner : Device<44> {
+struct Planner : Device<numbers::planner::interface> {
   using Device::Device;
-  auto state() { return latest<PlannerState>(1); }
+  auto state() { return latest<PlannerState>(numbers::planner::state); }
   /// Plan a path to a pose, and drive along it.
-  void set_goal(const Pose2d& pose) { tell(1, "set_goal", pose); }
+  void set_goal(const Pose2d& pose) { tell(numbers::planner::goal, "set_goal", pose); }
   /// Plan from this pose instead of where the robot is.
-  void set_start(const Pose2d& pose) { tell(2, "set_start", pose); }
+  void set_start(const Pose2d& pose) { tell(numbers::planner::start, "set_start", pose); }
   /// The path.
-  auto get_waypoints() { return get<Waypoints>(1, "get_waypoints"); }
+  auto get_waypoints() { return get<Waypoints>(numbers::planner::get_waypoints, "get_waypoints"); }
   /// Let the robot drive, or stop it.
-  void enable(bool on) { ask(2, "enable", on); }
+  void enable(bool on) { ask(numbers::planner::enable, "enable", on); }
 };
 
 /// Recording to a file, and playing it back.
-struct Log : Device<45> {
+struct Log : Device<numbers::log::interface> {
   using Device::Device;
   /// Start or stop recording.
-  void set_write_state(bool on) { ask(1, "set_write_state", on); }
+  void set_write_state(bool on) { ask(numbers::log::set_write_state, "set_write_state", on); }
   /// Start or stop playing back.
-  void set_read_state(bool on) { ask(2, "set_read_state", on); }
-  auto get_state() { return get<LogState>(3, "get_state"); }
+  void set_read_state(bool on) { ask(numbers::log::set_read_state, "set_read_state", on); }
+  auto get_state() { return get<LogState>(numbers::log::get_state, "get_state"); }
   /// Play back from the start.
-  void rewind() { ask(4, "rewind"); }
-  void set_file_name(const std::string& name) { ask(5, "set_file_name", detail::text(name, "name", 255)); }
+  void rewind() { ask(numbers::log::rewind, "rewind"); }
+  void set_file_name(const std::string& name) {
+    ask(numbers::log::set_file_name, "set_file_name", detail::text(name, "name", 255));
+  }
 };
 
 /// Bytes whose meaning a driver and its clients agree on.
-struct Opaque : Device<51> {
+struct Opaque : Device<numbers::opaque::interface> {
   using Device::Device;
-  auto state() { return latest<OpaqueData>(1); }
-  void command(const Bytes& data) { tell(1, "command", data); }
-  Bytes request(const Bytes& data) { return get<OpaqueData>(1, "request", data).data; }
+  auto state() { return latest<OpaqueData>(numbers::opaque::state); }
+  void command(const Bytes& data) { tell(numbers::opaque::command, "command", data); }
+  Bytes request(const Bytes& data) { return get<OpaqueData>(numbers::opaque::request, "request", data).data; }
 };
 
 /// A chain of joints, numbered from 0; m or rad.
-struct Actarray : Device<53> {
+struct Actarray : Device<numbers::actarray::interface> {
   using Device::Device;
-  auto state() { return latest<ActarrayState>(1); }
-  void set_position(std::int32_t joint, float position) { tell(1, "set_position", joint, position); }
-  void set_positions(const std::vector<float>& positions) { tell(2, "set_positions", positions); }
-  void set_speed(std::int32_t joint, float speed) { tell(3, "set_speed", joint, speed); }
-  void set_speeds(const std::vector<float>& speeds) { tell(4, "set_speeds", speeds); }
+  auto state() { return latest<ActarrayState>(numbers::actarray::state); }
+  void set_position(std::int32_t joint, float position) {
+    tell(numbers::actarray::position, "set_position", ActarrayJointPosition{joint, position});
+  }
+  void set_positions(const std::vector<float>& positions) {
+    tell(numbers::actarray::multi_position, "set_positions", positions);
+  }
+  void set_speed(std::int32_t joint, float speed) {
+    tell(numbers::actarray::speed, "set_speed", ActarrayJointSpeed{joint, speed});
+  }
+  void set_speeds(const std::vector<float>& speeds) { tell(numbers::actarray::multi_speed, "set_speeds", speeds); }
   /// Move a joint to its home position; -1: all.
-  void home(std::int32_t joint = -1) { tell(5, "home", joint); }
+  void home(std::int32_t joint = -1) { tell(numbers::actarray::home, "home", joint); }
   /// Move a joint with a current, A; -1: all.
-  void set_current(std::int32_t joint, float current) { tell(6, "set_current", joint, current); }
-  void set_currents(const std::vector<float>& currents) { tell(7, "set_currents", currents); }
+  void set_current(std::int32_t joint, float current) {
+    tell(numbers::actarray::current, "set_current", ActarrayJointCurrent{joint, current});
+  }
+  void set_currents(const std::vector<float>& currents) {
+    tell(numbers::actarray::multi_current, "set_currents", currents);
+  }
   /// Power of all joints; they may move when it is switched on.
-  void set_power(bool on) { ask(1, "set_power", on); }
-  void set_brakes(bool on) { ask(2, "set_brakes", on); }
+  void set_power(bool on) { ask(numbers::actarray::power, "set_power", on); }
+  void set_brakes(bool on) { ask(numbers::actarray::brakes, "set_brakes", on); }
   /// Links, axes and limits.
-  auto get_geometry() { return get<ActarrayGeometry>(3, "get_geometry"); }
+  auto get_geometry() { return get<ActarrayGeometry>(numbers::actarray::get_geometry, "get_geometry"); }
   /// Speed of a joint's motions from now on.
-  void set_joint_speed(std::int32_t joint, float speed) { ask(4, "set_joint_speed", joint, speed); }
+  void set_joint_speed(std::int32_t joint, float speed) {
+    ask(numbers::actarray::set_speed, "set_joint_speed", ActarrayJointSpeed{joint, speed});
+  }
   void set_joint_acceleration(std::int32_t joint, float acceleration) {
-    ask(5, "set_joint_acceleration", joint, acceleration);
+    ask(numbers::actarray::set_acceleration, "set_joint_acceleration", ActarrayJointAcceleration{joint, acceleration});
   }
 };
 
 /// An arm, by the pose of its end effector in the robot's frame.
-struct Limb : Device<54> {
+struct Limb : Device<numbers::limb::interface> {
   using Device::Device;
-  auto state() { return latest<LimbState>(1); }
+  auto state() { return latest<LimbState>(numbers::limb::state); }
   /// Move to the home position.
-  void home() { tell(1, "home"); }
-  void stop() { tell(2, "stop"); }
+  void home() { tell(numbers::limb::home, "home"); }
+  void stop() { tell(numbers::limb::stop, "stop"); }
   void set_pose(const Point3d& position, const Point3d& approach, const Point3d& orientation) {
-    tell(3, "set_pose", position, approach, orientation);
+    tell(numbers::limb::set_pose, "set_pose", LimbPose{position, approach, orientation});
   }
   /// Move to a position, with any orientation.
-  void set_position(const Point3d& position) { tell(4, "set_position", position); }
+  void set_position(const Point3d& position) { tell(numbers::limb::set_position, "set_position", position); }
   /// Move along a straight line.
-  void move_along(const Point3d& direction, float length) { tell(5, "move_along", direction, length); }
+  void move_along(const Point3d& direction, float length) {
+    tell(numbers::limb::move_along, "move_along", LimbMove{direction, length});
+  }
   /// The arm may move when the power is switched on.
-  void set_power(bool on) { ask(1, "set_power", on); }
-  void set_brakes(bool on) { ask(2, "set_brakes", on); }
+  void set_power(bool on) { ask(numbers::limb::power, "set_power", on); }
+  void set_brakes(bool on) { ask(numbers::limb::brakes, "set_brakes", on); }
   /// Position of the base in the robot's frame.
-  auto get_geometry() { return get<Point3d>(3, "get_geometry"); }
+  auto get_geometry() { return get<Point3d>(numbers::limb::get_geometry, "get_geometry"); }
   /// Speed of the end effector from now on.
-  void set_speed(float speed) { ask(4, "set_speed", speed); }
+  void set_speed(float speed) { ask(numbers::limb::set_speed, "set_speed", speed); }
 };
 
 /// An inertial measurement unit.
-struct Imu : Device<60> {
+struct Imu : Device<numbers::imu::interface> {
   using Device::Device;
-  auto state() { return latest<Pose3d>(1); }
-  auto calibrated() { return latest<ImuCalibrated>(2); }
-  auto quaternion() { return latest<ImuQuaternion>(3); }
-  auto euler() { return latest<ImuEuler>(4); }
-  auto full_state() { return latest<ImuFullState>(5); }
+  auto state() { return latest<Pose3d>(numbers::imu::state); }
+  auto calibrated() { return latest<ImuCalibrated>(numbers::imu::calibrated); }
+  auto quaternion() { return latest<ImuQuaternion>(numbers::imu::quaternion); }
+  auto euler() { return latest<ImuEuler>(numbers::imu::euler); }
+  auto full_state() { return latest<ImuFullState>(numbers::imu::full_state); }
   /// Choose the data that is sent.
-  void set_data_kind(ImuDataKind kind) { ask(1, "set_data_kind", kind); }
+  void set_data_kind(ImuDataKind kind) { ask(numbers::imu::set_data_kind, "set_data_kind", kind); }
   /// The driver defines the number.
-  void reset_orientation(std::uint32_t value = 0) { ask(2, "reset_orientation", value); }
-  void reset_euler(const Pose3d& pose) { ask(3, "reset_euler", pose); }
+  void reset_orientation(std::uint32_t value = 0) { ask(numbers::imu::reset_orientation, "reset_orientation", value); }
+  void reset_euler(const Pose3d& pose) { ask(numbers::imu::reset_euler, "reset_euler", pose); }
 };
 
 /// Range sensors.
-struct Ranger : Device<62> {
+struct Ranger : Device<numbers::ranger::interface> {
   using Device::Device;
-  auto ranges() { return latest<RangerValues>(1); }
-  auto stamped_ranges() { return latest<RangerStampedValues>(2); }
-  auto intensities() { return latest<RangerValues>(3); }
-  auto stamped_intensities() { return latest<RangerStampedValues>(4); }
-  auto geometry_changed() { return latest<RangerGeometry>(5); }
-  auto get_geometry() { return get<RangerGeometry>(1, "get_geometry"); }
-  void set_power(bool on) { ask(2, "set_power", on); }
+  auto ranges() { return latest<RangerValues>(numbers::ranger::ranges); }
+  auto stamped_ranges() { return latest<RangerStampedValues>(numbers::ranger::stamped_ranges); }
+  auto intensities() { return latest<RangerValues>(numbers::ranger::intensities); }
+  auto stamped_intensities() { return latest<RangerStampedValues>(numbers::ranger::stamped_intensities); }
+  auto geometry_changed() { return latest<RangerGeometry>(numbers::ranger::geometry_changed); }
+  auto get_geometry() { return get<RangerGeometry>(numbers::ranger::get_geometry, "get_geometry"); }
+  void set_power(bool on) { ask(numbers::ranger::power, "set_power", on); }
   /// Whether intensities are sent.
-  void send_intensities(bool on) { ask(3, "send_intensities", on); }
+  void send_intensities(bool on) { ask(numbers::ranger::send_intensities, "send_intensities", on); }
   /// Returns the configuration in effect.
-  auto set_config(const RangerConfig& config) { return get<RangerConfig>(4, "set_config", config); }
-  auto get_config() { return get<RangerConfig>(5, "get_config"); }
+  auto set_config(const RangerConfig& config) {
+    return get<RangerConfig>(numbers::ranger::set_config, "set_config", config);
+  }
+  auto get_config() { return get<RangerConfig>(numbers::ranger::get_config, "get_config"); }
 };
 
 /// A map of shapes in layers.
-struct Vectormap : Device<63> {
+struct Vectormap : Device<numbers::vectormap::interface> {
   using Device::Device;
   /// Layers and bounds.
-  auto get_info() { return get<VectormapInfo>(1, "get_info"); }
+  auto get_info() { return get<VectormapInfo>(numbers::vectormap::get_info, "get_info"); }
   /// The shapes of a layer.
-  auto get_layer(const std::string& name) { return get<Layer>(3, "get_layer", Layer{name, {}}); }
+  auto get_layer(const std::string& name) {
+    return get<Layer>(numbers::vectormap::get_layer, "get_layer", Layer{name, {}});
+  }
   /// Replace the shapes of a layer.
-  void write_layer(const Layer& layer) { ask(4, "write_layer", layer); }
+  void write_layer(const Layer& layer) { ask(numbers::vectormap::write_layer, "write_layer", layer); }
 };
 
 }  // namespace player

@@ -1,111 +1,154 @@
-"""Modes, states and kinds with the numbers and names of the PlatformCtrl guide (4.2, 4.3, 6.3 and 6.4)."""
+"""Modes, states and kinds with the numbers and names of the PlatformCtrl guide. Made of the description of PlatformCtrl."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
 
-class MotionMode(IntEnum):
-    """What moves the platform (guide, 4.3)."""
-
-    NO = 0
-    JOYHARD = 1
-    JOYSOFT = 2
-    VEL = 3
-    AUTOMATIC = 4
-    PROGRAM = 5
-    POST_PROCESS_REPLAY = 6
-
-
 class OperationState(IntEnum):
-    """State of the platform (guide, 4.2)."""
+    """Operation state of the platform."""
 
     READY = 0
+    """Initialized, and waiting for a start."""
     RUNNING = 1
+    """A motion mode runs."""
     BROKEN = 2
+    """Paused; continues where it was."""
     NOT_INITIALIZED = 3
+    """Before the hardware was connected and initialized."""
 
 
 class EmergencyState(IntEnum):
     """State of the emergency stop."""
 
     NOT_ACTIVE = 0
+    """No emergency stop."""
     ACTIVE = 1
+    """The platform is in its secure state."""
     RESET = 2
+    """The stop was released, and the safety system is being reset."""
+
+
+class MotionMode(IntEnum):
+    """Source of the platform's motion."""
+
+    NO = 0
+    """Motion commands have no effect."""
+    JOYHARD = 1
+    """A remote controller."""
+    JOYSOFT = 2
+    """Velocities of the platform, as from a joystick on a screen."""
+    VEL = 3
+    """Velocities of the platform or of its wheels."""
+    AUTOMATIC = 4
+    """Targets, paths and stations."""
+    PROGRAM = 5
+    """The tasks of a program."""
+    POST_PROCESS_REPLAY = 6
+    """A recording."""
 
 
 class PlannerState(IntEnum):
-    """State of the planner."""
+    """Progress of the path planner, as the status telegram gives it."""
 
     STANDBY = 0
+    """No plan is needed."""
     PLANNING = 1
+    """A plan is requested; it starts when the platform stands."""
     NO_PATH = 2
+    """No path was found."""
     PATH_FOUND = 3
+    """A path was found."""
     COLLISION_START = 4
+    """Collision at the start."""
     COLLISION_TARGET = 5
-
-
-class ApplicationError(IntEnum):
-    """Error of an application."""
-
-    NONE = 0
-    DOCKING = 1
+    """Collision at the target."""
 
 
 class Motor(IntEnum):
-    """A driven wheel."""
+    """A drive motor, by its node on the platform's CAN bus."""
 
     RIGHT = 1
+    """The right one."""
     LEFT = 2
+    """The left one."""
 
 
 class Board(IntEnum):
     """A board with digital outputs."""
 
     IO = 0
+    """The general I/O board."""
     RELAY = 1
+    """The relay board."""
 
 
-class MouseButton(IntEnum):
-    """Places the obstacle of the mouse, or removes it."""
+class ApplicationError(IntEnum):
+    """What failed beside driving, as the status telegram gives it."""
 
-    RBUTTON_DOWN = 2
-    RBUTTON_UP = 5
-
-
-class PostProcessEvent(IntEnum):
-    """What to do with a recording."""
-
-    START_RECORDING = 1
-    STOP_RECORDING = 2
-    START_REPLAY = 3
-    STOP_REPLAY = 4
-    BREAK_REPLAY = 5
-    CONTINUE_REPLAY = 6
+    NONE = 0
+    """No error."""
+    DOCKING = 1
+    """Docking at the charging station."""
 
 
 class ParameterCategory(IntEnum):
-    """What a parameter belongs to."""
+    """Group of the user interface that a parameter belongs to."""
 
     GEOM = 0
+    """Dimensions of the platform."""
     PLANNING = 1
+    """Planning of paths."""
     IPO = 2
+    """Interpolation of motions."""
     LOCALIZATION = 3
+    """Localization."""
     TRACKING_DETECTION = 4
+    """Tracking and detection."""
     COLLISION = 5
+    """Avoidance of collisions."""
     SURVEILLANCE = 6
+    """Guarding."""
     MOTION_CTRL = 7
+    """Control of motions."""
     MAPPING = 8
+    """Making of maps."""
     USONIC = 9
+    """Poses of the ultrasonic sensors."""
     INFRARED = 10
+    """Infrared sensors."""
 
 
 class ParameterType(IntEnum):
     """Type of a parameter's value."""
 
     BOOLEAN = 0
+    """True or false."""
     INTEGER = 1
+    """A whole number."""
     DOUBLE = 2
+    """A number."""
+
+
+class MouseButton(IntEnum):
+    """Event of the mouse."""
+
+    RBUTTON_DOWN = 2
+    """Places the obstacle."""
+    RBUTTON_UP = 5
+    """Removes the obstacle."""
+
+
+class PostProcessEvent(IntEnum):
+    """Action on a recording."""
+
+    START_RECORDING = 1
+    STOP_RECORDING = 2
+    START_REPLAY = 3
+    STOP_REPLAY = 4
+    BREAK_REPLAY = 5
+    """Pause the replay."""
+    CONTINUE_REPLAY = 6
 
 
 class GraphicalKind(IntEnum):
@@ -126,6 +169,7 @@ class GraphicalKind(IntEnum):
     FRAME_PLTF = 12
     CIRCLE = 13
     STRING = 14
+    """Text; its layout is not in the guide's table of categories."""
     ELLIPSE = 15
     NUM_LABEL = 16
     POINT_PIXEL = 17

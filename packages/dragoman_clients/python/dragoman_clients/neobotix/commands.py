@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Callable, TypeVar, Union
+from typing import Annotated, Union
 
 from .. import checks
 from ..cli import FromFile, Group
-from ..core import Request, nothing
+from ..core import Request
 from ..errors import BadArgument
-from ..fields import Codec, Coded, Raw, Scaled
 from ..table import Table
+from . import bodies as b
+from . import messages as m
 from .codes import Board, MotionMode, Motor, MouseButton, PostProcessEvent
 from .documents import Map, Program, Roadmap
 from .replies import Camera, CanMessage, DebugData, Document, Parameter, Pose, Position, Status
-from .wire import BYTE, DEGREE, DIALECT, INT, MAX_DATA_LEN, MAX_NAME_LEN, Text, decode
-
-T = TypeVar("T")
+from .wire import MAX_NAME_LEN
 
 COMMANDS = Table()
 
@@ -24,57 +23,38 @@ MAX_TEXT_LEN = 64 << 10
 MAX_PATH_LEN = 10000
 MAX_CAN_ID = (1 << 29) - 1
 
-_NAME = Text(MAX_NAME_LEN)
-_DOCUMENT = Text(MAX_DATA_LEN)
-_MM = Scaled(INT, 1000)
-_MDEG = Scaled(INT, 1000 * DEGREE)
 
-
-def _send(name: str, number: int, *values: tuple[str, Codec, Any], answered: bool = False) -> Request[None]:
-    return Request(name, number, _pack(*values), answered, nothing)
-
-
-def _ask(name: str, number: int, read: Callable[[bytes], T], *values: tuple[str, Codec, Any]) -> Request[T]:
-    return Request(name, number, _pack(*values), True, read)
-
-
-def _reader(name: str, kind: Any, checked: bool = False) -> Callable[[bytes], Any]:
-    return lambda data: decode(kind, data, name, checked)
-
-
-def _pack(*values: tuple[str, Codec, Any]) -> bytes:
-    out = bytearray()
-    for what, codec, value in values:
-        codec.write(value, out, what)
-    return bytes(out)
-
-
-def _frame(x: float, y: float, angle: float) -> list[tuple[str, Codec, Any]]:
-    return [("x", _MM, x), ("y", _MM, y), ("angle", _MDEG, angle)]
+def _short(value: str, what: str, maximum: int = MAX_NAME_LEN) -> str:
+    checks.text(value, what, maximum)
+    return value
 
 
 def _named(value: str, what: str) -> str:
     if value == "":
         raise BadArgument(f"{what} must not be empty")
-    return value
+    return _short(value, what)
+
+
+def _can_id(id: int) -> int:
+    return checks.integer(id, "id", 0, MAX_CAN_ID)
 
 
 @COMMANDS.command
 def connect_to_pltf() -> Request[None]:
     """Connect the platform's CAN nodes, and test them."""
-    return _send("connect_to_pltf", 0)
+    return m.CONNECT_TO_PLTF()
 
 
 @COMMANDS.command
 def shutdown_pltf() -> Request[None]:
     """Disconnect the CAN nodes."""
-    return _send("shutdown_pltf", 1)
+    return m.SHUTDOWN_PLTF()
 
 
 @COMMANDS.command
 def init_pltf() -> Request[None]:
     """Initialize the hardware, and test the platform."""
-    return _send("init_pltf", 2)
+    return m.INIT_PLTF()
 
 
 @COMMANDS.command
@@ -84,12 +64,7 @@ def set_brake(motor: Motor, released: bool) -> Request[None]:
     motor: the motor
     released: whether the wheel is free
     """
-    return _send(
-        "set_brake",
-        3,
-        ("motor", Coded(Motor, BYTE), checks.code(motor, Motor, "motor")),
-        ("released", BYTE, int(checks.flag(released, "released"))),
-    )
+    return m.SET_BRAKE(b.SetBrake(checks.code(motor, Motor, "motor"), released))
 
 
 @COMMANDS.command
@@ -100,13 +75,7 @@ def set_digout(board: Board, channel: int, high: bool) -> Request[None]:
     channel: address of the channel
     high: whether it is high
     """
-    return _send(
-        "set_digout",
-        4,
-        ("board", INT, int(checks.code(board, Board, "board"))),
-        ("channel", INT, channel),
-        ("high", BYTE, int(checks.flag(high, "high"))),
-    )
+    return m.SET_DIGOUT(b.SetDigitalOutput(checks.code(board, Board, "board"), channel, high))
 
 
 @COMMANDS.command
@@ -115,13 +84,13 @@ def start_ultrasonic(channel: int) -> Request[None]:
 
     channel: address of the active channel; Dragoman's platforms take a bit mask
     """
-    return _send("start_ultrasonic", 5, ("channel", INT, channel))
+    return m.START_ULTRASONIC(b.StartUltrasonic(channel))
 
 
 @COMMANDS.command
 def stop_ultrasonic() -> Request[None]:
     """Stop measuring with ultrasonic sensors."""
-    return _send("stop_ultrasonic", 6)
+    return m.STOP_ULTRASONIC()
 
 
 @COMMANDS.command
@@ -130,7 +99,7 @@ def add_can_listening_id(id: int) -> Request[None]:
 
     id: CAN id
     """
-    return _send("add_can_listening_id", 7, ("id", INT, checks.integer(id, "id", 0, MAX_CAN_ID)))
+    return m.ADD_CAN_LISTENING_ID(b.CanId(_can_id(id)))
 
 
 @COMMANDS.command
@@ -139,7 +108,7 @@ def remove_can_listening_id(id: int) -> Request[None]:
 
     id: CAN id
     """
-    return _send("remove_can_listening_id", 8, ("id", INT, checks.integer(id, "id", 0, MAX_CAN_ID)))
+    return m.REMOVE_CAN_LISTENING_ID(b.CanId(_can_id(id)))
 
 
 @COMMANDS.command
@@ -149,7 +118,7 @@ def send_can_message(id: int, data: bytes) -> Request[None]:
     id: CAN id
     data: eight bytes; hexadecimal on the command line
     """
-    return _send("send_can_message", 9, ("id", INT, checks.integer(id, "id", 0, MAX_CAN_ID)), ("data", Raw(8), data))
+    return m.SEND_CAN_MESSAGE(b.SendCanMessage(_can_id(id), data))
 
 
 @COMMANDS.command
@@ -158,36 +127,31 @@ def get_can_messages(delete: bool = True) -> Request[list[CanMessage]]:
 
     delete: whether they are deleted after reading
     """
-    return _ask(
-        "get_can_messages",
-        10,
-        _reader("get_can_messages", list[CanMessage]),
-        ("delete", BYTE, int(checks.flag(delete, "delete"))),
-    )
+    return m.GET_CAN_MESSAGES(b.GetCanMessages(delete))
 
 
 @COMMANDS.command
 def start() -> Request[None]:
     """Start the motion mode."""
-    return _send("start", 11)
+    return m.START()
 
 
 @COMMANDS.command
 def break_() -> Request[None]:
     """Pause the motion."""
-    return _send("break", 12)
+    return m.BREAK()
 
 
 @COMMANDS.command
 def continue_() -> Request[None]:
     """Continue after a pause."""
-    return _send("continue", 13)
+    return m.CONTINUE()
 
 
 @COMMANDS.command
 def stop() -> Request[None]:
     """Stop the motion mode."""
-    return _send("stop", 14)
+    return m.STOP()
 
 
 @COMMANDS.command
@@ -196,25 +160,25 @@ def set_mode(mode: MotionMode) -> Request[None]:
 
     mode: the motion mode
     """
-    return _send("set_mode", 15, ("mode", INT, int(checks.code(mode, MotionMode, "mode"))))
+    return m.SET_MODE(b.SetMode(checks.code(mode, MotionMode, "mode")))
 
 
 @COMMANDS.command
 def exit() -> Request[None]:
     """Shut the platform down."""
-    return _send("exit", 16)
+    return m.EXIT()
 
 
 @COMMANDS.command
 def close_socket() -> Request[None]:
     """Let the platform close the connection."""
-    return _send("close_socket", 17)
+    return m.CLOSE_SOCKET()
 
 
 @COMMANDS.command
 def get_status() -> Request[Status]:
     """Status of the platform."""
-    return _ask("get_status", 18, _reader("get_status", Status, checked=True))
+    return m.GET_STATUS()
 
 
 @COMMANDS.command
@@ -231,7 +195,7 @@ def move_path(
         one if isinstance(one, Pose) else Pose(*checks.numbers(one, f"path[{place}]", 3))
         for place, one in enumerate(path)
     ]
-    return _send("move_path", 19, ("path", DIALECT.codec(list[Pose]), poses))
+    return m.MOVE_PATH(b.MovePath(poses))
 
 
 @COMMANDS.command
@@ -240,7 +204,7 @@ def move_to_station(station: str) -> Request[None]:
 
     station: name of the station
     """
-    return _send("move_to_station", 20, ("station", _NAME, _named(station, "station")))
+    return m.MOVE_TO_STATION(b.MoveToStation(_named(station, "station")))
 
 
 @COMMANDS.command
@@ -251,7 +215,7 @@ def move_abs(x: float, y: float, angle: float) -> Request[None]:
     y: position, m
     angle: direction, rad
     """
-    return _send("move_abs", 21, *_frame(x, y, angle))
+    return m.MOVE_ABS(Pose(x, y, angle))
 
 
 @COMMANDS.command
@@ -262,7 +226,7 @@ def move_rel(x: float, y: float, angle: float) -> Request[None]:
     y: position, m
     angle: direction, rad
     """
-    return _send("move_rel", 22, *_frame(x, y, angle))
+    return m.MOVE_REL(Pose(x, y, angle))
 
 
 @COMMANDS.command
@@ -272,7 +236,7 @@ def move_vel_wheel(right: float, left: float) -> Request[None]:
     right: speed of the right wheel, m/s
     left: speed of the left wheel, m/s
     """
-    return _send("move_vel_wheel", 23, ("right", _MM, right), ("left", _MM, left))
+    return m.MOVE_VEL_WHEEL(b.MoveWheelVelocity(right, left))
 
 
 @COMMANDS.command
@@ -283,11 +247,8 @@ def move_vel(translation: float, rotation: float, lateral: float = 0.0) -> Reque
     rotation: counter-clockwise, rad/s
     lateral: to the left, m/s; only omnidirectional platforms of Dragoman understand it
     """
-    velocities: list[tuple[str, Codec, Any]] = [("translation", _MM, translation), ("rotation", _MM, rotation)]
-    if checks.number(lateral, "lateral"):
-        # The guide's telegram ends before it.
-        velocities.append(("lateral", _MM, lateral))
-    return _send("move_vel", 24, *velocities)
+    # The guide's telegram ends before the lateral velocity.
+    return m.MOVE_VEL(b.MoveVelocity(translation, rotation, checks.number(lateral, "lateral") or None))
 
 
 @COMMANDS.command
@@ -297,43 +258,43 @@ def set_map(document: Annotated[Union[Map, str], FromFile()], name: str) -> Requ
     document: the map, or its XML text; a file on the command line
     name: name of the map
     """
-    return _send("set_map", 25, ("name", _NAME, _named(name, "name")), ("document", _DOCUMENT, Map.checked(document)))
+    return m.SET_MAP(b.NamedDocument(_named(name, "name"), Map.checked(document)))
 
 
 @COMMANDS.command
 def get_map() -> Request[Document]:
     """The active map."""
-    return _ask("get_map", 26, _reader("get_map", Document))
+    return m.GET_MAP()
 
 
 @COMMANDS.command
 def load_map() -> Request[None]:
     """Load the map from the platform's disk."""
-    return _send("load_map", 27)
+    return m.LOAD_MAP()
 
 
 @COMMANDS.command
 def save_map() -> Request[None]:
     """Save the map to the platform's disk."""
-    return _send("save_map", 28)
+    return m.SAVE_MAP()
 
 
 @COMMANDS.command
 def mapping_start() -> Request[None]:
     """Start mapping."""
-    return _send("mapping_start", 29)
+    return m.MAPPING_START()
 
 
 @COMMANDS.command
 def mapping_reset() -> Request[None]:
     """Delete the mapped lines."""
-    return _send("mapping_reset", 30)
+    return m.MAPPING_RESET()
 
 
 @COMMANDS.command
 def mapping_stop() -> Request[None]:
     """Stop mapping."""
-    return _send("mapping_stop", 31)
+    return m.MAPPING_STOP()
 
 
 @COMMANDS.command
@@ -343,27 +304,25 @@ def set_roadmap(document: Annotated[Union[Roadmap, str], FromFile()], name: str)
     document: the roadmap, or its XML text; a file on the command line
     name: name of the roadmap
     """
-    return _send(
-        "set_roadmap", 32, ("name", _NAME, _named(name, "name")), ("document", _DOCUMENT, Roadmap.checked(document))
-    )
+    return m.SET_ROADMAP(b.NamedDocument(_named(name, "name"), Roadmap.checked(document)))
 
 
 @COMMANDS.command
 def get_roadmap() -> Request[Document]:
     """The active roadmap."""
-    return _ask("get_roadmap", 33, _reader("get_roadmap", Document))
+    return m.GET_ROADMAP()
 
 
 @COMMANDS.command
 def load_roadmap() -> Request[None]:
     """Load the roadmap from the platform's disk."""
-    return _send("load_roadmap", 34)
+    return m.LOAD_ROADMAP()
 
 
 @COMMANDS.command
 def save_roadmap() -> Request[None]:
     """Save the roadmap to the platform's disk."""
-    return _send("save_roadmap", 35)
+    return m.SAVE_ROADMAP()
 
 
 @COMMANDS.command
@@ -374,7 +333,7 @@ def set_frm_pltf(x: float, y: float, angle: float) -> Request[None]:
     y: position, m
     angle: direction, rad
     """
-    return _send("set_frm_pltf", 36, *_frame(x, y, angle))
+    return m.SET_FRM_PLTF(Pose(x, y, angle))
 
 
 @COMMANDS.command
@@ -390,7 +349,7 @@ def set_pltf_param(key: str, value: Union[str, bool, int, float]) -> Request[Non
         text = value
     else:
         text = f"{checks.number(value, 'value'):.15g}"
-    return _send("set_pltf_param", 37, ("key", _NAME, _named(key, "key")), ("value", _NAME, text))
+    return m.SET_PLTF_PARAM(b.SetParameter(_named(key, "key"), _short(text, "value")))
 
 
 @COMMANDS.command
@@ -399,13 +358,13 @@ def get_pltf_param(key: str) -> Request[Parameter]:
 
     key: its name, e.g. IpoTransVel
     """
-    return _ask("get_pltf_param", 38, _reader("get_pltf_param", Parameter), ("key", _NAME, _named(key, "key")))
+    return m.GET_PLTF_PARAM(b.GetParameter(_named(key, "key")))
 
 
 @COMMANDS.command
 def get_pltf_param_vec() -> Request[list[Parameter]]:
     """All parameters."""
-    return _ask("get_pltf_param_vec", 39, _reader("get_pltf_param_vec", list[Parameter]))
+    return m.GET_PLTF_PARAM_VEC()
 
 
 @COMMANDS.command
@@ -414,25 +373,25 @@ def set_program(document: Annotated[Union[Program, str], FromFile()]) -> Request
 
     document: the program, or its XML text; a file on the command line
     """
-    return _send("set_program", 40, ("document", _DOCUMENT, Program.checked(document)))
+    return m.SET_PROGRAM(Program.checked(document))
 
 
 @COMMANDS.command
 def get_program() -> Request[str]:
     """The program: its XML text."""
-    return _ask("get_program", 41, _reader("get_program", str))
+    return m.GET_PROGRAM()
 
 
 @COMMANDS.command
 def load_program() -> Request[None]:
     """Load the program from the platform's disk."""
-    return _send("load_program", 42)
+    return m.LOAD_PROGRAM()
 
 
 @COMMANDS.command
 def save_program() -> Request[None]:
     """Save the program to the platform's disk."""
-    return _send("save_program", 43)
+    return m.SAVE_PROGRAM()
 
 
 @COMMANDS.command
@@ -441,7 +400,7 @@ def speak_text(text: str) -> Request[None]:
 
     text: the text
     """
-    return _send("speak_text", 44, ("text", Text(MAX_TEXT_LEN), text))
+    return m.SPEAK_TEXT(b.SpeakText(_short(text, "text", MAX_TEXT_LEN)))
 
 
 @COMMANDS.command
@@ -450,7 +409,7 @@ def play_sound(file_name: str) -> Request[None]:
 
     file_name: name of the file on the platform
     """
-    return _send("play_sound", 45, ("file_name", _NAME, _named(file_name, "file_name")))
+    return m.PLAY_SOUND(b.FileName(_named(file_name, "file_name")))
 
 
 @COMMANDS.command
@@ -459,7 +418,7 @@ def grab_image(file_name: str) -> Request[None]:
 
     file_name: name of the file on the platform
     """
-    return _send("grab_image", 46, ("file_name", _NAME, _named(file_name, "file_name")))
+    return m.GRAB_IMAGE(b.FileName(_named(file_name, "file_name")))
 
 
 @COMMANDS.command
@@ -468,7 +427,7 @@ def set_pos_head_drive(angle: float) -> Request[None]:
 
     angle: rad; sent as whole degrees
     """
-    return _send("set_pos_head_drive", 47, ("angle", Scaled(INT, DEGREE), angle))
+    return m.SET_POS_HEAD_DRIVE(b.HeadPosition(angle))
 
 
 @COMMANDS.command
@@ -477,7 +436,7 @@ def set_vel_head_drive(velocity: float) -> Request[None]:
 
     velocity: rad/s; sent as hundredths of a degree per second
     """
-    return _send("set_vel_head_drive", 48, ("velocity", Scaled(INT, 100 * DEGREE), velocity))
+    return m.SET_VEL_HEAD_DRIVE(b.HeadVelocity(velocity))
 
 
 @COMMANDS.command
@@ -486,37 +445,37 @@ def set_pos_pan_tilt_camera(position: str) -> Request[None]:
 
     position: in the camera's own format
     """
-    return _send("set_pos_pan_tilt_camera", 49, ("position", Text(MAX_TEXT_LEN), position))
+    return m.SET_POS_PAN_TILT_CAMERA(b.PanTiltPosition(_short(position, "position", MAX_TEXT_LEN)))
 
 
 @COMMANDS.command
 def get_debug_data() -> Request[DebugData]:
     """Debug data."""
-    return _ask("get_debug_data", 50, _reader("get_debug_data", DebugData, checked=True))
+    return m.GET_DEBUG_DATA()
 
 
 @COMMANDS.command
 def debug1() -> Request[None]:
     """Debug command 1; raises the user event debug1 on Dragoman's platforms."""
-    return _send("debug1", 51)
+    return m.DEBUG1()
 
 
 @COMMANDS.command
 def debug2() -> Request[None]:
     """Debug command 2; raises the user event debug2 on Dragoman's platforms."""
-    return _send("debug2", 52)
+    return m.DEBUG2()
 
 
 @COMMANDS.command
 def debug3() -> Request[None]:
     """Debug command 3; raises the user event debug3 on Dragoman's platforms."""
-    return _send("debug3", 53)
+    return m.DEBUG3()
 
 
 @COMMANDS.command
 def debug4() -> Request[None]:
     """Debug command 4; raises the user event debug4 on Dragoman's platforms."""
-    return _send("debug4", 54)
+    return m.DEBUG4()
 
 
 @COMMANDS.command
@@ -527,21 +486,19 @@ def mouse_move(x: float, y: float, button: MouseButton) -> Request[None]:
     y: position in the world, m
     button: down places it, up removes it
     """
-    return _send(
-        "mouse_move", 55, ("x", _MM, x), ("y", _MM, y), ("button", INT, int(checks.code(button, MouseButton, "button")))
-    )
+    return m.MOUSE_MOVE(b.MouseMove(x, y, checks.code(button, MouseButton, "button")))
 
 
 @COMMANDS.command
 def set_log_enabled() -> Request[None]:
     """Enable logging; the original does not use it."""
-    return _send("set_log_enabled", 56)
+    return m.SET_LOG_ENABLED()
 
 
 @COMMANDS.command
 def set_post_process_filename() -> Request[None]:
     """Set the file of recordings; the original does not use it."""
-    return _send("set_post_process_filename", 57)
+    return m.SET_POST_PROCESS_FILENAME()
 
 
 @COMMANDS.command
@@ -550,16 +507,16 @@ def set_event(event: PostProcessEvent) -> Request[None]:
 
     event: what to do
     """
-    return _send("set_event", 58, ("event", INT, int(checks.code(event, PostProcessEvent, "event"))))
+    return m.SET_EVENT(b.SetEvent(checks.code(event, PostProcessEvent, "event")))
 
 
 @COMMANDS.command
 def get_camera() -> Request[Camera]:
     """Address of the camera."""
-    return _ask("get_camera", 59, _reader("get_camera", Camera))
+    return m.GET_CAMERA()
 
 
 @COMMANDS.command
 def get_position() -> Request[Position]:
     """Position and velocities."""
-    return _ask("get_position", 74, _reader("get_position", Position))
+    return m.GET_POSITION()

@@ -1,11 +1,11 @@
-"""What reply telegrams contain (PlatformCtrl guide, 6.4), field by field in the order of the wire."""
+"""What replies contain, in the order of the wire; m, rad, s. Made of the description of PlatformCtrl."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Optional, Union
 
-from ..fields import Boolean, Coded, Raw, Repeat, Scaled, ScaledReal
+from ..fields import Coded, Raw, Repeat, Scaled, ScaledReal
 from .codes import (
     ApplicationError,
     EmergencyState,
@@ -13,67 +13,194 @@ from .codes import (
     GraphicalKind,
     MotionMode,
     OperationState,
-    ParameterCategory,
-    ParameterType,
     PlannerState,
 )
-from .wire import (
-    BYTE,
-    DIALECT,
-    DOUBLE,
-    INT,
-    INT16,
-    Byte,
-    Degrees,
-    Int,
-    Ints4,
-    Ints8,
-    Millidegrees,
-    Millimetres,
-    Radians,
-    Thousandths,
-)
+from .parameter import Parameter as Parameter
+from .wire import BOOL, DEGREE, DIALECT, F64, I16, I32, U8
 
 
 @dataclass(frozen=True)
 class Pose:
-    """A pose: in the world, for relative motions in the platform's frame."""
+    """A pose: of CMD_MOVE_ABS and CMD_SET_FRM_PLTF in the world, of CMD_MOVE_REL in the platform's frame."""
 
-    x: Millimetres
-    y: Millimetres
-    angle: Millidegrees
+    x: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
+    y: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
+    angle: Annotated[float, Scaled(I32, 1000 * DEGREE)]
+    """Counter-clockwise from the x axis, rad."""
 
 
 @dataclass(frozen=True)
-class Point:
-    """A point, m."""
+class Camera:
+    """Reply to CMD_GET_CAMERA."""
 
-    x: Millimetres
-    y: Millimetres
+    address: str
+    """IP address."""
+    id: str
+    """Id."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """Reply to CMD_GET_MAP and CMD_GET_ROADMAP."""
+
+    character_count: Annotated[int, U8]
+    """Characters of the name, modulo 256; the name has a length of its own."""
+    xml: str
+    """XML-document."""
+    name: str
+    """Name of the map or roadmap."""
+
+
+@dataclass(frozen=True)
+class CanMessage:
+    """A stored CAN message."""
+
+    time_stamp: Annotated[float, F64]
+    """Time of reception. The guide has no unit; unchecked: it may be NaN or infinite."""
+    id: Annotated[int, I32]
+    """CAN id."""
+    data: Annotated[bytes, Raw(8)]
+    """Data."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """Reply to CMD_GET_POSITION. Doubles are unchecked: they may be NaN or infinite."""
+
+    x: Annotated[float, Scaled(I32, 1000)]
+    """Estimated, in the world, m."""
+    y: Annotated[float, Scaled(I32, 1000)]
+    """Estimated, in the world, m."""
+    angle: Annotated[float, F64]
+    """From the x axis, rad."""
+    translation: Annotated[float, ScaledReal(F64, 1000)]
+    """Forwards, m/s."""
+    rotation: Annotated[float, F64]
+    """Counter-clockwise, rad/s."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """Reply to CMD_GET_STATUS, in the order of the wire. By default poses and points are in the world. Latitude and longitude are unchecked: they may be NaN or infinite."""
+
+    commanded: Pose
+    """Reference pose."""
+    estimated: Pose
+    """Estimated pose."""
+    covariance: Covariance
+    """Uncertainty of the estimated pose."""
+    scan: list[ScanPoint]
+    """Scan points of the laser."""
+    reflectors: list[Point]
+    """Reflectors observed."""
+    lines: list[Line]
+    """Lines observed."""
+    circles: list[Circle]
+    """Circles observed."""
+    corners: list[Point]
+    """Corners observed."""
+    path: list[Point]
+    """Interpolated path."""
+    joystick_buttons: list[bool]
+    """Buttons of the joystick, true if pressed."""
+    velocity: Velocity
+    """Currently commanded velocities."""
+    relay_board: RelayBoard
+    """The relay board."""
+    io_board: IoBoard
+    """The general I/O board."""
+    motors: MotorBoards
+    """The two drives."""
+    ultrasonic: Annotated[tuple[float, ...], Repeat(Scaled(I32, 1000), 16)]
+    """Distances of sensors 1 to 16, m."""
+    ultrasonic_board: UltrasonicBoard
+    """Other data of the ultrasonic board."""
+    radar_board: RadarBoard
+    """Radar sensors."""
+    latitude: Annotated[float, F64]
+    """GPS; the guide has no unit."""
+    longitude: Annotated[float, F64]
+    """GPS; the guide has no unit."""
+    gyro: Gyro
+    """Gyro and acceleration sensors."""
+    is_initialized: bool
+    """Whether the platform is initialized."""
+    is_target_reached: bool
+    """Whether the target is reached."""
+    motion_mode: Annotated[Union[MotionMode, int], Coded(MotionMode, U8)]
+    """Active motion mode."""
+    operation_state: Annotated[Union[OperationState, int], Coded(OperationState, U8)]
+    """Operation state."""
+    emergency_state: Annotated[Union[EmergencyState, int], Coded(EmergencyState, I32)]
+    """The emergency stop."""
+    application_mode: Annotated[int, U8]
+    """Mode of a local application; not used."""
+    planner_state: Annotated[Union[PlannerState, int], Coded(PlannerState, I32)]
+    """State of the planner."""
+    time_stamp: Annotated[int, I32]
+    """Time stamp of this message; the guide has no unit."""
+    application_error: Annotated[Union[ApplicationError, int], Coded(ApplicationError, I32)]
+    """Error of an application."""
+    is_docked: bool
+    """Whether it is docked to the charging station."""
+    is_localization_lost: bool
+    """Whether the localization is lost."""
+    is_colliding: bool
+    """Whether there is a collision."""
+    lookup_percent: Annotated[int, U8]
+    """Calculated part of the lookup data; 0: complete, or nothing to do, %."""
+    infrared: Annotated[tuple[bool, ...], Repeat(BOOL, 4)]
+    """Infrared sensors 1 to 4, true if active."""
+    siren: bool
+    """Whether the siren is enabled."""
+    flash_light: bool
+    """Whether the flash light is enabled."""
+    head_angle: Annotated[float, Scaled(I32, DEGREE)]
+    """Angle of the head, rad."""
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """Uncertainty of the pose."""
+
+    principal: Annotated[float, Scaled(I32, 1000)]
+    """Deviation along the principal axis, m."""
+    minor: Annotated[float, Scaled(I32, 1000)]
+    """Deviation along the minor axis, m."""
+    angle: Annotated[float, Scaled(I32, 1000 * DEGREE)]
+    """Deviation of the angle, rad."""
+    principal_axis: Annotated[float, Scaled(I32, 1000 * DEGREE)]
+    """Direction of the principal axis, rad."""
 
 
 @dataclass(frozen=True)
 class ScanPoint:
-    """A point of a scan in the world, m."""
+    """A scan point, in INT16s."""
 
-    x: Annotated[float, Scaled(INT16, 1000)]
-    y: Annotated[float, Scaled(INT16, 1000)]
+    x: Annotated[float, Scaled(I16, 1000)]
+    """Position, m."""
+    y: Annotated[float, Scaled(I16, 1000)]
+    """Position, m."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """Position in the map, mm."""
+
+    x: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
+    y: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """An observed line in the platform's frame; its end comes first."""
+    """An observed line, in the platform's frame. The target comes first."""
 
     target: Point
     source: Point
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A straight line in the world."""
-
-    source: Point
-    target: Point
 
 
 @dataclass(frozen=True)
@@ -81,308 +208,278 @@ class Circle:
     """An observed circle."""
 
     center: Point
-    radius: Millimetres
-
-
-@dataclass(frozen=True)
-class Covariance:
-    """Uncertainty of the estimated pose."""
-
-    principal: Millimetres
-    """Deviation along the principal axis, m."""
-    minor: Millimetres
-    """Deviation along the minor axis, m."""
-    angle: Millidegrees
-    """Deviation of the angle, rad."""
-    principal_axis: Millidegrees
-    """Direction of the principal axis, rad."""
+    radius: Annotated[float, Scaled(I32, 1000)]
+    """Radius, m."""
 
 
 @dataclass(frozen=True)
 class Velocity:
-    """Commanded velocities."""
+    """Velocities of the platform."""
 
-    translation: Thousandths
-    """m/s."""
-    rotation: Thousandths
-    """rad/s."""
+    translation: Annotated[float, Scaled(I32, 1000)]
+    """Forwards, m/s."""
+    rotation: Annotated[float, Scaled(I32, 1000)]
+    """Counter-clockwise, a thousandth of a radian per second, rad/s."""
 
 
 @dataclass(frozen=True)
 class RelayBoard:
-    """The relay board; the guide has no units."""
+    """The relay board; no units in the guide."""
 
-    digital_in: Int
-    status: Int
-    analog_in: Ints8
-    optical_distance: Ints4
+    digital_in: Annotated[int, I32]
+    """Digital inputs."""
+    status: Annotated[int, I32]
+    """Status of the board."""
+    analog_in: Annotated[tuple[int, ...], Repeat(I32, 8)]
+    """Analog inputs 1 to 8."""
+    optical_distance: Annotated[tuple[int, ...], Repeat(I32, 4)]
+    """Distances of the optical sensors."""
 
 
 @dataclass(frozen=True)
 class IoBoard:
-    """The general I/O board; the guide has no units. Dragoman's platforms have mV."""
+    """The general I/O board; no units in the guide."""
 
-    battery_voltage: Int
-    digital_in: Int
-    digital_out: Int
-    status: Int
-    analog_in: Ints8
+    battery_voltage: Annotated[int, I32]
+    """Voltage of the battery."""
+    digital_in: Annotated[int, I32]
+    """Digital inputs."""
+    digital_out: Annotated[int, I32]
+    """Digital outputs."""
+    status: Annotated[int, I32]
+    """Status of the board."""
+    analog_in: Annotated[tuple[int, ...], Repeat(I32, 8)]
+    """Analog inputs 1 to 8."""
+
+
+@dataclass(frozen=True)
+class AnalogBoard:
+    """Status and analog inputs of a board."""
+
+    status: Annotated[int, I32]
+    """Status of the board."""
+    analog_in: Annotated[tuple[int, ...], Repeat(I32, 8)]
+    """Analog inputs 1 to 8."""
 
 
 @dataclass(frozen=True)
 class MotorBoards:
-    """The boards of the drives; the guide has no units."""
+    """Motor control boards; no units in the guide."""
 
-    right_status: Int
-    left_status: Int
-    right_temperature: Int
-    left_temperature: Int
+    right_status: Annotated[int, I32]
+    """Status of the right one."""
+    left_status: Annotated[int, I32]
+    """Status of the left one."""
+    right_temperature: Annotated[int, I32]
+    """Temperature of the right one."""
+    left_temperature: Annotated[int, I32]
+    """Temperature of the left one."""
 
 
 @dataclass(frozen=True)
 class UltrasonicBoard:
     """Analog inputs and status of the ultrasonic board."""
 
-    analog_in: Ints8
-    status: Int
+    analog_in: Annotated[tuple[int, ...], Repeat(I32, 8)]
+    """Analog inputs 1 to 8."""
+    status: Annotated[int, I32]
+    """Status of the board."""
 
 
 @dataclass(frozen=True)
 class RadarBoard:
-    """Velocities at the four radar sensors, m/s."""
+    """Radar sensors."""
 
-    velocity: Annotated[tuple[float, ...], Repeat(Scaled(INT, 1000), 4)]
-    status: Int
+    velocity: Annotated[tuple[float, ...], Repeat(Scaled(I32, 1000), 4)]
+    """Velocities of sensors 1 to 4, m/s."""
+    status: Annotated[int, I32]
+    """Status of the board."""
 
 
 @dataclass(frozen=True)
 class Gyro:
-    """The gyro board."""
+    """Gyro board."""
 
-    acceleration: Annotated[tuple[float, ...], Repeat(Scaled(INT, 10000), 3)]
-    """The guide has no unit; Dragoman's platforms have m/s^2."""
-    angle: Annotated[float, Scaled(INT, 10000)]
-    """rad."""
-    temperature: Int
-    status: Int
+    acceleration: Annotated[tuple[float, ...], Repeat(Scaled(I32, 10000), 3)]
+    """Accelerations 1 to 3, times 10000; the guide has no unit."""
+    angle: Annotated[float, Scaled(I32, 10000)]
+    """Angle, a ten-thousandth of a radian."""
+    temperature: Annotated[int, I32]
+    """Temperature; the guide has no unit."""
+    status: Annotated[int, I32]
+    """Status of the board."""
 
 
 @dataclass(frozen=True)
-class Status:
-    """Reply to CMD_GET_STATUS. By default poses and points are in the world, m and rad."""
+class Surveillance:
+    """Intruder sensors and alarms of a surveillance platform."""
 
-    commanded: Pose
-    estimated: Pose
-    covariance: Covariance
-    scan: list[ScanPoint]
-    reflectors: list[Point]
-    lines: list[Line]
-    circles: list[Circle]
-    corners: list[Point]
-    path: list[Point]
-    joystick_buttons: list[bool]
-    velocity: Velocity
-    relay_board: RelayBoard
-    io_board: IoBoard
-    motors: MotorBoards
-    ultrasonic: Annotated[tuple[float, ...], Repeat(Scaled(INT, 1000), 16)]
-    """Distances of sensors 1 to 16, m; 10 m from Dragoman's platforms: not measured."""
-    ultrasonic_board: UltrasonicBoard
-    radar_board: RadarBoard
-    latitude: float
-    longitude: float
-    gyro: Gyro
-    is_initialized: bool
-    is_target_reached: bool
-    motion_mode: Annotated[Union[MotionMode, int], Coded(MotionMode, BYTE)]
-    operation_state: Annotated[Union[OperationState, int], Coded(OperationState, BYTE)]
-    emergency_state: Annotated[Union[EmergencyState, int], Coded(EmergencyState, INT)]
-    application_mode: Byte
-    planner_state: Annotated[Union[PlannerState, int], Coded(PlannerState, INT)]
-    time_stamp: Int
-    """The guide has no unit; Dragoman's platforms have ms."""
-    application_error: Annotated[Union[ApplicationError, int], Coded(ApplicationError, INT)]
-    is_docked: bool
-    is_localization_lost: bool
-    is_colliding: bool
-    lookup_percent: Byte
-    infrared: Annotated[tuple[bool, ...], Repeat(Boolean("B"), 4)]
+    infrared: Annotated[tuple[bool, ...], Repeat(BOOL, 4)]
+    """Infrared sensors 1 to 4, true if active."""
     siren: bool
+    """Whether the siren is enabled."""
     flash_light: bool
-    head_angle: Degrees
-    """rad."""
+    """Whether the flash light is enabled."""
 
 
 @dataclass(frozen=True)
-class Position:
-    """Reply to CMD_GET_POSITION: m, rad, m/s, rad/s."""
+class DebugData:
+    """Reply to CMD_GET_DEBUG_DATA, in the order of the wire. Positions are in the world."""
 
-    x: Millimetres
-    y: Millimetres
-    angle: float
-    translation: Annotated[float, ScaledReal(DOUBLE, 1000)]
-    rotation: float
-
-
-@dataclass(frozen=True)
-class CanMessage:
-    """A stored CAN message."""
-
-    time_stamp: float
-    """Time of reception; the guide has no unit."""
-    id: Int
-    data: Annotated[bytes, Raw(8)]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter. The limits are those of the protocol's whole numbers."""
-
-    key: str
-    value: str
-    category: Annotated[Union[ParameterCategory, int], Coded(ParameterCategory, INT)]
-    type: Annotated[Union[ParameterType, int], Coded(ParameterType, INT)]
-    minimum: Int
-    maximum: Int
-
-    @property
-    def parsed(self) -> Union[bool, int, float, str]:
-        """The value by its type; the text itself if it is none of that type."""
-        if self.type is ParameterType.BOOLEAN:
-            return {"true": True, "1": True, "false": False, "0": False}.get(self.value.strip().lower(), self.value)
-        try:
-            if self.type is ParameterType.INTEGER:
-                return int(self.value)
-            if self.type is ParameterType.DOUBLE:
-                return float(self.value)
-        except ValueError:
-            pass
-        return self.value
-
-
-@dataclass(frozen=True)
-class Camera:
-    """Where the camera is."""
-
-    address: str
-    id: str
+    validation_gates: list[ValidationGate]
+    """Validation gates."""
+    mapping: Optional[Mapping]
+    """Mapping data, in mapping mode only."""
+    path: list[PathPose]
+    """Interpolated path."""
+    graphical_objects: list[GraphicalObject]
+    """Objects drawn by programs."""
+    variables: list[Variable]
+    """Not used."""
+    moving_clusters: list[Cluster]
+    """Moving objects."""
+    person_clusters: list[Cluster]
+    """Persons."""
+    ball_clusters: list[Cluster]
+    """Balls."""
+    protocol_queue: list[str]
+    """Lines of the log."""
+    tcp: TcpStatistics
+    """Network statistics."""
+    safe_velocities: SafeVelocities
+    """Maximum permitted velocities."""
 
 
 @dataclass(frozen=True)
 class ValidationGate:
-    """A gate of the localization."""
+    """Quadrangle in which a line of the scan is matched with a line of the map."""
 
-    corners: Annotated[tuple[Point, ...], Repeat(DIALECT.structure(Point), 4)]
-
-
-@dataclass(frozen=True)
-class PathPose:
-    """A pose with an angle in whole radians."""
-
-    x: Millimetres
-    y: Millimetres
-    angle: Radians
-
-
-@dataclass(frozen=True)
-class GlobalLocalization:
-    """Where the platform may be."""
-
-    frames: list[PathPose]
-    visible_lines: list[Segment]
-    validation_gates: list[ValidationGate]
+    corners: Annotated[tuple[Point, ...], Repeat(DIALECT.codec(Point), 4)]
 
 
 @dataclass(frozen=True)
 class Mapping:
-    """Data of the mapping mode."""
+    """Mapping data."""
 
     segments: list[Segment]
+    """Segments."""
     explored_segments: list[Segment]
+    """Segments that are still being explored."""
     global_localization: GlobalLocalization
+    """Possible poses of the platform."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A straight line."""
+
+    source: Point
+    target: Point
+
+
+@dataclass(frozen=True)
+class GlobalLocalization:
+    """Possible poses of the platform."""
+
+    frames: list[PathPose]
+    """Possible poses."""
+    visible_lines: list[Segment]
+    """Visible lines."""
+    validation_gates: list[ValidationGate]
+    """Validation gates."""
+
+
+@dataclass(frozen=True)
+class PathPose:
+    """A pose with an angle in whole radians, as in the guide's table."""
+
+    x: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
+    y: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
+    angle: Annotated[float, Scaled(I32, 1)]
+    """From the x axis, rad."""
 
 
 @dataclass(frozen=True)
 class GraphicalObject:
-    """An object that the platform wants to be drawn."""
+    """An object to draw."""
 
-    kind: Annotated[Union[GraphicalKind, int], Coded(GraphicalKind, INT)]
-    color: Annotated[Union[GraphicalColor, int], Coded(GraphicalColor, INT)]
-    x: Millimetres
-    y: Millimetres
-    angle: Degrees
-    second_x: Millimetres
-    second_y: Millimetres
-    second_angle: Millidegrees
-    reserved: Int
+    kind: Annotated[Union[GraphicalKind, int], Coded(GraphicalKind, I32)]
+    color: Annotated[Union[GraphicalColor, int], Coded(GraphicalColor, I32)]
+    x: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
+    y: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
+    angle: Annotated[float, Scaled(I32, DEGREE)]
+    """From the x axis, rad."""
+    second_x: Annotated[float, Scaled(I32, 1000)]
+    """X of a line's, circle's, ellipse's or label's second point, mm; 0 otherwise, m."""
+    second_y: Annotated[float, Scaled(I32, 1000)]
+    """Y of a line's, circle's or ellipse's second point, mm; 0 otherwise, m."""
+    second_angle: Annotated[float, Scaled(I32, 1000 * DEGREE)]
+    """Angle of a frame or an ellipse; 0 otherwise, rad."""
+    reserved: Annotated[int, I32]
+    """Always 0."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable; the original does not use them."""
+    """A variable; not used."""
 
-    id: Int
+    id: Annotated[int, I32]
     value: str
+    """Its value as text."""
 
 
 @dataclass(frozen=True)
 class Cluster:
     """Points of a scan that belong together."""
 
-    x: Millimetres
-    y: Millimetres
-    index: Int
+    x: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
+    y: Annotated[float, Scaled(I32, 1000)]
+    """Position, m."""
+    index: Annotated[int, I32]
 
 
 @dataclass(frozen=True)
 class TcpStatistics:
-    """Network statistics: s, percent, bytes/s, telegrams/s."""
+    """Network statistics; whole numbers, even for seconds."""
 
-    receive_time: Int
-    receive_percent: Int
-    send_time: Int
-    send_percent: Int
-    received_bytes: Int
-    sent_bytes: Int
-    received_telegrams: Int
-    sent_telegrams: Int
-    wait_time: Int
-    wait_percent: Int
+    receive_time: Annotated[int, I32]
+    """Average time to receive, s."""
+    receive_percent: Annotated[int, I32]
+    """Share of receiving, %."""
+    send_time: Annotated[int, I32]
+    """Average time to send, s."""
+    send_percent: Annotated[int, I32]
+    """Share of sending, %."""
+    received_bytes: Annotated[int, I32]
+    """Bytes received, bytes/s."""
+    sent_bytes: Annotated[int, I32]
+    """Bytes sent, bytes/s."""
+    received_telegrams: Annotated[int, I32]
+    """Messages received, 1/s."""
+    sent_telegrams: Annotated[int, I32]
+    """Messages sent, 1/s."""
+    wait_time: Annotated[int, I32]
+    """Average waiting time for a message, s."""
+    wait_percent: Annotated[int, I32]
+    """Share of waiting, %."""
 
 
 @dataclass(frozen=True)
 class SafeVelocities:
-    """Maximum permitted velocities, m/s."""
+    """Maximum permitted velocities."""
 
-    forward_laser: Thousandths
-    backward_laser: Thousandths
-    forward_ultrasonic: Thousandths
-    backward_ultrasonic: Thousandths
-    optocoupler: Thousandths
-
-
-@dataclass(frozen=True)
-class DebugData:
-    """Reply to CMD_GET_DEBUG_DATA."""
-
-    validation_gates: list[ValidationGate]
-    mapping: Optional[Mapping]
-    path: list[PathPose]
-    graphical_objects: list[GraphicalObject]
-    variables: list[Variable]
-    moving_clusters: list[Cluster]
-    person_clusters: list[Cluster]
-    ball_clusters: list[Cluster]
-    protocol_queue: list[str]
-    tcp: TcpStatistics
-    safe_velocities: SafeVelocities
-
-
-@dataclass(frozen=True)
-class Document:
-    """Reply to CMD_GET_MAP and CMD_GET_ROADMAP."""
-
-    character_count: Byte
-    """Characters of the name, modulo 256; not needed."""
-    xml: str
-    name: str
+    forward_laser: Annotated[float, Scaled(I32, 1000)]
+    """Limit of the front laser, m/s."""
+    backward_laser: Annotated[float, Scaled(I32, 1000)]
+    """Limit of the rear laser, m/s."""
+    forward_ultrasonic: Annotated[float, Scaled(I32, 1000)]
+    """Limit of the front ultrasonic sensors, m/s."""
+    backward_ultrasonic: Annotated[float, Scaled(I32, 1000)]
+    """Limit of the rear ultrasonic sensors, m/s."""
+    optocoupler: Annotated[float, Scaled(I32, 1000)]
+    """Limit of the optocouplers, m/s."""

@@ -8,38 +8,24 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Annotated, Any
+from typing import Any
 
 from .. import checks
-from ..core import Core, Request
+from ..core import Core, Request, nothing
 from ..errors import BadArgument, BadReply
-from ..fields import Boolean, Codec, Dialect, Integer, Listed, Reader, Real, Repeat, Scaled
+from ..fields import Boolean, Codec, Dialect, Integer, Listed, Reader, Real
 
 HEADER = b"\xff\x01\xfe\x02"
 MAX_DATA_LEN = 16 << 20
 MAX_NAME_LEN = 1024
 
-INT = Integer(">i", -(1 << 31), (1 << 31) - 1)
-INT16 = Integer(">h", -(1 << 15), (1 << 15) - 1)
-BYTE = Integer("B", 0, 255)
-DOUBLE = Real(">d")
+I32 = Integer(">i", -(1 << 31), (1 << 31) - 1)
+I16 = Integer(">h", -(1 << 15), (1 << 15) - 1)
+U8 = Integer("B", 0, 255)
+F64 = Real(">d")
+BOOL = Boolean("B")
 
 DEGREE = 180 / math.pi
-
-Millimetres = Annotated[float, Scaled(INT, 1000)]
-"""m; mm on the wire."""
-Millidegrees = Annotated[float, Scaled(INT, 1000 * DEGREE)]
-"""rad; a thousandth of a degree on the wire."""
-Degrees = Annotated[float, Scaled(INT, DEGREE)]
-"""rad; degrees on the wire."""
-Thousandths = Annotated[float, Scaled(INT, 1000)]
-"""m/s or rad/s; mm/s or a thousandth of rad/s on the wire."""
-Radians = Annotated[float, Scaled(INT, 1)]
-"""rad; whole radians on the wire, as in the guide's table."""
-Int = Annotated[int, INT]
-Byte = Annotated[int, BYTE]
-Ints4 = Annotated[tuple[int, ...], Repeat(INT, 4)]
-Ints8 = Annotated[tuple[int, ...], Repeat(INT, 8)]
 
 
 class Text(Codec):
@@ -55,7 +41,7 @@ class Text(Codec):
         out += struct.pack(">i", len(encoded)) + encoded
 
     def read(self, reader: Reader) -> str:
-        size = INT.read(reader)
+        size = I32.read(reader)
         if not 0 <= size <= reader.left():
             raise BadReply(f"{reader.what}: a text of {size} bytes at byte {reader.offset}")
         data = reader.take(size)
@@ -66,20 +52,50 @@ class Text(Codec):
 
 
 TEXT = Text()
-NAME = Text(MAX_NAME_LEN)
 
-DIALECT = Dialect({bool: Boolean("B"), str: TEXT, float: DOUBLE}, lambda element: Listed([INT], element))
+DIALECT = Dialect({bool: BOOL, str: TEXT, float: F64}, lambda element: Listed([I32], element))
 
 
-def decode(kind: Any, data: bytes, what: str, checked: bool = False) -> Any:
-    """Reads the data of a reply after its number, to the end; ``checked``: -1 follows."""
-    reader = Reader(data, what)
-    reader.take(1)
-    value = DIALECT.codec(kind).read(reader)
-    if checked and INT.read(reader) != -1:
-        raise BadReply(f"{what}: the message check at its end is not -1")
-    reader.end()
-    return value
+class Checked(Codec):
+    """A value, and the message check behind it."""
+
+    def __init__(self, value: Codec, check: int) -> None:
+        self._value = value
+        self._check = check
+        self.minimum = value.minimum + I32.minimum
+
+    def write(self, value: Any, out: bytearray, what: str) -> None:
+        self._value.write(value, out, what)
+        I32.write(self._check, out, what)
+
+    def read(self, reader: Reader) -> Any:
+        value = self._value.read(reader)
+        if I32.read(reader) != self._check:
+            raise BadReply(f"{reader.what}: the message check at its end is not {self._check}")
+        return value
+
+
+class Message:
+    """A command. Called with its body, it is a request."""
+
+    def __init__(self, name: str, number: int, body: Any, answer: Any) -> None:
+        self._name = name
+        self._number = number
+        self._body = body
+        self._answer = answer
+
+    def __call__(self, body: Any = None) -> Request[Any]:
+        data = b"" if self._body is None else DIALECT.body(self._body, body, self._name)
+        decode = nothing if self._answer is None else self._decode
+        return Request(self._name, self._number, data, self._answer is not None, decode)
+
+    def _decode(self, data: bytes) -> Any:
+        """Reads a reply after its number, to the end."""
+        reader = Reader(data, self._name)
+        reader.take(1)
+        value = DIALECT.codec(self._answer).read(reader)
+        reader.end()
+        return value
 
 
 def frame(data: bytes, with_header: bool) -> bytes:

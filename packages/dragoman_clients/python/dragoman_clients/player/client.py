@@ -3,53 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Optional, TypeVar
+from typing import Optional
 
 from ..asynchronous import AsyncClient
 from ..blocking import Client
 from ..errors import Timeout
-from .devices import (
-    Actarray,
-    AsyncActarray,
-    AsyncBumper,
-    AsyncCamera,
-    AsyncDevice,
-    AsyncGripper,
-    AsyncImu,
-    AsyncIr,
-    AsyncLaser,
-    AsyncLimb,
-    AsyncLocalize,
-    AsyncLog,
-    AsyncMap,
-    AsyncOpaque,
-    AsyncPlanner,
-    AsyncPosition2d,
-    AsyncPower,
-    AsyncRanger,
-    AsyncSimulation,
-    AsyncSonar,
-    AsyncVectormap,
-    Bumper,
-    Camera,
-    Device,
-    Gripper,
-    Imu,
-    Ir,
-    Laser,
-    Limb,
-    Localize,
-    Log,
-    Map,
-    Opaque,
-    Planner,
-    Position2d,
-    Power,
-    Ranger,
-    Simulation,
-    Sonar,
-    Vectormap,
-)
+from .device import AsyncDeviceT, DeviceT
+from .devices import AsyncOpening, Opening
 from .requests import (
     CLOSE,
     OPEN,
@@ -67,11 +27,8 @@ from .wire import Data, Interface, PlayerCore
 DEFAULT_PORT = 6665
 DEFAULT_TIMEOUT = 5.0
 
-DeviceT = TypeVar("DeviceT", bound=Device)
-AsyncDeviceT = TypeVar("AsyncDeviceT", bound=AsyncDevice)
 
-
-class Player(Client):
+class Player(Client, Opening):
     """A connection to a Player server.
 
     ``pull`` asks the server for data with each :meth:`read`, and gets the newest data only; otherwise the server sends
@@ -137,84 +94,8 @@ class Player(Client):
         if self._player_core.subscriptions.pop((interface.code, index), None) is not None:
             self._run(access_request(interface, index, CLOSE))
 
-    def power(self, index: int = 0) -> Power:
-        """Opens a battery."""
-        return self._open_device(Power, index)
 
-    def gripper(self, index: int = 0) -> Gripper:
-        """Opens a gripper."""
-        return self._open_device(Gripper, index)
-
-    def position2d(self, index: int = 0) -> Position2d:
-        """Opens a base that moves on the plane."""
-        return self._open_device(Position2d, index)
-
-    def sonar(self, index: int = 0) -> Sonar:
-        """Opens ultrasonic sensors."""
-        return self._open_device(Sonar, index)
-
-    def laser(self, index: int = 0) -> Laser:
-        """Opens a scanner, by the interface before ranger."""
-        return self._open_device(Laser, index)
-
-    def bumper(self, index: int = 0) -> Bumper:
-        """Opens bumpers."""
-        return self._open_device(Bumper, index)
-
-    def ir(self, index: int = 0) -> Ir:
-        """Opens infrared sensors."""
-        return self._open_device(Ir, index)
-
-    def localize(self, index: int = 0) -> Localize:
-        """Opens where the robot is on a map."""
-        return self._open_device(Localize, index)
-
-    def simulation(self, index: int = 0) -> Simulation:
-        """Opens a simulated world."""
-        return self._open_device(Simulation, index)
-
-    def camera(self, index: int = 0) -> Camera:
-        """Opens a camera."""
-        return self._open_device(Camera, index)
-
-    def map(self, index: int = 0) -> Map:
-        """Opens a map."""
-        return self._open_device(Map, index)
-
-    def actarray(self, index: int = 0) -> Actarray:
-        """Opens a chain of joints."""
-        return self._open_device(Actarray, index)
-
-    def planner(self, index: int = 0) -> Planner:
-        """Opens a planner."""
-        return self._open_device(Planner, index)
-
-    def log(self, index: int = 0) -> Log:
-        """Opens a recorder."""
-        return self._open_device(Log, index)
-
-    def opaque(self, index: int = 0) -> Opaque:
-        """Opens a device whose bytes only its programs understand."""
-        return self._open_device(Opaque, index)
-
-    def limb(self, index: int = 0) -> Limb:
-        """Opens an arm, by the pose of its end effector."""
-        return self._open_device(Limb, index)
-
-    def vectormap(self, index: int = 0) -> Vectormap:
-        """Opens a map of shapes."""
-        return self._open_device(Vectormap, index)
-
-    def imu(self, index: int = 0) -> Imu:
-        """Opens an inertial measurement unit."""
-        return self._open_device(Imu, index)
-
-    def ranger(self, index: int = 0) -> Ranger:
-        """Opens range sensors."""
-        return self._open_device(Ranger, index)
-
-
-class AsyncPlayer(AsyncClient):
+class AsyncPlayer(AsyncClient, AsyncOpening):
     """As :class:`Player`, with coroutines."""
 
     def __init__(
@@ -274,79 +155,3 @@ class AsyncPlayer(AsyncClient):
     async def _close(self, interface: Interface, index: int) -> None:
         if self._player_core.subscriptions.pop((interface.code, index), None) is not None:
             await self._run(access_request(interface, index, CLOSE))
-
-    async def power(self, index: int = 0) -> AsyncPower:
-        """Opens a battery."""
-        return await self._open_device(AsyncPower, index)
-
-    async def gripper(self, index: int = 0) -> AsyncGripper:
-        """Opens a gripper."""
-        return await self._open_device(AsyncGripper, index)
-
-    async def position2d(self, index: int = 0) -> AsyncPosition2d:
-        """Opens a base that moves on the plane."""
-        return await self._open_device(AsyncPosition2d, index)
-
-    async def sonar(self, index: int = 0) -> AsyncSonar:
-        """Opens ultrasonic sensors."""
-        return await self._open_device(AsyncSonar, index)
-
-    async def laser(self, index: int = 0) -> AsyncLaser:
-        """Opens a scanner, by the interface before ranger."""
-        return await self._open_device(AsyncLaser, index)
-
-    async def bumper(self, index: int = 0) -> AsyncBumper:
-        """Opens bumpers."""
-        return await self._open_device(AsyncBumper, index)
-
-    async def ir(self, index: int = 0) -> AsyncIr:
-        """Opens infrared sensors."""
-        return await self._open_device(AsyncIr, index)
-
-    async def localize(self, index: int = 0) -> AsyncLocalize:
-        """Opens where the robot is on a map."""
-        return await self._open_device(AsyncLocalize, index)
-
-    async def simulation(self, index: int = 0) -> AsyncSimulation:
-        """Opens a simulated world."""
-        return await self._open_device(AsyncSimulation, index)
-
-    async def camera(self, index: int = 0) -> AsyncCamera:
-        """Opens a camera."""
-        return await self._open_device(AsyncCamera, index)
-
-    async def map(self, index: int = 0) -> AsyncMap:
-        """Opens a map."""
-        return await self._open_device(AsyncMap, index)
-
-    async def actarray(self, index: int = 0) -> AsyncActarray:
-        """Opens a chain of joints."""
-        return await self._open_device(AsyncActarray, index)
-
-    async def planner(self, index: int = 0) -> AsyncPlanner:
-        """Opens a planner."""
-        return await self._open_device(AsyncPlanner, index)
-
-    async def log(self, index: int = 0) -> AsyncLog:
-        """Opens a recorder."""
-        return await self._open_device(AsyncLog, index)
-
-    async def opaque(self, index: int = 0) -> AsyncOpaque:
-        """Opens a device whose bytes only its programs understand."""
-        return await self._open_device(AsyncOpaque, index)
-
-    async def limb(self, index: int = 0) -> AsyncLimb:
-        """Opens an arm, by the pose of its end effector."""
-        return await self._open_device(AsyncLimb, index)
-
-    async def vectormap(self, index: int = 0) -> AsyncVectormap:
-        """Opens a map of shapes."""
-        return await self._open_device(AsyncVectormap, index)
-
-    async def imu(self, index: int = 0) -> AsyncImu:
-        """Opens an inertial measurement unit."""
-        return await self._open_device(AsyncImu, index)
-
-    async def ranger(self, index: int = 0) -> AsyncRanger:
-        """Opens range sensors."""
-        return await self._open_device(AsyncRanger, index)

@@ -1,132 +1,42 @@
-"""Devices of a client: their data, commands and requests."""
+"""Devices of each interface: their data, commands and requests. Written by make_devices.py."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
-
 from ..asynchronous import asynchronous
 from ..blocking import blocking
-from ..core import Request
 from . import commands, sensors
+from . import messages as m
 from . import readings as r
 from . import structures as s
-from .wire import Interface, Key, PlayerCore
-
-if TYPE_CHECKING:
-    from .client import AsyncPlayer, Player
-
-T = TypeVar("T")
-
-
-class Latest(Generic[T]):
-    """The last data of a device, or None."""
-
-    def __init__(self, interface: Interface, number: int, kind: type[T]) -> None:
-        self._name, expected = interface.data[number]
-        assert expected is kind
-        self._code = interface.code
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __get__(self, instance: None, owner: type) -> Latest[T]: ...
-
-        @overload
-        def __get__(self, instance: object, owner: type) -> Optional[T]: ...
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        """The data of this device."""
-        if instance is None:
-            return self
-        return instance._core.latest.get((self._code, instance.index, self._name))
-
-
-class _AnyDevice:
-    """A device that is open."""
-
-    INTERFACE: Interface
-
-    def __init__(self, core: PlayerCore, index: int) -> None:
-        self._core = core
-        self.index = index
-
-    def __repr__(self) -> str:
-        return f"{self.INTERFACE.interface}:{self.index}"
-
-    def _bound(self, request: Request[T]) -> Request[T]:
-        key: Key = dataclasses.replace(request.key, interface=self.INTERFACE.code, index=self.index)
-        return dataclasses.replace(request, key=key)
-
-
-class Device(_AnyDevice):
-    """A device that is open, of a blocking client."""
-
-    def __init__(self, player: Player, core: PlayerCore, index: int) -> None:
-        super().__init__(core, index)
-        self._player = player
-
-    def _run(self, request: Request[T]) -> T:
-        return self._player._run(self._bound(request))
-
-    def close_device(self) -> None:
-        """Closes the device: what its last command began ends."""
-        self._player._close(self.INTERFACE, self.index)
-
-    set_bool_property = blocking(commands.property_set_bool_property)
-    get_bool_property = blocking(commands.property_get_bool_property)
-    set_text_property = blocking(commands.property_set_text_property)
-    get_text_property = blocking(commands.property_get_text_property)
-    set_double_property = blocking(commands.property_set_double_property)
-    get_double_property = blocking(commands.property_get_double_property)
-    set_int_property = blocking(commands.property_set_int_property)
-    get_int_property = blocking(commands.property_get_int_property)
-    has_message = blocking(commands.property_has_message)
-
-
-class AsyncDevice(_AnyDevice):
-    """A device that is open, of a client for asyncio."""
-
-    def __init__(self, player: AsyncPlayer, core: PlayerCore, index: int) -> None:
-        super().__init__(core, index)
-        self._player = player
-
-    def _run(self, request: Request[T]) -> Coroutine[Any, Any, T]:
-        return self._player._run(self._bound(request))
-
-    async def close_device(self) -> None:
-        """Closes the device: what its last command began ends."""
-        await self._player._close(self.INTERFACE, self.index)
-
-    set_bool_property = asynchronous(commands.property_set_bool_property)
-    get_bool_property = asynchronous(commands.property_get_bool_property)
-    set_text_property = asynchronous(commands.property_set_text_property)
-    get_text_property = asynchronous(commands.property_get_text_property)
-    set_double_property = asynchronous(commands.property_set_double_property)
-    get_double_property = asynchronous(commands.property_get_double_property)
-    set_int_property = asynchronous(commands.property_set_int_property)
-    get_int_property = asynchronous(commands.property_get_int_property)
-    has_message = asynchronous(commands.property_has_message)
+from .device import AsyncDevice as AsyncDevice
+from .device import AsyncOpener, Latest, Opener
+from .device import Device as Device
 
 
 class Power(Device):
-    """A battery."""
+    """A battery or another source of energy."""
 
-    INTERFACE = commands.POWER
+    INTERFACE = m.POWER
 
-    state = Latest(commands.POWER, 1, s.PowerState)
-
+    state = Latest(m.POWER, 1, s.PowerState)
     set_charging_policy = blocking(commands.power_set_charging_policy)
 
 
+class AsyncPower(AsyncDevice):
+    """A battery or another source of energy."""
+
+    INTERFACE = m.POWER
+
+    state = Latest(m.POWER, 1, s.PowerState)
+    set_charging_policy = asynchronous(commands.power_set_charging_policy)
+
+
 class Gripper(Device):
-    """A gripper."""
+    """A gripper with two fingers."""
 
-    INTERFACE = commands.GRIPPER
+    INTERFACE = m.GRIPPER
 
-    state = Latest(commands.GRIPPER, 1, s.GripperState)
-
+    state = Latest(m.GRIPPER, 1, s.GripperState)
     open = blocking(commands.gripper_open)
     close = blocking(commands.gripper_close)
     stop = blocking(commands.gripper_stop)
@@ -135,14 +45,27 @@ class Gripper(Device):
     get_geometry = blocking(commands.gripper_get_geometry)
 
 
+class AsyncGripper(AsyncDevice):
+    """A gripper with two fingers."""
+
+    INTERFACE = m.GRIPPER
+
+    state = Latest(m.GRIPPER, 1, s.GripperState)
+    open = asynchronous(commands.gripper_open)
+    close = asynchronous(commands.gripper_close)
+    stop = asynchronous(commands.gripper_stop)
+    store = asynchronous(commands.gripper_store)
+    retrieve = asynchronous(commands.gripper_retrieve)
+    get_geometry = asynchronous(commands.gripper_get_geometry)
+
+
 class Position2d(Device):
-    """A base that moves on the plane."""
+    """A base that moves on a plane."""
 
-    INTERFACE = commands.POSITION2D
+    INTERFACE = m.POSITION2D
 
-    state = Latest(commands.POSITION2D, 1, s.Position2dState)
-    geometry_changed = Latest(commands.POSITION2D, 2, s.Geometry)
-
+    state = Latest(m.POSITION2D, 1, s.Position2dState)
+    geometry_changed = Latest(m.POSITION2D, 2, s.Geometry)
     set_velocity = blocking(commands.position2d_set_velocity)
     set_position = blocking(commands.position2d_set_position)
     set_car = blocking(commands.position2d_set_car)
@@ -158,260 +81,13 @@ class Position2d(Device):
     set_speed_profile = blocking(commands.position2d_set_speed_profile)
 
 
-class Sonar(Device):
-    """Ultrasonic sensors."""
-
-    INTERFACE = sensors.SONAR
-
-    ranges = Latest(sensors.SONAR, 1, r.SonarRanges)
-    geometry_changed = Latest(sensors.SONAR, 2, r.SonarGeometry)
-
-    get_geometry = blocking(sensors.sonar_get_geometry)
-    set_power = blocking(sensors.sonar_set_power)
-
-
-class Laser(Device):
-    """A scanner, by the interface before ranger."""
-
-    INTERFACE = sensors.LASER
-
-    scan = Latest(sensors.LASER, 1, r.LaserScan)
-    posed_scan = Latest(sensors.LASER, 2, r.LaserPosedScan)
-    angled_scan = Latest(sensors.LASER, 3, r.LaserAngledScan)
-
-    get_geometry = blocking(sensors.laser_get_geometry)
-    set_config = blocking(sensors.laser_set_config)
-    get_config = blocking(sensors.laser_get_config)
-    set_power = blocking(sensors.laser_set_power)
-    get_id = blocking(sensors.laser_get_id)
-    set_filter = blocking(sensors.laser_set_filter)
-
-
-class Bumper(Device):
-    """Bumpers."""
-
-    INTERFACE = sensors.BUMPER
-
-    state = Latest(sensors.BUMPER, 1, r.BumperState)
-    geometry_changed = Latest(sensors.BUMPER, 2, r.BumperGeometry)
-
-    get_geometry = blocking(sensors.bumper_get_geometry)
-
-
-class Ir(Device):
-    """Infrared sensors."""
-
-    INTERFACE = sensors.IR
-
-    ranges = Latest(sensors.IR, 1, r.IrRanges)
-
-    get_geometry = blocking(sensors.ir_get_geometry)
-    set_power = blocking(sensors.ir_set_power)
-
-
-class Localize(Device):
-    """Where the robot is on a map."""
-
-    INTERFACE = commands.LOCALIZE
-
-    hypotheses = Latest(commands.LOCALIZE, 1, s.Hypotheses)
-
-    set_pose = blocking(commands.localize_set_pose)
-    get_particles = blocking(commands.localize_get_particles)
-
-
-class Simulation(Device):
-    """A simulated world."""
-
-    INTERFACE = commands.SIMULATION
-
-    pause = blocking(commands.simulation_pause)
-    reset = blocking(commands.simulation_reset)
-    save = blocking(commands.simulation_save)
-    get_pose2d = blocking(commands.simulation_get_pose2d)
-    set_pose2d = blocking(commands.simulation_set_pose2d)
-    get_pose3d = blocking(commands.simulation_get_pose3d)
-    set_pose3d = blocking(commands.simulation_set_pose3d)
-    get_property = blocking(commands.simulation_get_property)
-    set_property = blocking(commands.simulation_set_property)
-
-
-class Camera(Device):
-    """A camera."""
-
-    INTERFACE = sensors.CAMERA
-
-    image = Latest(sensors.CAMERA, 1, r.Image)
-
-    get_source = blocking(sensors.camera_get_source)
-    set_source = blocking(sensors.camera_set_source)
-    get_image = blocking(sensors.camera_get_image)
-
-
-class Map(Device):
-    """A map."""
-
-    INTERFACE = commands.MAP
-
-    info = Latest(commands.MAP, 1, s.MapInfo)
-
-    get_info = blocking(commands.map_get_info)
-    get_tile = blocking(commands.map_get_tile)
-    get_vector = blocking(commands.map_get_vector)
-
-
-class Actarray(Device):
-    """A chain of joints."""
-
-    INTERFACE = commands.ACTARRAY
-
-    state = Latest(commands.ACTARRAY, 1, s.ActarrayState)
-
-    set_position = blocking(commands.actarray_set_position)
-    set_positions = blocking(commands.actarray_set_positions)
-    set_speed = blocking(commands.actarray_set_speed)
-    set_speeds = blocking(commands.actarray_set_speeds)
-    home = blocking(commands.actarray_home)
-    set_current = blocking(commands.actarray_set_current)
-    set_currents = blocking(commands.actarray_set_currents)
-    set_power = blocking(commands.actarray_set_power)
-    set_brakes = blocking(commands.actarray_set_brakes)
-    get_geometry = blocking(commands.actarray_get_geometry)
-    set_joint_speed = blocking(commands.actarray_set_joint_speed)
-    set_joint_acceleration = blocking(commands.actarray_set_joint_acceleration)
-
-
-class Planner(Device):
-    """A planner that drives to a goal on the plane."""
-
-    INTERFACE = commands.PLANNER
-
-    state = Latest(commands.PLANNER, 1, s.PlannerState)
-
-    set_goal = blocking(commands.planner_set_goal)
-    set_start = blocking(commands.planner_set_start)
-    get_waypoints = blocking(commands.planner_get_waypoints)
-    enable = blocking(commands.planner_enable)
-
-
-class Log(Device):
-    """A recorder."""
-
-    INTERFACE = commands.LOG
-
-    set_write_state = blocking(commands.log_set_write_state)
-    set_read_state = blocking(commands.log_set_read_state)
-    get_state = blocking(commands.log_get_state)
-    rewind = blocking(commands.log_rewind)
-    set_file_name = blocking(commands.log_set_file_name)
-
-
-class Opaque(Device):
-    """A device whose bytes only its programs understand."""
-
-    INTERFACE = commands.OPAQUE
-
-    state = Latest(commands.OPAQUE, 1, s.OpaqueData)
-
-    command = blocking(commands.opaque_command)
-    request = blocking(commands.opaque_request)
-
-
-class Limb(Device):
-    """An arm, by the pose of its end effector."""
-
-    INTERFACE = commands.LIMB
-
-    state = Latest(commands.LIMB, 1, s.LimbState)
-
-    home = blocking(commands.limb_home)
-    stop = blocking(commands.limb_stop)
-    set_pose = blocking(commands.limb_set_pose)
-    set_position = blocking(commands.limb_set_position)
-    move_along = blocking(commands.limb_move_along)
-    set_power = blocking(commands.limb_set_power)
-    set_brakes = blocking(commands.limb_set_brakes)
-    get_geometry = blocking(commands.limb_get_geometry)
-    set_speed = blocking(commands.limb_set_speed)
-
-
-class Vectormap(Device):
-    """A map of shapes in layers."""
-
-    INTERFACE = commands.VECTORMAP
-
-    get_info = blocking(commands.vectormap_get_info)
-    get_layer = blocking(commands.vectormap_get_layer)
-    write_layer = blocking(commands.vectormap_write_layer)
-
-
-class Imu(Device):
-    """An inertial measurement unit."""
-
-    INTERFACE = sensors.IMU
-
-    state = Latest(sensors.IMU, 1, s.Pose3d)
-    calibrated = Latest(sensors.IMU, 2, r.ImuCalibrated)
-    quaternion = Latest(sensors.IMU, 3, r.ImuQuaternion)
-    euler = Latest(sensors.IMU, 4, r.ImuEuler)
-    full_state = Latest(sensors.IMU, 5, r.ImuFullState)
-
-    set_data_kind = blocking(sensors.imu_set_data_kind)
-    reset_orientation = blocking(sensors.imu_reset_orientation)
-    reset_euler = blocking(sensors.imu_reset_euler)
-
-
-class Ranger(Device):
-    """Range sensors."""
-
-    INTERFACE = sensors.RANGER
-
-    ranges = Latest(sensors.RANGER, 1, r.RangerRanges)
-    stamped_ranges = Latest(sensors.RANGER, 2, r.RangerStampedRanges)
-    intensities = Latest(sensors.RANGER, 3, r.RangerIntensities)
-    stamped_intensities = Latest(sensors.RANGER, 4, r.RangerStampedIntensities)
-    geometry_changed = Latest(sensors.RANGER, 5, r.RangerGeometry)
-
-    get_geometry = blocking(sensors.ranger_get_geometry)
-    set_power = blocking(sensors.ranger_set_power)
-    send_intensities = blocking(sensors.ranger_send_intensities)
-    set_config = blocking(sensors.ranger_set_config)
-    get_config = blocking(sensors.ranger_get_config)
-
-
-class AsyncPower(AsyncDevice):
-    """A battery."""
-
-    INTERFACE = commands.POWER
-
-    state = Latest(commands.POWER, 1, s.PowerState)
-
-    set_charging_policy = asynchronous(commands.power_set_charging_policy)
-
-
-class AsyncGripper(AsyncDevice):
-    """A gripper."""
-
-    INTERFACE = commands.GRIPPER
-
-    state = Latest(commands.GRIPPER, 1, s.GripperState)
-
-    open = asynchronous(commands.gripper_open)
-    close = asynchronous(commands.gripper_close)
-    stop = asynchronous(commands.gripper_stop)
-    store = asynchronous(commands.gripper_store)
-    retrieve = asynchronous(commands.gripper_retrieve)
-    get_geometry = asynchronous(commands.gripper_get_geometry)
-
-
 class AsyncPosition2d(AsyncDevice):
-    """A base that moves on the plane."""
+    """A base that moves on a plane."""
 
-    INTERFACE = commands.POSITION2D
+    INTERFACE = m.POSITION2D
 
-    state = Latest(commands.POSITION2D, 1, s.Position2dState)
-    geometry_changed = Latest(commands.POSITION2D, 2, s.Geometry)
-
+    state = Latest(m.POSITION2D, 1, s.Position2dState)
+    geometry_changed = Latest(m.POSITION2D, 2, s.Geometry)
     set_velocity = asynchronous(commands.position2d_set_velocity)
     set_position = asynchronous(commands.position2d_set_position)
     set_car = asynchronous(commands.position2d_set_car)
@@ -427,27 +103,52 @@ class AsyncPosition2d(AsyncDevice):
     set_speed_profile = asynchronous(commands.position2d_set_speed_profile)
 
 
+class Sonar(Device):
+    """Ultrasonic sensors, each with one range."""
+
+    INTERFACE = m.SONAR
+
+    ranges = Latest(m.SONAR, 1, r.SonarRanges)
+    geometry_changed = Latest(m.SONAR, 2, r.SonarGeometry)
+    get_geometry = blocking(sensors.sonar_get_geometry)
+    set_power = blocking(sensors.sonar_set_power)
+
+
 class AsyncSonar(AsyncDevice):
-    """Ultrasonic sensors."""
+    """Ultrasonic sensors, each with one range."""
 
-    INTERFACE = sensors.SONAR
+    INTERFACE = m.SONAR
 
-    ranges = Latest(sensors.SONAR, 1, r.SonarRanges)
-    geometry_changed = Latest(sensors.SONAR, 2, r.SonarGeometry)
-
+    ranges = Latest(m.SONAR, 1, r.SonarRanges)
+    geometry_changed = Latest(m.SONAR, 2, r.SonarGeometry)
     get_geometry = asynchronous(sensors.sonar_get_geometry)
     set_power = asynchronous(sensors.sonar_set_power)
 
 
+class Laser(Device):
+    """A laser range finder that scans a plane."""
+
+    INTERFACE = m.LASER
+
+    scan = Latest(m.LASER, 1, r.LaserScan)
+    posed_scan = Latest(m.LASER, 2, r.LaserPosedScan)
+    angled_scan = Latest(m.LASER, 3, r.LaserAngledScan)
+    get_geometry = blocking(sensors.laser_get_geometry)
+    set_config = blocking(sensors.laser_set_config)
+    get_config = blocking(sensors.laser_get_config)
+    set_power = blocking(sensors.laser_set_power)
+    get_id = blocking(sensors.laser_get_id)
+    set_filter = blocking(sensors.laser_set_filter)
+
+
 class AsyncLaser(AsyncDevice):
-    """A scanner, by the interface before ranger."""
+    """A laser range finder that scans a plane."""
 
-    INTERFACE = sensors.LASER
+    INTERFACE = m.LASER
 
-    scan = Latest(sensors.LASER, 1, r.LaserScan)
-    posed_scan = Latest(sensors.LASER, 2, r.LaserPosedScan)
-    angled_scan = Latest(sensors.LASER, 3, r.LaserAngledScan)
-
+    scan = Latest(m.LASER, 1, r.LaserScan)
+    posed_scan = Latest(m.LASER, 2, r.LaserPosedScan)
+    angled_scan = Latest(m.LASER, 3, r.LaserAngledScan)
     get_geometry = asynchronous(sensors.laser_get_geometry)
     set_config = asynchronous(sensors.laser_set_config)
     get_config = asynchronous(sensors.laser_get_config)
@@ -456,43 +157,86 @@ class AsyncLaser(AsyncDevice):
     set_filter = asynchronous(sensors.laser_set_filter)
 
 
+class Bumper(Device):
+    """An array of bumpers."""
+
+    INTERFACE = m.BUMPER
+
+    state = Latest(m.BUMPER, 1, r.BumperState)
+    geometry_changed = Latest(m.BUMPER, 2, r.BumperGeometry)
+    get_geometry = blocking(sensors.bumper_get_geometry)
+
+
 class AsyncBumper(AsyncDevice):
-    """Bumpers."""
+    """An array of bumpers."""
 
-    INTERFACE = sensors.BUMPER
+    INTERFACE = m.BUMPER
 
-    state = Latest(sensors.BUMPER, 1, r.BumperState)
-    geometry_changed = Latest(sensors.BUMPER, 2, r.BumperGeometry)
-
+    state = Latest(m.BUMPER, 1, r.BumperState)
+    geometry_changed = Latest(m.BUMPER, 2, r.BumperGeometry)
     get_geometry = asynchronous(sensors.bumper_get_geometry)
 
 
+class Ir(Device):
+    """Infrared range sensors, each with one range."""
+
+    INTERFACE = m.IR
+
+    ranges = Latest(m.IR, 1, r.IrRanges)
+    get_geometry = blocking(sensors.ir_get_geometry)
+    set_power = blocking(sensors.ir_set_power)
+
+
 class AsyncIr(AsyncDevice):
-    """Infrared sensors."""
+    """Infrared range sensors, each with one range."""
 
-    INTERFACE = sensors.IR
+    INTERFACE = m.IR
 
-    ranges = Latest(sensors.IR, 1, r.IrRanges)
-
+    ranges = Latest(m.IR, 1, r.IrRanges)
     get_geometry = asynchronous(sensors.ir_get_geometry)
     set_power = asynchronous(sensors.ir_set_power)
+
+
+class Localize(Device):
+    """Where the robot is on a map."""
+
+    INTERFACE = m.LOCALIZE
+
+    hypotheses = Latest(m.LOCALIZE, 1, s.Hypotheses)
+    set_pose = blocking(commands.localize_set_pose)
+    get_particles = blocking(commands.localize_get_particles)
 
 
 class AsyncLocalize(AsyncDevice):
     """Where the robot is on a map."""
 
-    INTERFACE = commands.LOCALIZE
+    INTERFACE = m.LOCALIZE
 
-    hypotheses = Latest(commands.LOCALIZE, 1, s.Hypotheses)
-
+    hypotheses = Latest(m.LOCALIZE, 1, s.Hypotheses)
     set_pose = asynchronous(commands.localize_set_pose)
     get_particles = asynchronous(commands.localize_get_particles)
+
+
+class Simulation(Device):
+    """A simulated world."""
+
+    INTERFACE = m.SIMULATION
+
+    pause = blocking(commands.simulation_pause)
+    reset = blocking(commands.simulation_reset)
+    save = blocking(commands.simulation_save)
+    get_pose2d = blocking(commands.simulation_get_pose2d)
+    set_pose2d = blocking(commands.simulation_set_pose2d)
+    get_pose3d = blocking(commands.simulation_get_pose3d)
+    set_pose3d = blocking(commands.simulation_set_pose3d)
+    get_property = blocking(commands.simulation_get_property)
+    set_property = blocking(commands.simulation_set_property)
 
 
 class AsyncSimulation(AsyncDevice):
     """A simulated world."""
 
-    INTERFACE = commands.SIMULATION
+    INTERFACE = m.SIMULATION
 
     pause = asynchronous(commands.simulation_pause)
     reset = asynchronous(commands.simulation_reset)
@@ -505,37 +249,144 @@ class AsyncSimulation(AsyncDevice):
     set_property = asynchronous(commands.simulation_set_property)
 
 
+class Camera(Device):
+    """A camera."""
+
+    INTERFACE = m.CAMERA
+
+    image = Latest(m.CAMERA, 1, r.Image)
+    get_source = blocking(sensors.camera_get_source)
+    set_source = blocking(sensors.camera_set_source)
+    get_image = blocking(sensors.camera_get_image)
+
+
 class AsyncCamera(AsyncDevice):
     """A camera."""
 
-    INTERFACE = sensors.CAMERA
+    INTERFACE = m.CAMERA
 
-    image = Latest(sensors.CAMERA, 1, r.Image)
-
+    image = Latest(m.CAMERA, 1, r.Image)
     get_source = asynchronous(sensors.camera_get_source)
     set_source = asynchronous(sensors.camera_set_source)
     get_image = asynchronous(sensors.camera_get_image)
 
 
+class Map(Device):
+    """A map of the ground."""
+
+    INTERFACE = m.MAP
+
+    info = Latest(m.MAP, 1, s.MapInfo)
+    get_info = blocking(commands.map_get_info)
+    get_tile = blocking(commands.map_get_tile)
+    get_vector = blocking(commands.map_get_vector)
+
+
 class AsyncMap(AsyncDevice):
-    """A map."""
+    """A map of the ground."""
 
-    INTERFACE = commands.MAP
+    INTERFACE = m.MAP
 
-    info = Latest(commands.MAP, 1, s.MapInfo)
-
+    info = Latest(m.MAP, 1, s.MapInfo)
     get_info = asynchronous(commands.map_get_info)
     get_tile = asynchronous(commands.map_get_tile)
     get_vector = asynchronous(commands.map_get_vector)
 
 
+class Planner(Device):
+    """Drives to a goal on the plane."""
+
+    INTERFACE = m.PLANNER
+
+    state = Latest(m.PLANNER, 1, s.PlannerState)
+    set_goal = blocking(commands.planner_set_goal)
+    set_start = blocking(commands.planner_set_start)
+    get_waypoints = blocking(commands.planner_get_waypoints)
+    enable = blocking(commands.planner_enable)
+
+
+class AsyncPlanner(AsyncDevice):
+    """Drives to a goal on the plane."""
+
+    INTERFACE = m.PLANNER
+
+    state = Latest(m.PLANNER, 1, s.PlannerState)
+    set_goal = asynchronous(commands.planner_set_goal)
+    set_start = asynchronous(commands.planner_set_start)
+    get_waypoints = asynchronous(commands.planner_get_waypoints)
+    enable = asynchronous(commands.planner_enable)
+
+
+class Log(Device):
+    """Recording to a file, and playing it back."""
+
+    INTERFACE = m.LOG
+
+    set_write_state = blocking(commands.log_set_write_state)
+    set_read_state = blocking(commands.log_set_read_state)
+    get_state = blocking(commands.log_get_state)
+    rewind = blocking(commands.log_rewind)
+    set_file_name = blocking(commands.log_set_file_name)
+
+
+class AsyncLog(AsyncDevice):
+    """Recording to a file, and playing it back."""
+
+    INTERFACE = m.LOG
+
+    set_write_state = asynchronous(commands.log_set_write_state)
+    set_read_state = asynchronous(commands.log_set_read_state)
+    get_state = asynchronous(commands.log_get_state)
+    rewind = asynchronous(commands.log_rewind)
+    set_file_name = asynchronous(commands.log_set_file_name)
+
+
+class Opaque(Device):
+    """Bytes whose meaning a driver and its clients agree on."""
+
+    INTERFACE = m.OPAQUE
+
+    state = Latest(m.OPAQUE, 1, s.OpaqueData)
+    command = blocking(commands.opaque_command)
+    request = blocking(commands.opaque_request)
+
+
+class AsyncOpaque(AsyncDevice):
+    """Bytes whose meaning a driver and its clients agree on."""
+
+    INTERFACE = m.OPAQUE
+
+    state = Latest(m.OPAQUE, 1, s.OpaqueData)
+    command = asynchronous(commands.opaque_command)
+    request = asynchronous(commands.opaque_request)
+
+
+class Actarray(Device):
+    """A chain of joints, such as an arm."""
+
+    INTERFACE = m.ACTARRAY
+
+    state = Latest(m.ACTARRAY, 1, s.ActarrayState)
+    set_position = blocking(commands.actarray_set_position)
+    set_positions = blocking(commands.actarray_set_positions)
+    set_speed = blocking(commands.actarray_set_speed)
+    set_speeds = blocking(commands.actarray_set_speeds)
+    home = blocking(commands.actarray_home)
+    set_current = blocking(commands.actarray_set_current)
+    set_currents = blocking(commands.actarray_set_currents)
+    set_power = blocking(commands.actarray_set_power)
+    set_brakes = blocking(commands.actarray_set_brakes)
+    get_geometry = blocking(commands.actarray_get_geometry)
+    set_joint_speed = blocking(commands.actarray_set_joint_speed)
+    set_joint_acceleration = blocking(commands.actarray_set_joint_acceleration)
+
+
 class AsyncActarray(AsyncDevice):
-    """A chain of joints."""
+    """A chain of joints, such as an arm."""
 
-    INTERFACE = commands.ACTARRAY
+    INTERFACE = m.ACTARRAY
 
-    state = Latest(commands.ACTARRAY, 1, s.ActarrayState)
-
+    state = Latest(m.ACTARRAY, 1, s.ActarrayState)
     set_position = asynchronous(commands.actarray_set_position)
     set_positions = asynchronous(commands.actarray_set_positions)
     set_speed = asynchronous(commands.actarray_set_speed)
@@ -550,49 +401,29 @@ class AsyncActarray(AsyncDevice):
     set_joint_acceleration = asynchronous(commands.actarray_set_joint_acceleration)
 
 
-class AsyncPlanner(AsyncDevice):
-    """A planner that drives to a goal on the plane."""
+class Limb(Device):
+    """An arm, by the pose of its end effector."""
 
-    INTERFACE = commands.PLANNER
+    INTERFACE = m.LIMB
 
-    state = Latest(commands.PLANNER, 1, s.PlannerState)
-
-    set_goal = asynchronous(commands.planner_set_goal)
-    set_start = asynchronous(commands.planner_set_start)
-    get_waypoints = asynchronous(commands.planner_get_waypoints)
-    enable = asynchronous(commands.planner_enable)
-
-
-class AsyncLog(AsyncDevice):
-    """A recorder."""
-
-    INTERFACE = commands.LOG
-
-    set_write_state = asynchronous(commands.log_set_write_state)
-    set_read_state = asynchronous(commands.log_set_read_state)
-    get_state = asynchronous(commands.log_get_state)
-    rewind = asynchronous(commands.log_rewind)
-    set_file_name = asynchronous(commands.log_set_file_name)
-
-
-class AsyncOpaque(AsyncDevice):
-    """A device whose bytes only its programs understand."""
-
-    INTERFACE = commands.OPAQUE
-
-    state = Latest(commands.OPAQUE, 1, s.OpaqueData)
-
-    command = asynchronous(commands.opaque_command)
-    request = asynchronous(commands.opaque_request)
+    state = Latest(m.LIMB, 1, s.LimbState)
+    home = blocking(commands.limb_home)
+    stop = blocking(commands.limb_stop)
+    set_pose = blocking(commands.limb_set_pose)
+    set_position = blocking(commands.limb_set_position)
+    move_along = blocking(commands.limb_move_along)
+    set_power = blocking(commands.limb_set_power)
+    set_brakes = blocking(commands.limb_set_brakes)
+    get_geometry = blocking(commands.limb_get_geometry)
+    set_speed = blocking(commands.limb_set_speed)
 
 
 class AsyncLimb(AsyncDevice):
     """An arm, by the pose of its end effector."""
 
-    INTERFACE = commands.LIMB
+    INTERFACE = m.LIMB
 
-    state = Latest(commands.LIMB, 1, s.LimbState)
-
+    state = Latest(m.LIMB, 1, s.LimbState)
     home = asynchronous(commands.limb_home)
     stop = asynchronous(commands.limb_stop)
     set_pose = asynchronous(commands.limb_set_pose)
@@ -604,45 +435,245 @@ class AsyncLimb(AsyncDevice):
     set_speed = asynchronous(commands.limb_set_speed)
 
 
+class Imu(Device):
+    """An inertial measurement unit."""
+
+    INTERFACE = m.IMU
+
+    state = Latest(m.IMU, 1, s.Pose3d)
+    calibrated = Latest(m.IMU, 2, r.ImuCalibrated)
+    quaternion = Latest(m.IMU, 3, r.ImuQuaternion)
+    euler = Latest(m.IMU, 4, r.ImuEuler)
+    full_state = Latest(m.IMU, 5, r.ImuFullState)
+    set_data_kind = blocking(sensors.imu_set_data_kind)
+    reset_orientation = blocking(sensors.imu_reset_orientation)
+    reset_euler = blocking(sensors.imu_reset_euler)
+
+
+class AsyncImu(AsyncDevice):
+    """An inertial measurement unit."""
+
+    INTERFACE = m.IMU
+
+    state = Latest(m.IMU, 1, s.Pose3d)
+    calibrated = Latest(m.IMU, 2, r.ImuCalibrated)
+    quaternion = Latest(m.IMU, 3, r.ImuQuaternion)
+    euler = Latest(m.IMU, 4, r.ImuEuler)
+    full_state = Latest(m.IMU, 5, r.ImuFullState)
+    set_data_kind = asynchronous(sensors.imu_set_data_kind)
+    reset_orientation = asynchronous(sensors.imu_reset_orientation)
+    reset_euler = asynchronous(sensors.imu_reset_euler)
+
+
+class Ranger(Device):
+    """Range sensors: a laser, sonars, infrared sensors."""
+
+    INTERFACE = m.RANGER
+
+    ranges = Latest(m.RANGER, 1, r.RangerRanges)
+    stamped_ranges = Latest(m.RANGER, 2, r.RangerStampedRanges)
+    intensities = Latest(m.RANGER, 3, r.RangerIntensities)
+    stamped_intensities = Latest(m.RANGER, 4, r.RangerStampedIntensities)
+    geometry_changed = Latest(m.RANGER, 5, r.RangerGeometry)
+    get_geometry = blocking(sensors.ranger_get_geometry)
+    set_power = blocking(sensors.ranger_set_power)
+    send_intensities = blocking(sensors.ranger_send_intensities)
+    set_config = blocking(sensors.ranger_set_config)
+    get_config = blocking(sensors.ranger_get_config)
+
+
+class AsyncRanger(AsyncDevice):
+    """Range sensors: a laser, sonars, infrared sensors."""
+
+    INTERFACE = m.RANGER
+
+    ranges = Latest(m.RANGER, 1, r.RangerRanges)
+    stamped_ranges = Latest(m.RANGER, 2, r.RangerStampedRanges)
+    intensities = Latest(m.RANGER, 3, r.RangerIntensities)
+    stamped_intensities = Latest(m.RANGER, 4, r.RangerStampedIntensities)
+    geometry_changed = Latest(m.RANGER, 5, r.RangerGeometry)
+    get_geometry = asynchronous(sensors.ranger_get_geometry)
+    set_power = asynchronous(sensors.ranger_set_power)
+    send_intensities = asynchronous(sensors.ranger_send_intensities)
+    set_config = asynchronous(sensors.ranger_set_config)
+    get_config = asynchronous(sensors.ranger_get_config)
+
+
+class Vectormap(Device):
+    """A map of shapes in layers."""
+
+    INTERFACE = m.VECTORMAP
+
+    get_info = blocking(commands.vectormap_get_info)
+    get_layer = blocking(commands.vectormap_get_layer)
+    write_layer = blocking(commands.vectormap_write_layer)
+
+
 class AsyncVectormap(AsyncDevice):
     """A map of shapes in layers."""
 
-    INTERFACE = commands.VECTORMAP
+    INTERFACE = m.VECTORMAP
 
     get_info = asynchronous(commands.vectormap_get_info)
     get_layer = asynchronous(commands.vectormap_get_layer)
     write_layer = asynchronous(commands.vectormap_write_layer)
 
 
-class AsyncImu(AsyncDevice):
-    """An inertial measurement unit."""
+class Opening(Opener):
+    """A method for each interface opens a device."""
 
-    INTERFACE = sensors.IMU
+    def power(self, index: int = 0) -> Power:
+        """Opens a device of this interface: a battery or another source of energy."""
+        return self._open_device(Power, index)
 
-    state = Latest(sensors.IMU, 1, s.Pose3d)
-    calibrated = Latest(sensors.IMU, 2, r.ImuCalibrated)
-    quaternion = Latest(sensors.IMU, 3, r.ImuQuaternion)
-    euler = Latest(sensors.IMU, 4, r.ImuEuler)
-    full_state = Latest(sensors.IMU, 5, r.ImuFullState)
+    def gripper(self, index: int = 0) -> Gripper:
+        """Opens a device of this interface: a gripper with two fingers."""
+        return self._open_device(Gripper, index)
 
-    set_data_kind = asynchronous(sensors.imu_set_data_kind)
-    reset_orientation = asynchronous(sensors.imu_reset_orientation)
-    reset_euler = asynchronous(sensors.imu_reset_euler)
+    def position2d(self, index: int = 0) -> Position2d:
+        """Opens a device of this interface: a base that moves on a plane."""
+        return self._open_device(Position2d, index)
+
+    def sonar(self, index: int = 0) -> Sonar:
+        """Opens a device of this interface: ultrasonic sensors, each with one range."""
+        return self._open_device(Sonar, index)
+
+    def laser(self, index: int = 0) -> Laser:
+        """Opens a device of this interface: a laser range finder that scans a plane."""
+        return self._open_device(Laser, index)
+
+    def bumper(self, index: int = 0) -> Bumper:
+        """Opens a device of this interface: an array of bumpers."""
+        return self._open_device(Bumper, index)
+
+    def ir(self, index: int = 0) -> Ir:
+        """Opens a device of this interface: infrared range sensors, each with one range."""
+        return self._open_device(Ir, index)
+
+    def localize(self, index: int = 0) -> Localize:
+        """Opens a device of this interface: where the robot is on a map."""
+        return self._open_device(Localize, index)
+
+    def simulation(self, index: int = 0) -> Simulation:
+        """Opens a device of this interface: a simulated world."""
+        return self._open_device(Simulation, index)
+
+    def camera(self, index: int = 0) -> Camera:
+        """Opens a device of this interface: a camera."""
+        return self._open_device(Camera, index)
+
+    def map(self, index: int = 0) -> Map:
+        """Opens a device of this interface: a map of the ground."""
+        return self._open_device(Map, index)
+
+    def planner(self, index: int = 0) -> Planner:
+        """Opens a device of this interface: drives to a goal on the plane."""
+        return self._open_device(Planner, index)
+
+    def log(self, index: int = 0) -> Log:
+        """Opens a device of this interface: recording to a file, and playing it back."""
+        return self._open_device(Log, index)
+
+    def opaque(self, index: int = 0) -> Opaque:
+        """Opens a device of this interface: bytes whose meaning a driver and its clients agree on."""
+        return self._open_device(Opaque, index)
+
+    def actarray(self, index: int = 0) -> Actarray:
+        """Opens a device of this interface: a chain of joints, such as an arm."""
+        return self._open_device(Actarray, index)
+
+    def limb(self, index: int = 0) -> Limb:
+        """Opens a device of this interface: an arm, by the pose of its end effector."""
+        return self._open_device(Limb, index)
+
+    def imu(self, index: int = 0) -> Imu:
+        """Opens a device of this interface: an inertial measurement unit."""
+        return self._open_device(Imu, index)
+
+    def ranger(self, index: int = 0) -> Ranger:
+        """Opens a device of this interface: range sensors: a laser, sonars, infrared sensors."""
+        return self._open_device(Ranger, index)
+
+    def vectormap(self, index: int = 0) -> Vectormap:
+        """Opens a device of this interface: a map of shapes in layers."""
+        return self._open_device(Vectormap, index)
 
 
-class AsyncRanger(AsyncDevice):
-    """Range sensors."""
+class AsyncOpening(AsyncOpener):
+    """A method for each interface opens a device."""
 
-    INTERFACE = sensors.RANGER
+    async def power(self, index: int = 0) -> AsyncPower:
+        """Opens a device of this interface: a battery or another source of energy."""
+        return await self._open_device(AsyncPower, index)
 
-    ranges = Latest(sensors.RANGER, 1, r.RangerRanges)
-    stamped_ranges = Latest(sensors.RANGER, 2, r.RangerStampedRanges)
-    intensities = Latest(sensors.RANGER, 3, r.RangerIntensities)
-    stamped_intensities = Latest(sensors.RANGER, 4, r.RangerStampedIntensities)
-    geometry_changed = Latest(sensors.RANGER, 5, r.RangerGeometry)
+    async def gripper(self, index: int = 0) -> AsyncGripper:
+        """Opens a device of this interface: a gripper with two fingers."""
+        return await self._open_device(AsyncGripper, index)
 
-    get_geometry = asynchronous(sensors.ranger_get_geometry)
-    set_power = asynchronous(sensors.ranger_set_power)
-    send_intensities = asynchronous(sensors.ranger_send_intensities)
-    set_config = asynchronous(sensors.ranger_set_config)
-    get_config = asynchronous(sensors.ranger_get_config)
+    async def position2d(self, index: int = 0) -> AsyncPosition2d:
+        """Opens a device of this interface: a base that moves on a plane."""
+        return await self._open_device(AsyncPosition2d, index)
+
+    async def sonar(self, index: int = 0) -> AsyncSonar:
+        """Opens a device of this interface: ultrasonic sensors, each with one range."""
+        return await self._open_device(AsyncSonar, index)
+
+    async def laser(self, index: int = 0) -> AsyncLaser:
+        """Opens a device of this interface: a laser range finder that scans a plane."""
+        return await self._open_device(AsyncLaser, index)
+
+    async def bumper(self, index: int = 0) -> AsyncBumper:
+        """Opens a device of this interface: an array of bumpers."""
+        return await self._open_device(AsyncBumper, index)
+
+    async def ir(self, index: int = 0) -> AsyncIr:
+        """Opens a device of this interface: infrared range sensors, each with one range."""
+        return await self._open_device(AsyncIr, index)
+
+    async def localize(self, index: int = 0) -> AsyncLocalize:
+        """Opens a device of this interface: where the robot is on a map."""
+        return await self._open_device(AsyncLocalize, index)
+
+    async def simulation(self, index: int = 0) -> AsyncSimulation:
+        """Opens a device of this interface: a simulated world."""
+        return await self._open_device(AsyncSimulation, index)
+
+    async def camera(self, index: int = 0) -> AsyncCamera:
+        """Opens a device of this interface: a camera."""
+        return await self._open_device(AsyncCamera, index)
+
+    async def map(self, index: int = 0) -> AsyncMap:
+        """Opens a device of this interface: a map of the ground."""
+        return await self._open_device(AsyncMap, index)
+
+    async def planner(self, index: int = 0) -> AsyncPlanner:
+        """Opens a device of this interface: drives to a goal on the plane."""
+        return await self._open_device(AsyncPlanner, index)
+
+    async def log(self, index: int = 0) -> AsyncLog:
+        """Opens a device of this interface: recording to a file, and playing it back."""
+        return await self._open_device(AsyncLog, index)
+
+    async def opaque(self, index: int = 0) -> AsyncOpaque:
+        """Opens a device of this interface: bytes whose meaning a driver and its clients agree on."""
+        return await self._open_device(AsyncOpaque, index)
+
+    async def actarray(self, index: int = 0) -> AsyncActarray:
+        """Opens a device of this interface: a chain of joints, such as an arm."""
+        return await self._open_device(AsyncActarray, index)
+
+    async def limb(self, index: int = 0) -> AsyncLimb:
+        """Opens a device of this interface: an arm, by the pose of its end effector."""
+        return await self._open_device(AsyncLimb, index)
+
+    async def imu(self, index: int = 0) -> AsyncImu:
+        """Opens a device of this interface: an inertial measurement unit."""
+        return await self._open_device(AsyncImu, index)
+
+    async def ranger(self, index: int = 0) -> AsyncRanger:
+        """Opens a device of this interface: range sensors: a laser, sonars, infrared sensors."""
+        return await self._open_device(AsyncRanger, index)
+
+    async def vectormap(self, index: int = 0) -> AsyncVectormap:
+        """Opens a device of this interface: a map of shapes in layers."""
+        return await self._open_device(AsyncVectormap, index)

@@ -7,10 +7,11 @@ import dataclasses
 from .. import checks
 from ..core import Request
 from ..errors import BadArgument, Refused
+from . import messages as m
 from . import structures as s
-from .wire import I32, INTERFACES, READ, Interface, pack, setup_request, unpack
+from .wire import DATA, INTERFACES, Interface
 
-OPEN, CLOSE, _DENIED = 1, 2, 3
+OPEN, CLOSE = s.PLAYER_OPEN, s.PLAYER_CLOSE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,12 +29,11 @@ class DeviceInfo:
 def devices_request() -> Request[list[DeviceInfo]]:
     """The server's devices."""
 
-    def decode(body: bytes) -> list[DeviceInfo]:
-        found = unpack(list[s.Address], body, "devices")
+    def read(found: list[s.Address]) -> list[DeviceInfo]:
         names = {code: interface.interface for code, interface in INTERFACES.items()}
         return [DeviceInfo(names.get(one.interface, str(one.interface)), one.index) for one in found]
 
-    return dataclasses.replace(setup_request("devices", 1, b""), decode=decode)
+    return m.PLAYER_DEVICES(name="devices").then(read)
 
 
 def _address(interface: Interface, index: int) -> s.Address:
@@ -42,48 +42,36 @@ def _address(interface: Interface, index: int) -> s.Address:
 
 def driver_request(interface: Interface, index: int) -> Request[str]:
     """Name of a device's driver."""
-    body = pack(("device", s.Driver, s.Driver(_address(interface, index), "")))
-
-    def decode(body: bytes) -> str:
-        return str(unpack(s.Driver, body, "driver").name)
-
-    return dataclasses.replace(setup_request("driver", 2, body), decode=decode)
+    return m.PLAYER_DRIVER(s.Driver(_address(interface, index), ""), "driver").then(lambda found: str(found.name))
 
 
 def access_request(interface: Interface, index: int, access: int) -> Request[str]:
     """Opens or closes a device; the name of its driver."""
-    body = pack(("device", s.Subscription, s.Subscription(_address(interface, index), access, "")))
     name = f"{'open' if access == OPEN else 'close'} {interface.interface}:{index}"
 
-    def decode(body: bytes) -> str:
-        found = unpack(s.Subscription, body, name)
-        if found.access == _DENIED:
+    def read(found: s.Subscription) -> str:
+        if found.access == s.PLAYER_DENIED:
             raise Refused("DENIED", f"{name}: denied", "there is no such device, or it does not work")
-        return str(found.driver)
+        return found.driver
 
-    return dataclasses.replace(setup_request(name, 3, body), decode=decode)
+    return m.PLAYER_SUBSCRIBE(s.Subscription(_address(interface, index), access, ""), name).then(read)
 
 
 def port_request(name: str) -> Request[int]:
     """The port of a robot."""
-    body = pack(("robot", s.NameService, s.NameService(name, 0)))
-
-    def decode(body: bytes) -> int:
-        return int(unpack(s.NameService, body, "port_of").port)
-
-    return dataclasses.replace(setup_request("port_of", 8, body), decode=decode)
+    return m.PLAYER_NAME_SERVICE(s.NameService(name, 0), "port_of").then(lambda found: int(found.port))
 
 
 def rule_request(interface: str, index: int, number: int, rule: int) -> Request[None]:
     """What happens to waiting data."""
     code = -1 if interface == "all" else find_interface(interface).code
-    values = (code, index, 1, number, checks.integer(rule, "rule", 0, 2))
-    return setup_request("replace_rule", 10, pack(*[("rule", I32, one) for one in values]))
+    given = s.ReplaceRule(code, index, DATA, number, checks.integer(rule, "rule", 0, 2))
+    return m.PLAYER_REPLACE_RULE(given, "replace_rule")
 
 
 def read_request() -> Request[None]:
     """Data, in the pull mode."""
-    return setup_request("read", READ, b"")
+    return m.PLAYER_READ(name="read")
 
 
 def find_interface(name: str) -> Interface:

@@ -8,10 +8,10 @@ from typing import Union
 from .. import checks
 from ..core import Request
 from ..errors import BadArgument
+from . import messages as m
 from . import readings as r
 from . import structures as s
-from .commands import add_interface, ask
-from .wire import F32, I32, REQUEST, U8, U32
+from .arguments import pose3d
 
 
 def _few(values: Sequence[float], what: str, maximum: int) -> list[float]:
@@ -23,38 +23,32 @@ def _few(values: Sequence[float], what: str, maximum: int) -> list[float]:
 
 # sonar: ultrasonic sensors
 
-SONAR = add_interface(5, "sonar", {1: ("ranges", r.SonarRanges), 2: ("geometry_changed", r.SonarGeometry)})
 
-
-@SONAR.message(REQUEST, 1)
+@m.SONAR_GET_GEOMETRY.function
 def sonar_get_geometry() -> Request[r.SonarGeometry]:
     """Poses of the sensors."""
-    return ask(SONAR, 1, "get_geometry", r.SonarGeometry)
+    return m.SONAR_GET_GEOMETRY()
 
 
-@SONAR.message(REQUEST, 2)
+@m.SONAR_POWER.function
 def sonar_set_power(on: bool) -> Request[None]:
     """Sensors on or off.
 
     on: on or off
     """
-    return ask(SONAR, 2, "set_power", None, ("on", bool, on))
+    return m.SONAR_POWER(on)
 
 
 # laser: a scanner, by the interface before ranger
 
-LASER = add_interface(
-    6, "laser", {1: ("scan", r.LaserScan), 2: ("posed_scan", r.LaserPosedScan), 3: ("angled_scan", r.LaserAngledScan)}
-)
 
-
-@LASER.message(REQUEST, 1)
+@m.LASER_GET_GEOMETRY.function
 def laser_get_geometry() -> Request[s.Geometry]:
     """Pose and size."""
-    return ask(LASER, 1, "get_geometry", s.Geometry)
+    return m.LASER_GET_GEOMETRY()
 
 
-@LASER.message(REQUEST, 2)
+@m.LASER_SET_CONFIG.function
 def laser_set_config(
     min_angle: float,
     max_angle: float,
@@ -74,197 +68,156 @@ def laser_set_config(
     intensity: whether intensities are sent
     frequency: Hz
     """
-    return ask(
-        LASER,
-        2,
-        "set_config",
-        r.LaserConfig,
-        (
-            "config",
-            r.LaserConfig,
-            r.LaserConfig(min_angle, max_angle, resolution, max_range, range_resolution, intensity, frequency),
-        ),
+    return m.LASER_SET_CONFIG(
+        r.LaserConfig(min_angle, max_angle, resolution, max_range, range_resolution, intensity, frequency)
     )
 
 
-@LASER.message(REQUEST, 3)
+@m.LASER_GET_CONFIG.function
 def laser_get_config() -> Request[r.LaserConfig]:
     """The configuration."""
-    return ask(LASER, 3, "get_config", r.LaserConfig)
+    return m.LASER_GET_CONFIG()
 
 
-@LASER.message(REQUEST, 4)
+@m.LASER_POWER.function
 def laser_set_power(on: bool) -> Request[None]:
     """Laser on or off.
 
     on: on or off
     """
-    return ask(LASER, 4, "set_power", None, ("on", bool, on))
+    return m.LASER_POWER(on)
 
 
-@LASER.message(REQUEST, 5)
+@m.LASER_GET_ID.function
 def laser_get_id() -> Request[int]:
     """Serial number."""
-    return ask(LASER, 5, "get_id", U32)
+    return m.LASER_GET_ID()
 
 
-@LASER.message(REQUEST, 6)
+@m.LASER_SET_FILTER.function
 def laser_set_filter(kind: r.LaserFilter, parameters: Sequence[float] = ()) -> Request[None]:
     """Filter of the device.
 
     kind: the filter
     parameters: its parameters, at most eight
     """
-    return ask(
-        LASER,
-        6,
-        "set_filter",
-        None,
-        ("kind", U8, int(checks.code(kind, r.LaserFilter, "kind"))),
-        ("parameters", list[F32], _few(parameters, "parameters", 8)),
+    return m.LASER_SET_FILTER(
+        r.LaserFilterSettings(
+            int(checks.code(kind, r.LaserFilter, "kind")), _few(parameters, "parameters", r.LASER_MAX_FILTER_PARAMETERS)
+        )
     )
 
 
 # bumper: bumpers
 
-BUMPER = add_interface(14, "bumper", {1: ("state", r.BumperState), 2: ("geometry_changed", r.BumperGeometry)})
 
-
-@BUMPER.message(REQUEST, 1)
+@m.BUMPER_GET_GEOMETRY.function
 def bumper_get_geometry() -> Request[r.BumperGeometry]:
     """Poses and sizes."""
-    return ask(BUMPER, 1, "get_geometry", r.BumperGeometry)
+    return m.BUMPER_GET_GEOMETRY()
 
 
 # ir: infrared sensors
 
-IR = add_interface(22, "ir", {1: ("ranges", r.IrRanges)})
 
-
-@IR.message(REQUEST, 1)
+@m.IR_GET_GEOMETRY.function
 def ir_get_geometry() -> Request[r.IrGeometry]:
     """Poses of the sensors."""
-    return ask(IR, 1, "get_geometry", r.IrGeometry)
+    return m.IR_GET_GEOMETRY()
 
 
-@IR.message(REQUEST, 2)
+@m.IR_POWER.function
 def ir_set_power(on: bool) -> Request[None]:
     """Sensors on or off.
 
     on: on or off
     """
-    return ask(IR, 2, "set_power", None, ("on", bool, on))
+    return m.IR_POWER(on)
 
 
 # camera: a camera
 
-CAMERA = add_interface(40, "camera", {1: ("image", r.Image)})
 
-
-@CAMERA.message(REQUEST, 1)
+@m.CAMERA_GET_SOURCE.function
 def camera_get_source() -> Request[r.ImageSource]:
     """The input in use."""
-    return ask(CAMERA, 1, "get_source", r.ImageSource)
+    return m.CAMERA_GET_SOURCE()
 
 
-@CAMERA.message(REQUEST, 2)
+@m.CAMERA_SET_SOURCE.function
 def camera_set_source(norm: str, source: int) -> Request[None]:
     """Choose the input.
 
     norm: video norm
     source: number of the input
     """
-    return ask(CAMERA, 2, "set_source", None, ("norm", str, norm), ("source", I32, source))
+    return m.CAMERA_SET_SOURCE(r.ImageSource(norm, source))
 
 
-@CAMERA.message(REQUEST, 3)
+@m.CAMERA_GET_IMAGE.function
 def camera_get_image() -> Request[r.Image]:
     """An image now."""
-    return ask(CAMERA, 3, "get_image", r.Image)
+    return m.CAMERA_GET_IMAGE()
 
 
 # imu: an inertial measurement unit
 
-IMU = add_interface(
-    60,
-    "imu",
-    {
-        1: ("state", s.Pose3d),
-        2: ("calibrated", r.ImuCalibrated),
-        3: ("quaternion", r.ImuQuaternion),
-        4: ("euler", r.ImuEuler),
-        5: ("full_state", r.ImuFullState),
-    },
-)
 
-
-@IMU.message(REQUEST, 1)
+@m.IMU_SET_DATA_KIND.function
 def imu_set_data_kind(kind: r.ImuDataKind) -> Request[None]:
     """Choose the data that is sent.
 
     kind: the data
     """
-    return ask(IMU, 1, "set_data_kind", None, ("kind", U8, int(checks.code(kind, r.ImuDataKind, "kind"))))
+    return m.IMU_SET_DATA_KIND(int(checks.code(kind, r.ImuDataKind, "kind")))
 
 
-@IMU.message(REQUEST, 2)
+@m.IMU_RESET_ORIENTATION.function
 def imu_reset_orientation(value: int = 0) -> Request[None]:
     """Reset the orientation.
 
     value: defined by the driver
     """
-    return ask(IMU, 2, "reset_orientation", None, ("value", U32, value))
+    return m.IMU_RESET_ORIENTATION(value)
 
 
-@IMU.message(REQUEST, 3)
+@m.IMU_RESET_EULER.function
 def imu_reset_euler(pose: Union[s.Pose3d, tuple[float, float, float, float, float, float]]) -> Request[None]:
     """Set the orientation.
 
     pose: x, y, z, roll, pitch and yaw
     """
-    return ask(IMU, 3, "reset_euler", None, ("pose", s.Pose3d, s.pose3d(pose, "pose")))
+    return m.IMU_RESET_EULER(pose3d(pose, "pose"))
 
 
 # ranger: range sensors
 
-RANGER = add_interface(
-    62,
-    "ranger",
-    {
-        1: ("ranges", r.RangerRanges),
-        2: ("stamped_ranges", r.RangerStampedRanges),
-        3: ("intensities", r.RangerIntensities),
-        4: ("stamped_intensities", r.RangerStampedIntensities),
-        5: ("geometry_changed", r.RangerGeometry),
-    },
-)
 
-
-@RANGER.message(REQUEST, 1)
+@m.RANGER_GET_GEOMETRY.function
 def ranger_get_geometry() -> Request[r.RangerGeometry]:
     """Poses and sizes."""
-    return ask(RANGER, 1, "get_geometry", r.RangerGeometry)
+    return m.RANGER_GET_GEOMETRY()
 
 
-@RANGER.message(REQUEST, 2)
+@m.RANGER_POWER.function
 def ranger_set_power(on: bool) -> Request[None]:
     """Sensors on or off.
 
     on: on or off
     """
-    return ask(RANGER, 2, "set_power", None, ("on", bool, on))
+    return m.RANGER_POWER(on)
 
 
-@RANGER.message(REQUEST, 3)
+@m.RANGER_SEND_INTENSITIES.function
 def ranger_send_intensities(on: bool) -> Request[None]:
     """Whether intensities are sent.
 
     on: on or off
     """
-    return ask(RANGER, 3, "send_intensities", None, ("on", bool, on))
+    return m.RANGER_SEND_INTENSITIES(on)
 
 
-@RANGER.message(REQUEST, 4)
+@m.RANGER_SET_CONFIG.function
 def ranger_set_config(
     min_angle: float,
     max_angle: float,
@@ -284,20 +237,12 @@ def ranger_set_config(
     range_resolution: m
     frequency: Hz
     """
-    return ask(
-        RANGER,
-        4,
-        "set_config",
-        r.RangerConfig,
-        (
-            "config",
-            r.RangerConfig,
-            r.RangerConfig(min_angle, max_angle, angular_resolution, min_range, max_range, range_resolution, frequency),
-        ),
+    return m.RANGER_SET_CONFIG(
+        r.RangerConfig(min_angle, max_angle, angular_resolution, min_range, max_range, range_resolution, frequency)
     )
 
 
-@RANGER.message(REQUEST, 5)
+@m.RANGER_GET_CONFIG.function
 def ranger_get_config() -> Request[r.RangerConfig]:
     """The configuration."""
-    return ask(RANGER, 5, "get_config", r.RangerConfig)
+    return m.RANGER_GET_CONFIG()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Callable, Optional
+from typing import Any, Optional
 
 from .. import checks
 from ..core import Core, Request, nothing
@@ -29,16 +29,13 @@ _SYNCH_OVERFLOW = 2
 # What is awaited after connecting.
 _BANNER = "banner"
 
-_U32 = Integer(">I", 0, (1 << 32) - 1)
-_I32 = Integer(">i", -(1 << 31), (1 << 31) - 1)
-
-U32 = Annotated[int, _U32]
-U16 = Annotated[int, Narrow(">I", 16)]
-U8 = Annotated[int, Narrow(">I", 8)]
-I32 = Annotated[int, _I32]
-I8 = Annotated[int, Narrow(">i", 8, signed=True)]
-F32 = Annotated[float, Real(">f")]
-F64 = Annotated[float, Real(">d")]
+U32 = Integer(">I", 0, (1 << 32) - 1)
+U16 = Narrow(">I", 16)
+U8 = Narrow(">I", 8)
+I32 = Integer(">i", -(1 << 31), (1 << 31) - 1)
+I8 = Narrow(">i", 8, signed=True)
+F32 = Real(">f")
+F64 = Real(">d")
 
 
 def _pad(size: int) -> int:
@@ -53,14 +50,14 @@ class Opaque(Codec):
     def write(self, value: Any, out: bytearray, what: str) -> None:
         if not isinstance(value, (bytes, bytearray)):
             raise BadArgument(f"{what} must be bytes, not {value!r}")
-        _U32.write(len(value), out, what)
-        _U32.write(len(value), out, what)
+        U32.write(len(value), out, what)
+        U32.write(len(value), out, what)
         out += value
         out += bytes(_pad(len(value)))
 
     def read(self, reader: Reader) -> bytes:
-        _U32.read(reader)
-        size = _U32.read(reader)
+        U32.read(reader)
+        size = U32.read(reader)
         value = reader.take(size)
         reader.take(_pad(size))
         return value
@@ -85,7 +82,7 @@ class Text(Codec):
         return self._bytes.read(reader).split(b"\0")[0].decode("utf-8", "replace")
 
 
-DIALECT = Dialect({bool: Boolean(">I"), str: Text(), bytes: Opaque()}, lambda element: Listed([_U32, _U32], element))
+DIALECT = Dialect({bool: Boolean(">I"), str: Text(), bytes: Opaque()}, lambda element: Listed([U32, U32], element))
 
 
 @dataclass(frozen=True)
@@ -114,35 +111,46 @@ class Data:
 class Interface(Table):
     """The messages of an interface."""
 
-    def __init__(self, code: int, name: str, data: dict[int, tuple[str, type]]) -> None:
+    def __init__(self, code: int, name: str, meaning: str, data: dict[int, tuple[str, Any]]) -> None:
         super().__init__()
         self.code = code
         self.interface = name
+        self.meaning = meaning
         self.data = data
+        """The names and types of its data by number."""
         self.numbers: dict[tuple[int, int], str] = {}
         """The commands and requests by kind and number."""
-
-    def message(self, kind: int, number: int) -> Callable[[CommandT], CommandT]:
-        """Adds a command or request; the function's name begins with that of the interface."""
-
-        def add(function: CommandT) -> CommandT:
-            name = function.__name__[len(self.interface) + 1 :]
-            self[name] = function
-            self.numbers[kind, number] = name
-            return function
-
-        return add
+        if code > PLAYER:
+            INTERFACES[code] = self
 
 
 INTERFACES: dict[int, Interface] = {}
 
 
-def pack(*values: tuple[str, Any, Any]) -> bytes:
-    """The bytes of a body: names, types and values."""
-    out = bytearray()
-    for what, kind, value in values:
-        DIALECT.codec(kind).write(value, out, what)
-    return bytes(out)
+class Message:
+    """A command or request. Called with its body, it is one to device 0."""
+
+    def __init__(self, interface: Interface, kind: int, number: int, body: Any, answer: Any) -> None:
+        self._interface = interface
+        self._key = Key(interface.code, 0, kind, number)
+        self._body = body
+        self._answer = answer
+        self._name = ""
+
+    def function(self, function: CommandT) -> CommandT:
+        """Adds a function that makes it to the table; the function's name begins with that of the interface."""
+        name = function.__name__.split("_", 1)[1].rstrip("_")
+        self._interface[name] = function
+        self._interface.numbers[self._key.kind, self._key.number] = name
+        self._name = f"{self._interface.interface} {name}"
+        return function
+
+    def __call__(self, body: Any = None, name: str = "") -> Request[Any]:
+        """The request; ``name`` is for errors."""
+        what = name or self._name
+        data = b"" if self._body is None else DIALECT.body(self._body, body, what)
+        decode = nothing if self._answer is None else lambda found: unpack(self._answer, found, what)
+        return Request(what, self._key, data, self._key.kind == REQUEST, decode)
 
 
 def unpack(kind: Any, body: bytes, what: str) -> Any:
@@ -184,12 +192,11 @@ class PlayerCore(Core):
     def setup(self) -> Iterator[Request[Any]]:
         yield Request("connect", _BANNER, b"", True, nothing)
         if self._key is not None:
-            yield setup_request("authenticate", 7, pack(("the key", bytes, self._key + b"\0")))
-        yield setup_request("mode", MODE, pack(("mode", U8, 2 if self.pull else 1)))
+            yield setup_request("authenticate", 7, DIALECT.body(bytes, self._key + b"\0", "the key"))
+        yield setup_request("mode", MODE, DIALECT.body(U8, 2 if self.pull else 1, "mode"))
         if self.pull:
             # Newer data replaces older data of the same device and kind; -1 is all.
-            rule = pack(*[("rule", I32, one) for one in (-1, -1, DATA, -1, 1)])
-            yield setup_request("replace_rule", 10, rule)
+            yield setup_request("replace_rule", 10, struct.pack(">5i", -1, -1, DATA, -1, 1))
         yield from list(self.subscriptions.values())
 
     def encode(self, request: Request[Any]) -> bytes:
