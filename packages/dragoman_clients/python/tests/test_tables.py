@@ -68,11 +68,13 @@ class Tables(unittest.TestCase):
         rows = first_cells(text, "## Messages of every interface")
         self.assertEqual({(REQUEST, int(row[1])) for row in rows}, set(player.commands.PROPERTIES.numbers))
 
-    def test_the_devices_of_player_have_what_the_tables_have(self) -> None:
-        """By ``python make_devices.py``."""
-        written = (REPOSITORY / "packages/dragoman_clients/python/dragoman_clients/player/devices.py").read_text()
-        script = runpy.run_path(str(REPOSITORY / "packages/dragoman_clients/python/make_devices.py"))
-        self.assertEqual(written, script["text"]())
+    def test_the_methods_are_those_of_the_tables(self) -> None:
+        """Written by ``python make_methods.py``."""
+        folder = REPOSITORY / "packages/dragoman_clients/python"
+        script = runpy.run_path(str(folder / "make_methods.py"))
+        for file in script["FILES"]:
+            written = (folder / "dragoman_clients" / file).read_text(encoding="utf-8")
+            self.assertEqual(written, script["text"](file), file)
 
     def test_every_command_is_a_method_and_is_explained(self) -> None:
         tables: list[tuple[Any, list[type]]] = [

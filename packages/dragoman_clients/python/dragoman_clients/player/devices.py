@@ -1,4 +1,4 @@
-"""Devices of each interface: their data, commands and requests. Written by make_devices.py."""
+"""Devices of each interface: their data, commands and requests. Written by make_methods.py."""
 
 from __future__ import annotations
 
