@@ -80,6 +80,7 @@ FILES = {
     "apolo/methods.py": lambda: protocol("apolo", "COMMANDS"),
     "arm31/methods.py": lambda: protocol("arm31", "COMMANDS"),
     "neobotix/methods.py": lambda: protocol("neobotix", "COMMANDS", "PROCEDURES"),
+    "player/methods.py": lambda: protocol("player.commands", "PROPERTIES"),
     "player/devices.py": devices,
 }
 
@@ -92,7 +93,7 @@ def text(file: str) -> str:
 if __name__ == "__main__":
     # The package must be importable, even if the files name what is no longer there.
     for file in FILES:
-        kind = "Opening" if file.startswith("player") else "Methods"
+        kind = "Opening" if file.endswith("devices.py") else "Methods"
         (PACKAGE / file).write_text(f"class {kind}: ...\n\n\nclass Async{kind}: ...\n", encoding="utf-8")
     for file in FILES:
         (PACKAGE / file).write_text(text(file), encoding="utf-8")

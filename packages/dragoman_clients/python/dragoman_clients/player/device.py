@@ -6,10 +6,8 @@ import dataclasses
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
-from ..asynchronous import asynchronous
-from ..blocking import blocking
 from ..core import Request
-from . import commands
+from .methods import AsyncMethods, Methods
 from .wire import Interface, Key, PlayerCore
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ class _AnyDevice:
         return dataclasses.replace(request, key=key)
 
 
-class Device(_AnyDevice):
+class Device(_AnyDevice, Methods):
     """A device that is open, of a blocking client."""
 
     def __init__(self, player: Player, core: PlayerCore, index: int) -> None:
@@ -74,18 +72,8 @@ class Device(_AnyDevice):
         """Closes the device: what its last command began ends."""
         self._player._close(self.INTERFACE, self.index)
 
-    set_bool_property = blocking(commands.property_set_bool_property)
-    get_bool_property = blocking(commands.property_get_bool_property)
-    set_text_property = blocking(commands.property_set_text_property)
-    get_text_property = blocking(commands.property_get_text_property)
-    set_double_property = blocking(commands.property_set_double_property)
-    get_double_property = blocking(commands.property_get_double_property)
-    set_int_property = blocking(commands.property_set_int_property)
-    get_int_property = blocking(commands.property_get_int_property)
-    has_message = blocking(commands.property_has_message)
 
-
-class AsyncDevice(_AnyDevice):
+class AsyncDevice(_AnyDevice, AsyncMethods):
     """A device that is open, of a client for asyncio."""
 
     def __init__(self, player: AsyncPlayer, core: PlayerCore, index: int) -> None:
@@ -98,16 +86,6 @@ class AsyncDevice(_AnyDevice):
     async def close_device(self) -> None:
         """Closes the device: what its last command began ends."""
         await self._player._close(self.INTERFACE, self.index)
-
-    set_bool_property = asynchronous(commands.property_set_bool_property)
-    get_bool_property = asynchronous(commands.property_get_bool_property)
-    set_text_property = asynchronous(commands.property_set_text_property)
-    get_text_property = asynchronous(commands.property_get_text_property)
-    set_double_property = asynchronous(commands.property_set_double_property)
-    get_double_property = asynchronous(commands.property_get_double_property)
-    set_int_property = asynchronous(commands.property_set_int_property)
-    get_int_property = asynchronous(commands.property_get_int_property)
-    has_message = asynchronous(commands.property_has_message)
 
 
 class Opener:
