@@ -18,7 +18,7 @@ from __future__ import annotations
 from ..asynchronous import asynchronous
 from ..blocking import blocking
 '''
-DEVICES = """from . import commands, sensors
+DEVICES = """from . import commands, messages, sensors
 from . import messages as m
 from . import readings as r
 from . import structures as s

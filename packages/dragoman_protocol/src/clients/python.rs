@@ -117,7 +117,8 @@ fn scaled(codec: &str, number: &str, scale: &str) -> (String, String) {
     (format!("Annotated[float, {codec}]"), codec)
 }
 
-/// A module behind `head` with the messages of the protocol, and a table and the messages of each interface.
+/// A module behind `head` with the messages of the protocol, and a table and the messages of each interface; those
+/// without fields have a function.
 pub fn messages(protocol: &Protocol, names: &Names<'_>, head: &str) -> String {
     let mut out = head.to_owned();
     let interfaces = protocol.interfaces.iter().map(|one| one.name.as_str());
@@ -148,9 +149,26 @@ pub fn messages(protocol: &Protocol, names: &Names<'_>, head: &str) -> String {
             let body = body(&scope, &message.fields);
             line(&mut out, &format!("{constant} = Message({place}, {}, {body}, {answer})", code(message)));
             text(&mut out, "", &message.meaning);
+            if message.fields.is_empty() {
+                function(&scope, message, &constant, &mut out);
+            }
         }
     }
     out
+}
+
+/// The function of a command without arguments.
+fn function(scope: &Scope<'_>, message: &Message, constant: &str, out: &mut String) {
+    let answer = match &message.answer {
+        Some(Answer::Fields(fields)) => fields.first().map(|field| annotation(scope, field)),
+        _ => None,
+    };
+    let answer = answer.unwrap_or_else(|| "None".to_owned());
+    let name = constant.to_lowercase();
+    let end = if matches!(name.as_str(), "break" | "continue") { "_" } else { "" };
+    line(out, &format!("\n\n@{constant}.function\ndef {name}{end}() -> Request[{answer}]:"));
+    text(out, "    ", &message.meaning);
+    line(out, &format!("    return {constant}()\n\n"));
 }
 
 fn code(message: &Message) -> String {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Union
 
+from ..core import Request
 from ..fields import Coded
 from .readings import *
 from .structures import *

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core import Request
 from .bodies import *
 from .replies import *
 from .wire import DIALECT, Checked, Message

@@ -1,4 +1,7 @@
-"""The table of commands (PlatformCtrl guide, 6.3). Positions in m, angles in rad, velocities in m/s and rad/s."""
+"""The table of commands (PlatformCtrl guide, 6.3). Positions in m, angles in rad, velocities in m/s and rad/s.
+
+Those without arguments are in :mod:`.messages`.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,14 @@ from .. import checks
 from ..cli import FromFile, Group
 from ..core import Request
 from ..errors import BadArgument
-from ..table import Table
 from . import bodies as b
 from . import messages as m
 from .codes import Board, MotionMode, Motor, MouseButton, PostProcessEvent
 from .documents import Map, Program, Roadmap
-from .replies import Camera, CanMessage, DebugData, Document, Parameter, Pose, Position, Status
+from .messages import *  # noqa: F403
+from .replies import CanMessage, Parameter, Pose
+from .wire import COMMANDS as COMMANDS
 from .wire import MAX_NAME_LEN
-
-COMMANDS = Table()
 
 MAX_TEXT_LEN = 64 << 10
 MAX_PATH_LEN = 10000
@@ -39,25 +41,7 @@ def _can_id(id: int) -> int:
     return checks.integer(id, "id", 0, MAX_CAN_ID)
 
 
-@COMMANDS.command
-def connect_to_pltf() -> Request[None]:
-    """Connect the platform's CAN nodes, and test them."""
-    return m.CONNECT_TO_PLTF()
-
-
-@COMMANDS.command
-def shutdown_pltf() -> Request[None]:
-    """Disconnect the CAN nodes."""
-    return m.SHUTDOWN_PLTF()
-
-
-@COMMANDS.command
-def init_pltf() -> Request[None]:
-    """Initialize the hardware, and test the platform."""
-    return m.INIT_PLTF()
-
-
-@COMMANDS.command
+@m.SET_BRAKE.function
 def set_brake(motor: Motor, released: bool) -> Request[None]:
     """Hold or release the brake of a motor.
 
@@ -67,7 +51,7 @@ def set_brake(motor: Motor, released: bool) -> Request[None]:
     return m.SET_BRAKE(b.SetBrake(checks.code(motor, Motor, "motor"), released))
 
 
-@COMMANDS.command
+@m.SET_DIGOUT.function
 def set_digout(board: Board, channel: int, high: bool) -> Request[None]:
     """Set a digital output.
 
@@ -78,7 +62,7 @@ def set_digout(board: Board, channel: int, high: bool) -> Request[None]:
     return m.SET_DIGOUT(b.SetDigitalOutput(checks.code(board, Board, "board"), channel, high))
 
 
-@COMMANDS.command
+@m.START_ULTRASONIC.function
 def start_ultrasonic(channel: int) -> Request[None]:
     """Start measuring with ultrasonic sensors.
 
@@ -87,13 +71,7 @@ def start_ultrasonic(channel: int) -> Request[None]:
     return m.START_ULTRASONIC(b.StartUltrasonic(channel))
 
 
-@COMMANDS.command
-def stop_ultrasonic() -> Request[None]:
-    """Stop measuring with ultrasonic sensors."""
-    return m.STOP_ULTRASONIC()
-
-
-@COMMANDS.command
+@m.ADD_CAN_LISTENING_ID.function
 def add_can_listening_id(id: int) -> Request[None]:
     """Store received CAN messages with this id.
 
@@ -102,7 +80,7 @@ def add_can_listening_id(id: int) -> Request[None]:
     return m.ADD_CAN_LISTENING_ID(b.CanId(_can_id(id)))
 
 
-@COMMANDS.command
+@m.REMOVE_CAN_LISTENING_ID.function
 def remove_can_listening_id(id: int) -> Request[None]:
     """Store no more CAN messages with this id.
 
@@ -111,7 +89,7 @@ def remove_can_listening_id(id: int) -> Request[None]:
     return m.REMOVE_CAN_LISTENING_ID(b.CanId(_can_id(id)))
 
 
-@COMMANDS.command
+@m.SEND_CAN_MESSAGE.function
 def send_can_message(id: int, data: bytes) -> Request[None]:
     """Send a CAN message.
 
@@ -121,7 +99,7 @@ def send_can_message(id: int, data: bytes) -> Request[None]:
     return m.SEND_CAN_MESSAGE(b.SendCanMessage(_can_id(id), data))
 
 
-@COMMANDS.command
+@m.GET_CAN_MESSAGES.function
 def get_can_messages(delete: bool = True) -> Request[list[CanMessage]]:
     """Stored CAN messages.
 
@@ -130,31 +108,7 @@ def get_can_messages(delete: bool = True) -> Request[list[CanMessage]]:
     return m.GET_CAN_MESSAGES(b.GetCanMessages(delete))
 
 
-@COMMANDS.command
-def start() -> Request[None]:
-    """Start the motion mode."""
-    return m.START()
-
-
-@COMMANDS.command
-def break_() -> Request[None]:
-    """Pause the motion."""
-    return m.BREAK()
-
-
-@COMMANDS.command
-def continue_() -> Request[None]:
-    """Continue after a pause."""
-    return m.CONTINUE()
-
-
-@COMMANDS.command
-def stop() -> Request[None]:
-    """Stop the motion mode."""
-    return m.STOP()
-
-
-@COMMANDS.command
+@m.SET_MODE.function
 def set_mode(mode: MotionMode) -> Request[None]:
     """Change the motion mode; only while the platform is ready.
 
@@ -163,25 +117,7 @@ def set_mode(mode: MotionMode) -> Request[None]:
     return m.SET_MODE(b.SetMode(checks.code(mode, MotionMode, "mode")))
 
 
-@COMMANDS.command
-def exit() -> Request[None]:
-    """Shut the platform down."""
-    return m.EXIT()
-
-
-@COMMANDS.command
-def close_socket() -> Request[None]:
-    """Let the platform close the connection."""
-    return m.CLOSE_SOCKET()
-
-
-@COMMANDS.command
-def get_status() -> Request[Status]:
-    """Status of the platform."""
-    return m.GET_STATUS()
-
-
-@COMMANDS.command
+@m.MOVE_PATH.function
 def move_path(
     path: Annotated[Sequence[Union[Pose, tuple[float, float, float]]], Group("x", "y", "angle")],
 ) -> Request[None]:
@@ -198,7 +134,7 @@ def move_path(
     return m.MOVE_PATH(b.MovePath(poses))
 
 
-@COMMANDS.command
+@m.MOVE_TO_STATION.function
 def move_to_station(station: str) -> Request[None]:
     """Drive on the roadmap to a station.
 
@@ -207,7 +143,7 @@ def move_to_station(station: str) -> Request[None]:
     return m.MOVE_TO_STATION(b.MoveToStation(_named(station, "station")))
 
 
-@COMMANDS.command
+@m.MOVE_ABS.function
 def move_abs(x: float, y: float, angle: float) -> Request[None]:
     """Drive to a pose in the world.
 
@@ -218,7 +154,7 @@ def move_abs(x: float, y: float, angle: float) -> Request[None]:
     return m.MOVE_ABS(Pose(x, y, angle))
 
 
-@COMMANDS.command
+@m.MOVE_REL.function
 def move_rel(x: float, y: float, angle: float) -> Request[None]:
     """Drive to a pose relative to the platform.
 
@@ -229,7 +165,7 @@ def move_rel(x: float, y: float, angle: float) -> Request[None]:
     return m.MOVE_REL(Pose(x, y, angle))
 
 
-@COMMANDS.command
+@m.MOVE_VEL_WHEEL.function
 def move_vel_wheel(right: float, left: float) -> Request[None]:
     """Velocities of the wheels; to be repeated. In the velocity mode.
 
@@ -239,7 +175,7 @@ def move_vel_wheel(right: float, left: float) -> Request[None]:
     return m.MOVE_VEL_WHEEL(b.MoveWheelVelocity(right, left))
 
 
-@COMMANDS.command
+@m.MOVE_VEL.function
 def move_vel(translation: float, rotation: float, lateral: float = 0.0) -> Request[None]:
     """Velocities of the platform; to be repeated. In the modes of software joystick and velocity.
 
@@ -251,7 +187,7 @@ def move_vel(translation: float, rotation: float, lateral: float = 0.0) -> Reque
     return m.MOVE_VEL(b.MoveVelocity(translation, rotation, checks.number(lateral, "lateral") or None))
 
 
-@COMMANDS.command
+@m.SET_MAP.function
 def set_map(document: Annotated[Union[Map, str], FromFile()], name: str) -> Request[None]:
     """Set the active map.
 
@@ -261,43 +197,7 @@ def set_map(document: Annotated[Union[Map, str], FromFile()], name: str) -> Requ
     return m.SET_MAP(b.NamedDocument(_named(name, "name"), Map.checked(document)))
 
 
-@COMMANDS.command
-def get_map() -> Request[Document]:
-    """The active map."""
-    return m.GET_MAP()
-
-
-@COMMANDS.command
-def load_map() -> Request[None]:
-    """Load the map from the platform's disk."""
-    return m.LOAD_MAP()
-
-
-@COMMANDS.command
-def save_map() -> Request[None]:
-    """Save the map to the platform's disk."""
-    return m.SAVE_MAP()
-
-
-@COMMANDS.command
-def mapping_start() -> Request[None]:
-    """Start mapping."""
-    return m.MAPPING_START()
-
-
-@COMMANDS.command
-def mapping_reset() -> Request[None]:
-    """Delete the mapped lines."""
-    return m.MAPPING_RESET()
-
-
-@COMMANDS.command
-def mapping_stop() -> Request[None]:
-    """Stop mapping."""
-    return m.MAPPING_STOP()
-
-
-@COMMANDS.command
+@m.SET_ROADMAP.function
 def set_roadmap(document: Annotated[Union[Roadmap, str], FromFile()], name: str) -> Request[None]:
     """Set the active roadmap.
 
@@ -307,25 +207,7 @@ def set_roadmap(document: Annotated[Union[Roadmap, str], FromFile()], name: str)
     return m.SET_ROADMAP(b.NamedDocument(_named(name, "name"), Roadmap.checked(document)))
 
 
-@COMMANDS.command
-def get_roadmap() -> Request[Document]:
-    """The active roadmap."""
-    return m.GET_ROADMAP()
-
-
-@COMMANDS.command
-def load_roadmap() -> Request[None]:
-    """Load the roadmap from the platform's disk."""
-    return m.LOAD_ROADMAP()
-
-
-@COMMANDS.command
-def save_roadmap() -> Request[None]:
-    """Save the roadmap to the platform's disk."""
-    return m.SAVE_ROADMAP()
-
-
-@COMMANDS.command
+@m.SET_FRM_PLTF.function
 def set_frm_pltf(x: float, y: float, angle: float) -> Request[None]:
     """Set the platform's pose: where it is in the world.
 
@@ -336,7 +218,7 @@ def set_frm_pltf(x: float, y: float, angle: float) -> Request[None]:
     return m.SET_FRM_PLTF(Pose(x, y, angle))
 
 
-@COMMANDS.command
+@m.SET_PLTF_PARAM.function
 def set_pltf_param(key: str, value: Union[str, bool, int, float]) -> Request[None]:
     """Set a parameter.
 
@@ -352,7 +234,7 @@ def set_pltf_param(key: str, value: Union[str, bool, int, float]) -> Request[Non
     return m.SET_PLTF_PARAM(b.SetParameter(_named(key, "key"), _short(text, "value")))
 
 
-@COMMANDS.command
+@m.GET_PLTF_PARAM.function
 def get_pltf_param(key: str) -> Request[Parameter]:
     """A parameter.
 
@@ -361,13 +243,7 @@ def get_pltf_param(key: str) -> Request[Parameter]:
     return m.GET_PLTF_PARAM(b.GetParameter(_named(key, "key")))
 
 
-@COMMANDS.command
-def get_pltf_param_vec() -> Request[list[Parameter]]:
-    """All parameters."""
-    return m.GET_PLTF_PARAM_VEC()
-
-
-@COMMANDS.command
+@m.SET_PROGRAM.function
 def set_program(document: Annotated[Union[Program, str], FromFile()]) -> Request[None]:
     """Set the program.
 
@@ -376,25 +252,7 @@ def set_program(document: Annotated[Union[Program, str], FromFile()]) -> Request
     return m.SET_PROGRAM(Program.checked(document))
 
 
-@COMMANDS.command
-def get_program() -> Request[str]:
-    """The program: its XML text."""
-    return m.GET_PROGRAM()
-
-
-@COMMANDS.command
-def load_program() -> Request[None]:
-    """Load the program from the platform's disk."""
-    return m.LOAD_PROGRAM()
-
-
-@COMMANDS.command
-def save_program() -> Request[None]:
-    """Save the program to the platform's disk."""
-    return m.SAVE_PROGRAM()
-
-
-@COMMANDS.command
+@m.SPEAK_TEXT.function
 def speak_text(text: str) -> Request[None]:
     """Speak a text.
 
@@ -403,7 +261,7 @@ def speak_text(text: str) -> Request[None]:
     return m.SPEAK_TEXT(b.SpeakText(_short(text, "text", MAX_TEXT_LEN)))
 
 
-@COMMANDS.command
+@m.PLAY_SOUND.function
 def play_sound(file_name: str) -> Request[None]:
     """Play a sound file.
 
@@ -412,7 +270,7 @@ def play_sound(file_name: str) -> Request[None]:
     return m.PLAY_SOUND(b.FileName(_named(file_name, "file_name")))
 
 
-@COMMANDS.command
+@m.GRAB_IMAGE.function
 def grab_image(file_name: str) -> Request[None]:
     """Save an image of the camera on the platform.
 
@@ -421,7 +279,7 @@ def grab_image(file_name: str) -> Request[None]:
     return m.GRAB_IMAGE(b.FileName(_named(file_name, "file_name")))
 
 
-@COMMANDS.command
+@m.SET_POS_HEAD_DRIVE.function
 def set_pos_head_drive(angle: float) -> Request[None]:
     """Turn the head to an angle.
 
@@ -430,7 +288,7 @@ def set_pos_head_drive(angle: float) -> Request[None]:
     return m.SET_POS_HEAD_DRIVE(b.HeadPosition(angle))
 
 
-@COMMANDS.command
+@m.SET_VEL_HEAD_DRIVE.function
 def set_vel_head_drive(velocity: float) -> Request[None]:
     """Turn the head with a velocity.
 
@@ -439,7 +297,7 @@ def set_vel_head_drive(velocity: float) -> Request[None]:
     return m.SET_VEL_HEAD_DRIVE(b.HeadVelocity(velocity))
 
 
-@COMMANDS.command
+@m.SET_POS_PAN_TILT_CAMERA.function
 def set_pos_pan_tilt_camera(position: str) -> Request[None]:
     """Turn the pan-tilt camera.
 
@@ -448,37 +306,7 @@ def set_pos_pan_tilt_camera(position: str) -> Request[None]:
     return m.SET_POS_PAN_TILT_CAMERA(b.PanTiltPosition(_short(position, "position", MAX_TEXT_LEN)))
 
 
-@COMMANDS.command
-def get_debug_data() -> Request[DebugData]:
-    """Debug data."""
-    return m.GET_DEBUG_DATA()
-
-
-@COMMANDS.command
-def debug1() -> Request[None]:
-    """Debug command 1; raises the user event debug1 on Dragoman's platforms."""
-    return m.DEBUG1()
-
-
-@COMMANDS.command
-def debug2() -> Request[None]:
-    """Debug command 2; raises the user event debug2 on Dragoman's platforms."""
-    return m.DEBUG2()
-
-
-@COMMANDS.command
-def debug3() -> Request[None]:
-    """Debug command 3; raises the user event debug3 on Dragoman's platforms."""
-    return m.DEBUG3()
-
-
-@COMMANDS.command
-def debug4() -> Request[None]:
-    """Debug command 4; raises the user event debug4 on Dragoman's platforms."""
-    return m.DEBUG4()
-
-
-@COMMANDS.command
+@m.MOUSE_MOVE.function
 def mouse_move(x: float, y: float, button: MouseButton) -> Request[None]:
     """Place the obstacle of the mouse, or remove it.
 
@@ -489,19 +317,7 @@ def mouse_move(x: float, y: float, button: MouseButton) -> Request[None]:
     return m.MOUSE_MOVE(b.MouseMove(x, y, checks.code(button, MouseButton, "button")))
 
 
-@COMMANDS.command
-def set_log_enabled() -> Request[None]:
-    """Enable logging; the original does not use it."""
-    return m.SET_LOG_ENABLED()
-
-
-@COMMANDS.command
-def set_post_process_filename() -> Request[None]:
-    """Set the file of recordings; the original does not use it."""
-    return m.SET_POST_PROCESS_FILENAME()
-
-
-@COMMANDS.command
+@m.SET_EVENT.function
 def set_event(event: PostProcessEvent) -> Request[None]:
     """Start or stop a recording or a replay.
 
@@ -510,13 +326,6 @@ def set_event(event: PostProcessEvent) -> Request[None]:
     return m.SET_EVENT(b.SetEvent(checks.code(event, PostProcessEvent, "event")))
 
 
-@COMMANDS.command
-def get_camera() -> Request[Camera]:
-    """Address of the camera."""
-    return m.GET_CAMERA()
-
-
-@COMMANDS.command
-def get_position() -> Request[Position]:
-    """Position and velocities."""
-    return m.GET_POSITION()
+# In the order of the guide.
+for _name in sorted(COMMANDS, key=lambda name: getattr(m, name.upper()).number):
+    COMMANDS[_name] = COMMANDS.pop(_name)

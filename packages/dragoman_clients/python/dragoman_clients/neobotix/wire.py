@@ -14,6 +14,7 @@ from .. import checks
 from ..core import Core, Request, nothing
 from ..errors import BadArgument, BadReply
 from ..fields import Boolean, Codec, Dialect, Integer, Listed, Reader, Real
+from ..table import CommandT, Table
 
 HEADER = b"\xff\x01\xfe\x02"
 MAX_DATA_LEN = 16 << 20
@@ -75,19 +76,26 @@ class Checked(Codec):
         return value
 
 
+COMMANDS = Table()
+
+
 class Message:
     """A command. Called with its body, it is a request."""
 
     def __init__(self, name: str, number: int, body: Any, answer: Any) -> None:
         self._name = name
-        self._number = number
+        self.number = number
         self._body = body
         self._answer = answer
+
+    def function(self, function: CommandT) -> CommandT:
+        """Adds a function that makes it to the table."""
+        return COMMANDS.command(function)
 
     def __call__(self, body: Any = None) -> Request[Any]:
         data = b"" if self._body is None else DIALECT.body(self._body, body, self._name)
         decode = nothing if self._answer is None else self._decode
-        return Request(self._name, self._number, data, self._answer is not None, decode)
+        return Request(self._name, self.number, data, self._answer is not None, decode)
 
     def _decode(self, data: bytes) -> Any:
         """Reads a reply after its number, to the end."""

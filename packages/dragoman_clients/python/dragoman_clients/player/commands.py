@@ -1,7 +1,7 @@
 """The tables of commands and requests of all interfaces but sensors.
 
 A function is in the table of its interface under its name without that of the interface. Its request is for device 0;
-a client's device puts in its own number.
+a client's device puts in its own number. Those without arguments are in :mod:`.messages`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..core import Request
 from . import messages as m
 from . import structures as s
 from .arguments import point3d, pose2d, pose3d
+from .messages import *  # noqa: F403
 
 _ORIGIN = s.Pose2d(0.0, 0.0, 0.0)
 _ORIGIN3 = s.Pose3d(s.Point3d(0.0, 0.0, 0.0), s.Orientation3d(0.0, 0.0, 0.0))
@@ -29,45 +30,6 @@ def power_set_charging_policy(input: bool, output: bool) -> Request[None]:
     output: whether it may charge others
     """
     return m.POWER_SET_CHARGING_POLICY(s.PowerPolicy(input, output))
-
-
-# gripper: a gripper
-
-
-@m.GRIPPER_OPEN.function
-def gripper_open() -> Request[None]:
-    """Open the fingers."""
-    return m.GRIPPER_OPEN()
-
-
-@m.GRIPPER_CLOSE.function
-def gripper_close() -> Request[None]:
-    """Close the fingers."""
-    return m.GRIPPER_CLOSE()
-
-
-@m.GRIPPER_STOP.function
-def gripper_stop() -> Request[None]:
-    """Stop the fingers."""
-    return m.GRIPPER_STOP()
-
-
-@m.GRIPPER_STORE.function
-def gripper_store() -> Request[None]:
-    """Put the held object into the store."""
-    return m.GRIPPER_STORE()
-
-
-@m.GRIPPER_RETRIEVE.function
-def gripper_retrieve() -> Request[None]:
-    """Take an object out of the store."""
-    return m.GRIPPER_RETRIEVE()
-
-
-@m.GRIPPER_GET_GEOMETRY.function
-def gripper_get_geometry() -> Request[s.GripperGeometry]:
-    """Pose and sizes."""
-    return m.GRIPPER_GET_GEOMETRY()
 
 
 # position2d: a base that moves on the plane
@@ -120,12 +82,6 @@ def position2d_set_velocity_heading(speed: float, heading: float) -> Request[Non
     return m.POSITION2D_VELOCITY_HEADING(s.Position2dSteering(speed, heading))
 
 
-@m.POSITION2D_GET_GEOMETRY.function
-def position2d_get_geometry() -> Request[s.Geometry]:
-    """Size, and pose of its origin on the robot."""
-    return m.POSITION2D_GET_GEOMETRY()
-
-
 @m.POSITION2D_MOTOR_POWER.function
 def position2d_set_motor_power(on: bool) -> Request[None]:
     """Motors on or off.
@@ -162,12 +118,6 @@ def position2d_set_odometry(x: float, y: float, yaw: float) -> Request[None]:
     yaw: rad
     """
     return m.POSITION2D_SET_ODOMETRY(s.Pose2d(x, y, yaw))
-
-
-@m.POSITION2D_RESET_ODOMETRY.function
-def position2d_reset_odometry() -> Request[None]:
-    """Set the odometry to 0, 0, 0. Client libraries send set_odometry instead."""
-    return m.POSITION2D_RESET_ODOMETRY()
 
 
 @m.POSITION2D_SPEED_PID.function
@@ -218,31 +168,7 @@ def localize_set_pose(
     return m.LOCALIZE_SET_POSE(s.Estimate(pose2d(pose, "pose"), tuple(covariance)))
 
 
-@m.LOCALIZE_GET_PARTICLES.function
-def localize_get_particles() -> Request[s.Particles]:
-    """Particles of the filter."""
-    return m.LOCALIZE_GET_PARTICLES()
-
-
 # simulation: a simulated world
-
-
-@m.SIMULATION_PAUSE.function
-def simulation_pause() -> Request[None]:
-    """Pause the simulation, or continue it."""
-    return m.SIMULATION_PAUSE()
-
-
-@m.SIMULATION_RESET.function
-def simulation_reset() -> Request[None]:
-    """Put everything back to where it was at the start."""
-    return m.SIMULATION_RESET()
-
-
-@m.SIMULATION_SAVE.function
-def simulation_save() -> Request[None]:
-    """Save the world."""
-    return m.SIMULATION_SAVE()
 
 
 @m.SIMULATION_GET_POSE2D.function
@@ -310,12 +236,6 @@ def simulation_set_property(name: str, property: str, value: bytes) -> Request[N
 # map: a map
 
 
-@m.MAP_GET_INFO.function
-def map_get_info() -> Request[s.MapInfo]:
-    """Size of the grid."""
-    return m.MAP_GET_INFO()
-
-
 @m.MAP_GET_DATA.function
 def map_get_tile(column: int, row: int, width: int, height: int) -> Request[s.MapTile]:
     """A tile of the grid.
@@ -326,12 +246,6 @@ def map_get_tile(column: int, row: int, width: int, height: int) -> Request[s.Ma
     height: cells along y
     """
     return m.MAP_GET_DATA(s.MapTile(column, row, width, height, 0, b""))
-
-
-@m.MAP_GET_VECTOR.function
-def map_get_vector() -> Request[s.MapVector]:
-    """The map as line segments."""
-    return m.MAP_GET_VECTOR()
 
 
 # planner: drives to a goal on the plane
@@ -353,12 +267,6 @@ def planner_set_start(pose: Union[s.Pose2d, tuple[float, float, float]]) -> Requ
     pose: x, y and yaw
     """
     return m.PLANNER_START(s.PlannerGoal(pose2d(pose, "pose")))
-
-
-@m.PLANNER_GET_WAYPOINTS.function
-def planner_get_waypoints() -> Request[s.Waypoints]:
-    """The path."""
-    return m.PLANNER_GET_WAYPOINTS()
 
 
 @m.PLANNER_ENABLE.function
@@ -389,18 +297,6 @@ def log_set_read_state(on: bool) -> Request[None]:
     on: on or off
     """
     return m.LOG_SET_READ_STATE(on)
-
-
-@m.LOG_GET_STATE.function
-def log_get_state() -> Request[s.LogState]:
-    """What it does."""
-    return m.LOG_GET_STATE()
-
-
-@m.LOG_REWIND.function
-def log_rewind() -> Request[None]:
-    """Play back from the start."""
-    return m.LOG_REWIND()
 
 
 @m.LOG_SET_FILE_NAME.function
@@ -437,18 +333,6 @@ def opaque_request(data: bytes) -> Request[bytes]:
 
 
 # limb: an arm, by the pose of its end effector
-
-
-@m.LIMB_HOME.function
-def limb_home() -> Request[None]:
-    """Move to the home position."""
-    return m.LIMB_HOME()
-
-
-@m.LIMB_STOP.function
-def limb_stop() -> Request[None]:
-    """Stop now."""
-    return m.LIMB_STOP()
 
 
 @m.LIMB_SET_POSE.function
@@ -504,12 +388,6 @@ def limb_set_brakes(on: bool) -> Request[None]:
     return m.LIMB_BRAKES(on)
 
 
-@m.LIMB_GET_GEOMETRY.function
-def limb_get_geometry() -> Request[s.Point3d]:
-    """Position of the base in the robot's frame."""
-    return m.LIMB_GET_GEOMETRY()
-
-
 @m.LIMB_SET_SPEED.function
 def limb_set_speed(speed: float) -> Request[None]:
     """Speed of the end effector from now on.
@@ -520,12 +398,6 @@ def limb_set_speed(speed: float) -> Request[None]:
 
 
 # vectormap: a map of shapes in layers
-
-
-@m.VECTORMAP_GET_INFO.function
-def vectormap_get_info() -> Request[s.VectormapInfo]:
-    """Layers and bounds."""
-    return m.VECTORMAP_GET_INFO()
 
 
 @m.VECTORMAP_GET_LAYER.function
@@ -633,12 +505,6 @@ def actarray_set_brakes(on: bool) -> Request[None]:
     on: on or off
     """
     return m.ACTARRAY_BRAKES(on)
-
-
-@m.ACTARRAY_GET_GEOMETRY.function
-def actarray_get_geometry() -> Request[s.ActarrayGeometry]:
-    """Links, axes and limits."""
-    return m.ACTARRAY_GET_GEOMETRY()
 
 
 @m.ACTARRAY_SET_SPEED.function

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..asynchronous import asynchronous
 from ..blocking import blocking
-from . import commands, sensors
+from . import commands, messages, sensors
 from . import messages as m
 from . import readings as r
 from . import structures as s
@@ -37,12 +37,12 @@ class Gripper(Device):
     INTERFACE = m.GRIPPER
 
     state = Latest(m.GRIPPER, 1, s.GripperState)
-    open = blocking(commands.gripper_open)
-    close = blocking(commands.gripper_close)
-    stop = blocking(commands.gripper_stop)
-    store = blocking(commands.gripper_store)
-    retrieve = blocking(commands.gripper_retrieve)
-    get_geometry = blocking(commands.gripper_get_geometry)
+    open = blocking(messages.gripper_open)
+    close = blocking(messages.gripper_close)
+    stop = blocking(messages.gripper_stop)
+    store = blocking(messages.gripper_store)
+    retrieve = blocking(messages.gripper_retrieve)
+    get_geometry = blocking(messages.gripper_get_geometry)
 
 
 class AsyncGripper(AsyncDevice):
@@ -51,12 +51,12 @@ class AsyncGripper(AsyncDevice):
     INTERFACE = m.GRIPPER
 
     state = Latest(m.GRIPPER, 1, s.GripperState)
-    open = asynchronous(commands.gripper_open)
-    close = asynchronous(commands.gripper_close)
-    stop = asynchronous(commands.gripper_stop)
-    store = asynchronous(commands.gripper_store)
-    retrieve = asynchronous(commands.gripper_retrieve)
-    get_geometry = asynchronous(commands.gripper_get_geometry)
+    open = asynchronous(messages.gripper_open)
+    close = asynchronous(messages.gripper_close)
+    stop = asynchronous(messages.gripper_stop)
+    store = asynchronous(messages.gripper_store)
+    retrieve = asynchronous(messages.gripper_retrieve)
+    get_geometry = asynchronous(messages.gripper_get_geometry)
 
 
 class Position2d(Device):
@@ -66,16 +66,16 @@ class Position2d(Device):
 
     state = Latest(m.POSITION2D, 1, s.Position2dState)
     geometry_changed = Latest(m.POSITION2D, 2, s.Geometry)
+    get_geometry = blocking(messages.position2d_get_geometry)
+    reset_odometry = blocking(messages.position2d_reset_odometry)
     set_velocity = blocking(commands.position2d_set_velocity)
     set_position = blocking(commands.position2d_set_position)
     set_car = blocking(commands.position2d_set_car)
     set_velocity_heading = blocking(commands.position2d_set_velocity_heading)
-    get_geometry = blocking(commands.position2d_get_geometry)
     set_motor_power = blocking(commands.position2d_set_motor_power)
     set_velocity_mode = blocking(commands.position2d_set_velocity_mode)
     set_position_mode = blocking(commands.position2d_set_position_mode)
     set_odometry = blocking(commands.position2d_set_odometry)
-    reset_odometry = blocking(commands.position2d_reset_odometry)
     set_speed_pid = blocking(commands.position2d_set_speed_pid)
     set_position_pid = blocking(commands.position2d_set_position_pid)
     set_speed_profile = blocking(commands.position2d_set_speed_profile)
@@ -88,16 +88,16 @@ class AsyncPosition2d(AsyncDevice):
 
     state = Latest(m.POSITION2D, 1, s.Position2dState)
     geometry_changed = Latest(m.POSITION2D, 2, s.Geometry)
+    get_geometry = asynchronous(messages.position2d_get_geometry)
+    reset_odometry = asynchronous(messages.position2d_reset_odometry)
     set_velocity = asynchronous(commands.position2d_set_velocity)
     set_position = asynchronous(commands.position2d_set_position)
     set_car = asynchronous(commands.position2d_set_car)
     set_velocity_heading = asynchronous(commands.position2d_set_velocity_heading)
-    get_geometry = asynchronous(commands.position2d_get_geometry)
     set_motor_power = asynchronous(commands.position2d_set_motor_power)
     set_velocity_mode = asynchronous(commands.position2d_set_velocity_mode)
     set_position_mode = asynchronous(commands.position2d_set_position_mode)
     set_odometry = asynchronous(commands.position2d_set_odometry)
-    reset_odometry = asynchronous(commands.position2d_reset_odometry)
     set_speed_pid = asynchronous(commands.position2d_set_speed_pid)
     set_position_pid = asynchronous(commands.position2d_set_position_pid)
     set_speed_profile = asynchronous(commands.position2d_set_speed_profile)
@@ -110,7 +110,7 @@ class Sonar(Device):
 
     ranges = Latest(m.SONAR, 1, r.SonarRanges)
     geometry_changed = Latest(m.SONAR, 2, r.SonarGeometry)
-    get_geometry = blocking(sensors.sonar_get_geometry)
+    get_geometry = blocking(messages.sonar_get_geometry)
     set_power = blocking(sensors.sonar_set_power)
 
 
@@ -121,7 +121,7 @@ class AsyncSonar(AsyncDevice):
 
     ranges = Latest(m.SONAR, 1, r.SonarRanges)
     geometry_changed = Latest(m.SONAR, 2, r.SonarGeometry)
-    get_geometry = asynchronous(sensors.sonar_get_geometry)
+    get_geometry = asynchronous(messages.sonar_get_geometry)
     set_power = asynchronous(sensors.sonar_set_power)
 
 
@@ -133,11 +133,11 @@ class Laser(Device):
     scan = Latest(m.LASER, 1, r.LaserScan)
     posed_scan = Latest(m.LASER, 2, r.LaserPosedScan)
     angled_scan = Latest(m.LASER, 3, r.LaserAngledScan)
-    get_geometry = blocking(sensors.laser_get_geometry)
+    get_geometry = blocking(messages.laser_get_geometry)
+    get_config = blocking(messages.laser_get_config)
+    get_id = blocking(messages.laser_get_id)
     set_config = blocking(sensors.laser_set_config)
-    get_config = blocking(sensors.laser_get_config)
     set_power = blocking(sensors.laser_set_power)
-    get_id = blocking(sensors.laser_get_id)
     set_filter = blocking(sensors.laser_set_filter)
 
 
@@ -149,11 +149,11 @@ class AsyncLaser(AsyncDevice):
     scan = Latest(m.LASER, 1, r.LaserScan)
     posed_scan = Latest(m.LASER, 2, r.LaserPosedScan)
     angled_scan = Latest(m.LASER, 3, r.LaserAngledScan)
-    get_geometry = asynchronous(sensors.laser_get_geometry)
+    get_geometry = asynchronous(messages.laser_get_geometry)
+    get_config = asynchronous(messages.laser_get_config)
+    get_id = asynchronous(messages.laser_get_id)
     set_config = asynchronous(sensors.laser_set_config)
-    get_config = asynchronous(sensors.laser_get_config)
     set_power = asynchronous(sensors.laser_set_power)
-    get_id = asynchronous(sensors.laser_get_id)
     set_filter = asynchronous(sensors.laser_set_filter)
 
 
@@ -164,7 +164,7 @@ class Bumper(Device):
 
     state = Latest(m.BUMPER, 1, r.BumperState)
     geometry_changed = Latest(m.BUMPER, 2, r.BumperGeometry)
-    get_geometry = blocking(sensors.bumper_get_geometry)
+    get_geometry = blocking(messages.bumper_get_geometry)
 
 
 class AsyncBumper(AsyncDevice):
@@ -174,7 +174,7 @@ class AsyncBumper(AsyncDevice):
 
     state = Latest(m.BUMPER, 1, r.BumperState)
     geometry_changed = Latest(m.BUMPER, 2, r.BumperGeometry)
-    get_geometry = asynchronous(sensors.bumper_get_geometry)
+    get_geometry = asynchronous(messages.bumper_get_geometry)
 
 
 class Ir(Device):
@@ -183,7 +183,7 @@ class Ir(Device):
     INTERFACE = m.IR
 
     ranges = Latest(m.IR, 1, r.IrRanges)
-    get_geometry = blocking(sensors.ir_get_geometry)
+    get_geometry = blocking(messages.ir_get_geometry)
     set_power = blocking(sensors.ir_set_power)
 
 
@@ -193,7 +193,7 @@ class AsyncIr(AsyncDevice):
     INTERFACE = m.IR
 
     ranges = Latest(m.IR, 1, r.IrRanges)
-    get_geometry = asynchronous(sensors.ir_get_geometry)
+    get_geometry = asynchronous(messages.ir_get_geometry)
     set_power = asynchronous(sensors.ir_set_power)
 
 
@@ -203,8 +203,8 @@ class Localize(Device):
     INTERFACE = m.LOCALIZE
 
     hypotheses = Latest(m.LOCALIZE, 1, s.Hypotheses)
+    get_particles = blocking(messages.localize_get_particles)
     set_pose = blocking(commands.localize_set_pose)
-    get_particles = blocking(commands.localize_get_particles)
 
 
 class AsyncLocalize(AsyncDevice):
@@ -213,8 +213,8 @@ class AsyncLocalize(AsyncDevice):
     INTERFACE = m.LOCALIZE
 
     hypotheses = Latest(m.LOCALIZE, 1, s.Hypotheses)
+    get_particles = asynchronous(messages.localize_get_particles)
     set_pose = asynchronous(commands.localize_set_pose)
-    get_particles = asynchronous(commands.localize_get_particles)
 
 
 class Simulation(Device):
@@ -222,9 +222,9 @@ class Simulation(Device):
 
     INTERFACE = m.SIMULATION
 
-    pause = blocking(commands.simulation_pause)
-    reset = blocking(commands.simulation_reset)
-    save = blocking(commands.simulation_save)
+    pause = blocking(messages.simulation_pause)
+    reset = blocking(messages.simulation_reset)
+    save = blocking(messages.simulation_save)
     get_pose2d = blocking(commands.simulation_get_pose2d)
     set_pose2d = blocking(commands.simulation_set_pose2d)
     get_pose3d = blocking(commands.simulation_get_pose3d)
@@ -238,9 +238,9 @@ class AsyncSimulation(AsyncDevice):
 
     INTERFACE = m.SIMULATION
 
-    pause = asynchronous(commands.simulation_pause)
-    reset = asynchronous(commands.simulation_reset)
-    save = asynchronous(commands.simulation_save)
+    pause = asynchronous(messages.simulation_pause)
+    reset = asynchronous(messages.simulation_reset)
+    save = asynchronous(messages.simulation_save)
     get_pose2d = asynchronous(commands.simulation_get_pose2d)
     set_pose2d = asynchronous(commands.simulation_set_pose2d)
     get_pose3d = asynchronous(commands.simulation_get_pose3d)
@@ -255,9 +255,9 @@ class Camera(Device):
     INTERFACE = m.CAMERA
 
     image = Latest(m.CAMERA, 1, r.Image)
-    get_source = blocking(sensors.camera_get_source)
+    get_source = blocking(messages.camera_get_source)
+    get_image = blocking(messages.camera_get_image)
     set_source = blocking(sensors.camera_set_source)
-    get_image = blocking(sensors.camera_get_image)
 
 
 class AsyncCamera(AsyncDevice):
@@ -266,9 +266,9 @@ class AsyncCamera(AsyncDevice):
     INTERFACE = m.CAMERA
 
     image = Latest(m.CAMERA, 1, r.Image)
-    get_source = asynchronous(sensors.camera_get_source)
+    get_source = asynchronous(messages.camera_get_source)
+    get_image = asynchronous(messages.camera_get_image)
     set_source = asynchronous(sensors.camera_set_source)
-    get_image = asynchronous(sensors.camera_get_image)
 
 
 class Map(Device):
@@ -277,9 +277,9 @@ class Map(Device):
     INTERFACE = m.MAP
 
     info = Latest(m.MAP, 1, s.MapInfo)
-    get_info = blocking(commands.map_get_info)
+    get_info = blocking(messages.map_get_info)
+    get_vector = blocking(messages.map_get_vector)
     get_tile = blocking(commands.map_get_tile)
-    get_vector = blocking(commands.map_get_vector)
 
 
 class AsyncMap(AsyncDevice):
@@ -288,9 +288,9 @@ class AsyncMap(AsyncDevice):
     INTERFACE = m.MAP
 
     info = Latest(m.MAP, 1, s.MapInfo)
-    get_info = asynchronous(commands.map_get_info)
+    get_info = asynchronous(messages.map_get_info)
+    get_vector = asynchronous(messages.map_get_vector)
     get_tile = asynchronous(commands.map_get_tile)
-    get_vector = asynchronous(commands.map_get_vector)
 
 
 class Planner(Device):
@@ -299,9 +299,9 @@ class Planner(Device):
     INTERFACE = m.PLANNER
 
     state = Latest(m.PLANNER, 1, s.PlannerState)
+    get_waypoints = blocking(messages.planner_get_waypoints)
     set_goal = blocking(commands.planner_set_goal)
     set_start = blocking(commands.planner_set_start)
-    get_waypoints = blocking(commands.planner_get_waypoints)
     enable = blocking(commands.planner_enable)
 
 
@@ -311,9 +311,9 @@ class AsyncPlanner(AsyncDevice):
     INTERFACE = m.PLANNER
 
     state = Latest(m.PLANNER, 1, s.PlannerState)
+    get_waypoints = asynchronous(messages.planner_get_waypoints)
     set_goal = asynchronous(commands.planner_set_goal)
     set_start = asynchronous(commands.planner_set_start)
-    get_waypoints = asynchronous(commands.planner_get_waypoints)
     enable = asynchronous(commands.planner_enable)
 
 
@@ -322,10 +322,10 @@ class Log(Device):
 
     INTERFACE = m.LOG
 
+    get_state = blocking(messages.log_get_state)
+    rewind = blocking(messages.log_rewind)
     set_write_state = blocking(commands.log_set_write_state)
     set_read_state = blocking(commands.log_set_read_state)
-    get_state = blocking(commands.log_get_state)
-    rewind = blocking(commands.log_rewind)
     set_file_name = blocking(commands.log_set_file_name)
 
 
@@ -334,10 +334,10 @@ class AsyncLog(AsyncDevice):
 
     INTERFACE = m.LOG
 
+    get_state = asynchronous(messages.log_get_state)
+    rewind = asynchronous(messages.log_rewind)
     set_write_state = asynchronous(commands.log_set_write_state)
     set_read_state = asynchronous(commands.log_set_read_state)
-    get_state = asynchronous(commands.log_get_state)
-    rewind = asynchronous(commands.log_rewind)
     set_file_name = asynchronous(commands.log_set_file_name)
 
 
@@ -367,6 +367,7 @@ class Actarray(Device):
     INTERFACE = m.ACTARRAY
 
     state = Latest(m.ACTARRAY, 1, s.ActarrayState)
+    get_geometry = blocking(messages.actarray_get_geometry)
     set_position = blocking(commands.actarray_set_position)
     set_positions = blocking(commands.actarray_set_positions)
     set_speed = blocking(commands.actarray_set_speed)
@@ -376,7 +377,6 @@ class Actarray(Device):
     set_currents = blocking(commands.actarray_set_currents)
     set_power = blocking(commands.actarray_set_power)
     set_brakes = blocking(commands.actarray_set_brakes)
-    get_geometry = blocking(commands.actarray_get_geometry)
     set_joint_speed = blocking(commands.actarray_set_joint_speed)
     set_joint_acceleration = blocking(commands.actarray_set_joint_acceleration)
 
@@ -387,6 +387,7 @@ class AsyncActarray(AsyncDevice):
     INTERFACE = m.ACTARRAY
 
     state = Latest(m.ACTARRAY, 1, s.ActarrayState)
+    get_geometry = asynchronous(messages.actarray_get_geometry)
     set_position = asynchronous(commands.actarray_set_position)
     set_positions = asynchronous(commands.actarray_set_positions)
     set_speed = asynchronous(commands.actarray_set_speed)
@@ -396,7 +397,6 @@ class AsyncActarray(AsyncDevice):
     set_currents = asynchronous(commands.actarray_set_currents)
     set_power = asynchronous(commands.actarray_set_power)
     set_brakes = asynchronous(commands.actarray_set_brakes)
-    get_geometry = asynchronous(commands.actarray_get_geometry)
     set_joint_speed = asynchronous(commands.actarray_set_joint_speed)
     set_joint_acceleration = asynchronous(commands.actarray_set_joint_acceleration)
 
@@ -407,14 +407,14 @@ class Limb(Device):
     INTERFACE = m.LIMB
 
     state = Latest(m.LIMB, 1, s.LimbState)
-    home = blocking(commands.limb_home)
-    stop = blocking(commands.limb_stop)
+    home = blocking(messages.limb_home)
+    stop = blocking(messages.limb_stop)
+    get_geometry = blocking(messages.limb_get_geometry)
     set_pose = blocking(commands.limb_set_pose)
     set_position = blocking(commands.limb_set_position)
     move_along = blocking(commands.limb_move_along)
     set_power = blocking(commands.limb_set_power)
     set_brakes = blocking(commands.limb_set_brakes)
-    get_geometry = blocking(commands.limb_get_geometry)
     set_speed = blocking(commands.limb_set_speed)
 
 
@@ -424,14 +424,14 @@ class AsyncLimb(AsyncDevice):
     INTERFACE = m.LIMB
 
     state = Latest(m.LIMB, 1, s.LimbState)
-    home = asynchronous(commands.limb_home)
-    stop = asynchronous(commands.limb_stop)
+    home = asynchronous(messages.limb_home)
+    stop = asynchronous(messages.limb_stop)
+    get_geometry = asynchronous(messages.limb_get_geometry)
     set_pose = asynchronous(commands.limb_set_pose)
     set_position = asynchronous(commands.limb_set_position)
     move_along = asynchronous(commands.limb_move_along)
     set_power = asynchronous(commands.limb_set_power)
     set_brakes = asynchronous(commands.limb_set_brakes)
-    get_geometry = asynchronous(commands.limb_get_geometry)
     set_speed = asynchronous(commands.limb_set_speed)
 
 
@@ -475,11 +475,11 @@ class Ranger(Device):
     intensities = Latest(m.RANGER, 3, r.RangerIntensities)
     stamped_intensities = Latest(m.RANGER, 4, r.RangerStampedIntensities)
     geometry_changed = Latest(m.RANGER, 5, r.RangerGeometry)
-    get_geometry = blocking(sensors.ranger_get_geometry)
+    get_geometry = blocking(messages.ranger_get_geometry)
+    get_config = blocking(messages.ranger_get_config)
     set_power = blocking(sensors.ranger_set_power)
     send_intensities = blocking(sensors.ranger_send_intensities)
     set_config = blocking(sensors.ranger_set_config)
-    get_config = blocking(sensors.ranger_get_config)
 
 
 class AsyncRanger(AsyncDevice):
@@ -492,11 +492,11 @@ class AsyncRanger(AsyncDevice):
     intensities = Latest(m.RANGER, 3, r.RangerIntensities)
     stamped_intensities = Latest(m.RANGER, 4, r.RangerStampedIntensities)
     geometry_changed = Latest(m.RANGER, 5, r.RangerGeometry)
-    get_geometry = asynchronous(sensors.ranger_get_geometry)
+    get_geometry = asynchronous(messages.ranger_get_geometry)
+    get_config = asynchronous(messages.ranger_get_config)
     set_power = asynchronous(sensors.ranger_set_power)
     send_intensities = asynchronous(sensors.ranger_send_intensities)
     set_config = asynchronous(sensors.ranger_set_config)
-    get_config = asynchronous(sensors.ranger_get_config)
 
 
 class Vectormap(Device):
@@ -504,7 +504,7 @@ class Vectormap(Device):
 
     INTERFACE = m.VECTORMAP
 
-    get_info = blocking(commands.vectormap_get_info)
+    get_info = blocking(messages.vectormap_get_info)
     get_layer = blocking(commands.vectormap_get_layer)
     write_layer = blocking(commands.vectormap_write_layer)
 
@@ -514,7 +514,7 @@ class AsyncVectormap(AsyncDevice):
 
     INTERFACE = m.VECTORMAP
 
-    get_info = asynchronous(commands.vectormap_get_info)
+    get_info = asynchronous(messages.vectormap_get_info)
     get_layer = asynchronous(commands.vectormap_get_layer)
     write_layer = asynchronous(commands.vectormap_write_layer)
 

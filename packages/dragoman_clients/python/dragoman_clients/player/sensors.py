@@ -12,6 +12,7 @@ from . import messages as m
 from . import readings as r
 from . import structures as s
 from .arguments import pose3d
+from .messages import *  # noqa: F403
 
 
 def _few(values: Sequence[float], what: str, maximum: int) -> list[float]:
@@ -24,12 +25,6 @@ def _few(values: Sequence[float], what: str, maximum: int) -> list[float]:
 # sonar: ultrasonic sensors
 
 
-@m.SONAR_GET_GEOMETRY.function
-def sonar_get_geometry() -> Request[r.SonarGeometry]:
-    """Poses of the sensors."""
-    return m.SONAR_GET_GEOMETRY()
-
-
 @m.SONAR_POWER.function
 def sonar_set_power(on: bool) -> Request[None]:
     """Sensors on or off.
@@ -40,12 +35,6 @@ def sonar_set_power(on: bool) -> Request[None]:
 
 
 # laser: a scanner, by the interface before ranger
-
-
-@m.LASER_GET_GEOMETRY.function
-def laser_get_geometry() -> Request[s.Geometry]:
-    """Pose and size."""
-    return m.LASER_GET_GEOMETRY()
 
 
 @m.LASER_SET_CONFIG.function
@@ -73,12 +62,6 @@ def laser_set_config(
     )
 
 
-@m.LASER_GET_CONFIG.function
-def laser_get_config() -> Request[r.LaserConfig]:
-    """The configuration."""
-    return m.LASER_GET_CONFIG()
-
-
 @m.LASER_POWER.function
 def laser_set_power(on: bool) -> Request[None]:
     """Laser on or off.
@@ -86,12 +69,6 @@ def laser_set_power(on: bool) -> Request[None]:
     on: on or off
     """
     return m.LASER_POWER(on)
-
-
-@m.LASER_GET_ID.function
-def laser_get_id() -> Request[int]:
-    """Serial number."""
-    return m.LASER_GET_ID()
 
 
 @m.LASER_SET_FILTER.function
@@ -108,22 +85,7 @@ def laser_set_filter(kind: r.LaserFilter, parameters: Sequence[float] = ()) -> R
     )
 
 
-# bumper: bumpers
-
-
-@m.BUMPER_GET_GEOMETRY.function
-def bumper_get_geometry() -> Request[r.BumperGeometry]:
-    """Poses and sizes."""
-    return m.BUMPER_GET_GEOMETRY()
-
-
 # ir: infrared sensors
-
-
-@m.IR_GET_GEOMETRY.function
-def ir_get_geometry() -> Request[r.IrGeometry]:
-    """Poses of the sensors."""
-    return m.IR_GET_GEOMETRY()
 
 
 @m.IR_POWER.function
@@ -138,12 +100,6 @@ def ir_set_power(on: bool) -> Request[None]:
 # camera: a camera
 
 
-@m.CAMERA_GET_SOURCE.function
-def camera_get_source() -> Request[r.ImageSource]:
-    """The input in use."""
-    return m.CAMERA_GET_SOURCE()
-
-
 @m.CAMERA_SET_SOURCE.function
 def camera_set_source(norm: str, source: int) -> Request[None]:
     """Choose the input.
@@ -152,12 +108,6 @@ def camera_set_source(norm: str, source: int) -> Request[None]:
     source: number of the input
     """
     return m.CAMERA_SET_SOURCE(r.ImageSource(norm, source))
-
-
-@m.CAMERA_GET_IMAGE.function
-def camera_get_image() -> Request[r.Image]:
-    """An image now."""
-    return m.CAMERA_GET_IMAGE()
 
 
 # imu: an inertial measurement unit
@@ -191,12 +141,6 @@ def imu_reset_euler(pose: Union[s.Pose3d, tuple[float, float, float, float, floa
 
 
 # ranger: range sensors
-
-
-@m.RANGER_GET_GEOMETRY.function
-def ranger_get_geometry() -> Request[r.RangerGeometry]:
-    """Poses and sizes."""
-    return m.RANGER_GET_GEOMETRY()
 
 
 @m.RANGER_POWER.function
@@ -240,9 +184,3 @@ def ranger_set_config(
     return m.RANGER_SET_CONFIG(
         r.RangerConfig(min_angle, max_angle, angular_resolution, min_range, max_range, range_resolution, frequency)
     )
-
-
-@m.RANGER_GET_CONFIG.function
-def ranger_get_config() -> Request[r.RangerConfig]:
-    """The configuration."""
-    return m.RANGER_GET_CONFIG()
