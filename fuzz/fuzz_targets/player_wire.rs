@@ -6,7 +6,8 @@
 #![no_main]
 
 use dragoman_bridge::player::wire::{
-    Decoder, INTERFACES, MapData, Message, Rewrite, Row, Xdr, interface, properties,
+    Answer, BodyError, Command, Data, Decoder, INTERFACES, Interface, Kind, MapData, Message, Request, Xdr,
+    interface, properties,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -29,16 +30,24 @@ fn decoded(stream: &[u8], piece: usize) -> (Vec<Message>, Option<String>) {
     (seen, None)
 }
 
-fn is_written_again(rewrite: Rewrite, body: &[u8]) {
-    match rewrite(body) {
-        Ok(once) => assert_eq!(rewrite(&once), Ok(once)),
-        Err(error) => assert!(!error.to_string().is_empty()),
+/// Reads a body and writes it again.
+fn rewrite(interface: u16, kind: Kind, subtype: u8, bytes: &[u8]) -> Result<Vec<u8>, BodyError> {
+    match kind {
+        Kind::Data => Data::read(interface, subtype, bytes).map(|body| body.to_bytes()),
+        Kind::Command => Command::read(interface, subtype, bytes).map(|body| body.to_bytes()),
+        Kind::Request => Request::read(interface, subtype, bytes).map(|body| body.to_bytes()),
+        _ => Answer::read(interface, subtype, bytes).map(|body| body.to_bytes()),
     }
 }
 
-fn row(row: &Row, body: &[u8]) {
-    is_written_again(row.rewrite, body);
-    row.rewrite_answer.into_iter().for_each(|answer| is_written_again(answer, body));
+fn is_written_again(interface: &Interface, subtype: u8, body: &[u8]) {
+    for kind in [Kind::Data, Kind::Command, Kind::Request, Kind::Acknowledge] {
+        let rewrite = |body: &[u8]| rewrite(interface.code, kind, subtype, body);
+        match rewrite(body) {
+            Ok(once) => assert_eq!(rewrite(&once), Ok(once)),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
 }
 
 fuzz_target!(|input: &[u8]| {
@@ -53,16 +62,13 @@ fuzz_target!(|input: &[u8]| {
         decoder.push(&again);
         assert_eq!(format!("{:?}", decoder.next()), format!("{:?}", Some(Ok::<_, ()>(message))));
         if let Some(interface) = interface(message.header.address.device.interface) {
-            for kind in [message.header.kind, dragoman_bridge::player::wire::Kind::Request] {
-                interface
-                    .message(kind, message.header.subtype)
-                    .into_iter()
-                    .for_each(|one| row(one, &message.body));
+            for interface in [interface, &properties::INTERFACE] {
+                is_written_again(interface, message.header.subtype, &message.body);
             }
         }
     }
     for interface in INTERFACES.into_iter().chain([&properties::INTERFACE]) {
-        interface.messages.iter().for_each(|one| row(one, stream));
+        interface.messages.iter().for_each(|row| is_written_again(interface, row.subtype, stream));
     }
     if let Ok(tile) = MapData::from_bytes(stream)
         && let Ok(plain) = tile.decompress()

@@ -7,6 +7,8 @@ use dragoman_bridge::player::wire::{INTERFACES, Kind as PlayerKind, properties};
 use dragoman_protocol::model::{Answer, Code, Encoding, Link, Message, Side, Type};
 use dragoman_protocol::{Base, Count, Field, Kind, Protocol, protocols};
 
+use crate::player::literals::rewrite;
+
 /// Makes values of the fields of a description.
 struct Samples<'a> {
     protocol: &'a Protocol,
@@ -159,11 +161,12 @@ fn player_s_interfaces_are_described() {
             assert_eq!(kind, row.kind, "{place}");
             let sample = |fields: &[Field]| Samples::of(&protocol, &described.types, fields);
             let body = sample(&message.fields);
-            assert_eq!((row.rewrite)(&body).as_ref(), Ok(&body), "{place}");
-            assert_eq!(row.rewrite_answer.is_some(), message.answer.is_some(), "{place}");
-            if let (Some(rewrite), Some(fields)) = (row.rewrite_answer, answer(message)) {
+            let rewrite = |kind, body: &[u8]| rewrite(interface, kind, row.subtype, body);
+            assert_eq!(rewrite(row.kind, &body).as_ref(), Ok(&body), "{place}");
+            assert_eq!(row.kind == PlayerKind::Request, message.answer.is_some(), "{place}");
+            if let Some(fields) = answer(message) {
                 let body = sample(fields);
-                assert_eq!(rewrite(&body).as_ref(), Ok(&body), "{place}: answer");
+                assert_eq!(rewrite(PlayerKind::Acknowledge, &body).as_ref(), Ok(&body), "{place}: answer");
             }
         }
     }

@@ -9,7 +9,7 @@ mod config_file;
 #[path = "player/documentation.rs"]
 mod documentation;
 #[path = "player/literals.rs"]
-mod literals;
+pub(crate) mod literals;
 #[path = "player/server.rs"]
 mod server;
 #[path = "player/wire_properties.rs"]

@@ -5,7 +5,7 @@
 //! - this file: [`Client`], its inputs and outputs;
 //! - `config`: choices and times, counters, events;
 //! - `setup`: what happens after connecting: the list of devices, subscriptions, questions about geometry;
-//! - `data`: data and geometry of the interfaces, as values;
+//! - `data`: the interfaces that are shown, and the questions to their devices;
 //! - `map`: maps, which the server sends in tiles;
 //! - `motion`: velocities that have to be repeated;
 //! - `requests`: requests and their answers;
@@ -34,7 +34,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod config;
-pub mod data;
+mod data;
 pub mod map;
 mod motion;
 mod requests;
@@ -46,7 +46,6 @@ use std::time::Duration;
 
 pub use config::{ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State};
 
-use self::data::Data;
 use self::map::{Known, Reading};
 use self::motion::Motions;
 use self::requests::{Key, Open, Purpose, Waiting};
@@ -54,7 +53,8 @@ use self::setup::Setup;
 use self::silence::Silences;
 use super::wire::player::{self, Subscription};
 use super::wire::{
-    Address, Ask, BANNER, BANNER_LEN, Decoder, Device, Header, Kind, Message, Note, StreamError, Xdr,
+    Address, Ask, BANNER, BANNER_LEN, BodyError, Data, Decoder, Device, Header, Kind, Message, Note,
+    StreamError, Xdr,
 };
 use crate::CallId;
 
@@ -465,17 +465,20 @@ impl Client {
             return;
         }
         self.note_data(now, device);
-        match Data::decode(device.interface, subtype, &message.body) {
-            Some(Ok(Data::MapChanged(_))) => {
+        match Data::read(device.interface, subtype, &message.body) {
+            _ if !data::has_place(device.interface, subtype) => self.statistics.ignored += 1,
+            Err(BodyError::Unknown { .. }) => self.statistics.ignored += 1,
+            Err(BodyError::Malformed { error, .. }) => {
+                self.invalid(device, &format!("invalid data {subtype}: {error}"));
+            }
+            Ok(Data::Map(_)) => {
                 self.statistics.data += 1;
                 self.read_map(now, device, true);
             }
-            Some(Ok(data)) => {
+            Ok(data) => {
                 self.statistics.data += 1;
                 self.events.push_back(ClientEvent::Data { device, timestamp, data });
             }
-            Some(Err(error)) => self.invalid(device, &format!("invalid data {subtype}: {error}")),
-            None => self.statistics.ignored += 1,
         }
     }
 

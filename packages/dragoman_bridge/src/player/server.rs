@@ -37,10 +37,10 @@ use std::time::Duration;
 
 pub use config::{DeviceInfo, ServerConfig, ServerEvent, ServerStatistics};
 
-use super::wire::player::{
-    self, CLOSE, DENIED, DEVICES, DRIVER, Driver, NAME_SERVICE, NameService, OPEN, SUBSCRIBE, Subscription,
+use super::wire::player::{self, CLOSE, DENIED, Driver, NameService, OPEN, Subscription};
+use super::wire::{
+    self, Address, BodyError, Command, Device, Header, Kind, Message, Request, StreamError, Xdr,
 };
-use super::wire::{self, Address, Device, Header, Kind, Message, StreamError, Xdr};
 use session::{Encoded, MAX_DATA_IN_ALL, SHARE, Session};
 
 /// Maximum number of waiting events; more are only counted.
@@ -70,6 +70,7 @@ pub struct ClientId(u64);
 
 /// Something that the owner does.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Call {
     /// Start a device; report with [`Server::handle_opened`].
     Open(Device),
@@ -81,10 +82,7 @@ pub enum Call {
     Command {
         /// By this device.
         device: Device,
-        /// Its number in the interface.
-        subtype: u8,
-        /// Its body, which can be decoded.
-        body: Vec<u8>,
+        command: Command,
     },
     /// Carry out a request; report with [`Server::handle_outcome`].
     Request {
@@ -92,10 +90,7 @@ pub enum Call {
         client: ClientId,
         /// By this device.
         device: Device,
-        /// Its number in the interface.
-        subtype: u8,
-        /// Its body, which can be decoded.
-        body: Vec<u8>,
+        request: Request,
     },
 }
 
@@ -113,6 +108,16 @@ struct Offered {
     commander: Option<ClientId>,
 }
 
+/// A call that the owner has not taken.
+#[derive(Debug)]
+struct Queued {
+    /// The client that wants it.
+    client: Option<ClientId>,
+    /// Bytes of its body.
+    len: usize,
+    call: Call,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opening {
     Closed,
@@ -128,7 +133,7 @@ pub struct Server {
     devices: BTreeMap<Device, Offered>,
     sessions: BTreeMap<ClientId, Session>,
     next: u64,
-    calls: VecDeque<(Option<ClientId>, Call)>,
+    calls: VecDeque<Queued>,
     /// Clients whose owner has something to do: to send, to read again, or to close.
     woken: BTreeSet<ClientId>,
     /// Bytes of the data that waits for any client.
@@ -174,7 +179,8 @@ impl Server {
     pub fn handle_disconnected(&mut self, client: ClientId) {
         self.sessions.remove(&client);
         self.woken.remove(&client);
-        self.calls.retain(|(owner, call)| *owner != Some(client) || matches!(call, Call::Command { .. }));
+        self.calls
+            .retain(|queued| queued.client != Some(client) || matches!(queued.call, Call::Command { .. }));
         let used: Vec<Device> = self
             .devices
             .iter()
@@ -319,12 +325,12 @@ impl Server {
 
     /// The next thing to do.
     pub fn poll_call(&mut self) -> Option<Call> {
-        let (client, call) = self.calls.pop_front()?;
-        if let (Some(client), Call::Command { body, .. }) = (client, &call)
+        let Queued { client, len, call } = self.calls.pop_front()?;
+        if let (Some(client), Call::Command { .. }) = (client, &call)
             && let Some(session) = self.sessions.get_mut(&client)
         {
             session.commands -= 1;
-            session.command_bytes -= body.len();
+            session.command_bytes -= len;
             if session.commands + 1 == MAX_COMMANDS {
                 self.woken.insert(client);
             }
@@ -427,9 +433,10 @@ impl Server {
                 self.carry_out_next(now, client);
             }
             Kind::Command if device.interface != PLAYER.interface => {
-                if let Err(reason) = self.check(&header, &body) {
-                    return self.handle_refused(device, reason);
-                }
+                let command = match self.read(&header, &body, Command::read) {
+                    Ok(command) => command,
+                    Err(reason) => return self.handle_refused(device, reason),
+                };
                 if let Some(offered) = self.devices.get_mut(&device) {
                     offered.commander = Some(client);
                 }
@@ -437,7 +444,8 @@ impl Server {
                     session.commands += 1;
                     session.command_bytes += body.len();
                 }
-                self.calls.push_back((Some(client), Call::Command { device, subtype: header.subtype, body }));
+                let call = Call::Command { device, command };
+                self.calls.push_back(Queued { client: Some(client), len: body.len(), call });
             }
             _ if device.interface == PLAYER.interface => {
                 self.refuse(now, client, &header, "the server itself takes requests only".to_owned());
@@ -455,20 +463,28 @@ impl Server {
             && session.open.is_none()
             && let Some((header, body)) = session.waiting.pop_front()
         {
-            if let Err(reason) = self.check(&header, &body) {
-                self.refuse(now, client, &header, reason);
-                continue;
-            }
+            let request = match self.read(&header, &body, Request::read_any) {
+                Ok(request) => request,
+                Err(reason) => {
+                    self.refuse(now, client, &header, reason);
+                    continue;
+                }
+            };
             if let Some(session) = self.sessions.get_mut(&client) {
                 session.open = Some((header, body.len()));
             }
-            let (device, subtype) = (header.address.device, header.subtype);
-            self.calls.push_back((Some(client), Call::Request { client, device, subtype, body }));
+            let call = Call::Request { client, device: header.address.device, request };
+            self.calls.push_back(Queued { client: Some(client), len: body.len(), call });
         }
     }
 
-    /// Why a command or a request to a device cannot be carried out.
-    fn check(&self, header: &Header, body: &[u8]) -> Result<(), String> {
+    /// Reads a command or a request to a device, or says why it cannot be carried out.
+    fn read<T>(
+        &self,
+        header: &Header,
+        body: &[u8],
+        read: impl Fn(u16, u8, &[u8]) -> Result<T, BodyError>,
+    ) -> Result<T, String> {
         let device = header.address.device;
         if body.len() > SHARE && self.input_in_all() + body.len() > MAX_INPUT_IN_ALL {
             return Err(format!("messages of all clients wait with more than {MAX_INPUT_IN_ALL} bytes"));
@@ -479,49 +495,47 @@ impl Server {
         if offered.state != Opening::Open {
             return Err(format!("nobody is subscribed to {}", config::name(device)));
         }
-        let row = wire::interface(device.interface)
-            .and_then(|interface| interface.message(header.kind, header.subtype))
-            .ok_or_else(|| format!("{} has no message {}", config::name(device), header.subtype))?;
-        match (row.rewrite)(body) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(format!("{} of {}: {error}", row.name, config::name(device))),
-        }
+        read(device.interface, header.subtype, body).map_err(|error| match error {
+            BodyError::Unknown { subtype } => format!("{} has no message {subtype}", config::name(device)),
+            BodyError::Malformed { name, error } => format!("{name} of {}: {error}", config::name(device)),
+        })
     }
 
     fn handle_server_request(&mut self, now: Duration, client: ClientId, header: &Header, body: &[u8]) {
-        let answered = match header.subtype {
-            subtype if subtype == SUBSCRIBE.subtype => match SUBSCRIBE.question(body) {
-                Ok(asked) => {
-                    return self.handle_subscription(now, client, header, asked.access, &asked.address);
+        let answered = match player::Request::read(header.subtype, body) {
+            // As the original, which knows no keys.
+            Err(_) | Ok(player::Request::Authenticate(_))
+                if is_authentication(header) && self.config.key.is_none() =>
+            {
+                Err("the server asks for no key".to_owned())
+            }
+            Err(BodyError::Unknown { subtype }) => Err(format!("the server has no request {subtype}")),
+            Err(BodyError::Malformed { error, .. }) => Err(error.to_string()),
+            Ok(player::Request::Subscribe(asked)) => {
+                return self.handle_subscription(now, client, header, asked.access, &asked.address);
+            }
+            Ok(player::Request::Devices) => {
+                let addresses = self.devices.keys().map(|device| self.address(client, *device));
+                Ok(addresses.collect::<Vec<_>>().to_bytes())
+            }
+            Ok(player::Request::Driver(Driver { address, .. })) => match self.devices.get(&address.device) {
+                Some(Offered { info, .. }) => {
+                    let address = self.address(client, info.device);
+                    Ok(Driver { address, name: info.driver.clone() }.to_bytes())
                 }
-                Err(error) => Err(error.to_string()),
+                None => Err(format!("there is no {}", config::name(address.device))),
             },
-            subtype if subtype == DEVICES.subtype => {
-                let address = |device: &Device| self.address(client, *device);
-                let devices = || self.devices.keys().map(address).collect::<Vec<_>>().to_bytes();
-                DEVICES.question(body).map_err(|error| error.to_string()).map(|()| devices())
-            }
-            subtype if subtype == DRIVER.subtype => {
-                DRIVER.question(body).map_err(|error| error.to_string()).and_then(|asked| {
-                    let device = asked.address.device;
-                    let there = self.devices.get(&device);
-                    let there = there.ok_or_else(|| format!("there is no {}", config::name(device)))?;
-                    let address = self.address(client, device);
-                    Ok(Driver { address, name: there.info.driver.clone() }.to_bytes())
-                })
-            }
-            subtype if subtype == NAME_SERVICE.subtype => {
-                NAME_SERVICE.question(body).map_err(|error| error.to_string()).and_then(|asked| {
-                    if !self.devices.values().any(|offered| offered.info.robot == asked.name) {
-                        return Err(format!("there is no robot \"{}\"", asked.name));
-                    }
+            Ok(player::Request::NameService(NameService { name, .. })) => {
+                if self.devices.values().any(|offered| offered.info.robot == name) {
                     let port = self.sessions.get(&client).map_or(0, |session| session.address.robot);
                     let port = u16::try_from(port).unwrap_or_default();
-                    Ok(NameService { name: asked.name, port }.to_bytes())
-                })
+                    Ok(NameService { name, port }.to_bytes())
+                } else {
+                    Err(format!("there is no robot \"{name}\""))
+                }
             }
-            _ => match self.sessions.get_mut(&client) {
-                Some(session) => session.handle_request(header, body, self.config.key.as_deref()),
+            Ok(own) => match self.sessions.get_mut(&client) {
+                Some(session) => session.handle_request(own, self.config.key.as_deref()).map(|()| Vec::new()),
                 None => return,
             },
         };
@@ -554,7 +568,7 @@ impl Server {
                 }
                 if offered.state == Opening::Closed {
                     offered.state = Opening::Asked;
-                    self.calls.push_back((None, Call::Open(device)));
+                    self.calls.push_back(Queued { client: None, len: 0, call: Call::Open(device) });
                 }
                 if let Some(session) = self.sessions.get_mut(&client) {
                     session.opening.push((*header, device));
@@ -612,10 +626,10 @@ impl Server {
         if offered.subscribers.is_empty() {
             let was = std::mem::replace(&mut offered.state, Opening::Closed);
             if was != Opening::Closed {
-                self.calls.push_back((None, Call::Close(device)));
+                self.calls.push_back(Queued { client: None, len: 0, call: Call::Close(device) });
             }
         } else if commanded {
-            self.calls.push_back((None, Call::Release(device)));
+            self.calls.push_back(Queued { client: None, len: 0, call: Call::Release(device) });
         }
     }
 

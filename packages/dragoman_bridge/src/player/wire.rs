@@ -15,8 +15,9 @@
 //!
 //! - [`Message`], [`Header`], [`Decoder`]: the stream;
 //! - [`Xdr`]: values as bytes;
+//! - [`Data`], [`Command`], [`Request`], [`Answer`]: bodies of messages, by their interfaces;
 //! - [`Interface`], [`Note`], [`Ask`]: tables of messages. Each interface has a module, made of `protocols/player.yaml` in
-//!   `dragoman_protocol`; [`INTERFACES`] has them all;
+//!   `dragoman_protocol`, with enumerations of its bodies; [`INTERFACES`] has them all;
 //! - [`properties`]: requests that devices of every interface have.
 //!
 //! Lengths are in metres, angles in radians, times in seconds.
@@ -31,7 +32,7 @@ mod xdr;
 pub use every_interface as properties;
 pub use map_data::{MAX_CELLS, MapData, MapError};
 pub use message::{Address, Decoder, Device, HEADER_LEN, Header, Kind, MAX_BODY_LEN, Message, StreamError};
-pub use table::{Ask, Interface, Note, Rewrite, Row};
+pub use table::{Ask, BodyError, Interface, Note, Row};
 pub use xdr::{Bytes, Reader, Xdr, XdrError};
 
 /// Default TCP port of a server.
@@ -42,6 +43,26 @@ pub const BANNER_LEN: usize = 32;
 pub const BANNER: &str = "Player v.";
 
 include!(concat!(env!("OUT_DIR"), "/player.rs"));
+
+impl Request {
+    /// Reads a request of the interface, or one that [every interface](properties) has.
+    ///
+    /// # Errors
+    /// There is no such message; the bytes are not its body.
+    pub fn read_any(interface: u16, subtype: u8, bytes: &[u8]) -> Result<Self, BodyError> {
+        match Self::read(interface, subtype, bytes) {
+            Err(BodyError::Unknown { .. }) => Self::read(properties::INTERFACE.code, subtype, bytes),
+            read => read,
+        }
+    }
+}
+
+impl From<common::Pose2d> for common::Pose3d {
+    fn from(common::Pose2d { x, y, yaw }: common::Pose2d) -> Self {
+        let position = common::Point3d { x, y, z: 0.0 };
+        Self { position, orientation: common::Orientation3d { yaw, ..Default::default() } }
+    }
+}
 
 /// The interface with this code.
 pub fn interface(code: u16) -> Option<&'static Interface> {

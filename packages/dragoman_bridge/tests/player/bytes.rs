@@ -5,8 +5,8 @@ use dragoman_bridge::player::wire::ranger::{
     Config, Geometry, Intensities, Ranges, StampedIntensities, StampedRanges,
 };
 use dragoman_bridge::player::wire::{
-    Address, Decoder, Device, Header, INTERFACES, Interface, Kind, Message, Xdr, actarray, bumper, camera,
-    common, gripper, imu, interface, ir, laser, limb, localize, log, map, opaque, planner, player,
+    Address, Decoder, Device, Header, INTERFACES, Interface, Kind, Message, Request, Xdr, actarray, bumper,
+    camera, common, gripper, imu, interface, ir, laser, limb, localize, log, map, opaque, planner, player,
     position2d, power, properties, ranger, simulation, sonar, vectormap,
 };
 use dragoman_bridge::player::wire::{MapData, MapError};
@@ -556,8 +556,9 @@ fn places_are_unique() {
     assert!(INTERFACES.iter().all(|interface| own(interface)));
     for one in INTERFACES {
         assert_eq!(interface(one.code).map(|found| found.name), Some(one.name));
-        let row = one.message(Kind::Request, properties::CAPABILITY.subtype).expect("a row");
-        assert_eq!(row.name, "CAPABILITY");
+        let body = properties::Capability::default();
+        let read = Request::read_any(one.code, properties::CAPABILITY.subtype, &body.to_bytes());
+        assert_eq!(read, Ok(Request::EveryInterface(properties::Request::Capability(body))));
     }
     assert!(interface(0).is_none() && interface(999).is_none());
 }

@@ -15,6 +15,8 @@ use dragoman_bridge::player::wire::{
 };
 use proptest::prelude::*;
 
+use super::literals::rewrite;
+
 const BASE: Device = position2d::INTERFACE.device(0);
 const MISSING: Device = position2d::INTERFACE.device(7);
 const SERVER: Device = player::INTERFACE.device(0);
@@ -629,8 +631,11 @@ fn data_for_slow_clients_has_a_bound_in_all() {
 }
 
 /// Bytes of the shortest body of a message.
-fn shortest(row: &Row) -> usize {
-    let is_body = |len: &usize| (row.rewrite)(&vec![0; *len]).is_ok();
+fn shortest(interface: &Interface, row: &Row) -> usize {
+    let is_body = |len: &usize| {
+        let of = |interface| rewrite(interface, row.kind, row.subtype, &vec![0; *len]).is_ok();
+        of(interface) || of(&properties::INTERFACE)
+    };
     (0..2000).find(is_body).expect("a body of zeros")
 }
 
@@ -661,7 +666,7 @@ fn no_message_is_taken_with_a_body_of_another_length() {
     let mut count = 0;
     for (interface, row) in rows.filter(|(_, row)| row.kind != Kind::Data) {
         let is_server = interface.code == SERVER.interface;
-        let len = shortest(row);
+        let len = shortest(interface, row);
         for wrong in [0, len.saturating_sub(1), len + 1, len + 4, len + 8, len + 16, 2 * len] {
             if wrong == len {
                 continue;

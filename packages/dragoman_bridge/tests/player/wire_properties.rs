@@ -2,17 +2,24 @@
 
 use dragoman_bridge::player::wire::common::Pose2d;
 use dragoman_bridge::player::wire::{
-    Address, Decoder, Device, HEADER_LEN, Header, INTERFACES, Kind, MAX_BODY_LEN, Message, Rewrite, Row,
+    Address, BodyError, Decoder, Device, HEADER_LEN, Header, INTERFACES, Kind, MAX_BODY_LEN, Message,
     StreamError, Xdr, XdrError, position2d, properties,
 };
 use proptest::prelude::*;
 
-fn rows() -> impl Iterator<Item = &'static Row> {
-    INTERFACES.into_iter().chain([&properties::INTERFACE]).flat_map(|interface| interface.messages)
-}
+use super::literals::rewrite;
 
-fn rewrites() -> Vec<Rewrite> {
-    rows().flat_map(|row| std::iter::once(row.rewrite).chain(row.rewrite_answer)).collect()
+/// What reads a body of each message and writes it again.
+fn rewrites() -> impl Iterator<Item = impl Fn(&[u8]) -> Result<Vec<u8>, BodyError>> {
+    let interfaces = INTERFACES.into_iter().chain([&properties::INTERFACE]);
+    interfaces.flat_map(|interface| {
+        let rows = interface.messages.iter();
+        let answers =
+            rows.clone().filter(|row| row.kind == Kind::Request).map(|row| (Kind::Acknowledge, row));
+        rows.map(|row| (row.kind, row))
+            .chain(answers)
+            .map(move |(kind, row)| move |bytes: &[u8]| rewrite(interface, kind, row.subtype, bytes))
+    })
 }
 
 /// Bytes that often have the form of lists: small numbers, and the same length twice.

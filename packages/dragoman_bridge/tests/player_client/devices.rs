@@ -1,6 +1,5 @@
 //! The list of devices, subscriptions, geometry, data, maps.
 
-use dragoman_bridge::player::client::data::{Data, Fact};
 use dragoman_bridge::player::client::{DeviceInfo, Refusal, State};
 
 use super::*;
@@ -31,7 +30,10 @@ fn every_known_device_is_opened_and_asked_for_its_geometry() {
         [(BASE, State::Open), (laser, State::Open), (log, State::Open), (unknown, State::NotShown)];
     assert_eq!(states, expected);
     assert_eq!(devices[0].driver, "maker");
-    assert_eq!(devices[0].facts, [Fact::Base(position2d::Geometry::default())]);
+    assert_eq!(
+        devices[0].facts,
+        [Answer::Position2d(position2d::Answer::GetGeometry(position2d::Geometry::default()))]
+    );
     // The laser refused both questions.
     assert_eq!(devices[1].facts, []);
     let subtypes = bench.server.subtypes(laser);
@@ -88,7 +90,14 @@ fn data_of_open_devices_are_events_and_malformed_ones_are_counted() {
     bench.take();
     let state = position2d::State { stalled: true, ..Default::default() };
     bench.receive(&data(BASE, position2d::STATE.subtype, &state.to_bytes()));
-    assert_eq!(bench.take(), [ClientEvent::Data { device: BASE, timestamp: 2.5, data: Data::Base(state) }]);
+    assert_eq!(
+        bench.take(),
+        [ClientEvent::Data {
+            device: BASE,
+            timestamp: 2.5,
+            data: Data::Position2d(position2d::Data::State(state))
+        }]
+    );
     bench.receive(&data(BASE, position2d::STATE.subtype, &[1, 2, 3]));
     let events = bench.take();
     assert!(matches!(&events[..], [ClientEvent::Problem { device: BASE, .. }]), "{events:?}");

@@ -1,15 +1,24 @@
 //! Interfaces of a protocol with XDR's encoding: a module of each with its structures, its names for numbers, and its
-//! messages as typed constants and as a table.
+//! messages as typed constants, as a table, and as enumerations of their bodies ([`GROUPS`]). Enumerations with the same
+//! names have the bodies of all interfaces.
 //!
-//! The code uses `Ask`, `Bytes`, `Interface`, `Kind`, `Note`, `Reader`, `Row`, `Xdr`, `XdrError` and `table` of the module
-//! that includes it.
+//! The code uses `Ask`, `BodyError`, `Bytes`, `Interface`, `Kind`, `Note`, `Reader`, `Row`, `Xdr` and `XdrError` of the
+//! module that includes it.
 
 use super::{NoRust, line, sentence, sorted, variant};
 use crate::kind::{Base, Count, Kind};
 use crate::model::{Answer, Field, Interface, Message, Protocol, Side, Type, Value};
 
-/// A source file with a module for each interface, `common` with the types of the protocol, and `INTERFACES`, all those
-/// with a code. `others` are types that are written by hand, with their paths.
+/// The enumerations of bodies, and what they are.
+const GROUPS: [(&str, &str); 4] = [
+    ("Data", "Data of a server"),
+    ("Command", "A command of a client"),
+    ("Request", "A request of a client"),
+    ("Answer", "The answer to a request"),
+];
+
+/// A source file with a module for each interface, `common` with the types of the protocol, `INTERFACES`, all those
+/// with a code, and the bodies of all interfaces. `others` are types that are written by hand, with their paths.
 ///
 /// # Errors
 /// A field or a body of a kind that has no Rust yet.
@@ -19,15 +28,20 @@ pub fn interfaces(protocol: &Protocol, others: &[(&str, &str)]) -> Result<String
     let emitter = Emitter { others, types: &protocol.types, messages: &[] };
     emitter.declare_types(&mut out)?;
     line(&mut out, "}");
+    let mut all = GROUPS.map(|_| Vec::new());
     for interface in &protocol.interfaces {
         let emitter = Emitter { others, types: &interface.types, messages: &interface.messages };
-        emitter.interface(interface, &mut out)?;
+        emitter.interface(interface, &mut all, &mut out)?;
     }
     let coded: Vec<&Interface> = protocol.interfaces.iter().filter(|one| one.code != 0).collect();
     line(&mut out, "\n/// All interfaces, by their codes.");
     line(&mut out, &format!("pub const INTERFACES: [&Interface; {}] = [", coded.len()));
     coded.iter().for_each(|one| line(&mut out, &format!("    &{}::INTERFACE,", one.name)));
     line(&mut out, "];");
+    for ((group, meaning), bodies) in GROUPS.iter().zip(&all).filter(|(_, bodies)| !bodies.is_empty()) {
+        line(&mut out, "");
+        out += &enumeration_of_bodies(group, &format!("{meaning}, by its interface"), bodies, true);
+    }
     Ok(out)
 }
 
@@ -39,7 +53,13 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    fn interface(&self, interface: &Interface, out: &mut String) -> Result<(), NoRust> {
+    /// Adds this interface's bodies to those of all.
+    fn interface(
+        &self,
+        interface: &Interface,
+        all: &mut [Vec<Body>; GROUPS.len()],
+        out: &mut String,
+    ) -> Result<(), NoRust> {
         line(out, &format!("\n/// {}.", sentence(&interface.meaning)));
         line(out, &format!("pub mod {} {{", interface.name));
         line(
@@ -47,60 +67,59 @@ impl Emitter<'_> {
             "    #[allow(unused_imports, reason = \"not every interface has them\")]\n    pub use super::common::*;\n",
         );
         self.declare_types(out)?;
-        let mut rows = Vec::new();
+        let [mut data, mut commands, mut requests, mut answers] = GROUPS.map(|_| Vec::new());
+        let mut rows = String::new();
         for message in &interface.messages {
-            let name = message.name.to_uppercase();
-            let body = self.body(&message.name, &message.fields)?;
+            let (name, meaning) = (message.name.to_uppercase(), sentence(&message.meaning));
+            let kind = self.body(&message.name, &message.fields)?;
             let number = number(message)?;
-            let (kind, constant, rewrite, answer) = match (&message.answer, message.from) {
-                (None, Side::Server) => (
-                    "Data",
-                    format!("Note<{body}> = super::Note::new(super::Kind::Data, {number})"),
-                    "rewrite",
-                    None,
-                ),
-                (None, Side::Client) => (
-                    "Command",
-                    format!("Note<{body}> = super::Note::new(super::Kind::Command, {number})"),
-                    "rewrite_all",
-                    None,
-                ),
+            let note = |kind: &str, body: &str| {
+                format!("Note<{body}> = super::Note::new(super::Kind::{kind}, {number})")
+            };
+            let (group, constant) = match (&message.answer, message.from) {
+                (None, Side::Server) => {
+                    data.push(Body::of(message, number, &kind, "body"));
+                    ("Data", note("Data", &kind))
+                }
+                (None, Side::Client) => {
+                    commands.push(Body::of(message, number, &kind, "body"));
+                    ("Command", note("Command", &kind))
+                }
                 (Some(Answer::Fields(fields)), Side::Client) => {
                     let answer = self.body(&message.name, fields)?;
-                    (
-                        "Request",
-                        format!("Ask<{body}, {answer}> = super::Ask::new({number})"),
-                        "rewrite_all",
-                        Some(answer),
-                    )
+                    requests.push(Body::of(message, number, &kind, "question"));
+                    answers.push(Body::of(message, number, &answer, "answer"));
+                    ("Request", format!("Ask<{kind}, {answer}> = super::Ask::new({number})"))
                 }
                 _ => return Err(NoRust::new(&message.name, "such an answer has no Rust yet")),
             };
-            line(
-                out,
-                &format!(
-                    "    /// {}.\n    pub const {name}: super::{constant};\n",
-                    sentence(&message.meaning)
-                ),
+            line(out, &format!("    /// {meaning}.\n    pub const {name}: super::{constant};\n"));
+            let meaning = &message.meaning;
+            let row = format!(
+                "kind: super::Kind::{group}, subtype: {number}, name: {name:?}, meaning: {meaning:?}"
             );
-            let rewrite_answer =
-                answer.map_or("None".to_owned(), |answer| format!("Some(super::table::rewrite::<{answer}>)"));
-            rows.push(format!(
-                "            super::Row {{\n                kind: super::Kind::{kind},\n                subtype: {number},\n                \
-                 name: {name:?},\n                meaning: {:?},\n                rewrite: super::table::{rewrite}::<{body}>,\n                \
-                 rewrite_answer: {rewrite_answer},\n            }},",
-                message.meaning
-            ));
+            line(&mut rows, &format!("            super::Row {{ {row} }},"));
+        }
+        let groups = [data, commands, requests, answers];
+        for (((group, meaning), bodies), all) in GROUPS.iter().zip(&groups).zip(all) {
+            if bodies.is_empty() {
+                continue;
+            }
+            let text = enumeration_of_bodies(group, meaning, bodies, false);
+            text.lines().for_each(|text| line(out, format!("    {text}").trim_end()));
+            line(out, "");
+            all.push(Body::of_all(interface, group));
         }
         line(out, &format!("    /// {}.", sentence(&interface.meaning)));
         line(out, "    pub const INTERFACE: super::Interface = super::Interface {");
-        let name = interface.name.replace('_', " ");
+        let (code, name) = (interface.code, interface.name.replace('_', " "));
         line(
             out,
-            &format!("        code: {},\n        name: {name:?},\n        messages: &[", interface.code),
+            &format!(
+                "        code: {code},\n        name: {name:?},\n        messages: &[\n{rows}        ],"
+            ),
         );
-        rows.iter().for_each(|row| line(out, row));
-        line(out, "        ],\n    };\n}");
+        line(out, "    };\n}");
         Ok(())
     }
 
@@ -202,6 +221,85 @@ impl Emitter<'_> {
     fn path(&self, name: &str) -> String {
         self.other(name).map_or_else(|| variant(name), str::to_owned)
     }
+}
+
+/// A variant of an enumeration of bodies.
+struct Body {
+    meaning: String,
+    variant: String,
+    /// What it holds; empty: nothing.
+    holds: String,
+    /// The number by which it is read.
+    number: u64,
+    /// How it is read, and its bytes.
+    read: String,
+    bytes: String,
+}
+
+impl Body {
+    /// A message's body of this type; `read` is the function of the message's constant that reads it.
+    fn of(message: &Message, number: u64, kind: &str, read: &str) -> Self {
+        let (name, variant) = (message.name.to_uppercase(), variant(&message.name));
+        let (holds, make, bytes) = match kind {
+            "()" => ("", format!("|()| Self::{variant}"), "Vec::new()"),
+            _ => (kind, format!("Self::{variant}"), "super::Xdr::to_bytes(body)"),
+        };
+        let read = format!("{name}.{read}(bytes).map({make}).map_err(super::BodyError::of({name:?}))");
+        let meaning = sentence(&message.meaning);
+        Self { meaning, variant, holds: holds.to_owned(), number, read, bytes: bytes.to_owned() }
+    }
+
+    /// The bodies of an interface, among those of all.
+    fn of_all(interface: &Interface, group: &str) -> Self {
+        let (name, variant) = (&interface.name, variant(&interface.name));
+        Self {
+            meaning: sentence(&interface.meaning),
+            holds: format!("{name}::{group}"),
+            number: interface.code.into(),
+            read: format!("{name}::{group}::read(subtype, bytes).map(Self::{variant})"),
+            bytes: "body.to_bytes()".to_owned(),
+            variant,
+        }
+    }
+}
+
+/// Of one interface, or of all.
+fn enumeration_of_bodies(group: &str, meaning: &str, bodies: &[Body], of_all: bool) -> String {
+    let (mut variants, mut read, mut write) = (String::new(), String::new(), String::new());
+    for Body { meaning, variant, holds, number, read: how, bytes } in bodies {
+        let (holds, body) =
+            if holds.is_empty() { (String::new(), "") } else { (format!("({holds})"), "(body)") };
+        line(&mut variants, &format!("    /// {meaning}.\n    {variant}{holds},"));
+        line(&mut read, &format!("            {number} => {how},"));
+        line(&mut write, &format!("            Self::{variant}{body} => {bytes},"));
+    }
+    let (argument, by, base) =
+        if of_all { ("interface: u16, ", "interface", "") } else { ("", "subtype", "super::") };
+    format!(
+        "/// {meaning}.
+#[derive(Debug, Clone, PartialEq)]
+pub enum {group} {{
+{variants}}}
+
+impl {group} {{
+    /// Reads the body of the message with this number.
+    ///
+    /// # Errors
+    /// There is no such message; the bytes are not its body.
+    pub fn read({argument}subtype: u8, bytes: &[u8]) -> Result<Self, {base}BodyError> {{
+        match {by} {{
+{read}            _ => Err({base}BodyError::Unknown {{ subtype }}),
+        }}
+    }}
+
+    /// Its bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {{
+        match self {{
+{write}        }}
+    }}
+}}
+"
+    )
 }
 
 fn enumeration(one: &Type, base: &Kind, out: &mut String) {

@@ -89,27 +89,94 @@ pub mod lamp {
     /// Its name.
     pub const GET_NAME: super::Ask<(), String> = super::Ask::new(2);
 
+    /// Data of a server.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum Data {
+        /// Its light.
+        Light(Light),
+    }
+
+    impl Data {
+        /// Reads the body of the message with this number.
+        ///
+        /// # Errors
+        /// There is no such message; the bytes are not its body.
+        pub fn read(subtype: u8, bytes: &[u8]) -> Result<Self, super::BodyError> {
+            match subtype {
+                1 => LIGHT.body(bytes).map(Self::Light).map_err(super::BodyError::of("LIGHT")),
+                _ => Err(super::BodyError::Unknown { subtype }),
+            }
+        }
+
+        /// Its bytes.
+        pub fn to_bytes(&self) -> Vec<u8> {
+            match self {
+                Self::Light(body) => super::Xdr::to_bytes(body),
+            }
+        }
+    }
+
+    /// A request of a client.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum Request {
+        /// Its name.
+        GetName,
+    }
+
+    impl Request {
+        /// Reads the body of the message with this number.
+        ///
+        /// # Errors
+        /// There is no such message; the bytes are not its body.
+        pub fn read(subtype: u8, bytes: &[u8]) -> Result<Self, super::BodyError> {
+            match subtype {
+                2 => GET_NAME.question(bytes).map(|()| Self::GetName).map_err(super::BodyError::of("GET_NAME")),
+                _ => Err(super::BodyError::Unknown { subtype }),
+            }
+        }
+
+        /// Its bytes.
+        pub fn to_bytes(&self) -> Vec<u8> {
+            match self {
+                Self::GetName => Vec::new(),
+            }
+        }
+    }
+
+    /// The answer to a request.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum Answer {
+        /// Its name.
+        GetName(String),
+    }
+
+    impl Answer {
+        /// Reads the body of the message with this number.
+        ///
+        /// # Errors
+        /// There is no such message; the bytes are not its body.
+        pub fn read(subtype: u8, bytes: &[u8]) -> Result<Self, super::BodyError> {
+            match subtype {
+                2 => GET_NAME.answer(bytes).map(Self::GetName).map_err(super::BodyError::of("GET_NAME")),
+                _ => Err(super::BodyError::Unknown { subtype }),
+            }
+        }
+
+        /// Its bytes.
+        pub fn to_bytes(&self) -> Vec<u8> {
+            match self {
+                Self::GetName(body) => super::Xdr::to_bytes(body),
+            }
+        }
+    }
+
     /// A lamp.
     pub const INTERFACE: super::Interface = super::Interface {
         code: 5,
         name: "lamp",
         messages: &[
-            super::Row {
-                kind: super::Kind::Data,
-                subtype: 1,
-                name: "LIGHT",
-                meaning: "its light",
-                rewrite: super::table::rewrite::<Light>,
-                rewrite_answer: None,
-            },
-            super::Row {
-                kind: super::Kind::Request,
-                subtype: 2,
-                name: "GET_NAME",
-                meaning: "its name",
-                rewrite: super::table::rewrite_all::<()>,
-                rewrite_answer: Some(super::table::rewrite::<String>),
-            },
+            super::Row { kind: super::Kind::Data, subtype: 1, name: "LIGHT", meaning: "its light" },
+            super::Row { kind: super::Kind::Request, subtype: 2, name: "GET_NAME", meaning: "its name" },
         ],
     };
 }
@@ -118,3 +185,84 @@ pub mod lamp {
 pub const INTERFACES: [&Interface; 1] = [
     &lamp::INTERFACE,
 ];
+
+/// Data of a server, by its interface.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Data {
+    /// A lamp.
+    Lamp(lamp::Data),
+}
+
+impl Data {
+    /// Reads the body of the message with this number.
+    ///
+    /// # Errors
+    /// There is no such message; the bytes are not its body.
+    pub fn read(interface: u16, subtype: u8, bytes: &[u8]) -> Result<Self, BodyError> {
+        match interface {
+            5 => lamp::Data::read(subtype, bytes).map(Self::Lamp),
+            _ => Err(BodyError::Unknown { subtype }),
+        }
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Lamp(body) => body.to_bytes(),
+        }
+    }
+}
+
+/// A request of a client, by its interface.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    /// A lamp.
+    Lamp(lamp::Request),
+}
+
+impl Request {
+    /// Reads the body of the message with this number.
+    ///
+    /// # Errors
+    /// There is no such message; the bytes are not its body.
+    pub fn read(interface: u16, subtype: u8, bytes: &[u8]) -> Result<Self, BodyError> {
+        match interface {
+            5 => lamp::Request::read(subtype, bytes).map(Self::Lamp),
+            _ => Err(BodyError::Unknown { subtype }),
+        }
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Lamp(body) => body.to_bytes(),
+        }
+    }
+}
+
+/// The answer to a request, by its interface.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// A lamp.
+    Lamp(lamp::Answer),
+}
+
+impl Answer {
+    /// Reads the body of the message with this number.
+    ///
+    /// # Errors
+    /// There is no such message; the bytes are not its body.
+    pub fn read(interface: u16, subtype: u8, bytes: &[u8]) -> Result<Self, BodyError> {
+        match interface {
+            5 => lamp::Answer::read(subtype, bytes).map(Self::Lamp),
+            _ => Err(BodyError::Unknown { subtype }),
+        }
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Lamp(body) => body.to_bytes(),
+        }
+    }
+}

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use super::data::{Data, Fact};
 use super::map::GridMap;
 use crate::CallId;
-use crate::player::wire::{Device, XdrError};
+use crate::player::wire::{Answer, Data, Device, XdrError};
 
 /// Configuration of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +103,7 @@ pub struct DeviceInfo {
     /// Whether it is open.
     pub state: State,
     /// Geometry and configuration, as far as the device reported them.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<Answer>,
 }
 
 /// Events of a [`Client`](super::Client).

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::data::{self, Fact};
+use super::data;
 use super::{Client, ClientEvent, DeviceInfo, Pull, Purpose, Refusal, SERVER, State};
 use crate::player::wire::player::{self, Driver, ReplaceRule, Subscription};
-use crate::player::wire::{Address, Device, Kind, Xdr};
+use crate::player::wire::{Address, Answer, BodyError, Device, Kind, Xdr};
 
 /// Any device, kind or subtype in a rule.
 const ANY: i32 = -1;
@@ -192,10 +192,12 @@ impl Client {
         let device = info.device;
         // Many drivers refuse: what they do not tell is unknown.
         let Ok(answer) = answer else { return };
-        match Fact::decode(device.interface, subtype, answer) {
-            Some(Ok(fact)) => info.facts.push(fact),
-            Some(Err(error)) => self.invalid(device, &format!("invalid answer {subtype}: {error}")),
-            None => {}
+        match Answer::read(device.interface, subtype, answer) {
+            Ok(fact) => info.facts.push(fact),
+            Err(BodyError::Malformed { error, .. }) => {
+                self.invalid(device, &format!("invalid answer {subtype}: {error}"));
+            }
+            Err(BodyError::Unknown { .. }) => {}
         }
     }
 

@@ -325,19 +325,16 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                         opened.driver.handle_release();
                     }
                 }
-                Call::Command { device, subtype, body } => {
+                Call::Command { device, command } => {
                     if let Some((opened, _)) = devices.get_mut(&device)
-                        && let Err(reason) = opened.driver.handle_command(subtype, &body)
+                        && let Err(reason) = opened.driver.handle_command(command)
                     {
                         hub.with(|server| server.handle_refused(device, reason));
                     }
                 }
-                Call::Request { client, device, subtype, body } => {
+                Call::Request { client, device, request } => {
                     let answer = match devices.get_mut(&device) {
-                        Some((Opened { driver, .. }, _)) => {
-                            let common = driver::answer_for_all(device, &**driver, subtype, &body);
-                            common.unwrap_or_else(|| driver.handle_request(subtype, &body))
-                        }
+                        Some((Opened { driver, .. }, _)) => driver::answer(device, &mut **driver, request),
                         None => Err("the device is closed".to_owned()),
                     };
                     let answer = answer.unwrap_or_else(driver::refused);

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::player::wire::player::{
-    AUTHENTICATE, MODE, PULL, PUSH, READ, REPLACE_RULE, ReplaceRule, SYNCH, SYNCH_OVERFLOW,
-};
-use crate::player::wire::{Address, Decoder, Device, Header, Kind, Xdr, XdrError};
+use crate::player::wire::player::{PULL, PUSH, READ, ReplaceRule, Request, SYNCH, SYNCH_OVERFLOW};
+use crate::player::wire::{Address, Bytes, Decoder, Device, Header, Kind, Xdr};
 
 /// Bytes of one transmission, unless a message is longer.
 const CHUNK: usize = 64 << 10;
@@ -171,23 +169,11 @@ impl Session {
     }
 
     /// Carries out a request that concerns this client alone.
-    pub(super) fn handle_request(
-        &mut self,
-        header: &Header,
-        body: &[u8],
-        key: Option<&str>,
-    ) -> Result<Vec<u8>, String> {
-        let wrong = |error: XdrError| error.to_string();
-        match header.subtype {
-            subtype if subtype == READ.subtype => READ.question(body).map_err(wrong)?,
-            subtype if subtype == MODE.subtype => match MODE.question(body).map_err(wrong)? {
-                PUSH => self.pulls = false,
-                PULL => self.pulls = true,
-                // As in the original: the mode stays.
-                _ => {}
-            },
-            subtype if subtype == REPLACE_RULE.subtype => {
-                let rule = REPLACE_RULE.question(body).map_err(wrong)?;
+    pub(super) fn handle_request(&mut self, request: Request, key: Option<&str>) -> Result<(), String> {
+        match request {
+            Request::Mode(PUSH) => self.pulls = false,
+            Request::Mode(PULL) => self.pulls = true,
+            Request::ReplaceRule(rule) => {
                 let is_same = |other: &ReplaceRule| {
                     ReplaceRule { replace: 0, ..other.clone() } == ReplaceRule { replace: 0, ..rule.clone() }
                 };
@@ -199,22 +185,21 @@ impl Session {
                     return Err(format!("more than {MAX_RULES} rules"));
                 }
             }
-            subtype if subtype == AUTHENTICATE.subtype => match key {
-                // As the original, which knows no keys.
-                None => return Err("the server asks for no key".to_owned()),
-                Some(key) => {
-                    let given = AUTHENTICATE.question(body).map_err(wrong)?.0;
-                    let given = given.split(|byte| *byte == 0).next().unwrap_or_default();
-                    self.is_authenticated = given == key.as_bytes();
-                    self.is_closing |= !self.is_authenticated;
-                    if !self.is_authenticated {
-                        return Err("wrong key".to_owned());
-                    }
+            Request::Authenticate(Bytes(given)) => {
+                let given = given.split(|byte| *byte == 0).next();
+                self.is_authenticated = given == key.map(str::as_bytes);
+                self.is_closing |= !self.is_authenticated;
+                if !self.is_authenticated {
+                    return Err("wrong key".to_owned());
                 }
-            },
-            subtype => return Err(format!("the server has no request {subtype}")),
+            }
+            // As in the original, the mode stays when it is unknown.
+            Request::Mode(_) | Request::Read => {}
+            Request::Devices | Request::Driver(_) | Request::Subscribe(_) | Request::NameService(_) => {
+                return Err("this request is the server's".to_owned());
+            }
         }
-        Ok(Vec::new())
+        Ok(())
     }
 
     /// What follows the answer to a request of this client.

@@ -1,9 +1,8 @@
-//! What the interfaces consist of: their messages, as typed constants and as a table.
+//! What the interfaces consist of: their messages, as typed constants and as a table, and why a body cannot be read.
 
 use std::marker::PhantomData;
 
 use super::message::{Device, Kind};
-use super::properties;
 use super::xdr::{Xdr, XdrError};
 
 /// A message of an interface without an answer: [`Kind::Data`] or [`Kind::Command`].
@@ -22,12 +21,17 @@ impl<T: Xdr> Note<T> {
         Self { kind, subtype, body: PhantomData }
     }
 
-    /// Its body.
+    /// Its kind and number.
+    pub const fn id(&self) -> (Kind, u8) {
+        (self.kind, self.subtype)
+    }
+
+    /// Its body. As with the drivers of the original, a command's body of another length is none.
     ///
     /// # Errors
     /// The bytes are not a body of this message.
     pub fn body(&self, bytes: &[u8]) -> Result<T, XdrError> {
-        T::from_bytes(bytes)
+        if self.kind == Kind::Command { T::from_all_bytes(bytes) } else { T::from_bytes(bytes) }
     }
 }
 
@@ -43,6 +47,11 @@ impl<Q: Xdr, A: Xdr> Ask<Q, A> {
     /// A request with this number.
     pub const fn new(subtype: u8) -> Self {
         Self { subtype, bodies: PhantomData }
+    }
+
+    /// Its kind and number.
+    pub const fn id(&self) -> (Kind, u8) {
+        (Kind::Request, self.subtype)
     }
 
     /// The request's body. As with the drivers of the original, a body of another length is none.
@@ -74,13 +83,6 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The message with this place, also one that [every interface](properties) has; an answer has the place of its
-    /// request.
-    pub fn message(&self, kind: Kind, subtype: u8) -> Option<&'static Row> {
-        let all = self.messages.iter().chain(properties::INTERFACE.messages);
-        all.into_iter().find(|row| row.kind == kind && row.subtype == subtype)
-    }
-
     /// Its device with this number.
     pub const fn device(&self, index: u16) -> Device {
         Device { interface: self.code, index }
@@ -97,21 +99,27 @@ pub struct Row {
     pub subtype: u8,
     pub name: &'static str,
     pub meaning: &'static str,
-    /// Reads a body and writes it again; of a request the question. Commands and questions have no bytes but their own.
-    pub rewrite: Rewrite,
-    /// Reads and writes the body of an acknowledgement.
-    pub rewrite_answer: Option<Rewrite>,
 }
 
-/// Reads a body and writes it again.
-pub type Rewrite = fn(&[u8]) -> Result<Vec<u8>, XdrError>;
-
-/// A [`Rewrite`] of this type.
-pub(super) fn rewrite<T: Xdr>(bytes: &[u8]) -> Result<Vec<u8>, XdrError> {
-    T::from_bytes(bytes).map(|value| value.to_bytes())
+/// Why the body of a message cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
+pub enum BodyError {
+    /// The interface has no message with this number.
+    #[error("there is no message {subtype}")]
+    Unknown { subtype: u8 },
+    /// The bytes are not its body.
+    #[error("{name}: {error}")]
+    Malformed {
+        /// The message.
+        name: &'static str,
+        error: XdrError,
+    },
 }
 
-/// A [`Rewrite`] of this type, of a message from a client to a server: nothing may follow it.
-pub(super) fn rewrite_all<T: Xdr>(bytes: &[u8]) -> Result<Vec<u8>, XdrError> {
-    T::from_all_bytes(bytes).map(|value| value.to_bytes())
+impl BodyError {
+    /// The error of a message with this name.
+    pub(super) fn of(name: &'static str) -> impl Fn(XdrError) -> Self {
+        move |error| Self::Malformed { name, error }
+    }
 }

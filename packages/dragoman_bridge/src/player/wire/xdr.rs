@@ -116,45 +116,21 @@ pub(super) fn write_opaque(value: &[u8], bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len() + padding(value.len()), 0);
 }
 
-impl Xdr for u32 {
-    fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_be_bytes());
-    }
+macro_rules! numbers {
+    ($($number:ty)*) => {$(
+        impl Xdr for $number {
+            fn write(&self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_be_bytes());
+            }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Self, XdrError> {
-        reader.array().map(Self::from_be_bytes)
-    }
+            fn read(reader: &mut Reader<'_>) -> Result<Self, XdrError> {
+                reader.array().map(Self::from_be_bytes)
+            }
+        }
+    )*};
 }
 
-impl Xdr for i32 {
-    fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_be_bytes());
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, XdrError> {
-        reader.array().map(Self::from_be_bytes)
-    }
-}
-
-impl Xdr for f32 {
-    fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_be_bytes());
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, XdrError> {
-        reader.array().map(Self::from_be_bytes)
-    }
-}
-
-impl Xdr for f64 {
-    fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_be_bytes());
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, XdrError> {
-        reader.array().map(Self::from_be_bytes)
-    }
-}
+numbers! { u32 i32 f32 f64 }
 
 macro_rules! narrow {
     ($($narrow:ty, $wide:ty;)*) => {$(

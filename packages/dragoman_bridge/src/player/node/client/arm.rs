@@ -11,10 +11,9 @@ use super::line::{Line, serve};
 use super::messages::report;
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
-use crate::player::client::data::{Data, Fact};
 use crate::player::wire::actarray::{self, JointPosition, JointSpeed, Positions};
 use crate::player::wire::gripper::{self, Fingers};
-use crate::player::wire::{Ask, Device, Note, Xdr};
+use crate::player::wire::{Answer, Ask, Data, Device, Note, Xdr};
 
 /// All joints.
 const ALL: i32 = -1;
@@ -30,7 +29,7 @@ struct Actarray {
 pub(super) fn actarray(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     let name = format!("{}_joint", site.names.frame);
     let count = site.info.facts.iter().find_map(|fact| match fact {
-        Fact::Actarray(geometry) => Some(geometry.joints.len()),
+        Answer::Actarray(actarray::Answer::GetGeometry(geometry)) => Some(geometry.joints.len()),
         _ => None,
     });
     for joint in 0..count.unwrap_or_default().min(MAX_JOINTS) {
@@ -161,7 +160,7 @@ where
 
 impl Outlet for Actarray {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
-        let Data::Actarray(state) = data else { return Ok(()) };
+        let Data::Actarray(actarray::Data::State(state)) = data else { return Ok(()) };
         let joints = &state.joints;
         let message = JointState {
             header: scene.header(stamp, ""),
@@ -179,7 +178,7 @@ struct Gripper(Publisher<Text>);
 
 pub(super) fn gripper(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     for fact in &site.info.facts {
-        if let Fact::Gripper(geometry) = fact {
+        if let Answer::Gripper(gripper::Answer::GetGeometry(geometry)) = fact {
             let base = format!("{}base_footprint", site.names.base);
             site.scene.fix(&base, &site.names.frame, &geometry.pose);
         }
@@ -198,7 +197,7 @@ pub(super) fn gripper(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 
 impl Outlet for Gripper {
     fn show(&mut self, _scene: &mut Scene, _stamp: &Time, data: Data) -> Result<(), String> {
-        let Data::Gripper(state) = data else { return Ok(()) };
+        let Data::Gripper(gripper::Data::State(state)) = data else { return Ok(()) };
         let text = match state.fingers {
             Fingers::Open => "open",
             Fingers::Closed => "closed",

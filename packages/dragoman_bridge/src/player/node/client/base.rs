@@ -12,9 +12,8 @@ use super::line::serve;
 use super::messages::{planar, pose, report};
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
-use crate::player::client::data::Data;
 use crate::player::wire::common::Pose2d;
-use crate::player::wire::position2d;
+use crate::player::wire::{Data, position2d};
 
 struct Base {
     odom: Publisher<Odometry>,
@@ -94,7 +93,7 @@ fn serve_base(site: &mut Site<'_>) -> RosResult<()> {
 
 impl Outlet for Base {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
-        let Data::Base(state) = data else { return Ok(()) };
+        let Data::Position2d(position2d::Data::State(state)) = data else { return Ok(()) };
         let (Some(place), Some(speed)) = (planar(&state.pose), planar(&state.velocity)) else {
             return Err("odometry that is not finite".to_owned());
         };

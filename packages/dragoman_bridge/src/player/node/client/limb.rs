@@ -10,8 +10,8 @@ use super::arm::{serve_command, serve_speed, serve_switch};
 use super::messages::report;
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
-use crate::player::client::data::Data;
 use crate::player::node::tool::{approach, orientation, rotation};
+use crate::player::wire::Data;
 use crate::player::wire::common::Point3d;
 use crate::player::wire::limb::{self, Motion, Pose};
 
@@ -81,7 +81,7 @@ fn pose(goal: &PoseStamped, base: &str) -> Result<Pose, String> {
 
 impl Outlet for Limb {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
-        let Data::Limb(state) = data else { return Ok(()) };
+        let Data::Limb(limb::Data::State(state)) = data else { return Ok(()) };
         let text = match state.motion {
             Motion::Idle => "idle",
             Motion::Braked => "braked",

@@ -7,9 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::player::client::data::Fact;
 use crate::player::client::{DeviceInfo, State};
-use crate::player::wire::{self, Device, ir, laser, position2d, ranger, sonar};
+use crate::player::wire::{self, Answer, Device, ir, laser, position2d, ranger, sonar};
 
 /// Names of a device's topics, services and frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +39,11 @@ fn interface(device: Device) -> String {
 }
 
 /// Whether a ranger has one range per element, instead of a scan.
-pub(super) fn is_array(facts: &[Fact]) -> bool {
-    facts.iter().any(|fact| matches!(fact, Fact::Ranger(geometry) if geometry.element_poses.len() > 1))
+pub(super) fn is_array(facts: &[Answer]) -> bool {
+    facts.iter().any(|fact| match fact {
+        Answer::Ranger(ranger::Answer::GetGeometry(geometry)) => geometry.element_poses.len() > 1,
+        _ => false,
+    })
 }
 
 /// The names of all open devices.
@@ -101,8 +103,12 @@ mod tests {
     use crate::player::wire::power;
     use crate::player::wire::ranger::Geometry;
 
-    fn open(device: Device, facts: Vec<Fact>) -> DeviceInfo {
+    fn open(device: Device, facts: Vec<Answer>) -> DeviceInfo {
         DeviceInfo { device, driver: String::new(), state: State::Open, facts }
+    }
+
+    fn geometry(geometry: Geometry) -> Answer {
+        Answer::Ranger(ranger::Answer::GetGeometry(geometry))
     }
 
     #[test]
@@ -113,7 +119,7 @@ mod tests {
         let devices = [
             open(position2d::INTERFACE.device(0), Vec::new()),
             open(position2d::INTERFACE.device(1), Vec::new()),
-            open(ranger::INTERFACE.device(0), vec![Fact::Ranger(array)]),
+            open(ranger::INTERFACE.device(0), vec![geometry(array)]),
             open(ranger::INTERFACE.device(1), Vec::new()),
             open(laser::INTERFACE.device(0), Vec::new()),
             open(sonar::INTERFACE.device(0), Vec::new()),
@@ -139,7 +145,7 @@ mod tests {
     fn the_laser_of_a_robot_of_stage_has_the_plain_name() {
         let array = || {
             let geometry = Geometry { element_poses: vec![Default::default(); 8], ..Geometry::default() };
-            vec![Fact::Ranger(geometry)]
+            vec![self::geometry(geometry)]
         };
         let prefixes = |devices: &[DeviceInfo]| {
             names(devices).into_values().map(|names| names.topic("x")).collect::<Vec<_>>()

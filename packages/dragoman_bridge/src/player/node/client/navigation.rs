@@ -19,12 +19,11 @@ use super::line::Line;
 use super::messages::{self, latched, planar, report, uncertain};
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
-use crate::player::client::data::Data;
 use crate::player::client::map::GridMap;
 use crate::player::wire::common::Pose2d;
 use crate::player::wire::localize::{self, Estimate};
 use crate::player::wire::planner::{self, State};
-use crate::player::wire::{Device, planner::Goal as PlannerGoal};
+use crate::player::wire::{Data, Device, planner::Goal as PlannerGoal};
 
 /// Maximum deviation of a quaternion's length from 1.
 const UNIT: f64 = 0.01;
@@ -97,7 +96,7 @@ pub(super) fn localize(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 
 impl Outlet for Localize {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
-        let Data::Localize(data) = data else { return Ok(()) };
+        let Data::Localize(localize::Data::Hypotheses(data)) = data else { return Ok(()) };
         let best = data.hypotheses.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
         // No hypothesis: it does not know yet.
         let Some(best) = best else { return Ok(()) };
@@ -169,7 +168,7 @@ fn send_goal(line: &Line, device: Device, pose: Pose2d) {
 
 impl Outlet for Planner {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
-        let Data::Planner(state) = data else { return Ok(()) };
+        let Data::Planner(planner::Data::State(state)) = data else { return Ok(()) };
         let shown = (state.goal.clone(), state.waypoint_count);
         if self.shown.as_ref() != Some(&shown) {
             self.shown = Some(shown);

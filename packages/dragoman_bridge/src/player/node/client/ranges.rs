@@ -9,9 +9,8 @@ use super::messages::report;
 use super::names::is_array;
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
-use crate::player::client::data::{Data, Fact};
 use crate::player::wire::common::Pose3d;
-use crate::player::wire::{laser, ranger};
+use crate::player::wire::{Answer, Data, ir, laser, ranger, sonar};
 
 /// Maximum range of a ranger that does not tell it, m.
 const UNKNOWN_RANGE_MAX: f64 = 1000.0;
@@ -205,8 +204,8 @@ pub(super) fn laser(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     let mut pose = None;
     for fact in &site.info.facts {
         match fact {
-            Fact::Laser(geometry) => pose = Some(&geometry.pose),
-            Fact::LaserConfig(config) if config.frequency > 0.0 => {
+            Answer::Laser(laser::Answer::GetGeometry(geometry)) => pose = Some(&geometry.pose),
+            Answer::Laser(laser::Answer::GetConfig(config)) if config.frequency > 0.0 => {
                 view.period = f64::from(config.frequency).recip();
             }
             _ => {}
@@ -218,9 +217,9 @@ pub(super) fn laser(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 impl Outlet for Scan {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         match data {
-            Data::Laser(scan) => self.publish_laser(scene, stamp, &scan),
-            Data::PosedLaser(posed) => self.publish_laser(scene, stamp, &posed.scan),
-            Data::LaserAngles(scan) => {
+            Data::Laser(laser::Data::Scan(scan)) => self.publish_laser(scene, stamp, &scan),
+            Data::Laser(laser::Data::PosedScan(posed)) => self.publish_laser(scene, stamp, &posed.scan),
+            Data::Laser(laser::Data::AngledScan(scan)) => {
                 let [min_angle, max_angle] =
                     even(&scan.angles).ok_or("a scan whose angles are not equally spaced")?;
                 let max_range = f64::from(scan.max_range);
@@ -228,8 +227,10 @@ impl Outlet for Scan {
                 self.view = View { min_angle, max_angle, max_range, ..self.view };
                 self.publish(scene, stamp, &wide(&scan.ranges), intensities(&scan.intensities.0))
             }
-            Data::Ranger(ranges) => self.publish(scene, stamp, &ranges.ranges, Vec::new()),
-            Data::RangerStamped(stamped) => {
+            Data::Ranger(ranger::Data::Ranges(ranges)) => {
+                self.publish(scene, stamp, &ranges.ranges, Vec::new())
+            }
+            Data::Ranger(ranger::Data::StampedRanges(stamped)) => {
                 if stamped.has_geometry {
                     scene.fix(&self.base, &self.frame, &stamped.geometry.pose);
                 }
@@ -238,7 +239,7 @@ impl Outlet for Scan {
                 }
                 self.publish(scene, stamp, &stamped.ranges.ranges, Vec::new())
             }
-            Data::RangerGeometry(geometry) => {
+            Data::Ranger(ranger::Data::GeometryChanged(geometry)) => {
                 scene.fix(&self.base, &self.frame, &geometry.pose);
                 Ok(())
             }
@@ -270,11 +271,11 @@ impl Elements {
 
 pub(super) fn ranger(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     let mut configs = site.info.facts.iter().filter_map(|fact| match fact {
-        Fact::RangerConfig(config) => Some(config),
+        Answer::Ranger(ranger::Answer::GetConfig(config)) => Some(config),
         _ => None,
     });
     let mut geometries = site.info.facts.iter().filter_map(|fact| match fact {
-        Fact::Ranger(geometry) => Some(geometry),
+        Answer::Ranger(ranger::Answer::GetGeometry(geometry)) => Some(geometry),
         _ => None,
     });
     let (config, geometry) = (configs.next(), geometries.next());
@@ -297,8 +298,8 @@ pub(super) fn ranger(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 impl Outlet for Elements {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         match data {
-            Data::Ranger(ranges) => self.ranges.publish(scene, stamp, &ranges.ranges),
-            Data::RangerStamped(stamped) => {
+            Data::Ranger(ranger::Data::Ranges(ranges)) => self.ranges.publish(scene, stamp, &ranges.ranges),
+            Data::Ranger(ranger::Data::StampedRanges(stamped)) => {
                 if stamped.has_geometry {
                     self.place(scene, &stamped.geometry);
                 }
@@ -307,7 +308,7 @@ impl Outlet for Elements {
                 }
                 self.ranges.publish(scene, stamp, &stamped.ranges.ranges);
             }
-            Data::RangerGeometry(geometry) => self.place(scene, &geometry),
+            Data::Ranger(ranger::Data::GeometryChanged(geometry)) => self.place(scene, &geometry),
             _ => {}
         }
         Ok(())
@@ -317,7 +318,7 @@ impl Outlet for Elements {
 pub(super) fn sonar(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     let base = format!("{}base_footprint", site.names.base);
     let poses = site.info.facts.iter().find_map(|fact| match fact {
-        Fact::Sonar(geometry) => Some(geometry.poses.clone()),
+        Answer::Sonar(sonar::Answer::GetGeometry(geometry)) => Some(geometry.poses.clone()),
         _ => None,
     });
     Ok(Box::new(Ranges::new(site, base, &poses.unwrap_or_default(), ULTRASOUND)?))
@@ -326,7 +327,7 @@ pub(super) fn sonar(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 pub(super) fn ir(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     let base = format!("{}base_footprint", site.names.base);
     let poses = site.info.facts.iter().find_map(|fact| match fact {
-        Fact::Ir(geometry) => Some(geometry.poses.clone()),
+        Answer::Ir(ir::Answer::GetGeometry(geometry)) => Some(geometry.poses.clone()),
         _ => None,
     });
     Ok(Box::new(Ranges::new(site, base, &poses.unwrap_or_default(), INFRARED)?))
@@ -335,9 +336,9 @@ pub(super) fn ir(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 impl Outlet for Ranges {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         match data {
-            Data::Sonar(sonar) => self.publish(scene, stamp, &wide(&sonar.ranges)),
-            Data::Ir(ir) => self.publish(scene, stamp, &wide(&ir.ranges)),
-            Data::SonarGeometry(geometry) => self.place(scene, &geometry.poses),
+            Data::Sonar(sonar::Data::Ranges(sonar)) => self.publish(scene, stamp, &wide(&sonar.ranges)),
+            Data::Ir(ir::Data::Ranges(ir)) => self.publish(scene, stamp, &wide(&ir.ranges)),
+            Data::Sonar(sonar::Data::GeometryChanged(geometry)) => self.place(scene, &geometry.poses),
             _ => {}
         }
         Ok(())

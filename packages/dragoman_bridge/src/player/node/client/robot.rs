@@ -16,13 +16,12 @@ use super::scene::Scene;
 use super::{arm, base, limb, log, navigation, ranges, small, vectormap, world};
 use crate::BridgeError;
 use crate::clock;
-use crate::player::client::data::Data;
 use crate::player::client::map::GridMap;
 use crate::player::client::{DeviceInfo, State};
 use crate::player::wire;
 use crate::player::wire::{
-    Device, Interface, actarray, bumper, camera, gripper, imu, ir, laser, localize, map, planner, position2d,
-    power, ranger, simulation, sonar,
+    Data, Device, Interface, actarray, bumper, camera, gripper, imu, ir, laser, localize, map, planner,
+    position2d, power, ranger, simulation, sonar,
 };
 
 /// The topics of a device.

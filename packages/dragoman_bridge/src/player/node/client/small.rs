@@ -10,11 +10,10 @@ use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
 use super::messages::{self, report, rotation, vector};
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
-use crate::player::client::data::{Data, Fact};
 use crate::player::wire::bumper::Bumper as BumperPlace;
 use crate::player::wire::camera::Compression;
 use crate::player::wire::imu::Calibrated;
-use crate::player::wire::{Bytes, opaque};
+use crate::player::wire::{Answer, Bytes, Data, bumper, camera, imu, opaque, power};
 
 struct Power(Publisher<BatteryState>);
 
@@ -24,7 +23,7 @@ pub(super) fn power(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 
 impl Outlet for Power {
     fn show(&mut self, _scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
-        if let Data::Power(state) = data {
+        if let Data::Power(power::Data::State(state)) = data {
             let header = Header { stamp: stamp.clone(), ..Default::default() };
             report(self.0.publish(&messages::battery(header, &state)), "battery_state");
         }
@@ -46,7 +45,7 @@ pub(super) fn bumper(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
         base: format!("{}base_footprint", site.names.base),
     };
     for fact in &site.info.facts {
-        if let Fact::Bumper(geometry) = fact {
+        if let Answer::Bumper(bumper::Answer::GetGeometry(geometry)) = fact {
             bumpers.place(site.scene, &geometry.bumpers);
         }
     }
@@ -64,11 +63,11 @@ impl Bumpers {
 impl Outlet for Bumpers {
     fn show(&mut self, scene: &mut Scene, _stamp: &Time, data: Data) -> Result<(), String> {
         match data {
-            Data::Bumper(state) => {
+            Data::Bumper(bumper::Data::State(state)) => {
                 let message = UInt8MultiArray { data: state.bumpers.0, ..Default::default() };
                 report(self.bumpers.publish(&message), "bumpers");
             }
-            Data::BumperGeometry(geometry) => self.place(scene, &geometry.bumpers),
+            Data::Bumper(bumper::Data::GeometryChanged(geometry)) => self.place(scene, &geometry.bumpers),
             _ => {}
         }
         Ok(())
@@ -103,18 +102,19 @@ impl Inertial {
 
 impl Outlet for Inertial {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
+        let Data::Imu(data) = data else { return Ok(()) };
         let header = scene.header(stamp, &self.frame);
         let message = match data {
-            Data::ImuPose(pose) => messages::imu(header, Some(rotation(&pose.orientation)), None, None),
-            Data::ImuCalibrated(measured) => self.measured(header, &measured, None),
-            Data::ImuQuaternion(data) => {
+            imu::Data::State(pose) => messages::imu(header, Some(rotation(&pose.orientation)), None, None),
+            imu::Data::Calibrated(measured) => self.measured(header, &measured, None),
+            imu::Data::Quaternion(data) => {
                 let [w, x, y, z] = data.orientation.map(f64::from);
                 self.measured(header, &data.calibrated, Some(Quaternion { x, y, z, w }))
             }
-            Data::ImuEuler(data) => {
+            imu::Data::Euler(data) => {
                 self.measured(header, &data.calibrated, Some(rotation(&data.orientation)))
             }
-            Data::ImuFull(data) => {
+            imu::Data::FullState(data) => {
                 let turn = &data.velocity.orientation;
                 let angular_velocity = Vector3 { x: turn.roll, y: turn.pitch, z: turn.yaw };
                 let speed_up = &data.acceleration.position;
@@ -122,7 +122,6 @@ impl Outlet for Inertial {
                 let orientation = rotation(&data.pose.orientation);
                 messages::imu(header, Some(orientation), Some(angular_velocity), Some(acceleration))
             }
-            _ => return Ok(()),
         };
         report(self.imu.publish(&message), "imu/data");
         Ok(())
@@ -145,7 +144,7 @@ pub(super) fn camera(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 
 impl Outlet for Camera {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
-        let Data::Camera(image) = data else { return Ok(()) };
+        let Data::Camera(camera::Data::Image(image)) = data else { return Ok(()) };
         let header = scene.header(stamp, &self.frame);
         match image.compression {
             Compression::Raw if listened(&self.raw) => {
@@ -179,7 +178,7 @@ pub(super) fn opaque(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 
 impl Outlet for Opaque {
     fn show(&mut self, _scene: &mut Scene, _stamp: &Time, data: Data) -> Result<(), String> {
-        let Data::Opaque(Bytes(data)) = data else { return Ok(()) };
+        let Data::Opaque(opaque::Data::State(Bytes(data))) = data else { return Ok(()) };
         let message = UInt8MultiArray { data, ..Default::default() };
         report(self.0.publish(&message), "opaque/data");
         Ok(())

@@ -67,11 +67,7 @@ async fn location(line: &Line, device: Device, name: String) -> Result<Pose3d, S
         return Ok(answer.pose);
     }
     let question = NamedPose2d { name, ..Default::default() };
-    let Pose2d { x, y, yaw } = line.ask(device, &simulation::GET_POSE2D, question).await?.pose;
-    Ok(Pose3d {
-        position: Point3d { x, y, z: 0.0 },
-        orientation: Orientation3d { yaw, ..Orientation3d::default() },
-    })
+    Ok(line.ask(device, &simulation::GET_POSE2D, question).await?.pose.into())
 }
 
 async fn place(

@@ -6,13 +6,13 @@ use std::time::Duration;
 use dragoman_ros::{QosProfile, builtin_interfaces, kobuki_ros_interfaces, sensor_msgs};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged};
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, other_interface};
 use crate::BridgeError;
 use crate::arm31::rotation::rpy_from_quaternion;
 use crate::player::wire::common::{Orientation3d, Pose3d};
 use crate::player::wire::imu::DataKind;
 use crate::player::wire::power::Charging;
-use crate::player::wire::{Bytes, Device, Kind, bumper, imu, power};
+use crate::player::wire::{Bytes, Device, Kind, Request, bumper, imu, power};
 
 /// How often the state of the bumpers is sent.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -64,14 +64,8 @@ pub(super) fn open_bumpers(
 }
 
 impl Driver for Bumpers {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("bumpers have no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
-        if subtype != bumper::GET_GEOMETRY.subtype {
-            return Err(format!("the bumpers have no request {subtype}"));
-        }
+    fn handle_request(&mut self, request: Request) -> Result<Answer, String> {
+        let Request::Bumper(bumper::Request::GetGeometry) = request else { return other_interface() };
         let one = |direction: f64| {
             let radius = f64::from(RADIUS);
             let pose = [radius * direction.cos(), radius * direction.sin(), direction];
@@ -129,16 +123,12 @@ fn battery(state: &sensor_msgs::msg::BatteryState) -> power::State {
 }
 
 impl Driver for Battery {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("a battery has no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, _subtype: u8, _body: &[u8]) -> Result<Answer, String> {
+    fn handle_request(&mut self, _request: Request) -> Result<Answer, String> {
         Err("charging is the base's own matter".to_owned())
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        vec![(Kind::Request, power::SET_CHARGING_POLICY.subtype)]
+        vec![power::SET_CHARGING_POLICY.id()]
     }
 }
 
@@ -196,26 +186,24 @@ fn send_imu(feed: &Feed, kind: DataKind, measured: &sensor_msgs::msg::Imu) {
 }
 
 impl Driver for Imu {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("an inertial measurement unit has no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        if subtype != imu::SET_DATA_KIND.subtype {
-            return Err("the orientation is the base's own matter".to_owned());
+    fn handle_request(&mut self, request: Request) -> Result<Answer, String> {
+        let Request::Imu(request) = request else { return other_interface() };
+        match request {
+            imu::Request::SetDataKind(DataKind::Other(code)) => {
+                Err(format!("there is no data {code}; 1 to 4"))
+            }
+            imu::Request::SetDataKind(kind) => {
+                *self.kind.lock().unwrap_or_else(PoisonError::into_inner) = kind;
+                Ok(acknowledged(&()))
+            }
+            imu::Request::ResetOrientation(_) | imu::Request::ResetEuler(_) => {
+                Err("the orientation is the base's own matter".to_owned())
+            }
         }
-        let kind = imu::SET_DATA_KIND.question(body)?;
-        if let DataKind::Other(code) = kind {
-            return Err(format!("there is no data {code}; 1 to 4"));
-        }
-        *self.kind.lock().unwrap_or_else(PoisonError::into_inner) = kind;
-        Ok(acknowledged(&()))
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        [imu::RESET_ORIENTATION.subtype, imu::RESET_EULER.subtype]
-            .map(|subtype| (Kind::Request, subtype))
-            .to_vec()
+        vec![imu::RESET_ORIENTATION.id(), imu::RESET_EULER.id()]
     }
 }
 

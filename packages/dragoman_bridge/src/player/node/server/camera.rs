@@ -7,12 +7,10 @@ use dragoman_time::Work;
 use dragoman_time::watch;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged, later};
+use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged, later, other_interface};
 use crate::BridgeError;
-use crate::player::wire::camera::{
-    Compression, Format, GET_IMAGE, GET_SOURCE, IMAGE, Image, SET_SOURCE, Source,
-};
-use crate::player::wire::{Bytes, Device, Kind, MAX_BODY_LEN, Xdr};
+use crate::player::wire::camera::{Compression, Format, IMAGE, Image, Request, SET_SOURCE, Source};
+use crate::player::wire::{self, Bytes, Device, Kind, MAX_BODY_LEN, Xdr};
 
 /// The ROS names of a camera.
 #[derive(Debug, Clone, Deserialize)]
@@ -111,23 +109,17 @@ fn image(received: &sensor_msgs::msg::Image) -> Result<Image, String> {
 }
 
 impl Driver for Camera {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("a camera has no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
-        Ok(match subtype {
-            subtype if subtype == GET_IMAGE.subtype => later(self.last.clone(), |image| Ok(image.to_bytes())),
-            subtype if subtype == GET_SOURCE.subtype => {
-                acknowledged(&Source { norm: "UNKNOWN".to_owned(), source: 0 })
-            }
-            subtype if subtype == SET_SOURCE.subtype => return Err("the camera has one source".to_owned()),
-            _ => return Err(format!("the camera has no request {subtype}")),
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Camera(request) = request else { return other_interface() };
+        Ok(match request {
+            Request::GetImage => later(self.last.clone(), |image| Ok(image.to_bytes())),
+            Request::GetSource => acknowledged(&Source { norm: "UNKNOWN".to_owned(), source: 0 }),
+            Request::SetSource(_) => return Err("the camera has one source".to_owned()),
         })
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        vec![(Kind::Request, SET_SOURCE.subtype)]
+        vec![SET_SOURCE.id()]
     }
 }
 

@@ -15,26 +15,28 @@ use serde::Deserialize;
 
 use super::Hub;
 use crate::player::server::Outcome;
-use crate::player::wire::common::{Geometry, Orientation3d, Point3d, Pose3d, Size3d};
+use crate::player::wire::common::{Geometry, Pose2d, Size3d};
 use crate::player::wire::properties::{self, Capability};
-use crate::player::wire::{self, Device, Kind, Note, Xdr};
+use crate::player::wire::{self, Command, Device, Kind, Note, Request, Xdr};
 
 /// The outcome of a request, later.
 pub(super) type Answer = BoxFuture<'static, Outcome>;
 
-/// A device that is open.
+/// A device that is open. It gets the commands and requests of its interface only.
 pub(super) trait Driver: Send {
     /// Carries out a command.
     ///
     /// # Errors
     /// It is refused for this reason.
-    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String>;
+    fn handle_command(&mut self, _command: Command) -> Result<(), String> {
+        other_interface()
+    }
 
     /// Carries out a request.
     ///
     /// # Errors
     /// It is refused for this reason.
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String>;
+    fn handle_request(&mut self, request: Request) -> Result<Answer, String>;
 
     /// Ends what the last command began.
     fn handle_release(&mut self) {}
@@ -50,27 +52,29 @@ pub(super) trait Driver: Send {
     }
 }
 
-/// Carries out a request that devices of every interface have; `None`: it is one of the interface's own.
-pub(super) fn answer_for_all(
-    device: Device,
-    driver: &dyn Driver,
-    subtype: u8,
-    body: &[u8],
-) -> Option<Result<Answer, String>> {
-    if subtype == properties::CAPABILITY.subtype {
-        return Some(answer_capability(device, driver, body));
-    }
-    let is_property = properties::INTERFACE.messages.iter().any(|row| row.subtype == subtype);
-    is_property.then(|| Err("devices in ROS have no properties".to_owned()))
+/// The outcome of a message of another interface, which no driver gets.
+pub(super) fn other_interface<T>() -> Result<T, String> {
+    Err("a message of another interface".to_owned())
 }
 
-fn answer_capability(device: Device, driver: &dyn Driver, body: &[u8]) -> Result<Answer, String> {
-    let Capability { kind, subtype } = properties::CAPABILITY.question(body)?;
+/// Carries out a request.
+pub(super) fn answer(device: Device, driver: &mut dyn Driver, request: Request) -> Result<Answer, String> {
+    match request {
+        Request::EveryInterface(properties::Request::Capability(asked)) => {
+            answer_capability(device, driver, &asked)
+        }
+        Request::EveryInterface(_) => Err("devices in ROS have no properties".to_owned()),
+        request => driver.handle_request(request),
+    }
+}
+
+fn answer_capability(device: Device, driver: &dyn Driver, asked: &Capability) -> Result<Answer, String> {
+    let Capability { kind, subtype } = *asked;
     let asked = u8::try_from(kind).ok().and_then(Kind::from_code).zip(u8::try_from(subtype).ok());
     let has = asked.is_some_and(|(kind, subtype)| {
         let mut messages = wire::interface(device.interface).into_iter().flat_map(|known| known.messages);
         let is_known = messages.any(|row| (row.kind, row.subtype) == (kind, subtype));
-        let is_capability = (kind, subtype) == (Kind::Request, properties::CAPABILITY.subtype);
+        let is_capability = (kind, subtype) == properties::CAPABILITY.id();
         is_capability || (is_known && !driver.lacks().contains(&(kind, subtype)))
     });
     if has { Ok(acknowledged(&())) } else { Err(format!("it handles no message {subtype} of kind {kind}")) }
@@ -205,9 +209,7 @@ pub(super) struct Mount {
 impl Mount {
     pub(super) fn geometry(&self) -> Geometry {
         let ([x, y, yaw], [length, width, height]) = (self.pose, self.size);
-        let position = Point3d { x, y, z: 0.0 };
-        let orientation = Orientation3d { yaw, ..Orientation3d::default() };
-        Geometry { pose: Pose3d { position, orientation }, size: Size3d { width, length, height } }
+        Geometry { pose: Pose2d { x, y, yaw }.into(), size: Size3d { width, length, height } }
     }
 }
 

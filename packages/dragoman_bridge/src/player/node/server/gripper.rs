@@ -8,13 +8,13 @@ use futures::future::FutureExt;
 use serde::Deserialize;
 
 use super::description;
-use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Setup};
+use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Setup, other_interface};
 use super::joint_command::{JointCommand, JointName};
 use super::joints::{MOVING, joint_state, lock, measured};
 use crate::BridgeError;
 use crate::player::wire::common::Size3d;
-use crate::player::wire::gripper::{self, Fingers};
-use crate::player::wire::{Device, Kind, Xdr};
+use crate::player::wire::gripper::{self, Command, Fingers, Request};
+use crate::player::wire::{self, Device, Kind, Xdr};
 
 /// A finger is at a position within this part of its way.
 const NEAR: f64 = 0.04;
@@ -104,34 +104,31 @@ fn fingers(names: &Names, [position, speed]: [f64; 2]) -> Fingers {
 }
 
 impl Driver for Gripper {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        let position = match subtype {
-            subtype if subtype == gripper::OPEN.subtype => self.names.open,
-            subtype if subtype == gripper::CLOSE.subtype => self.names.closed,
-            subtype if subtype == gripper::STOP.subtype => {
-                (*lock(&self.position)).ok_or("the gripper has not been measured yet")?
-            }
-            _ => return Err("the gripper has no store".to_owned()),
+    fn handle_command(&mut self, command: wire::Command) -> Result<(), String> {
+        let wire::Command::Gripper(command) = command else { return other_interface() };
+        let position = match command {
+            Command::Open => self.names.open,
+            Command::Close => self.names.closed,
+            Command::Stop => (*lock(&self.position)).ok_or("the gripper has not been measured yet")?,
+            Command::Store | Command::Retrieve => return Err("the gripper has no store".to_owned()),
         };
         self.command.send(position.into());
         Ok(())
     }
 
-    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
-        if subtype == gripper::GET_GEOMETRY.subtype {
-            let received = self.description.clone();
-            let mut geometry = self.names.sizes();
-            return Ok(async move {
-                let model = match received {
-                    Some(received) => description::newest(received).await,
-                    None => None,
-                };
-                geometry.pose = model.as_deref().map(description::tip).unwrap_or_default();
-                Ok(geometry.to_bytes())
-            }
-            .boxed());
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Gripper(Request::GetGeometry) = request else { return other_interface() };
+        let received = self.description.clone();
+        let mut geometry = self.names.sizes();
+        Ok(async move {
+            let model = match received {
+                Some(received) => description::newest(received).await,
+                None => None,
+            };
+            geometry.pose = model.as_deref().map(description::tip).unwrap_or_default();
+            Ok(geometry.to_bytes())
         }
-        Err(format!("the gripper has no request {subtype}"))
+        .boxed())
     }
 
     fn farewell(&self) -> Duration {
@@ -140,7 +137,7 @@ impl Driver for Gripper {
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        [gripper::STORE.subtype, gripper::RETRIEVE.subtype].map(|subtype| (Kind::Command, subtype)).to_vec()
+        vec![gripper::STORE.id(), gripper::RETRIEVE.id()]
     }
 }
 

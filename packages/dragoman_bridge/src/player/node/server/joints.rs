@@ -10,14 +10,16 @@ use futures::future::{FutureExt, join_all};
 use serde::Deserialize;
 
 use super::description::{self, LinkGeometry};
-use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Service, Setup, below, carried_out};
+use super::driver::{
+    Answer, DISCOVERY, Driver, Feed, Opened, Service, Setup, below, carried_out, other_interface,
+};
 use super::joint_command::{JointCommand, JointName, Pipeline};
 use crate::BridgeError;
 use crate::player::wire::actarray::{
-    self, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions, Speeds,
+    self, Command, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions, Request, Speeds,
 };
 use crate::player::wire::common::{Orientation3d, Point3d};
-use crate::player::wire::{Device, Kind, Xdr};
+use crate::player::wire::{self, Device, Kind, Xdr};
 
 /// A joint that is faster moves, rad/s or m/s.
 pub(super) const MOVING: f64 = 0.01;
@@ -352,38 +354,29 @@ fn geometry(names: &ArmNames, model: Option<&Model>) -> Geometry {
 }
 
 impl Driver for Arm {
-    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
-        match subtype {
-            subtype if subtype == actarray::POSITION.subtype => {
-                let JointPosition { joint, position } = actarray::POSITION.body(body)?;
-                self.move_to(joint, position)
-            }
-            subtype if subtype == actarray::MULTI_POSITION.subtype => {
-                let Positions { positions } = actarray::MULTI_POSITION.body(body)?;
-                self.move_all(&positions)
-            }
-            subtype if subtype == actarray::HOME.subtype => {
+    fn handle_command(&mut self, command: wire::Command) -> Result<(), String> {
+        let wire::Command::Actarray(command) = command else { return other_interface() };
+        match command {
+            Command::Position(JointPosition { joint, position }) => self.move_to(joint, position),
+            Command::MultiPosition(Positions { positions }) => self.move_all(&positions),
+            Command::Home(joint) => {
                 let homes: Vec<f32> = (0..self.joints.len()).map(|index| self.names.home(index)).collect();
-                match actarray::HOME.body(body)? {
-                    -1 => self.move_all(&homes),
-                    joint => {
-                        let home = usize::try_from(joint).ok().and_then(|index| homes.get(index));
-                        self.move_to(joint, home.copied().unwrap_or(0.0))
-                    }
+                if joint == -1 {
+                    return self.move_all(&homes);
                 }
+                let home = usize::try_from(joint).ok().and_then(|index| homes.get(index));
+                self.move_to(joint, home.copied().unwrap_or(0.0))
             }
-            subtype if subtype == actarray::SPEED.subtype => {
-                let JointSpeed { joint, speed } = actarray::SPEED.body(body)?;
-                self.move_with(joint, speed)
-            }
-            subtype if subtype == actarray::MULTI_SPEED.subtype => {
-                let Speeds { speeds } = actarray::MULTI_SPEED.body(body)?;
+            Command::Speed(JointSpeed { joint, speed }) => self.move_with(joint, speed),
+            Command::MultiSpeed(Speeds { speeds }) => {
                 if speeds.len() != self.joints.len() || !speeds.iter().all(|speed| speed.is_finite()) {
                     return Err(format!("{} finite speeds are needed", self.joints.len()));
                 }
                 (0..).zip(speeds).try_for_each(|(joint, speed)| self.move_with(joint, speed))
             }
-            _ => Err("the joints take positions and speeds only".to_owned()),
+            Command::Current(_) | Command::MultiCurrent(_) => {
+                Err("the joints take positions and speeds only".to_owned())
+            }
         }
     }
 
@@ -394,20 +387,18 @@ impl Driver for Arm {
         }
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        Ok(match subtype {
-            subtype if subtype == actarray::GET_GEOMETRY.subtype => self.geometry(),
-            subtype if subtype == actarray::POWER.subtype => self.set_power(actarray::POWER.question(body)?),
-            subtype if subtype == actarray::SET_SPEED.subtype => {
-                let JointSpeed { joint, speed } = actarray::SET_SPEED.question(body)?;
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Actarray(request) = request else { return other_interface() };
+        Ok(match request {
+            Request::GetGeometry => self.geometry(),
+            Request::Power(on) => self.set_power(on),
+            Request::SetSpeed(JointSpeed { joint, speed }) => {
                 let (_, joint) = self.joint(joint)?;
                 let request = arbotix_msgs::srv::SetSpeed::Request { speed: speed.into() };
                 joint.set_speed.ask(request, |_| Ok(Vec::new()))
             }
-            subtype if subtype == actarray::BRAKES.subtype => {
-                return Err("the joints have no brakes".to_owned());
-            }
-            _ => return Err("the joints choose their acceleration".to_owned()),
+            Request::Brakes(_) => return Err("the joints have no brakes".to_owned()),
+            Request::SetAcceleration(_) => return Err("the joints choose their acceleration".to_owned()),
         })
     }
 
@@ -417,9 +408,11 @@ impl Driver for Arm {
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        let commands = [actarray::CURRENT.subtype, actarray::MULTI_CURRENT.subtype];
-        let requests = [actarray::BRAKES.subtype, actarray::SET_ACCELERATION.subtype];
-        let requests = requests.map(|subtype| (Kind::Request, subtype));
-        commands.map(|subtype| (Kind::Command, subtype)).into_iter().chain(requests).collect()
+        vec![
+            actarray::CURRENT.id(),
+            actarray::MULTI_CURRENT.id(),
+            actarray::BRAKES.id(),
+            actarray::SET_ACCELERATION.id(),
+        ]
     }
 }

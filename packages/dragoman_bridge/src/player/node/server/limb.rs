@@ -12,16 +12,15 @@ use futures::future::FutureExt;
 use nalgebra::{UnitQuaternion, Vector3};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out, done};
+use super::driver::{
+    Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out, done, other_interface,
+};
 use crate::BridgeError;
 use crate::arm31::rotation::normalized;
 use crate::player::node::tool::{approach, orientation, point, rotation, vector};
 use crate::player::server::Outcome;
-use crate::player::wire::limb::{
-    BRAKES, GET_GEOMETRY, HOME, MOVE_ALONG, Motion, Move, POWER, Pose, SET_POSE, SET_POSITION, SET_SPEED,
-    STATE, STOP, State,
-};
-use crate::player::wire::{Device, Kind};
+use crate::player::wire::limb::{BRAKES, Command, HOME, Motion, Move, Pose, Request, STATE, State};
+use crate::player::wire::{self, Device, Kind};
 
 /// Command modes of the motion pipeline. In the mode off, the arm obeys its joints' own topics.
 const OFF: u8 = 0;
@@ -228,29 +227,23 @@ impl Limb {
         Ok(Goal::Joints(self.names.home.clone()))
     }
 
-    fn goal(&self, subtype: u8, body: &[u8]) -> Result<Goal, String> {
-        match subtype {
-            subtype if subtype == HOME.subtype => self.home(),
-            subtype if subtype == STOP.subtype => Ok(Goal::Stop),
-            subtype if subtype == SET_POSE.subtype => {
-                let Pose { position, approach, orientation } = SET_POSE.body(body)?;
-                self.move_to(vector(&position)?, rotation(&approach, &orientation)?)
+    fn goal(&self, command: &Command) -> Result<Goal, String> {
+        match command {
+            Command::Home => self.home(),
+            Command::Stop => Ok(Goal::Stop),
+            Command::SetPose(Pose { position, approach, orientation }) => {
+                self.move_to(vector(position)?, rotation(approach, orientation)?)
             }
-            subtype if subtype == SET_POSITION.subtype => {
-                let position = vector(&SET_POSITION.body(body)?)?;
-                self.move_to(position, self.pose()?.1)
-            }
-            subtype if subtype == MOVE_ALONG.subtype => {
-                let Move { direction, length } = MOVE_ALONG.body(body)?;
+            Command::SetPosition(position) => self.move_to(vector(position)?, self.pose()?.1),
+            Command::MoveAlong(Move { direction, length }) => {
                 let direction =
-                    vector(&direction)?.try_normalize(f64::EPSILON).ok_or("a direction of length 0")?;
+                    vector(direction)?.try_normalize(f64::EPSILON).ok_or("a direction of length 0")?;
                 if !length.is_finite() {
                     return Err("a length is finite".to_owned());
                 }
                 let (position, rotation) = self.pose()?;
-                self.move_to(position + direction * f64::from(length), rotation)
+                self.move_to(position + direction * f64::from(*length), rotation)
             }
-            subtype => Err(format!("there is no command {subtype}")),
         }
     }
 }
@@ -377,8 +370,9 @@ async fn carry_out(
 }
 
 impl Driver for Limb {
-    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
-        let goal = self.goal(subtype, body)?;
+    fn handle_command(&mut self, command: wire::Command) -> Result<(), String> {
+        let wire::Command::Limb(command) = command else { return other_interface() };
+        let goal = self.goal(&command)?;
         let last = self.running.take().inspect(Running::withdraw);
         let is_withdrawn = Arc::new(AtomicBool::new(false));
         let (measured, services) = (Arc::clone(&self.measured), Arc::clone(&self.services));
@@ -396,29 +390,25 @@ impl Driver for Limb {
             }
         });
         self.running = Some(Running { is_withdrawn, end });
-        self.is_commanded = subtype != STOP.subtype;
+        self.is_commanded = command != Command::Stop;
         Ok(())
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        Ok(match subtype {
-            subtype if subtype == POWER.subtype => {
-                let Services { enable, disable, .. } = &*self.services;
-                if POWER.question(body)? { enable.trigger() } else { disable.trigger() }
-            }
-            subtype if subtype == GET_GEOMETRY.subtype => {
-                acknowledged(&point(&Vector3::from(self.names.base)))
-            }
-            subtype if subtype == SET_SPEED.subtype => {
-                let speed = f64::from(SET_SPEED.question(body)?);
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Limb(request) = request else { return other_interface() };
+        Ok(match request {
+            Request::Power(true) => self.services.enable.trigger(),
+            Request::Power(false) => self.services.disable.trigger(),
+            Request::GetGeometry => acknowledged(&point(&Vector3::from(self.names.base))),
+            Request::SetSpeed(speed) => {
+                let speed = f64::from(speed);
                 if !speed.is_finite() || speed <= 0.0 {
                     return Err("a speed is positive, m/s".to_owned());
                 }
                 self.speed = Some(speed);
                 acknowledged(&())
             }
-            subtype if subtype == BRAKES.subtype => return Err("the drives handle their brakes".to_owned()),
-            _ => return Err(format!("the arm has no request {subtype}")),
+            Request::Brakes(_) => return Err("the drives handle their brakes".to_owned()),
         })
     }
 
@@ -441,8 +431,8 @@ impl Driver for Limb {
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        let home = self.names.home.is_empty().then_some((Kind::Command, HOME.subtype));
-        home.into_iter().chain([(Kind::Request, BRAKES.subtype)]).collect()
+        let home = self.names.home.is_empty().then_some(HOME.id());
+        home.into_iter().chain([BRAKES.id()]).collect()
     }
 }
 

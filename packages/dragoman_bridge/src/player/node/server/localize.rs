@@ -7,14 +7,14 @@ use dragoman_ros::{builtin_interfaces, dragoman_msgs, geometry_msgs};
 use futures::FutureExt;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done};
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done, other_interface};
 use super::frames::{self, Frames};
 use crate::BridgeError;
 use crate::player::wire::common::Pose2d;
 use crate::player::wire::localize::{
-    GET_PARTICLES, HYPOTHESES, Hypotheses, Hypothesis, Particle, Particles, SET_POSE,
+    Estimate, HYPOTHESES, Hypotheses, Hypothesis, Particle, Particles, Request, SET_POSE,
 };
-use crate::player::wire::{Device, Kind};
+use crate::player::wire::{self, Device, Kind};
 
 /// How often the pose is sent.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -88,14 +88,10 @@ async fn follow(frames: &Mutex<Frames>, names: &Names) {
 }
 
 impl Driver for Localization {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("a localization has no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        Ok(match subtype {
-            subtype if subtype == SET_POSE.subtype => {
-                let Pose2d { x, y, yaw } = SET_POSE.question(body)?.mean;
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Localize(request) = request else { return other_interface() };
+        Ok(match request {
+            Request::SetPose(Estimate { mean: Pose2d { x, y, yaw }, .. }) => {
                 let service =
                     self.set_pose.as_ref().ok_or("the table names no service that sets the pose")?;
                 let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
@@ -109,7 +105,7 @@ impl Driver for Localization {
                 }
                 .boxed()
             }
-            subtype if subtype == GET_PARTICLES.subtype => {
+            Request::GetParticles => {
                 let frames = lock(&self.frames);
                 let (pose, _) = frames
                     .pose(&self.names.map, &self.names.robot_frame)
@@ -118,12 +114,11 @@ impl Driver for Localization {
                 let particles = vec![Particle { pose: mean.clone(), weight: 1.0 }];
                 acknowledged(&Particles { mean, variance: 0.0, particles })
             }
-            _ => return Err(format!("the localization has no request {subtype}")),
         })
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        let set = self.set_pose.is_none().then_some((Kind::Request, SET_POSE.subtype));
+        let set = self.set_pose.is_none().then_some(SET_POSE.id());
         set.into_iter().collect()
     }
 }

@@ -8,12 +8,12 @@ use dragoman_ros::{QosProfile, dragoman_msgs, std_srvs};
 use futures::future::FutureExt;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done};
-use crate::BridgeError;
-use crate::player::wire::Device;
-use crate::player::wire::log::{
-    GET_STATE, LogKind, REWIND, SET_FILE_NAME, SET_READ_STATE, SET_WRITE_STATE, State,
+use super::driver::{
+    Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done, other_interface,
 };
+use crate::BridgeError;
+use crate::player::wire::log::{LogKind, Request, State};
+use crate::player::wire::{self, Device};
 
 /// Time limit for a playback to end that is rewound, and the pause between two attempts to start it again.
 const REWIND_LIMIT: Duration = Duration::from_secs(2);
@@ -166,38 +166,31 @@ fn stem(path: &str) -> String {
 }
 
 impl Driver for Log {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("a log has no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        Ok(match subtype {
-            subtype if subtype == SET_WRITE_STATE.subtype => match SET_WRITE_STATE.question(body)? {
-                true if self.playing.is_set() => return Err("it is playing".to_owned()),
-                begins => self.record(begins),
-            },
-            subtype if subtype == SET_READ_STATE.subtype => match SET_READ_STATE.question(body)? {
-                true if self.recording.is_set() => return Err("it is recording".to_owned()),
-                true => self.play()(),
-                false => self.stop_playing(),
-            },
-            subtype if subtype == REWIND.subtype => {
-                // A playback begins at the start of its file.
-                if self.playing.is_set() { self.rewind() } else { acknowledged(&()) }
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Log(request) = request else { return other_interface() };
+        Ok(match request {
+            Request::SetWriteState(true) if self.playing.is_set() => return Err("it is playing".to_owned()),
+            Request::SetWriteState(begins) => self.record(begins),
+            Request::SetReadState(true) if self.recording.is_set() => {
+                return Err("it is recording".to_owned());
             }
-            subtype if subtype == GET_STATE.subtype => {
+            Request::SetReadState(true) => self.play()(),
+            Request::SetReadState(false) => self.stop_playing(),
+            Request::Rewind if self.playing.is_set() => self.rewind(),
+            // A playback begins at the start of its file.
+            Request::Rewind => acknowledged(&()),
+            Request::GetState => {
                 let playing = self.playing.is_set();
                 let kind = if playing { LogKind::Read } else { LogKind::Write };
                 acknowledged(&State { kind, enabled: playing || self.recording.is_set() })
             }
-            subtype if subtype == SET_FILE_NAME.subtype => {
+            Request::SetFileName(name) => {
                 if self.recording.is_set() || self.playing.is_set() {
                     return Err("it is recording or playing".to_owned());
                 }
-                self.name = stem(&SET_FILE_NAME.question(body)?);
+                self.name = stem(&name);
                 acknowledged(&())
             }
-            _ => return Err(format!("the log has no request {subtype}")),
         })
     }
 }

@@ -8,12 +8,11 @@ use dragoman_ros::{QosProfile, nav_msgs};
 use dragoman_time::watch;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, later};
+use super::driver::{Answer, Driver, Feed, Opened, Setup, later, other_interface};
 use crate::BridgeError;
-use crate::player::wire::MapData;
 use crate::player::wire::common::{Pose2d, Segment};
-use crate::player::wire::map::{GET_DATA, GET_INFO, GET_VECTOR, Info, Vector};
-use crate::player::wire::{Device, Xdr};
+use crate::player::wire::map::{Info, Request, Vector};
+use crate::player::wire::{self, Device, MapData, Xdr};
 
 /// Cells that are occupied with at least this probability, percent, are occupied; below [`FREE`] they are free.
 const OCCUPIED: i8 = 65;
@@ -156,20 +155,13 @@ pub(super) fn lines(grid: &Grid) -> Vector {
 }
 
 impl Driver for Map {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("a map has no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Map(request) = request else { return other_interface() };
         let last = self.last.clone();
-        Ok(match subtype {
-            subtype if subtype == GET_INFO.subtype => later(last, |grid| Ok(info(grid).to_bytes())),
-            subtype if subtype == GET_DATA.subtype => {
-                let asked = GET_DATA.question(body)?;
-                later(last, move |grid| tile(grid, &asked))
-            }
-            subtype if subtype == GET_VECTOR.subtype => later(last, |grid| Ok(lines(grid).to_bytes())),
-            _ => return Err(format!("the map has no request {subtype}")),
+        Ok(match request {
+            Request::GetInfo => later(last, |grid| Ok(info(grid).to_bytes())),
+            Request::GetData(asked) => later(last, move |grid| tile(grid, &asked)),
+            Request::GetVector => later(last, |grid| Ok(lines(grid).to_bytes())),
         })
     }
 }

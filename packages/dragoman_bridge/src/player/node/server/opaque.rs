@@ -4,10 +4,9 @@ use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::{QosProfile, builtin_interfaces, std_msgs};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup};
+use super::driver::{Answer, Driver, Feed, Opened, Setup, other_interface};
 use crate::BridgeError;
-use crate::player::wire::opaque;
-use crate::player::wire::{Bytes, Device, Kind};
+use crate::player::wire::{Bytes, Command, Device, Kind, Request, opaque};
 
 /// The ROS names of a device whose bytes only its programs understand.
 #[derive(Debug, Clone, Deserialize)]
@@ -34,20 +33,19 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
 }
 
 impl Driver for Opaque {
-    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
-        if subtype != opaque::COMMAND.subtype {
-            return Err(format!("there is no command {subtype}"));
-        }
-        let Bytes(data) = opaque::COMMAND.body(body).map_err(|error| error.to_string())?;
+    fn handle_command(&mut self, command: Command) -> Result<(), String> {
+        let Command::Opaque(opaque::Command::Command(Bytes(data))) = command else {
+            return other_interface();
+        };
         let array = std_msgs::msg::UInt8MultiArray { data, ..Default::default() };
         self.command.publish(&array).map_err(|error| error.to_string())
     }
 
-    fn handle_request(&mut self, _subtype: u8, _body: &[u8]) -> Result<Answer, String> {
+    fn handle_request(&mut self, _request: Request) -> Result<Answer, String> {
         Err("topics have no answers".to_owned())
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        vec![(Kind::Request, opaque::REQUEST.subtype)]
+        vec![opaque::REQUEST.id()]
     }
 }

@@ -9,13 +9,13 @@ use dragoman_ros::{ActionClient, GoalStatus, Node, QosProfile, builtin_interface
 use dragoman_time::watch;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged};
+use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged, other_interface};
 use super::frames;
 use super::platform::{Mode, Platform};
 use crate::BridgeError;
 use crate::player::wire::common::Pose2d;
-use crate::player::wire::planner::{ENABLE, GET_WAYPOINTS, GOAL, START, STATE, State, Waypoints};
-use crate::player::wire::{Device, Kind};
+use crate::player::wire::planner::{Command, Goal, Request, START, STATE, State, Waypoints};
+use crate::player::wire::{self, Device, Kind};
 
 /// How often the progress is sent.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -207,11 +207,12 @@ impl Planner {
 }
 
 impl Driver for Planner {
-    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
-        if subtype != GOAL.subtype {
-            return Err("the navigator plans from where the robot is".to_owned());
-        }
-        let goal = GOAL.body(body)?.pose;
+    fn handle_command(&mut self, command: wire::Command) -> Result<(), String> {
+        let wire::Command::Planner(command) = command else { return other_interface() };
+        let goal = match command {
+            Command::Goal(Goal { pose }) => pose,
+            Command::Start(_) => return Err("the navigator plans from where the robot is".to_owned()),
+        };
         if ![goal.x, goal.y, goal.yaw].into_iter().all(f64::is_finite) {
             return Err("a goal is finite".to_owned());
         }
@@ -219,9 +220,10 @@ impl Driver for Planner {
         Ok(())
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        Ok(match subtype {
-            subtype if subtype == GET_WAYPOINTS.subtype => {
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Planner(request) = request else { return other_interface() };
+        Ok(match request {
+            Request::GetWaypoints => {
                 let waypoints = lock(&self.progress).path.clone();
                 let legs = waypoints.windows(2).map(|pair| match pair {
                     [from, to] => (to.x - from.x).hypot(to.y - from.y),
@@ -229,19 +231,18 @@ impl Driver for Planner {
                 });
                 acknowledged(&Waypoints { length: legs.sum(), waypoints })
             }
-            subtype if subtype == ENABLE.subtype => {
-                if ENABLE.question(body)? {
-                    let goal = lock(&self.progress).goal.clone();
-                    let is_stopped = self.wanted.borrow().1.is_none() && self.wanted.borrow().0 > 0;
-                    if is_stopped {
-                        self.order(Some(goal));
-                    }
-                } else {
-                    self.order(None);
+            Request::Enable(true) => {
+                let goal = lock(&self.progress).goal.clone();
+                let is_stopped = self.wanted.borrow().1.is_none() && self.wanted.borrow().0 > 0;
+                if is_stopped {
+                    self.order(Some(goal));
                 }
                 acknowledged(&())
             }
-            _ => return Err(format!("the planner has no request {subtype}")),
+            Request::Enable(false) => {
+                self.order(None);
+                acknowledged(&())
+            }
         })
     }
 
@@ -250,7 +251,7 @@ impl Driver for Planner {
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        vec![(Kind::Command, START.subtype)]
+        vec![START.id()]
     }
 }
 

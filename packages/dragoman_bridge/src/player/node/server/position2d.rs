@@ -10,16 +10,18 @@ use dragoman_ros::{
 };
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done};
+use super::driver::{
+    Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done, other_interface,
+};
 use super::platform::{Mode, Platform};
 use crate::BridgeError;
 use crate::player::server::motion::{Gains, Motion};
-use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d, Size3d};
+use crate::player::wire::common::{Pose2d, Size3d};
 use crate::player::wire::position2d::{
-    CAR, GET_GEOMETRY, Geometry, MOTOR_POWER, POSITION, POSITION_MODE, POSITION_PID, Pid, RESET_ODOMETRY,
-    SET_ODOMETRY, SPEED_PID, SPEED_PROFILE, STATE, State, VELOCITY, VELOCITY_HEADING, VELOCITY_MODE,
+    Command, GET_GEOMETRY, Geometry, MOTOR_POWER, Pid, RESET_ODOMETRY, Request, SET_ODOMETRY, SPEED_PID,
+    STATE, State, Velocity,
 };
-use crate::player::wire::{Device, Kind, Xdr};
+use crate::player::wire::{self, Device, Kind, Xdr};
 
 /// How often a velocity is repeated. Bases stop after 0.6 s without one.
 const REPEAT: Duration = Duration::from_millis(100);
@@ -223,21 +225,19 @@ fn geometry(response: dragoman_msgs::srv::GetGeometry::Response) -> Result<Vec<u
     if !success {
         return Err(message);
     }
-    let pose = Pose3d {
-        position: Point3d { x: pose.x, y: pose.y, z: 0.0 },
-        orientation: Orientation3d { yaw: pose.theta, ..Orientation3d::default() },
-    };
-    Ok(Geometry { pose, size: Size3d { width: size.y, length: size.x, height: size.z } }.to_bytes())
+    let pose = Pose2d { x: pose.x, y: pose.y, yaw: pose.theta };
+    Ok(Geometry { pose: pose.into(), size: Size3d { width: size.y, length: size.x, height: size.z } }
+        .to_bytes())
 }
 
 impl Driver for Base {
-    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
-        let motion = match subtype {
-            subtype if subtype == VELOCITY.subtype => Motion::velocity(VELOCITY.body(body)?.velocity)?,
-            subtype if subtype == POSITION.subtype => Motion::goal(POSITION.body(body)?)?,
-            subtype if subtype == CAR.subtype => Motion::steering(&CAR.body(body)?, self.wheelbase)?,
-            subtype if subtype == VELOCITY_HEADING.subtype => Motion::heading(VELOCITY_HEADING.body(body)?)?,
-            subtype => return Err(format!("there is no command {subtype}")),
+    fn handle_command(&mut self, command: wire::Command) -> Result<(), String> {
+        let wire::Command::Position2d(command) = command else { return other_interface() };
+        let motion = match command {
+            Command::Velocity(Velocity { velocity, .. }) => Motion::velocity(velocity)?,
+            Command::Position(position) => Motion::goal(position)?,
+            Command::Car(steering) => Motion::steering(&steering, self.wheelbase)?,
+            Command::VelocityHeading(steering) => Motion::heading(steering)?,
         };
         if motion != Motion::Idle
             && let Some(platform) = &self.platform
@@ -249,46 +249,42 @@ impl Driver for Base {
         Ok(())
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Position2d(request) = request else { return other_interface() };
         let services = self.services.as_ref().ok_or("the table names no services of this base");
-        Ok(match subtype {
-            subtype if subtype == GET_GEOMETRY.subtype => {
+        Ok(match request {
+            Request::GetGeometry => {
                 services?.geometry.ask(dragoman_msgs::srv::GetGeometry::Request::default(), geometry)
             }
-            subtype if subtype == MOTOR_POWER.subtype => {
-                let (services, on) = (services?, MOTOR_POWER.question(body)?);
+            Request::MotorPower(on) => {
+                let services = services?;
                 // With the motors on again, the base waits for the next command.
                 lock(&self.drive).begin(Motion::Idle);
                 services.motor_power.set(on)
             }
-            subtype if subtype == SET_ODOMETRY.subtype => {
-                let Pose2d { x, y, yaw } = SET_ODOMETRY.question(body)?;
+            Request::SetOdometry(Pose2d { x, y, yaw }) => {
                 let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
                 let request = dragoman_msgs::srv::SetOdometry::Request { pose };
                 services?.set.ask(request, |response| done(response.success, response.message))
             }
-            subtype if subtype == RESET_ODOMETRY.subtype => services?.reset.trigger(),
+            Request::ResetOdometry => services?.reset.trigger(),
             // Both ways of control are always there; the last command decides.
-            subtype if subtype == POSITION_MODE.subtype => acknowledged(&()),
-            subtype if subtype == VELOCITY_MODE.subtype => match VELOCITY_MODE.question(body)? {
-                0 => acknowledged(&()),
-                mode => return Err(format!("the base controls velocities directly: mode 0, not {mode}")),
-            },
-            subtype if subtype == SPEED_PROFILE.subtype => {
-                let profile = SPEED_PROFILE.question(body)?;
+            Request::PositionMode(_) | Request::VelocityMode(0) => acknowledged(&()),
+            Request::VelocityMode(mode) => {
+                return Err(format!("the base controls velocities directly: mode 0, not {mode}"));
+            }
+            Request::SpeedProfile(profile) => {
                 lock(&self.drive).gains.set_profile(&profile)?;
                 acknowledged(&())
             }
-            subtype if subtype == POSITION_PID.subtype => {
-                let pid = POSITION_PID.question(body)?;
+            Request::PositionPid(pid) => {
                 lock(&self.drive).gains.set_pid(&pid)?;
                 acknowledged(&())
             }
-            subtype if subtype == SPEED_PID.subtype => {
-                self.set_speed_gains(&SPEED_PID.question(body)?)?;
+            Request::SpeedPid(pid) => {
+                self.set_speed_gains(&pid)?;
                 acknowledged(&())
             }
-            subtype => return Err(format!("the base has no request {subtype}")),
         })
     }
 
@@ -297,11 +293,12 @@ impl Driver for Base {
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        let services =
-            [GET_GEOMETRY.subtype, MOTOR_POWER.subtype, SET_ODOMETRY.subtype, RESET_ODOMETRY.subtype];
-        let services = services.into_iter().filter(|_| self.services.is_none());
-        let gains = self.speed_gains.is_none().then_some(SPEED_PID.subtype);
-        services.chain(gains).map(|subtype| (Kind::Request, subtype)).collect()
+        let mut lacks = Vec::new();
+        if self.services.is_none() {
+            lacks.extend([GET_GEOMETRY.id(), MOTOR_POWER.id(), SET_ODOMETRY.id(), RESET_ODOMETRY.id()]);
+        }
+        lacks.extend(self.speed_gains.is_none().then_some(SPEED_PID.id()));
+        lacks
     }
 }
 

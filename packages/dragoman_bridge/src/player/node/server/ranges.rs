@@ -7,11 +7,11 @@ use dragoman_ros::{QosProfile, builtin_interfaces, sensor_msgs};
 use dragoman_time::watch;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later};
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later, other_interface};
 use super::scan::{intensities, power};
 use crate::BridgeError;
 use crate::player::wire::common::Pose3d;
-use crate::player::wire::{Device, Xdr, ir, ranger, sonar};
+use crate::player::wire::{Device, Request, Xdr, ir, ranger, sonar};
 
 /// How often the ranges of all sensors are sent together.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -43,7 +43,6 @@ impl Names {
 type Measured = Arc<Mutex<Vec<Option<sensor_msgs::msg::Range>>>>;
 
 struct Sensors {
-    device: Device,
     poses: Vec<Pose3d>,
     /// The last range of any of them.
     newest: watch::Receiver<Option<Arc<sensor_msgs::msg::Range>>>,
@@ -73,7 +72,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         let [x, y, yaw] = names.poses.get(index).copied().unwrap_or_default();
         Mount { pose: [x, y, yaw], ..Mount::default() }.geometry().pose
     });
-    Ok(Opened::new(Sensors { device, poses: poses.collect(), newest }, tasks)?)
+    Ok(Opened::new(Sensors { poses: poses.collect(), newest }, tasks)?)
 }
 
 fn send(feed: &Feed, device: Device, sensors: &[&sensor_msgs::msg::Range]) {
@@ -110,38 +109,25 @@ fn ranger_config(sensor: &sensor_msgs::msg::Range) -> ranger::Config {
 }
 
 impl Driver for Sensors {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("range sensors have no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: Request) -> Result<Answer, String> {
         let poses = self.poses.clone();
-        let is = |code: u16| self.device.interface == code;
-        // Geometry is the first request, and power the second, of all three interfaces.
-        Ok(match subtype {
-            subtype if subtype == sonar::GET_GEOMETRY.subtype && is(sonar::INTERFACE.code) => {
-                acknowledged(&sonar::Geometry { poses })
-            }
-            subtype if subtype == ir::GET_GEOMETRY.subtype && is(ir::INTERFACE.code) => {
-                acknowledged(&ir::Geometry { poses })
-            }
-            subtype if subtype == ranger::GET_GEOMETRY.subtype => acknowledged(&ranger::Geometry {
+        Ok(match request {
+            Request::Sonar(sonar::Request::GetGeometry) => acknowledged(&sonar::Geometry { poses }),
+            Request::Ir(ir::Request::GetGeometry) => acknowledged(&ir::Geometry { poses }),
+            Request::Ranger(ranger::Request::GetGeometry) => acknowledged(&ranger::Geometry {
                 element_sizes: vec![Mount::default().geometry().size; poses.len()],
                 element_poses: poses,
                 ..ranger::Geometry::default()
             }),
-            subtype if subtype == ranger::POWER.subtype => power(ranger::POWER.question(body)?)?,
-            subtype
-                if is(ranger::INTERFACE.code)
-                    && (subtype == ranger::GET_CONFIG.subtype || subtype == ranger::SET_CONFIG.subtype) =>
-            {
+            Request::Sonar(sonar::Request::Power(on))
+            | Request::Ir(ir::Request::Power(on))
+            | Request::Ranger(ranger::Request::Power(on)) => power(on)?,
+            Request::Ranger(ranger::Request::GetConfig | ranger::Request::SetConfig(_)) => {
                 // Answered when a sensor has measured.
                 later(self.newest.clone(), |range| Ok(ranger_config(range).to_bytes()))
             }
-            subtype if is(ranger::INTERFACE.code) && subtype == ranger::SEND_INTENSITIES.subtype => {
-                intensities(ranger::SEND_INTENSITIES.question(body)?)?
-            }
-            _ => return Err(format!("the sensors have no request {subtype}")),
+            Request::Ranger(ranger::Request::SendIntensities(on)) => intensities(on)?,
+            _ => return other_interface(),
         })
     }
 }

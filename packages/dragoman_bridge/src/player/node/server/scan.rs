@@ -6,9 +6,9 @@ use dragoman_ros::{QosProfile, sensor_msgs};
 use dragoman_time::watch;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later};
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later, other_interface};
 use crate::BridgeError;
-use crate::player::wire::{Bytes, Device, Kind, Xdr, laser, ranger};
+use crate::player::wire::{Bytes, Device, Kind, Request, Xdr, laser, ranger};
 
 /// The ROS names of a scanner.
 #[derive(Debug, Clone, Deserialize)]
@@ -105,48 +105,40 @@ impl Scanner {
 }
 
 impl Driver for Scanner {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("a scanner has no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        Ok(if self.is_laser {
-            match subtype {
-                subtype if subtype == laser::GET_GEOMETRY.subtype => acknowledged(&self.mount.geometry()),
-                // The scanner is another node's; its configuration is the answer.
-                subtype if subtype == laser::GET_CONFIG.subtype || subtype == laser::SET_CONFIG.subtype => {
-                    self.config(laser_config)
-                }
-                subtype if subtype == laser::POWER.subtype => power(laser::POWER.question(body)?)?,
-                subtype if subtype == laser::GET_ID.subtype => acknowledged(&0_u32),
-                _ => return Err(format!("the scanner has no request {subtype}")),
+    fn handle_request(&mut self, request: Request) -> Result<Answer, String> {
+        Ok(match request {
+            Request::Laser(laser::Request::GetGeometry) => acknowledged(&self.mount.geometry()),
+            // The scanner is another node's; its configuration is the answer.
+            Request::Laser(laser::Request::GetConfig | laser::Request::SetConfig(_)) => {
+                self.config(laser_config)
             }
-        } else {
-            match subtype {
-                subtype if subtype == ranger::GET_GEOMETRY.subtype => {
-                    let geometry = self.mount.geometry();
-                    let elements = (vec![geometry.pose.clone()], vec![geometry.size.clone()]);
-                    acknowledged(&ranger::Geometry {
-                        pose: geometry.pose,
-                        size: geometry.size,
-                        element_poses: elements.0,
-                        element_sizes: elements.1,
-                    })
-                }
-                subtype if subtype == ranger::GET_CONFIG.subtype || subtype == ranger::SET_CONFIG.subtype => {
-                    self.config(ranger_config)
-                }
-                subtype if subtype == ranger::POWER.subtype => power(ranger::POWER.question(body)?)?,
-                subtype if subtype == ranger::SEND_INTENSITIES.subtype => {
-                    intensities(ranger::SEND_INTENSITIES.question(body)?)?
-                }
-                _ => return Err(format!("the scanner has no request {subtype}")),
+            Request::Laser(laser::Request::GetId) => acknowledged(&0_u32),
+            Request::Laser(laser::Request::SetFilter(_)) => {
+                return Err(format!("the scanner has no request {}", laser::SET_FILTER.subtype));
             }
+            Request::Ranger(ranger::Request::GetGeometry) => {
+                let geometry = self.mount.geometry();
+                let elements = (vec![geometry.pose.clone()], vec![geometry.size.clone()]);
+                acknowledged(&ranger::Geometry {
+                    pose: geometry.pose,
+                    size: geometry.size,
+                    element_poses: elements.0,
+                    element_sizes: elements.1,
+                })
+            }
+            Request::Ranger(ranger::Request::GetConfig | ranger::Request::SetConfig(_)) => {
+                self.config(ranger_config)
+            }
+            Request::Laser(laser::Request::Power(on)) | Request::Ranger(ranger::Request::Power(on)) => {
+                power(on)?
+            }
+            Request::Ranger(ranger::Request::SendIntensities(on)) => intensities(on)?,
+            _ => return other_interface(),
         })
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        let filter = self.is_laser.then_some((Kind::Request, laser::SET_FILTER.subtype));
+        let filter = self.is_laser.then_some(laser::SET_FILTER.id());
         filter.into_iter().collect()
     }
 }

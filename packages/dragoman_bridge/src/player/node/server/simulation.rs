@@ -9,14 +9,15 @@ use dragoman_time::watch;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, below, carried_out, done};
+use super::driver::{
+    Answer, Driver, Feed, Opened, Service, Setup, below, carried_out, done, other_interface,
+};
 use crate::BridgeError;
 use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d};
 use crate::player::wire::simulation::{
-    GET_POSE2D, GET_POSE3D, GET_PROPERTY, NamedPose2d, NamedPose3d, PAUSE, RESET, SAVE, SET_POSE2D,
-    SET_POSE3D, SET_PROPERTY,
+    Command, GET_PROPERTY, NamedPose2d, NamedPose3d, PAUSE, RESET, Request, SAVE, SET_PROPERTY,
 };
-use crate::player::wire::{Device, Kind, Xdr};
+use crate::player::wire::{self, Device, Kind, Xdr};
 
 /// Most commands that wait.
 const MAX_ORDERS: usize = 16;
@@ -69,9 +70,9 @@ enum Order {
     Reset,
 }
 
-/// Request to the simulation.
+/// What the simulation is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Request {
+enum Trigger {
     Start,
     Pause,
     Reset,
@@ -114,11 +115,11 @@ impl Control {
         Ok(sender)
     }
 
-    fn ask(&self, request: Request) -> impl Future<Output = bool> + Send + use<> {
+    fn ask(&self, request: Trigger) -> impl Future<Output = bool> + Send + use<> {
         carried_out(match request {
-            Request::Start => self.start.trigger(),
-            Request::Pause => self.pause.trigger(),
-            Request::Reset => self.reset.trigger(),
+            Trigger::Start => self.start.trigger(),
+            Trigger::Pause => self.pause.trigger(),
+            Trigger::Reset => self.reset.trigger(),
         })
     }
 }
@@ -129,7 +130,7 @@ impl Control {
 async fn obey<F: Future<Output = bool> + Send>(
     mut orders: mpsc::Receiver<Order>,
     mut is_running: watch::Receiver<Option<bool>>,
-    ask: impl Fn(Request) -> F + Send,
+    ask: impl Fn(Trigger) -> F + Send,
 ) {
     // Of a simulation that publishes no state.
     let mut assumed = true;
@@ -138,9 +139,9 @@ async fn obey<F: Future<Output = bool> + Send>(
         follow(&mut is_running, |state| state.is_some()).await;
         let was_running = is_running.borrow().unwrap_or(assumed);
         let (request, runs) = match order {
-            Order::Pause if was_running => (Request::Pause, false),
-            Order::Pause => (Request::Start, true),
-            Order::Reset => (Request::Reset, was_running),
+            Order::Pause if was_running => (Trigger::Pause, false),
+            Order::Pause => (Trigger::Start, true),
+            Order::Reset => (Trigger::Reset, was_running),
         };
         if !ask(request).await {
             continue;
@@ -199,51 +200,43 @@ impl World {
 }
 
 impl Driver for World {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
+    fn handle_command(&mut self, command: wire::Command) -> Result<(), String> {
+        let wire::Command::Simulation(command) = command else { return other_interface() };
         let orders = self.orders.as_ref().ok_or("the table names no control of this simulation")?;
-        let order = match subtype {
-            subtype if subtype == PAUSE.subtype => Order::Pause,
-            subtype if subtype == RESET.subtype => Order::Reset,
-            _ => return Err("a world in ROS is not saved".to_owned()),
+        let order = match command {
+            Command::Pause => Order::Pause,
+            Command::Reset => Order::Reset,
+            Command::Save => return Err("a world in ROS is not saved".to_owned()),
         };
         orders.try_send(order).map_err(|_full| "too many commands at once".to_owned())?;
         Ok(())
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        Ok(match subtype {
-            subtype if subtype == GET_POSE2D.subtype => {
-                let NamedPose2d { name, .. } = GET_POSE2D.question(body)?;
-                self.ask(name, |name, pose| {
-                    let Pose3d { position: Point3d { x, y, .. }, orientation: Orientation3d { yaw, .. } } =
-                        pose;
-                    NamedPose2d { name, pose: Pose2d { x, y, yaw } }.to_bytes()
-                })
-            }
-            subtype if subtype == GET_POSE3D.subtype => {
-                let NamedPose3d { name, .. } = GET_POSE3D.question(body)?;
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Simulation(request) = request else { return other_interface() };
+        Ok(match request {
+            Request::GetPose2d(NamedPose2d { name, .. }) => self.ask(name, |name, pose| {
+                let (position, yaw) = (pose.position, pose.orientation.yaw);
+                NamedPose2d { name, pose: Pose2d { x: position.x, y: position.y, yaw } }.to_bytes()
+            }),
+            Request::GetPose3d(NamedPose3d { name, .. }) => {
                 let time = dragoman_time::wall_time().as_secs_f64();
                 self.ask(name, move |name, pose| NamedPose3d { name, pose, time }.to_bytes())
             }
-            subtype if subtype == SET_POSE2D.subtype => {
-                let NamedPose2d { name, pose: Pose2d { x, y, yaw } } = SET_POSE2D.question(body)?;
-                let position = Point3d { x, y, z: 0.0 };
-                let orientation = Orientation3d { yaw, ..Orientation3d::default() };
-                self.put(&name, &Pose3d { position, orientation })
+            Request::SetPose2d(NamedPose2d { name, pose }) => self.put(&name, &pose.into()),
+            Request::SetPose3d(NamedPose3d { name, pose, .. }) => self.put(&name, &pose),
+            Request::GetProperty(_) | Request::SetProperty(_) => {
+                return Err("objects of this world have no properties".to_owned());
             }
-            subtype if subtype == SET_POSE3D.subtype => {
-                let NamedPose3d { name, pose, .. } = SET_POSE3D.question(body)?;
-                self.put(&name, &pose)
-            }
-            _ => return Err("objects of this world have no properties".to_owned()),
         })
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        let properties = [GET_PROPERTY.subtype, SET_PROPERTY.subtype].map(|subtype| (Kind::Request, subtype));
-        let control = [PAUSE.subtype, RESET.subtype].map(|subtype| (Kind::Command, subtype));
-        let control = control.into_iter().filter(|_| self.orders.is_none());
-        control.chain([(Kind::Command, SAVE.subtype)]).chain(properties).collect()
+        let mut lacks = vec![SAVE.id(), GET_PROPERTY.id(), SET_PROPERTY.id()];
+        if self.orders.is_none() {
+            lacks.extend([PAUSE.id(), RESET.id()]);
+        }
+        lacks
     }
 }
 
@@ -277,20 +270,20 @@ mod tests {
             let known = Arc::clone(&known);
             tokio::spawn(async move {
                 tokio::time::sleep(LATE).await;
-                if request != Request::Reset {
-                    known.send_replace(Some(request == Request::Start));
+                if request != Trigger::Reset {
+                    known.send_replace(Some(request == Trigger::Start));
                 }
             });
             std::future::ready(true)
         })
         .await;
         let expected =
-            [Request::Pause, Request::Start, Request::Reset, Request::Pause, Request::Reset, Request::Start];
+            [Trigger::Pause, Trigger::Start, Trigger::Reset, Trigger::Pause, Trigger::Reset, Trigger::Start];
         assert_eq!(*requests.lock().unwrap(), expected);
     }
 
     /// The requests for two pauses, all with this answer, while the state stays as it is.
-    async fn two_pauses(state: Option<bool>, is_carried_out: bool) -> Vec<Request> {
+    async fn two_pauses(state: Option<bool>, is_carried_out: bool) -> Vec<Trigger> {
         let (_known, is_running) = watch::channel(state);
         let (sender, orders) = mpsc::channel(MAX_ORDERS);
         sender.try_send(Order::Pause).unwrap();
@@ -307,12 +300,12 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_state_pauses_alternate() {
-        assert_eq!(two_pauses(None, true).await, [Request::Pause, Request::Start]);
+        assert_eq!(two_pauses(None, true).await, [Trigger::Pause, Trigger::Start]);
     }
 
     #[tokio::test]
     async fn a_refused_pause_is_asked_for_again() {
-        assert_eq!(two_pauses(Some(true), false).await, [Request::Pause, Request::Pause]);
+        assert_eq!(two_pauses(Some(true), false).await, [Trigger::Pause, Trigger::Pause]);
     }
 
     #[test]

@@ -11,6 +11,8 @@
 mod config;
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
 
 use dragoman_text::yaml::{self, YamlError};
 use dragoman_text::{Note, hint};
@@ -23,9 +25,10 @@ use super::{
     body, camera, gripper, joints, limb, localize, log, map, opaque, planner, position2d, ranges, scan,
     simulation, vectormap,
 };
+use crate::BridgeError;
 use crate::player::server::DeviceInfo;
 use crate::player::server::config_file::ConfigError;
-use crate::player::wire::{self, Device};
+use crate::player::wire::{self, Device, Interface};
 
 /// Why a table cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -59,27 +62,53 @@ struct Entry {
     names: Names,
 }
 
-/// The ROS names of a device, by its interface.
+/// The ROS names of a device.
 #[derive(Debug, Clone)]
 enum Names {
+    /// A base, which configuration files have options for.
     Position2d(position2d::Names),
-    Scan(scan::Names),
-    Ranges(ranges::Names),
-    Bumper(body::BumperNames),
-    Power(body::PowerNames),
-    Imu(body::ImuNames),
-    Arm(joints::ArmNames),
-    Gripper(gripper::Names),
-    Camera(camera::Names),
-    Localize(localize::Names),
-    Log(log::Names),
-    Planner(planner::Names),
-    Limb(limb::Names),
-    Opaque(opaque::Names),
-    Map(map::Names),
-    VectorMap(map::Names),
-    Simulation(simulation::Names),
+    Other(Other),
 }
+
+/// Starts a device.
+type Open<T> = fn(&T, Device, &Setup, Feed) -> Result<Opened, BridgeError>;
+
+/// A device with its names.
+#[derive(Clone)]
+struct Other(Arc<dyn Fn(Device, &Setup, Feed) -> Result<Opened, BridgeError> + Send + Sync>);
+
+impl Debug for Other {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("Other")
+    }
+}
+
+/// The interfaces that are served, and what reads the names of a device.
+const SERVED: [(&Interface, fn(&mut RowText<'_>) -> Result<Names, String>); 19] = [
+    (&wire::position2d::INTERFACE, |row| row.read(position2d::Names::check).map(Names::Position2d)),
+    (&wire::laser::INTERFACE, |row| row.names(scan::open)),
+    // A ranger is a scanner or several sensors with one range each.
+    (&wire::ranger::INTERFACE, |row| match row.has_scan {
+        true => row.names(scan::open),
+        false => row.checked_names(ranges::Names::check, ranges::open),
+    }),
+    (&wire::sonar::INTERFACE, |row| row.checked_names(ranges::Names::check, ranges::open)),
+    (&wire::ir::INTERFACE, |row| row.checked_names(ranges::Names::check, ranges::open)),
+    (&wire::bumper::INTERFACE, |row| row.names(body::open_bumpers)),
+    (&wire::power::INTERFACE, |row| row.names(body::open_power)),
+    (&wire::imu::INTERFACE, |row| row.names(body::open_imu)),
+    (&wire::actarray::INTERFACE, |row| row.checked_names(joints::ArmNames::check, joints::open_arm)),
+    (&wire::gripper::INTERFACE, |row| row.checked_names(gripper::Names::check, gripper::open)),
+    (&wire::camera::INTERFACE, |row| row.names(camera::open)),
+    (&wire::localize::INTERFACE, |row| row.names(localize::open)),
+    (&wire::log::INTERFACE, |row| row.names(log::open)),
+    (&wire::planner::INTERFACE, |row| row.names(planner::open)),
+    (&wire::limb::INTERFACE, |row| row.names(limb::open)),
+    (&wire::opaque::INTERFACE, |row| row.names(opaque::open)),
+    (&wire::map::INTERFACE, |row| row.names(map::open)),
+    (&wire::vectormap::INTERFACE, |row| row.names(vectormap::open)),
+    (&wire::simulation::INTERFACE, |row| row.names(simulation::open)),
+];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -122,10 +151,11 @@ impl Table {
             let of_device = |reason: String| TableError::Device { device: written.clone(), reason };
             let wrong = |reason: String| of_device(Note { line, text: reason }.to_string());
             let device = parse(&written).map_err(wrong)?;
-            // A ranger is a scanner or several sensors with one range each.
+            let served = SERVED.iter().find(|(interface, _)| interface.code == device.interface);
+            let (_, read) = served.ok_or_else(|| wrong("this interface is not served".to_owned()))?;
             let has_scan = names.contains_key("scan");
-            let mut row = RowText { text, index, line, left_out: Vec::new() };
-            let names = Names::read(device, has_scan, &mut row).map_err(of_device)?;
+            let mut row = RowText { text, index, line, has_scan, left_out: Vec::new() };
+            let names = read(&mut row).map_err(of_device)?;
             notes.extend(
                 row.left_out
                     .into_iter()
@@ -153,22 +183,7 @@ impl Table {
         let Some(entry) = self.0.get(&device) else { return Err("there is no such device".to_owned()) };
         let opened = match &entry.names {
             Names::Position2d(names) => position2d::open(names, device, setup, feed),
-            Names::Scan(names) => scan::open(names, device, setup, feed),
-            Names::Ranges(names) => ranges::open(names, device, setup, feed),
-            Names::Bumper(names) => body::open_bumpers(names, device, setup, feed),
-            Names::Power(names) => body::open_power(names, device, setup, feed),
-            Names::Imu(names) => body::open_imu(names, device, setup, feed),
-            Names::Arm(names) => joints::open_arm(names, device, setup, feed),
-            Names::Gripper(names) => gripper::open(names, device, setup, feed),
-            Names::Camera(names) => camera::open(names, device, setup, feed),
-            Names::Localize(names) => localize::open(names, device, setup, feed),
-            Names::Log(names) => log::open(names, device, setup, feed),
-            Names::Planner(names) => planner::open(names, device, setup, feed),
-            Names::Limb(names) => limb::open(names, device, setup, feed),
-            Names::Opaque(names) => opaque::open(names, device, setup, feed),
-            Names::Map(names) => map::open(names, device, setup, feed),
-            Names::VectorMap(names) => vectormap::open(names, device, setup, feed),
-            Names::Simulation(names) => simulation::open(names, device, setup, feed),
+            Names::Other(Other(open)) => open(device, setup, feed),
         };
         opened.map_err(|error| error.to_string())
     }
@@ -180,72 +195,34 @@ struct RowText<'a> {
     index: usize,
     /// That of its device.
     line: usize,
+    /// It has the name of a scan.
+    has_scan: bool,
     left_out: Vec<Note>,
 }
 
 impl RowText<'_> {
     /// Reads the names of the row's interface.
-    fn read<T: DeserializeOwned>(&mut self) -> Result<T, String> {
+    fn read<T: DeserializeOwned>(&mut self, check: fn(&T) -> Result<(), String>) -> Result<T, String> {
         let read = yaml::lenient_element(self.text, "devices", self.index, COMMON);
         let (names, left_out) = read.map_err(|error| error.to_string())?;
         self.left_out = left_out;
-        Ok(names)
-    }
-
-    /// As [`RowText::read`], with what they must be.
-    fn read_checked<T: DeserializeOwned>(
-        &mut self,
-        check: impl Fn(&T) -> Result<(), String>,
-    ) -> Result<T, String> {
-        let names = self.read()?;
         check(&names).map_err(|reason| Note { line: self.line, text: reason }.to_string())?;
         Ok(names)
     }
-}
 
-impl Names {
-    fn read(device: Device, has_scan: bool, row: &mut RowText<'_>) -> Result<Self, String> {
-        let is = |interface: &wire::Interface| device.interface == interface.code;
-        if is(&wire::position2d::INTERFACE) {
-            row.read_checked(position2d::Names::check).map(Self::Position2d)
-        } else if is(&wire::laser::INTERFACE) || (is(&wire::ranger::INTERFACE) && has_scan) {
-            row.read().map(Self::Scan)
-        } else if [&wire::ranger::INTERFACE, &wire::sonar::INTERFACE, &wire::ir::INTERFACE]
-            .into_iter()
-            .any(is)
-        {
-            row.read_checked(ranges::Names::check).map(Self::Ranges)
-        } else if is(&wire::bumper::INTERFACE) {
-            row.read().map(Self::Bumper)
-        } else if is(&wire::power::INTERFACE) {
-            row.read().map(Self::Power)
-        } else if is(&wire::imu::INTERFACE) {
-            row.read().map(Self::Imu)
-        } else if is(&wire::actarray::INTERFACE) {
-            row.read_checked(joints::ArmNames::check).map(Self::Arm)
-        } else if is(&wire::gripper::INTERFACE) {
-            row.read_checked(gripper::Names::check).map(Self::Gripper)
-        } else if is(&wire::camera::INTERFACE) {
-            row.read().map(Self::Camera)
-        } else if is(&wire::localize::INTERFACE) {
-            row.read().map(Self::Localize)
-        } else if is(&wire::log::INTERFACE) {
-            row.read().map(Self::Log)
-        } else if is(&wire::planner::INTERFACE) {
-            row.read().map(Self::Planner)
-        } else if is(&wire::limb::INTERFACE) {
-            row.read().map(Self::Limb)
-        } else if is(&wire::opaque::INTERFACE) {
-            row.read().map(Self::Opaque)
-        } else if is(&wire::map::INTERFACE) {
-            row.read().map(Self::Map)
-        } else if is(&wire::vectormap::INTERFACE) {
-            row.read().map(Self::VectorMap)
-        } else if is(&wire::simulation::INTERFACE) {
-            row.read().map(Self::Simulation)
-        } else {
-            Err(Note { line: row.line, text: "this interface is not served".to_owned() }.to_string())
-        }
+    /// As [`RowText::read`], of a device that `open` starts.
+    fn checked_names<T: DeserializeOwned + Send + Sync + 'static>(
+        &mut self,
+        check: fn(&T) -> Result<(), String>,
+        open: Open<T>,
+    ) -> Result<Names, String> {
+        let names = self.read(check)?;
+        let open = move |device, setup: &Setup, feed| open(&names, device, setup, feed);
+        Ok(Names::Other(Other(Arc::new(open))))
+    }
+
+    fn names<T: DeserializeOwned + Send + Sync + 'static>(&mut self, open: Open<T>) -> Result<Names, String> {
+        self.checked_names(|_| Ok(()), open)
     }
 }
 

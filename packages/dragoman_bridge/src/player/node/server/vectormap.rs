@@ -1,12 +1,12 @@
 //! `vectormap` from an occupancy grid: one layer, the borders of its occupied cells.
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, later};
+use super::driver::{Answer, Driver, Feed, Opened, Setup, later, other_interface};
 use super::map::{Names, Newest, lines, listen};
 use crate::BridgeError;
 use crate::player::wire::common::Segment;
 use crate::player::wire::map::Vector;
-use crate::player::wire::vectormap::{Feature, GET_INFO, GET_LAYER, Info, Layer, LayerInfo, WRITE_LAYER};
-use crate::player::wire::{Bytes, Device, Kind, Xdr};
+use crate::player::wire::vectormap::{Feature, Info, Layer, LayerInfo, Request, WRITE_LAYER};
+use crate::player::wire::{self, Bytes, Device, Kind, Xdr};
 
 /// The name of the layer.
 const WALLS: &str = "walls";
@@ -52,30 +52,21 @@ fn well_known_binary(segment: &Segment) -> Vec<u8> {
 }
 
 impl Driver for VectorMap {
-    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        Err(format!("a map has no command {subtype}"))
-    }
-
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+        let wire::Request::Vectormap(request) = request else { return other_interface() };
         let last = self.last.clone();
-        Ok(match subtype {
-            subtype if subtype == GET_INFO.subtype => later(last, |grid| Ok(info(&lines(grid)).to_bytes())),
-            subtype if subtype == GET_LAYER.subtype => {
-                let asked = GET_LAYER.question(body)?;
-                if asked.name != WALLS {
-                    return Err(format!("there is no layer \"{}\"", asked.name.escape_debug()));
-                }
-                later(last, |grid| Ok(layer(&lines(grid)).to_bytes()))
+        Ok(match request {
+            Request::GetInfo => later(last, |grid| Ok(info(&lines(grid)).to_bytes())),
+            Request::GetLayer(asked) if asked.name != WALLS => {
+                return Err(format!("there is no layer \"{}\"", asked.name.escape_debug()));
             }
-            subtype if subtype == WRITE_LAYER.subtype => {
-                return Err("the walls are those of the map in ROS".to_owned());
-            }
-            _ => return Err(format!("the map has no request {subtype}")),
+            Request::GetLayer(_) => later(last, |grid| Ok(layer(&lines(grid)).to_bytes())),
+            Request::WriteLayer(_) => return Err("the walls are those of the map in ROS".to_owned()),
         })
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {
-        vec![(Kind::Request, WRITE_LAYER.subtype)]
+        vec![WRITE_LAYER.id()]
     }
 }
 
