@@ -204,12 +204,6 @@ impl<T: Xdr> Xdr for Vec<T> {
     }
 }
 
-impl From<XdrError> for String {
-    fn from(error: XdrError) -> Self {
-        error.to_string()
-    }
-}
-
 /// A list of bytes, which are packed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bytes(pub Vec<u8>);

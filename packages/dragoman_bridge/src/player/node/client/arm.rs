@@ -7,13 +7,13 @@ use dragoman_ros::std_msgs::msg::{Float64, String as Text};
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
 
-use super::line::{Line, serve};
+use super::line::Line;
 use super::messages::report;
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
 use crate::player::wire::actarray::{self, JointPosition, JointSpeed, Positions};
 use crate::player::wire::gripper::{self, Fingers};
-use crate::player::wire::{Answer, Ask, Data, Device, Note, Xdr};
+use crate::player::wire::{Answer, Ask, Data, Note, Xdr};
 
 /// All joints.
 const ALL: i32 = -1;
@@ -35,14 +35,13 @@ pub(super) fn actarray(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     for joint in 0..count.unwrap_or_default().min(MAX_JOINTS) {
         serve_joint(site, &format!("{name}_{joint}"), joint)?;
     }
-    let device = site.info.device;
     let (line, names) = (site.line.clone(), name.clone());
     site.tasks.subscribe(
         &site.names.topic("joint_command"),
         QosProfile::default(),
         move |state: JointState| {
-            if let Err(reason) = command(&line, device, &names, &state) {
-                line.problem(device, format!("joint_command: {reason}"));
+            if let Err(reason) = command(&line, &names, &state) {
+                line.problem(format!("joint_command: {reason}"));
             }
         },
     )?;
@@ -54,14 +53,13 @@ pub(super) fn actarray(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 
 #[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
 fn serve_joint(site: &mut Site<'_>, name: &str, number: usize) -> RosResult<()> {
-    let device = site.info.device;
     let joint = i32::try_from(number).unwrap_or_default();
     let line = site.line.clone();
     site.tasks.subscribe(&format!("{name}/command"), QosProfile::default(), move |message: Float64| {
         if message.data.is_finite() {
-            line.tell(device, &actarray::POSITION, JointPosition { joint, position: message.data as f32 });
+            line.tell(&actarray::POSITION, JointPosition { joint, position: message.data as f32 });
         } else {
-            line.problem(device, format!("joint {joint}: the position is not finite"));
+            line.problem(format!("joint {joint}: the position is not finite"));
         }
     })?;
     let what = format!("set_speed of joint {joint}");
@@ -73,13 +71,13 @@ fn serve_joint(site: &mut Site<'_>, name: &str, number: usize) -> RosResult<()> 
 
 /// Sends positions: of the named joints, or of all.
 #[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
-fn command(line: &Line, device: Device, names: &str, state: &JointState) -> Result<(), String> {
+fn command(line: &Line, names: &str, state: &JointState) -> Result<(), String> {
     if !state.position.iter().all(|position| position.is_finite()) {
         return Err("a position is not finite".to_owned());
     }
     if state.name.is_empty() {
         let positions = state.position.iter().map(|position| *position as f32).collect();
-        line.tell(device, &actarray::MULTI_POSITION, Positions { positions });
+        line.tell(&actarray::MULTI_POSITION, Positions { positions });
         return Ok(());
     }
     if state.name.len() != state.position.len() {
@@ -93,20 +91,16 @@ fn command(line: &Line, device: Device, names: &str, state: &JointState) -> Resu
     let joints: Option<Vec<i32>> = state.name.iter().map(number).collect();
     let joints = joints.ok_or_else(|| format!("the joints are {names}_0 and so on"))?;
     for (joint, position) in joints.into_iter().zip(&state.position) {
-        line.tell(device, &actarray::POSITION, JointPosition { joint, position: *position as f32 });
+        line.tell(&actarray::POSITION, JointPosition { joint, position: *position as f32 });
     }
     Ok(())
 }
 
 /// A service that switches something on and off.
 pub(super) fn serve_switch(site: &mut Site<'_>, name: &str, ask: &'static Ask<bool, ()>) -> RosResult<()> {
-    let (line, device) = (site.line.clone(), site.info.device);
-    serve::<SetBool::Service, _>(site.tasks, &site.names.topic(name), move |request| {
-        let line = line.clone();
-        async move {
-            line.ask(device, ask, request.data).await?;
-            Ok(SetBool::Response { success: true, ..Default::default() })
-        }
+    site.serve::<SetBool::Service, _>(name, move |line, request| async move {
+        line.ask(ask, request.data).await?;
+        Ok(SetBool::Response { success: true, ..Default::default() })
     })
 }
 
@@ -119,7 +113,7 @@ pub(super) fn serve_speed<T: Xdr + Default + Send + 'static>(
     ask: &'static Ask<T, ()>,
     question: impl Fn(f32) -> T + Send + 'static,
 ) -> RosResult<()> {
-    let (line, device) = (site.line.clone(), site.info.device);
+    let line = site.line.clone();
     site.tasks.serve_later::<SetSpeed::Service, _>(topic, move |request| {
         #[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
         let speed = request.speed as f32;
@@ -127,11 +121,11 @@ pub(super) fn serve_speed<T: Xdr + Default + Send + 'static>(
         let question = speed.is_finite().then(|| question(speed));
         async move {
             let set = match question {
-                Some(question) => line.ask(device, ask, question).await,
+                Some(question) => line.ask(ask, question).await,
                 None => Err("the speed is not finite".to_owned()),
             };
             if let Err(reason) = set {
-                line.problem(device, format!("{what}: {reason}"));
+                line.problem(format!("{what}: {reason}"));
             }
             SetSpeed::Response::default()
         }
@@ -148,11 +142,10 @@ pub(super) fn serve_command<T>(
 where
     T: Xdr + Clone + Send + 'static,
 {
-    let (line, device) = (site.line.clone(), site.info.device);
-    serve::<Trigger::Service, _>(site.tasks, &site.names.topic(name), move |_| {
-        let (line, command) = (line.clone(), command.clone());
+    site.serve::<Trigger::Service, _>(name, move |line, _| {
+        let command = command.clone();
         async move {
-            line.command(device, note, command).await?;
+            line.command(note, command).await?;
             Ok(Trigger::Response { success: true, ..Default::default() })
         }
     })

@@ -8,7 +8,6 @@ use dragoman_ros::shared::{Switch, listened};
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult, velocity};
 
-use super::line::serve;
 use super::messages::{planar, pose, report};
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
@@ -24,17 +23,13 @@ struct Base {
 
 pub(super) fn new(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     serve_base(site)?;
-    let device = site.info.device;
-    let drive = {
-        let line = site.line.clone();
-        move |twist: Twist| {
-            let velocity = Pose2d { x: twist.linear.x, y: twist.linear.y, yaw: twist.angular.z };
-            line.drive(device, velocity);
-        }
+    let line = site.line.clone();
+    let drive = move |twist: Twist| {
+        line.drive(Pose2d { x: twist.linear.x, y: twist.linear.y, yaw: twist.angular.z });
     };
     let newest = QosProfile::default().keep_last(1);
     velocity::subscribe(site.tasks, &site.parameters.cmd_vel, &site.names.topic("cmd_vel"), newest, drive)?;
-    let frames = match device.index {
+    let frames = match site.info.device.index {
         0 => String::new(),
         _ => format!("{}/", site.names.frame),
     };
@@ -42,52 +37,37 @@ pub(super) fn new(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 }
 
 fn serve_base(site: &mut Site<'_>) -> RosResult<()> {
-    let device = site.info.device;
-    let line = site.line.clone();
-    serve::<GetGeometry::Service, _>(site.tasks, &site.names.topic("get_geometry"), move |_| {
-        let line = line.clone();
-        async move {
-            let geometry = line.ask(device, &position2d::GET_GEOMETRY, ()).await?;
-            let position2d::Geometry { pose, size } = geometry;
-            Ok(GetGeometry::Response {
-                success: true,
-                pose: Pose2D { x: pose.position.x, y: pose.position.y, theta: pose.orientation.yaw },
-                size: Vector3 { x: size.length, y: size.width, z: size.height },
-                ..Default::default()
-            })
-        }
+    site.serve::<GetGeometry::Service, _>("get_geometry", |line, _| async move {
+        let position2d::Geometry { pose, size } = line.ask(&position2d::GET_GEOMETRY, ()).await?;
+        Ok(GetGeometry::Response {
+            success: true,
+            pose: Pose2D { x: pose.position.x, y: pose.position.y, theta: pose.orientation.yaw },
+            size: Vector3 { x: size.length, y: size.width, z: size.height },
+            ..Default::default()
+        })
     })?;
-    let line = site.line.clone();
     // What Player's clients switch is not in its data.
     let motors = Switch::new(site.tasks.node(), &site.names.topic("motors_on"))?;
-    serve::<SetBool::Service, _>(site.tasks, &site.names.topic("set_motor_power"), move |request| {
-        let (line, motors) = (line.clone(), motors.clone());
+    site.serve::<SetBool::Service, _>("set_motor_power", move |line, request| {
+        let motors = motors.clone();
         async move {
             // Most drivers keep the last velocity while the motors are off.
-            line.drive(device, Pose2d::default());
-            line.ask(device, &position2d::MOTOR_POWER, request.data).await?;
+            line.drive(Pose2d::default());
+            line.ask(&position2d::MOTOR_POWER, request.data).await?;
             motors.show(request.data);
             Ok(SetBool::Response { success: true, ..Default::default() })
         }
     })?;
     // As Player's client libraries do: not all drivers know the request to reset.
-    let line = site.line.clone();
-    serve::<Trigger::Service, _>(site.tasks, &site.names.topic("reset_odometry"), move |_| {
-        let line = line.clone();
-        async move {
-            line.ask(device, &position2d::SET_ODOMETRY, Pose2d::default()).await?;
-            Ok(Trigger::Response { success: true, ..Default::default() })
-        }
+    site.serve::<Trigger::Service, _>("reset_odometry", |line, _| async move {
+        line.ask(&position2d::SET_ODOMETRY, Pose2d::default()).await?;
+        Ok(Trigger::Response { success: true, ..Default::default() })
     })?;
-    let line = site.line.clone();
-    serve::<SetOdometry::Service, _>(site.tasks, &site.names.topic("set_odometry"), move |request| {
-        let line = line.clone();
-        async move {
-            let pose = Pose2d { x: request.pose.x, y: request.pose.y, yaw: request.pose.theta };
-            planar(&pose).ok_or("the pose is not finite")?;
-            line.ask(device, &position2d::SET_ODOMETRY, pose).await?;
-            Ok(SetOdometry::Response { success: true, ..Default::default() })
-        }
+    site.serve::<SetOdometry::Service, _>("set_odometry", |line, request| async move {
+        let pose = Pose2d { x: request.pose.x, y: request.pose.y, yaw: request.pose.theta };
+        planar(&pose).ok_or("the pose is not finite")?;
+        line.ask(&position2d::SET_ODOMETRY, pose).await?;
+        Ok(SetOdometry::Response { success: true, ..Default::default() })
     })
 }
 

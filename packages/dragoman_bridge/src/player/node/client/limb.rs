@@ -28,14 +28,13 @@ struct Limb {
 pub(super) fn limb(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     let base = format!("{}base_footprint", site.names.base);
     let frame = site.scene.frame(&base);
-    let device = site.info.device;
     let (line, of) = (site.line.clone(), frame.clone());
     site.tasks.subscribe(
         &site.names.topic("limb/goal_pose"),
         QosProfile::default(),
         move |goal: PoseStamped| match pose(&goal, &of) {
-            Ok(pose) => line.tell(device, &limb::SET_POSE, pose),
-            Err(reason) => line.problem(device, format!("goal_pose: {reason}")),
+            Ok(pose) => line.tell(&limb::SET_POSE, pose),
+            Err(reason) => line.problem(format!("goal_pose: {reason}")),
         },
     )?;
     let line = site.line.clone();
@@ -43,8 +42,8 @@ pub(super) fn limb(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
         &site.names.topic("limb/goal_position"),
         QosProfile::default(),
         move |goal: PointStamped| match position(&goal.header.frame_id, &goal.point, &frame) {
-            Ok(position) => line.tell(device, &limb::SET_POSITION, position),
-            Err(reason) => line.problem(device, format!("goal_position: {reason}")),
+            Ok(position) => line.tell(&limb::SET_POSITION, position),
+            Err(reason) => line.problem(format!("goal_position: {reason}")),
         },
     )?;
     serve_switch(site, "limb/set_power", &limb::POWER)?;

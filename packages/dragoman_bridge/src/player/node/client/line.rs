@@ -1,9 +1,7 @@
-//! The way from services and topics to the connection's task.
+//! The way from a device's services and topics to the connection's task.
 
 use std::time::Duration;
 
-use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Response, Result as RosResult, WrappedServiceTypeSupport};
 use futures::channel::{mpsc, oneshot};
 
 use crate::CallId;
@@ -32,34 +30,32 @@ pub(super) enum Order {
 /// Why a device does nothing any more.
 const REPLACED: &str = "the server has other devices now";
 
-/// Sends orders. Clones share the way.
+/// Sends orders for a device. Clones share the way.
 #[derive(Clone)]
-pub(super) struct Line(mpsc::Sender<Order>);
+pub(super) struct Line {
+    pub(super) orders: mpsc::Sender<Order>,
+    pub(super) device: Device,
+}
 
 impl Line {
-    pub(super) fn new(capacity: usize) -> (Self, mpsc::Receiver<Order>) {
-        let (sender, receiver) = mpsc::channel(capacity);
-        (Self(sender), receiver)
-    }
-
     fn order(&self, order: Order) -> Result<(), String> {
         // Every clone has one place besides the capacity, so it is cloned only where it stays.
-        self.0.clone().try_send(order).map_err(|error| {
+        self.orders.clone().try_send(order).map_err(|error| {
             let reason = if error.is_disconnected() { REPLACED } else { "too many requests wait" };
             reason.to_owned()
         })
     }
 
     /// Drives a base; refusals are reported.
-    pub(super) fn drive(&self, device: Device, velocity: Pose2d) {
-        if let Err(reason) = self.order(Order::Velocity(device, velocity)) {
+    pub(super) fn drive(&self, velocity: Pose2d) {
+        if let Err(reason) = self.order(Order::Velocity(self.device, velocity)) {
             tracing::debug!(reason, "a velocity is dropped");
         }
     }
 
     /// Reports a problem.
-    pub(super) fn problem(&self, device: Device, reason: impl Into<String>) {
-        if let Err(reason) = self.order(Order::Problem(device, reason.into())) {
+    pub(super) fn problem(&self, reason: impl Into<String>) {
+        if let Err(reason) = self.order(Order::Problem(self.device, reason.into())) {
             tracing::debug!(reason, "a problem is not reported");
         }
     }
@@ -67,11 +63,11 @@ impl Line {
     /// Sends a command.
     pub(super) async fn command<T: Xdr + Send + 'static>(
         &self,
-        device: Device,
         note: &'static Note<T>,
         command: T,
     ) -> Result<(), String> {
         let (sender, receiver) = oneshot::channel();
+        let device = self.device;
         self.order(Order::Command(Box::new(move |client| {
             // The caller may be gone.
             let _ = sender.send(client.handle_command(device, note, &command));
@@ -81,11 +77,11 @@ impl Line {
     }
 
     /// Sends a command of a topic; refusals are reported.
-    pub(super) fn tell<T: Xdr + Send + 'static>(&self, device: Device, note: &'static Note<T>, command: T) {
+    pub(super) fn tell<T: Xdr + Send + 'static>(&self, note: &'static Note<T>, command: T) {
         let line = self.clone();
         let sent = self.order(Order::Command(Box::new(move |client| {
-            if let Err(refusal) = client.handle_command(device, note, &command) {
-                line.problem(device, format!("command: {refusal}"));
+            if let Err(refusal) = client.handle_command(line.device, note, &command) {
+                line.problem(format!("command: {refusal}"));
             }
         })));
         if let Err(reason) = sent {
@@ -96,7 +92,6 @@ impl Line {
     /// Sends a request of a topic; `respond` takes the answer.
     pub(super) fn call<Q, A>(
         &self,
-        device: Device,
         ask: &'static Ask<Q, A>,
         question: Q,
         respond: impl FnOnce(Result<A, String>) + Send + 'static,
@@ -104,7 +99,7 @@ impl Line {
         Q: Xdr + Default + Send + 'static,
         A: Xdr + Send + 'static,
     {
-        if let Err(reason) = self.request(device, ask, question, respond) {
+        if let Err(reason) = self.request(ask, question, respond) {
             tracing::debug!(reason, "a request is dropped");
         }
     }
@@ -112,7 +107,6 @@ impl Line {
     /// Sends a request; `respond` takes the answer, and is dropped if the devices are replaced before.
     fn request<Q, A>(
         &self,
-        device: Device,
         ask: &'static Ask<Q, A>,
         question: Q,
         respond: impl FnOnce(Result<A, String>) + Send + 'static,
@@ -121,6 +115,7 @@ impl Line {
         Q: Xdr + Default + Send + 'static,
         A: Xdr + Send + 'static,
     {
+        let device = self.device;
         let send = Box::new(move |client: &mut Client, now, id| {
             client.handle_call(now, id, device, ask, &question);
         });
@@ -132,39 +127,16 @@ impl Line {
     }
 
     /// Sends a request, and waits for the answer.
-    pub(super) async fn ask<Q, A>(
-        &self,
-        device: Device,
-        ask: &'static Ask<Q, A>,
-        question: Q,
-    ) -> Result<A, String>
+    pub(super) async fn ask<Q, A>(&self, ask: &'static Ask<Q, A>, question: Q) -> Result<A, String>
     where
         Q: Xdr + Default + Send + 'static,
         A: Xdr + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        self.request(device, ask, question, move |answer| {
+        self.request(ask, question, move |answer| {
             // The caller may be gone.
             let _ = sender.send(answer);
         })?;
         receiver.await.unwrap_or_else(|_| Err(REPLACED.to_owned()))
     }
-}
-
-/// Offers a service. `act` returns the response, or why the request is refused.
-pub(super) fn serve<S, F>(
-    tasks: &mut NodeTasks,
-    name: &str,
-    mut act: impl FnMut(S::Request) -> F + Send + 'static,
-) -> RosResult<()>
-where
-    S: WrappedServiceTypeSupport + 'static,
-    S::Request: Send,
-    S::Response: Response + Send,
-    F: Future<Output = Result<S::Response, String>> + Send + 'static,
-{
-    tasks.serve_later::<S, _>(name, move |request| {
-        let answer = act(request);
-        async move { answer.await.unwrap_or_else(S::Response::refused) }
-    })
 }

@@ -4,43 +4,34 @@ use dragoman_ros::Result as RosResult;
 use dragoman_ros::dragoman_msgs::srv::{StartPlayback, StartRecording};
 use dragoman_ros::std_srvs::srv::Trigger;
 
-use super::line::{Line, serve};
+use super::line::Line;
 use super::robot::{Outlet, Silent, Site};
+use crate::player::wire::Ask;
 use crate::player::wire::log::{REWIND, SET_FILE_NAME, SET_READ_STATE, SET_WRITE_STATE};
-use crate::player::wire::{Ask, Device};
 
 /// Longest name of a file, bytes.
 const MAX_NAME: usize = 255;
 
 pub(super) fn log(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let device = site.info.device;
-    let line = site.line.clone();
-    serve::<StartRecording::Service, _>(site.tasks, &site.names.topic("start_recording"), move |request| {
-        let line = line.clone();
-        async move {
-            if !(request.topics.is_empty() && request.exclude.is_empty()) {
-                return Err("the server records the devices of its configuration".to_owned());
-            }
-            name(&line, device, &request.name).await?;
-            line.ask(device, &SET_WRITE_STATE, true).await?;
-            Ok(StartRecording::Response { success: true, path: request.name, ..Default::default() })
+    site.serve::<StartRecording::Service, _>("start_recording", |line, request| async move {
+        if !(request.topics.is_empty() && request.exclude.is_empty()) {
+            return Err("the server records the devices of its configuration".to_owned());
         }
+        name(&line, &request.name).await?;
+        line.ask(&SET_WRITE_STATE, true).await?;
+        Ok(StartRecording::Response { success: true, path: request.name, ..Default::default() })
     })?;
-    let line = site.line.clone();
-    serve::<StartPlayback::Service, _>(site.tasks, &site.names.topic("start_playback"), move |request| {
-        let line = line.clone();
-        async move {
-            // As Player has it: its devices have the recorded data, and their topics.
-            let is_whole = request.topics.is_empty() && request.prefix.is_empty();
-            if !is_whole || ![0.0, 1.0].contains(&request.rate) {
-                return Err("the server plays all devices of its configuration at their rate".to_owned());
-            }
-            name(&line, device, &request.name).await?;
-            // A recorder plays a file from its start.
-            line.ask(device, &REWIND, ()).await?;
-            line.ask(device, &SET_READ_STATE, true).await?;
-            Ok(StartPlayback::Response { success: true, path: request.name, ..Default::default() })
+    site.serve::<StartPlayback::Service, _>("start_playback", |line, request| async move {
+        // As Player has it: its devices have the recorded data, and their topics.
+        let is_whole = request.topics.is_empty() && request.prefix.is_empty();
+        if !is_whole || ![0.0, 1.0].contains(&request.rate) {
+            return Err("the server plays all devices of its configuration at their rate".to_owned());
         }
+        name(&line, &request.name).await?;
+        // A recorder plays a file from its start.
+        line.ask(&REWIND, ()).await?;
+        line.ask(&SET_READ_STATE, true).await?;
+        Ok(StartPlayback::Response { success: true, path: request.name, ..Default::default() })
     })?;
     serve_end(site, "stop_recording", &SET_WRITE_STATE)?;
     serve_end(site, "stop_playback", &SET_READ_STATE)?;
@@ -48,21 +39,17 @@ pub(super) fn log(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 }
 
 /// Names the file; without a name it stays that of the server.
-async fn name(line: &Line, device: Device, name: &str) -> Result<(), String> {
+async fn name(line: &Line, name: &str) -> Result<(), String> {
     match name.len() {
         0 => Ok(()),
-        1..=MAX_NAME => line.ask(device, &SET_FILE_NAME, name.to_owned()).await,
+        1..=MAX_NAME => line.ask(&SET_FILE_NAME, name.to_owned()).await,
         len => Err(format!("a name of {len} bytes; the maximum are {MAX_NAME}")),
     }
 }
 
 fn serve_end(site: &mut Site<'_>, name: &str, ask: &'static Ask<bool, ()>) -> RosResult<()> {
-    let (line, device) = (site.line.clone(), site.info.device);
-    serve::<Trigger::Service, _>(site.tasks, &site.names.topic(name), move |_| {
-        let line = line.clone();
-        async move {
-            line.ask(device, ask, false).await?;
-            Ok(Trigger::Response { success: true, ..Default::default() })
-        }
+    site.serve::<Trigger::Service, _>(name, move |line, _| async move {
+        line.ask(ask, false).await?;
+        Ok(Trigger::Response { success: true, ..Default::default() })
     })
 }

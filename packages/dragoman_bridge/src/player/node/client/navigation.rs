@@ -23,7 +23,7 @@ use crate::player::client::map::GridMap;
 use crate::player::wire::common::Pose2d;
 use crate::player::wire::localize::{self, Estimate};
 use crate::player::wire::planner::{self, State};
-use crate::player::wire::{Data, Device, planner::Goal as PlannerGoal};
+use crate::player::wire::{Data, planner::Goal as PlannerGoal};
 
 /// Maximum deviation of a quaternion's length from 1.
 const UNIT: f64 = 0.01;
@@ -65,7 +65,7 @@ struct Localize {
 }
 
 pub(super) fn localize(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let (line, device) = (site.line.clone(), site.info.device);
+    let line = site.line.clone();
     let map_frame = site.scene.map_frame.clone();
     site.tasks.subscribe(
         &site.names.topic("initialpose"),
@@ -81,13 +81,13 @@ pub(super) fn localize(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
             match mean {
                 Ok(mean) => {
                     let reporting = line.clone();
-                    line.call(device, &localize::SET_POSE, Estimate { mean, covariance }, move |answer| {
+                    line.call(&localize::SET_POSE, Estimate { mean, covariance }, move |answer| {
                         if let Err(reason) = answer {
-                            reporting.problem(device, format!("initialpose: {reason}"));
+                            reporting.problem(format!("initialpose: {reason}"));
                         }
                     });
                 }
-                Err(reason) => line.problem(device, format!("initialpose: {reason}")),
+                Err(reason) => line.problem(format!("initialpose: {reason}")),
             }
         },
     )?;
@@ -112,7 +112,6 @@ impl Outlet for Localize {
 }
 
 struct Planner {
-    device: Device,
     line: Line,
     path: SharedPublisher<Path>,
     /// Goal and number of points of the path that was asked for.
@@ -121,7 +120,7 @@ struct Planner {
 }
 
 pub(super) fn planner(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let (line, device) = (site.line.clone(), site.info.device);
+    let line = site.line.clone();
     let map_frame = site.scene.map_frame.clone();
     let (sender, state) = watch::channel(None);
     let frame = map_frame.clone();
@@ -129,20 +128,19 @@ pub(super) fn planner(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
         &site.names.topic("goal_pose"),
         QosProfile::default(),
         move |message: PoseStamped| match goal_pose(&message, &frame) {
-            Ok(pose) => send_goal(&line, device, pose),
-            Err(reason) => line.problem(device, format!("goal_pose: {reason}")),
+            Ok(pose) => send_goal(&line, pose),
+            Err(reason) => line.problem(format!("goal_pose: {reason}")),
         },
     )?;
     let frame = map_frame.clone();
     let check = move |goal: &NavigateToPose::Goal| goal_pose(&goal.pose, &frame).map(drop);
     let (line, frame) = (site.line.clone(), map_frame.clone());
-    let execute = move |goal: Goal<NavigateToPose::Action>| {
-        navigate(line.clone(), device, frame.clone(), state.clone(), goal)
-    };
+    let execute =
+        move |goal: Goal<NavigateToPose::Action>| navigate(line.clone(), frame.clone(), state.clone(), goal);
     let action = site.names.topic("navigate_to_pose");
     site.tasks.serve_action::<NavigateToPose::Action, _>(&action, check, execute)?;
     let path = site.tasks.node().create_publisher(&site.names.topic("path"), latched())?.into();
-    Ok(Box::new(Planner { device, line: site.line.clone(), path, shown: None, state: sender }))
+    Ok(Box::new(Planner { line: site.line.clone(), path, shown: None, state: sender }))
 }
 
 /// The pose of a goal, which has to be on the map.
@@ -160,10 +158,10 @@ fn goal_pose(goal: &PoseStamped, map_frame: &str) -> Result<Pose2d, String> {
 }
 
 /// Sends a goal, and lets the robot drive.
-fn send_goal(line: &Line, device: Device, pose: Pose2d) {
+fn send_goal(line: &Line, pose: Pose2d) {
     // Planners that cannot be disabled refuse this.
-    line.call(device, &planner::ENABLE, true, |_| {});
-    line.tell(device, &planner::GOAL, PlannerGoal { pose });
+    line.call(&planner::ENABLE, true, |_| {});
+    line.tell(&planner::GOAL, PlannerGoal { pose });
 }
 
 impl Outlet for Planner {
@@ -177,7 +175,7 @@ impl Outlet for Planner {
                 report(self.path.publish(&Path { header, poses: Vec::new() }), "path");
             } else {
                 let path = self.path.clone();
-                self.line.call(self.device, &planner::GET_WAYPOINTS, (), move |answer| {
+                self.line.call(&planner::GET_WAYPOINTS, (), move |answer| {
                     // A planner that does not tell its path has none to show.
                     let Ok(answer) = answer else { return };
                     let points = answer.waypoints.iter().filter_map(planar);
@@ -196,7 +194,6 @@ impl Outlet for Planner {
 /// Runs a goal to its end.
 async fn navigate(
     line: Line,
-    device: Device,
     map_frame: String,
     mut state: watch::Receiver<Option<State>>,
     goal: Goal<NavigateToPose::Action>,
@@ -211,8 +208,8 @@ async fn navigate(
         Err(reason) => return aborted(&reason),
     };
     // Planners that cannot be disabled refuse this.
-    let _ = line.ask(device, &planner::ENABLE, true).await;
-    if let Err(reason) = line.command(device, &planner::GOAL, PlannerGoal { pose: wanted.clone() }).await {
+    let _ = line.ask(&planner::ENABLE, true).await;
+    if let Err(reason) = line.command(&planner::GOAL, PlannerGoal { pose: wanted.clone() }).await {
         return aborted(&reason);
     }
     state.mark_unchanged();
@@ -225,8 +222,8 @@ async fn navigate(
         tokio::select! {
             biased;
             () = &mut canceled => {
-                if let Err(reason) = line.ask(device, &planner::ENABLE, false).await {
-                    line.problem(device, format!("cancelling a goal: {reason}"));
+                if let Err(reason) = line.ask(&planner::ENABLE, false).await {
+                    line.problem(format!("cancelling a goal: {reason}"));
                 }
                 return Outcome::Canceled(NavigateToPose::Result::default());
             }

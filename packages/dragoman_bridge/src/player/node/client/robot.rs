@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
-use dragoman_ros::{Context, Node, Result as RosResult};
+use dragoman_ros::{Context, Node, Response, Result as RosResult, WrappedServiceTypeSupport};
 use futures::channel::mpsc;
 use futures::stream::StreamExt;
 
@@ -62,6 +62,25 @@ impl Site<'_> {
         name: &str,
     ) -> RosResult<dragoman_ros::Publisher<T>> {
         super::scene::publisher(self.tasks.node(), &self.names.topic(name))
+    }
+
+    /// Offers a service of the device. `act` returns the response, or why the request is refused.
+    pub(super) fn serve<S, F>(
+        &mut self,
+        name: &str,
+        act: impl Fn(Line, S::Request) -> F + Send + 'static,
+    ) -> RosResult<()>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Response + Send,
+        F: Future<Output = Result<S::Response, String>> + Send + 'static,
+    {
+        let line = self.line.clone();
+        self.tasks.serve_later::<S, _>(&self.names.topic(name), move |request| {
+            let answer = act(line.clone(), request);
+            async move { answer.await.unwrap_or_else(S::Response::refused) }
+        })
     }
 }
 
@@ -125,7 +144,7 @@ impl Robot {
         let mut tasks = NodeTasks::new(Node::create(context.clone(), "player_devices", namespace)?);
         let mut scene = Scene::new(tasks.node(), parameters)?;
         let names = names::names(devices);
-        let (line, orders) = Line::new(MAX_ORDERS);
+        let (sender, orders) = mpsc::channel(MAX_ORDERS);
         let mut outlets = BTreeMap::new();
         for info in devices {
             let Some(names) = names.get(&info.device) else { continue };
@@ -134,8 +153,8 @@ impl Robot {
             else {
                 continue;
             };
-            let tasks = &mut tasks;
-            let site = &mut Site { tasks, parameters, line: &line, scene: &mut scene, info, names };
+            let line = &Line { orders: sender.clone(), device: info.device };
+            let site = &mut Site { tasks: &mut tasks, parameters, line, scene: &mut scene, info, names };
             let outlet = new(site)?;
             outlets.insert(info.device, outlet);
         }

@@ -168,10 +168,10 @@ impl Outlet for Camera {
 struct Opaque(Publisher<UInt8MultiArray>);
 
 pub(super) fn opaque(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let (line, device) = (site.line.clone(), site.info.device);
+    let line = site.line.clone();
     let topic = site.names.topic("opaque/command");
     site.tasks.subscribe(&topic, QosProfile::default(), move |array: UInt8MultiArray| {
-        line.tell(device, &opaque::COMMAND, Bytes(array.data));
+        line.tell(&opaque::COMMAND, Bytes(array.data));
     })?;
     Ok(Box::new(Opaque(site.publisher("opaque/data")?)))
 }

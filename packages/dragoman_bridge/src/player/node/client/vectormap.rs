@@ -13,7 +13,6 @@ use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
 use super::line::Line;
 use super::messages::{latched, report};
 use super::robot::{Outlet, Silent, Site};
-use crate::player::wire::Device;
 use crate::player::wire::vectormap::{GET_INFO, GET_LAYER, Layer};
 
 /// Width of a line, m.
@@ -30,18 +29,18 @@ pub(super) fn vectormap(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
     let topic = site.names.topic("vectormap");
     let publisher: SharedPublisher<MarkerArray> =
         site.tasks.node().create_publisher(&topic, latched())?.into();
-    let (line, device, frame) = (site.line.clone(), site.info.device, site.scene.map_frame.clone());
+    let (line, frame) = (site.line.clone(), site.scene.map_frame.clone());
     let period = site.parameters.map_period;
     site.tasks.spawn(async move {
         let mut last = None;
         loop {
-            match layers(&line, device).await {
+            match layers(&line).await {
                 Ok(layers) if last.as_ref() == Some(&layers) => {}
                 Ok(layers) => {
                     report(publisher.publish(&markers(&layers, &frame)), "vectormap");
                     last = Some(layers);
                 }
-                Err(reason) => line.problem(device, format!("reading the layers failed: {reason}")),
+                Err(reason) => line.problem(format!("reading the layers failed: {reason}")),
             }
             dragoman_time::sleep(period).await;
         }
@@ -50,12 +49,12 @@ pub(super) fn vectormap(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
 }
 
 /// All layers: their names and lines.
-async fn layers(line: &Line, device: Device) -> Result<Vec<(String, Vec<Segment>)>, String> {
-    let info = line.ask(device, &GET_INFO, ()).await?;
+async fn layers(line: &Line) -> Result<Vec<(String, Vec<Segment>)>, String> {
+    let info = line.ask(&GET_INFO, ()).await?;
     let mut layers = Vec::new();
     for layer in info.layers {
         let question = Layer { name: layer.name, ..Layer::default() };
-        let Layer { name, features } = line.ask(device, &GET_LAYER, question).await?;
+        let Layer { name, features } = line.ask(&GET_LAYER, question).await?;
         let mut lines = Vec::new();
         for feature in &features {
             let shape = &mut feature.shape.0.as_slice();

@@ -29,8 +29,9 @@ pub(super) struct Names {
 /// The chain of the newest description.
 pub(super) type Newest = watch::Receiver<Option<Arc<Model>>>;
 
-/// Subscribes to a description.
-pub(super) fn listen(names: &Names, tasks: &mut NodeTasks) -> dragoman_ros::Result<Newest> {
+/// Subscribes to a description, if there is one.
+pub(super) fn listen(names: Option<&Names>, tasks: &mut NodeTasks) -> dragoman_ros::Result<Option<Newest>> {
+    let Some(names) = names else { return Ok(None) };
     let (sender, newest) = watch::channel(None);
     let latched = QosProfile::default().keep_last(1).transient_local();
     let of = names.clone();
@@ -48,12 +49,13 @@ pub(super) fn listen(names: &Names, tasks: &mut NodeTasks) -> dragoman_ros::Resu
             Err(error) => tracing::warn!(%error, topic = of.topic, "a description has no such chain"),
         },
     )?;
-    Ok(newest)
+    Ok(Some(newest))
 }
 
 /// Waits for a description, as long as for any first message. Clients ask for geometry before everything else, so they
 /// are answered without it as well.
-pub(super) async fn newest(mut received: Newest) -> Option<Arc<Model>> {
+pub(super) async fn newest(received: Option<Newest>) -> Option<Arc<Model>> {
+    let mut received = received?;
     let waited = dragoman_time::timeout(DISCOVERY, received.wait_for(Option::is_some)).await;
     waited.ok()?.ok()?.clone()
 }

@@ -85,10 +85,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
             feed.send(&gripper::STATE, &state.header.stamp, &state_of_gripper);
         },
     )?;
-    let description = match &names.description {
-        Some(names) => Some(description::listen(names, &mut tasks)?),
-        None => None,
-    };
+    let description = description::listen(names.description.as_ref(), &mut tasks)?;
     Ok(Opened::new(Gripper { names: names.clone(), command, position, description }, tasks)?)
 }
 
@@ -121,10 +118,7 @@ impl Driver for Gripper {
         let received = self.description.clone();
         let mut geometry = self.names.sizes();
         Ok(async move {
-            let model = match received {
-                Some(received) => description::newest(received).await,
-                None => None,
-            };
+            let model = description::newest(received).await;
             geometry.pose = model.as_deref().map(description::tip).unwrap_or_default();
             Ok(geometry.to_bytes())
         }

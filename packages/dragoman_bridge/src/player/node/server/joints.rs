@@ -123,10 +123,9 @@ pub(super) fn open_arm(
     feed: Feed,
 ) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let pipeline = match &names.pipeline {
-        Some(namespace) => Some(Arc::new(Pipeline::new(&mut tasks, namespace)?)),
-        None => None,
-    };
+    let pipeline =
+        names.pipeline.as_ref().map(|namespace| Pipeline::new(&mut tasks, namespace)).transpose()?;
+    let pipeline = pipeline.map(Arc::new);
     let mut joints = Vec::new();
     for (joint, limits) in names.joints.iter().zip(&names.limits) {
         let service = |name: &str| below(&names.namespace, &format!("{}/{name}", joint_token(joint)));
@@ -156,10 +155,7 @@ pub(super) fn open_arm(
             feed.send(&actarray::STATE, &state.header.stamp, &state_of_arm);
         },
     )?;
-    let description = match &names.description {
-        Some(names) => Some(description::listen(names, &mut tasks)?),
-        None => None,
-    };
+    let description = description::listen(names.description.as_ref(), &mut tasks)?;
     Ok(Opened::new(Arm { names: names.clone(), joints, measured: newest, is_on, description }, tasks)?)
 }
 
@@ -316,10 +312,7 @@ impl Arm {
     fn geometry(&self) -> Answer {
         let (names, received) = (self.names.clone(), self.description.clone());
         async move {
-            let model = match received {
-                Some(received) => description::newest(received).await,
-                None => None,
-            };
+            let model = description::newest(received).await;
             Ok(geometry(&names, model.as_deref()).to_bytes())
         }
         .boxed()

@@ -48,10 +48,7 @@ struct Localization {
 
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let set_pose = match &names.set_pose {
-        Some(service) => Some(Service::new(&mut tasks, service)?),
-        None => None,
-    };
+    let set_pose = names.set_pose.as_ref().map(|service| Service::new(&mut tasks, service)).transpose()?;
     let frames = frames::listen(&mut tasks, &names.transforms)?;
     let (known, of) = (Arc::clone(&frames), names.clone());
     let mut last = builtin_interfaces::msg::Time::default();

@@ -83,10 +83,8 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
             feed.send(&STATE, &now, &state(&lock(&sent), pose));
         }
     })?;
-    let platform = match &names.platform {
-        Some(namespace) => Some(Platform::new(&mut tasks, namespace)?),
-        None => None,
-    };
+    let platform =
+        names.platform.as_ref().map(|namespace| Platform::new(&mut tasks, namespace)).transpose()?;
     let navigator = Navigator { client, platform, map: names.map.clone(), progress: Arc::clone(&progress) };
     tasks.spawn(navigator.drive(orders));
     Ok(Opened::new(Planner { progress, wanted }, tasks)?)

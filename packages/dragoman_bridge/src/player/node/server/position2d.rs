@@ -165,10 +165,9 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         }
         None => None,
     };
-    let platform = match &names.platform {
-        Some(namespace) => Some(Arc::new(Platform::new(&mut tasks, namespace)?)),
-        None => None,
-    };
+    let platform =
+        names.platform.as_ref().map(|namespace| Platform::new(&mut tasks, namespace)).transpose()?;
+    let platform = platform.map(Arc::new);
     let newest = QosProfile::default().keep_last(1);
     let velocity = tasks.node().create_publisher(&names.velocity, newest.clone())?.into();
     let drive = Arc::new(Mutex::new(Drive {
@@ -202,10 +201,8 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     }
     let repeated = Arc::clone(&drive);
     tasks.every(REPEAT, move || lock(&repeated).cycle(false))?;
-    let speed_gains = match &names.gains {
-        Some(topic) => Some(tasks.node().create_publisher(topic, QosProfile::default())?.into()),
-        None => None,
-    };
+    let publisher = |topic: &String| tasks.node().create_publisher(topic, QosProfile::default());
+    let speed_gains = names.gains.as_ref().map(publisher).transpose()?.map(Into::into);
     Ok(Opened::new(Base { drive, services, platform, speed_gains, wheelbase: names.wheelbase }, tasks)?)
 }
 

@@ -87,10 +87,7 @@ struct Control {
 
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let orders = match &names.control {
-        Some(namespace) => Some(Control::start(&mut tasks, namespace)?),
-        None => None,
-    };
+    let orders = names.control.as_ref().map(|namespace| Control::start(&mut tasks, namespace)).transpose()?;
     let location = Service::new(&mut tasks, &below(&names.world, "get_location"))?;
     let place = Service::new(&mut tasks, &below(&names.world, "place"))?;
     // Without a subscription or a timer it would end at once.
