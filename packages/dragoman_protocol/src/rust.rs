@@ -1,7 +1,7 @@
 //! Rust made of a description, for build scripts; `tests/emitted/` shows what comes out.
 //!
 //! [`requests`]: the commands of clients, their codes, names and fields, and a request of each with its fields.
-//! [`interfaces`]: interfaces with structures in XDR.
+//! [`interfaces`]: interfaces with structures and bodies in XDR.
 //! [`codes`], [`telegrams`]: numbered commands and replies.
 //!
 //! The code of [`requests`] uses [`bytes`](crate::bytes) and [`Role`](crate::model::Role). Fields are numbers and lists of them with a

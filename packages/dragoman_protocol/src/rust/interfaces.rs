@@ -71,33 +71,26 @@ impl Emitter<'_> {
         let mut rows = String::new();
         for message in &interface.messages {
             let (name, meaning) = (message.name.to_uppercase(), sentence(&message.meaning));
-            let kind = self.body(&message.name, &message.fields)?;
-            let number = number(message)?;
-            let note = |kind: &str, body: &str| {
-                format!("Note<{body}> = super::Note::new(super::Kind::{kind}, {number})")
-            };
-            let (group, constant) = match (&message.answer, message.from) {
-                (None, Side::Server) => {
-                    data.push(Body::of(message, number, &kind, "body"));
-                    ("Data", note("Data", &kind))
-                }
-                (None, Side::Client) => {
-                    commands.push(Body::of(message, number, &kind, "body"));
-                    ("Command", note("Command", &kind))
-                }
-                (Some(Answer::Fields(fields)), Side::Client) => {
-                    let answer = self.body(&message.name, fields)?;
-                    requests.push(Body::of(message, number, &kind, "question"));
-                    answers.push(Body::of(message, number, &answer, "answer"));
-                    ("Request", format!("Ask<{kind}, {answer}> = super::Ask::new({number})"))
-                }
+            let (body, number) = (self.body(&message.name, &message.fields)?, number(message)?);
+            let (kind, bodies, read) = match (&message.answer, message.from) {
+                (None, Side::Server) => ("Data", &mut data, "body"),
+                (None, Side::Client) => ("Command", &mut commands, "body"),
+                (Some(Answer::Fields(_)), Side::Client) => ("Request", &mut requests, "question"),
                 _ => return Err(NoRust::new(&message.name, "such an answer has no Rust yet")),
+            };
+            bodies.push(Body::of(message, number, &body, read));
+            let constant = match &message.answer {
+                Some(Answer::Fields(fields)) => {
+                    let answer = self.body(&message.name, fields)?;
+                    answers.push(Body::of(message, number, &answer, "answer"));
+                    format!("Ask<{body}, {answer}> = super::Ask::new({number})")
+                }
+                _ => format!("Note<{body}> = super::Note::new(super::Kind::{kind}, {number})"),
             };
             line(out, &format!("    /// {meaning}.\n    pub const {name}: super::{constant};\n"));
             let meaning = &message.meaning;
-            let row = format!(
-                "kind: super::Kind::{group}, subtype: {number}, name: {name:?}, meaning: {meaning:?}"
-            );
+            let row =
+                format!("kind: super::Kind::{kind}, subtype: {number}, name: {name:?}, meaning: {meaning:?}");
             line(&mut rows, &format!("            super::Row {{ {row} }},"));
         }
         let groups = [data, commands, requests, answers];
@@ -255,7 +248,7 @@ impl Body {
         Self {
             meaning: sentence(&interface.meaning),
             holds: format!("{name}::{group}"),
-            number: interface.code.into(),
+            number: interface.code,
             read: format!("{name}::{group}::read(subtype, bytes).map(Self::{variant})"),
             bytes: "body.to_bytes()".to_owned(),
             variant,
