@@ -1,4 +1,4 @@
-//! Makes Rust of descriptions: `$OUT_DIR/arm31.rs` and `$OUT_DIR/player.rs`.
+//! Makes Rust of descriptions, in `$OUT_DIR`: wire types, and the rows of services.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -11,6 +11,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("arm31.rs"), rust::requests(&Protocol::read(protocols::ARM31)?)?)?;
+    let apolo = Protocol::read(protocols::APOLO)?;
+    fs::write(out.join("apolo.rs"), rust::requests(&apolo)? + &rust::answers(&apolo)?)?;
+    fs::write(out.join("apolo_services.rs"), rust::services(&apolo)?)?;
+    let neobotix = Protocol::read(protocols::NEOBOTIX)?;
+    fs::write(out.join("neobotix_services.rs"), rust::body_services(&neobotix)?)?;
     // Written by hand: a device stands in an address as one value, and the cells of a tile are compressed.
     let others = [("address", "super::Address"), ("map_data", "super::MapData")];
     fs::write(out.join("player.rs"), rust::interfaces(&Protocol::read(protocols::PLAYER)?, &others)?)?;

@@ -10,18 +10,45 @@ use dragoman_ros::{Client, Node, QosProfile, Result, WrappedServiceTypeSupport};
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
+/// A conversion between a service and a protocol.
+pub type Convert<From, To> = Arc<dyn Fn(From) -> To + Send + Sync>;
+
 /// A service, and the conversions between it and a protocol, whose cores know calls `C` and their outcomes `O`.
 pub struct Service<S: WrappedServiceTypeSupport, C, O> {
     /// Its name in the namespace of the protocol's node.
     pub name: &'static str,
     /// The request for a call. Error: the outcome of a call that the service cannot represent, or of another row.
-    pub request: fn(C) -> Result<S::Request, O>,
+    pub request: Convert<C, Result<S::Request, O>>,
     /// The call that a request stands for, or why it is invalid.
-    pub call: fn(S::Request) -> Result<C, String>,
+    pub call: Convert<S::Request, Result<C, String>>,
     /// The outcome in a response.
-    pub outcome: fn(S::Response) -> O,
+    pub outcome: Convert<S::Response, O>,
     /// The response for an outcome, or for the reason of a failure.
-    pub response: fn(Result<O, String>) -> S::Response,
+    pub response: Convert<Result<O, String>, S::Response>,
+}
+
+/// A row of a table: the [`Service`] with this name and these conversions.
+pub(crate) fn row<S, C, O>(
+    name: &'static str,
+    request: impl Fn(C) -> Result<S::Request, O> + Send + Sync + 'static,
+    call: impl Fn(S::Request) -> Result<C, String> + Send + Sync + 'static,
+    outcome: impl Fn(S::Response) -> O + Send + Sync + 'static,
+    response: impl Fn(Result<O, String>) -> S::Response + Send + Sync + 'static,
+) -> Box<dyn Row<C, O>>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Send,
+    C: 'static,
+    O: Send + 'static,
+{
+    Box::new(Service::<S, C, O> {
+        name,
+        request: Arc::new(request),
+        call: Arc::new(call),
+        outcome: Arc::new(outcome),
+        response: Arc::new(response),
+    })
 }
 
 /// A row: a [`Service`], whatever its type.
@@ -122,10 +149,10 @@ where
     }
 
     fn offer(&self, node: &mut Node, complete: Option<Complete>) -> Result<BoxStream<'static, Asked<C, O>>> {
-        let Self { name, call, response, .. } = *self;
+        let (name, call, response) = (self.name, self.call.clone(), self.response.clone());
         let requests = node.create_service::<S>(name, QosProfile::services_default())?;
         let asked = requests.map(move |request| {
-            let complete = complete.clone();
+            let (complete, response) = (complete.clone(), response.clone());
             let call = call(request.message.clone());
             let respond = move |result| {
                 let mut response = response(result);
@@ -143,11 +170,11 @@ where
 
     fn connect(&self, node: &mut Node) -> Result<Box<dyn Caller<C, O>>> {
         let client = node.create_client::<S>(self.name, QosProfile::services_default())?;
-        Ok(Box::new(ServiceCaller { request: self.request, outcome: self.outcome, client }))
+        Ok(Box::new(ServiceCaller { request: self.request.clone(), outcome: self.outcome.clone(), client }))
     }
 
     fn call_there_and_back(&self, call: C) -> Result<Result<C, String>, O> {
-        (self.request)(call).map(self.call)
+        (self.request)(call).map(|request| (self.call)(request))
     }
 
     fn outcome_there_and_back(&self, outcome: Result<O, String>) -> O {
@@ -156,8 +183,8 @@ where
 }
 
 struct ServiceCaller<S: WrappedServiceTypeSupport, C, O> {
-    request: fn(C) -> Result<S::Request, O>,
-    outcome: fn(S::Response) -> O,
+    request: Convert<C, Result<S::Request, O>>,
+    outcome: Convert<S::Response, O>,
     client: Client<S>,
 }
 
@@ -173,11 +200,13 @@ where
             Ok(request) => request,
             Err(outcome) => return ready(Ok(outcome)).boxed(),
         };
-        let outcome = self.outcome;
+        let outcome = self.outcome.clone();
         match self.client.request(&request) {
-            Ok(answer) => {
-                answer.map(move |answer| answer.map(outcome).map_err(|error| error.to_string())).boxed()
-            }
+            Ok(answer) => answer
+                .map(move |answer| {
+                    answer.map(|response| outcome(response)).map_err(|error| error.to_string())
+                })
+                .boxed(),
             Err(error) => ready(Err(error.to_string())).boxed(),
         }
     }

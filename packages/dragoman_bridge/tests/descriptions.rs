@@ -1,5 +1,5 @@
-//! The descriptions in `dragoman_protocol` of what is written by hand here: a sample that is made of a description is
-//! understood, and comes back the same.
+//! The descriptions in `dragoman_protocol`: a sample that is made of a description is understood, and comes back the
+//! same.
 
 use dragoman_bridge::apolo::wire as apolo;
 use dragoman_bridge::neobotix::wire::{self as neobotix, Framing, Message as _};
@@ -104,7 +104,7 @@ fn apolo_s_commands_are_described() {
     assert_eq!(described.len(), apolo::Command::all().count());
     for (message, command) in described.iter().zip(apolo::Command::all()) {
         assert_eq!(message.code, Code::Text(command.to_string()));
-        assert_eq!(message.service.as_deref(), Some(command.service()));
+        assert_eq!(message.ros_name(), Some(command.ros_name()));
         assert_eq!(message.meaning, command.meaning());
         assert_eq!(message.answer.is_some(), command.answer() != apolo::Answer::None, "{command}");
         let body = Samples::of(&protocol, &[], &message.fields);

@@ -103,6 +103,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A text up to its first zero, behind its length of one byte. What is no UTF-8 has one byte per character.
+    pub fn text_u8(&mut self) -> String {
+        let len = self.u8();
+        let text = self.bytes(len.into()).split(|byte| *byte == 0).next().unwrap_or_default();
+        match std::str::from_utf8(text) {
+            Ok(text) => text.to_owned(),
+            Err(_) => text.iter().map(|byte| char::from(*byte)).collect(),
+        }
+    }
+
     /// Number of bytes that are left.
     pub fn left(&self) -> usize {
         self.rest.len()

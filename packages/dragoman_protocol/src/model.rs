@@ -298,7 +298,11 @@ pub struct Message {
     /// Whether it may be sent again without knowing whether the first copy arrived. By default all may but a start.
     #[serde(default)]
     repeatable: Option<bool>,
-    /// ROS service that stands for it.
+    /// Type of the ROS service that stands for it, such as `std_srvs/srv/Trigger`, if its fields are those of the request
+    /// and its answer is that of the response.
+    #[serde(default)]
+    pub ros: Option<String>,
+    /// ROS service that stands for it; by default one with its name, if there is a type.
     #[serde(default)]
     pub service: Option<String>,
     /// ROS topic that stands for it.
@@ -420,7 +424,8 @@ impl Message {
 
     /// The ROS service or topic that stands for it.
     pub fn ros_name(&self) -> Option<&str> {
-        self.service.as_deref().or(self.topic.as_deref())
+        let named = self.service.as_deref().or(self.topic.as_deref());
+        named.or(self.ros.as_ref().map(|_| self.name.as_str()))
     }
 }
 

@@ -4,15 +4,20 @@
 //! [`interfaces`]: interfaces with structures and bodies in XDR.
 //! [`codes`], [`telegrams`]: numbered commands and replies.
 //!
-//! The code of [`requests`] uses [`bytes`](crate::bytes) and [`Role`](crate::model::Role). Fields are numbers and lists of them with a
-//! fixed length so far.
+//! [`services`], [`body_services`]: the rows of a table of ROS services, for commands with fields or with one body.
+//!
+//! The code of [`requests`] uses `Reader`, `Writer` and [`Role`](crate::model::Role) of the module that includes it, such as those
+//! of [`bytes`](crate::bytes); a writer of texts and lists has `text_u8` and `count_u8` as well. Fields are numbers, lists
+//! of them, and texts.
 
 mod interfaces;
+mod services;
 mod telegrams;
 
 use std::fmt::Write as _;
 
 pub use interfaces::interfaces;
+pub use services::{answers, body_services, services};
 pub use telegrams::{codes, telegrams};
 
 use crate::kind::{Base, Count, Kind};
@@ -52,13 +57,13 @@ fn commands(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Res
     };
     let names: Vec<String> = messages.iter().map(|message| variant(&message.name)).collect();
     line(out, &format!("/// The commands of the {} ({}).", protocol.title, protocol.source));
-    line(out, "#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]\npub enum Command {");
+    line(out, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub enum Command {");
     for (name, message) in names.iter().zip(messages) {
         line(out, &format!("    /// {}.\n    {name},", sentence(&message.meaning)));
     }
-    line(out, "}\n\nimpl Command {\n    /// All commands, in the order of the description.");
+    line(out, "}\n\nimpl Command {");
     let all: Vec<String> = names.iter().map(|name| format!("Self::{name}")).collect();
-    line(out, &format!("    pub const ALL: [Self; {}] = [{}];\n", all.len(), all.join(", ")));
+    line(out, &format!("    const ALL: [Self; {}] = [{}];\n", all.len(), all.join(", ")));
     let mut table = |doc: &str, name: &str, kind: &str, values: Vec<String>| {
         line(
             out,
@@ -88,6 +93,8 @@ fn commands(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Res
         in_line.filter_map(|field| field.kind().size()).sum::<usize>().to_string()
     };
     table("Size of the fields that follow its code, bytes.", "size", "usize", of(&size));
+    line(out, "    /// All commands, in the order of the description.");
+    line(out, "    pub fn all() -> impl Iterator<Item = Self> {\n        Self::ALL.into_iter()\n    }\n");
     line(
         out,
         &format!(
@@ -106,7 +113,11 @@ fn enumeration(protocol: &Protocol, messages: &[&Message], out: &mut String) -> 
             protocol.about
         ),
     );
-    line(out, "#[derive(Debug, Clone, Copy, PartialEq)]\npub enum Request {");
+    let mut fields = messages.iter().flat_map(|message| &message.fields);
+    let is_copy = fields.all(|field| !matches!(field.kind().count, Some(Count::Prefixed(_))));
+    let copy = if is_copy { ", Copy" } else { "" };
+    line(out, &format!("#[derive(Debug, Clone{copy}, PartialEq)]"));
+    line(out, "#[allow(missing_docs, reason = \"the names of some fields say it\")]\npub enum Request {");
     for message in messages {
         line(out, &format!("    /// {}.", sentence(&message.meaning)));
         if message.fields.is_empty() {
@@ -117,7 +128,9 @@ fn enumeration(protocol: &Protocol, messages: &[&Message], out: &mut String) -> 
         for field in &message.fields {
             let unit = if field.unit.is_empty() { String::new() } else { format!(", {}", field.unit) };
             let meaning = if field.meaning.is_empty() { &field.name } else { &field.meaning };
-            line(out, &format!("        /// {}{unit}.", sentence(meaning)));
+            if !(field.meaning.is_empty() && field.unit.is_empty()) {
+                line(out, &format!("        /// {}{unit}.", sentence(meaning)));
+            }
             line(out, &format!("        {}: {},", field.name, rust_type(&message.name, field)?));
         }
         line(out, "    },");
@@ -136,6 +149,7 @@ fn enumeration(protocol: &Protocol, messages: &[&Message], out: &mut String) -> 
     reading(protocol, messages, out)?;
     writing(protocol, messages, out)?;
     finite(messages, out);
+    show(messages, out)?;
     line(out, "}");
     Ok(())
 }
@@ -143,10 +157,7 @@ fn enumeration(protocol: &Protocol, messages: &[&Message], out: &mut String) -> 
 fn reading(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Result<(), NoRust> {
     let head = head(protocol);
     line(out, "    /// Reads the fields of `command`, which follow its code.");
-    line(
-        out,
-        "    pub fn read(command: Command, reader: &mut Reader<'_>) -> Self {\n        match command {",
-    );
+    line(out, "    fn read(command: Command, reader: &mut Reader<'_>) -> Self {\n        match command {");
     for message in messages {
         let name = variant(&message.name);
         if message.fields.is_empty() {
@@ -154,22 +165,23 @@ fn reading(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Resu
             continue;
         }
         line(out, &format!("            Command::{name} => {{"));
-        let mut offset = head;
+        let mut offset = Some(head);
         for field in &message.fields {
             if let Some(at) = field.at {
                 line(
                     out,
                     &format!("                reader.bytes({});", gap(&message.name, field, at, offset)?),
                 );
-                offset = at;
+                offset = Some(at);
             }
-            let (number, count) = number(&message.name, field)?;
-            let value = match count {
-                None => format!("reader.{number}()"),
-                Some(count) => format!("[(); {count}].map(|()| reader.{number}())"),
+            let value = match shape(&message.name, field)? {
+                Shape::One(number) => format!("reader.{number}()"),
+                Shape::Array(number, count) => format!("[(); {count}].map(|()| reader.{number}())"),
+                Shape::List(number) => format!("(0..reader.u8()).map(|_| reader.{number}()).collect()"),
+                Shape::Text => "reader.text_u8()".to_owned(),
             };
             line(out, &format!("                let {} = {value};", field.name));
-            offset += field.kind().size().unwrap_or_default();
+            offset = offset.zip(field.kind().size()).map(|(offset, size)| offset + size);
         }
         line(out, &format!("                Self::{name} {{ {} }}\n            }}", names(message)));
     }
@@ -180,32 +192,26 @@ fn reading(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Resu
 fn writing(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Result<(), NoRust> {
     let head = head(protocol);
     line(out, "    /// Writes the fields, which follow the code.");
-    line(out, "    pub fn write(&self, writer: &mut Writer) {\n        match self {");
-    let plain: Vec<String> = messages
-        .iter()
-        .filter(|message| message.fields.is_empty())
-        .map(|message| format!("Self::{}", variant(&message.name)))
-        .collect();
-    if !plain.is_empty() {
-        line(out, &format!("            {} => {{}}", plain.join(" | ")));
-    }
+    line(out, "    fn write(&self, writer: &mut Writer) {\n        match self {");
+    plain(messages, out);
     for message in messages.iter().filter(|message| !message.fields.is_empty()) {
         line(out, &format!("            Self::{} {{ {} }} => {{", variant(&message.name), names(message)));
         for field in &message.fields {
             if let Some(at) = field.at {
                 line(out, &format!("                writer.pad({});", at - head));
             }
-            let (number, count) = number(&message.name, field)?;
-            line(
-                out,
-                &match count {
-                    None => format!("                writer.{number}(*{});", field.name),
-                    Some(_) => format!(
-                        "                {}.iter().for_each(|one| writer.{number}(*one));",
-                        field.name
-                    ),
-                },
-            );
+            let (shape, name) = (shape(&message.name, field)?, &field.name);
+            if let Shape::List(_) = shape {
+                line(out, &format!("                writer.count_u8({name}.len());"));
+            }
+            let written = match shape {
+                Shape::One(number) => format!("writer.{number}(*{name})"),
+                Shape::Array(number, _) | Shape::List(number) => {
+                    format!("{name}.iter().for_each(|one| writer.{number}(*one))")
+                }
+                Shape::Text => format!("writer.text_u8({name})"),
+            };
+            line(out, &format!("                {written};"));
         }
         line(out, "            }");
     }
@@ -238,7 +244,43 @@ fn finite(messages: &[&Message], out: &mut String) {
             &format!("            Self::{name} {{ {}, .. }} => {},", floats.join(", "), checks.join(" && ")),
         );
     }
-    line(out, "            _ => true,\n        }\n    }");
+    line(out, "            _ => true,\n        }\n    }\n");
+}
+
+fn show(messages: &[&Message], out: &mut String) -> Result<(), NoRust> {
+    line(out, "    /// Shows the fields, each after a blank: texts in quotes, whole numbers in parentheses.");
+    line(
+        out,
+        "    fn show(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {\n        match self {",
+    );
+    for message in messages.iter().filter(|message| !message.fields.is_empty()) {
+        line(out, &format!("            Self::{} {{ {} }} => {{", variant(&message.name), names(message)));
+        for field in &message.fields {
+            let (shape, name) = (shape(&message.name, field)?, &field.name);
+            let shown = match shape {
+                Shape::One(Base::Float(_)) => format!("write!(f, \" {{{name}}}\")"),
+                Shape::One(_) => format!("write!(f, \" ({{{name}}})\")"),
+                Shape::Array(..) | Shape::List(_) => {
+                    format!("{name}.iter().try_for_each(|one| write!(f, \" {{one}}\"))")
+                }
+                Shape::Text => format!("write!(f, \" {{{name}:?}}\")"),
+            };
+            line(out, &format!("                {shown}?;"));
+        }
+        line(out, "            }");
+    }
+    plain(messages, out);
+    line(out, "        }\n        Ok(())\n    }");
+    Ok(())
+}
+
+/// The arm of what has no fields.
+fn plain(messages: &[&Message], out: &mut String) {
+    let plain = messages.iter().filter(|message| message.fields.is_empty());
+    let plain: Vec<String> = plain.map(|message| format!("Self::{}", variant(&message.name))).collect();
+    if !plain.is_empty() {
+        line(out, &format!("            {} => {{}}", plain.join(" | ")));
+    }
 }
 
 /// Offset of the first field of a message: the size of what comes before the body, bytes.
@@ -247,8 +289,9 @@ fn head(protocol: &Protocol) -> usize {
     before.filter_map(|field| field.kind().size()).sum()
 }
 
-fn gap(message: &str, field: &Field, at: usize, offset: usize) -> Result<usize, NoRust> {
-    at.checked_sub(offset)
+fn gap(message: &str, field: &Field, at: usize, offset: Option<usize>) -> Result<usize, NoRust> {
+    offset
+        .and_then(|offset| at.checked_sub(offset))
         .ok_or_else(|| no_rust(message, field, "lies before the end of the field before it"))
 }
 
@@ -268,22 +311,34 @@ fn code(protocol: &Protocol, message: &Message) -> Result<(String, String), NoRu
     }
 }
 
-/// The number that a field has, and how many, if it is a list.
-fn number(message: &str, field: &Field) -> Result<(Base, Option<usize>), NoRust> {
-    match field.kind() {
-        Kind { base: base @ (Base::Unsigned(_) | Base::Signed(_) | Base::Float(_)), count } => match count {
-            None => Ok((base, None)),
-            Some(Count::Fixed(count)) => Ok((base, Some(count))),
-            Some(_) => Err(no_rust(message, field, "its length is not fixed")),
-        },
-        kind => Err(no_rust(message, field, &format!("{kind} has no Rust yet"))),
+/// What a field is in Rust.
+enum Shape {
+    One(Base),
+    Array(Base, usize),
+    /// With a length of one byte in front.
+    List(Base),
+    /// The same.
+    Text,
+}
+
+fn shape(message: &str, field: &Field) -> Result<Shape, NoRust> {
+    let Kind { base, count } = field.kind();
+    let is_number = matches!(base, Base::Unsigned(_) | Base::Signed(_) | Base::Float(_));
+    match (&base, count) {
+        (_, None) if is_number => Ok(Shape::One(base)),
+        (_, Some(Count::Fixed(count))) if is_number => Ok(Shape::Array(base, count)),
+        (_, Some(Count::Prefixed(8))) if is_number => Ok(Shape::List(base)),
+        (Base::Text, Some(Count::Prefixed(8))) => Ok(Shape::Text),
+        _ => Err(no_rust(message, field, &format!("{} has no Rust yet", field.kind()))),
     }
 }
 
 fn rust_type(message: &str, field: &Field) -> Result<String, NoRust> {
-    Ok(match number(message, field)? {
-        (number, None) => number.to_string(),
-        (number, Some(count)) => format!("[{number}; {count}]"),
+    Ok(match shape(message, field)? {
+        Shape::One(number) => number.to_string(),
+        Shape::Array(number, count) => format!("[{number}; {count}]"),
+        Shape::List(number) => format!("Vec<{number}>"),
+        Shape::Text => "String".to_owned(),
     })
 }
 

@@ -32,6 +32,40 @@ fn a_lamp_in_rust() {
     assert_eq!(source, include_str!("emitted/lamp.rs"), "\n{source}");
 }
 
+const BELL: &str = "
+protocol: bell
+title: bell's protocol
+source: its maker
+about: A tone is a frequency.
+link: { tcp: 4003 }
+order: little
+frame:
+  cut: { size: size, counts: rest }
+  fields: [{ name: size, type: u8, is: size }, { name: letter, type: 'text[1]', is: code }, { name: data, is: body }]
+messages:
+  - name: ring
+    code: r
+    ros: bell_msgs/srv/Ring
+    meaning: ring
+    fields: [{ name: house, type: 'text[u8]' }, { name: tones, type: 'f64[u8]', unit: Hz }, { name: place, type: 'f64[3]', unit: m }]
+    answer: [{ name: loudness, type: f64 }, { name: place, type: 'f64[3]', unit: m }]
+  - name: hush
+    code: h
+    ros: bell_msgs/srv/Silence
+    service: silence
+    meaning: be silent
+    fields: [{ name: house, type: 'text[u8]' }]
+";
+
+#[test]
+fn a_bell_and_its_services_in_rust() {
+    let protocol = Protocol::read(BELL).unwrap();
+    let source = rust::requests(&protocol).unwrap() + &rust::answers(&protocol).unwrap();
+    assert_eq!(source, include_str!("emitted/bell.rs"), "\n{source}");
+    let source = rust::services(&protocol).unwrap();
+    assert_eq!(source, include_str!("emitted/bell_services.rs"), "\n{source}");
+}
+
 const LAMPS: &str = "
 protocol: lamps
 title: lamps
@@ -69,8 +103,8 @@ frame:
   cut: { size: size, counts: rest }
   fields: [{ name: size, type: u32, is: size }, { name: number, type: u8, is: code }, { name: data, is: body }]
 messages:
-  - { name: fetch, code: 1, meaning: fetch a box, fields: [{ name: value, type: place }] }
-  - { name: get_boxes, code: 2, meaning: the boxes, answer: [{ name: value, type: boxes }, { name: end_check, type: i32, value: '-1' }] }
+  - { name: fetch, code: 1, ros: std_srvs/srv/Empty, meaning: fetch a box, fields: [{ name: value, type: place }] }
+  - { name: get_boxes, code: 2, ros: shelf_msgs/srv/GetBoxes, meaning: the boxes, answer: [{ name: value, type: boxes }, { name: end_check, type: i32, value: '-1' }] }
 types:
   - { name: side, meaning: side of the shelf, base: u8, codes: { left: { code: 0, text: SIDE_L }, right: { code: 1, text: SIDE_R, meaning: where the sun rises } } }
   - { name: place, meaning: a place, fields: [{ name: side, type: u8, codes: side, strict: true }, { name: height_mm, type: i32, optional: true }] }
@@ -82,12 +116,14 @@ fn a_shelf_in_rust() {
     let protocol = Protocol::read(SHELF).unwrap();
     let source = rust::codes(&protocol) + &rust::telegrams(&protocol, &[], &["boxes"]).unwrap();
     assert_eq!(source, include_str!("emitted/shelf.rs"), "\n{source}");
+    let source = rust::body_services(&protocol).unwrap();
+    assert_eq!(source, include_str!("emitted/shelf_services.rs"), "\n{source}");
 }
 
 #[test]
 fn what_has_no_rust_is_refused_with_its_place() {
     for (from, to, reason) in [
-        ("f32[2]", "f32[u8]", "dim: levels: its length is not fixed"),
+        ("f32[2]", "f32[u32]", "dim: levels: f32[u32] has no Rust yet"),
         ("f32[2]", "text[2]", "dim: levels: text[2] has no Rust yet"),
         ("at: 10", "at: 3", "dim: lamp: lies before the end of the field before it"),
         ("code: d", "code: 7", "dim: its code is not of the type of the frame's"),

@@ -12,7 +12,7 @@
 //! little-endian.
 //! Lengths are in metres, angles in radians, times in seconds.
 //!
-//! - [`Command`]: the table of the 15 commands;
+//! - [`Command`]: the 15 commands, made of a description in `dragoman_protocol`;
 //! - [`Request`]: what a client sends; [`Reply`]: what a server sends;
 //! - [`RequestDecoder`], [`ReplyDecoder`]: decode a byte stream, which may be split anywhere and contain garbage.
 
@@ -22,9 +22,8 @@ mod command;
 mod frame;
 mod payload;
 mod reply;
-mod request;
 
-pub use command::{Answer, Command, Data, Request};
+pub use command::{Answer, Command, Request};
 pub use frame::{Received, ReplyDecoder, RequestDecoder};
 pub use reply::{LandMark, Reply};
 

@@ -38,49 +38,61 @@ impl From<CommandMode> for u8 {
     }
 }
 
-macro_rules! calls {
-    ($( $call:ident $({ $($field:ident: $type:ty),* })?, )*) => {
-        /// A call of the arm's ROS service [`ArmCall::service`].
-        ///
-        /// Positions in metres, joint positions in radians (base of the chain first), durations in seconds; poses are of
-        /// the tool frame in the arm's base frame.
-        #[derive(Debug, Clone, Copy, PartialEq)]
-        #[allow(missing_docs, reason = "the names are those of the services and their fields")]
-        pub enum ArmCall { $( $call $({ $($field: $type),* })?, )* }
-
-        impl ArmCall {
-            /// The wire command of this call; for `set_goal_pose` the one without a duration.
-            pub fn command(&self) -> Command {
-                match self {
-                    $( Self::$call { .. } => Command::$call, )*
-                }
-            }
-
-            /// Name of the service on the arm's namespace.
-            pub fn service(&self) -> &'static str {
-                self.command().ros_name()
-            }
-        }
-    };
+/// A call of the arm's ROS service [`ArmCall::service`].
+///
+/// Positions in metres, joint positions in radians (base of the chain first), durations in seconds; poses are of the tool
+/// frame in the arm's base frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the names are those of the services and their fields")]
+pub enum ArmCall {
+    /// A command without values.
+    Plain(Command),
+    SetCommandMode {
+        mode: CommandMode,
+    },
+    SetGoalPose {
+        position: [f64; 3],
+        quaternion_xyzw: [f64; 4],
+        min_duration: f64,
+    },
+    SetJointGoal {
+        position: [f64; JOINT_COUNT],
+        min_duration: f64,
+    },
+    SetJointViaPoint {
+        index: u8,
+        position: [f64; JOINT_COUNT],
+        min_duration: f64,
+    },
+    Recalibrate {
+        position: [f64; JOINT_COUNT],
+    },
+    SetViaPoint {
+        index: u8,
+        position: [f64; 3],
+        quaternion_xyzw: [f64; 4],
+        min_duration: f64,
+    },
 }
 
-calls! {
-    BeginMotion,
-    SetCommandMode { mode: CommandMode },
-    SetGoalPose { position: [f64; 3], quaternion_xyzw: [f64; 4], min_duration: f64 },
-    BeginJointMotion,
-    ClearJointViaPoints,
-    ExecuteJointViaPoints,
-    SetJointGoal { position: [f64; JOINT_COUNT], min_duration: f64 },
-    ResetJointMotion,
-    SetJointViaPoint { index: u8, position: [f64; JOINT_COUNT], min_duration: f64 },
-    Disable,
-    Enable,
-    Recalibrate { position: [f64; JOINT_COUNT] },
-    Stop,
-    ClearViaPoints,
-    ExecuteViaPoints,
-    SetViaPoint { index: u8, position: [f64; 3], quaternion_xyzw: [f64; 4], min_duration: f64 },
+impl ArmCall {
+    /// The wire command of this call; for `set_goal_pose` the one without a duration.
+    pub fn command(&self) -> Command {
+        match self {
+            Self::Plain(command) => *command,
+            Self::SetCommandMode { .. } => Command::SetCommandMode,
+            Self::SetGoalPose { .. } => Command::SetGoalPose,
+            Self::SetJointGoal { .. } => Command::SetJointGoal,
+            Self::SetJointViaPoint { .. } => Command::SetJointViaPoint,
+            Self::Recalibrate { .. } => Command::Recalibrate,
+            Self::SetViaPoint { .. } => Command::SetViaPoint,
+        }
+    }
+
+    /// Name of the service on the arm's namespace.
+    pub fn service(&self) -> &'static str {
+        self.command().ros_name()
+    }
 }
 
 /// Outcome of a call.

@@ -1,94 +1,134 @@
 //! The ROS services of an arm and their calls: one row per service.
 
-use dragoman_ros::Response;
 use dragoman_ros::dragoman_msgs::srv::*;
 use dragoman_ros::geometry_msgs::msg::{Point, Pose, Quaternion};
 use dragoman_ros::std_srvs::srv::Trigger;
+use dragoman_ros::{Response, WrappedServiceTypeSupport};
 
 use super::call::{ArmCall, CommandMode, Outcome, Refusal};
 use super::wire::{Command, JOINT_COUNT};
-use crate::services::{self, Service};
+use crate::services;
 
 pub(super) type Row = Box<dyn services::Row<ArmCall, Outcome>>;
 
-/// A row per service: the call with the fields of a request, the call for a request; `=>` the field of the response for
-/// the mode in force.
-macro_rules! services {
-    ($(
-        $call:ident $({ $($field:ident),* })?: $service:ident { $($given:ident: $value:expr),* }
-        $(, |$request:ident| { $($back:ident: $converted:expr),* })? $(=> $mode:ident)?;
-    )*) => {
-        /// A row per service.
-        pub(super) fn rows() -> Vec<Row> {
-            vec![$( Box::new(Service::<$service::Service, ArmCall, Outcome> {
-                name: Command::$call.ros_name(),
-                request: |call| match call {
-                    #[allow(clippy::needless_update, reason = "empty requests have a hidden field")]
-                    ArmCall::$call $({ $($field),* })? => {
-                        Ok($service::Request { $($given: $value,)* ..Default::default() })
-                    }
-                    _ => Err(Outcome::Refused(Refusal::Rejected)),
-                },
-                call: |_request| {
-                    $( let $request = _request; )?
-                    Ok(ArmCall::$call $({ $($back: $converted),* })?)
-                },
-                outcome: |response| match response.checked() {
-                    Ok(_done) => services!(@mode _done $($mode)?),
-                    Err(_reason) => Outcome::Refused(Refusal::Rejected),
-                },
-                response: |outcome| match outcome {
-                    Ok(Outcome::Refused(refusal)) => $service::Response::refused(refusal.to_string()),
-                    Err(reason) => $service::Response::refused(reason),
-                    #[allow(unused_mut, reason = "most responses have no mode")]
-                    Ok(_done) => {
-                        let mut response = $service::Response::succeeded(Default::default());
-                        $( if let Outcome::Mode(mode) = _done {
-                            response.$mode = mode.into();
-                        } )?
-                        response
-                    }
-                },
-            }) as Row, )*]
-        }
+/// The outcome of a call that the arm refused, or that belongs to another row.
+const REJECTED: Outcome = Outcome::Refused(Refusal::Rejected);
+
+/// A row per service.
+pub(super) fn rows() -> Vec<Row> {
+    let plain = |command: Command| {
+        row::<Trigger::Service>(
+            command,
+            move |call| (call == ArmCall::Plain(command)).then(Default::default),
+            move |_| Ok(ArmCall::Plain(command)),
+        )
     };
-    (@mode $response:ident) => { Outcome::Done };
-    (@mode $response:ident $mode:ident) => {
-        CommandMode::try_from($response.$mode).map_or(Outcome::Done, Outcome::Mode)
-    };
+    let with_values = [
+        command_mode(),
+        row::<SetGoalPose::Service>(
+            Command::SetGoalPose,
+            |call| {
+                let ArmCall::SetGoalPose { position, quaternion_xyzw, min_duration } = call else {
+                    return None;
+                };
+                Some(SetGoalPose::Request { pose: pose(position, quaternion_xyzw), min_duration })
+            },
+            |SetGoalPose::Request { pose, min_duration }| {
+                let (position, quaternion_xyzw) = parts(&pose);
+                Ok(ArmCall::SetGoalPose { position, quaternion_xyzw, min_duration })
+            },
+        ),
+        row::<SetViaPoint::Service>(
+            Command::SetViaPoint,
+            |call| {
+                let ArmCall::SetViaPoint { index, position, quaternion_xyzw, min_duration } = call else {
+                    return None;
+                };
+                Some(SetViaPoint::Request { index, pose: pose(position, quaternion_xyzw), min_duration })
+            },
+            |SetViaPoint::Request { index, pose, min_duration }| {
+                let (position, quaternion_xyzw) = parts(&pose);
+                Ok(ArmCall::SetViaPoint { index, position, quaternion_xyzw, min_duration })
+            },
+        ),
+        row::<SetJointGoal::Service>(
+            Command::SetJointGoal,
+            |call| {
+                let ArmCall::SetJointGoal { position, min_duration } = call else { return None };
+                Some(SetJointGoal::Request { position: position.to_vec(), min_duration })
+            },
+            |r| Ok(ArmCall::SetJointGoal { position: joints(&r.position)?, min_duration: r.min_duration }),
+        ),
+        row::<SetJointViaPoint::Service>(
+            Command::SetJointViaPoint,
+            |call| {
+                let ArmCall::SetJointViaPoint { index, position, min_duration } = call else { return None };
+                Some(SetJointViaPoint::Request { index, position: position.to_vec(), min_duration })
+            },
+            |SetJointViaPoint::Request { index, position, min_duration }| {
+                Ok(ArmCall::SetJointViaPoint { index, position: joints(&position)?, min_duration })
+            },
+        ),
+        row::<Recalibrate::Service>(
+            Command::Recalibrate,
+            |call| {
+                let ArmCall::Recalibrate { position } = call else { return None };
+                Some(Recalibrate::Request { position: position.to_vec() })
+            },
+            |r| Ok(ArmCall::Recalibrate { position: joints(&r.position)? }),
+        ),
+    ];
+    Command::all().filter(|command| command.is_plain()).map(plain).chain(with_values).collect()
 }
 
-services! {
-    BeginMotion: Trigger {};
-    SetCommandMode { mode }: SetCommandMode { mode: mode.into() },
-        |r| { mode: CommandMode::try_from(r.mode).map_err(|error| error.to_string())? } => mode;
-    SetGoalPose { position, quaternion_xyzw, min_duration }:
-        SetGoalPose { pose: pose(position, quaternion_xyzw), min_duration: min_duration },
-        |r| { position: position(&r.pose), quaternion_xyzw: quaternion(&r.pose), min_duration: r.min_duration };
-    BeginJointMotion: Trigger {};
-    ClearJointViaPoints: Trigger {};
-    ExecuteJointViaPoints: Trigger {};
-    SetJointGoal { position, min_duration }:
-        SetJointGoal { position: position.to_vec(), min_duration: min_duration },
-        |r| { position: joints(&r.position)?, min_duration: r.min_duration };
-    ResetJointMotion: Trigger {};
-    SetJointViaPoint { index, position, min_duration }:
-        SetJointViaPoint { index: index, position: position.to_vec(), min_duration: min_duration },
-        |r| { index: r.index, position: joints(&r.position)?, min_duration: r.min_duration };
-    Disable: Trigger {};
-    Enable: Trigger {};
-    Recalibrate { position }: Recalibrate { position: position.to_vec() }, |r| { position: joints(&r.position)? };
-    Stop: Trigger {};
-    ClearViaPoints: Trigger {};
-    ExecuteViaPoints: Trigger {};
-    SetViaPoint { index, position, quaternion_xyzw, min_duration }:
-        SetViaPoint { index: index, pose: pose(position, quaternion_xyzw), min_duration: min_duration },
-        |r| {
-            index: r.index,
-            position: position(&r.pose),
-            quaternion_xyzw: quaternion(&r.pose),
-            min_duration: r.min_duration
-        };
+/// The row of a service whose response has no data.
+fn row<S: WrappedServiceTypeSupport + 'static>(
+    command: Command,
+    request: impl Fn(ArmCall) -> Option<S::Request> + Send + Sync + 'static,
+    call: impl Fn(S::Request) -> Result<ArmCall, String> + Send + Sync + 'static,
+) -> Row
+where
+    S::Request: Send,
+    S::Response: Response + Send,
+{
+    services::row::<S, _, _>(
+        command.ros_name(),
+        move |call| request(call).ok_or(REJECTED),
+        call,
+        |response| response.checked().map_or(REJECTED, |_| Outcome::Done),
+        response,
+    )
+}
+
+/// The response of this service has the mode in force.
+fn command_mode() -> Row {
+    services::row::<SetCommandMode::Service, _, _>(
+        Command::SetCommandMode.ros_name(),
+        |call| match call {
+            ArmCall::SetCommandMode { mode } => Ok(SetCommandMode::Request { mode: mode.into() }),
+            _ => Err(REJECTED),
+        },
+        |SetCommandMode::Request { mode }| {
+            let mode = CommandMode::try_from(mode).map_err(|error| error.to_string())?;
+            Ok(ArmCall::SetCommandMode { mode })
+        },
+        |response| match response.checked() {
+            Ok(response) => CommandMode::try_from(response.mode).map_or(Outcome::Done, Outcome::Mode),
+            Err(_) => REJECTED,
+        },
+        |outcome| {
+            let mode = if let Ok(Outcome::Mode(mode)) = outcome { mode.into() } else { Default::default() };
+            SetCommandMode::Response { mode, ..response(outcome) }
+        },
+    )
+}
+
+fn response<R: Response>(outcome: Result<Outcome, String>) -> R {
+    match outcome {
+        Ok(Outcome::Refused(refusal)) => R::refused(refusal.to_string()),
+        Err(reason) => R::refused(reason),
+        Ok(_) => R::default().succeeded(),
+    }
 }
 
 fn joints(position: &[f64]) -> Result<[f64; JOINT_COUNT], String> {
@@ -102,10 +142,8 @@ pub(super) fn pose([x, y, z]: [f64; 3], [qx, qy, qz, qw]: [f64; 4]) -> Pose {
     Pose { position: Point { x, y, z }, orientation: Quaternion { x: qx, y: qy, z: qz, w: qw } }
 }
 
-fn position(pose: &Pose) -> [f64; 3] {
-    [pose.position.x, pose.position.y, pose.position.z]
-}
-
-fn quaternion(pose: &Pose) -> [f64; 4] {
-    [pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w]
+/// Position, and quaternion.
+fn parts(Pose { position, orientation }: &Pose) -> ([f64; 3], [f64; 4]) {
+    let Quaternion { x, y, z, w } = *orientation;
+    ([position.x, position.y, position.z], [x, y, z, w])
 }

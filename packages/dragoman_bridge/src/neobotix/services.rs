@@ -5,7 +5,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | the table, [`rows`] |
+//! | this one | the table, [`rows`], made of `protocols/neobotix.yaml` in `dragoman_protocol` |
 //! | `arguments` | arguments of commands as requests of services, and back |
 //! | `answers` | replies as responses, and back |
 //! | `status` | the status as a message, and back |
@@ -20,13 +20,12 @@ mod debug;
 mod status;
 mod units;
 
-use dragoman_ros::Response;
-use dragoman_ros::dragoman_msgs::srv::*;
-use dragoman_ros::std_srvs::srv::Trigger;
+use dragoman_ros::dragoman_msgs::srv::PlatformMoveVelocity;
+use dragoman_ros::{Response, WrappedServiceTypeSupport};
 
 use super::call::{OutOfRange, Outcome, Refusal};
 use super::wire::{Command, CommandKind, MoveVelocity, Reply};
-use crate::services::{self, Service};
+use crate::services;
 
 pub(super) use status::message as status_message;
 
@@ -52,127 +51,68 @@ trait Answer<Response>: Sized {
     fn from_response(response: Response) -> Result<Self, OutOfRange>;
 }
 
-/// Outcome of a command that belongs to another row.
-fn another(kind: CommandKind) -> Outcome {
-    Outcome::Refused(Refusal::Rejected(format!("{kind} belongs to another service")))
+/// Without arguments.
+impl<Request: Default> Arguments<Request> for () {
+    fn into_request(self) -> Result<Request, OutOfRange> {
+        Ok(Request::default())
+    }
+
+    fn from_request(_request: Request) -> Result<Self, OutOfRange> {
+        Ok(())
+    }
 }
 
-/// Outcome of a request that was refused for this reason.
-fn rejected(reason: String) -> Outcome {
-    Outcome::Refused(Refusal::Rejected(reason))
+/// Without an answer.
+impl<Response: Default> Answer<Response> for () {
+    fn into_response(self) -> Response {
+        Response::default()
+    }
+
+    fn from_response(_response: Response) -> Result<Self, OutOfRange> {
+        Ok(())
+    }
 }
 
-/// One row per command: its arguments, its service, `=>` its answer.
-macro_rules! services {
-    ($( $kind:ident $(($arguments:ident))?: $service:ident $(=> $answered:ident)?; )*) => {
-        /// A row per command, in the order of the numbers.
-        pub fn rows() -> Vec<Row> {
-            vec![$( Box::new(Service::<$service::Service, Command, Outcome> {
-                name: CommandKind::$kind.service(),
-                request: |command| services!(@request command, $kind, $service $(, $arguments)?),
-                call: |_request| services!(@command _request, $kind $(, $arguments)?),
-                outcome: |response| services!(@outcome response, $kind $(, $answered)?),
-                response: |outcome| match outcome.unwrap_or_else(rejected) {
-                    Outcome::Refused(refusal) => $service::Response::refused(refusal.to_string()),
-                    _outcome => services!(@response _outcome, $service, $kind $(, $answered)?),
-                },
-            }) as Row, )*]
-        }
-    };
-    (@request $command:ident, $kind:ident, $service:ident) => {
-        match $command {
-            Command::$kind => Ok($service::Request::default()),
-            other => Err(another(other.kind())),
-        }
-    };
-    (@request $command:ident, $kind:ident, $service:ident, $arguments:ident) => {
-        match $command {
-            Command::$kind($arguments) => $arguments.into_request().map_err(Outcome::from),
-            other => Err(another(other.kind())),
-        }
-    };
-    (@command $request:ident, $kind:ident) => { Ok(Command::$kind) };
-    (@command $request:ident, $kind:ident, $arguments:ident) => {
-        Arguments::from_request($request).map(Command::$kind).map_err(|error| error.to_string())
-    };
-    (@outcome $response:ident, $kind:ident) => {
-        $response.checked().map_or_else(rejected, |_| Outcome::Done)
-    };
-    (@outcome $response:ident, $kind:ident, $answered:ident) => {
-        match $response.checked().map(Answer::from_response) {
-            Ok(Ok($answered)) => Outcome::Answered(Reply::$kind($answered)),
-            Ok(Err(wrong)) => wrong.into(),
+/// A row per command, in the order of the numbers.
+pub fn rows() -> Vec<Row> {
+    include!(concat!(env!("OUT_DIR"), "/neobotix_services.rs"))
+}
+
+/// A row: the command for its arguments, the arguments of a command of this row; the outcome for an answer, the answer
+/// of such an outcome.
+fn row<S: WrappedServiceTypeSupport + 'static, A, B>(
+    kind: CommandKind,
+    command: fn(A) -> Command,
+    arguments: fn(Command) -> Result<A, Command>,
+    outcome: fn(B) -> Outcome,
+    answer: fn(Outcome) -> Option<B>,
+) -> Row
+where
+    S::Request: Send,
+    S::Response: Response + Send,
+    A: Arguments<S::Request> + 'static,
+    B: Answer<S::Response> + 'static,
+{
+    let another = |kind: CommandKind| format!("{kind} belongs to another service");
+    let rejected = |reason| Outcome::Refused(Refusal::Rejected(reason));
+    services::row::<S, _, _>(
+        kind.service(),
+        move |command| {
+            let arguments = arguments(command).map_err(|command| rejected(another(command.kind())))?;
+            arguments.into_request().map_err(Outcome::from)
+        },
+        move |request| A::from_request(request).map(command).map_err(|error| error.to_string()),
+        move |response| match response.checked().map(B::from_response) {
+            Ok(Ok(answer)) => outcome(answer),
+            Ok(Err(out_of_range)) => out_of_range.into(),
             Err(reason) => rejected(reason),
-        }
-    };
-    (@response $outcome:ident, $service:ident, $kind:ident) => { $service::Response::default().succeeded() };
-    (@response $outcome:ident, $service:ident, $kind:ident, $answered:ident) => {
-        match $outcome {
-            Outcome::Answered(Reply::$kind($answered)) => $answered.into_response().succeeded(),
-            _ => $service::Response::refused(format!("{} belongs to another service", CommandKind::$kind)),
-        }
-    };
-}
-
-services! {
-    ConnectToPltf: Trigger;
-    ShutdownPltf: Trigger;
-    InitPltf: Trigger;
-    SetBrake(brake): PlatformSetBrake;
-    SetDigout(output): PlatformSetDigitalOutput;
-    StartUltrasonic(sensors): PlatformStartUltrasonic;
-    StopUltrasonic: Trigger;
-    AddCanListeningId(id): PlatformAddCanListeningId;
-    RemoveCanListeningId(id): PlatformAddCanListeningId;
-    SendCanMessage(message): PlatformSendCanMessage;
-    GetCanMessages(which): PlatformGetCanMessages => messages;
-    Start: Trigger;
-    Break: Trigger;
-    Continue: Trigger;
-    Stop: Trigger;
-    SetMode(mode): PlatformSetMode;
-    Exit: Trigger;
-    GetStatus: PlatformGetStatus => status;
-    MovePath(path): PlatformMovePath;
-    MoveToStation(station): PlatformMoveToStation;
-    MoveAbs(frame): PlatformMoveToPose;
-    MoveRel(frame): PlatformMoveToPose;
-    MoveVelWheel(velocity): PlatformMoveWheels;
-    MoveVel(velocity): PlatformMoveVelocity;
-    SetMap(document): PlatformSetDocument;
-    GetMap: PlatformGetDocument => document;
-    LoadMap: Trigger;
-    SaveMap: Trigger;
-    MappingStart: Trigger;
-    MappingReset: Trigger;
-    MappingStop: Trigger;
-    SetRoadmap(document): PlatformSetDocument;
-    GetRoadmap: PlatformGetDocument => document;
-    LoadRoadmap: Trigger;
-    SaveRoadmap: Trigger;
-    SetFrmPltf(frame): PlatformSetPose;
-    SetPltfParam(parameter): PlatformSetParameter;
-    GetPltfParam(key): PlatformGetParameter => parameter;
-    GetPltfParamVec: PlatformGetParameters => parameters;
-    SetProgram(document): PlatformSetDocument;
-    GetProgram: PlatformGetDocument => document;
-    LoadProgram: Trigger;
-    SaveProgram: Trigger;
-    SpeakText(text): PlatformSetText;
-    PlaySound(file): PlatformSetFile;
-    GrabImage(file): PlatformSetFile;
-    SetPosHeadDrive(position): PlatformSetHeadPosition;
-    SetVelHeadDrive(velocity): PlatformSetHeadVelocity;
-    SetPosPanTiltCamera(position): PlatformSetText;
-    GetDebugData: PlatformGetDebugData => data;
-    Debug1: Trigger;
-    Debug2: Trigger;
-    Debug3: Trigger;
-    Debug4: Trigger;
-    MouseMove(obstacle): PlatformMouseMove;
-    SetLogEnabled: Trigger;
-    SetPostProcessFilename: Trigger;
-    SetEvent(event): PlatformSetEvent;
-    GetCamera: PlatformGetCamera => camera;
-    GetPosition: PlatformGetPosition => position;
+        },
+        move |outcome| match outcome.unwrap_or_else(rejected) {
+            Outcome::Refused(refusal) => S::Response::refused(refusal.to_string()),
+            outcome => match answer(outcome) {
+                Some(answer) => answer.into_response().succeeded(),
+                None => S::Response::refused(another(kind)),
+            },
+        },
+    )
 }

@@ -14,7 +14,7 @@ fn the_table_of_commands_is_the_code_s() {
             Answer::AnyDoubles => "`D`".to_owned(),
             Answer::LandMarks => "`b`".to_owned(),
         };
-        let row = format!("| `{command}` | {answer} | `{}` | {} |", command.service(), command.meaning());
+        let row = format!("| `{command}` | {answer} | `{}` | {} |", command.ros_name(), command.meaning());
         assert!(PAGE.contains(&row), "the page lacks the row\n{row}");
     }
 }

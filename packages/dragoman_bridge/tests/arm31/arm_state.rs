@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dragoman_bridge::arm31::wire::Command;
 use dragoman_bridge::arm31::{
     ArmCall, ArmState, CommandMode, MotionEvent, MotionState, Outcome, Refusal, Tolerances, ToolPose,
 };
@@ -76,9 +77,9 @@ fn a_motion_lasts_from_its_begin_to_the_goal_and_the_goal_stays_the_setpoint() {
     let mut arm = Arm::new(CommandMode::Cartesian);
     arm.done(goal(0.5));
     assert_eq!(arm.state.setpoint(), None, "it does not move there yet");
-    arm.ends(ArmCall::BeginMotion, Outcome::Refused(Refusal::Rejected));
+    arm.ends(ArmCall::Plain(Command::BeginMotion), Outcome::Refused(Refusal::Rejected));
     assert!(!arm.is_moving());
-    arm.done(ArmCall::BeginMotion);
+    arm.done(ArmCall::Plain(Command::BeginMotion));
     // A goal that is set meanwhile is for the next motion.
     arm.done(goal(0.9));
     let moving = MotionState { mode: CommandMode::Cartesian, moving: true, has_goal_pose: true, ..AT_REST };
@@ -97,15 +98,15 @@ fn a_motion_lasts_from_its_begin_to_the_goal_and_the_goal_stays_the_setpoint() {
 fn whatever_stops_the_arm_ends_the_motion() {
     let off = ArmCall::SetCommandMode { mode: CommandMode::Off };
     for (call, outcome) in [
-        (ArmCall::Stop, Outcome::Done),
-        (ArmCall::Disable, Outcome::Done),
+        (ArmCall::Plain(Command::Stop), Outcome::Done),
+        (ArmCall::Plain(Command::Disable), Outcome::Done),
         (off, Outcome::Mode(CommandMode::Off)),
     ] {
         let mut arm = Arm::new(CommandMode::Cartesian);
         arm.done(goal(0.5));
-        arm.done(ArmCall::BeginMotion);
+        arm.done(ArmCall::Plain(Command::BeginMotion));
         arm.ends(call, Outcome::Refused(Refusal::TimedOut));
-        arm.done(ArmCall::ResetJointMotion);
+        arm.done(ArmCall::Plain(Command::ResetJointMotion));
         arm.state.handle_event(MotionEvent::JointLimit);
         assert!(arm.is_moving(), "{call:?}");
         arm.ends(call, outcome);
@@ -114,7 +115,7 @@ fn whatever_stops_the_arm_ends_the_motion() {
     for event in [MotionEvent::WorkspaceLimit, MotionEvent::InverseKinematicsDivergence] {
         let mut arm = Arm::new(CommandMode::Cartesian);
         arm.done(goal(0.5));
-        arm.done(ArmCall::BeginMotion);
+        arm.done(ArmCall::Plain(Command::BeginMotion));
         arm.state.handle_event(event);
         assert!(!arm.is_moving());
     }
@@ -125,14 +126,14 @@ fn joint_motions_end_at_their_goal_or_with_a_reset() {
     let mut arm = Arm::new(CommandMode::Joint);
     arm.joints(0.0, 100);
     arm.done(ArmCall::SetJointGoal { position: [0.5; 6], min_duration: 0.0 });
-    arm.done(ArmCall::BeginJointMotion);
+    arm.done(ArmCall::Plain(Command::BeginJointMotion));
     arm.state.handle_event(MotionEvent::WorkspaceLimit);
     assert!(!arm.state.handle_pose(&at(0.5)) && arm.is_moving());
     assert!(!arm.joints(0.3, 100));
     assert!(arm.joints(0.5, 0));
     assert_eq!(arm.state.motion(), MotionState { mode: CommandMode::Joint, has_joint_goal: true, ..AT_REST });
-    arm.done(ArmCall::BeginJointMotion);
-    arm.done(ArmCall::ResetJointMotion);
+    arm.done(ArmCall::Plain(Command::BeginJointMotion));
+    arm.done(ArmCall::Plain(Command::ResetJointMotion));
     assert!(!arm.is_moving());
 }
 
@@ -143,8 +144,8 @@ fn a_sequence_goes_through_the_points_up_to_the_first_gap() {
         arm.done(via(index, x));
     }
     arm.done(via(20, 0.5));
-    arm.done(ArmCall::ExecuteViaPoints);
-    arm.done(ArmCall::ClearViaPoints);
+    arm.done(ArmCall::Plain(Command::ExecuteViaPoints));
+    arm.done(ArmCall::Plain(Command::ClearViaPoints));
     assert_eq!((arm.state.motion().via_point, arm.state.setpoint()), (Some(0), Some(at(0.1))));
     assert!(!arm.state.handle_pose(&at(0.1)));
     assert_eq!((arm.state.motion().via_point, arm.state.setpoint()), (Some(1), Some(at(0.2))));
@@ -157,11 +158,11 @@ fn a_sequence_goes_through_the_points_up_to_the_first_gap() {
 fn a_motion_whose_goal_is_not_known_or_not_reached_ends_when_the_joints_rest() {
     let mut unknown = Arm::new(CommandMode::Cartesian);
     unknown.joints(0.0, 10_000);
-    unknown.done(ArmCall::BeginMotion);
+    unknown.done(ArmCall::Plain(Command::BeginMotion));
     assert_eq!(unknown.state.setpoint(), None);
     let mut short = Arm::new(CommandMode::Joint);
     short.done(ArmCall::SetJointGoal { position: [9.0; 6], min_duration: 0.0 });
-    short.ends(ArmCall::BeginJointMotion, Outcome::Refused(Refusal::TimedOut));
+    short.ends(ArmCall::Plain(Command::BeginJointMotion), Outcome::Refused(Refusal::TimedOut));
     for mut arm in [unknown, short] {
         for step in 1..200 {
             assert!(!arm.joints(f64::from(step) * 0.002, 0) && arm.is_moving(), "step {step}");
@@ -176,7 +177,7 @@ fn a_goal_that_got_no_answer_is_not_known() {
     let mut arm = Arm::new(CommandMode::Cartesian);
     arm.done(goal(0.5));
     arm.ends(goal(0.7), Outcome::Refused(Refusal::TimedOut));
-    arm.done(ArmCall::BeginMotion);
+    arm.done(ArmCall::Plain(Command::BeginMotion));
     assert!(!arm.state.handle_pose(&at(0.5)) && !arm.state.handle_pose(&at(0.7)));
     assert_eq!((arm.is_moving(), arm.state.setpoint()), (true, None));
 }
@@ -184,12 +185,12 @@ fn a_goal_that_got_no_answer_is_not_known() {
 #[test]
 fn drives_are_on_or_off_as_was_accepted_last() {
     let mut arm = Arm::new(CommandMode::Off);
-    arm.ends(ArmCall::Disable, Outcome::Refused(Refusal::DidNotStop));
+    arm.ends(ArmCall::Plain(Command::Disable), Outcome::Refused(Refusal::DidNotStop));
     assert!(arm.state.is_enabled());
-    arm.done(ArmCall::Disable);
+    arm.done(ArmCall::Plain(Command::Disable));
     assert!(!arm.state.is_enabled());
-    arm.ends(ArmCall::Enable, Outcome::Refused(Refusal::DidNotStart));
+    arm.ends(ArmCall::Plain(Command::Enable), Outcome::Refused(Refusal::DidNotStart));
     assert!(!arm.state.is_enabled());
-    arm.done(ArmCall::Enable);
+    arm.done(ArmCall::Plain(Command::Enable));
     assert!(arm.state.is_enabled());
 }

@@ -3,6 +3,7 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
+use dragoman_bridge::arm31::wire::Command;
 use dragoman_bridge::arm31::{ArmCall, CommandMode, MotionEvent, Outcome};
 
 use crate::arm31::support::{Bench, REFUSED, message, plain, text};
@@ -11,16 +12,16 @@ use crate::arm31::support::{Bench, REFUSED, message, plain, text};
 #[test]
 fn commands_without_data() {
     for (request, answer, call) in [
-        (b"BG", b"GB", ArmCall::BeginMotion),
-        (b"jB", b"Bj", ArmCall::BeginJointMotion),
-        (b"jC", b"Cj", ArmCall::ClearJointViaPoints),
-        (b"jE", b"Ej", ArmCall::ExecuteJointViaPoints),
-        (b"jR", b"Rj", ArmCall::ResetJointMotion),
-        (b"OF", b"FO", ArmCall::Disable),
-        (b"ON", b"NO", ArmCall::Enable),
-        (b"ST", b"TS", ArmCall::Stop),
-        (b"VC", b"CV", ArmCall::ClearViaPoints),
-        (b"VE", b"EV", ArmCall::ExecuteViaPoints),
+        (b"BG", b"GB", ArmCall::Plain(Command::BeginMotion)),
+        (b"jB", b"Bj", ArmCall::Plain(Command::BeginJointMotion)),
+        (b"jC", b"Cj", ArmCall::Plain(Command::ClearJointViaPoints)),
+        (b"jE", b"Ej", ArmCall::Plain(Command::ExecuteJointViaPoints)),
+        (b"jR", b"Rj", ArmCall::Plain(Command::ResetJointMotion)),
+        (b"OF", b"FO", ArmCall::Plain(Command::Disable)),
+        (b"ON", b"NO", ArmCall::Plain(Command::Enable)),
+        (b"ST", b"TS", ArmCall::Plain(Command::Stop)),
+        (b"VC", b"CV", ArmCall::Plain(Command::ClearViaPoints)),
+        (b"VE", b"EV", ArmCall::Plain(Command::ExecuteViaPoints)),
     ] {
         let mut expected = [0; 31];
         expected[..2].copy_from_slice(answer);

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use dragoman_bridge::arm31::wire::Command;
 use dragoman_bridge::arm31::{
     ArmCall, CallId, Client, ClientConfig, ClientEvent, CommandMode, MotionEvent, Outcome, Refusal,
 };
@@ -91,16 +92,16 @@ fn every_call_has_its_request_and_its_answer() {
     let mode = CommandMode::Cartesian;
     let two = [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let cases = [
-        (ArmCall::BeginMotion, plain(b"BG"), plain(b"GB")),
-        (ArmCall::BeginJointMotion, plain(b"jB"), plain(b"Bj")),
-        (ArmCall::ClearJointViaPoints, plain(b"jC"), plain(b"Cj")),
-        (ArmCall::ExecuteJointViaPoints, plain(b"jE"), plain(b"Ej")),
-        (ArmCall::ResetJointMotion, plain(b"jR"), plain(b"Rj")),
-        (ArmCall::Disable, plain(b"OF"), plain(b"FO")),
-        (ArmCall::Enable, plain(b"ON"), plain(b"NO")),
-        (ArmCall::Stop, plain(b"ST"), plain(b"TS")),
-        (ArmCall::ClearViaPoints, plain(b"VC"), plain(b"CV")),
-        (ArmCall::ExecuteViaPoints, plain(b"VE"), plain(b"EV")),
+        (ArmCall::Plain(Command::BeginMotion), plain(b"BG"), plain(b"GB")),
+        (ArmCall::Plain(Command::BeginJointMotion), plain(b"jB"), plain(b"Bj")),
+        (ArmCall::Plain(Command::ClearJointViaPoints), plain(b"jC"), plain(b"Cj")),
+        (ArmCall::Plain(Command::ExecuteJointViaPoints), plain(b"jE"), plain(b"Ej")),
+        (ArmCall::Plain(Command::ResetJointMotion), plain(b"jR"), plain(b"Rj")),
+        (ArmCall::Plain(Command::Disable), plain(b"OF"), plain(b"FO")),
+        (ArmCall::Plain(Command::Enable), plain(b"ON"), plain(b"NO")),
+        (ArmCall::Plain(Command::Stop), plain(b"ST"), plain(b"TS")),
+        (ArmCall::Plain(Command::ClearViaPoints), plain(b"VC"), plain(b"CV")),
+        (ArmCall::Plain(Command::ExecuteViaPoints), plain(b"VE"), plain(b"EV")),
         (ArmCall::SetCommandMode { mode }, message(b"CM", two, 0), message(b"MC", two, 0)),
         (
             ArmCall::SetGoalPose { position: at, quaternion_xyzw: [0.0, 0.0, 0.0, 3.0], min_duration: 0.0 },
@@ -240,12 +241,12 @@ fn calls_go_out_in_order_one_at_a_time() {
 fn only_harmless_requests_are_repeated() {
     for (call, copies) in [
         (goal(1.0), 6), // at 0, 0.1, 0.3, 0.7, 1.5 and 3.1 s
-        (ArmCall::Disable, 6),
-        (ArmCall::ResetJointMotion, 6),
-        (ArmCall::Stop, 60),
-        (ArmCall::BeginMotion, 1),
-        (ArmCall::ExecuteViaPoints, 1),
-        (ArmCall::Enable, 1),
+        (ArmCall::Plain(Command::Disable), 6),
+        (ArmCall::Plain(Command::ResetJointMotion), 6),
+        (ArmCall::Plain(Command::Stop), 60),
+        (ArmCall::Plain(Command::BeginMotion), 1),
+        (ArmCall::Plain(Command::ExecuteViaPoints), 1),
+        (ArmCall::Plain(Command::Enable), 1),
         (ArmCall::SetCommandMode { mode: CommandMode::Off }, 1),
         (ArmCall::Recalibrate { position: [0.0; 6] }, 1),
     ] {
@@ -285,11 +286,11 @@ fn after_a_repeated_request_the_next_one_waits_for_all_copies() {
 #[test]
 fn a_stop_overtakes_and_cancels_waiting_starts() {
     let mut station = Station::quiet();
-    let enable = station.call(ArmCall::Enable);
-    let start = station.call(ArmCall::BeginMotion);
-    let clear = station.call(ArmCall::ClearViaPoints);
-    let stop = station.call(ArmCall::Stop);
-    let again = station.call(ArmCall::Stop);
+    let enable = station.call(ArmCall::Plain(Command::Enable));
+    let start = station.call(ArmCall::Plain(Command::BeginMotion));
+    let clear = station.call(ArmCall::Plain(Command::ClearViaPoints));
+    let stop = station.call(ArmCall::Plain(Command::Stop));
+    let again = station.call(ArmCall::Plain(Command::Stop));
     assert_eq!(station.sent(), [plain(b"ON"), plain(b"ST")]);
     station.result(start, Outcome::Refused(Refusal::Stopped));
     station.reply(&plain(b"NO"));
@@ -306,8 +307,8 @@ fn a_stop_overtakes_and_cancels_waiting_starts() {
 #[test]
 fn a_start_under_way_is_stopped_once_more() {
     let mut station = Station::quiet();
-    let start = station.call(ArmCall::BeginMotion);
-    let stop = station.call(ArmCall::Stop);
+    let start = station.call(ArmCall::Plain(Command::BeginMotion));
+    let stop = station.call(ArmCall::Plain(Command::Stop));
     assert_eq!(station.sent(), [plain(b"BG"), plain(b"ST")]);
     station.reply(&plain(b"TS"));
     assert_eq!(station.events(), []);
@@ -317,8 +318,8 @@ fn a_start_under_way_is_stopped_once_more() {
     station.reply(&plain(b"TS"));
     station.result(stop, Outcome::Done);
 
-    let start = station.call(ArmCall::BeginMotion);
-    let stop = station.call(ArmCall::Stop);
+    let start = station.call(ArmCall::Plain(Command::BeginMotion));
+    let stop = station.call(ArmCall::Plain(Command::Stop));
     station.sent();
     station.reply(&text("ER20 Cmd BG rejected"));
     station.reply(&plain(b"TS"));
@@ -330,11 +331,11 @@ fn a_start_under_way_is_stopped_once_more() {
 #[test]
 fn slips_of_the_original_controller_are_understood() {
     let mut station = Station::quiet();
-    let clear = station.call(ArmCall::ClearViaPoints);
+    let clear = station.call(ArmCall::Plain(Command::ClearViaPoints));
     station.reply(&plain(b"PV"));
     station.result(clear, Outcome::Done);
 
-    let start = station.call(ArmCall::Enable);
+    let start = station.call(ArmCall::Plain(Command::Enable));
     station.reply(b"ER11 Arm did not start\0ood\0gx\0\x3f");
     station.result(start, Outcome::Refused(Refusal::DidNotStart));
 
@@ -432,7 +433,7 @@ fn the_connection_is_noticed_and_its_loss_too() {
 #[test]
 fn foreign_and_broken_datagrams_change_nothing() {
     let mut station = Station::quiet();
-    let id = station.call(ArmCall::Enable);
+    let id = station.call(ArmCall::Plain(Command::Enable));
     let stranger = SocketAddr::from(([192, 0, 2, 7], 5032));
     station.client.handle_datagram(station.now, stranger, &plain(b"NO"));
     for size in 0..=2000 {
@@ -451,8 +452,8 @@ fn foreign_and_broken_datagrams_change_nothing() {
 fn too_many_calls_are_refused() {
     let mut station = Station::quiet();
     for _ in 0..=64 {
-        station.call(ArmCall::ClearViaPoints);
+        station.call(ArmCall::Plain(Command::ClearViaPoints));
     }
-    let id = station.call(ArmCall::ClearViaPoints);
+    let id = station.call(ArmCall::Plain(Command::ClearViaPoints));
     station.result(id, Outcome::Refused(Refusal::Busy));
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dragoman_bridge::arm31::wire::Command;
 use dragoman_bridge::arm31::{ArmCall, Outcome, ServerConfig};
 
 use crate::arm31::support::{Bench, Random, client, plain};
@@ -36,7 +37,7 @@ fn a_client_gone_wild_can_still_stop_the_arm() {
         bench.receive(1, &plain(b"zz"));
     }
     bench.receive(1, &plain(b"ST"));
-    assert_eq!(bench.call().1, ArmCall::Stop);
+    assert_eq!(bench.call().1, ArmCall::Plain(Command::Stop));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use dragoman_bridge::arm31::wire::Command;
 use dragoman_bridge::arm31::{
     ArmCall, CallId, Client, ClientConfig, ClientEvent, CommandMode, MotionEvent, Outcome, Refusal, Server,
     ServerConfig,
@@ -132,10 +133,10 @@ impl World {
 
     fn execute(&mut self, id: CallId, call: ArmCall) {
         let outcome = match call {
-            ArmCall::BeginMotion
-            | ArmCall::BeginJointMotion
-            | ArmCall::ExecuteJointViaPoints
-            | ArmCall::ExecuteViaPoints => {
+            ArmCall::Plain(Command::BeginMotion)
+            | ArmCall::Plain(Command::BeginJointMotion)
+            | ArmCall::Plain(Command::ExecuteJointViaPoints)
+            | ArmCall::Plain(Command::ExecuteViaPoints) => {
                 if self.moving {
                     Outcome::Refused(Refusal::Rejected)
                 } else {
@@ -144,7 +145,7 @@ impl World {
                     Outcome::Done
                 }
             }
-            ArmCall::Stop => {
+            ArmCall::Plain(Command::Stop) => {
                 self.moving = false;
                 Outcome::Done
             }
@@ -203,14 +204,14 @@ fn goal(x: f64) -> ArmCall {
 
 fn random_call(random: &mut Random, number: u64) -> ArmCall {
     match random.below(12) {
-        0 => ArmCall::BeginMotion,
-        1 => ArmCall::ExecuteViaPoints,
-        2 => ArmCall::BeginJointMotion,
-        3 | 4 => ArmCall::Stop,
+        0 => ArmCall::Plain(Command::BeginMotion),
+        1 => ArmCall::Plain(Command::ExecuteViaPoints),
+        2 => ArmCall::Plain(Command::BeginJointMotion),
+        3 | 4 => ArmCall::Plain(Command::Stop),
         5 => ArmCall::SetCommandMode { mode: CommandMode::Cartesian },
-        6 => ArmCall::Enable,
+        6 => ArmCall::Plain(Command::Enable),
         7 => ArmCall::SetJointGoal { position: [number as f64; 6], min_duration: 0.0 },
-        8 => ArmCall::ClearViaPoints,
+        8 => ArmCall::Plain(Command::ClearViaPoints),
         9 => ArmCall::SetViaPoint {
             index: number as u8,
             position: [1.0, 2.0, 3.0],
@@ -249,7 +250,7 @@ fn a_dead_controller_is_lost_and_its_return_noticed() {
     let mut world = World::new(1, PERFECT);
     world.pass(100);
     world.network.loss = 100;
-    world.call(1, ArmCall::BeginMotion);
+    world.call(1, ArmCall::Plain(Command::BeginMotion));
     world.pass(7_100);
     assert_eq!(world.results[&CallId(1)], Outcome::Refused(Refusal::TimedOut));
     assert!(!world.client.is_connected());
@@ -288,12 +289,12 @@ proptest! {
             let call = random_call(&mut world.random, number);
             let is_start = matches!(
                 call,
-                ArmCall::BeginMotion | ArmCall::BeginJointMotion | ArmCall::ExecuteViaPoints
+                ArmCall::Plain(Command::BeginMotion) | ArmCall::Plain(Command::BeginJointMotion) | ArmCall::Plain(Command::ExecuteViaPoints)
             );
             if is_start {
                 last_stop = None;
                 world.must_stand = false;
-            } else if call == ArmCall::Stop {
+            } else if call == ArmCall::Plain(Command::Stop) {
                 last_stop = Some(CallId(number));
             }
             world.call(number, call);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dragoman_bridge::arm31::wire::Command;
 use dragoman_bridge::arm31::{ArmCall, MotionEvent, Outcome, ServerConfig};
 
 use crate::arm31::support::{Bench, REFUSED, client, message, plain, text};
@@ -41,7 +42,7 @@ fn a_slow_call_of_one_client_does_not_hold_up_another() {
     assert_eq!(bench.sent(), [(2, plain(b"Cj"))]);
     bench.receive(2, &plain(b"ST"));
     let (stop, call) = bench.call();
-    assert_eq!(call, ArmCall::Stop);
+    assert_eq!(call, ArmCall::Plain(Command::Stop));
     bench.result(stop, Outcome::Done);
     bench.result(slow, REFUSED);
     assert_eq!(bench.sent(), [(2, plain(b"TS")), (1, text("ER11 Arm did not start"))]);
@@ -90,7 +91,7 @@ fn calls_over_all_clients_are_bounded() {
     }
     assert_eq!(bench.sent(), [(3, text("ER11 Arm did not start")), (4, text("ER11 Arm did not start"))]);
     bench.receive(5, &plain(b"ST"));
-    assert!(matches!(bench.server.poll_call(), Some((_, ArmCall::Stop))), "stops come first");
+    assert!(matches!(bench.server.poll_call(), Some((_, ArmCall::Plain(Command::Stop)))), "stops come first");
     assert_eq!(bench.server.statistics().refused_busy, 2);
 }
 

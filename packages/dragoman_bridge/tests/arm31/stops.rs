@@ -1,5 +1,6 @@
 //! `ST` overtakes, and nothing that reached the server before it moves the arm after it.
 
+use dragoman_bridge::arm31::wire::Command;
 use dragoman_bridge::arm31::{ArmCall, Outcome};
 
 use crate::arm31::support::{Bench, REFUSED, plain, text};
@@ -11,7 +12,7 @@ fn a_stop_does_not_wait_behind_the_own_slow_call() {
     let (slow, _) = bench.call();
     bench.receive(1, &plain(b"ST"));
     let (stop, call) = bench.call();
-    assert_eq!(call, ArmCall::Stop);
+    assert_eq!(call, ArmCall::Plain(Command::Stop));
     bench.result(stop, Outcome::Done);
     assert_eq!(bench.sent(), [(1, plain(b"TS"))]);
     bench.result(slow, Outcome::Done);
@@ -34,10 +35,14 @@ fn starts_that_wait_are_cancelled_and_settings_are_kept() {
     bench.result(stop, Outcome::Done);
     assert_eq!(bench.sent(), [(1, plain(b"TS")), (1, text("ER20 Cmd BG rejected"))]);
     let (clear, call) = bench.call();
-    assert_eq!(call, ArmCall::ClearViaPoints);
+    assert_eq!(call, ArmCall::Plain(Command::ClearViaPoints));
     bench.result(clear, Outcome::Done);
     assert_eq!(bench.sent(), [(1, plain(b"CV")), (1, text("ER20 Cmd jE rejected"))]);
-    assert_eq!(bench.call().1, ArmCall::BeginJointMotion, "what came after the stop is carried out");
+    assert_eq!(
+        bench.call().1,
+        ArmCall::Plain(Command::BeginJointMotion),
+        "what came after the stop is carried out"
+    );
 }
 
 #[test]
@@ -45,7 +50,7 @@ fn a_start_that_is_ready_but_not_handed_out_is_cancelled() {
     let mut bench = Bench::new();
     bench.receive(1, &plain(b"BG"));
     bench.receive(2, &plain(b"ST"));
-    assert_eq!(bench.call().1, ArmCall::Stop);
+    assert_eq!(bench.call().1, ArmCall::Plain(Command::Stop));
     assert_eq!(bench.sent(), [(1, text("ER20 Cmd BG rejected"))]);
     assert_eq!(bench.server.statistics().cancelled_starts, 1);
 }
@@ -64,7 +69,7 @@ fn a_start_that_is_out_is_stopped_afterwards() {
     bench.result(start, Outcome::Done);
     assert_eq!(bench.sent(), [(1, plain(b"GB"))]);
     let (again, call) = bench.call();
-    assert_eq!(call, ArmCall::Stop);
+    assert_eq!(call, ArmCall::Plain(Command::Stop));
     bench.result(again, Outcome::Done);
     assert_eq!(bench.sent(), [(2, plain(b"TS"))]);
     assert_eq!(bench.server.statistics().repeated_stops, 1);
@@ -99,7 +104,7 @@ fn a_start_that_times_out_counts_as_possible() {
     assert_eq!(bench.sent(), [(1, plain(b"TS"))]);
     // The start succeeds late: it is stopped once more, although no client waits for it.
     bench.result(start, Outcome::Done);
-    assert_eq!(bench.call().1, ArmCall::Stop);
+    assert_eq!(bench.call().1, ArmCall::Plain(Command::Stop));
 }
 
 #[test]
@@ -134,7 +139,7 @@ fn a_stop_that_fails_lets_the_queue_go_on() {
     bench.receive(1, &plain(b"OF"));
     let (stop, _) = bench.call();
     bench.result(stop, REFUSED);
-    assert_eq!(bench.call().1, ArmCall::Disable);
+    assert_eq!(bench.call().1, ArmCall::Plain(Command::Disable));
 }
 
 /// The client of the start is evicted meanwhile; the stop still waits for the start.

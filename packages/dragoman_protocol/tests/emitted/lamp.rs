@@ -1,7 +1,7 @@
 // Made of the description of the lamp's protocol.
 
 /// The commands of the lamp's protocol (its manual, page 3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Command {
     /// Set the brightness.
     Dim,
@@ -10,8 +10,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// All commands, in the order of the description.
-    pub const ALL: [Self; 2] = [Self::Dim, Self::BlowOut];
+    const ALL: [Self; 2] = [Self::Dim, Self::BlowOut];
 
     /// What says on the wire which command it is.
     pub const fn code(self) -> [u8; 1] {
@@ -69,6 +68,11 @@ impl Command {
         }
     }
 
+    /// All commands, in the order of the description.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter()
+    }
+
     /// The command with this code.
     pub fn from_code(code: [u8; 1]) -> Option<Self> {
         Self::ALL.into_iter().find(|command| command.code() == code)
@@ -77,6 +81,7 @@ impl Command {
 
 /// A request, with its values as on the wire: they may be NaN or infinite. The first lamp is 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Request {
     /// Set the brightness.
     Dim {
@@ -99,7 +104,7 @@ impl Request {
     }
 
     /// Reads the fields of `command`, which follow its code.
-    pub fn read(command: Command, reader: &mut Reader<'_>) -> Self {
+    fn read(command: Command, reader: &mut Reader<'_>) -> Self {
         match command {
             Command::Dim => {
                 let levels = [(); 2].map(|()| reader.f32());
@@ -112,7 +117,7 @@ impl Request {
     }
 
     /// Writes the fields, which follow the code.
-    pub fn write(&self, writer: &mut Writer) {
+    fn write(&self, writer: &mut Writer) {
         match self {
             Self::BlowOut => {}
             Self::Dim { levels, lamp } => {
@@ -129,5 +134,17 @@ impl Request {
             Self::Dim { levels, .. } => levels.iter().all(|one| one.is_finite()),
             _ => true,
         }
+    }
+
+    /// Shows the fields, each after a blank: texts in quotes, whole numbers in parentheses.
+    fn show(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Dim { levels, lamp } => {
+                levels.iter().try_for_each(|one| write!(f, " {one}"))?;
+                write!(f, " ({lamp})")?;
+            }
+            Self::BlowOut => {}
+        }
+        Ok(())
     }
 }

@@ -103,12 +103,11 @@ impl RosLink {
             });
             messages.push(incoming.boxed());
         }
-        let qos = QosProfile::services_default;
         let mut triggers = Vec::new();
-        for command in TRIGGERS {
-            triggers.push((command, node.create_client::<Trigger::Service>(command.ros_name(), qos())?));
+        for command in Command::all().filter(|command| command.is_plain()) {
+            triggers.push((command, client(node, command)?));
         }
-        let set_mode = node.create_client::<SetCommandMode::Service>("set_command_mode", qos())?;
+        let set_mode = client(node, Command::SetCommandMode)?;
         let answers = FuturesUnordered::new();
         answers.push(absence(context, node, &set_mode)?);
         Ok(Self {
@@ -117,12 +116,11 @@ impl RosLink {
             order: Vec::new(),
             triggers,
             set_mode,
-            set_goal: node.create_client::<SetGoalPose::Service>("set_goal_pose", qos())?,
-            set_via_point: node.create_client::<SetViaPoint::Service>("set_via_point", qos())?,
-            set_joint_goal: node.create_client::<SetJointGoal::Service>("set_joint_goal", qos())?,
-            set_joint_via_point: node
-                .create_client::<SetJointViaPoint::Service>("set_joint_via_point", qos())?,
-            recalibrate: node.create_client::<Recalibrate::Service>("recalibrate", qos())?,
+            set_goal: client(node, Command::SetGoalPose)?,
+            set_via_point: client(node, Command::SetViaPoint)?,
+            set_joint_goal: client(node, Command::SetJointGoal)?,
+            set_joint_via_point: client(node, Command::SetJointViaPoint)?,
+            recalibrate: client(node, Command::Recalibrate)?,
             twists: node.create_publisher("delta_twist_cmds", QosProfile::default())?,
             twist_frame: twist_frame.to_owned(),
             clock: Clock::create(ClockType::SystemTime)?,
@@ -229,6 +227,10 @@ impl RosLink {
     }
 }
 
+fn client<S: WrappedServiceTypeSupport + 'static>(node: &mut Node, command: Command) -> Result<Client<S>> {
+    node.create_client(command.ros_name(), QosProfile::services_default())
+}
+
 /// A warning as soon as it is plain that there is no arm in the namespace of `node`. Never ends if there is one.
 fn absence(context: &Context, node: &Node, client: &Client<SetCommandMode::Service>) -> Result<Pending> {
     let (context, namespace) = (context.clone(), node.namespace()?);
@@ -242,20 +244,6 @@ fn absence(context: &Context, node: &Node, client: &Client<SetCommandMode::Servi
     }
     .boxed())
 }
-
-/// Services without fields.
-const TRIGGERS: [Command; 10] = [
-    Command::BeginMotion,
-    Command::BeginJointMotion,
-    Command::ClearJointViaPoints,
-    Command::ExecuteJointViaPoints,
-    Command::ResetJointMotion,
-    Command::Disable,
-    Command::Enable,
-    Command::Stop,
-    Command::ClearViaPoints,
-    Command::ExecuteViaPoints,
-];
 
 type Answer = BoxFuture<'static, Result<(), String>>;
 

@@ -197,16 +197,7 @@ fn call(order: &Order) -> Result<ArmCall, String> {
         joints.ok_or_else(|| format!("{} takes {JOINT_COUNT} joints", order.command))
     };
     Ok(match order.command {
-        Command::BeginMotion => ArmCall::BeginMotion,
-        Command::BeginJointMotion => ArmCall::BeginJointMotion,
-        Command::ClearJointViaPoints => ArmCall::ClearJointViaPoints,
-        Command::ExecuteJointViaPoints => ArmCall::ExecuteJointViaPoints,
-        Command::ResetJointMotion => ArmCall::ResetJointMotion,
-        Command::Disable => ArmCall::Disable,
-        Command::Enable => ArmCall::Enable,
-        Command::Stop => ArmCall::Stop,
-        Command::ClearViaPoints => ArmCall::ClearViaPoints,
-        Command::ExecuteViaPoints => ArmCall::ExecuteViaPoints,
+        command if command.is_plain() => ArmCall::Plain(command),
         Command::SetCommandMode => ArmCall::SetCommandMode { mode: mode(order)? },
         Command::SetGoalPose | Command::SetTimedGoalPose => {
             let (ToolPose { position, quaternion_xyzw }, min_duration) = pose(order)?;
@@ -222,9 +213,7 @@ fn call(order: &Order) -> Result<ArmCall, String> {
             ArmCall::SetJointViaPoint { index: order.index, position: joints()?, min_duration }
         }
         Command::Recalibrate => ArmCall::Recalibrate { position: joints()? },
-        Command::JointPositions | Command::Pose | Command::Temperatures => {
-            return Err(format!("{} is a query", order.command));
-        }
+        query => return Err(format!("{query} is a query")),
     })
 }
 

@@ -36,7 +36,7 @@ impl WorldClients {
     }
 
     async fn ask(&self, request: Request) -> Outcome {
-        let service = request.command().service();
+        let service = request.command().ros_name();
         let _permit = match self.free.get(service) {
             Some(free) => free.acquire().await.ok(),
             None => None,

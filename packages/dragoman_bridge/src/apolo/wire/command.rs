@@ -1,17 +1,14 @@
-//! The table of commands and their requests.
+//! The commands and their requests, made of `protocols/apolo.yaml` in `dragoman_protocol`.
 
 use std::fmt;
 
-use super::payload::PayloadReader;
+use dragoman_protocol::bytes::{BytesError, Reader};
+use dragoman_protocol::model::{Order, Role};
 
-/// Data after the names of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Data {
-    /// This number of doubles.
-    Doubles(usize),
-    /// One byte with the number of doubles that follow.
-    Counted,
-}
+use super::payload::FrameWriter as Writer;
+use super::{EncodeError, SizeBase};
+
+include!(concat!(env!("OUT_DIR"), "/apolo.rs"));
 
 /// The answer to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,213 +25,46 @@ pub enum Answer {
     LandMarks,
 }
 
-/// One row of the table.
-struct Row {
-    command: Command,
-    letter: u8,
-    service: &'static str,
-    names: usize,
-    data: Data,
-    answer: Answer,
-    meaning: &'static str,
-}
-
-/// The numbers of one field of a request.
-trait Numbers: Sized {
-    const DATA: Data;
-
-    fn read(reader: &mut PayloadReader<'_>) -> Option<Self>;
-
-    fn write(&self, values: &mut Vec<f64>);
-}
-
-impl Numbers for f64 {
-    const DATA: Data = Data::Doubles(1);
-
-    fn read(reader: &mut PayloadReader<'_>) -> Option<Self> {
-        reader.double()
-    }
-
-    fn write(&self, values: &mut Vec<f64>) {
-        values.push(*self);
-    }
-}
-
-impl Numbers for [f64; 3] {
-    const DATA: Data = Data::Doubles(3);
-
-    fn read(reader: &mut PayloadReader<'_>) -> Option<Self> {
-        Some([reader.double()?, reader.double()?, reader.double()?])
-    }
-
-    fn write(&self, values: &mut Vec<f64>) {
-        values.extend(self);
-    }
-}
-
-impl Numbers for Vec<f64> {
-    const DATA: Data = Data::Counted;
-
-    fn read(reader: &mut PayloadReader<'_>) -> Option<Self> {
-        let count = reader.byte()?;
-        reader.doubles(count.into())
-    }
-
-    fn write(&self, values: &mut Vec<f64>) {
-        values.extend(self);
-    }
-}
-
-impl Data {
-    /// This data, and then the data of another field. Counted data stand alone.
-    const fn and(self, next: Self) -> Self {
-        match (self, next) {
-            (Self::Doubles(first), Self::Doubles(second)) => Self::Doubles(first + second),
-            _ => Self::Counted,
-        }
-    }
-}
-
-/// A row per command: letter, command, service in the namespace of the world; the names of a request after the world's,
-/// its numbers; the answer; the meaning.
-macro_rules! commands {
-    ($(
-        $letter:literal $command:ident $service:literal
-        ($($name:ident),*) { $($field:ident: $numbers:ty),* } => $answer:expr, $meaning:literal;
-    )*) => {
-        /// The commands of the Apolo port manual, and those that its users' programs need in addition.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Command { $( #[doc = concat!("`", $service, "`: ", $meaning, ".")] $command, )* }
-
-        /// Rows in the order of [`Command`]'s variants.
-        static TABLE: &[Row] = &[ $( Row {
-            command: Command::$command,
-            letter: $letter,
-            service: $service,
-            names: ["world" $(, stringify!($name))*].len(),
-            data: Data::Doubles(0)$(.and(<$numbers as Numbers>::DATA))*,
-            answer: $answer,
-            meaning: $meaning,
-        }, )* ];
-
-        /// A request: a call of the world's service [`Command::service`]. Values are as on the wire and unchecked: they
-        /// may be NaN or infinite.
-        ///
-        /// Positions are in the frame of the world, in metres; angles in radians; roll, pitch and yaw turn about the
-        /// fixed axes x, y and z in this order. An empty `world` means the first world, in order, that has the object.
-        #[derive(Debug, Clone, PartialEq)]
-        #[allow(missing_docs, reason = "the names are those of the services and their fields")]
-        pub enum Request { $( $command { world: String, $($name: String,)* $($field: $numbers),* }, )* }
-
-        impl Request {
-            /// Reads the payload of a frame of this command. Bytes after the request are ignored. `None`: too short.
-            pub fn decode(command: Command, payload: &[u8]) -> Option<Self> {
-                let mut reader = PayloadReader(payload);
-                let world = reader.name()?;
-                Some(match command {
-                    $( Command::$command => Self::$command {
-                        world,
-                        $($name: reader.name()?,)*
-                        $($field: Numbers::read(&mut reader)?,)*
-                    }, )*
-                })
-            }
-
-            /// The command, the names and the numbers.
-            pub(super) fn parts(&self) -> (Command, Vec<&str>, Vec<f64>) {
-                match self {
-                    $( Self::$command { world, $($name,)* $($field),* } => {
-                        #[allow(unused_mut, reason = "not every request has numbers")]
-                        let mut values = Vec::new();
-                        $($field.write(&mut values);)*
-                        (Command::$command, vec![world, $($name),*], values)
-                    } )*
-                }
-            }
-        }
-    };
-}
-
-commands! {
-    b'j' CheckRobotJoints "check_robot_joints" (robot) { values: Vec<f64> } => Answer::Verdict,
-        "move the joints of an arm; does it collide?";
-    b'd' GetAllultrasonicSensors "get_allultrasonic_sensors" (robot) {} => Answer::AnyDoubles,
-        "ranges of all ultrasonic sensors of a robot";
-    b'l' GetLaserData "get_laser_data" (laser) {} => Answer::AnyDoubles,
-        "ranges of a laser";
-    b'B' GetLaserLandMarks "get_laser_land_marks" (laser) {} => Answer::LandMarks,
-        "landmarks that a laser sees";
-    b'G' GetLocation "get_location" (object) {} => Answer::Doubles(6),
-        "position, roll, pitch and yaw of an object";
-    b'g' GetLocationMRobot "get_location_m_robot" (robot) {} => Answer::Doubles(4),
-        "position and heading of a wheeled robot";
-    b'o' GetOdometry "get_odometry" (robot) {} => Answer::Doubles(3),
-        "odometry: x, y, heading";
-    b'u' GetUltrasonicSensor "get_ultrasonic_sensor" (sensor) {} => Answer::Doubles(1),
-        "range of an ultrasonic sensor";
-    b'L' LinkToRobotTcp "link_to_robot_tcp" (robot, object) {} => Answer::None,
-        "attach an object to the tool of an arm";
-    b'm' MoveMRobot "move_m_robot" (robot) { speed: f64, rotation_speed: f64, duration: f64 } => Answer::Verdict,
-        "move a wheeled robot: speed, rotation speed, time; did it?";
-    b'P' Place "place" (object) { position: [f64; 3], rpy: [f64; 3] } => Answer::None,
-        "place an object: position, roll, pitch, yaw";
-    b'p' PlaceMRobot "place_m_robot" (robot) { position: [f64; 3], yaw: f64 } => Answer::Verdict,
-        "drop a wheeled robot: position, heading; does it stand?";
-    b'R' ResetOdometry "reset_odometry" (robot) { x: f64, y: f64, yaw: f64 } => Answer::None,
-        "reset the odometry: x, y, heading";
-    b'J' SetRobotJoints "set_robot_joints" (robot) { values: Vec<f64> } => Answer::None,
-        "move the joints of an arm";
-    b'U' Update "update" () {} => Answer::None,
-        "update the display";
-}
-
 impl Command {
-    /// All commands, in the order of the table.
-    pub fn all() -> impl Iterator<Item = Self> {
-        TABLE.iter().map(|row| row.command)
-    }
-
     /// The command of a frame's kind byte.
     pub fn from_letter(letter: u8) -> Option<Self> {
-        TABLE.iter().find(|row| row.letter == letter).map(|row| row.command)
-    }
-
-    #[allow(
-        clippy::indexing_slicing,
-        reason = "the table has a row for each variant, in their order; tested"
-    )]
-    fn row(self) -> &'static Row {
-        &TABLE[self as usize]
+        Self::from_code([letter])
     }
 
     /// The kind byte of its frame.
-    pub fn letter(self) -> u8 {
-        self.row().letter
+    pub const fn letter(self) -> u8 {
+        let [letter] = self.code();
+        letter
+    }
+}
+
+impl Request {
+    /// Reads the payload of a frame of this command. Bytes after the request are ignored. `None`: too short.
+    pub fn decode(command: Command, payload: &[u8]) -> Option<Self> {
+        Self::decode_start(command, payload).ok().map(|(request, _)| request)
     }
 
-    /// Name of its ROS service in the namespace of the world.
-    pub fn service(self) -> &'static str {
-        self.row().service
+    /// As `decode`, with the number of bytes that belong to the request.
+    ///
+    /// # Errors
+    /// At least so many bytes are missing.
+    pub(super) fn decode_start(command: Command, payload: &[u8]) -> Result<(Self, usize), usize> {
+        let mut reader = Reader::new(payload, Order::Little);
+        let request = Self::read(command, &mut reader);
+        match reader.end() {
+            Err(BytesError::Missing { missing }) => Err(missing),
+            _ => Ok((request, payload.len() - reader.left())),
+        }
     }
 
-    /// How many names a request has, the world's first.
-    pub fn name_count(self) -> usize {
-        self.row().names
-    }
-
-    /// The data after the names.
-    pub fn data(self) -> Data {
-        self.row().data
-    }
-
-    /// The answer according to the table.
-    pub fn answer(self) -> Answer {
-        self.row().answer
-    }
-
-    /// Short description.
-    pub fn meaning(self) -> &'static str {
-        self.row().meaning
+    /// The frame to send.
+    ///
+    /// # Errors
+    /// A name or a list of joint values is too long for the protocol, or a name contains a NUL.
+    pub fn encode(&self, base: SizeBase) -> Result<Vec<u8>, EncodeError> {
+        let mut writer = Writer::new(self.command().letter(), base);
+        self.write(&mut writer);
+        writer.finish()
     }
 }
 
@@ -244,11 +74,24 @@ impl fmt::Display for Command {
     }
 }
 
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.command().ros_name())?;
+        self.show(f)
+    }
+}
+
 #[cfg(test)]
+#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    const ONE: &[u8] = b"\0\0\0\0\0\0\xf0\x3f";
+    const TWO: &[u8] = b"\0\0\0\0\0\0\0\x40";
+    const THREE: &[u8] = b"\0\0\0\0\0\0\x08\x40";
+    const FOUR: &[u8] = b"\0\0\0\0\0\0\x10\x40";
 
     #[test]
     fn rows_are_in_the_order_of_the_variants() {
@@ -267,5 +110,113 @@ mod tests {
         for reply in *b"TFDb\0" {
             assert_eq!(Command::from_letter(reply), None);
         }
+    }
+
+    fn w() -> String {
+        "W".to_owned()
+    }
+
+    /// Apolo port manual, example of the chapter on the protocol: 46 = 5 + (8 + 1) + (14 + 1) + 1 + 2 * 8.
+    #[test]
+    fn the_example_has_46_bytes() {
+        let request = Request::SetRobotJoints {
+            world: "World 1".into(),
+            robot: "robot_de_ejem".into(),
+            values: vec![1.0, 2.0],
+        };
+        let expected = [b"aa\x2e\0J\x08World 1\0\x0erobot_de_ejem\0\x02".as_slice(), ONE, TWO].concat();
+        assert_eq!(expected.len(), 46);
+        for base in [SizeBase::Annex255, SizeBase::Full256] {
+            assert_eq!(request.encode(base), Ok(expected.clone()));
+        }
+        assert_eq!(Request::decode(Command::SetRobotJoints, &expected[5..]), Some(request));
+    }
+
+    /// The frames of the Apolo port manual, one section each, and of the additional commands.
+    #[test]
+    fn every_command_byte_by_byte() {
+        let names = b"\x02W\0\x02x\0".as_slice();
+        let name = || "x".to_owned();
+        let three = [ONE, TWO, THREE].concat();
+        let cases: [(Request, Vec<u8>); 15] = [
+            (
+                Request::CheckRobotJoints { world: w(), robot: name(), values: vec![1.0] },
+                [b"aa\x14\0j", names, b"\x01", ONE].concat(),
+            ),
+            (Request::GetAllultrasonicSensors { world: w(), robot: name() }, [b"aa\x0b\0d", names].concat()),
+            (Request::GetLaserData { world: w(), laser: name() }, [b"aa\x0b\0l", names].concat()),
+            (Request::GetLaserLandMarks { world: w(), laser: name() }, [b"aa\x0b\0B", names].concat()),
+            (Request::GetLocation { world: String::new(), object: name() }, b"aa\x09\0G\0\x02x\0".to_vec()),
+            (Request::GetLocationMRobot { world: w(), robot: name() }, [b"aa\x0b\0g", names].concat()),
+            (Request::GetOdometry { world: w(), robot: name() }, [b"aa\x0b\0o", names].concat()),
+            (Request::GetUltrasonicSensor { world: w(), sensor: name() }, [b"aa\x0b\0u", names].concat()),
+            (
+                Request::LinkToRobotTcp { world: w(), robot: name(), object: "y".into() },
+                [b"aa\x0e\0L", names, b"\x02y\0"].concat(),
+            ),
+            (
+                Request::MoveMRobot {
+                    world: w(),
+                    robot: name(),
+                    speed: 1.0,
+                    rotation_speed: 2.0,
+                    duration: 3.0,
+                },
+                [b"aa\x23\0m", names, &three].concat(),
+            ),
+            (
+                Request::Place {
+                    world: w(),
+                    object: name(),
+                    position: [1.0, 2.0, 3.0],
+                    rpy: [1.0, 2.0, 3.0],
+                },
+                [b"aa\x3b\0P", names, &three, &three].concat(),
+            ),
+            (
+                Request::PlaceMRobot { world: w(), robot: name(), position: [1.0, 2.0, 3.0], yaw: 4.0 },
+                [b"aa\x2b\0p", names, &three, FOUR].concat(),
+            ),
+            (
+                Request::ResetOdometry { world: w(), robot: name(), x: 1.0, y: 2.0, yaw: 3.0 },
+                [b"aa\x23\0R", names, &three].concat(),
+            ),
+            (
+                Request::SetRobotJoints { world: w(), robot: String::new(), values: vec![] },
+                b"aa\x0a\0J\x02W\0\0\0".to_vec(),
+            ),
+            (Request::Update { world: String::new() }, b"aa\x06\0U\0".to_vec()),
+        ];
+        for (request, bytes) in cases {
+            assert_eq!(request.encode(SizeBase::Full256).as_ref(), Ok(&bytes), "{request}");
+            let command = Command::from_letter(bytes[4]).expect("a command");
+            let [exact, longer] = [&bytes[5..], &[&bytes[5..], b"rest"].concat()]
+                .map(|payload| Request::decode_start(command, payload));
+            assert_eq!(exact, Ok((request.clone(), bytes.len() - 5)), "{request}");
+            assert_eq!(longer, exact, "{request}");
+            for cut in 5..bytes.len() {
+                assert_eq!(Request::decode(command, &bytes[5..cut]), None, "{request} cut at {cut}");
+            }
+            assert_eq!(Request::decode(command, &bytes[5..]), Some(request));
+        }
+    }
+
+    #[test]
+    fn more_joints_than_a_byte_counts_are_refused() {
+        let request = Request::SetRobotJoints { world: w(), robot: w(), values: vec![0.0; 256] };
+        assert_eq!(request.encode(SizeBase::Full256), Err(EncodeError::TooManyJoints { count: 256 }));
+    }
+
+    #[test]
+    fn display_is_readable() {
+        let request = Request::MoveMRobot {
+            world: w(),
+            robot: "Neo".into(),
+            speed: 0.1,
+            rotation_speed: -1.0,
+            duration: 0.5,
+        };
+        assert_eq!(request.to_string(), "move_m_robot \"W\" \"Neo\" 0.1 -1 0.5");
+        assert_eq!(Request::Update { world: w() }.to_string(), "update \"W\"");
     }
 }

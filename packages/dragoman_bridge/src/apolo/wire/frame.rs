@@ -146,14 +146,12 @@ impl RequestDecoder {
                 });
             };
             let payload = self.0.payload(head);
-            match Request::frame_len(command, payload) {
-                Some(len) if len <= head.high => {
-                    let request =
-                        payload.get(..len - HEADER_LEN).and_then(|own| Request::decode(command, own))?;
-                    self.0.consume(len);
+            match Request::decode_start(command, payload) {
+                Ok((request, len)) => {
+                    self.0.consume(HEADER_LEN + len);
                     return Some(Received::Message(request));
                 }
-                None if !self.0.has(head.high) => return None,
+                Err(missing) if HEADER_LEN + payload.len() + missing <= head.high => return None,
                 // The rest may still arrive.
                 _ => {
                     self.0.consume(head.low);

@@ -1,117 +1,50 @@
-//! The parts of payloads: STRING, doubles, two-byte numbers.
+//! Writes frames: STRING, doubles, two-byte numbers.
 
 use super::{EncodeError, HEADER_LEN, MAX_NAME_LEN, SizeBase};
 
-/// Reads a payload from its beginning. Each method returns `None` if too few bytes are left.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PayloadReader<'a>(pub(super) &'a [u8]);
-
-impl<'a> PayloadReader<'a> {
-    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    pub(super) fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    pub(super) fn double(&mut self) -> Option<f64> {
-        let (bytes, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(f64::from_le_bytes(*bytes))
-    }
-
-    pub(super) fn doubles(&mut self, count: usize) -> Option<Vec<f64>> {
-        let bytes = self.take(count.checked_mul(8)?)?;
-        let (chunks, _) = bytes.as_chunks();
-        Some(chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect())
-    }
-
-    pub(super) fn number(&mut self, base: SizeBase) -> Option<u16> {
-        let (bytes, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(base.join(*bytes))
-    }
-
-    /// A STRING: a length that counts the final NUL, and that many bytes. Length 0 is the empty name. As in C, the name
-    /// ends at its first NUL.
-    pub(super) fn name(&mut self) -> Option<String> {
-        let len = self.byte()?;
-        let bytes = self.take(usize::from(len))?;
-        let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-        Some(match std::str::from_utf8(name) {
-            Ok(name) => name.to_owned(),
-            // MATLAB on Windows, and Apolo itself, use one byte per character.
-            Err(_) => name.iter().map(|byte| char::from(*byte)).collect(),
-        })
-    }
-
-    /// Skips a STRING.
-    pub(super) fn skip_name(&mut self) -> Option<()> {
-        let len = self.byte()?;
-        self.take(usize::from(len)).map(|_| ())
-    }
-
-    /// Number of bytes read from `whole`, the original slice.
-    pub(super) fn consumed(&self, whole: &[u8]) -> usize {
-        whole.len() - self.0.len()
-    }
-}
-
-/// A frame under construction.
+/// A frame under construction. It keeps the first error until the end.
 #[derive(Debug)]
 pub(super) struct FrameWriter {
     bytes: Vec<u8>,
     base: SizeBase,
+    error: Option<EncodeError>,
 }
 
 impl FrameWriter {
     pub(super) fn new(kind: u8, base: SizeBase) -> Self {
-        Self { bytes: vec![b'a', b'a', 0, 0, kind], base }
+        Self { bytes: vec![b'a', b'a', 0, 0, kind], base, error: None }
     }
 
-    pub(super) fn byte(&mut self, byte: u8) {
-        self.bytes.push(byte);
-    }
-
-    pub(super) fn doubles(&mut self, values: &[f64]) {
-        self.bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    }
-
-    pub(super) fn number(&mut self, number: usize) -> Result<(), EncodeError> {
-        let bytes = self.base.split(number).ok_or(EncodeError::TooLong { len: number })?;
-        self.bytes.extend(bytes);
-        Ok(())
-    }
-
-    /// A STRING. One byte per character if that decodes to the same name, UTF-8 otherwise.
-    pub(super) fn name(&mut self, name: &str) -> Result<(), EncodeError> {
-        if name.contains('\0') {
-            return Err(EncodeError::NulInName { name: name.escape_default().to_string() });
+    fn bytes(&mut self, bytes: Result<impl IntoIterator<Item = u8>, EncodeError>) {
+        match bytes {
+            Ok(bytes) => self.bytes.extend(bytes),
+            Err(error) => drop(self.error.get_or_insert(error)),
         }
-        let single: Option<Vec<u8>> =
-            name.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect();
-        let bytes = match single {
-            Some(bytes) if name.is_ascii() || std::str::from_utf8(&bytes).is_err() => bytes,
-            _ => name.as_bytes().to_vec(),
-        };
-        if bytes.is_empty() {
-            self.bytes.push(0);
-            return Ok(());
-        }
-        let len = u8::try_from(bytes.len() + 1).ok().filter(|_| bytes.len() <= MAX_NAME_LEN);
-        self.bytes.push(len.ok_or_else(|| EncodeError::NameTooLong { name: name.to_owned() })?);
-        self.bytes.extend(bytes);
-        self.bytes.push(0);
-        Ok(())
+    }
+
+    pub(super) fn f64(&mut self, value: f64) {
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    /// The length of a list of joint values.
+    pub(super) fn count_u8(&mut self, count: usize) {
+        let byte = u8::try_from(count).map_err(|_| EncodeError::TooManyJoints { count });
+        self.bytes(byte.map(|byte| [byte]));
+    }
+
+    pub(super) fn number(&mut self, number: usize) {
+        self.bytes(self.base.split(number).ok_or(EncodeError::TooLong { len: number }));
+    }
+
+    pub(super) fn text_u8(&mut self, name: &str) {
+        self.bytes(string(name));
     }
 
     /// The frame with its size.
     pub(super) fn finish(mut self) -> Result<Vec<u8>, EncodeError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
         let len = self.bytes.len();
         let size = self.base.split(len).ok_or(EncodeError::TooLong { len })?;
         if let Some(place) = self.bytes.get_mut(2..HEADER_LEN - 1) {
@@ -121,14 +54,44 @@ impl FrameWriter {
     }
 }
 
+/// A STRING: a length that counts the final NUL, and that many bytes. One byte per character if that decodes to the same
+/// name, UTF-8 otherwise.
+fn string(name: &str) -> Result<Vec<u8>, EncodeError> {
+    if name.contains('\0') {
+        return Err(EncodeError::NulInName { name: name.escape_default().to_string() });
+    }
+    if name.is_empty() {
+        return Ok(vec![0]);
+    }
+    let single: Option<Vec<u8>> =
+        name.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect();
+    let bytes = match single {
+        Some(bytes) if name.is_ascii() || std::str::from_utf8(&bytes).is_err() => bytes,
+        _ => name.as_bytes().to_vec(),
+    };
+    let len = u8::try_from(bytes.len() + 1).ok().filter(|_| bytes.len() <= MAX_NAME_LEN);
+    let len = len.ok_or_else(|| EncodeError::NameTooLong { name: name.to_owned() })?;
+    Ok([&[len], bytes.as_slice(), &[0]].concat())
+}
+
 #[cfg(test)]
 #[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
+    use dragoman_protocol::bytes::Reader;
+    use dragoman_protocol::model::Order;
+
     use super::*;
+
+    /// `None`: bytes are missing.
+    fn read(bytes: &[u8]) -> Option<String> {
+        let mut reader = Reader::new(bytes, Order::Little);
+        let name = reader.text_u8();
+        reader.end().is_ok().then_some(name)
+    }
 
     fn written(name: &str) -> Vec<u8> {
         let mut writer = FrameWriter::new(b'U', SizeBase::Full256);
-        writer.name(name).expect("a name");
+        writer.text_u8(name);
         writer.finish().expect("a frame")[5..].to_vec()
     }
 
@@ -143,10 +106,10 @@ mod tests {
             (b"\x03Neo", "Neo"),
             (b"\x05N\0eo\0", "N"),
         ] {
-            assert_eq!(PayloadReader(bytes).name().as_deref(), Some(name));
+            assert_eq!(read(bytes).as_deref(), Some(name));
         }
-        assert_eq!(PayloadReader(b"\x05Neo\0").name(), None);
-        assert_eq!(PayloadReader(b"").name(), None);
+        assert_eq!(read(b"\x05Neo\0"), None);
+        assert_eq!(read(b""), None);
     }
 
     #[test]
@@ -155,16 +118,19 @@ mod tests {
         // "Ã±" with one byte per character would decode as UTF-8 "ñ".
         assert_eq!(written("Ã±"), b"\x05\xc3\x83\xc2\xb1\0");
         for name in ["año", "Ã±", "機"] {
-            assert_eq!(PayloadReader(&written(name)).name().as_deref(), Some(name));
+            assert_eq!(read(&written(name)).as_deref(), Some(name));
         }
     }
 
     #[test]
     fn names_that_cannot_be_written_are_refused() {
-        let mut writer = FrameWriter::new(b'U', SizeBase::Full256);
-        assert!(matches!(writer.name("a\0b"), Err(EncodeError::NulInName { .. })));
-        assert!(matches!(writer.name(&"x".repeat(255)), Err(EncodeError::NameTooLong { .. })));
-        assert_eq!(writer.name(&"x".repeat(254)), Ok(()));
-        assert_eq!(writer.finish().expect("a frame").len(), 5 + 256);
+        let encoded = |name: &str| {
+            let mut writer = FrameWriter::new(b'U', SizeBase::Full256);
+            writer.text_u8(name);
+            writer.finish()
+        };
+        assert!(matches!(encoded("a\0b"), Err(EncodeError::NulInName { .. })));
+        assert!(matches!(encoded(&"x".repeat(255)), Err(EncodeError::NameTooLong { .. })));
+        assert_eq!(encoded(&"x".repeat(254)).expect("a frame").len(), 5 + 256);
     }
 }

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::payload::{FrameWriter, PayloadReader};
+use dragoman_protocol::bytes::{BytesError, Reader};
+use dragoman_protocol::model::Order;
+
+use super::payload::FrameWriter;
 use super::{EncodeError, HEADER_LEN, SizeBase};
 
 /// A landmark that a laser sees.
@@ -53,33 +56,28 @@ impl Reply {
     pub(super) fn frame_len(kind: u8, payload: &[u8], base: SizeBase) -> Option<usize> {
         match Self::element_len(kind)? {
             0 => Some(HEADER_LEN),
-            element => Some(HEADER_LEN + 2 + element * usize::from(PayloadReader(payload).number(base)?)),
+            element => Some(HEADER_LEN + 2 + element * usize::from(base.join(*payload.first_chunk()?))),
         }
     }
 
     /// Reads the payload of a frame. `None`: not a reply, or too short.
     pub fn decode(kind: u8, payload: &[u8], base: SizeBase) -> Option<Self> {
-        let mut reader = PayloadReader(payload);
-        match kind {
-            TRUE => Some(Self::True),
-            FALSE => Some(Self::False),
-            DOUBLES => {
-                let count = reader.number(base)?;
-                reader.doubles(count.into()).map(Self::Doubles)
-            }
+        let mut reader = Reader::new(payload, Order::Little);
+        let number = |reader: &mut Reader<'_>| base.join([reader.u8(), reader.u8()]);
+        let reply = match kind {
+            TRUE => Self::True,
+            FALSE => Self::False,
+            DOUBLES => Self::Doubles((0..number(&mut reader)).map(|_| reader.f64()).collect()),
             LAND_MARKS => {
-                let count = reader.number(base)?;
-                let mark = |_| {
-                    Some(LandMark {
-                        id: reader.number(base)?,
-                        angle: reader.double()?,
-                        distance: reader.double()?,
-                    })
-                };
-                (0..count).map(mark).collect::<Option<_>>().map(Self::LandMarks)
+                let count = number(&mut reader);
+                let mark =
+                    |_| LandMark { id: number(&mut reader), angle: reader.f64(), distance: reader.f64() };
+                Self::LandMarks((0..count).map(mark).collect())
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        let is_short = matches!(reader.end(), Err(BytesError::Missing { .. }));
+        (!is_short).then_some(reply)
     }
 
     /// The frame to send.
@@ -92,16 +90,17 @@ impl Reply {
             Self::False => FrameWriter::new(FALSE, base).finish(),
             Self::Doubles(values) => {
                 let mut writer = FrameWriter::new(DOUBLES, base);
-                writer.number(values.len())?;
-                writer.doubles(values);
+                writer.number(values.len());
+                values.iter().for_each(|value| writer.f64(*value));
                 writer.finish()
             }
             Self::LandMarks(marks) => {
                 let mut writer = FrameWriter::new(LAND_MARKS, base);
-                writer.number(marks.len())?;
+                writer.number(marks.len());
                 for mark in marks {
-                    writer.number(mark.id.into())?;
-                    writer.doubles(&[mark.angle, mark.distance]);
+                    writer.number(mark.id.into());
+                    writer.f64(mark.angle);
+                    writer.f64(mark.distance);
                 }
                 writer.finish()
             }

@@ -2,7 +2,7 @@
 
 use super::super::call::{ArmCall, Refusal};
 use super::super::rotation;
-use super::super::wire::Request;
+use super::super::wire::{Datagram, Request};
 
 /// Maximum difference between the controller's normalized quaternion and ours, per component.
 const QUATERNION_TOLERANCE: f32 = 1e-4;
@@ -10,20 +10,13 @@ const QUATERNION_TOLERANCE: f32 = 1e-4;
 /// The request that carries `call`: `set_goal_pose` becomes `GL`, or `GT` if it has a duration.
 ///
 /// # Errors
-/// [`Refusal::InvalidValue`]; [`Refusal::NotEncodable`] for a joint goal with a duration, because the motion would be faster than
-/// requested.
+/// [`Refusal::InvalidValue`]; [`Refusal::NotEncodable`] for a joint goal with a duration, because the motion would be
+/// faster than requested.
 pub(super) fn request(call: &ArmCall) -> Result<Request, Refusal> {
     Ok(match *call {
-        ArmCall::BeginMotion => Request::BeginMotion,
-        ArmCall::BeginJointMotion => Request::BeginJointMotion,
-        ArmCall::ClearJointViaPoints => Request::ClearJointViaPoints,
-        ArmCall::ExecuteJointViaPoints => Request::ExecuteJointViaPoints,
-        ArmCall::ResetJointMotion => Request::ResetJointMotion,
-        ArmCall::Disable => Request::Disable,
-        ArmCall::Enable => Request::Enable,
-        ArmCall::Stop => Request::Stop,
-        ArmCall::ClearViaPoints => Request::ClearViaPoints,
-        ArmCall::ExecuteViaPoints => Request::ExecuteViaPoints,
+        ArmCall::Plain(command) => {
+            Request::from_datagram(command, &Datagram::with_data(command.letters(), &[]))
+        }
         ArmCall::SetCommandMode { mode } => Request::SetCommandMode { mode: f32::from(u8::from(mode)) },
         ArmCall::SetGoalPose { position, quaternion_xyzw, min_duration } => {
             let position = singles(position)?;

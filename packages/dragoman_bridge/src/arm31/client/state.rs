@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::super::call::{ArmCall, CommandMode, MotionEvent, Outcome, Refusal};
 use super::super::rotation;
-use super::super::wire::JOINT_COUNT;
+use super::super::wire::{Command, JOINT_COUNT};
 
 /// Number of via points in a controller (Ranger thesis, appendix A).
 const VIA_POINTS: usize = 20;
@@ -210,14 +210,16 @@ impl ArmState {
 
     fn note_done(&mut self, now: Duration, call: &ArmCall) {
         match *call {
-            ArmCall::BeginMotion => {
+            ArmCall::Plain(Command::BeginMotion) => {
                 self.begin_cartesian(now, self.goal.into_iter().collect(), false);
             }
-            ArmCall::ExecuteViaPoints => {
+            ArmCall::Plain(Command::ExecuteViaPoints) => {
                 self.begin_cartesian(now, self.via.iter().map_while(|point| *point).collect(), true);
             }
-            ArmCall::BeginJointMotion => self.begin_joint(now, self.joint_goal.into_iter().collect(), false),
-            ArmCall::ExecuteJointViaPoints => {
+            ArmCall::Plain(Command::BeginJointMotion) => {
+                self.begin_joint(now, self.joint_goal.into_iter().collect(), false)
+            }
+            ArmCall::Plain(Command::ExecuteJointViaPoints) => {
                 self.begin_joint(now, self.joint_via.iter().map_while(|point| *point).collect(), true);
             }
             ArmCall::SetGoalPose { position, quaternion_xyzw, .. } => {
@@ -234,16 +236,16 @@ impl ArmState {
                     *slot = Some(position);
                 }
             }
-            ArmCall::ClearViaPoints => self.via = [None; VIA_POINTS],
-            ArmCall::ClearJointViaPoints => self.joint_via = [None; VIA_POINTS],
-            ArmCall::Stop => self.end_motion(),
-            ArmCall::ResetJointMotion => {
+            ArmCall::Plain(Command::ClearViaPoints) => self.via = [None; VIA_POINTS],
+            ArmCall::Plain(Command::ClearJointViaPoints) => self.joint_via = [None; VIA_POINTS],
+            ArmCall::Plain(Command::Stop) => self.end_motion(),
+            ArmCall::Plain(Command::ResetJointMotion) => {
                 if matches!(self.motion, Motion::Joint { .. }) {
                     self.end_motion();
                 }
             }
-            ArmCall::Enable => self.enabled = true,
-            ArmCall::Disable => {
+            ArmCall::Plain(Command::Enable) => self.enabled = true,
+            ArmCall::Plain(Command::Disable) => {
                 self.enabled = false;
                 self.end_motion();
             }
@@ -252,20 +254,23 @@ impl ArmState {
                 self.end_motion();
             }
             ArmCall::Recalibrate { .. } => self.resting = None,
+            ArmCall::Plain(_) => {}
         }
     }
 
     /// The controller may have carried out the call: settings that it would change are unknown.
     fn note_unanswered(&mut self, now: Duration, call: &ArmCall) {
         match *call {
-            ArmCall::BeginMotion
-            | ArmCall::ExecuteViaPoints
-            | ArmCall::BeginJointMotion
-            | ArmCall::ExecuteJointViaPoints => self.note_done(now, call),
+            ArmCall::Plain(Command::BeginMotion)
+            | ArmCall::Plain(Command::ExecuteViaPoints)
+            | ArmCall::Plain(Command::BeginJointMotion)
+            | ArmCall::Plain(Command::ExecuteJointViaPoints) => self.note_done(now, call),
             ArmCall::SetGoalPose { .. } => self.goal = None,
             ArmCall::SetJointGoal { .. } => self.joint_goal = None,
-            ArmCall::SetViaPoint { .. } | ArmCall::ClearViaPoints => self.via = [None; VIA_POINTS],
-            ArmCall::SetJointViaPoint { .. } | ArmCall::ClearJointViaPoints => {
+            ArmCall::SetViaPoint { .. } | ArmCall::Plain(Command::ClearViaPoints) => {
+                self.via = [None; VIA_POINTS]
+            }
+            ArmCall::SetJointViaPoint { .. } | ArmCall::Plain(Command::ClearJointViaPoints) => {
                 self.joint_via = [None; VIA_POINTS];
             }
             _ => {}

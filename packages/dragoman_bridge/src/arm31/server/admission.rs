@@ -2,7 +2,7 @@
 
 use super::super::call::{ArmCall, CommandMode};
 use super::super::rotation;
-use super::super::wire::{Command, Datagram, JOINT_COUNT, Request};
+use super::super::wire::{Command, Datagram, JOINT_COUNT, Request, Role};
 
 /// How to process a request.
 #[derive(Debug)]
@@ -26,19 +26,9 @@ pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
     // have values echoed.
     let echo = datagram.echo();
     let echo = if command.is_indexed() { echo } else { echo.with_index(0) };
-    let plain = request.encode().echo();
     match request {
-        Request::JointPositions | Request::Pose | Request::Temperatures => Admission::Query,
-        Request::BeginMotion => Admission::Call(ArmCall::BeginMotion, plain),
-        Request::BeginJointMotion => Admission::Call(ArmCall::BeginJointMotion, plain),
-        Request::ClearJointViaPoints => Admission::Call(ArmCall::ClearJointViaPoints, plain),
-        Request::ExecuteJointViaPoints => Admission::Call(ArmCall::ExecuteJointViaPoints, plain),
-        Request::ResetJointMotion => Admission::Call(ArmCall::ResetJointMotion, plain),
-        Request::Disable => Admission::Call(ArmCall::Disable, plain),
-        Request::Enable => Admission::Call(ArmCall::Enable, plain),
-        Request::Stop => Admission::Call(ArmCall::Stop, plain),
-        Request::ClearViaPoints => Admission::Call(ArmCall::ClearViaPoints, plain),
-        Request::ExecuteViaPoints => Admission::Call(ArmCall::ExecuteViaPoints, plain),
+        _ if command.role() == Role::Query => Admission::Query,
+        _ if command.is_plain() => Admission::Call(ArmCall::Plain(command), request.encode().echo()),
         Request::SetCommandMode { mode } => match command_mode(mode) {
             Some(mode) => {
                 let in_force = Request::SetCommandMode { mode: f32::from(u8::from(mode)) };
@@ -94,6 +84,7 @@ pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
         Request::Recalibrate { joints } => {
             Admission::Call(ArmCall::Recalibrate { position: angles(joints) }, echo)
         }
+        _ => Admission::Rejected,
     }
 }
 

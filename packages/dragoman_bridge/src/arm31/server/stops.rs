@@ -96,7 +96,7 @@ impl Server {
             }
         }
         self.late_starts.overtake();
-        let call = self.open_call(now, Some(client), Command::Stop, ArmCall::Stop, &done());
+        let call = self.open_call(now, Some(client), Command::Stop, ArmCall::Plain(Command::Stop), &done());
         if let (Some(_), Some(session)) = (call, self.sessions.get_mut(&client)) {
             session.stop = Some(PendingStop { call, awaited, repeat: false, owed, owed_next: 0 });
         } else {
@@ -140,7 +140,7 @@ impl Server {
     /// A start succeeded although a later stop was requested, and no client waits for that stop.
     pub(super) fn call_stop_without_client(&mut self, now: Duration) {
         self.statistics.repeated_stops += 1;
-        self.open_call(now, None, Command::Stop, ArmCall::Stop, &done());
+        self.open_call(now, None, Command::Stop, ArmCall::Plain(Command::Stop), &done());
     }
 
     /// Answers the stop if no call is open; repeats it if necessary.
@@ -155,7 +155,7 @@ impl Server {
             return self.settle_stop(now, client, done());
         }
         self.statistics.repeated_stops += 1;
-        let call = self.open_call(now, Some(client), Command::Stop, ArmCall::Stop, &done());
+        let call = self.open_call(now, Some(client), Command::Stop, ArmCall::Plain(Command::Stop), &done());
         match self.sessions.get_mut(&client).and_then(|session| session.stop.as_mut()) {
             Some(pending) if call.is_some() => pending.call = call,
             _ => self.settle_stop(now, client, Notice::rejected(Command::Stop).encode()),

@@ -10,11 +10,6 @@ use super::{DATAGRAM_LEN, Datagram, Letters};
 include!(concat!(env!("OUT_DIR"), "/arm31.rs"));
 
 impl Command {
-    /// All commands in the order of the appendix.
-    pub fn all() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter()
-    }
-
     /// The command with these letters.
     pub fn from_letters(letters: Letters) -> Option<Self> {
         Self::from_code(letters.0)
@@ -28,6 +23,11 @@ impl Command {
     /// Number of floats that a request uses, counted from the first of seven. The others are neither checked nor used.
     pub const fn value_count(self) -> usize {
         self.size() / size_of::<f32>()
+    }
+
+    /// Whether it is a service whose request has no values.
+    pub fn is_plain(self) -> bool {
+        self.fields().is_empty() && self.role() != Role::Query
     }
 
     /// Whether a request uses the last byte (index of a via point).
@@ -53,6 +53,13 @@ impl Request {
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.letters())
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.command())?;
+        self.show(f)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Requests as datagrams; their fields are in the table of commands.
 
-use std::fmt;
-
 use super::{Command, Datagram, DecodeError, Request};
 
 impl Request {
@@ -14,16 +12,6 @@ impl Request {
         let letters = datagram.letters();
         let command = Command::from_letters(letters).ok_or(DecodeError::UnknownLetters { letters })?;
         Ok(Self::from_datagram(command, &datagram))
-    }
-}
-
-impl fmt::Display for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let command = self.command();
-        let datagram = self.encode();
-        write!(f, "{command}")?;
-        datagram.values().iter().take(command.value_count()).try_for_each(|value| write!(f, " {value}"))?;
-        if command.is_indexed() { write!(f, " ({})", datagram.index()) } else { Ok(()) }
     }
 }
 
