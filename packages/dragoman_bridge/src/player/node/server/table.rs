@@ -70,12 +70,14 @@ enum Names {
     Other(Other),
 }
 
-/// Starts a device.
+/// Starts a device with these names.
 type Open<T> = fn(&T, Device, &Setup, Feed) -> Result<Opened, BridgeError>;
 
-/// A device with its names.
+/// Starts a device whose names it has.
+type Start = dyn Fn(Device, &Setup, Feed) -> Result<Opened, BridgeError> + Send + Sync;
+
 #[derive(Clone)]
-struct Other(Arc<dyn Fn(Device, &Setup, Feed) -> Result<Opened, BridgeError> + Send + Sync>);
+struct Other(Arc<Start>);
 
 impl Debug for Other {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -83,8 +85,11 @@ impl Debug for Other {
     }
 }
 
-/// The interfaces that are served, and what reads the names of a device.
-const SERVED: [(&Interface, fn(&mut RowText<'_>) -> Result<Names, String>); 19] = [
+/// Reads the names of a device.
+type Read = fn(&mut RowText<'_>) -> Result<Names, String>;
+
+/// The interfaces that are served.
+const SERVED: [(&Interface, Read); 19] = [
     (&wire::position2d::INTERFACE, |row| row.read(position2d::Names::check).map(Names::Position2d)),
     (&wire::laser::INTERFACE, |row| row.names(scan::open)),
     // A ranger is a scanner or several sensors with one range each.
@@ -183,7 +188,7 @@ impl Table {
         let Some(entry) = self.0.get(&device) else { return Err("there is no such device".to_owned()) };
         let opened = match &entry.names {
             Names::Position2d(names) => position2d::open(names, device, setup, feed),
-            Names::Other(Other(open)) => open(device, setup, feed),
+            Names::Other(Other(start)) => start(device, setup, feed),
         };
         opened.map_err(|error| error.to_string())
     }
@@ -217,8 +222,8 @@ impl RowText<'_> {
         open: Open<T>,
     ) -> Result<Names, String> {
         let names = self.read(check)?;
-        let open = move |device, setup: &Setup, feed| open(&names, device, setup, feed);
-        Ok(Names::Other(Other(Arc::new(open))))
+        let start = move |device, setup: &Setup, feed| open(&names, device, setup, feed);
+        Ok(Names::Other(Other(Arc::new(start))))
     }
 
     fn names<T: DeserializeOwned + Send + Sync + 'static>(&mut self, open: Open<T>) -> Result<Names, String> {
