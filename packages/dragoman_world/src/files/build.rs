@@ -13,23 +13,20 @@ use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::Files;
 use super::format::{
-    Angle, ArmEntry, BodyEntry, ChargerEntry, Convention, Coordinate, File, GREY, JointEntry, MecanumEntry,
-    ShapeEntry, SteeredEntry, WheeledEntry, WorldEntry,
+    ArmEntry, BodyEntry, ChargerEntry, Convention, File, GREY, JointEntry, MecanumEntry, Reason, ShapeEntry,
+    SteeredEntry, WheeledEntry, WorldEntry, angles, numbers,
 };
 use super::urdf::{self, Selection};
 use crate::error::LoadError;
 use crate::geometry::scene::Scene;
 use crate::geometry::{Geometry, Mesh, pose, to_parry};
 use crate::noise::Noise;
-use crate::robots::arm::{Arm, ArmJoint, ArmLink, JointKind, LinkMotion};
+use crate::robots::arm::{Arm, ArmJoint, ArmLink, LinkMotion};
 use crate::robots::wheeled::{ApoloOdometry, Omni, Step, Wheeled};
 use crate::sensors::range::Landmark;
 use crate::world::{Body, Charger, Named, Object, Part, RobotDescription, Role, Shape, World, dock, key};
 
 use sensors::{add_camera, add_laser, add_ultrasonic};
-
-/// An error in an element, before its name and line are known.
-type Reason = String;
 
 pub(crate) fn worlds(text: &str, files: Files<'_>) -> Result<Vec<World>, LoadError> {
     let (file, left_out) =
@@ -124,7 +121,7 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
     for mark in entry.landmarks {
         let named = Named::Landmark(world.landmarks.len());
         let position = numbers(mark.xyz);
-        take_name(&mut world, &mark.name, named).map_err(|reason| (mark.name.clone(), reason))?;
+        world.take_name(&mark.name, named).map_err(|reason| (mark.name.clone(), reason))?;
         let same = world.landmarks.iter().find(|other| other.id == mark.id);
         if let Some(other) = same.filter(|_| !entry.repeated_landmark_ids) {
             let reason =
@@ -140,17 +137,6 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
 fn charger(entry: ChargerEntry) -> Charger {
     let [x, y] = numbers(entry.xy);
     Charger { name: entry.name, pose: [x, y, entry.yaw.0] }
-}
-
-fn take_name(world: &mut World, name: &str, named: Named) -> Result<(), Reason> {
-    // The legacy protocol has one byte for a name's length including a final NUL.
-    if key(name).is_empty() || name.len() > 254 || name.contains('\0') {
-        return Err("a name has 1 to 254 bytes, is not blank, and contains no NUL".to_owned());
-    }
-    match world.names.insert(key(name), named) {
-        None => Ok(()),
-        Some(_) => Err("the name is used twice in this world".to_owned()),
-    }
 }
 
 /// Adds a part with its solids to the object that is added next.
@@ -186,7 +172,7 @@ fn add_object(
 }
 
 fn add_body(world: &mut World, entry: BodyEntry, files: Files<'_>) -> Result<(), Reason> {
-    take_name(world, &entry.name, Named::Object(world.objects.len()))?;
+    world.take_name(&entry.name, Named::Object(world.objects.len()))?;
     let place = pose(numbers(entry.xyz), angles(entry.rpy));
     let first_part = world.parts.len();
     let mut shapes = shapes(&entry.shapes, files)?;
@@ -217,7 +203,7 @@ fn add_body(world: &mut World, entry: BodyEntry, files: Files<'_>) -> Result<(),
 
 fn add_arm(world: &mut World, entry: ArmEntry, files: Files<'_>) -> Result<(), Reason> {
     let at = world.objects.len();
-    take_name(world, &entry.name, Named::Object(at))?;
+    world.take_name(&entry.name, Named::Object(at))?;
     let place = pose(numbers(entry.xyz), angles(entry.rpy));
     let selection =
         Selection { root: entry.root_link.as_deref(), tip: entry.tip_link.as_deref(), without: &[] };
@@ -340,7 +326,7 @@ fn steps(row: &JointEntry) -> (Isometry3<f64>, Isometry3<f64>) {
 }
 
 fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'_>) -> Result<(), Reason> {
-    take_name(world, &entry.name, Named::Object(world.objects.len()))?;
+    world.take_name(&entry.name, Named::Object(world.objects.len()))?;
     let supports: Vec<[f64; 2]> = entry.supports.iter().map(|&support| numbers(support)).collect();
     if !spread_out(&supports) || supports.len() > 16 {
         return Err("supports: 3 to 16 points that are not collinear".to_owned());
@@ -446,24 +432,6 @@ fn shape(entry: &ShapeEntry, files: Files<'_>) -> Result<Shape, Reason> {
     };
     let color = entry.color.map_or(GREY, |color| color.map(|share| share.0));
     Ok(Shape { geometry, pose: pose(numbers(entry.xyz), angles(entry.rpy)), color })
-}
-
-fn numbers<const N: usize>(values: [Coordinate; N]) -> [f64; N] {
-    values.map(|value| value.0)
-}
-
-fn angles(values: [Angle; 3]) -> [f64; 3] {
-    values.map(|value| value.0)
-}
-
-impl JointKind {
-    pub(super) fn of(kind: &urdf_rs::JointType) -> Option<Self> {
-        match kind {
-            urdf_rs::JointType::Revolute | urdf_rs::JointType::Continuous => Some(Self::Revolute),
-            urdf_rs::JointType::Prismatic => Some(Self::Prismatic),
-            _ => None,
-        }
-    }
 }
 
 /// The drives of these entries of a world file; `None`: two driven wheels.

@@ -8,6 +8,9 @@ use crate::robots::arm::JointKind;
 /// Default colour.
 pub(crate) const GREY: [f64; 4] = [0.7, 0.7, 0.7, 1.0];
 
+/// An error in an element, before its name and line are known.
+pub(super) type Reason = String;
+
 fn ranged<'de, D: Deserializer<'de>>(from: D, least: f64, most: f64) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
     // Written such that NaN fails.
@@ -453,4 +456,12 @@ pub(crate) struct ChargerEntry {
     pub(crate) xy: [Coordinate; 2],
     #[serde(default)]
     pub(crate) yaw: Angle,
+}
+
+pub(super) fn numbers<const N: usize>(values: [Coordinate; N]) -> [f64; N] {
+    values.map(|value| value.0)
+}
+
+pub(super) fn angles(values: [Angle; 3]) -> [f64; 3] {
+    values.map(|value| value.0)
 }

@@ -222,7 +222,7 @@ fn movable(joint: &urdf_rs::Joint, notes: &mut Vec<String>) -> Option<Moved> {
         notes.push(format!("joint {name}: {reason}; it is fixed here"));
         None
     };
-    let Some(kind) = JointKind::of(&joint.joint_type) else {
+    let Some(kind) = joint_kind(&joint.joint_type) else {
         return fixed("only revolute, continuous and prismatic joints move");
     };
     let (lower, upper) = match joint.joint_type {
@@ -301,4 +301,12 @@ fn placed(origin: &Pose) -> Result<Isometry3<f64>, String> {
         return Ok(pose(xyz, rpy));
     }
     Err(format!("origin {xyz:?}, {rpy:?}"))
+}
+
+fn joint_kind(kind: &urdf_rs::JointType) -> Option<JointKind> {
+    match kind {
+        urdf_rs::JointType::Revolute | urdf_rs::JointType::Continuous => Some(JointKind::Revolute),
+        urdf_rs::JointType::Prismatic => Some(JointKind::Prismatic),
+        _ => None,
+    }
 }

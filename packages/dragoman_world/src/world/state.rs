@@ -299,6 +299,21 @@ impl World {
         self.names.contains_key(&key(name))
     }
 
+    /// Gives a name to an item.
+    ///
+    /// # Errors
+    /// Why it cannot have this name.
+    pub(crate) fn take_name(&mut self, name: &str, named: Named) -> Result<(), String> {
+        // The legacy protocol has one byte for a name's length including a final NUL.
+        if key(name).is_empty() || name.len() > 254 || name.contains('\0') {
+            return Err("a name has 1 to 254 bytes, is not blank, and contains no NUL".to_owned());
+        }
+        match self.names.insert(key(name), named) {
+            None => Ok(()),
+            Some(_) => Err("the name is used twice in this world".to_owned()),
+        }
+    }
+
     pub(crate) fn named(&self, name: &str) -> Result<Named, WorldError> {
         self.names.get(&key(name)).copied().ok_or_else(|| WorldError::UnknownName { name: name.to_owned() })
     }

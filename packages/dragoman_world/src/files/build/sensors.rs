@@ -2,9 +2,9 @@
 
 use nalgebra::Isometry3;
 
-use super::{Reason, angles, numbers, take_name};
 use crate::files::format::{
-    CameraEntry, CameraKind, LaserEntry, LaserModel, MAX_BEAMS, MAX_PIXELS, Rate, UltrasonicEntry,
+    CameraEntry, CameraKind, LaserEntry, LaserModel, MAX_BEAMS, MAX_PIXELS, Rate, Reason, UltrasonicEntry,
+    angles, numbers,
 };
 use crate::geometry::pose;
 use crate::noise::Noise;
@@ -42,7 +42,7 @@ pub(super) fn add_laser(world: &mut World, entry: LaserEntry, seed: u64) -> Resu
         }
         _ => return Err("a laser has either a model or a scan".to_owned()),
     };
-    take_name(world, &entry.name, Named::Laser(world.lasers.len()))?;
+    world.take_name(&entry.name, Named::Laser(world.lasers.len()))?;
     let noise = Noise::new(seed, &entry.name);
     let publication = publication(entry.topic, entry.frame, entry.rate)?;
     world.lasers.push(Laser::new(
@@ -59,7 +59,7 @@ pub(super) fn add_laser(world: &mut World, entry: LaserEntry, seed: u64) -> Resu
 
 pub(super) fn add_ultrasonic(world: &mut World, entry: UltrasonicEntry, seed: u64) -> Result<(), Reason> {
     let mount = mount(world, entry.on.as_deref(), pose(numbers(entry.xyz), angles(entry.rpy)))?;
-    take_name(world, &entry.name, Named::Ultrasonic(world.ultrasonics.len()))?;
+    world.take_name(&entry.name, Named::Ultrasonic(world.ultrasonics.len()))?;
     let usual = UltrasonicFigures::default();
     let figures = UltrasonicFigures {
         half_angle: entry.half_angle.map_or(usual.half_angle, |angle| angle.0),
@@ -98,7 +98,7 @@ pub(super) fn add_camera(world: &mut World, entry: CameraEntry, seed: u64) -> Re
         }
         _ => return Err("a camera has either a kind or an image".to_owned()),
     };
-    take_name(world, &entry.name, Named::Camera(world.cameras.len()))?;
+    world.take_name(&entry.name, Named::Camera(world.cameras.len()))?;
     let noise = Noise::new(seed, &entry.name);
     world.cameras.push(Camera {
         name: entry.name,

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use nalgebra::Isometry3;
 
+use super::importer::{Counts, Importer};
 use super::noise::CourseNoise;
 use super::shapes::{Shape, is_part, rounded};
 use super::values::{Placement, number};
-use super::{Counts, Importer};
 use crate::geometry::Geometry;
 use crate::limits::SMALLEST;
 use crate::sensors::range::UltrasonicFigures;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nalgebra::{UnitQuaternion, Vector3};
 
-use super::Importer;
+use super::importer::Importer;
 use super::values::{Placement, color, triples};
 use crate::geometry::{Geometry, Mesh};
 use crate::limits::{LARGEST, MAX_CORNERS, SMALLEST};

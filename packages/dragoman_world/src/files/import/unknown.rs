@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dragoman_text::{excerpt, nearest};
 use dragoman_urdf::xml::Element;
 
-use super::Importer;
+use super::importer::Importer;
 use super::scene::is_known;
 use super::shapes::is_part;
 

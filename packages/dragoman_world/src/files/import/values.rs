@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Matrix3, Rotation3};
 
-use super::Importer;
+use super::importer::Importer;
 use crate::geometry::pose;
 use crate::limits::{LARGEST, LARGEST_ANGLE};
 use dragoman_urdf::xml::Element;
