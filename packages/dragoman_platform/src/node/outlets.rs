@@ -19,6 +19,8 @@ pub(super) struct Outlets {
     head_position: Publisher<Float64>,
     head_velocity: Publisher<Float64>,
     can: Publisher<CanMessage>,
+    /// The last commanded angle of the head, rad.
+    pub(super) head_angle: f64,
 }
 
 impl Outlets {
@@ -31,6 +33,7 @@ impl Outlets {
             head_position: node.create_publisher("head/position", qos())?,
             head_velocity: node.create_publisher("head/velocity", qos())?,
             can: node.create_publisher("can/sent", qos().keep_last(100))?,
+            head_angle: 0.0,
         })
     }
 
@@ -41,6 +44,13 @@ impl Outlets {
     /// Commands the camera in its own syntax.
     pub(super) fn move_camera(&self, position: String) -> Result<(), Refused> {
         send(&self.pan_tilt, &Text { data: checked(position)? }, "pan-tilt camera")
+    }
+
+    /// Turns the head to an angle, rad.
+    pub(super) fn turn_head(&mut self, angle: f64) -> Result<(), Refused> {
+        send(&self.head_position, &Float64 { data: finite(angle)? }, "head")?;
+        self.head_angle = angle;
+        Ok(())
     }
 
     /// Turns the head at a velocity, rad/s.
@@ -61,13 +71,6 @@ impl State {
             return Err(Refused(format!("there is no sound file {}", path.display())));
         }
         send(&self.outlets.sound, &Text { data: path.to_string_lossy().into_owned() }, "sound")
-    }
-
-    /// Turns the head to an angle, rad.
-    pub(super) fn turn_head(&mut self, angle: f64) -> Result<(), Refused> {
-        send(&self.outlets.head_position, &Float64 { data: finite(angle)? }, "head")?;
-        self.head_angle = angle;
-        Ok(())
     }
 }
 

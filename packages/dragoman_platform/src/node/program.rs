@@ -47,7 +47,7 @@ impl State {
             Effect::SetOutputs(_) => Ok(()),
             Effect::Speak(text) => self.outlets.speak(text),
             Effect::Play(name) => self.play(&name),
-            Effect::TurnHead(angle) => self.turn_head(angle),
+            Effect::TurnHead(angle) => self.outlets.turn_head(angle),
             Effect::MoveCamera(position) => self.outlets.move_camera(position),
             Effect::Grab { file_name, scan, image, .. } => {
                 let name = plain_file_name(&file_name)?;

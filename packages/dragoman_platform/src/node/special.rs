@@ -40,7 +40,7 @@ fn serve_outlets(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
         tasks,
         shared,
         "set_pos_head_drive",
-        |state, request| state.turn_head(request.angle),
+        |state, request| state.outlets.turn_head(request.angle),
     )?;
     serve_order::<PlatformSetHeadVelocity::Service>(tasks, shared, "set_vel_head_drive", |state, request| {
         state.outlets.turn_head_at(request.velocity)

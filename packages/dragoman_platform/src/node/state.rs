@@ -75,8 +75,6 @@ pub(super) struct State {
     pub(super) outlets: Outlets,
     /// The recording in progress.
     pub(super) recorder: Option<Recorder>,
-    /// The last commanded angle of the head, rad.
-    pub(super) head_angle: f64,
     pub(super) base: Base,
     base_timeout: Duration,
     start: Instant,
@@ -119,7 +117,6 @@ impl Shared {
             can: Can::default(),
             outlets: Outlets::new(node)?,
             recorder: None,
-            head_angle: 0.0,
             base: Base::default(),
             base_timeout: values.base_timeout,
             parameters,

@@ -51,7 +51,7 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
         blind: status.blind,
         siren: state.flag("SirenEnabled"),
         flash_light: state.flag("FlashlightEnabled"),
-        head_angle: state.head_angle,
+        head_angle: state.outlets.head_angle,
         ultrasonic: state.inputs.ultrasonics.distances(state.platform.ultrasonics()),
         ..Default::default()
     };
