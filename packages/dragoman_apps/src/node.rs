@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dragoman_geometry::{Pose, Twist, yaw};
+use dragoman_geometry::{Pose, Twist};
 use dragoman_ros::arbotix_msgs::srv::{Relax, SetSpeed};
 use dragoman_ros::geometry_msgs::msg::Twist as Velocity;
 use dragoman_ros::kobuki_ros_interfaces::msg::SensorState;
@@ -17,7 +17,7 @@ use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{Empty, Float64, String as Text};
 use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::{NodeError, NodeTasks};
-use dragoman_ros::{Client, Context, Node, Publisher, QosProfile, WrappedServiceTypeSupport};
+use dragoman_ros::{Client, Context, Node, Publisher, QosProfile, WrappedServiceTypeSupport, poses};
 use tokio::sync::Notify;
 
 pub use image::ImageError;
@@ -119,9 +119,7 @@ pub async fn run(
 fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>) -> Result<(), AppError> {
     let inbox = Arc::clone(shared);
     tasks.subscribe("/odom", QosProfile::default().keep_last(1), move |message: Odometry| {
-        let pose = message.pose.pose;
-        let q = pose.orientation;
-        let pose = Pose::new(pose.position.x, pose.position.y, yaw([q.x, q.y, q.z, q.w]));
+        let pose = poses::planar(&message.pose.pose);
         if pose.is_finite() {
             inbox.inbox().odometry = Some(Stamped { at: inbox.now(), value: pose });
             inbox.came.notify_one();

@@ -28,7 +28,7 @@ use dragoman_ros::naming::find_joint;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
-    sensor_msgs, std_srvs,
+    sensor_msgs, std_srvs, times,
 };
 use futures::channel::oneshot;
 
@@ -481,10 +481,10 @@ impl Arm {
 
     /// The present ROS time.
     fn now(&self) -> Duration {
-        self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default()
+        times::now(&self.clock)
     }
 
     fn stamp(&self) -> builtin_interfaces::msg::Time {
-        Clock::to_builtin_time(&self.now())
+        times::stamp(&self.clock)
     }
 }

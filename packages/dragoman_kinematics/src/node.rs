@@ -33,12 +33,12 @@ use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
-    parameters, sensor_msgs, std_msgs,
+    parameters, poses, sensor_msgs, std_msgs, times,
 };
 use dragoman_time::{now, since};
 use futures::StreamExt;
 use futures::channel::oneshot;
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::Vector3;
 
 use crate::motion::{CommandMode, ConfigError, Event, MotionConfig, Pipeline, Status, Step};
 use crate::{Model, ModelError, Robot};
@@ -305,9 +305,9 @@ impl Mover {
             if let Some(links) = &mut self.links {
                 report(links.publish(&self.joint_names, &measured, &measured_at.stamp), "tf");
             }
-            let pose = geometry_msgs::msg::PoseStamped { header: measured_at, pose: pose_message(&pose) };
+            let pose = geometry_msgs::msg::PoseStamped { header: measured_at, pose: poses::pose(&pose) };
             let setpoint =
-                geometry_msgs::msg::PoseStamped { header: header.clone(), pose: pose_message(&setpoint) };
+                geometry_msgs::msg::PoseStamped { header: header.clone(), pose: poses::pose(&setpoint) };
             report(self.pose.publish(&pose), "pose");
             report(self.setpoint.publish(&setpoint), "setpoint");
         }
@@ -459,8 +459,7 @@ impl Mover {
     }
 
     fn stamp(&self) -> builtin_interfaces::msg::Time {
-        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
-        Clock::to_builtin_time(&now.unwrap_or_default())
+        times::stamp(&self.clock)
     }
 }
 
@@ -472,13 +471,5 @@ fn is_news(before: &Status, after: &Status) -> bool {
 fn report(result: Result<(), dragoman_ros::Error>, topic: &str) {
     if let Err(error) = result {
         tracing::warn!(%error, topic, "a message could not be published");
-    }
-}
-
-fn pose_message(pose: &Isometry3<f64>) -> geometry_msgs::msg::Pose {
-    let (p, q) = (pose.translation.vector, pose.rotation);
-    geometry_msgs::msg::Pose {
-        position: geometry_msgs::msg::Point { x: p.x, y: p.y, z: p.z },
-        orientation: geometry_msgs::msg::Quaternion { x: q.i, y: q.j, z: q.k, w: q.w },
     }
 }

@@ -25,6 +25,7 @@
 //! | `qos_overrides` | quality of service overrides, as in rclcpp |
 //! | `rcl` | what r2r lacks, with feature `r2r` |
 //! | [`output`] | standard output, whose reader may go away |
+//! | [`poses`] | positions, rotations and transforms as messages, and back |
 //! | [`raw`] | serialized messages of any type |
 //! | `remapping` | remapping rules of the command line |
 //! | [`response`] | responses that say whether a request succeeded |
@@ -33,6 +34,7 @@
 //! | [`signals`] | SIGINT, SIGTERM and SIGHUP, and the end of standard output |
 //! | [`startup`] | a context for programs with their own options |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |
+//! | [`times`] | the time of a node's clock, times and durations of messages |
 //! | [`velocity`] | velocity commands with and without a header |
 //!
 //! Read `embedded/mod.rs` next.
@@ -78,6 +80,8 @@ pub mod naming;
 pub mod output;
 pub mod parameters;
 #[cfg(not(feature = "r2r-doc-only"))]
+pub mod poses;
+#[cfg(not(feature = "r2r-doc-only"))]
 pub mod process;
 mod qos_overrides;
 pub mod raw;
@@ -90,4 +94,5 @@ pub mod signals;
 pub mod startup;
 pub mod supervision;
 pub mod tasks;
+pub mod times;
 pub mod velocity;

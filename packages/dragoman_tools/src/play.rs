@@ -374,7 +374,7 @@ impl Pace {
     fn recorded(&self, now: Instant) -> Time {
         let since = now.saturating_duration_since(self.begin).mul_f64(self.rate);
         let time = Duration::from_nanos(self.first) + since;
-        Time { sec: i32::try_from(time.as_secs()).unwrap_or(i32::MAX), nanosec: time.subsec_nanos() }
+        dragoman_ros::Clock::to_builtin_time(&time)
     }
 }
 

@@ -214,7 +214,7 @@ impl Stamps {
     fn now(&self, pace: &Pace) -> Time {
         let time = match &self.clock {
             None => pace.time(),
-            Some(clock) => clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default(),
+            Some(clock) => dragoman_ros::times::now(clock),
         };
         Clock::to_builtin_time(&time)
     }

@@ -13,13 +13,13 @@
 pub mod parameters;
 mod report;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_io::serial::{Connection, Line, NoPort, REOPEN_TIME, SerialDriver, lifecycle};
 use dragoman_ros::diagnostics::Refusals;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, sensor_msgs, std_msgs};
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, sensor_msgs, std_msgs, times};
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
@@ -239,8 +239,7 @@ impl Topics {
     /// The joints that were measured in the last cycle.
     fn joint_state(&self, state: &State) -> sensor_msgs::msg::JointState {
         let mut message = sensor_msgs::msg::JointState::default();
-        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
-        message.header.stamp = Clock::to_builtin_time(&now);
+        message.header.stamp = times::stamp(&self.clock);
         for joint in &state.joints {
             let Some(motion) = &joint.motion else { continue };
             message.name.push(joint.name.clone());

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dragoman_ros::builtin_interfaces;
 use dragoman_ros::control_msgs::action::FollowJointTrajectory::{
     Action, Feedback, Goal, Result as ActionResult,
 };
@@ -9,8 +10,8 @@ use dragoman_ros::control_msgs::msg::JointTolerance;
 use dragoman_ros::fields::set_point_index;
 use dragoman_ros::naming::find_joint;
 use dragoman_ros::tasks::{self, NodeTasks, Outcome};
+use dragoman_ros::times::Seconds;
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
-use dragoman_ros::{Clock, builtin_interfaces};
 use futures::future::{Either, select};
 
 use super::parameters::ArmParameters;
@@ -136,7 +137,7 @@ fn plan(arm: &SharedArm, goal: &Goal, defaults: Defaults) -> Result<Planned, Str
     let tolerances = Tolerances {
         path: tolerances(&goal.path_tolerance, &arm.names, defaults.path)?,
         goal: tolerances(&goal.goal_tolerance, &arm.names, defaults.goal)?,
-        goal_time: match duration(&goal.goal_time_tolerance) {
+        goal_time: match goal.goal_time_tolerance.seconds() {
             0.0 => defaults.goal_time,
             time if time < 0.0 => 0.0,
             time => time,
@@ -175,13 +176,13 @@ fn points(trajectory: &JointTrajectory, order: &[usize], since: f64) -> Result<V
     if trajectory.points.is_empty() {
         return Err("the trajectory has no points".to_owned());
     }
-    let is_left = |point: &&JointTrajectoryPoint| since == 0.0 || duration(&point.time_from_start) > since;
+    let is_left = |point: &&JointTrajectoryPoint| since == 0.0 || point.time_from_start.seconds() > since;
     let left: Vec<Point> = trajectory
         .points
         .iter()
         .filter(is_left)
         .map(|point| Point {
-            time: duration(&point.time_from_start) - since,
+            time: point.time_from_start.seconds() - since,
             position: reorder(&point.positions, order),
             velocity: reorder(&point.velocities, order),
             acceleration: reorder(&point.accelerations, order),
@@ -225,16 +226,12 @@ fn tolerances(
     Ok((0..names.len()).map(of_joint).collect())
 }
 
-fn duration(duration: &builtin_interfaces::msg::Duration) -> f64 {
-    f64::from(duration.sec) + f64::from(duration.nanosec) * 1e-9
-}
-
 /// Seconds since `stamp`; 0 for the stamp 0, which means now.
 fn seconds_since(stamp: &builtin_interfaces::msg::Time, now: Duration) -> f64 {
     if stamp.sec == 0 && stamp.nanosec == 0 {
         return 0.0;
     }
-    now.as_secs_f64() - (f64::from(stamp.sec) + f64::from(stamp.nanosec) * 1e-9)
+    now.as_secs_f64() - stamp.seconds()
 }
 
 impl super::Arm {
@@ -257,7 +254,7 @@ impl super::Arm {
             ..Default::default()
         };
         set_point_index(&mut feedback, point.passed + point.next);
-        feedback.header.stamp = Clock::to_builtin_time(&self.now());
+        feedback.header.stamp = self.stamp();
         feedback
     }
 }

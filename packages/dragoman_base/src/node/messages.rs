@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use dragoman_geometry::Twist;
 use dragoman_ros::builtin_interfaces::msg::Time;
-use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
+use dragoman_ros::poses;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
 use dragoman_ros::std_msgs::msg::{Int16MultiArray, String as Text};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 
-use super::motion::quaternion;
 use crate::kobuki::driver::{Battery, Identity, PowerEvent, Sensors, Side, Wheel};
 use crate::kobuki::wire::{
     BaseControl, Charging, ControllerGains, CoreSensors, DigitalInputs, DockIr, RawGyro,
@@ -40,14 +39,8 @@ const LITHIUM_ION: u8 = BatteryState::POWER_SUPPLY_TECHNOLOGY_LION as u8;
 /// The transforms from the base's frame, which is on the ground, to those of the sensors; the same as in
 /// `urdf/turtlebot2_widowx.urdf`.
 pub(super) fn sensor_places(stamp: &Time, base_frame: &str) -> TFMessage {
-    let link = |parent: &str, child: &str, [x, y, z]: [f64; 3]| {
-        let mut link = TransformStamped { child_frame_id: child.to_owned(), ..Default::default() };
-        link.header.stamp = stamp.clone();
-        link.header.frame_id = parent.to_owned();
-        let translation = &mut link.transform.translation;
-        (translation.x, translation.y, translation.z) = (x, y, z);
-        link.transform.rotation = quaternion(0.0);
-        link
+    let link = |parent: &str, child: &str, place: [f64; 3]| {
+        poses::transform(stamp, parent, child, &(place, [0.0, 0.0, 0.0, 1.0]))
     };
     let sensors = [link(BODY_FRAME, GYRO_FRAME, GYRO_PLACE), link(BODY_FRAME, DOCK_IR_FRAME, DOCK_IR_PLACE)];
     // Who calls the base itself `base_link` has no frame on the ground.
@@ -98,7 +91,7 @@ pub(super) fn imu(stamp: Time, heading: f64, rate: f64) -> Imu {
     let mut imu = Imu::default();
     imu.header.stamp = stamp;
     imu.header.frame_id = GYRO_FRAME.to_owned();
-    imu.orientation = quaternion(heading);
+    imu.orientation = poses::turn(heading);
     imu.orientation_covariance = diagonal([UNKNOWN, UNKNOWN, HEADING_VARIANCE]);
     imu.angular_velocity.z = rate;
     imu.angular_velocity_covariance = diagonal([UNKNOWN, UNKNOWN, HEADING_VARIANCE]);

@@ -1,15 +1,15 @@
 //! Interfaces of every base: velocity commands, odometry with its transform, wheel joints, the services of Player's
 //! position2d.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_geometry::limits::Limits;
-use dragoman_geometry::{Pose, Twist, rotation_about_z};
+use dragoman_geometry::{Pose, Twist};
 use dragoman_io::serial::Line;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
-use dragoman_ros::geometry_msgs::msg::{Quaternion, TransformStamped, Twist as TwistMessage};
+use dragoman_ros::geometry_msgs::msg::Twist as TwistMessage;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::{ParameterSet, Parameters};
 use dragoman_ros::sensor_msgs::msg::JointState;
@@ -17,7 +17,7 @@ use dragoman_ros::shared::Switch;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile, velocity};
+use dragoman_ros::{Clock, Node, Publisher, QosProfile, poses, times, velocity};
 use futures::StreamExt;
 
 use super::parameters::BaseParameters;
@@ -160,12 +160,12 @@ impl MotionTopics {
 
     /// The present time.
     pub(super) fn now(&self) -> Duration {
-        self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default()
+        times::now(&self.clock)
     }
 
     /// The same as a stamp.
     pub(super) fn stamp(&self) -> Time {
-        Clock::to_builtin_time(&self.now())
+        times::stamp(&self.clock)
     }
 
     /// Publishes whether the motors are on, if that has changed; while the driver is locked, so that the newest comes last.
@@ -175,23 +175,14 @@ impl MotionTopics {
 
     /// Publishes the motion measured at `stamp`.
     pub(super) fn publish(&self, stamp: &Time, motion: &Motion) -> dragoman_ros::Result<()> {
-        let orientation = quaternion(motion.pose.heading);
         if let Some(transform) = &self.transform {
-            let mut message =
-                TransformStamped { child_frame_id: self.base_frame.clone(), ..Default::default() };
-            message.header.stamp = stamp.clone();
-            message.header.frame_id.clone_from(&self.odom_frame);
-            message.transform.translation.x = motion.pose.x;
-            message.transform.translation.y = motion.pose.y;
-            message.transform.rotation = orientation.clone();
+            let message = poses::transform(stamp, &self.odom_frame, &self.base_frame, &motion.pose);
             transform.publish(&TFMessage { transforms: vec![message] })?;
         }
         let mut odometry = Odometry { child_frame_id: self.base_frame.clone(), ..Default::default() };
         odometry.header.stamp = stamp.clone();
         odometry.header.frame_id.clone_from(&self.odom_frame);
-        odometry.pose.pose.position.x = motion.pose.x;
-        odometry.pose.pose.position.y = motion.pose.y;
-        odometry.pose.pose.orientation = orientation;
+        odometry.pose.pose = poses::pose(&motion.pose);
         odometry.pose.covariance = motion.pose_covariance.to_vec();
         odometry.twist.twist.linear.x = motion.twist.linear;
         odometry.twist.twist.angular.z = motion.twist.angular;
@@ -220,10 +211,4 @@ pub(super) fn log_motors(on: bool) {
 /// Logs that commands have ended.
 pub(super) fn log_expired() {
     tracing::warn!("velocity commands ended; the base is stopped");
-}
-
-/// A rotation about z, rad.
-pub(super) fn quaternion(heading: f64) -> Quaternion {
-    let [x, y, z, w] = rotation_about_z(heading);
-    Quaternion { x, y, z, w }
 }

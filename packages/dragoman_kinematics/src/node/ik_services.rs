@@ -12,11 +12,11 @@ use dragoman_ros::moveit_msgs::msg::{
 use dragoman_ros::moveit_msgs::srv::{GetPositionFK, GetPositionIK};
 use dragoman_ros::naming::find_joint;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Result, builtin_interfaces, geometry_msgs, sensor_msgs};
+use dragoman_ros::times::Seconds;
+use dragoman_ros::{Result, builtin_interfaces, geometry_msgs, poses, sensor_msgs};
 use dragoman_time::{Work, WorkClock};
 use nalgebra::{Isometry3, Vector3};
 
-use super::pose_message;
 use super::services::raw_pose;
 use super::surroundings::Surroundings;
 use super::work::beside;
@@ -149,7 +149,7 @@ impl Solver {
         let to_frame = self.robot.link_pose(frame, &q).inverse();
         let posed = links.into_iter().map(|link| {
             let mut stamped = geometry_msgs::msg::PoseStamped {
-                pose: pose_message(&(to_frame * self.robot.link_pose(link, &q))),
+                pose: poses::pose(&(to_frame * self.robot.link_pose(link, &q))),
                 ..Default::default()
             };
             stamped.header.frame_id.clone_from(&frame.name);
@@ -366,7 +366,7 @@ impl Solver {
 /// The limits of the search for a request's timeout; the solver's own if it is zero or negative.
 fn limits(timeout: &builtin_interfaces::msg::Duration) -> IkOptions {
     let own = IkOptions::default();
-    let seconds = f64::from(timeout.sec) + f64::from(timeout.nanosec) * 1e-9;
+    let seconds = timeout.seconds();
     if timeout.sec < 0 || seconds == 0.0 {
         return own;
     }

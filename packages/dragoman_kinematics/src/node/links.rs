@@ -1,11 +1,9 @@
 //! Poses of the arm's links, on `tf` and `tf_static` in its namespace: frames of several robots have the same names.
 
-use std::sync::PoisonError;
-
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::shared::listened;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile};
+use dragoman_ros::{Node, Publisher, QosProfile, times};
 
 use super::latched;
 use super::state::stamped;
@@ -38,8 +36,7 @@ impl Links {
         let moving = node.create_publisher("tf", QosProfile::default().keep_last(100))?;
         let fixed = node.create_publisher("tf_static", latched())?;
         let clock = node.get_ros_clock();
-        let now = clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
-        let stamp = Clock::to_builtin_time(&now);
+        let stamp = times::stamp(&clock);
         let transforms = tree.fixed().map(|transform| stamped(&transform, &stamp, "")).collect();
         fixed.publish(&TFMessage { transforms })?;
         Ok(Some(Self { tree, moving, _fixed: fixed }))

@@ -11,6 +11,7 @@ use dragoman_ros::dragoman_msgs::srv::PlanToPose;
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::moveit_msgs::msg::MoveItErrorCodes;
 use dragoman_ros::nav_msgs;
+use dragoman_ros::poses;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::ColorRGBA;
 use dragoman_ros::std_srvs::srv::Trigger;
@@ -23,7 +24,7 @@ use nalgebra::Isometry3;
 use super::ik_services::{Failure, bad_constraint};
 use super::surroundings::{Surroundings, isometry};
 use super::work::beside;
-use super::{Mover, latched, lock, moveit, pose_message, report};
+use super::{Mover, latched, lock, moveit, report};
 use crate::motion::MotionConfig;
 use crate::planning::{Checker, PlanOptions, PlanningError, Trajectory, line, plan_while, time};
 use crate::{FreeRotation, GoalMask, IkOptions, Robot};
@@ -335,7 +336,7 @@ fn path(
     path.header.frame_id = robot.model().base_link().to_owned();
     let poses = trajectory.points.iter().map(|point| PoseStamped {
         header: path.header.clone(),
-        pose: pose_message(&robot.forward(&point.positions)),
+        pose: poses::pose(&robot.forward(&point.positions)),
     });
     path.poses = poses.collect();
     path

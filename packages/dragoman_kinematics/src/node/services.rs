@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dragoman_ros::poses::Placement;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Client, QosProfile, Result, dragoman_msgs::srv, geometry_msgs, std_srvs::srv::Trigger};
 
@@ -181,6 +182,6 @@ fn axis(number: u8) -> Option<Axis> {
 }
 
 pub(super) fn raw_pose(pose: &geometry_msgs::msg::Pose) -> RawPose {
-    let (p, q) = (&pose.position, &pose.orientation);
-    RawPose { position: [p.x, p.y, p.z], quaternion: [q.x, q.y, q.z, q.w] }
+    let (position, quaternion) = pose.parts();
+    RawPose { position, quaternion }
 }

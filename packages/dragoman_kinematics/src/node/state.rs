@@ -15,7 +15,7 @@ use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, parameters, std_msgs};
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, parameters, poses, std_msgs, times};
 use dragoman_time::{now, since};
 
 use super::{PublishParameters, WARNING_PERIOD, latched};
@@ -222,8 +222,7 @@ impl Robot {
             }
             let publisher = node.create_publisher("/tf_static", latched())?;
             let clock = node.get_ros_clock();
-            let now = clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
-            let stamp = Clock::to_builtin_time(&now);
+            let stamp = times::stamp(&clock);
             let standing = if is_moved { Vec::new() } else { tree.moving(|_| Some(0.0)) };
             let all =
                 tree.fixed().chain(standing).map(|transform| stamped(&transform, &stamp, &prefix)).collect();
@@ -345,14 +344,6 @@ impl Robot {
 }
 
 pub(super) fn stamped(transform: &Transform, stamp: &Time, prefix: &str) -> TransformStamped {
-    let mut message =
-        TransformStamped { child_frame_id: format!("{prefix}{}", transform.child), ..Default::default() };
-    message.header.stamp = stamp.clone();
-    message.header.frame_id = format!("{prefix}{}", transform.parent);
-    let ([x, y, z], [i, j, k, w]): ([f64; 3], [f64; 4]) =
-        (transform.pose.translation.vector.into(), transform.pose.rotation.coords.into());
-    let (translation, rotation) = (&mut message.transform.translation, &mut message.transform.rotation);
-    (translation.x, translation.y, translation.z) = (x, y, z);
-    (rotation.x, rotation.y, rotation.z, rotation.w) = (i, j, k, w);
-    message
+    let (parent, child) = (format!("{prefix}{}", transform.parent), format!("{prefix}{}", transform.child));
+    poses::transform(stamp, parent, child, &transform.pose)
 }

@@ -4,14 +4,15 @@
 use std::time::Duration;
 
 use dragoman_geometry::{Point, Pose, Segment, compose, position, relative};
-use dragoman_neobotix::messages::{heading, quaternion};
 use dragoman_ros::builtin_interfaces;
 use dragoman_ros::fields::{
     following_error, following_feedback, navigation_error, set_unknown_tracking_errors,
 };
 use dragoman_ros::geometry_msgs::msg::{Pose as PoseMessage, PoseStamped};
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
+use dragoman_ros::poses::{self, Placement};
 use dragoman_ros::tasks::{Goal, NodeTasks, Outcome};
+use dragoman_ros::times;
 use futures::FutureExt;
 
 use super::state::{Refused, Shared, State};
@@ -60,8 +61,8 @@ async fn navigate(shared: Shared, goal: Goal<NavigateToPose::Action>) -> Outcome
     let ended = pursue(&shared, &goal, begun, |journey| {
         let speed = journey.cruise.max(STANDING);
         let mut feedback = NavigateToPose::Feedback {
-            navigation_time: duration(dragoman_time::since(start)),
-            estimated_time_remaining: duration(Duration::from_secs_f64(journey.remaining / speed)),
+            navigation_time: times::duration(dragoman_time::since(start)),
+            estimated_time_remaining: times::duration(Duration::from_secs_f64(journey.remaining / speed)),
             number_of_recoveries: i16::try_from(journey.replans).unwrap_or(i16::MAX),
             distance_remaining: journey.remaining as f32,
             current_pose: current_pose(&journey),
@@ -203,7 +204,7 @@ fn journey(state: &State) -> Journey {
 }
 
 fn current_pose(journey: &Journey) -> PoseStamped {
-    let mut pose = PoseStamped { pose: message(journey.pose), ..Default::default() };
+    let mut pose = PoseStamped { pose: poses::pose(&journey.pose), ..Default::default() };
     pose.header.stamp = journey.stamp.clone();
     pose.header.frame_id.clone_from(&journey.map_frame);
     pose
@@ -256,28 +257,16 @@ pub(super) fn in_map(state: &State, frame: &str, pose: &PoseMessage) -> Result<P
 }
 
 fn planar(pose: &PoseMessage) -> Result<Pose, Refused> {
-    let (place, turn) = (&pose.position, &pose.orientation);
-    let length = [turn.x, turn.y, turn.z, turn.w].map(|part| part * part).iter().sum::<f64>().sqrt();
-    if [place.x, place.y, place.z].iter().any(|value| !value.is_finite()) {
+    let (position, rotation) = pose.parts();
+    let length = rotation.map(|part| part * part).iter().sum::<f64>().sqrt();
+    if position.iter().any(|value| !value.is_finite()) {
         return Err(Refused("a value is not finite".to_owned()));
     }
     // Also false for NaN.
     if !((1.0 - UNIT)..=(1.0 + UNIT)).contains(&length) {
         return Err(Refused("an orientation is not a unit quaternion".to_owned()));
     }
-    Ok(Pose::new(place.x, place.y, heading(turn)))
-}
-
-fn message(pose: Pose) -> PoseMessage {
-    let mut message = PoseMessage::default();
-    (message.position.x, message.position.y) = (pose.x, pose.y);
-    message.orientation = quaternion(pose.heading);
-    message
-}
-
-fn duration(time: Duration) -> builtin_interfaces::msg::Duration {
-    let sec = i32::try_from(time.as_secs()).unwrap_or(i32::MAX);
-    builtin_interfaces::msg::Duration { sec, nanosec: time.subsec_nanos() }
+    Ok(poses::planar(pose))
 }
 
 /// Removes points on the straight line between others (Douglas and Peucker).
@@ -326,7 +315,7 @@ mod tests {
 
     #[test]
     fn orientations_are_rotations() {
-        let mut pose = message(Pose::new(1.0, 2.0, -3.0));
+        let mut pose = poses::pose(&Pose::new(1.0, 2.0, -3.0));
         let read = planar(&pose).unwrap();
         assert!((read.heading + 3.0).abs() < 1e-12 && (read.x, read.y) == (1.0, 2.0));
         pose.orientation.w = f64::NAN;
@@ -334,7 +323,7 @@ mod tests {
         pose.orientation = Default::default();
         (pose.orientation.w, pose.orientation.z) = (0.0, 0.0);
         assert_eq!(planar(&pose).unwrap_err().0, "an orientation is not a unit quaternion");
-        let mut pose = message(Pose::ORIGIN);
+        let mut pose = poses::pose(&Pose::ORIGIN);
         pose.position.z = f64::INFINITY;
         assert_eq!(planar(&pose).unwrap_err().0, "a value is not finite");
     }

@@ -12,7 +12,7 @@ use dragoman_ros::shared::{SharedPublisher, listened};
 use dragoman_ros::std_msgs::msg::Bool;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Context, Publisher, QosProfile, WrappedTypesupport};
+use dragoman_ros::{Context, Publisher, QosProfile, WrappedTypesupport, poses};
 use dragoman_time::{Work, off_thread};
 
 use super::laser::Laser;
@@ -51,7 +51,7 @@ pub(super) fn serve(
             frames.rename_odometry(&mut own);
             if origin != Pose::ORIGIN {
                 (own.pose.pose.position.x, own.pose.pose.position.y) = (published.x, published.y);
-                own.pose.pose.orientation = messages::quaternion(published.heading);
+                own.pose.pose.orientation = poses::turn(published.heading);
             }
             own
         });
@@ -225,8 +225,8 @@ impl Frames {
         if listened(tf) {
             let stamp = &message.header.stamp;
             let transforms = vec![
-                messages::transform(stamp, odom, base, pose),
-                messages::transform(stamp, base, laser, self.laser),
+                poses::transform(stamp, odom, base, &pose),
+                poses::transform(stamp, base, laser, &self.laser),
             ];
             topics::report(tf.publish(&TFMessage { transforms }));
         }
@@ -240,8 +240,7 @@ pub(super) fn planar_twist(twist: &TwistMessage) -> Twist {
 
 /// Planar pose of the odometry; `None` if it is not finite.
 fn planar(odometry: &Odometry) -> Option<Pose> {
-    let (position, turn) = (&odometry.pose.pose.position, &odometry.pose.pose.orientation);
-    Some(Pose::new(position.x, position.y, messages::heading(turn))).filter(Pose::is_finite)
+    Some(poses::planar(&odometry.pose.pose)).filter(Pose::is_finite)
 }
 
 /// The points hit, in the platform's frame.
@@ -282,7 +281,7 @@ mod tests {
     #[test]
     fn odometry_has_to_be_finite() {
         let mut odometry = Odometry::default();
-        odometry.pose.pose.orientation = messages::quaternion(1.0);
+        odometry.pose.pose.orientation = poses::turn(1.0);
         assert!((planar(&odometry).unwrap().heading - 1.0).abs() < 1e-12);
         odometry.pose.pose.position.x = f64::NAN;
         assert_eq!(planar(&odometry), None);

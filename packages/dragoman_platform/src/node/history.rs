@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use dragoman_geometry::Pose;
 use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::times::Seconds;
 
 /// Maximum number of poses: 2 s at 50 Hz.
 const MOST: usize = 100;
@@ -20,21 +21,17 @@ impl History {
         if self.0.len() == MOST {
             self.0.pop_front();
         }
-        self.0.push_back((seconds(now), pose));
+        self.0.push_back((now.seconds(), pose));
     }
 
     /// The pose at this time; the last one for a time that is unknown, e.g. of another clock.
     pub(super) fn at(&self, stamp: &Time) -> Option<Pose> {
-        let wanted = seconds(stamp);
+        let wanted = stamp.seconds();
         let away = |(time, _): &&(f64, Pose)| (time - wanted).abs();
         let nearest = self.0.iter().min_by(|a, b| away(a).total_cmp(&away(b)));
         let near = nearest.filter(|one| away(one) <= NEAR);
         near.or(self.0.back()).map(|(_, pose)| *pose)
     }
-}
-
-fn seconds(time: &Time) -> f64 {
-    f64::from(time.sec) + f64::from(time.nanosec) * 1e-9
 }
 
 #[cfg(test)]

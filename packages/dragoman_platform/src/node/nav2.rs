@@ -4,11 +4,10 @@
 use std::time::Duration;
 
 use dragoman_geometry::{Point, Pose, Segment, heading, position};
-use dragoman_neobotix::messages::quaternion;
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{ActionClient, GoalStatus, Node, WrappedActionTypeSupport};
+use dragoman_ros::{ActionClient, GoalStatus, Node, WrappedActionTypeSupport, poses};
 use futures::future::{Either, select};
 
 use super::state::{Shared, State};
@@ -155,8 +154,7 @@ fn stamped(state: &State, pose: Pose) -> PoseStamped {
     let mut message = PoseStamped::default();
     message.header.stamp = state.stamp();
     message.header.frame_id.clone_from(&state.parameters.read().map_frame);
-    (message.pose.position.x, message.pose.position.y) = (pose.x, pose.y);
-    message.pose.orientation = quaternion(pose.heading);
+    message.pose = poses::pose(&pose);
     message
 }
 

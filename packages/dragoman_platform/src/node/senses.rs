@@ -5,14 +5,13 @@ use std::time::{Duration, Instant};
 
 use dragoman_geometry::{Point, Pose, compose, direction, heading, position, relative};
 use dragoman_neobotix::codes::{ApplicationError, Code};
-use dragoman_neobotix::messages;
 use dragoman_ros::dragoman_msgs::msg::{PlatformBoard, PlatformStatus};
 use dragoman_ros::dragoman_msgs::srv::PlatformRaiseEvent;
 use dragoman_ros::geometry_msgs::msg::PoseArray;
 use dragoman_ros::sensor_msgs::msg::{Imu, NavSatFix};
 use dragoman_ros::std_msgs::msg::{Bool, Float64MultiArray, String as Text, UInt8};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{QosProfile, WrappedTypesupport, parameters};
+use dragoman_ros::{QosProfile, WrappedTypesupport, parameters, poses};
 
 use super::actions::in_map;
 use super::services::serve_order;
@@ -402,7 +401,7 @@ impl State {
             let measured = &imu.linear_acceleration;
             let accelerations = [measured.x, measured.y, measured.z];
             status.acceleration.iter_mut().zip(accelerations).for_each(|(place, value)| *place = value);
-            status.gyro_angle = messages::heading(&imu.orientation);
+            status.gyro_angle = poses::heading(&imu.orientation);
         }
         if let Some(gps) = senses.gps.get() {
             (status.latitude, status.longitude) = (gps.latitude, gps.longitude);

@@ -9,7 +9,7 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
-use dragoman_ros::{Clock, Node};
+use dragoman_ros::{Clock, Node, times};
 use dragoman_time::{now, since};
 use futures::channel::mpsc::Sender;
 
@@ -192,8 +192,7 @@ impl<E: std::error::Error> From<E> for Refused {
 impl State {
     /// The current time for messages.
     pub(super) fn stamp(&self) -> Time {
-        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
-        Clock::to_builtin_time(&clock.get_now().unwrap_or_default())
+        times::stamp(&self.clock)
     }
 
     /// Time since the start.

@@ -15,7 +15,7 @@ use dragoman_ros::shared::{SharedPublisher, Switch, listened};
 use dragoman_ros::std_msgs::msg::{Header, UInt16};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Publisher, QosProfile, Result};
+use dragoman_ros::{Publisher, QosProfile, Result, poses};
 use dragoman_time::{Task, Work, off_thread, spawn};
 
 use super::PlatformParameters;
@@ -145,7 +145,7 @@ impl Topics {
         let base = format!("{}base_footprint", self.frame_prefix);
         let frame = |(number, sensor): (usize, &UltrasonicSettings)| {
             let name = format!("{}ultrasonic_{number}", self.frame_prefix);
-            let mut transform = messages::transform(&stamp, &base, &name, sensor.pose);
+            let mut transform = poses::transform(&stamp, &base, name, &sensor.pose);
             transform.transform.translation.z = sensor.height;
             transform
         };
@@ -229,7 +229,7 @@ impl Topics {
         };
         let origin =
             compose(state.platform.status().pose, relative(state.published_odometry(), Pose::ORIGIN));
-        Some(messages::transform(&state.stamp(), &self.map_frame, &frame, origin))
+        Some(poses::transform(&state.stamp(), &self.map_frame, frame, &origin))
     }
 }
 

@@ -11,13 +11,12 @@ use clap::{Args, ValueEnum};
 use dragoman_kinematics::Robot;
 use dragoman_kinematics::calibration::is_way_allowed;
 use dragoman_kinematics::nalgebra::{Point3, Vector3};
-use dragoman_ros::builtin_interfaces::msg::Duration as DurationMessage;
 use dragoman_ros::control_msgs::action::FollowJointTrajectory;
 use dragoman_ros::geometry_msgs::msg::PointStamped;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
-use dragoman_ros::{ActionClient, Context, GoalStatus, Node, QosProfile, outln};
+use dragoman_ros::{ActionClient, Context, GoalStatus, Node, QosProfile, outln, times};
 use dragoman_time::watch;
 use dragoman_time::{sleep, timeout};
 use futures::StreamExt;
@@ -316,10 +315,7 @@ impl Bench {
             positions: pose.to_vec(),
             velocities: zeros.clone(),
             accelerations: zeros,
-            time_from_start: DurationMessage {
-                sec: i32::try_from(duration.as_secs())?,
-                nanosec: duration.subsec_nanos(),
-            },
+            time_from_start: times::duration(duration),
             ..JointTrajectoryPoint::default()
         };
         let trajectory = JointTrajectory {

@@ -16,10 +16,11 @@ use dragoman_kinematics::{IkOptions, Robot, RobotSettings};
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::msg::MotionStatus;
 use dragoman_ros::dragoman_msgs::srv::{BeginCircle, BeginSinusoid, SetCommandMode, SetViaPoint};
-use dragoman_ros::geometry_msgs::msg::{PointStamped, Pose, PoseStamped, Quaternion};
+use dragoman_ros::geometry_msgs::msg::{PointStamped, PoseStamped};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Client, Context, Node, QosProfile, WrappedServiceTypeSupport, outln};
+use dragoman_ros::times::Seconds;
+use dragoman_ros::{Client, Context, Node, QosProfile, WrappedServiceTypeSupport, outln, poses};
 use dragoman_time::watch;
 use dragoman_time::{sleep, timeout};
 use futures::FutureExt;
@@ -344,7 +345,7 @@ struct Record(Arc<Mutex<(Vec<Sample>, Option<Instant>)>>);
 
 impl Record {
     fn push(&self, stamp: &Time, x: f64, y: f64, z: f64) {
-        let time = f64::from(stamp.sec) + f64::from(stamp.nanosec) * 1e-9;
+        let time = stamp.seconds();
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.0.last().is_none_or(|last| last.time < time)
             && [x, y, z].iter().all(|value| value.is_finite())
@@ -557,11 +558,8 @@ impl Rig {
     async fn rectangle(&mut self) -> Result<()> {
         Self::trigger(&self.clear).await?;
         for (index, min_duration) in Path::TIMES.into_iter().enumerate() {
-            let [x, y, z] = Path::CORNERS.get((index + 1) % 4).copied().unwrap_or_default();
-            let mut pose = Pose::default();
-            (pose.position.x, pose.position.y, pose.position.z) = (x, y, z);
-            let [i, j, k, w] = self.attitude.coords.into();
-            pose.orientation = Quaternion { x: i, y: j, z: k, w };
+            let corner = Path::CORNERS.get((index + 1) % 4).copied().unwrap_or_default();
+            let pose = poses::pose(&(corner, self.attitude.coords.into()));
             let request = SetViaPoint::Request { index: u8::try_from(index)?, pose, min_duration };
             let answer = call(&self.via_point, &request).await?;
             if !answer.success {

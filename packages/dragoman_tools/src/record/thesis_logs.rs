@@ -17,6 +17,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dragoman_ros::poses::Placement;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, geometry_msgs, sensor_msgs, std_msgs};
 use futures::StreamExt;
@@ -86,8 +87,8 @@ fn words(values: &[f64]) -> String {
 }
 
 fn pose_words(pose: &geometry_msgs::msg::Pose) -> String {
-    let (p, q) = (&pose.position, &pose.orientation);
-    words(&[p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+    let (position, quaternion) = pose.parts();
+    words(&position) + &words(&quaternion)
 }
 
 /// The files of an arm being written.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use dragoman_ros::dragoman_msgs::msg::RelayReport;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Client, Clock, Node, QosProfile, Result, ServiceRequest, WrappedServiceTypeSupport};
+use dragoman_ros::{
+    Client, Clock, Node, QosProfile, Result, ServiceRequest, WrappedServiceTypeSupport, times,
+};
 use futures::StreamExt;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
@@ -55,8 +57,7 @@ impl Reports {
     }
 
     fn publish(&self, mut report: RelayReport) {
-        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
-        report.stamp = Clock::to_builtin_time(&now.unwrap_or_default());
+        report.stamp = times::stamp(&self.clock);
         let mut tally = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         tally.requests += 1;
         if report.agree {

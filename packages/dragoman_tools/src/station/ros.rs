@@ -9,7 +9,8 @@ use dragoman_ros::dragoman_msgs::msg::{DriveStatus, MotionEvent, MotionStatus};
 use dragoman_ros::dragoman_msgs::srv::{
     Recalibrate, SetCommandMode, SetGoalPose, SetJointGoal, SetJointViaPoint, SetViaPoint,
 };
-use dragoman_ros::geometry_msgs::msg::{Point, Pose, PoseStamped, Quaternion, TwistStamped, Vector3};
+use dragoman_ros::geometry_msgs::msg::{Pose, PoseStamped, TwistStamped, Vector3};
+use dragoman_ros::poses::{self, Placement};
 use dragoman_ros::sensor_msgs::msg::{JointState, Joy};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::{
@@ -272,13 +273,12 @@ fn other(update: Update) -> Message {
 }
 
 fn message(pose: &ToolPose) -> Pose {
-    let ([x, y, z], [qx, qy, qz, qw]) = (pose.position, pose.quaternion_xyzw);
-    Pose { position: Point { x, y, z }, orientation: Quaternion { x: qx, y: qy, z: qz, w: qw } }
+    poses::pose(&(pose.position, pose.quaternion_xyzw))
 }
 
 fn pose_update(pose: &Pose) -> Update {
-    let (p, q) = (&pose.position, &pose.orientation);
-    Update::Pose(ToolPose { position: [p.x, p.y, p.z], quaternion_xyzw: [q.x, q.y, q.z, q.w] })
+    let (position, quaternion_xyzw) = pose.parts();
+    Update::Pose(ToolPose { position, quaternion_xyzw })
 }
 
 fn motion_update(message: &MotionStatus) -> Option<Update> {

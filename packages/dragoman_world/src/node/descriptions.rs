@@ -4,9 +4,9 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::std_msgs::msg::String as Text;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Publisher, QosProfile};
+use dragoman_ros::{Publisher, QosProfile, poses};
 
-use super::frames::{prefix, stamped};
+use super::frames::prefix;
 use super::{Live, State, WorldNodeError};
 use crate::Object;
 
@@ -39,5 +39,8 @@ fn found(state: &mut State) -> Vec<(String, String)> {
 pub(super) fn transforms(robot: &Object, prefix: &str, stamp: &Time) -> Vec<TransformStamped> {
     let base = format!("{prefix}/base_footprint");
     let links = robot.description().map(|description| description.links.as_slice()).unwrap_or_default();
-    links.iter().map(|(link, pose)| stamped(stamp, &base, format!("{prefix}/{link}"), pose)).collect()
+    links
+        .iter()
+        .map(|(link, pose)| poses::transform(stamp, &base, format!("{prefix}/{link}"), pose))
+        .collect()
 }

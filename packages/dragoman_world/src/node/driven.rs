@@ -6,9 +6,10 @@ use std::time::Duration;
 use dragoman_ros::Result;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
+use dragoman_ros::poses;
 use dragoman_ros::tasks::NodeTasks;
 
-use super::frames::{stamped, world_frame};
+use super::frames::world_frame;
 use super::pace::Pace;
 use super::{Live, State};
 use crate::Worlds;
@@ -85,7 +86,7 @@ impl Driven {
     pub(super) fn transform(&self, pace: &mut Pace, stamp: &Time) -> Option<TransformStamped> {
         let Coupled { robot, frame, .. } = self.coupled.as_ref()?;
         let origin = robot.odometry_origin(pace.worlds()).ok()?;
-        Some(stamped(stamp, frame, self.robot.odometry_frame.clone()?, &origin))
+        Some(poses::transform(stamp, frame, self.robot.odometry_frame.clone()?, &origin))
     }
 }
 

@@ -1,11 +1,8 @@
-//! Names and transforms of the world.
+//! Names of frames.
 
 use std::collections::BTreeMap;
 
-use dragoman_ros::builtin_interfaces::msg::Time;
-use dragoman_ros::geometry_msgs::msg::{Pose, Transform, TransformStamped};
 use dragoman_ros::naming;
-use nalgebra::Isometry3;
 
 use crate::World;
 use crate::{ObjectKind, Worlds};
@@ -48,33 +45,6 @@ pub(super) fn shared(worlds: &Worlds) -> Option<(String, [String; 2])> {
         }
     }
     None
-}
-
-pub(super) fn stamped(stamp: &Time, parent: &str, child: String, pose: &Isometry3<f64>) -> TransformStamped {
-    let mut transform =
-        TransformStamped { child_frame_id: child, transform: transform(pose), ..Default::default() };
-    transform.header.stamp = stamp.clone();
-    parent.clone_into(&mut transform.header.frame_id);
-    transform
-}
-
-fn transform(pose: &Isometry3<f64>) -> Transform {
-    let mut transform = Transform::default();
-    let Pose { position, orientation } = pose_message(pose);
-    let translation = &mut transform.translation;
-    (translation.x, translation.y, translation.z) = (position.x, position.y, position.z);
-    transform.rotation = orientation;
-    transform
-}
-
-pub(super) fn pose_message(pose: &Isometry3<f64>) -> Pose {
-    let mut message = Pose::default();
-    let ([x, y, z], [i, j, k, w]): ([f64; 3], [f64; 4]) =
-        (pose.translation.vector.into(), pose.rotation.coords.into());
-    (message.position.x, message.position.y, message.position.z) = (x, y, z);
-    let orientation = &mut message.orientation;
-    (orientation.x, orientation.y, orientation.z, orientation.w) = (i, j, k, w);
-    message
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::time::Duration;
 use dragoman_ros::sensor_msgs::msg::Range;
 use dragoman_ros::std_msgs::msg::Bool;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
-use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile};
+use dragoman_ros::{Context, Node, Publisher, QosProfile, times};
 
 use super::{Live, WorldNodeError, listened};
 use crate::Echo;
@@ -56,10 +56,7 @@ pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNod
     let HardwareSettings { namespace, worlds, robot, frame_prefix } = settings;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, &namespace)?);
     let clock = tasks.node().get_ros_clock();
-    let stamp = move || {
-        let mut clock = clock.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Clock::to_builtin_time(&clock.get_now().unwrap_or_default())
-    };
+    let stamp = move || times::stamp(&clock);
     let topics = ultrasonic_topics(&worlds, &robot).unwrap_or_default();
     let publishers: Vec<Publisher<Range>> = topics
         .iter()

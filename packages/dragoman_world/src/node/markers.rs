@@ -4,6 +4,7 @@
 use dragoman_ros::Publisher;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
+use dragoman_ros::poses;
 use dragoman_ros::std_msgs::msg::ColorRGBA;
 use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
 use dragoman_time::{Thread, spawn_thread};
@@ -11,7 +12,7 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::{FutureExt, StreamExt};
 use nalgebra::{Isometry3, Translation3};
 
-use super::frames::{pose_message, world_frame};
+use super::frames::world_frame;
 use crate::World;
 use crate::{Geometry, Landmark, Shape, Worlds};
 
@@ -109,7 +110,7 @@ impl Markers {
         let moving = self.message.markers.iter_mut().rev();
         for (marker, pose) in moving.zip(places.poses.iter().rev()) {
             marker.header.stamp = places.stamp.clone();
-            marker.pose = pose_message(pose);
+            marker.pose = poses::pose(pose);
         }
         &self.message
     }

@@ -2,6 +2,7 @@
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::msg::ScenePoses;
+use dragoman_ros::poses::Placement;
 use dragoman_ros::{Publisher, Result};
 use nalgebra::{Isometry3, Translation3};
 
@@ -69,10 +70,9 @@ fn moved(worlds: &Worlds, since: Option<&[u64]>) -> ScenePoses {
     let mut at = 0;
     let mut next = |pose: Option<Isometry3<f64>>| {
         if let Some(pose) = pose {
-            let ([x, y, z], [i, j, k, w]): ([f64; 3], [f64; 4]) =
-                (pose.translation.vector.into(), pose.rotation.coords.into());
+            let (position, rotation) = pose.parts();
             message.index.push(at);
-            message.poses.extend([x, y, z, i, j, k, w].map(|value| value as f32));
+            message.poses.extend(position.into_iter().chain(rotation).map(|value| value as f32));
         }
         at += 1;
     };

@@ -11,10 +11,10 @@ use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::shared::Switch;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Publisher, QosProfile, Result};
+use dragoman_ros::{Publisher, QosProfile, Result, poses};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
-use super::frames::{pose_message, prefix, stamped, world_frame};
+use super::frames::{prefix, world_frame};
 use super::pace::Pace;
 use super::{Live, State, listened};
 use crate::ObjectKind;
@@ -183,7 +183,7 @@ impl Robot {
             Odometry { child_frame_id: format!("{}/base_footprint", self.prefix), ..Default::default() };
         message.header.stamp = stamp.clone();
         message.header.frame_id = format!("{}/odom", self.prefix);
-        message.pose.pose = pose_message(&planar(now));
+        message.pose.pose = poses::pose(&planar(now));
         // Requests move a robot instantly: only a robot with a command has a velocity.
         let driving = self.last.replace(travelled).filter(|_| pace.is_driving(&self.world, &self.name));
         if let Some(mean) = driving.and_then(|before| travelled.since(&before)) {
@@ -205,8 +205,8 @@ impl Robot {
         let odometry = planar(pace.worlds().wheel_odometry(world, &self.name)?);
         let (odom, base) = (format!("{}/odom", self.prefix), format!("{}/base_footprint", self.prefix));
         Ok(vec![
-            stamped(stamp, &self.world_frame, odom.clone(), &(pose * odometry.inverse())),
-            stamped(stamp, &odom, base, &odometry),
+            poses::transform(stamp, &self.world_frame, odom.clone(), &(pose * odometry.inverse())),
+            poses::transform(stamp, &odom, base, &odometry),
         ])
     }
 }

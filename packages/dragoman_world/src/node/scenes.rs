@@ -6,10 +6,9 @@ use dragoman_ros::geometry_msgs::msg::Point;
 use dragoman_ros::moveit_msgs::msg::{CollisionObject, PlanningScene};
 use dragoman_ros::shape_msgs::msg::{Mesh, MeshTriangle, SolidPrimitive};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Publisher, QosProfile, naming};
+use dragoman_ros::{Publisher, QosProfile, naming, poses};
 use nalgebra::{Isometry3, Vector3};
 
-use super::frames::pose_message;
 use super::rhythm::Rhythm;
 use super::{Live, WorldNodeError, listened};
 use crate::{Geometry, ObjectKind, Shape, World, Worlds, polygon};
@@ -136,7 +135,7 @@ fn radius(geometry: &Geometry) -> f64 {
 }
 
 fn body(name: &str, pose: &Isometry3<f64>, shapes: &[&Shape]) -> CollisionObject {
-    let mut body = CollisionObject { id: name.to_owned(), pose: pose_message(pose), ..Default::default() };
+    let mut body = CollisionObject { id: name.to_owned(), pose: poses::pose(pose), ..Default::default() };
     for shape in shapes {
         let solid = |kind: i64, dimensions: Vec<f64>| {
             let mut solid = SolidPrimitive { type_: kind as _, ..Default::default() };
@@ -153,12 +152,12 @@ fn body(name: &str, pose: &Isometry3<f64>, shapes: &[&Shape]) -> CollisionObject
         };
         if let Some(primitive) = primitive {
             body.primitives.push(primitive);
-            body.primitive_poses.push(pose_message(&shape.pose));
+            body.primitive_poses.push(poses::pose(&shape.pose));
             continue;
         }
         for triangles in pieces(&shape.geometry) {
             body.meshes.push(mesh(&triangles));
-            body.mesh_poses.push(pose_message(&shape.pose));
+            body.mesh_poses.push(poses::pose(&shape.pose));
         }
     }
     body

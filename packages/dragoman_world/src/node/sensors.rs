@@ -3,9 +3,10 @@
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::naming;
+use dragoman_ros::poses;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 
-use super::frames::{prefix, stamped, world_frame};
+use super::frames::{prefix, world_frame};
 use super::pace::Pace;
 use super::{Live, WorldNodeError};
 use crate::{CameraFigures, LaserFigures, ObjectKind, optical_frame};
@@ -136,7 +137,8 @@ impl Sensor {
             Some(robot) => worlds.pose(world, robot)?.inverse() * pose,
             None => pose,
         };
-        let transform = |frame: String, pose: &Isometry3<f64>| stamped(stamp, &parent.frame, frame, pose);
+        let transform =
+            |frame: String, pose: &Isometry3<f64>| poses::transform(stamp, &parent.frame, frame, pose);
         Ok(match self.kind {
             Kind::Laser(_) => vec![transform(self.frame.clone(), &mount)],
             Kind::Camera(_, [x, y, z]) => {

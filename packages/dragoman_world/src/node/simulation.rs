@@ -19,10 +19,11 @@ use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::velocity::{self, VelocityParameters};
-use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport, parameters};
+use dragoman_ros::{
+    Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport, parameters, poses, times,
+};
 use futures::StreamExt;
 
-use super::frames::pose_message;
 use super::{ControlError, Live, WorldNodeError, listened};
 use crate::WorldError;
 use crate::console::Console;
@@ -127,9 +128,8 @@ impl Truth {
         if listened(&self.pose) {
             // In another world file the robot may be missing.
             let Ok((frame, pose)) = self.worlds.pose(&self.robot) else { return };
-            let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
-            let mut message = PoseStamped { pose: pose_message(&pose), ..Default::default() };
-            message.header.stamp = Clock::to_builtin_time(&now.unwrap_or_default());
+            let mut message = PoseStamped { pose: poses::pose(&pose), ..Default::default() };
+            message.header.stamp = times::stamp(&self.clock);
             message.header.frame_id = frame;
             report(self.pose.publish(&message));
         }

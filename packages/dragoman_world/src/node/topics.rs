@@ -7,10 +7,10 @@ use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::rosgraph_msgs::msg::Clock as ClockMessage;
 use dragoman_ros::tasks::{NodeError, NodeTasks};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Publisher, QosProfile, Result, std_msgs};
+use dragoman_ros::{Publisher, QosProfile, Result, poses, std_msgs};
 
 use super::driven::Driven;
-use super::frames::{in_world, part_frame, prefix, stamped, world_frame};
+use super::frames::{in_world, part_frame, prefix, world_frame};
 use super::markers::{Board, Places};
 use super::moved::Moved;
 use super::pace::Pace;
@@ -138,14 +138,15 @@ impl Topics {
                 match object.kind() {
                     ObjectKind::Body => {
                         let name = prefix(at, world, object.name());
-                        transforms.push(stamped(stamp, &frame, name, object.pose()));
+                        transforms.push(poses::transform(stamp, &frame, name, object.pose()));
                     }
                     ObjectKind::Arm if carrier(world, object).is_some_and(is_driven) => {}
                     ObjectKind::Arm => {
                         let links = world.parts().get(object.parts()).unwrap_or_default().iter();
                         let link = |name: &str| in_world(at, world, part_frame(name));
-                        transforms
-                            .extend(links.map(|part| stamped(stamp, &frame, link(&part.name), part.pose())));
+                        transforms.extend(
+                            links.map(|part| poses::transform(stamp, &frame, link(&part.name), part.pose())),
+                        );
                     }
                     ObjectKind::Wheeled if is_driven(object.name()) => {}
                     ObjectKind::Wheeled => {
@@ -174,7 +175,9 @@ fn poses(worlds: &Worlds, stamp: &Time) -> Vec<TransformStamped> {
     for (at, world) in worlds.worlds().iter().enumerate() {
         let frame = world_frame(at, world);
         let objects = world.objects().iter();
-        poses.extend(objects.map(|object| stamped(stamp, &frame, object.name().to_owned(), object.pose())));
+        poses.extend(
+            objects.map(|object| poses::transform(stamp, &frame, object.name().to_owned(), object.pose())),
+        );
     }
     poses
 }

@@ -1,7 +1,7 @@
 //! The mobile robots of an old server's world, as other ROS nodes see them.
 
 use std::f64::consts::PI;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
@@ -9,7 +9,8 @@ use dragoman_neobotix::messages;
 use dragoman_ros::naming;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::{
-    Clock, Node, Publisher, QosProfile, Result, geometry_msgs, nav_msgs, sensor_msgs, std_msgs, tf2_msgs,
+    Clock, Node, Publisher, QosProfile, Result, geometry_msgs, nav_msgs, poses, sensor_msgs, std_msgs,
+    tf2_msgs, times,
 };
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
@@ -147,7 +148,7 @@ impl Robot {
         let header = self.header("odom");
         let child_frame_id = format!("{}/base_footprint", self.frame_prefix);
         let transform =
-            messages::transform(&header.stamp, &header.frame_id, &child_frame_id, Pose::new(x, y, yaw));
+            poses::transform(&header.stamp, &header.frame_id, &child_frame_id, &Pose::new(x, y, yaw));
         let mut odometry = nav_msgs::msg::Odometry { header, child_frame_id, ..Default::default() };
         odometry.pose.pose.position = geometry_msgs::msg::Point { x, y, z: 0.0 };
         odometry.pose.pose.orientation = transform.transform.rotation.clone();
@@ -182,9 +183,8 @@ impl Robot {
     }
 
     fn header(&self, frame: &str) -> std_msgs::msg::Header {
-        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
         std_msgs::msg::Header {
-            stamp: Clock::to_builtin_time(&now),
+            stamp: times::stamp(&self.clock),
             frame_id: format!("{}/{frame}", self.frame_prefix),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dragoman_kinematics::node::Links;
 use dragoman_ros::{
-    Clock, Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
+    Clock, Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs, times,
 };
 
 use crate::arm31::services;
@@ -192,8 +192,7 @@ impl Topics {
     }
 
     fn header(&self) -> std_msgs::msg::Header {
-        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
-        std_msgs::msg::Header { stamp: Clock::to_builtin_time(&now), frame_id: self.base_frame.clone() }
+        std_msgs::msg::Header { stamp: times::stamp(&self.clock), frame_id: self.base_frame.clone() }
     }
 }
 

@@ -1,11 +1,11 @@
 //! The client side's services of a platform: requests as [`Command`](super::super::wire::Command)s.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetDebugData, PlatformGetStatus};
 use dragoman_ros::std_msgs::msg::Header;
-use dragoman_ros::{Clock, Node, Result};
+use dragoman_ros::{Clock, Node, Result, times};
 use futures::stream::{BoxStream, SelectAll};
 
 use crate::neobotix::Outcome;
@@ -33,9 +33,7 @@ pub(super) struct Stamp {
 impl Stamp {
     /// Header for data in the map frame.
     pub(super) fn header(&self) -> Header {
-        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamp = Clock::to_builtin_time(&clock.get_now().unwrap_or_default());
-        Header { stamp, frame_id: self.map_frame.as_ref().to_owned() }
+        Header { stamp: times::stamp(&self.clock), frame_id: self.map_frame.as_ref().to_owned() }
     }
 
     /// Sets the headers of a response that has any.

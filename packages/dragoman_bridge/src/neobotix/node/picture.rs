@@ -11,7 +11,7 @@ use dragoman_ros::sensor_msgs::msg::{BatteryState, LaserScan};
 use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Node, Publisher, QosProfile, Result};
+use dragoman_ros::{Node, Publisher, QosProfile, Result, poses};
 
 use super::client::ClientParameters;
 use super::offers::Stamp;
@@ -151,7 +151,7 @@ impl Picture {
                 ..Default::default()
             };
             (message.pose.pose.position.x, message.pose.pose.position.y) = (odometry.x, odometry.y);
-            message.pose.pose.orientation = messages::quaternion(odometry.heading);
+            message.pose.pose.orientation = poses::turn(odometry.heading);
             (message.twist.twist.linear.x, message.twist.twist.angular.z) = (twist.linear, twist.angular);
             report(self.odom.publish(&message));
         }
@@ -159,9 +159,9 @@ impl Picture {
         let Frames { odom, base, laser } = &self.frames;
         let origin = self.odometry.origin().unwrap_or(Pose::ORIGIN);
         let transforms = vec![
-            messages::transform(&header.stamp, &header.frame_id, odom, origin),
-            messages::transform(&header.stamp, odom, base, odometry),
-            messages::transform(&header.stamp, base, laser, self.laser.pose),
+            poses::transform(&header.stamp, &header.frame_id, odom, &origin),
+            poses::transform(&header.stamp, odom, base, &odometry),
+            poses::transform(&header.stamp, base, laser, &self.laser.pose),
         ];
         report(tf.publish(&TFMessage { transforms }));
     }

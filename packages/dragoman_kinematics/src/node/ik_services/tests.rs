@@ -1,6 +1,7 @@
 use super::*;
 use crate::Model;
 use dragoman_ros::moveit_msgs::msg::JointConstraint;
+use dragoman_ros::poses;
 
 const Q: [f64; 4] = [0.4, -0.7, 0.3, 1.9];
 const JOINTS: [&str; 4] = ["turn", "lift", "reach", "roll"];
@@ -76,7 +77,7 @@ fn a_search_without_collisions_has_one_budget_for_all_its_places() {
     // Four joints do not reach all orientations.
     let mut target = solver.robot.forward(&Q);
     target.rotation *= nalgebra::UnitQuaternion::from_euler_angles(0.3, 0.4, 0.5);
-    request.ik_request.pose_stamped.pose = pose_message(&target);
+    request.ik_request.pose_stamped.pose = poses::pose(&target);
     request.ik_request.robot_state.joint_state = whole_state();
     request.ik_request.avoid_collisions = true;
     for (seconds, most) in [(0, 400 * COLLISION_SEEDS as u32), (1000, MAX_ITERATIONS)] {
@@ -135,7 +136,7 @@ fn forward_refuses_what_it_does_not_know_without_poses() {
 fn inverse(frame: &str, link: &str, pose: &Isometry3<f64>) -> GetPositionIK::Request {
     let mut request = GetPositionIK::Request::default();
     request.ik_request.pose_stamped.header.frame_id = frame.to_owned();
-    request.ik_request.pose_stamped.pose = pose_message(pose);
+    request.ik_request.pose_stamped.pose = poses::pose(pose);
     request.ik_request.ik_link_name = link.to_owned();
     request
 }
@@ -252,7 +253,7 @@ fn rotations_may_be_free_by_default_or_by_a_constraint() {
     let turned = |axis, angle: f64| {
         let mut turned = head;
         turned.rotation *= nalgebra::UnitQuaternion::from_axis_angle(&axis, angle);
-        pose_message(&turned)
+        poses::pose(&turned)
     };
     for (i, axis) in [Vector3::x_axis(), Vector3::y_axis(), Vector3::z_axis()].into_iter().enumerate() {
         request.ik_request.pose_stamped.pose = turned(axis, 0.9);
@@ -289,7 +290,7 @@ fn constraints_that_contradict_the_request_are_refused() {
     let solver = solver();
     let target = solver.robot.forward(&Q);
     let good = OrientationConstraint {
-        orientation: pose_message(&target).orientation,
+        orientation: poses::pose(&target).orientation,
         absolute_z_axis_tolerance: 4.0,
         ..Default::default()
     };

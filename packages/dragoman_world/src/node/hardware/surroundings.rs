@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use dragoman_geometry::{Pose, relative, rotation_about_z, wrap_angle};
+use dragoman_geometry::{Pose, relative, wrap_angle};
 use dragoman_ros::builtin_interfaces::msg::Time;
-use dragoman_ros::geometry_msgs::msg::{Pose as PoseMessage, PoseArray, Quaternion};
+use dragoman_ros::geometry_msgs::msg::PoseArray;
 use dragoman_ros::sensor_msgs::msg::Imu;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Publisher, QosProfile, Result};
+use dragoman_ros::{Publisher, QosProfile, Result, poses};
 
 use super::super::{Live, listened};
 use crate::{World, Worlds, heading};
@@ -38,8 +38,10 @@ pub(super) fn serve(
     let (worlds, robot, frame) = (worlds.clone(), robot.to_owned(), format!("{frame_prefix}base_footprint"));
     let mut gyro = Gyro::default();
     let poses = move |poses: Vec<Pose>, stamp: Time| {
-        let mut message =
-            PoseArray { poses: poses.into_iter().map(pose_message).collect(), ..Default::default() };
+        let mut message = PoseArray {
+            poses: poses.into_iter().map(|pose| poses::pose(&pose)).collect(),
+            ..Default::default()
+        };
         (message.header.stamp, message.header.frame_id) = (stamp, frame.clone());
         message
     };
@@ -122,18 +124,6 @@ fn reflected(worlds: &mut Worlds, robot: &str) -> Vec<Pose> {
     sightings.into_iter().map(point).collect()
 }
 
-fn pose_message(pose: Pose) -> PoseMessage {
-    let mut message = PoseMessage::default();
-    (message.position.x, message.position.y) = (pose.x, pose.y);
-    message.orientation = quaternion(pose.heading);
-    message
-}
-
-fn quaternion(heading: f64) -> Quaternion {
-    let [x, y, z, w] = rotation_about_z(heading);
-    Quaternion { x, y, z, w }
-}
-
 /// A gyro and accelerometers, from the true poses of the robot.
 #[derive(Default)]
 struct Gyro {
@@ -149,7 +139,7 @@ impl Gyro {
         let velocity = [moved.x / period, moved.y / period];
         let [ahead, left] = [0, 1].map(|axis| (velocity[axis] - self.velocity[axis]) / period);
         self.velocity = velocity;
-        let mut message = Imu { orientation: quaternion(here.heading), ..Default::default() };
+        let mut message = Imu { orientation: poses::turn(here.heading), ..Default::default() };
         message.angular_velocity.z = wrap_angle(moved.heading) / period;
         let acceleration = &mut message.linear_acceleration;
         (acceleration.x, acceleration.y, acceleration.z) = (ahead, left, GRAVITY);

@@ -1,8 +1,7 @@
 //! Values of the protocol as ROS messages.
 
 use dragoman_geometry::Pose;
-use dragoman_neobotix::messages::quaternion;
-use dragoman_ros::geometry_msgs::msg::{Point, PoseWithCovariance, Quaternion, Vector3};
+use dragoman_ros::geometry_msgs::msg::{PoseWithCovariance, Quaternion, Vector3};
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Image, Imu};
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::{QosProfile, Result};
@@ -45,10 +44,7 @@ pub(super) fn planar(pose: &Pose2d) -> Option<Pose> {
 
 /// A pose on the plane as a message.
 pub(super) fn pose(pose: Pose) -> dragoman_ros::geometry_msgs::msg::Pose {
-    dragoman_ros::geometry_msgs::msg::Pose {
-        position: Point { x: pose.x, y: pose.y, z: 0.0 },
-        orientation: quaternion(pose.heading),
-    }
+    dragoman_ros::poses::pose(&pose)
 }
 
 /// Places of x, y and yaw in a covariance of six dimensions, for Player's order xx, yy, yaw-yaw, xy, y-yaw, x-yaw.

@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use dragoman_geometry::{Pose, position};
-use dragoman_neobotix::messages::heading;
-use dragoman_ros::builtin_interfaces::msg::{Duration as DurationMessage, Time};
+use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::fields::{navigation_error, set_unknown_tracking_errors};
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped};
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::nav2_msgs::action::NavigateToPose;
+use dragoman_ros::poses::heading;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tasks::{Goal, Outcome};
-use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
+use dragoman_ros::{Publisher, QosProfile, Result as RosResult, times};
 use dragoman_time::watch;
 
 use super::line::Line;
@@ -266,10 +266,7 @@ fn is_same(a: &Pose2d, b: &Pose2d) -> bool {
 fn feedback(state: &State, elapsed: Duration, map_frame: &str) -> NavigateToPose::Feedback {
     let (at, goal) = (planar(&state.pose).unwrap_or(Pose::ORIGIN), planar(&state.goal));
     let mut feedback = NavigateToPose::Feedback {
-        navigation_time: DurationMessage {
-            sec: i32::try_from(elapsed.as_secs()).unwrap_or(i32::MAX),
-            nanosec: elapsed.subsec_nanos(),
-        },
+        navigation_time: times::duration(elapsed),
         // The straight line: the protocol does not tell the rest of the path.
         distance_remaining: goal.map_or(0.0, |goal| (position(goal) - position(at)).norm()) as f32,
         current_pose: PoseStamped { pose: messages::pose(at), ..Default::default() },

@@ -1,7 +1,7 @@
 //! Frames, transforms and stamps.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use dragoman_geometry::{Pose, compose, relative};
 use dragoman_neobotix::messages;
@@ -9,7 +9,7 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile, Result};
+use dragoman_ros::{Clock, Node, Publisher, QosProfile, Result, poses, times};
 
 use super::ClientParameters;
 use super::messages::{latched, report, rotation};
@@ -58,8 +58,7 @@ impl Scene {
     }
 
     pub(super) fn now(&self) -> Time {
-        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
-        Clock::to_builtin_time(&clock.get_now().unwrap_or_default())
+        times::stamp(&self.clock)
     }
 
     /// The name of a frame.
@@ -77,7 +76,7 @@ impl Scene {
     pub(super) fn place_base(&mut self, stamp: &Time, base: &str, pose: Pose) {
         let (odom, child) =
             (self.frame(&format!("{base}odom")), self.frame(&format!("{base}base_footprint")));
-        self.send(messages::transform(stamp, &odom, &child, pose));
+        self.send(poses::transform(stamp, odom, child, &pose));
         self.odometry.insert(base.to_owned(), pose);
     }
 
@@ -86,7 +85,7 @@ impl Scene {
         let Some(odometry) = self.odometry.get(base) else { return };
         let origin = compose(pose, relative(*odometry, Pose::ORIGIN));
         let odom = self.frame(&format!("{base}odom"));
-        self.send(messages::transform(stamp, &self.map_frame, &odom, origin));
+        self.send(poses::transform(stamp, &self.map_frame, odom, &origin));
     }
 
     /// Sets the pose of `frame` in `parent`; both without the prefix. It is published by [`Scene::publish_fixed`].
@@ -99,7 +98,7 @@ impl Scene {
         }
         let (parent, child) = (self.frame(parent), self.frame(frame));
         let before = self.fixed.get(&child);
-        let mut transform = messages::transform(&Time::default(), &parent, &child, Pose::ORIGIN);
+        let mut transform = poses::transform(&Time::default(), parent, &child, &Pose::ORIGIN);
         let translation = &mut transform.transform.translation;
         (translation.x, translation.y, translation.z) = (position.x, position.y, position.z);
         transform.transform.rotation = rotation;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::times::Seconds;
 use dragoman_ros::{
     Client, Context, Node, QosProfile, WrappedServiceTypeSupport, builtin_interfaces, std_srvs,
 };
@@ -142,7 +143,7 @@ impl Feed {
         if self.is_closed.load(Ordering::Relaxed) {
             return;
         }
-        let seconds = f64::from(stamp.sec) + f64::from(stamp.nanosec) * 1e-9;
+        let seconds = stamp.seconds();
         let timestamp = if seconds == 0.0 { wall_time().as_secs_f64() } else { seconds };
         let body = data.to_bytes();
         self.hub.with(|server| server.handle_data(self.device, note.subtype, timestamp, &body));

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dragoman_ros::times::Seconds;
 use dragoman_ros::{builtin_interfaces, dragoman_msgs, geometry_msgs};
 use futures::FutureExt;
 use serde::Deserialize;
@@ -59,7 +60,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
             && stamp != last
         {
             let mean = Pose2d { x: pose.x, y: pose.y, yaw: pose.heading };
-            let time = f64::from(stamp.sec) + f64::from(stamp.nanosec) * 1e-9;
+            let time = stamp.seconds();
             let hypotheses = vec![Hypothesis { mean, covariance: [0.0; 6], weight: 1.0 }];
             feed.send(&HYPOTHESES, &stamp, &Hypotheses { pending: 0, time, hypotheses });
             last = stamp;
