@@ -4,7 +4,7 @@
 mod image;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_geometry::{Pose, Twist};
@@ -18,6 +18,7 @@ use dragoman_ros::std_msgs::msg::{Empty, Float64, String as Text};
 use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::{NodeError, NodeTasks};
 use dragoman_ros::{Client, Context, Node, Publisher, QosProfile, WrappedServiceTypeSupport, poses};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 pub use image::ImageError;
@@ -82,10 +83,6 @@ impl Shared {
     fn now(&self) -> Duration {
         dragoman_time::since(self.began)
     }
-
-    fn inbox(&self) -> MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Runs a program as node `name` until its end, or until `stop` resolves. `print` gets the program's texts for the
@@ -121,7 +118,7 @@ fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>) -> Result<(), AppError
     tasks.subscribe("/odom", QosProfile::default().keep_last(1), move |message: Odometry| {
         let pose = poses::planar(&message.pose.pose);
         if pose.is_finite() {
-            inbox.inbox().odometry = Some(Stamped { at: inbox.now(), value: pose });
+            inbox.inbox.lock().odometry = Some(Stamped { at: inbox.now(), value: pose });
             inbox.came.notify_one();
         }
     })?;
@@ -133,19 +130,19 @@ fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>) -> Result<(), AppError
             cliff: message.cliff != 0,
             wheel_drop: message.wheel_drop != 0,
         };
-        inbox.inbox().contacts = Some(Stamped { at: inbox.now(), value: contacts });
+        inbox.inbox.lock().contacts = Some(Stamped { at: inbox.now(), value: contacts });
     })?;
     let inbox = Arc::clone(shared);
     tasks.subscribe("/joint_states", QosProfile::default().keep_last(10), move |message: JointState| {
         let positions = message.name.iter().map(String::as_str).zip(message.position.iter().copied());
         let now = inbox.now();
-        inbox.inbox().joints.take(now, positions);
+        inbox.inbox.lock().joints.take(now, positions);
     })?;
     let inbox = Arc::clone(shared);
     let topic = "/camera/depth/image";
     tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |message: Image| {
         match image::depth_image(&message) {
-            Ok(image) => inbox.inbox().depth = Some(Stamped { at: inbox.now(), value: Arc::new(image) }),
+            Ok(image) => inbox.inbox.lock().depth = Some(Stamped { at: inbox.now(), value: Arc::new(image) }),
             Err(error) => tracing::warn!(%error, "{topic}"),
         }
     })?;
@@ -162,7 +159,7 @@ async fn drive(
     print("waiting for the robot");
     loop {
         let missing = {
-            let inbox = shared.inbox();
+            let inbox = shared.inbox.lock();
             let depth_is_missing = program.needs_depth() && inbox.depth.is_none();
             [
                 inbox.odometry.is_none().then_some("/odom"),
@@ -184,7 +181,7 @@ async fn drive(
         // Call the program even without messages, so that it notices their absence.
         let _ = dragoman_time::timeout(LONGEST_WAIT, shared.came.notified()).await;
         let (odometry, contacts, joints, depth) = {
-            let inbox = shared.inbox();
+            let inbox = shared.inbox.lock();
             (inbox.odometry, inbox.contacts, inbox.joints, inbox.depth.clone())
         };
         let depth = depth.as_ref().map(|depth| Stamped { at: depth.at, value: depth.value.as_ref() });

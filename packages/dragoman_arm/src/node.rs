@@ -19,18 +19,20 @@ mod report;
 mod trajectory;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_io::can::Bus;
 use dragoman_ros::diagnostics::Diagnostics;
 use dragoman_ros::naming::find_joint;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
+use dragoman_ros::times::SharedClock;
 use dragoman_ros::{
-    Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
-    sensor_msgs, std_srvs, times,
+    Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs, sensor_msgs,
+    std_srvs, times,
 };
 use futures::channel::oneshot;
+use parking_lot::Mutex;
 
 use crate::driver::{
     self, ControlMode, Controller, Drives, End, Event, Fault, Group, GroupConfig, Measured, Payload,
@@ -94,7 +96,7 @@ struct Arm {
     names: Vec<String>,
     /// Joints that are disabled (`<joint>/enable`).
     ignored: Vec<bool>,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     status: Publisher<dragoman_msgs::msg::DriveStatus>,
     /// Of a controller that learns the payload.
     payload: Option<Publisher<geometry_msgs::msg::InertiaStamped>>,
@@ -185,7 +187,7 @@ pub fn start(
         drives: Arc::clone(&drives),
     }));
     let mut diagnostics = Diagnostics::new(node, "drives", &settings.hardware_id)?;
-    lock(&arm).publish_status();
+    arm.lock().publish_status();
     serve_switches(&mut tasks, &arm)?;
     joints::serve(&mut tasks, &arm)?;
     life::serve(&mut tasks, &arm)?;
@@ -193,11 +195,11 @@ pub fn start(
 
     let commanded = Arc::clone(&arm);
     tasks.subscribe("joint_command", QosProfile::default(), move |message| {
-        lock(&commanded).command(&message);
+        commanded.lock().command(&message);
     })?;
     let measured = Arc::clone(&arm);
     tasks.every(Duration::from_secs_f64(1.0 / parameters.rate), move || {
-        let mut arm = lock(&measured);
+        let mut arm = measured.lock();
         arm.handle_events();
         if let Some(state) = arm.joint_state()
             && let Err(error) = states.publish(&state)
@@ -206,16 +208,12 @@ pub fn start(
         }
     })?;
     tasks.every(STATUS_PERIOD, move || {
-        let mut arm = lock(&arm);
+        let mut arm = arm.lock();
         arm.publish_status();
         arm.publish_payload();
         arm.report(&mut diagnostics);
     })?;
     Ok(ArmNode { node: tasks.start()?, drives })
-}
-
-fn lock(arm: &SharedArm) -> MutexGuard<'_, Arm> {
-    arm.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// When a message was sent; `None` if its sender did not say.
@@ -240,19 +238,20 @@ fn serve_switches(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Resul
     })?;
     let halted = Arc::clone(arm);
     tasks.serve::<Trigger::Service>("halt", move |_request| {
-        let arm = lock(&halted);
+        let arm = halted.lock();
         arm.drives.with(|_, group| group.halt());
         Trigger::Response { success: true, message: "the joints come to rest and hold".to_owned() }
     })?;
     let recovered = Arc::clone(arm);
     tasks.serve::<Trigger::Service>("recover", move |_request| {
-        answer(lock(&recovered).change("recovered; enable switches the drives on", |drives| {
+        answer(recovered.lock().change("recovered; enable switches the drives on", |drives| {
             drives.with(|_, group| group.recover())
         }))
     })?;
     let recalibrated = Arc::clone(arm);
     tasks.serve::<Recalibrate::Service>("recalibrate", move |request| {
-        let (success, message) = lock(&recalibrated)
+        let (success, message) = recalibrated
+            .lock()
             .change("recalibrated", |drives| drives.with(|_, group| group.recalibrate(&request.position)));
         Recalibrate::Response { success, message }
     })
@@ -268,7 +267,7 @@ enum Switch {
 /// Switches the drives, and waits until they have switched.
 async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
     let drives = {
-        let mut arm = lock(arm);
+        let mut arm = arm.lock();
         // Switching off is effective even while the drives are still starting.
         arm.enable_at_start &= switch == Switch::On;
         let begun = match switch {
@@ -294,7 +293,7 @@ async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
         }
     };
     let state = dragoman_time::timeout(SWITCH_TIME, ended).await;
-    let mut arm = lock(arm);
+    let mut arm = arm.lock();
     arm.handle_events();
     // Before the answer, so that the caller finds the new state published.
     arm.publish_status();

@@ -2,13 +2,14 @@
 
 use std::fmt::Display;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::msg::{ProtocolClient, ProtocolClients};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Clock, QosProfile, Result};
+use parking_lot::Mutex;
 
 /// The topic of all servers.
 const TOPIC: &str = "/dragoman/clients";
@@ -32,7 +33,7 @@ struct List {
 impl Clients {
     /// A client has connected.
     pub(crate) fn join(&self, address: SocketAddr) {
-        let mut list = self.list();
+        let mut list = self.0.lock();
         list.has_changed = true;
         let client = ProtocolClient { address: address.to_string(), since: now(), ..Default::default() };
         list.clients.push((address, client));
@@ -40,7 +41,7 @@ impl Clients {
 
     /// A client has left.
     pub(crate) fn leave(&self, address: SocketAddr) {
-        let mut list = self.list();
+        let mut list = self.0.lock();
         if let Some(at) = list.clients.iter().position(|(other, _)| *other == address) {
             list.clients.remove(at);
             list.has_changed = true;
@@ -56,7 +57,7 @@ impl Clients {
 
     /// A client has asked for something, `count` times; this is the last request.
     pub(crate) fn request(&self, address: SocketAddr, request: &dyn Display, count: u64) {
-        let mut list = self.list();
+        let mut list = self.0.lock();
         let List { clients, has_changed } = &mut *list;
         let Some((_, client)) = clients.iter_mut().find(|(other, _)| *other == address) else { return };
         let text = request.to_string();
@@ -68,7 +69,7 @@ impl Clients {
 
     /// Their addresses.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        self.list().clients.iter().map(|(address, _)| *address).collect()
+        self.0.lock().clients.iter().map(|(address, _)| *address).collect()
     }
 
     /// Publishes them as those of the node's server.
@@ -88,13 +89,9 @@ impl Clients {
 
     /// The clients, if they have changed since the last call.
     fn changed(&self) -> Option<Vec<ProtocolClient>> {
-        let mut list = self.list();
+        let mut list = self.0.lock();
         let has_changed = std::mem::take(&mut list.has_changed);
         has_changed.then(|| list.clients.iter().take(MAX_CLIENTS).map(|(_, client)| client.clone()).collect())
-    }
-
-    fn list(&self) -> MutexGuard<'_, List> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

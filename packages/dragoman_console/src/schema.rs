@@ -13,8 +13,9 @@ pub use definition::{Constant, Definition, DefinitionError, FieldDefinition, par
 pub use sources::{Builtin, Installed, Source};
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 /// A type that is no structure.
@@ -226,7 +227,7 @@ impl Types {
     }
 
     fn structure(&self, name: &str, depth: usize) -> Result<Arc<Structure>, SchemaError> {
-        if let Some(known) = self.known().get(name) {
+        if let Some(known) = self.shared.known.lock().get(name) {
             return Ok(Arc::clone(known));
         }
         if depth > MAX_DEPTH {
@@ -245,7 +246,7 @@ impl Types {
         let fields = fields.collect::<Result<_, SchemaError>>()?;
         let structure =
             Arc::new(Structure { name: name.to_owned(), fields, constants: definition.constants });
-        self.known().insert(name.to_owned(), Arc::clone(&structure));
+        self.shared.known.lock().insert(name.to_owned(), Arc::clone(&structure));
         Ok(structure)
     }
 
@@ -300,10 +301,6 @@ impl Types {
         });
         let (text, section) = found.ok_or_else(unknown)?;
         definition::section(&text, section).map(str::to_owned).ok_or_else(unknown)
-    }
-
-    fn known(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Structure>>> {
-        self.shared.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

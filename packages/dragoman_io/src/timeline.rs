@@ -1,9 +1,10 @@
 //! A time that may run at another speed than real time, or stand still: that of simulated devices and their drivers.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_time::watch;
+use parking_lot::Mutex;
 
 /// A time that begins at zero. Clones share it.
 #[derive(Debug, Clone)]
@@ -45,12 +46,12 @@ impl Default for Timeline {
 impl Timeline {
     /// The present time.
     pub fn now(&self) -> Duration {
-        self.state().time_at(dragoman_time::now())
+        self.shared.state.lock().time_at(dragoman_time::now())
     }
 
     /// Its speed relative to real time; 0: it stands still.
     pub fn factor(&self) -> f64 {
-        self.state().factor
+        self.shared.state.lock().factor
     }
 
     /// Changes its speed; a factor that is negative or not finite stops it.
@@ -69,7 +70,7 @@ impl Timeline {
         loop {
             changes.mark_unchanged();
             let at = dragoman_time::now();
-            let state = *self.state();
+            let state = *self.shared.state.lock();
             let rest = time.saturating_sub(state.time_at(at));
             if rest.is_zero() {
                 return;
@@ -92,16 +93,12 @@ impl Timeline {
 
     fn change(&self, change: impl FnOnce(&mut State)) {
         {
-            let mut state = self.state();
+            let mut state = self.shared.state.lock();
             let at = dragoman_time::now();
             (state.time, state.at) = (state.time_at(at), at);
             change(&mut state);
         }
         self.shared.changed.send_replace(());
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -25,20 +25,22 @@ pub mod state;
 mod surroundings;
 mod work;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
+use dragoman_ros::times::SharedClock;
 use dragoman_ros::{
-    Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
-    parameters, poses, sensor_msgs, std_msgs, times,
+    Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs, parameters,
+    poses, sensor_msgs, std_msgs, times,
 };
 use dragoman_time::{now, since};
 use futures::StreamExt;
 use futures::channel::oneshot;
 use nalgebra::Vector3;
+use parking_lot::Mutex;
 
 use crate::motion::{CommandMode, ConfigError, Event, MotionConfig, Pipeline, Status, Step};
 use crate::{Model, ModelError, Robot};
@@ -130,18 +132,18 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     tasks.spawn(async move {
         // Parameters that were set together are handled together.
         while changes.next().await.is_some() {
-            lock(&changed).configure(&parameters);
+            changed.lock().configure(&parameters);
             around.avoid_world(parameters.read().avoid_world);
         }
     });
     services::serve(&mut tasks, &mover)?;
     let known = Arc::clone(&mover);
     let configured = Arc::clone(&mover);
-    let free = move || lock(&configured).config.free_rotation;
+    let free = move || configured.lock().config.free_rotation;
     surroundings::serve(&mut tasks, &surroundings)?;
     let longest = move || limited.read().planning_time;
     planner::serve(&mut tasks, &mover, &robot, &surroundings, longest)?;
-    serve_solver(&mut tasks, &robot, move || lock(&known).measured(), free, Some(surroundings))?;
+    serve_solver(&mut tasks, &robot, move || known.lock().measured(), free, Some(surroundings))?;
 
     let description = if publishes {
         let publisher = tasks.node().create_publisher("robot_description", latched())?;
@@ -152,13 +154,13 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     };
     let measured = Arc::clone(&mover);
     tasks.subscribe("joint_states", QosProfile::default(), move |state: sensor_msgs::msg::JointState| {
-        lock(&measured).cycle(&state);
+        measured.lock().cycle(&state);
     })?;
     let switched = Arc::clone(&mover);
     let (first_on, drives_on) = oneshot::channel();
     let mut first_on = Some(first_on);
     tasks.subscribe("drive_status", latched(), move |status: dragoman_msgs::msg::DriveStatus| {
-        lock(&switched).note_drives(status.enabled);
+        switched.lock().note_drives(status.enabled);
         if status.enabled {
             // The receiver may be gone.
             first_on.take().map(|first_on| first_on.send(()));
@@ -169,14 +171,14 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
         "delta_twist_cmds",
         QosProfile::default(),
         move |twist: geometry_msgs::msg::TwistStamped| {
-            lock(&steered).steer(&twist);
+            steered.lock().steer(&twist);
         },
     )?;
     let watched = Arc::clone(&mover);
-    tasks.every(WATCH_PERIOD, move || lock(&watched).watch_measurement())?;
+    tasks.every(WATCH_PERIOD, move || watched.lock().watch_measurement())?;
     let mut diagnostics = Diagnostics::new(tasks.node(), "motion", settings.model.name())?;
     tasks.every(STATUS_PERIOD, move || {
-        let mut mover = lock(&mover);
+        let mut mover = mover.lock();
         mover.publish_status();
         mover.publish_diagnostics(&mut diagnostics);
         // Keeps the publisher, for late subscribers.
@@ -189,10 +191,6 @@ fn latched() -> QosProfile {
     QosProfile::default().keep_last(1).transient_local()
 }
 
-fn lock(mover: &Mutex<Mover>) -> MutexGuard<'_, Mover> {
-    mover.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The pipeline with its publishers.
 struct Mover {
     pipeline: Pipeline,
@@ -202,7 +200,7 @@ struct Mover {
     base_frame: String,
     tip_frame: String,
     started: Instant,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     drives: Option<(bool, Instant)>,
     last_cycle: Option<Instant>,
     /// The last one with all joints.

@@ -118,7 +118,7 @@ fn resident() -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Mutex, PoisonError};
+    use parking_lot::Mutex;
 
     use super::*;
 
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn what_is_in_use_is_counted_until_it_is_freed() {
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = ALONE.lock();
         let before = in_use();
         let small: Vec<Box<[u8]>> = (0..1000).map(|_| vec![1; 10 << 10].into_boxed_slice()).collect();
         let large = vec![1_u8; 50 << 20];
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn the_end_of_a_threads_heap_is_returned() {
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = ALONE.lock();
         fix_sizes();
         let work = || {
             let first = Box::new([1_u8; 1 << 10]);
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn what_was_freed_below_something_in_use_is_given_back() {
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = ALONE.lock();
         // Small enough for the heap, where only the end returns by itself.
         let many: Vec<Box<[u8]>> = (0..4096).map(|_| vec![1; 32 << 10].into_boxed_slice()).collect();
         let last = Box::new([1_u8; 1 << 10]);

@@ -5,8 +5,10 @@
 //! several times within a second: a single announcement, from any sender, ends nothing.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::builtin_interfaces::msg::Time;
 use crate::dragoman_msgs::msg::NamespaceClaim;
@@ -57,7 +59,7 @@ impl Claims {
     /// An error of the middleware.
     pub fn claim_namespace(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
         let node = Node::create(context.clone(), name, namespace)?;
-        self.lock().claim([node.namespace()?]);
+        self.core.lock().claim([node.namespace()?]);
         Ok(())
     }
 
@@ -67,7 +69,7 @@ impl Claims {
     /// An error of the middleware.
     pub fn claim_name(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
         let node = Node::create(context.clone(), name, namespace)?;
-        self.lock().claim([node.fully_qualified_name()?]);
+        self.core.lock().claim([node.fully_qualified_name()?]);
         Ok(())
     }
 
@@ -77,7 +79,7 @@ impl Claims {
         loop {
             // Waits for received holders only.
             if dragoman_time::timeout(SEARCH_TIME, self.changed.notified()).await.is_err()
-                && !self.lock().has_older_rival(dragoman_time::now())
+                && !self.core.lock().has_older_rival(dragoman_time::now())
             {
                 return;
             }
@@ -92,22 +94,20 @@ impl Claims {
         let (claims, supervisor, answers) = (self.clone(), supervisor.clone(), publisher.clone());
         tasks.subscribe(TOPIC, qos.keep_last(MOST_RIVALS), move |claim: NamespaceClaim| {
             let now = dragoman_time::now();
-            let outcome = claims.lock().handle_claim(now, &claim);
+            let outcome = claims.core.lock().handle_claim(now, &claim);
             match outcome {
                 Outcome::Nothing => {}
                 Outcome::Conflict => {
                     claims.changed.notify_one();
-                    publish(&answers, claims.lock().poll_claim(now));
+                    publish(&answers, claims.core.lock().poll_claim(now));
                 }
                 Outcome::Lost(reason) => supervisor.fail(reason),
             }
         })?;
         let claims = self.clone();
-        tasks.every(POLL_PERIOD, move || publish(&publisher, claims.lock().poll_claim(dragoman_time::now())))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Core> {
-        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+        tasks.every(POLL_PERIOD, move || {
+            publish(&publisher, claims.core.lock().poll_claim(dragoman_time::now()))
+        })
     }
 }
 

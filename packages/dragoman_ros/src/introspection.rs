@@ -47,14 +47,14 @@ impl Graph {
 #[cfg(not(feature = "r2r"))]
 mod with_discovery {
     use std::collections::BTreeMap;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
     use std::task::{Context as TaskContext, Poll, Waker};
 
     use futures::StreamExt;
+    use parking_lot::Mutex;
 
     use super::{Endpoint, Graph};
     use crate::embedded::background::Task;
-    use crate::embedded::clock::lock;
     use crate::embedded::dds;
     use crate::embedded::names::{dds_type, parts_of_topic, ros_type};
     use crate::embedded::rate_limit::RateLimit;
@@ -116,7 +116,7 @@ mod with_discovery {
             // process alone makes a message.
             let followed = Arc::clone(&announced);
             let following = context.background().spawner().spawn_owned(std::future::poll_fn(move |task| {
-                let mut announced = lock(&followed);
+                let mut announced = followed.lock();
                 announced.take_all(task);
                 announced.waker = Some(task.waker().clone());
                 Poll::Pending
@@ -129,7 +129,7 @@ mod with_discovery {
         /// # Errors
         /// None in this implementation.
         pub fn graph(&mut self, node: &Node) -> Result<Graph> {
-            let mut announced = lock(&self.announced);
+            let mut announced = self.announced.lock();
             // What has come since the task took messages.
             announced.take_all(&mut TaskContext::from_waker(Waker::noop()));
             if let Some(task) = announced.waker.take() {

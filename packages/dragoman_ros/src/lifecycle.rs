@@ -22,12 +22,13 @@ mod machine;
 
 pub use machine::{CallbackReturn, Change, Machine, Refused, State, TRANSITIONS, Transition};
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
 use futures::future::{BoxFuture, Fuse, FutureExt};
 use futures::stream::StreamExt;
+use parking_lot::Mutex;
 
 use crate::lifecycle_msgs::msg::{
     State as StateMessage, Transition as TransitionMessage, TransitionDescription, TransitionEvent,
@@ -129,7 +130,7 @@ pub fn manage<T: Managed>(
                 request = state.select_next_some() => driver.send_state(request),
                 request = states.select_next_some() => send_states(request),
                 request = transitions.select_next_some() => {
-                    let available = lock(&driver.machine).available().collect();
+                    let available = driver.machine.lock().available().collect();
                     send_transitions(request, available)
                 }
                 request = graph.select_next_some() => send_transitions(request, TRANSITIONS.to_vec()),
@@ -143,14 +144,10 @@ pub fn manage<T: Managed>(
     Ok((lifecycle, server))
 }
 
-fn lock(machine: &Mutex<Machine>) -> MutexGuard<'_, Machine> {
-    machine.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Lifecycle {
     /// The present state.
     pub fn state(&self) -> State {
-        lock(&self.machine).state()
+        self.machine.lock().state()
     }
 
     /// Requests a transition, as other nodes do with the service. The future resolves with the resulting state, which
@@ -226,8 +223,8 @@ impl<T: Managed> Driver<T> {
     fn change(&mut self, request: ServiceRequest<ChangeState::Service>) -> crate::Result<()> {
         let asked = request.message.transition.clone();
         let begun = match asked.label.as_str() {
-            "" => lock(&self.machine).begin_numbered(asked.id),
-            label => lock(&self.machine).begin_named(label),
+            "" => self.machine.lock().begin_numbered(asked.id),
+            label => self.machine.lock().begin_named(label),
         };
         self.start(begun, Answer::Service(request))
     }
@@ -235,7 +232,7 @@ impl<T: Managed> Driver<T> {
     fn request(&mut self, request: Request) -> crate::Result<()> {
         match request {
             Request::Change(change, answer) => {
-                let begun = lock(&self.machine).begin(change);
+                let begun = self.machine.lock().begin(change);
                 self.start(begun, answer)
             }
             Request::Error(reason) if self.managed.is_none() => {
@@ -264,7 +261,7 @@ impl<T: Managed> Driver<T> {
     }
 
     fn process(&mut self, reason: &str) {
-        let failed = lock(&self.machine).fail();
+        let failed = self.machine.lock().fail();
         match failed {
             Ok(transition) => {
                 tracing::error!(node = self.name, reason, "error of the node");
@@ -296,7 +293,7 @@ impl<T: Managed> Driver<T> {
 
     fn finish(&mut self, managed: T, outcome: CallbackReturn) -> crate::Result<()> {
         self.managed = Some(managed);
-        let transition = lock(&self.machine).finish(outcome);
+        let transition = self.machine.lock().finish(outcome);
         if let Some((_, first)) = &mut self.asked {
             first.get_or_insert(outcome);
         }
@@ -308,7 +305,7 @@ impl<T: Managed> Driver<T> {
         }
         let answered = match self.asked.take() {
             Some((answer, outcome)) => {
-                answer.done(outcome == Some(CallbackReturn::Success), lock(&self.machine).state())
+                answer.done(outcome == Some(CallbackReturn::Success), self.machine.lock().state())
             }
             None => Ok(()),
         };
@@ -319,7 +316,7 @@ impl<T: Managed> Driver<T> {
     }
 
     fn send_state(&self, request: ServiceRequest<GetState::Service>) -> crate::Result<()> {
-        let current_state = state_message(lock(&self.machine).state());
+        let current_state = state_message(self.machine.lock().state());
         request.respond(GetState::Response { current_state })
     }
 }

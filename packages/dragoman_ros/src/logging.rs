@@ -5,11 +5,11 @@
 
 use std::fmt::{Display, Write as _};
 use std::io::IsTerminal;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
+use parking_lot::{Mutex, MutexGuard};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};
 use tracing::{Event, Level, Subscriber};
@@ -183,7 +183,7 @@ pub fn publish(node: &mut Node) -> crate::Result<impl Future<Output = ()> + Send
     let qos = QosProfile::default().keep_last(1000).transient_local().lifespan(Duration::from_secs(10));
     let publisher = node.create_publisher::<Log>("/rosout", qos)?;
     let (sender, mut entries) = mpsc::channel(QUEUE_LENGTH);
-    *lock(&dragoman_time::own::<Sinks>().rosout) =
+    *dragoman_time::own::<Sinks>().rosout.lock() =
         Some(sender).filter(|_| ros_arguments(dragoman_time::arguments()).1);
     Ok(async move {
         while let Some(entry) = entries.next().await {
@@ -202,15 +202,11 @@ pub fn divert() -> impl Stream<Item = Entry> + Unpin {
 
 /// Where the log goes instead of the terminal.
 fn diverted(sinks: &Sinks) -> MutexGuard<'_, Option<mpsc::Sender<Entry>>> {
-    let mut diverted = lock(&sinks.diverted);
+    let mut diverted = sinks.diverted.lock();
     if diverted.as_ref().is_some_and(mpsc::Sender::is_closed) {
         *diverted = None;
     }
     diverted
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds every line to the history of the lab.
@@ -249,7 +245,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for RosoutLayer {
             return;
         }
         let sinks = dragoman_time::own::<Sinks>();
-        let (rosout, diverted) = (lock(&sinks.rosout).clone(), diverted(&sinks).clone());
+        let (rosout, diverted) = (sinks.rosout.lock().clone(), diverted(&sinks).clone());
         if rosout.is_none() && diverted.is_none() {
             return;
         }
@@ -362,7 +358,7 @@ mod tests {
         struct Output(Arc<Mutex<Vec<u8>>>);
         impl io::Write for Output {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                lock(&self.0).extend_from_slice(bytes);
+                self.0.lock().extend_from_slice(bytes);
                 Ok(bytes.len())
             }
             fn flush(&mut self) -> io::Result<()> {
@@ -372,7 +368,7 @@ mod tests {
         struct Entries(Arc<Mutex<String>>);
         impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Entries {
             fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-                lock(&self.0).push_str(&entry(event, context.event_scope(event)).msg);
+                self.0.lock().push_str(&entry(event, context.event_scope(event)).msg);
             }
         }
         let (output, entries) = (Output::default(), Arc::<Mutex<String>>::default());
@@ -386,8 +382,8 @@ mod tests {
             let _inner = tracing::error_span!("of a crate").entered();
             tracing::warn!(name = text, shown = %text, "refused: {text}");
         });
-        let shown = String::from_utf8(lock(&output.0).clone()).unwrap();
-        let entry = lock(&entries).clone();
+        let shown = String::from_utf8(output.0.lock().clone()).unwrap();
+        let entry = entries.lock().clone();
         (shown, entry)
     }
 

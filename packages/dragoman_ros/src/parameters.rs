@@ -18,9 +18,10 @@ pub use declaration::{Declaration, Range};
 pub use fields::{Field, Initial, ParameterSet, Values, text};
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures::{Stream, StreamExt};
+use parking_lot::Mutex;
 
 use crate::rcl_interfaces::msg::{
     ListParametersResult, Parameter as ParameterMessage, ParameterEvent, ParameterValue as ValueMessage,
@@ -56,7 +57,7 @@ pub fn declare<P: ParameterSet>(
     let declarations = defaults.declarations();
     let current = Arc::new(Mutex::new(Arc::new(defaults)));
     let changed = Arc::clone(&current);
-    let apply = move |values: &Values| Arc::make_mut(&mut lock(&changed)).update(values);
+    let apply = move |values: &Values| Arc::make_mut(&mut changed.lock()).update(values);
     let store = SharedStore::new(node, declarations, Box::new(apply))?;
     let server = store.serve(node)?;
     store.announce_all();
@@ -66,13 +67,13 @@ pub fn declare<P: ParameterSet>(
 impl<P: ParameterSet> Parameters<P> {
     /// The current values.
     pub fn read(&self) -> Arc<P> {
-        Arc::clone(&lock(&self.current))
+        Arc::clone(&self.current.lock())
     }
 
     /// The names of parameters changed from outside; a name still in the queue is not repeated.
     pub fn changes(&self) -> impl Stream<Item = &'static str> + Send + Unpin + use<P> {
         let (listener, changes) = changes::channel();
-        self.store.lock().listeners.push(listener);
+        self.store.0.lock().listeners.push(listener);
         changes
     }
 
@@ -96,10 +97,6 @@ impl<P: ParameterSet> Parameters<P> {
     pub fn set(&self, values: Vec<(String, ParameterValue)>) -> Result<(), String> {
         self.store.set(values)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The declarations and the values by name, for the services.
@@ -159,7 +156,7 @@ impl SharedStore {
         let defaults = declarations.values().map(|declared| (declared.name, declared.default.clone()));
         let mut values = Values(defaults.collect());
         let full_name = node.fully_qualified_name()?;
-        for (name, given) in lock(&node.params).iter() {
+        for (name, given) in node.params.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
             // A file's /** and -p without a node are for all nodes: unknown parameters may belong to others.
             let Some(declared) = declarations.get(name.as_str()) else {
                 tracing::debug!(node = full_name, name, "a parameter that this node does not have");
@@ -188,12 +185,8 @@ impl SharedStore {
         }))))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Store> {
-        lock(&self.0)
-    }
-
     fn set(&self, changes: Vec<(String, ParameterValue)>) -> Result<(), String> {
-        let mut guard = self.lock();
+        let mut guard = self.0.lock();
         let store = &mut *guard;
         let mut accepted = Vec::new();
         for (name, value) in changes {
@@ -219,7 +212,7 @@ impl SharedStore {
     }
 
     fn announce_all(&self) {
-        let mut store = self.lock();
+        let mut store = self.0.lock();
         let new_parameters = store.values.0.iter().map(|(name, value)| message(name, value)).collect();
         store.publish(ParameterEvent { new_parameters, ..Default::default() });
     }
@@ -263,14 +256,14 @@ impl SharedStore {
     }
 
     fn get(&self, request: ServiceRequest<srv::GetParameters::Service>) -> crate::Result<()> {
-        let store = self.lock();
+        let store = self.0.lock();
         let value = |name: &str| store.values.0.get(name).map(value_message);
         let values = of_all(&request.message.names, value);
         request.respond(srv::GetParameters::Response { values })
     }
 
     fn types(&self, request: ServiceRequest<srv::GetParameterTypes::Service>) -> crate::Result<()> {
-        let store = self.lock();
+        let store = self.0.lock();
         let code = |name: &str| store.values.0.get(name).map(type_code);
         let types = of_all(&request.message.names, code);
         request.respond(srv::GetParameterTypes::Response { types })
@@ -294,7 +287,7 @@ impl SharedStore {
     }
 
     fn describe(&self, request: ServiceRequest<srv::DescribeParameters::Service>) -> crate::Result<()> {
-        let store = self.lock();
+        let store = self.0.lock();
         let descriptor = |name: &str| store.declarations.get(name).map(Declaration::descriptor);
         let descriptors = of_all(&request.message.names, descriptor);
         request.respond(srv::DescribeParameters::Response { descriptors })
@@ -303,7 +296,7 @@ impl SharedStore {
     fn list(&self, request: ServiceRequest<srv::ListParameters::Service>) -> crate::Result<()> {
         let srv::ListParameters::Request { prefixes, depth } = &request.message;
         let prefixes = prefixes.get(..MOST_NAMES).unwrap_or(prefixes);
-        let store = self.lock();
+        let store = self.0.lock();
         let names: Vec<String> = store
             .values
             .0

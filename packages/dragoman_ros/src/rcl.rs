@@ -28,7 +28,7 @@ pub use endpoints::{
 pub use timer::Timer;
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -254,7 +254,7 @@ impl Node {
     /// The full name of `topic`, and its quality of service.
     fn overridden(&self, topic: &str, side: Side, qos: QosProfile) -> Result<(String, QosProfile)> {
         let topic = self.name.resolve_name(topic, NameKind::Topic, &self.rules)?;
-        let given = self.inner.params.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = self.inner.params.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let qos = qos_overrides::overridden(&given, &topic, side, qos)?;
         Ok((topic, qos))
     }

@@ -4,12 +4,13 @@
 //! a look at a flag.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::channel::mpsc;
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::dragoman_msgs::msg::ServiceCall;
@@ -36,11 +37,7 @@ struct Calls {
     publisher: Mutex<Option<mpsc::Sender<ServiceCall>>>,
 }
 
-impl Calls {
-    fn publisher(&self) -> MutexGuard<'_, Option<mpsc::Sender<ServiceCall>>> {
-        self.publisher.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Calls {}
 
 /// A service whose calls are recorded. Clones share it.
 #[derive(Clone)]
@@ -94,7 +91,7 @@ impl OpenCall {
 
     fn record(&self, request: String, response: String) {
         let service = &self.service;
-        let Some(mut calls) = service.calls.publisher().clone() else { return };
+        let Some(mut calls) = service.calls.publisher.lock().clone() else { return };
         let call = ServiceCall {
             stamp: Clock::to_builtin_time(&dragoman_time::wall_time()),
             service: service.name.to_string(),
@@ -118,7 +115,7 @@ pub fn publish(tasks: &mut NodeTasks) -> crate::Result<()> {
     let publisher: SharedPublisher<ServiceCall> = tasks.node().create_publisher(TOPIC, qos)?.into();
     let (sender, mut incoming) = mpsc::channel(QUEUE_LENGTH);
     let calls = dragoman_time::own::<Calls>();
-    *calls.publisher() = Some(sender);
+    *calls.publisher.lock() = Some(sender);
     let watched = publisher.clone();
     tasks.every(DEMAND_PERIOD, move || {
         calls.has_subscribers.store(watched.is_listened(), Ordering::Relaxed);

@@ -1,6 +1,8 @@
 //! Publishers shared by several tasks, those of states, and whether anybody listens to one, on top of both implementations.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::std_msgs::msg::Bool;
 use crate::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
@@ -19,12 +21,12 @@ impl<T: WrappedTypesupport> SharedPublisher<T> {
     /// # Errors
     /// As `Publisher::publish`.
     pub fn publish(&self, message: &T) -> Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).publish(message)
+        self.0.lock().publish(message)
     }
 
     /// Whether its topic has subscribers, as [`listened`].
     pub fn is_listened(&self) -> bool {
-        listened(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        listened(&self.0.lock())
     }
 
     /// The number of subscriptions, in this and other processes.
@@ -32,7 +34,7 @@ impl<T: WrappedTypesupport> SharedPublisher<T> {
     /// # Errors
     /// As `Publisher::get_inter_process_subscription_count`.
     pub fn get_inter_process_subscription_count(&self) -> Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_inter_process_subscription_count()
+        self.0.lock().get_inter_process_subscription_count()
     }
 }
 
@@ -69,7 +71,7 @@ impl Switch {
 
     /// Publishes it if it has changed.
     pub fn show(&self, is_on: bool) {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.0.lock();
         if shown.last.replace(is_on) != Some(is_on)
             && let Err(error) = shown.publisher.publish(&Bool { data: is_on })
         {

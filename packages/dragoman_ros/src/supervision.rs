@@ -12,13 +12,14 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
+use std::sync::{Arc, Once, Weak};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use dragoman_time::{Task, sleep_until, timeout};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::diagnostics::Severity;
@@ -98,11 +99,11 @@ impl Supervisor {
     /// thread of a driver or of the middleware, ends the process.
     pub fn watch_panics(&self) {
         static HOOK: Once = Once::new();
-        *lock(&dragoman_time::own::<PanicWatch>().0) = Arc::downgrade(&self.shared);
+        *dragoman_time::own::<PanicWatch>().0.lock() = Arc::downgrade(&self.shared);
         HOOK.call_once(|| {
             let default = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
-                let supervisor = lock(&dragoman_time::own::<PanicWatch>().0).upgrade();
+                let supervisor = dragoman_time::own::<PanicWatch>().0.lock().upgrade();
                 let Some(supervisor) = supervisor else { return default(panic) };
                 let thread = dragoman_time::thread_name();
                 let place = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -153,7 +154,7 @@ impl Supervisor {
 
     /// Registers `stop` for a machine; it is called before anything else ends, in every case.
     pub fn on_stop(&self, stop: BoxFuture<'static, ()>) {
-        self.shared.lock().stops.push(stop);
+        self.shared.state.lock().stops.push(stop);
     }
 
     /// Ends the process in an orderly way.
@@ -162,7 +163,7 @@ impl Supervisor {
     }
 
     fn add(&self, name: String, part: BoxFuture<'static, ()>, start_again: Option<StartAgain>) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         let index = state.parts.len();
         let task = self.run(&mut state, index, &name, part);
         state.parts.push(Part {
@@ -187,7 +188,7 @@ impl Supervisor {
                 Ok(()) => "has ended".to_owned(),
                 Err(panic) => format!("has panicked: {}", message_of(panic.as_ref())),
             };
-            if let Some(part) = shared.lock().parts.get_mut(index) {
+            if let Some(part) = shared.state.lock().parts.get_mut(index) {
                 part.ended = Some(reason);
             }
             shared.changed.notify_one();
@@ -196,7 +197,7 @@ impl Supervisor {
 
     /// The reason why the process must end.
     pub fn failure(&self) -> Option<String> {
-        self.shared.lock().failure.clone()
+        self.shared.state.lock().failure.clone()
     }
 
     /// Supervises the parts; resolves when the process must end.
@@ -222,7 +223,7 @@ impl Supervisor {
 
     /// Handles ended parts; returns the time of the next check, or the reason to end the process.
     fn review(&self, now: Instant) -> Result<Option<Instant>, String> {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         if let Some(reason) = &state.failure {
             return Err(reason.clone());
         }
@@ -242,7 +243,7 @@ impl Supervisor {
         if let Some((name, Some(mut start_again))) = part {
             tracing::info!(part = name, "restarting");
             let started = start_again();
-            let mut state = self.shared.lock();
+            let mut state = self.shared.state.lock();
             let (task, ended) = match started {
                 Ok(future) => (Some(self.run(&mut state, index, &name, future)), None),
                 Err(error) => (None, Some(format!("cannot start: {error}"))),
@@ -263,7 +264,7 @@ impl Supervisor {
     /// timeout.
     pub async fn shut_down(&self, hurry: impl Future<Output = ()>) {
         let (stops, parts) = {
-            let mut state = self.shared.lock();
+            let mut state = self.shared.state.lock();
             state.is_stopping = true;
             (std::mem::take(&mut state.stops), std::mem::take(&mut state.parts))
         };
@@ -285,7 +286,7 @@ impl Supervisor {
 
     /// The state of the parts, for `/diagnostics`.
     pub fn report(&self) -> (Severity, String, Vec<(String, String)>) {
-        let state = self.shared.lock();
+        let state = self.shared.state.lock();
         let now = dragoman_time::now();
         let mut troubled = Vec::new();
         let values = state.parts.iter().map(|part| {
@@ -331,22 +332,14 @@ impl Part {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
     /// The first reason is kept.
     fn fail(&self, reason: String) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !state.is_stopping {
             state.failure.get_or_insert(reason);
             self.changed.notify_one();
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Marks its thread as supervised while it runs.
@@ -466,7 +459,7 @@ mod tests {
             struct Note(&'static str, Arc<Mutex<Vec<&'static str>>>);
             impl Drop for Note {
                 fn drop(&mut self) {
-                    self.1.lock().unwrap().push(self.0);
+                    self.1.lock().push(self.0);
                 }
             }
             let supervisor = Supervisor::new(Vec::new());
@@ -484,7 +477,7 @@ mod tests {
             supervisor.on_stop(std::future::pending().boxed());
             dragoman_time::yield_now().await;
             supervisor.shut_down(std::future::pending()).await;
-            assert_eq!(*notes.lock().unwrap(), ["machine", "second", "first"]);
+            assert_eq!(*notes.lock(), ["machine", "second", "first"]);
         });
     }
 }

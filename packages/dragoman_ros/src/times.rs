@@ -1,10 +1,13 @@
 //! The time of a node's clock, and times and durations of messages.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time;
 
 use crate::Clock;
 use crate::builtin_interfaces::msg::{Duration, Time};
+
+/// A node's clock. Its lock is std's, as in r2r.
+pub type SharedClock = Arc<Mutex<Clock>>;
 
 /// The present time of a clock since its epoch; zero if it cannot be read.
 pub fn now(clock: &Mutex<Clock>) -> time::Duration {

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_arm::driver::Clock;
 use dragoman_io::can::{Bus, Frame, InProcessBus, Received, SendError};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::arm::ArmLoad;
 use crate::device::{Application, Device};
@@ -48,13 +49,13 @@ impl<A: Application> Rack<A> {
     #[must_use]
     pub fn with_arm(self, arm: ArmLoad) -> Self {
         arm.attach(&mut self.drives());
-        *self.arm.lock().unwrap_or_else(PoisonError::into_inner) = Some(arm);
+        *self.arm.lock() = Some(arm);
         self
     }
 
     /// Locks the drives, to read them or to inject faults; the rack pauses meanwhile.
     pub fn drives(&self) -> MutexGuard<'_, Vec<Device<A>>> {
-        self.drives.lock().unwrap_or_else(PoisonError::into_inner)
+        self.drives.lock()
     }
 
     /// The time on the clock of [`Rack::run`].
@@ -78,9 +79,9 @@ impl<A: Application> Rack<A> {
     /// when the next step is due, if no frame arrives before.
     pub fn step(&mut self, now: Duration, bus: &mut dyn Bus) -> Option<Duration> {
         let drives = Arc::clone(&self.drives);
-        let mut drives = drives.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drives = drives.lock();
         // Before the frames, each of which would advance its drive alone.
-        match self.arm.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        match self.arm.lock().as_mut() {
             Some(arm) => arm.advance(&mut drives, now),
             None => drives.iter_mut().for_each(|drive| drive.handle_timeout(now)),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::executor::{self, lock};
+use crate::executor;
 use crate::history::Hash;
 
 /// The streams of random numbers of a lab, by name: who draws more numbers does not change those of others.
@@ -53,7 +53,7 @@ pub fn random_unit(name: &str) -> f64 {
 pub fn random_bytes<const N: usize>(name: &str) -> [u8; N] {
     let mut bytes = [0; N];
     let virtually = executor::with_lab(|_, lab| {
-        let mut streams = lock(&lab.streams);
+        let mut streams = lab.streams.lock();
         for part in bytes.chunks_mut(8) {
             let number = streams.next(name).to_le_bytes();
             part.iter_mut().zip(number).for_each(|(byte, random)| *byte = random);

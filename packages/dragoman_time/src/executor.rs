@@ -7,10 +7,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::program::Program;
 use crate::simulation::Lab;
@@ -85,7 +87,7 @@ impl Wake for Wakeup {
             return;
         }
         if let Some(executor) = self.executor.upgrade() {
-            lock(&executor.ready).push_back(self.task);
+            executor.ready.lock().push_back(self.task);
             executor.thread.unpark();
         }
     }
@@ -190,7 +192,7 @@ impl Executor {
     #[track_caller]
     pub(crate) fn spawn(self: &Arc<Self>, body: impl Future<Output = ()> + Send + 'static) {
         let place = std::panic::Location::caller();
-        let mut tasks = lock(&self.tasks);
+        let mut tasks = self.tasks.lock();
         tasks.last += 1;
         let task = tasks.last;
         let wakeup = Arc::new(Wakeup {
@@ -209,7 +211,7 @@ impl Executor {
     /// Numbers of tasks that have not ended, by the places where they were spawned.
     pub(crate) fn tasks(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
-        for running in lock(&self.tasks).running.values() {
+        for running in self.tasks.lock().running.values() {
             *counts.entry(running.wakeup.place.to_string()).or_default() += 1;
         }
         counts
@@ -220,7 +222,7 @@ impl Executor {
         let _entered = self.enter();
         loop {
             // Dropped without the lock: a task may spawn or wake others when it ends.
-            let Some((_, task)) = lock(&self.tasks).running.pop_last() else { return };
+            let Some((_, task)) = self.tasks.lock().running.pop_last() else { return };
             let _entered = self.enter_program(task.program.clone());
             drop(task);
         }
@@ -228,7 +230,7 @@ impl Executor {
 
     /// Registers a timer; returns its number.
     pub(crate) fn add_timer(&self, at: Instant, waker: Waker) -> u64 {
-        let mut timers = lock(&self.timers);
+        let mut timers = self.timers.lock();
         timers.last += 1;
         let number = timers.last;
         timers.waiting.insert((at, number), waker);
@@ -237,13 +239,13 @@ impl Executor {
 
     /// Sets who is woken by a timer that has not expired.
     pub(crate) fn renew_timer(&self, at: Instant, number: u64, waker: &Waker) {
-        if let Some(registered) = lock(&self.timers).waiting.get_mut(&(at, number)) {
+        if let Some(registered) = self.timers.lock().waiting.get_mut(&(at, number)) {
             registered.clone_from(waker);
         }
     }
 
     pub(crate) fn remove_timer(&self, at: Instant, number: u64) {
-        let removed = lock(&self.timers).waiting.remove(&(at, number));
+        let removed = self.timers.lock().waiting.remove(&(at, number));
         drop(removed);
     }
 
@@ -269,7 +271,7 @@ impl Executor {
         let mut polls = 0;
         loop {
             // On its own, so that the lock is not held while a task is polled.
-            let next = lock(&self.ready).pop_front();
+            let next = self.ready.lock().pop_front();
             if next.is_some() {
                 polls += 1;
                 self.count(polls);
@@ -312,11 +314,11 @@ impl Executor {
 
     /// The waker of a future that is ready may still wake it.
     fn forget_root(&self) {
-        lock(&self.ready).retain(|task| *task != ROOT);
+        self.ready.lock().retain(|task| *task != ROOT);
     }
 
     fn poll_task(self: &Arc<Self>, task: u64) {
-        let taken = lock(&self.tasks).running.get_mut(&task).and_then(|running| {
+        let taken = self.tasks.lock().running.get_mut(&task).and_then(|running| {
             running.wakeup.is_queued.swap(false, Ordering::AcqRel);
             Some((running.body.take()?, Arc::clone(&running.wakeup), running.program.clone()))
         });
@@ -325,7 +327,7 @@ impl Executor {
         let place = wakeup.place;
         let waker = Waker::from(wakeup);
         let polled = self.watched(place, || body.as_mut().poll(&mut Context::from_waker(&waker)));
-        let mut tasks = lock(&self.tasks);
+        let mut tasks = self.tasks.lock();
         if polled.is_pending()
             && let Some(running) = tasks.running.get_mut(&task)
         {
@@ -346,7 +348,7 @@ impl Executor {
 
     /// Waits for the next timer, or for a task that becomes ready.
     fn wait(&self) {
-        let next = lock(&self.timers).waiting.first_key_value().map(|((at, _), _)| *at);
+        let next = self.timers.lock().waiting.first_key_value().map(|((at, _), _)| *at);
         match &self.time {
             Time::Real => {
                 let now = Instant::now();
@@ -372,7 +374,7 @@ impl Executor {
         let now = self.now();
         loop {
             let expired = {
-                let mut timers = lock(&self.timers);
+                let mut timers = self.timers.lock();
                 match timers.waiting.first_entry() {
                     Some(first) if first.key().0 <= now => Some(first.remove()),
                     _ => None,
@@ -386,7 +388,7 @@ impl Executor {
     }
 
     fn report_standstill(&self, reason: &str) -> ! {
-        let tasks = lock(&self.tasks);
+        let tasks = self.tasks.lock();
         let places: Vec<String> =
             tasks.running.values().map(|running| running.wakeup.place.to_string()).collect();
         drop(tasks);
@@ -401,8 +403,4 @@ impl Drop for NotRunning {
     fn drop(&mut self) {
         IS_RUNNING.set(false);
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

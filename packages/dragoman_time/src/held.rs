@@ -1,10 +1,11 @@
 //! What bounded things hold: bytes, connections, calls that wait.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
-use crate::executor::lock;
+use parking_lot::Mutex;
+
 use crate::surroundings::shared;
 
 /// What one holder has of a bounded thing. It is given back when this is dropped.
@@ -40,7 +41,7 @@ pub struct Figures {
 impl Held {
     /// Nothing yet. `kind` names the thing and its unit, as "bytes of answers that wait".
     pub fn new(kind: &'static str) -> Self {
-        let kind = Arc::clone(lock(&shared::<Kinds>().0).entry(kind).or_default());
+        let kind = Arc::clone(shared::<Kinds>().0.lock().entry(kind).or_default());
         Self { own: AtomicUsize::new(0), kind }
     }
 
@@ -84,7 +85,7 @@ impl Drop for Held {
 impl Kinds {
     /// The figures of all kinds that anything was held of.
     pub(crate) fn figures(&self) -> BTreeMap<&'static str, Figures> {
-        let kinds = lock(&self.0);
+        let kinds = self.0.lock();
         let figures = |kind: &Kind| Figures {
             now: kind.now.load(Ordering::Relaxed),
             most: kind.most.load(Ordering::Relaxed),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::executor::{self, lock};
+use crate::executor;
 
 /// Something that has happened: a message, a frame, a datagram, a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl History {
 pub fn note(kind: &str, name: &str, content: &[u8]) {
     executor::with_lab(|executor, lab| {
         let time = executor.passed();
-        let mut history = lock(&lab.history);
+        let mut history = lab.history.lock();
         history.events += 1;
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         history.hash.add(nanoseconds);

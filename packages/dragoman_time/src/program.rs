@@ -3,10 +3,12 @@
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::executor::{current, lock};
+use parking_lot::Mutex;
+
+use crate::executor::current;
 use crate::surroundings::Surroundings;
 
 pub(crate) type Values = Mutex<BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>>;
@@ -45,7 +47,7 @@ impl Program {
 
     /// What was printed on standard output since the last call.
     pub fn take_output(&self) -> String {
-        std::mem::take(&mut *lock(&self.0.output))
+        std::mem::take(&mut *self.0.output.lock())
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
+
 use crate::chance::Streams;
-use crate::executor::{Entered, Executor, lock};
+use crate::executor::{Entered, Executor};
 use crate::held::{Figures, Kinds};
 use crate::history::{Event, Fingerprint, History};
 use crate::program::{Program, Values};
@@ -104,14 +106,14 @@ impl Simulation {
 
     /// The history up to now, as a number.
     pub fn fingerprint(&self) -> Fingerprint {
-        self.lab().map(|lab| lock(&lab.history).fingerprint()).unwrap_or(Fingerprint { hash: 0, events: 0 })
+        self.lab().map(|lab| lab.history.lock().fingerprint()).unwrap_or(Fingerprint { hash: 0, events: 0 })
     }
 
     /// Calls `observe` with every event of the history, in place of an earlier observer. It must neither log nor note
     /// anything itself.
     pub fn observe(&self, observe: impl FnMut(Event<'_>) + Send + 'static) {
         if let Some(lab) = self.lab() {
-            lock(&lab.history).observer = Some(Box::new(observe));
+            lab.history.lock().observer = Some(Box::new(observe));
         }
     }
 }
@@ -134,10 +136,10 @@ impl Drop for Simulation {
         if let Some(lab) = self.lab() {
             let _entered = self.executor.enter();
             for values in [&lab.program.0.own, &lab.shared] {
-                let values = std::mem::take(&mut *lock(values));
+                let values = std::mem::take(&mut *values.lock());
                 drop(values);
             }
-            lock(&lab.history).observer = None;
+            lab.history.lock().observer = None;
         }
     }
 }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::executor::{self, lock};
+use parking_lot::Mutex;
+
+use crate::executor;
 use crate::program::Values;
 
 /// The surroundings of a lab on virtual time. A lab sees nothing of the process's own.
@@ -95,7 +97,7 @@ pub fn print(text: fmt::Arguments<'_>) -> bool {
     let Some(program) = executor::current_program() else { return false };
     let text = text.to_string();
     crate::history::note("output", "", text.as_bytes());
-    lock(&program.0.output).push_str(&text);
+    program.0.output.lock().push_str(&text);
     true
 }
 
@@ -122,11 +124,11 @@ pub fn shared<T: Any + Send + Sync + Default>() -> Arc<T> {
 }
 
 fn find<T: Any + Send + Sync + Default>(values: &Values) -> Arc<T> {
-    if let Some(found) = lock(values).get(&TypeId::of::<T>()) {
+    if let Some(found) = values.lock().get(&TypeId::of::<T>()) {
         // It is stored under its type.
         return Arc::clone(found).downcast::<T>().unwrap_or_default();
     }
     // Made without the lock: it may have others of its own.
     let made: Arc<dyn Any + Send + Sync> = Arc::new(T::default());
-    Arc::clone(lock(values).entry(TypeId::of::<T>()).or_insert(made)).downcast::<T>().unwrap_or_default()
+    Arc::clone(values.lock().entry(TypeId::of::<T>()).or_insert(made)).downcast::<T>().unwrap_or_default()
 }

@@ -3,15 +3,16 @@
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
+use parking_lot::Mutex;
 use tracing::Instrument;
 
-use crate::executor::{self, lock};
+use crate::executor;
 
 /// Whether [`spawn`] can be called: not in real time outside tokio, as at the end of a process.
 pub fn can_spawn() -> bool {
@@ -71,7 +72,7 @@ struct Shared {
 impl Shared {
     fn abort(&self) {
         self.is_aborted.store(true, Ordering::Release);
-        if let Some(task) = lock(&self.task).take() {
+        if let Some(task) = self.task.lock().take() {
             task.wake();
         }
     }
@@ -148,8 +149,8 @@ impl<T> Future for Task<T> {
             Kind::Tokio(running) => running.poll_unpin(task).map_err(TaskError::from),
             Kind::Own(end) => {
                 // Before the look, so that an end between the two wakes.
-                *lock(&end.shared.waiting) = Some(task.waker().clone());
-                lock(&end.output).take().map_or(Poll::Pending, Poll::Ready)
+                *end.shared.waiting.lock() = Some(task.waker().clone());
+                end.output.lock().take().map_or(Poll::Pending, Poll::Ready)
             }
         }
     }
@@ -206,7 +207,7 @@ impl<F: Future> Future for Spawned<F> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
         let shared = &self.end.shared;
-        *lock(&shared.task) = Some(task.waker().clone());
+        *shared.task.lock() = Some(task.waker().clone());
         let ended = if shared.is_aborted.load(Ordering::Acquire) {
             Err(TaskError::Aborted)
         } else {
@@ -228,11 +229,11 @@ impl<F: Future> Spawned<F> {
         let future = self.future.take();
         let dropped = std::panic::catch_unwind(AssertUnwindSafe(|| drop(future)));
         let ended = dropped.map_err(TaskError::Panicked).and(ended);
-        *lock(&self.end.output) = Some(ended);
+        *self.end.output.lock() = Some(ended);
         let shared = &self.end.shared;
         shared.has_ended.store(true, Ordering::Release);
-        lock(&shared.task).take();
-        let waiting = lock(&shared.waiting).take();
+        shared.task.lock().take();
+        let waiting = shared.waiting.lock().take();
         if let Some(waiting) = waiting {
             waiting.wake();
         }

@@ -2,9 +2,10 @@
 //! chance. Here it is the order in which they began to wait.
 
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock, RwLockReadGuard};
 
+use parking_lot::{RwLock, RwLockReadGuard};
 use tokio::sync::Notify;
 
 /// A value and its receivers.
@@ -57,7 +58,7 @@ pub struct Closed;
 
 impl<T> Shared<T> {
     fn read(&self) -> Ref<'_, T> {
-        Ref(self.value.read().unwrap_or_else(std::sync::PoisonError::into_inner))
+        Ref(self.value.read())
     }
 
     /// Resolves at a change since version `seen`, which becomes the present one.
@@ -121,7 +122,7 @@ impl<T> Sender<T> {
     /// Changes the value in place if `modify` returns true; it must not change it otherwise.
     pub fn send_if_modified(&self, modify: impl FnOnce(&mut T) -> bool) -> bool {
         let shared = &self.shared;
-        let mut value = shared.value.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut value = shared.value.write();
         let is_changed = modify(&mut value);
         if is_changed {
             shared.version.fetch_add(1, Ordering::Release);

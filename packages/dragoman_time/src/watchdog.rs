@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::executor::lock;
+use parking_lot::Mutex;
 
 /// Maximum processor time of one poll. Other programs do not use it up, so that a busy machine ends nothing.
 const MAX_BUSY: Duration = Duration::from_secs(10);
@@ -38,7 +38,7 @@ impl Watchdog {
             loop {
                 std::thread::park_timeout(CHECK_PERIOD);
                 let Some(watchdog) = watched.upgrade() else { return };
-                let Some(polled) = lock(&watchdog.polled).clone() else { continue };
+                let Some(polled) = watchdog.polled.lock().clone() else { continue };
                 let turns = watchdog.turns.load(Ordering::Relaxed);
                 if let Some(reason) = poll.check(turns, || processor_time(&polled.thread)) {
                     // Not `eprintln`: a test harness keeps that, and loses it when the process ends.
@@ -64,7 +64,7 @@ impl Watchdog {
                 .unwrap_or_else(|_| PathBuf::new())
                 .into();
         }
-        *lock(&self.polled) = Some(Polled { spawned_at, thread: THREAD.with(Arc::clone) });
+        *self.polled.lock() = Some(Polled { spawned_at, thread: THREAD.with(Arc::clone) });
         self.turns.fetch_add(1, Ordering::Relaxed);
         Polling(self)
     }

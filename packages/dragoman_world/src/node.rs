@@ -44,14 +44,16 @@ pub mod simulation;
 mod topics;
 pub mod tracker;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_geometry::Twist;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::shared::listened;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
+use dragoman_ros::times::SharedClock;
 use dragoman_ros::{Clock, Context, Node};
+use parking_lot::Mutex;
 
 use crate::WorldError;
 use crate::{LoadError, World, Worlds};
@@ -198,7 +200,7 @@ pub fn start(
 #[derive(Clone)]
 struct Stamps {
     /// `None`: the worlds' time.
-    clock: Option<Arc<Mutex<Clock>>>,
+    clock: Option<SharedClock>,
 }
 
 impl Stamps {
@@ -263,7 +265,7 @@ impl Live {
 
     /// Runs an action with the worlds at the current time.
     fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let now = dragoman_time::since(self.start);
         state.pace.advance_to(now);
         state.exchange(now);

@@ -1,11 +1,12 @@
 //! The task that runs a group of drives on a bus. In real time it has a thread of its own.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_io::can::{Bus, BusFault, Received, SendError};
 use dragoman_time::Thread;
+use parking_lot::Mutex;
 
 use super::config::{ConfigError, GroupConfig};
 use super::group::{Group, State};
@@ -51,20 +52,16 @@ impl Clock {
 
     /// The time since the clock was created, with the limit on steps.
     pub fn now(&self) -> Duration {
-        let (turn, time) = *self.lock();
+        let (turn, time) = *self.last.lock();
         time + dragoman_time::since(turn).min(self.longest_step)
     }
 
     /// Starts a turn of the driver's thread.
     fn turn(&self) {
-        let mut last = self.lock();
+        let mut last = self.last.lock();
         let (turn, time) = *last;
         let now = dragoman_time::now();
         *last = (now, time + now.duration_since(turn).min(self.longest_step));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, (Instant, Duration)> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -109,7 +106,7 @@ impl Drives {
 
     /// Calls `use_group` with the group and the time on its clock.
     pub fn with<R>(&self, use_group: impl FnOnce(Duration, &mut Group) -> R) -> R {
-        use_group(self.shared.clock.now(), &mut self.shared.lock())
+        use_group(self.shared.clock.now(), &mut self.shared.group.lock())
     }
 }
 
@@ -123,10 +120,6 @@ impl Drop for Drives {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Group> {
-        self.group.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn run(&self, bus: &mut dyn Bus) {
         let mut stop_by = None;
         loop {
@@ -135,11 +128,11 @@ impl Shared {
                 let now = dragoman_time::now();
                 let by = *stop_by.get_or_insert_with(|| {
                     let time = self.clock.now();
-                    self.lock().disable(time);
+                    self.group.lock().disable(time);
                     now + STOP_TIME
                 });
                 let running =
-                    matches!(self.lock().state(), State::Enabled | State::Enabling | State::Stopping);
+                    matches!(self.group.lock().state(), State::Enabled | State::Enabling | State::Stopping);
                 if !running || by < now {
                     break;
                 }
@@ -151,7 +144,7 @@ impl Shared {
     /// Takes received frames, does the due work and sends; returns the time until the next work.
     fn turn(&self, bus: &mut dyn Bus) -> Duration {
         self.clock.turn();
-        let mut group = self.lock();
+        let mut group = self.group.lock();
         for _ in 0..FRAMES_AT_ONCE {
             let Some(received) = bus.receive() else { break };
             group.handle_received(self.clock.now(), &received);

@@ -13,13 +13,13 @@
 pub mod parameters;
 mod report;
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_io::serial::{Connection, Line, NoPort, REOPEN_TIME, SerialDriver, lifecycle};
 use dragoman_ros::diagnostics::Refusals;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, sensor_msgs, std_msgs, times};
+use dragoman_ros::times::SharedClock;
+use dragoman_ros::{Context, Node, Publisher, QosProfile, sensor_msgs, std_msgs, times};
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
@@ -199,7 +199,7 @@ impl SerialDriver for Driver {
 /// The publishers of the node.
 struct Topics {
     joints: Publisher<sensor_msgs::msg::JointState>,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     /// Number of published cycles.
     published: u64,
 }

@@ -6,7 +6,7 @@ use dragoman_ros::naming::joint_token;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, std_msgs};
 
-use super::{Arm, SharedArm, lock};
+use super::{Arm, SharedArm};
 
 /// An arm, joint by joint. Refused commands are logged and reported in `/diagnostics`: most of these messages have no
 /// field for an error.
@@ -57,29 +57,29 @@ pub(super) fn serve(tasks: &mut NodeTasks, joints: &impl Joints) -> dragoman_ros
 
 impl Joints for SharedArm {
     fn names(&self) -> Vec<String> {
-        lock(self).names.clone()
+        self.lock().names.clone()
     }
 
     fn command(&self, joint: usize, position: f64) {
-        lock(self).command_joint(joint, position);
+        self.lock().command_joint(joint, position);
     }
 
     fn relax(&self, joint: usize) {
-        let mut arm = lock(self);
+        let mut arm = self.lock();
         if let Err(error) = arm.drives.with(|_, group| group.relax(joint)) {
             arm.note_refusal(&error);
         }
     }
 
     fn enable(&self, joint: usize, on: bool) -> bool {
-        if let Some(ignored) = lock(self).ignored.get_mut(joint) {
+        if let Some(ignored) = self.lock().ignored.get_mut(joint) {
             *ignored = !on;
         }
         on
     }
 
     fn set_speed(&self, joint: usize, speed: f64) {
-        let mut arm = lock(self);
+        let mut arm = self.lock();
         if let Err(error) = arm.drives.with(|_, group| group.set_speed(joint, speed)) {
             arm.note_refusal(&error);
         }

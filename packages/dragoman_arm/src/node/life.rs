@@ -8,7 +8,7 @@ use std::time::Duration;
 use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, Managed, State as LifeState};
 use dragoman_ros::tasks::NodeTasks;
 
-use super::{SharedArm, Switch, lock, switch};
+use super::{SharedArm, Switch, switch};
 use crate::driver::{Fault, State};
 
 /// Period of updating the life cycle from the drives' state.
@@ -40,7 +40,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Res
 
 /// Moves the life cycle one step towards the drives' state.
 async fn follow(lifecycle: &Lifecycle, arm: &SharedArm, released: &AtomicBool) {
-    let drives = lock(arm).drives.clone();
+    let drives = arm.lock().drives.clone();
     let (state, fault) = drives.with(|_, group| (group.state(), group.fault().map(Fault::to_string)));
     let change = match (lifecycle.state(), state) {
         (LifeState::Inactive | LifeState::Active, State::Unconfigured | State::Faulted) => {
@@ -71,7 +71,7 @@ impl ManagedDrives {
 impl Managed for ManagedDrives {
     async fn configure(&mut self) -> CallbackReturn {
         self.released.store(false, Ordering::Relaxed);
-        let drives = lock(&self.arm).drives.clone();
+        let drives = self.arm.lock().drives.clone();
         let there = async {
             // Configuring acknowledges a fault.
             while drives.with(|_, group| group.recover()).is_err() {

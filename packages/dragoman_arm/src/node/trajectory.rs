@@ -14,8 +14,8 @@ use dragoman_ros::times::Seconds;
 use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
 use futures::future::{Either, select};
 
+use super::SharedArm;
 use super::parameters::ArmParameters;
-use super::{SharedArm, lock};
 use crate::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
 use crate::driver::{End, Measured};
 
@@ -68,7 +68,7 @@ async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> O
     // The arm may have moved since the goal was accepted.
     let planned = plan(&arm, goal.goal(), defaults);
     let mut point = Progress { passed: planned.as_ref().map_or(0, |planned| planned.passed), next: 0 };
-    let (id, mut ended) = match planned.and_then(|planned| lock(&arm).start(planned)) {
+    let (id, mut ended) = match planned.and_then(|planned| arm.lock().start(planned)) {
         Ok(started) => started,
         Err(error) => return refused(error),
     };
@@ -83,9 +83,9 @@ async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> O
             end = &mut ended => break end.unwrap_or(End::Cancelled),
             () = &mut cancelled, if !stopped => {
                 stopped = true;
-                lock(&arm).cancel(id);
+                arm.lock().cancel(id);
             }
-            () = ticks.tick() => goal.publish_feedback(lock(&arm).feedback(&mut point)),
+            () = ticks.tick() => goal.publish_feedback(arm.lock().feedback(&mut point)),
         }
     };
     let text = end.to_string();
@@ -122,7 +122,7 @@ struct Progress {
 }
 
 fn plan(arm: &SharedArm, goal: &Goal, defaults: Defaults) -> Result<Planned, String> {
-    let arm = lock(arm);
+    let arm = arm.lock();
     if !goal.multi_dof_trajectory.points.is_empty() || !goal.component_path_tolerance.is_empty() {
         return Err("trajectories of bodies (multi_dof) are not supported".to_owned());
     }

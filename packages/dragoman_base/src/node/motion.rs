@@ -1,7 +1,6 @@
 //! Interfaces of every base: velocity commands, odometry with its transform, wheel joints, the services of Player's
 //! position2d.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_geometry::limits::Limits;
@@ -17,7 +16,8 @@ use dragoman_ros::shared::Switch;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile, poses, times, velocity};
+use dragoman_ros::times::SharedClock;
+use dragoman_ros::{Node, Publisher, QosProfile, poses, times, velocity};
 use futures::StreamExt;
 
 use super::parameters::BaseParameters;
@@ -131,7 +131,7 @@ pub(super) async fn follow_limits<P: ParameterSet, B: Base>(
 
 /// Odometry, its transform, and the wheels.
 pub(super) struct MotionTopics {
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     odometry: Publisher<Odometry>,
     transform: Option<Publisher<TFMessage>>,
     joints: Publisher<JointState>,

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::io::Result;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dragoman_io::net::{Keepalive, TcpListener, TcpStream};
@@ -12,6 +12,7 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_time::{Held, TaskError, Tasks};
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 
 use super::{TimeLimit, read, send};
 use crate::clients::Clients;
@@ -152,7 +153,7 @@ impl<S: Serve> Ports<S> {
         }
         let mut before = Figures::default();
         tasks.every(Duration::from_secs(1), move || {
-            let now = report.figures().clone();
+            let now = report.figures.lock().clone();
             publish(&mut diagnostics, full, &before, &now, &report.clients.addresses());
             before = now;
         })
@@ -191,7 +192,7 @@ impl<S: Serve> Ports<S> {
                                 served.await;
                             });
                         } else {
-                            report.figures().refused_connections += 1;
+                            report.figures.lock().refused_connections += 1;
                             tracing::debug!(%client, self.max_clients, "refused a connection: too many clients");
                         }
                     }
@@ -351,10 +352,6 @@ pub(crate) struct Report<T> {
 }
 
 impl<T: Statistics> Report<T> {
-    fn figures(&self) -> MutexGuard<'_, Figures<T>> {
-        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A client has asked for something.
     pub(crate) fn asked(&self, client: SocketAddr, request: &dyn Display) {
         self.clients.request(client, request, 1);
@@ -369,12 +366,12 @@ impl<T: Statistics> Report<T> {
     /// Adds counters and events.
     pub(crate) fn add_news(&self, news: T, events: impl Iterator<Item: Display>) {
         if news != T::default() {
-            self.figures().statistics += news;
+            self.figures.lock().statistics += news;
         }
         for event in events {
             let text = event.to_string();
             tracing::debug!(text, "refused");
-            self.figures().last_refusal = text;
+            self.figures.lock().last_refusal = text;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::geometry_msgs::msg::{Point, PoseStamped};
@@ -11,6 +11,7 @@ use dragoman_ros::rcl_interfaces::msg::Log;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile};
 use dragoman_time::{Fingerprint, Simulation};
+use parking_lot::Mutex;
 
 use super::script::Script;
 
@@ -57,13 +58,9 @@ struct End {
 }
 
 impl Summary {
-    fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A step was carried out, or refused for this reason.
     pub(super) fn step(&self, number: usize, done: Result<(), String>) {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         counts.steps += 1;
         if let Err(reason) = done {
             *counts.refused.entry(format!("step {number}: {reason}")).or_default() += 1;
@@ -71,7 +68,7 @@ impl Summary {
     }
 
     pub(super) fn sent(&self, bytes: usize) {
-        self.counts().bytes += bytes as u64;
+        self.counts.lock().bytes += bytes as u64;
     }
 
     /// A node that counts what the lab publishes.
@@ -92,14 +89,14 @@ impl Summary {
         tasks.subscribe("/rosout", qos, move |log: Log| {
             const WARN: u8 = 30;
             if log.level >= WARN {
-                *summary.counts().warnings.entry(format!("{}: {}", log.name, log.msg)).or_default() += 1;
+                *summary.counts.lock().warnings.entry(format!("{}: {}", log.name, log.msg)).or_default() += 1;
             }
         })?;
         Ok(tasks.start()?)
     }
 
     fn moved(&self, name: &'static str, to: Point) {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         let (travelled, last) = counts.travelled.entry(name).or_default();
         if let Some(from) = last {
             let distance = (to.x - from.x).hypot(to.y - from.y).hypot(to.z - from.z);
@@ -116,7 +113,7 @@ impl Summary {
     /// # Errors
     /// How many steps were refused, or left.
     pub(super) fn complete(&self, script: &Script) -> Result<(), String> {
-        let counts = self.counts();
+        let counts = self.counts.lock();
         let refused: u64 = counts.refused.values().sum();
         let left = (script.steps.len() as u64).saturating_sub(counts.steps);
         match (refused, left) {
@@ -134,7 +131,7 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = self.counts();
+        let counts = self.counts.lock();
         if let Some(end) = &self.end {
             let (time, real) = (end.time.as_secs_f64(), end.real.as_secs_f64());
             writeln!(formatter, "{time:.0} s of the lab in {real:.1} s: {:.0} times as fast", time / real)?;

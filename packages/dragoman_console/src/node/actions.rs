@@ -1,12 +1,13 @@
 //! Actions of ROS for clients: three services and a topic of each action (ROS 2's design article "Actions").
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, raw};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -50,11 +51,7 @@ impl Drop for Goal {
 impl Goals {
     /// Forgets the goals of a client.
     pub(crate) fn leave(&self, client: &Client) {
-        self.goals().retain(|(owner, _), _| *owner != client.id);
-    }
-
-    fn goals(&self) -> MutexGuard<'_, BTreeMap<GoalKey, Goal>> {
-        self.goals.lock().unwrap_or_else(PoisonError::into_inner)
+        self.goals.lock().retain(|(owner, _), _| *owner != client.id);
     }
 }
 
@@ -81,7 +78,7 @@ impl Hub {
             client.with(|session| session.action_result(&reply, &action, UNKNOWN, Err(reason)))
         };
         let key = (client.id, reply.id.clone().unwrap_or_default().to_string());
-        let mut goals = self.goals.goals();
+        let mut goals = self.goals.goals.lock();
         if goals.contains_key(&key) {
             return refuse("a goal of this id has not ended");
         }
@@ -104,7 +101,7 @@ impl Hub {
                     owner.with(|session| session.action_result(&reply, &name, UNKNOWN, Err(reason)));
                 }
             }
-            hub.goals.goals().remove(&own_key);
+            hub.goals.goals.lock().remove(&own_key);
         });
         goals.insert(key, Goal { action, uuid, waiting: handle });
         drop(goals);
@@ -123,7 +120,7 @@ impl Hub {
     ) -> Result<(), String> {
         let key = (client.id, id.cloned().unwrap_or_default().to_string());
         let uuid = {
-            let goals = self.goals.goals();
+            let goals = self.goals.goals.lock();
             let goal = goals.get(&key).filter(|goal| goal.action == action);
             goal.map(|goal| goal.uuid).ok_or("the goal is unknown or has ended")?
         };

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::raw::{self, Body};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
@@ -51,15 +52,11 @@ struct Caller {
 }
 
 impl Caller {
-    fn client(&self) -> MutexGuard<'_, raw::Client> {
-        self.client.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The response to a request, after those before it.
     async fn call(&self, request: Body) -> Result<Body, dragoman_ros::Error> {
         // It is never closed.
         let place = self.new_requests.acquire().await;
-        let response = self.client().request(request)?;
+        let response = self.client.lock().request(request)?;
         while_new(place, NEW_TIME, response).await
     }
 }
@@ -117,12 +114,12 @@ impl Calls {
 
     /// Ends the services of a client.
     pub(crate) fn leave(&self, client: &Client) {
-        self.offered().retain(|_, offered| offered.client != client.id);
+        self.offered.lock().retain(|_, offered| offered.client != client.id);
     }
 
     /// Ends a service of a client.
     pub(crate) fn withdraw(&self, client: &Client, service: &str) {
-        let mut offered = self.offered();
+        let mut offered = self.offered.lock();
         if offered.get(service).is_some_and(|offered| offered.client == client.id) {
             offered.remove(service);
         }
@@ -139,7 +136,7 @@ impl Calls {
         now: Option<Duration>,
     ) -> Result<(), String> {
         let (request, structure) = {
-            let mut all = self.offered();
+            let mut all = self.offered.lock();
             let offered = all.get_mut(service).filter(|offered| offered.client == client.id);
             let offered = offered.ok_or("the client does not offer it")?;
             let (request, _) = offered.pending.remove(id).ok_or("the request is unknown or too old")?;
@@ -156,24 +153,16 @@ impl Calls {
 
     /// Forgets the clients of ROS services. Those with calls that wait end after these.
     pub(crate) fn forget_kept(&self) {
-        self.known().clear();
+        self.known.lock().clear();
     }
 
     /// The type of a service that was called before, and is there: looking it up in the graph would take far longer.
     fn type_in_use(&self, service: &str) -> Option<String> {
-        let known = self.known();
+        let known = self.known.lock();
         let all = known.range((service.to_owned(), String::new())..);
         let mut of_service = all.take_while(|((name, _), _)| name == service);
-        let there = of_service.find(|(_, (caller, _))| caller.client().is_available_now());
+        let there = of_service.find(|(_, (caller, _))| caller.client.lock().is_available_now());
         there.map(|((_, type_name), _)| type_name.clone())
-    }
-
-    fn offered(&self) -> MutexGuard<'_, BTreeMap<String, Offered>> {
-        self.offered.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -241,7 +230,7 @@ impl Hub {
         let begun = dragoman_time::now();
         let caller = self.caller(service, type_name).await?;
         let body = if raw::CALLS_ARE_JSON { Body::Json(plain(request, &data)?) } else { Body::Cdr(data) };
-        let available = caller.client().available().map_err(|error| error.to_string())?;
+        let available = caller.client.lock().available().map_err(|error| error.to_string())?;
         if !matches!(dragoman_time::timeout(time.search, available).await, Ok(Ok(()))) {
             return Err(format!("service {service} is not available"));
         }
@@ -263,7 +252,7 @@ impl Hub {
             return Err(format!("the name of the service has more than {MAX_NAME_LEN} bytes"));
         }
         let key = (service.to_owned(), type_name.to_owned());
-        if let Some((known, used)) = self.calls.known().get_mut(&key) {
+        if let Some((known, used)) = self.calls.known.lock().get_mut(&key) {
             *used = dragoman_time::now();
             return Ok(Arc::clone(known));
         }
@@ -277,7 +266,7 @@ impl Hub {
         let (made, place) = made.map_err(|error| error.to_string())?;
         let client = Mutex::new(made.map_err(|error| error.to_string())?);
         let caller = Arc::new(Caller { client, new_requests: Semaphore::new(MOST_NEW), _place: place });
-        let mut known = self.calls.known();
+        let mut known = self.calls.known.lock();
         if known.len() >= MOST_KEPT {
             let oldest = known.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
             oldest.map(|oldest| known.remove(&oldest));
@@ -314,7 +303,7 @@ impl Hub {
     ) -> Result<(), String> {
         let [request, response] = self.types.service(type_name).map_err(|error| error.to_string())?;
         {
-            let offered = self.calls.offered();
+            let offered = self.calls.offered.lock();
             match offered.get(service) {
                 Some(present) if present.client == client.id => {}
                 Some(_) => return Err("another client offers it".to_owned()),
@@ -345,7 +334,7 @@ impl Hub {
             receiving: handle,
             _place: place,
         };
-        let mut offered = self.calls.offered();
+        let mut offered = self.calls.offered.lock();
         // Meanwhile another one may have offered it.
         if offered.get(service).is_some_and(|present| present.client != client.id) {
             return Err("another client offers it".to_owned());
@@ -361,7 +350,7 @@ impl Hub {
         // While it waits only its origin is needed.
         let data = std::mem::take(&mut call.data);
         {
-            let mut all = self.calls.offered();
+            let mut all = self.calls.offered.lock();
             let Some(offered) = all.get_mut(service).filter(|offered| offered.client == client.id) else {
                 return;
             };

@@ -1,13 +1,14 @@
 //! One WebSocket client: its session and its connection.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use futures::SinkExt;
 use futures::stream::{SplitSink, SplitStream, StreamExt};
+use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
 use tokio::sync::{Notify, Semaphore};
 use tokio_tungstenite::tungstenite::error::ProtocolError;
@@ -211,7 +212,7 @@ impl Client {
     }
 
     fn act<T>(&self, act: impl FnOnce(&mut Protocol) -> T) -> T {
-        let mut protocol = self.protocol.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut protocol = self.protocol.lock();
         let result = act(&mut protocol);
         while let Some(frame) = protocol.poll_frame() {
             self.outbox.push(frame);

@@ -3,10 +3,11 @@
 //! And which services a client has called last: they command as well.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -51,7 +52,7 @@ impl Driving {
         message: &Value,
     ) {
         let now = dragoman_time::now();
-        let mut drivers = self.drivers();
+        let mut drivers = self.drivers.lock();
         let is_moving = is_moving(message);
         let before = drivers.remove(topic);
         if let Some(before) = before.as_ref().filter(|before| before.client.id != client.id) {
@@ -73,7 +74,7 @@ impl Driving {
 
     /// Removes the topics of a client, or one of them; returns those that it moves.
     fn remove(&self, client: &Client, topic: Option<&str>) -> Vec<(String, Arc<Publication>)> {
-        let mut drivers = self.drivers();
+        let mut drivers = self.drivers.lock();
         let of_client = |name: &str, driver: &Driver| {
             driver.client.id == client.id && topic.is_none_or(|topic| topic == name)
         };
@@ -92,7 +93,7 @@ impl Driving {
 
     /// The drivers, for pages.
     pub(crate) fn list(&self) -> Value {
-        let drivers = self.drivers();
+        let drivers = self.drivers.lock();
         let mut list: Vec<_> =
             drivers.iter().filter(|(_, driver)| dragoman_time::since(driver.last) < DRIVER_TIME).collect();
         list.sort_by_key(|(topic, _)| topic.as_str());
@@ -110,16 +111,12 @@ impl Driving {
 
     /// The drivers in one line.
     pub(crate) fn summary(&self) -> String {
-        let drivers = self.drivers();
+        let drivers = self.drivers.lock();
         let active = drivers.iter().filter(|(_, driver)| dragoman_time::since(driver.last) < DRIVER_TIME);
         let mut list: Vec<String> =
             active.map(|(topic, driver)| format!("{topic} by {}", driver.client.address)).collect();
         list.sort();
         list.join(", ")
-    }
-
-    fn drivers(&self) -> MutexGuard<'_, BTreeMap<String, Driver>> {
-        self.drivers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -139,7 +136,7 @@ impl Commands {
         if name.starts_with("/rosapi/") || QUESTIONS.iter().any(|question| last.starts_with(question)) {
             return;
         }
-        let mut times = self.times();
+        let mut times = self.0.lock();
         if times.len() >= MAX_COMMANDS && !times.contains_key(name) {
             let oldest = times.iter().min_by_key(|(_, time)| **time).map(|(name, _)| name.clone());
             if let Some(oldest) = oldest {
@@ -159,11 +156,7 @@ impl Commands {
                 "seconds": dragoman_time::since(*time).as_secs_f64(),
             })
         };
-        self.times().iter().map(command).collect()
-    }
-
-    fn times(&self) -> MutexGuard<'_, BTreeMap<String, Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().iter().map(command).collect()
     }
 }
 
@@ -213,12 +206,12 @@ mod tests {
             for name in ["/rosapi/topics", "/neobotix/get_parameters", "/arm/list_parameters"] {
                 commands.take(name);
             }
-            assert!(commands.times().is_empty());
+            assert!(commands.0.lock().is_empty());
             for number in 0..=MAX_COMMANDS {
                 commands.take(&format!("/arm/command_{number}"));
                 dragoman_time::sleep(Duration::from_secs(1)).await;
             }
-            let times = commands.times();
+            let times = commands.0.lock();
             assert_eq!(times.len(), MAX_COMMANDS);
             assert!(!times.contains_key("/arm/command_0"), "the oldest is forgotten");
         });

@@ -1,13 +1,14 @@
 //! Foxglove's protocol: follows the graph for its clients, and executes their orders.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dragoman_ros::introspection::{Endpoint, Graph};
 use dragoman_ros::rcl_interfaces::msg::ParameterEvent;
 use dragoman_time::{Work, off_thread};
 use futures::future::join_all;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -81,7 +82,7 @@ impl Hub {
             subscribers: nodes(&graph.subscriptions),
             providers: nodes(&graph.services),
         };
-        let mut catalogue = self.foxglove.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut catalogue = self.foxglove.catalogue.lock();
         let offered = Arc::clone(catalogue.update(&self.types, &topics, &services, connections));
         while let Some(error) = catalogue.poll_error() {
             tracing::warn!(%error, "what has this type is not offered in Foxglove's protocol");

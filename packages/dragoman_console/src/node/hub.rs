@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dragoman_ros::Context;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::introspection::Graph;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Clock, Context};
+use dragoman_ros::times::SharedClock;
+use parking_lot::Mutex;
 
 use super::ConsoleParameters;
 use super::actions::Goals;
@@ -35,7 +37,7 @@ pub(crate) struct Hub {
     pub(crate) goals: Goals,
     pub(crate) offered_actions: OfferedActions,
     pub(crate) foxglove: Foxglove,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     incomplete: Arc<Incomplete>,
     sums: Sums,
     clients: Mutex<BTreeMap<u64, Arc<Client>>>,
@@ -60,7 +62,7 @@ impl Hub {
         context: Context,
         types: Types,
         parameters: &ConsoleParameters,
-        clock: Arc<Mutex<Clock>>,
+        clock: SharedClock,
     ) -> Arc<Self> {
         Arc::new(Self {
             temporary: Temporary::new(ros.clone(), context, parameters.replaced_after),
@@ -93,8 +95,7 @@ impl Hub {
 
     /// The time in ROS, since 1970.
     pub(crate) fn now(&self) -> Duration {
-        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
-        now.unwrap_or_else(|_| dragoman_time::wall_time())
+        dragoman_ros::times::now(&self.clock)
     }
 
     /// Longest message of a client, bytes.
@@ -114,7 +115,7 @@ impl Hub {
 
     /// A new client; `None` if there are too many.
     pub(crate) fn enter(&self, address: SocketAddr, protocol: Protocol) -> Option<Arc<Client>> {
-        let mut clients = self.clients();
+        let mut clients = self.clients.lock();
         if clients.len() >= self.limits.clients {
             return None;
         }
@@ -132,18 +133,14 @@ impl Hub {
         self.calls.leave(client);
         self.goals.leave(client);
         self.offered_actions.leave(client);
-        self.clients().remove(&client.id);
+        self.clients.lock().remove(&client.id);
     }
 
     /// All clients, in the order of their arrival.
     pub(crate) fn all_clients(&self) -> Vec<Arc<Client>> {
-        let mut clients: Vec<_> = self.clients().values().cloned().collect();
+        let mut clients: Vec<_> = self.clients.lock().values().cloned().collect();
         clients.sort_by_key(|client| client.id);
         clients
-    }
-
-    fn clients(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Client>>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The graph now.

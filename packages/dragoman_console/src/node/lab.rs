@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use dragoman_ros::diagnostics::Severity;
 use dragoman_ros::introspection::Graph;
 use dragoman_ros::supervision::Supervisor;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value, json};
 
 use super::hub::Hub;
@@ -110,7 +110,7 @@ impl Lab {
 
     /// Takes a message of `/diagnostics`.
     pub(crate) fn take(&self, message: DiagnosticArray) {
-        let mut known = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.diagnostics.lock();
         for mut status in message.status {
             make_plain(&mut status);
             known.take(status);
@@ -161,7 +161,7 @@ impl Lab {
     }
 
     fn diagnostics(&self) -> Vec<Value> {
-        let known = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.diagnostics.lock();
         let subject = |Subject { status, received, .. }: &Subject| {
             let values =
                 status.values.iter().map(|value| (value.key.clone(), Value::from(value.value.clone())));
@@ -180,7 +180,7 @@ impl Lab {
 
     /// Processors in use by this process, measured over at least half a second.
     fn load(&self) -> f64 {
-        let mut load: MutexGuard<'_, Load> = self.load.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut load: MutexGuard<'_, Load> = self.load.lock();
         let elapsed = dragoman_time::since(load.looked);
         if elapsed >= Duration::from_millis(500) {
             let used = processor_time();

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use dragoman_io::net::{TcpListener, TcpStream};
 use dragoman_time::{Held, Sleep};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -33,10 +34,6 @@ const CONTROL_FRAME: usize = 6;
 
 /// Connections that may lose their place, by the order of their arrival.
 type Evictable = Arc<Mutex<BTreeMap<u64, oneshot::Sender<()>>>>;
-
-fn lock(evictable: &Evictable) -> MutexGuard<'_, BTreeMap<u64, oneshot::Sender<()>>> {
-    evictable.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A listener with a limited number of connections.
 pub(crate) struct Limited {
@@ -62,7 +59,7 @@ impl Limited {
             if let Ok(place) = Arc::clone(&self.free).try_acquire_owned() {
                 return place;
             }
-            if let Some((_, evict)) = lock(&self.evictable).pop_first() {
+            if let Some((_, evict)) = self.evictable.lock().pop_first() {
                 // It may just have ended by itself.
                 let _ = evict.send(());
             }
@@ -107,7 +104,7 @@ impl Connection {
     /// Why it must end.
     fn end(&mut self, task: &mut Context<'_>) -> Option<io::Error> {
         if self.peer.is_upgraded.load(Ordering::Relaxed) {
-            lock(&self.evictable).remove(&self.number);
+            self.evictable.lock().remove(&self.number);
             return None;
         }
         // A receiver must not be asked again after its message.
@@ -130,7 +127,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        lock(&self.evictable).remove(&self.number);
+        self.evictable.lock().remove(&self.number);
     }
 }
 
@@ -193,12 +190,12 @@ impl Peer {
     /// Sets what the task of the connection does when no more requests come.
     pub(crate) fn continue_with(&self, continuation: impl Future<Output = ()> + Send + 'static) {
         let continuation: BoxFuture<'static, ()> = Box::pin(continuation);
-        *self.continuation.lock().unwrap_or_else(PoisonError::into_inner) = Some(continuation);
+        *self.continuation.lock() = Some(continuation);
     }
 
     /// What was set with [`continue_with`](Self::continue_with).
     pub(crate) fn take_continuation(&self) -> Option<BoxFuture<'static, ()>> {
-        self.continuation.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.continuation.lock().take()
     }
 }
 
@@ -214,7 +211,7 @@ impl Limited {
                     let place = self.place().await;
                     self.last += 1;
                     let (evict, evicted) = oneshot::channel();
-                    lock(&self.evictable).insert(self.last, evict);
+                    self.evictable.lock().insert(self.last, evict);
                     let connection = Connection {
                         stream,
                         number: self.last,

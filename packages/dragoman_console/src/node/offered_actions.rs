@@ -2,12 +2,13 @@
 //! As in rosbridge every goal is accepted.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, raw};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -86,7 +87,7 @@ impl OfferedActions {
     /// Ends the actions of a client; returns what is to be destroyed.
     pub(crate) fn leave(&self, client: &Client) {
         let names: Vec<String> = {
-            let actions = self.actions();
+            let actions = self.actions.lock();
             actions
                 .iter()
                 .filter(|(_, own)| own.client.id == client.id)
@@ -101,7 +102,7 @@ impl OfferedActions {
     /// Ends an action of a client; its goals are aborted.
     pub(crate) fn withdraw(&self, client: &Client, action: &str) {
         let removed = {
-            let mut actions = self.actions();
+            let mut actions = self.actions.lock();
             if actions.get(action).is_none_or(|offered| offered.client.id != client.id) {
                 return;
             }
@@ -126,7 +127,7 @@ impl OfferedActions {
         values: &Value,
         now: Duration,
     ) -> Result<(), String> {
-        let actions = self.actions();
+        let actions = self.actions.lock();
         let (offered, uuid) = own(&actions, client, id, action)?;
         let data =
             to_cdr_at(&offered.types.feedback, values, Some(now)).map_err(|error| error.to_string())?;
@@ -144,7 +145,7 @@ impl OfferedActions {
         (status, result, values): (i8, bool, &Value),
         now: Duration,
     ) -> Result<(), String> {
-        let mut actions = self.actions();
+        let mut actions = self.actions.lock();
         let (_, uuid) = own(&actions, client, id, action)?;
         let offered = actions.get_mut(action).ok_or("the action is unknown")?;
         let status = match (result, status) {
@@ -164,10 +165,6 @@ impl OfferedActions {
             offered.ended.retain(|ended| *ended != uuid);
         }
         Ok(())
-    }
-
-    fn actions(&self) -> MutexGuard<'_, BTreeMap<String, Offered>> {
-        self.actions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -358,7 +355,7 @@ impl Hub {
     ) -> Result<(), String> {
         let types = self.action_types(type_name)?;
         {
-            let actions = self.offered_actions.actions();
+            let actions = self.offered_actions.actions.lock();
             match actions.get(action) {
                 Some(offered) if offered.client.id == client.id => return Ok(()),
                 Some(_) => return Err("another client offers it".to_owned()),
@@ -411,7 +408,7 @@ impl Hub {
             receiving: receiving.collect(),
             place,
         };
-        let mut actions = self.offered_actions.actions();
+        let mut actions = self.offered_actions.actions.lock();
         // Meanwhile another one may have offered it.
         if actions.contains_key(action) {
             offered.close();
@@ -443,7 +440,7 @@ impl Hub {
     }
 
     fn take_action_request(&self, action: &str, part: Part, request: raw::Request) -> Result<(), String> {
-        let mut actions = self.offered_actions.actions();
+        let mut actions = self.offered_actions.actions.lock();
         let offered = actions.get_mut(action).ok_or("the action has ended")?;
         let client = Arc::clone(&offered.client);
         let types = offered.types.clone();

@@ -4,10 +4,11 @@
 //! given up.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use super::bounds::Account;
@@ -83,7 +84,7 @@ impl Outbox {
     /// # Errors
     /// It is long, and too much waits for all clients already: the reason for the client.
     pub(super) fn room(&self, bytes: usize) -> Result<(), String> {
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = self.queue.lock();
         if bytes > self.share() && self.is_crowded(&queue) {
             let [all, share] = [ALL_QUEUES * self.most, self.share()];
             return Err(format!(
@@ -94,7 +95,7 @@ impl Outbox {
     }
 
     pub(super) fn push(&self, frame: Outgoing) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         if queue.is_given_up {
             return;
         }
@@ -152,7 +153,7 @@ impl Outbox {
 
     /// Whether so many bytes would be more answers and requests than may wait.
     pub(super) fn is_busy(&self, bytes: usize) -> bool {
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = self.queue.lock();
         queue.kept > 0 && queue.kept_bytes + bytes > self.most
     }
 
@@ -163,7 +164,7 @@ impl Outbox {
 
     /// Keeps nothing for the client any more.
     pub(super) fn give_up(&self) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         queue.is_given_up = true;
         queue.frames = VecDeque::new();
         let (bytes, _) = queue.bytes.get();
@@ -173,7 +174,7 @@ impl Outbox {
 
     /// Sends a ping, unless the client is given up for what it holds while it is crowded.
     pub(super) fn ping(&self) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         if self.is_crowded(&queue) && self.is_slow(&queue, self.share()) {
             return self.overflow(queue);
         }
@@ -184,7 +185,7 @@ impl Outbox {
 
     /// Whether a ping is due, which is sent between the fragments of a long message as well.
     pub(super) fn take_ping(&self) -> bool {
-        std::mem::take(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner).is_ping_due)
+        std::mem::take(&mut self.queue.lock().is_ping_due)
     }
 
     pub(super) async fn next(&self) -> Next {
@@ -197,7 +198,7 @@ impl Outbox {
     }
 
     fn take(&self) -> Option<Next> {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         if std::mem::take(&mut queue.is_ping_due) {
             return Some(Next::Ping);
         }
@@ -257,7 +258,7 @@ mod tests {
     }
 
     fn is_given_up(outbox: &Outbox) -> bool {
-        outbox.queue.lock().unwrap().is_given_up
+        outbox.queue.lock().is_given_up
     }
 
     #[test]
@@ -270,7 +271,7 @@ mod tests {
         // Nothing is kept for it any more.
         outbox.push(frame(1, false));
         assert!(is_given_up(&outbox) && lengths(&outbox).is_empty());
-        assert_eq!(outbox.queue.lock().unwrap().bytes.get(), (0, 0));
+        assert_eq!(outbox.queue.lock().bytes.get(), (0, 0));
     }
 
     #[test]

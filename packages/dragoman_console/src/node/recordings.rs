@@ -7,8 +7,8 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::{Body, Bytes};
@@ -18,6 +18,7 @@ use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
 use dragoman_ros::files::open_below;
 use dragoman_time::{Work, off_thread};
 use futures::stream;
+use parking_lot::Mutex;
 use serde::Serialize;
 
 /// The first bytes of an MCAP file (MCAP specification, "Magic").
@@ -73,7 +74,7 @@ impl Recordings {
             let folder = self.folder.display();
             tracing::warn!(path = status.path, %folder, "a recording is not offered: the parameter 'recordings' has another folder");
         }
-        *lock(&self.last) = name.map(|name| Last { name: name.to_owned(), is_complete });
+        *self.last.lock() = name.map(|name| Last { name: name.to_owned(), is_complete });
     }
 
     /// The recordings of the folder, the newest first, as JSON.
@@ -83,7 +84,7 @@ impl Recordings {
         let Ok(Ok(mut found)) = dragoman_time::timeout(READ_TIME, reading).await else {
             return StatusCode::SERVICE_UNAVAILABLE.into_response();
         };
-        if let Some(last) = &*lock(&self.last) {
+        if let Some(last) = &*self.last.lock() {
             found.retain(|listed| last.is_complete || last.name != Path::new(&listed.name));
         }
         let listed = serde_json::to_string(&found).unwrap_or_default();
@@ -93,7 +94,7 @@ impl Recordings {
 
     /// The recording of this name: the recorder's last file, which may be in a folder below, or another of the list.
     pub(crate) async fn response(&self, name: &str) -> Response {
-        let name = match &*lock(&self.last) {
+        let name = match &*self.last.lock() {
             Some(last) if last.name.file_name().is_some_and(|known| known == name) => {
                 last.is_complete.then(|| last.name.clone())
             }
@@ -125,10 +126,6 @@ impl Recordings {
 
 fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such recording.\n").into_response()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a file has the extension of recordings.
@@ -188,7 +185,7 @@ struct State {
 impl Downloads {
     /// A place, if there is one; a download whose client takes no pieces loses its own.
     fn begin(&self) -> Option<Arc<Download>> {
-        let mut places = lock(&self.places);
+        let mut places = self.places.lock();
         places.retain(|place| Arc::strong_count(place) > 1);
         if places.len() >= MAX_DOWNLOADS {
             let ended = places.iter().position(|place| place.end_if_slow())?;
@@ -204,7 +201,7 @@ impl Downloads {
 impl Download {
     /// Returns whether its client is slow, and the place is free. A thread that reads keeps the place.
     fn end_if_slow(&self) -> bool {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let is_slow = state.file.is_some() && dragoman_time::since(state.last) >= PIECE_TIME;
         if is_slow {
             (state.file, state.has_ended) = (None, true);
@@ -213,14 +210,14 @@ impl Download {
     }
 
     fn give(&self, file: File) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if !state.has_ended {
             (state.file, state.last) = (Some(file), dragoman_time::now());
         }
     }
 
     fn take(&self) -> Option<File> {
-        lock(&self.state).file.take()
+        self.state.lock().file.take()
     }
 }
 

@@ -1,7 +1,7 @@
 //! HTTP: the page, the WebSockets and the state of the lab.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use axum::Router;
@@ -17,6 +17,7 @@ use futures::future::BoxFuture;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::access::{self, COOKIE, Refusal, Token};
@@ -68,7 +69,7 @@ const HEADERS: [(&str, &str); 6] = [
 impl Server {
     /// Logs a refused origin once: browsers do not show the answer to the one who opened the page.
     fn report_origin(&self, origin: &str) {
-        let mut known = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.refused.lock();
         if known.len() < MOST_REPORTED && known.insert(origin.to_owned()) {
             tracing::warn!(
                 origin,

@@ -12,10 +12,11 @@
 //! A node is created when it is first needed.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use dragoman_ros::tasks::NodeError;
 use dragoman_ros::{Context, Node};
+use parking_lot::Mutex;
 
 use super::ros::{self, Busy, Inside, Ros, RosThread};
 
@@ -66,10 +67,10 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let Some(mut thread) = lock(&self.thread).take() else { return };
+        let Some(mut thread) = self.thread.lock().take() else { return };
         // Ending a node with a thousand endpoints takes a while: it is not waited for here.
         thread.stop();
-        let mut ending = lock(&self.ending);
+        let mut ending = self.ending.lock();
         ending.retain(|thread| !thread.is_finished());
         ending.push(thread);
     }
@@ -129,7 +130,7 @@ impl Temporary {
         if self.replaced_after == 0 {
             return Ok(Arc::clone(&self.gateway));
         }
-        let mut current = lock(&slot.0);
+        let mut current = slot.0.lock();
         if let Some(place) = current.upgrade() {
             return Ok(place);
         }
@@ -143,7 +144,7 @@ impl Temporary {
     /// Leaves the slot's node, if most of what was made on it has ended; returns whether it did. The caller moves what is left
     /// to the next node.
     pub(crate) fn replace(&self, slot: &Slot) -> bool {
-        let mut current = lock(&slot.0);
+        let mut current = slot.0.lock();
         let Some(place) = current.upgrade() else { return false };
         // One is this one.
         let (made, left) = (place.made.load(Ordering::Relaxed), Arc::strong_count(&place) - 1);
@@ -154,8 +155,4 @@ impl Temporary {
         }
         is_due
     }
-}
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! Topics: one subscription for all clients, publishers for each client.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::raw::{self, SerializedMessage, Strictest};
@@ -9,6 +9,7 @@ use dragoman_ros::{Node, QosProfile};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
 use futures::stream::BoxStream;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::bounds::{BYTES, PUBLISHERS, SUBSCRIPTIONS, Share};
@@ -82,7 +83,7 @@ struct Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        let publisher = self.publisher.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let publisher = self.publisher.get_mut().take();
         if let Some(publisher) = publisher {
             self.ros.later(move |inside| raw::destroy_publisher(&mut inside.node, publisher));
         }
@@ -102,7 +103,7 @@ impl Publication {
     /// Publishes serialized data of its client.
     pub(crate) fn publish(&self, client: &Client, data: &[u8]) -> Result<(), String> {
         if let Some(kept) = &self.kept {
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = kept.lock();
             match &mut *kept {
                 Some(kept) => kept.replace(data.len(), &BYTES)?,
                 None => *kept = Some(client.keep(data.len())?),
@@ -113,7 +114,7 @@ impl Publication {
 
     /// Publishes serialized data that nobody has to keep.
     pub(crate) fn send(&self, data: &[u8]) -> Result<(), String> {
-        match &*self.writer.publisher.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.writer.publisher.lock() {
             Some(publisher) => publisher.publish(data).map_err(|error| error.to_string()),
             None => Err("the publisher has ended".to_owned()),
         }
@@ -125,12 +126,12 @@ type Messages = BoxStream<'static, SerializedMessage>;
 impl Topics {
     /// The number of subscribed topics.
     pub(crate) fn count(&self) -> usize {
-        self.subscribed().len()
+        self.subscribed.lock().len()
     }
 
     /// Messages and bytes received on each subscribed topic.
     pub(crate) fn received(&self) -> BTreeMap<String, [u64; 2]> {
-        self.subscribed().iter().map(|(topic, entry)| (topic.clone(), entry.received)).collect()
+        self.subscribed.lock().iter().map(|(topic, entry)| (topic.clone(), entry.received)).collect()
     }
 
     /// Subscribes a client.
@@ -153,7 +154,7 @@ impl Topics {
         };
         let structure = hub.types.message(&type_name).map_err(|error| error.to_string())?;
         {
-            let topics = self.subscribed();
+            let topics = self.subscribed.lock();
             let own = topics.values().filter(|entry| entry.subscribers.contains_key(&client.id)).count();
             SUBSCRIPTIONS.check(own + 1, topics.len() + 1)?;
         }
@@ -178,13 +179,13 @@ impl Topics {
             turn: 0,
             overlap: None,
         };
-        self.subscribed().insert(topic.to_owned(), entry);
+        self.subscribed.lock().insert(topic.to_owned(), entry);
         Ok(())
     }
 
     /// Adds a client to a subscribed topic; returns whether it is one.
     fn join(&self, client: &Arc<Client>, topic: &str, type_name: Option<&str>) -> Result<bool, String> {
-        let mut topics = self.subscribed();
+        let mut topics = self.subscribed.lock();
         let Some(entry) = topics.get_mut(topic) else { return Ok(false) };
         let known = &entry.structure.name;
         if let Some(other) = type_name.filter(|name| name != known) {
@@ -202,7 +203,7 @@ impl Topics {
 
     /// Removes a client from a topic.
     pub(crate) fn unsubscribe(&self, client: &Client, topic: &str) {
-        let mut topics = self.subscribed();
+        let mut topics = self.subscribed.lock();
         if let Some(entry) = topics.get_mut(topic) {
             entry.subscribers.remove(&client.id);
             if entry.subscribers.is_empty() {
@@ -213,11 +214,11 @@ impl Topics {
 
     /// Removes a client from all topics.
     pub(crate) fn leave(&self, client: &Client) {
-        self.subscribed().retain(|_, entry| {
+        self.subscribed.lock().retain(|_, entry| {
             entry.subscribers.remove(&client.id);
             !entry.subscribers.is_empty()
         });
-        let mut publications = self.publications();
+        let mut publications = self.publications.lock();
         let own: Vec<_> = publications.keys().filter(|(id, _)| *id == client.id).cloned().collect();
         for key in own {
             if let Some(publication) = publications.remove(&key) {
@@ -238,7 +239,7 @@ impl Topics {
         let structure = hub.types.message(type_name).map_err(|error| error.to_string())?;
         let key = (client.id, topic.to_owned());
         {
-            let publications = self.publications();
+            let publications = self.publications.lock();
             if let Some(present) = publications.get(&key) {
                 return if present.structure.name == structure.name {
                     Ok(())
@@ -256,7 +257,7 @@ impl Topics {
             writer,
             kept: latch.then(Mutex::default),
         };
-        self.publications().insert(key, Arc::new(publication));
+        self.publications.lock().insert(key, Arc::new(publication));
         Ok(())
     }
 
@@ -269,7 +270,7 @@ impl Topics {
         latch: bool,
     ) -> Result<Arc<Writer>, String> {
         let key = (topic.to_owned(), structure.name.clone());
-        let shared = self.writers().get(&key).and_then(Weak::upgrade);
+        let shared = self.writers.lock().get(&key).and_then(Weak::upgrade);
         if let Some(shared) = shared.filter(|_| !latch) {
             return Ok(shared);
         }
@@ -280,7 +281,7 @@ impl Topics {
         let publisher = made.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         let writer = Arc::new(Writer { publisher: Mutex::new(Some(publisher)), ros: hub.ros.clone() });
         if !latch {
-            let mut writers = self.writers();
+            let mut writers = self.writers.lock();
             writers.retain(|_, writer| writer.strong_count() > 0);
             writers.insert(key, Arc::downgrade(&writer));
         }
@@ -289,7 +290,7 @@ impl Topics {
 
     /// Ends a publisher of a client.
     pub(crate) fn unadvertise(&self, client: &Client, topic: &str) {
-        let removed = self.publications().remove(&(client.id, topic.to_owned()));
+        let removed = self.publications.lock().remove(&(client.id, topic.to_owned()));
         if let Some(publication) = removed {
             linger(publication);
         }
@@ -306,14 +307,14 @@ impl Topics {
         now: Option<Duration>,
     ) -> Result<(), String> {
         let key = (client.id, topic.to_owned());
-        let mut publication = self.publications().get(&key).cloned();
+        let mut publication = self.publications.lock().get(&key).cloned();
         if publication.is_none() {
             let type_name = match type_name {
                 Some(name) => name.to_owned(),
                 None => type_in_graph(hub, topic).await?,
             };
             self.advertise(hub, client, topic, &type_name, false).await?;
-            publication = self.publications().get(&key).cloned();
+            publication = self.publications.lock().get(&key).cloned();
         }
         let publication = publication.ok_or("it is not advertised")?;
         let data = to_cdr_at(&publication.structure, message, now).map_err(|error| error.to_string())?;
@@ -332,7 +333,7 @@ impl Topics {
         topic: &str,
         data: &[u8],
     ) -> Result<(), String> {
-        let publication = self.publications().get(&(client.id, topic.to_owned())).cloned();
+        let publication = self.publications.lock().get(&(client.id, topic.to_owned())).cloned();
         let publication = publication.ok_or("it is not advertised")?;
         // Also checks that it is a message of the type.
         let text = from_whole_cdr(&publication.structure, data).map_err(|error| error.to_string())?;
@@ -347,7 +348,7 @@ impl Topics {
     /// Delivers a message of the subscription of this turn.
     fn deliver(&self, topic: &str, turn: u64, sample: Arc<Sample>) {
         let subscribers: Vec<Arc<Client>> = {
-            let mut topics = self.subscribed();
+            let mut topics = self.subscribed.lock();
             let Some(entry) = topics.get_mut(topic) else { return };
             let is_old = entry.turn != turn;
             let is_first = match &mut entry.overlap {
@@ -375,18 +376,6 @@ impl Topics {
         for client in subscribers {
             client.deliver(topic, &sample);
         }
-    }
-
-    fn subscribed(&self) -> MutexGuard<'_, BTreeMap<String, Subscribed>> {
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn writers(&self) -> MutexGuard<'_, BTreeMap<(String, String), Weak<Writer>>> {
-        self.writers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn publications(&self) -> MutexGuard<'_, BTreeMap<(u64, String), Arc<Publication>>> {
-        self.publications.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -420,7 +409,7 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
         }
         if hub.temporary.replace(&hub.temporary.topics) {
             let topics: Vec<(String, String, Strictest)> = {
-                let topics = hub.topics.subscribed();
+                let topics = hub.topics.subscribed.lock();
                 let of = |(topic, entry): (&String, &Subscribed)| {
                     (topic.clone(), entry.structure.name.clone(), entry.request)
                 };
@@ -432,7 +421,8 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
         }
         let topics: Vec<(String, String)> = hub
             .topics
-            .subscribed()
+            .subscribed
+            .lock()
             .iter()
             .map(|(topic, entry)| (topic.clone(), entry.structure.name.clone()))
             .collect();
@@ -447,7 +437,7 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
             topics.into_iter().map(wanted).collect::<Vec<_>>()
         });
         for (topic, type_name, request, publishers) in found.await.unwrap_or_default() {
-            let current = match hub.topics.subscribed().get_mut(&topic) {
+            let current = match hub.topics.subscribed.lock().get_mut(&topic) {
                 Some(entry) => {
                     entry.publishers = publishers;
                     if publishers == 0 {
@@ -481,7 +471,7 @@ async fn renew(hub: &Arc<Hub>, topic: &str, type_name: String, request: Strictes
         .await;
     let Ok((Ok(messages), place)) = made else { return };
     let turn = {
-        let mut topics = hub.topics.subscribed();
+        let mut topics = hub.topics.subscribed.lock();
         let Some(entry) = topics.get_mut(topic) else { return };
         entry.turn += 1;
         let receiving = receive(hub, topic, entry.turn, &entry.structure, messages);
@@ -497,7 +487,7 @@ async fn renew(hub: &Arc<Hub>, topic: &str, type_name: String, request: Strictes
     dragoman_time::spawn(async move {
         dragoman_time::sleep(OVERLAP_TIME).await;
         let Some(hub) = hub.upgrade() else { return };
-        let mut topics = hub.topics.subscribed();
+        let mut topics = hub.topics.subscribed.lock();
         if let Some(entry) = topics.get_mut(&topic).filter(|entry| entry.turn == turn) {
             entry.overlap = None;
         }

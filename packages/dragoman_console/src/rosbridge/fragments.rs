@@ -4,8 +4,10 @@
 //! is the oldest: of the same client, or of the client that holds most, so that one client cannot drop another's.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::quoted;
 
@@ -67,7 +69,7 @@ pub(super) struct Fragments {
 
 impl Fragments {
     pub(super) fn new(all: Arc<Incomplete>) -> Self {
-        let mut clients = all.lock();
+        let mut clients = all.clients.lock();
         clients.last_number += 1;
         let number = clients.last_number;
         clients.by_number.insert(number, Held::default());
@@ -87,7 +89,7 @@ impl Fragments {
         if total == 0 || total > MAX_PARTS || number >= total {
             return Err(format!("part {number} of {total} is invalid"));
         }
-        let mut clients = self.all.lock();
+        let mut clients = self.all.clients.lock();
         let held = clients.by_number.entry(self.number).or_default();
         held.drop_late(now);
         if !held.open.contains_key(&id) {
@@ -121,21 +123,21 @@ impl Fragments {
 
     /// Drops frames whose next part is late.
     pub(super) fn drop_late(&mut self, now: Duration) {
-        if let Some(held) = self.all.lock().by_number.get_mut(&self.number) {
+        if let Some(held) = self.all.clients.lock().by_number.get_mut(&self.number) {
             held.drop_late(now);
         }
     }
 
     /// When [`drop_late`](Self::drop_late) is due.
     pub(super) fn timeout(&self) -> Option<Duration> {
-        let clients = self.all.lock();
+        let clients = self.all.clients.lock();
         let open = clients.by_number.get(&self.number)?.open.values();
         open.map(|open| open.last + TIMEOUT).min()
     }
 
     /// The frames that were dropped since the last call.
     pub(super) fn dropped(&mut self) -> Vec<Dropped> {
-        let mut clients = self.all.lock();
+        let mut clients = self.all.clients.lock();
         clients
             .by_number
             .get_mut(&self.number)
@@ -146,15 +148,11 @@ impl Fragments {
 
 impl Drop for Fragments {
     fn drop(&mut self) {
-        self.all.lock().by_number.remove(&self.number);
+        self.all.clients.lock().by_number.remove(&self.number);
     }
 }
 
-impl Incomplete {
-    fn lock(&self) -> MutexGuard<'_, Clients> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Incomplete {}
 
 impl Clients {
     fn bytes(&self) -> usize {
@@ -255,7 +253,7 @@ mod tests {
                 whole = fragments.take(NOW, "7".into(), number("num"), number("total"), data).unwrap();
             }
             assert_eq!(whole.as_deref(), Some(&*text));
-            assert_eq!((open(&fragments).len(), fragments.all.lock().bytes()), (0, 0));
+            assert_eq!((open(&fragments).len(), fragments.all.clients.lock().bytes()), (0, 0));
         }
     }
 
@@ -270,7 +268,7 @@ mod tests {
     }
 
     fn open(fragments: &Fragments) -> Vec<String> {
-        fragments.all.lock().by_number[&fragments.number].open.keys().cloned().collect()
+        fragments.all.clients.lock().by_number[&fragments.number].open.keys().cloned().collect()
     }
 
     fn dropped(fragments: &mut Fragments) -> Vec<String> {
@@ -284,10 +282,10 @@ mod tests {
         assert!(fragments.take(NOW, "a".into(), 0, MAX_PARTS + 1, String::new()).is_err());
         begin(&mut fragments, 1, "a", 2);
         assert!(fragments.take(NOW, "a".into(), 1, 3, "xy".into()).is_err());
-        let bytes = fragments.all.lock().bytes();
+        let bytes = fragments.all.clients.lock().bytes();
         // The same part again replaces the first.
         begin(&mut fragments, 1, "a", 3);
-        assert_eq!(fragments.all.lock().bytes(), bytes + 1);
+        assert_eq!(fragments.all.clients.lock().bytes(), bytes + 1);
     }
 
     #[test]
@@ -307,7 +305,7 @@ mod tests {
         );
         // A frame that is too long by itself.
         begin(&mut fragments, 3, "d", MAX_CLIENT_BYTES);
-        assert_eq!((dropped(&mut fragments).len(), fragments.all.lock().bytes()), (3, 0));
+        assert_eq!((dropped(&mut fragments).len(), fragments.all.clients.lock().bytes()), (3, 0));
     }
 
     #[test]
@@ -319,13 +317,13 @@ mod tests {
         for (number, fragments) in greedy.iter_mut().enumerate() {
             for frame in 0..3 {
                 begin(fragments, 1 + frame, &format!("{number}.{frame}"), 5 << 20);
-                assert!(all.lock().bytes() <= MAX_BYTES);
+                assert!(all.clients.lock().bytes() <= MAX_BYTES);
             }
         }
         assert!(greedy.iter_mut().any(|fragments| !fragments.dropped().is_empty()));
         assert_eq!(good.take(NOW, "good".into(), 1, 2, "y".into()).unwrap().unwrap().len(), (1 << 20) + 1);
         drop(greedy);
-        assert_eq!(all.lock().bytes(), 0, "what clients held is freed when they leave");
+        assert_eq!(all.clients.lock().bytes(), 0, "what clients held is freed when they leave");
     }
 
     #[test]
@@ -340,7 +338,7 @@ mod tests {
         assert_eq!(open(&fragments).len(), 1);
         fragments.drop_late(timeout);
         assert_eq!((open(&fragments).len(), fragments.timeout()), (0, None));
-        assert_eq!(fragments.all.lock().bytes(), 0);
+        assert_eq!(fragments.all.clients.lock().bytes(), 0);
         assert_eq!(dropped(&mut fragments), ["late"]);
     }
 }

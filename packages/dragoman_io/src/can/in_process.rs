@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
 
 use super::bus::{Bus, BusFault, Received, SendError};
 use super::frame::Frame;
@@ -41,7 +43,7 @@ impl InProcessBus {
 
     fn on(wire: Arc<Mutex<Vec<Weak<Inbox>>>>) -> Self {
         let inbox = Arc::new(Inbox::default());
-        lock(&wire).push(Arc::downgrade(&inbox));
+        wire.lock().push(Arc::downgrade(&inbox));
         Self { wire, inbox }
     }
 }
@@ -57,7 +59,7 @@ impl Bus for InProcessBus {
         if dragoman_time::is_virtual() {
             dragoman_time::note("frame", &format!("{:?}", frame.id()), frame.data());
         }
-        lock(&self.wire).retain(|place| {
+        self.wire.lock().retain(|place| {
             let Some(place) = place.upgrade() else { return false };
             if !Arc::ptr_eq(&place, &self.inbox) {
                 place.put(*frame);
@@ -68,20 +70,19 @@ impl Bus for InProcessBus {
     }
 
     fn receive(&mut self) -> Option<Received> {
-        lock(&self.inbox.waiting).pop_front()
+        self.inbox.waiting.lock().pop_front()
     }
 
     fn wait(&mut self, timeout: Duration) {
-        let waiting = lock(&self.inbox.waiting);
-        let arrived = self.inbox.arrived.wait_timeout_while(waiting, timeout, |waiting| waiting.is_empty());
-        drop(arrived);
+        let mut waiting = self.inbox.waiting.lock();
+        self.inbox.arrived.wait_while_for(&mut waiting, |waiting| waiting.is_empty(), timeout);
     }
 
     fn pause(&mut self, timeout: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let mut timer = dragoman_time::precise_sleep(timeout);
         Box::pin(poll_fn(move |task| {
-            *lock(&self.inbox.pausing) = Some(task.waker().clone());
-            if lock(&self.inbox.waiting).is_empty() {
+            *self.inbox.pausing.lock() = Some(task.waker().clone());
+            if self.inbox.waiting.lock().is_empty() {
                 Pin::new(&mut timer).poll(task)
             } else {
                 Poll::Ready(())
@@ -92,7 +93,7 @@ impl Bus for InProcessBus {
 
 impl Inbox {
     fn put(&self, frame: Frame) {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         if waiting.len() < CAPACITY {
             waiting.push_back(Received::Frame(frame));
         } else if waiting.back() != Some(&Received::Fault(BusFault::Overrun)) {
@@ -100,14 +101,10 @@ impl Inbox {
         }
         drop(waiting);
         self.arrived.notify_one();
-        if let Some(task) = lock(&self.pausing).take() {
+        if let Some(task) = self.pausing.lock().take() {
             task.wake();
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

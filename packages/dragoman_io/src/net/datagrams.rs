@@ -11,8 +11,8 @@ use std::net::{SocketAddrV4, SocketAddrV6};
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -20,6 +20,7 @@ use dragoman_time::Sleep;
 #[cfg(target_os = "linux")]
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use nix::sys::socket::{setsockopt, sockopt};
+use parking_lot::Mutex;
 use tokio::io::Interest;
 
 use super::network::{Network, happens, is_free, listening};
@@ -91,7 +92,7 @@ impl UdpSocket {
         match &self.0 {
             Kind::System(System { socket, .. }) => socket.connect(peer),
             Kind::Lab(_, connected) => {
-                *lock(connected) = Some(peer);
+                *connected.lock() = Some(peer);
                 Ok(())
             }
         }
@@ -138,7 +139,7 @@ impl UdpSocket {
                 None => system.receive(buffer),
             },
             Kind::Lab(inbox, connected) => {
-                let connected = *lock(connected);
+                let connected = *connected.lock();
                 loop {
                     let (sender, bytes) = inbox.take()?;
                     if connected.is_none_or(|peer| peer == sender) {
@@ -155,7 +156,7 @@ impl UdpSocket {
     pub fn dropped(&self) -> u32 {
         match &self.0 {
             Kind::System(system) => system.dropped.load(Ordering::Relaxed),
-            Kind::Lab(inbox, _) => lock(&inbox.state).dropped,
+            Kind::Lab(inbox, _) => inbox.state.lock().dropped,
         }
     }
 
@@ -181,7 +182,7 @@ impl UdpSocket {
         match &self.0 {
             Kind::System(System { socket, .. }) => socket.send(bytes),
             Kind::Lab(inbox, connected) => {
-                let peer = lock(connected).ok_or(ErrorKind::NotConnected)?;
+                let peer = connected.lock().ok_or(ErrorKind::NotConnected)?;
                 send(inbox.address, peer, bytes);
                 Ok(bytes.len())
             }
@@ -258,7 +259,7 @@ fn send(from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
 
 impl Inbox {
     fn put(&self, arrival: Instant, sender: SocketAddr, bytes: &[u8]) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if state.bytes + bytes.len() > CAPACITY {
             state.dropped += 1;
             return;
@@ -273,7 +274,7 @@ impl Inbox {
     }
 
     fn take(&self) -> Result<(SocketAddr, Vec<u8>)> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let now = dragoman_time::now();
         let first = state.waiting.first_entry().filter(|first| first.key().0 <= now);
         let (sender, bytes) = first.ok_or(ErrorKind::WouldBlock)?.remove();
@@ -282,7 +283,7 @@ impl Inbox {
     }
 
     fn poll_readable(&self, task: &mut Context<'_>) -> Poll<()> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let next = state.waiting.first_key_value().map(|((arrival, _), _)| *arrival);
         if next.is_some_and(|arrival| arrival <= dragoman_time::now()) {
             return Poll::Ready(());
@@ -295,8 +296,4 @@ impl Inbox {
         }
         Poll::Pending
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

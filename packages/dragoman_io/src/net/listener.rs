@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use nix::sys::socket::Backlog;
+use parking_lot::Mutex;
 
 use super::network::{Network, is_free};
 use super::places::Group;
@@ -116,7 +117,7 @@ impl Kind {
 
 impl Accepting {
     pub(super) fn offer(&self, end: End) -> Result<()> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.waiting.len() >= self.backlog {
             return Err(Error::new(ErrorKind::TimedOut, "Connection timed out (os error 110)"));
         }
@@ -128,7 +129,7 @@ impl Accepting {
     }
 
     fn poll_accept(&self, task: &mut Context<'_>) -> Poll<End> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         match state.waiting.pop_front() {
             Some(end) => Poll::Ready(end),
             None => {

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::datagrams::Inbox;
 use super::listener::Accepting;
@@ -85,7 +87,7 @@ impl Network {
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     pub(super) fn conditions(&self) -> Conditions {

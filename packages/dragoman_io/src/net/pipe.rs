@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use dragoman_time::Sleep;
+use parking_lot::Mutex;
 
 use super::network::{Network, happens};
 
@@ -85,14 +86,10 @@ impl Pipe {
         Arc::new(Self { name, network: Arc::clone(network), state: Mutex::default() })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Accepts a part of `bytes`. [`ErrorKind::WouldBlock`]: too many are unread.
     pub(super) fn try_write(&self, bytes: &[u8]) -> Result<usize> {
         let conditions = self.network.conditions();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let now = dragoman_time::now();
         let is_refused = state.refusal.is_some_and(|refusal| refusal <= now);
         if state.is_reset || state.end.is_some() || is_refused {
@@ -141,7 +138,7 @@ impl Pipe {
     /// Reads what has arrived; 0 at the end. [`ErrorKind::WouldBlock`]: nothing has.
     pub(super) fn try_read(&self, buffer: &mut [u8]) -> Result<usize> {
         let now = dragoman_time::now();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut count = 0;
         while count < buffer.len() {
             let read = state.read;
@@ -186,7 +183,7 @@ impl Pipe {
 
     pub(super) fn poll_readable(&self, task: &mut Context<'_>) -> Poll<()> {
         let now = dragoman_time::now();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let first = state.segments.front().map(|(arrival, _)| *arrival).or(state.end);
         let next = [first, state.loss()].into_iter().flatten().min();
         if state.is_reset || next.is_some_and(|time| time <= now) {
@@ -203,7 +200,7 @@ impl Pipe {
 
     pub(super) fn poll_writable(&self, task: &mut Context<'_>) -> Poll<()> {
         let now = dragoman_time::now();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_over = state.is_reset || state.is_left || state.end.is_some() || state.is_lost(now);
         if is_over || state.bytes < CAPACITY {
             return Poll::Ready(());
@@ -221,14 +218,14 @@ impl Pipe {
     /// Whether the writer has closed, also while bytes are unread.
     pub(super) fn has_ended(&self) -> bool {
         let now = dragoman_time::now();
-        let state = self.state();
+        let state = self.state.lock();
         state.is_reset || state.is_lost(now) || state.end.is_some_and(|end| end <= now)
     }
 
     /// The writer closes.
     pub(super) fn close(&self) {
         let arrival = self.network.conditions().arrival();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.cut.is_none() {
             let end = arrival.max(state.last_arrival.unwrap_or(arrival));
             state.end.get_or_insert(end);
@@ -238,7 +235,7 @@ impl Pipe {
 
     /// The reader is gone: what it has not read is lost.
     pub(super) fn leave(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.cut.is_none() {
             state.is_left = true;
             (state.bytes, state.read) = (0, 0);
@@ -249,7 +246,7 @@ impl Pipe {
 
     /// The connection ends with unread bytes.
     pub(super) fn reset(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.cut.is_none() {
             state.is_reset = true;
             state.segments.clear();
@@ -259,16 +256,16 @@ impl Pipe {
 
     /// Bytes on their way or unread.
     pub(super) fn unread(&self) -> usize {
-        self.state().bytes
+        self.state.lock().bytes
     }
 
     pub(super) fn set_keepalive(&self, limit: Duration) {
-        self.state().keepalive = Some(limit);
+        self.state.lock().keepalive = Some(limit);
     }
 
     /// Sets for how long the reader may take nothing.
     pub(super) fn limit_unread(&self, limit: Option<Duration>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.unread_limit = limit;
         if let Some(writer) = state.writer.take() {
             writer.wake();

@@ -5,12 +5,13 @@
 //! half of them, a second one half of the rest, and there is always one for a server that has none. (Choudhury and Hahne,
 //! "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking 6(2), 1998.)
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_time::Held;
 use nix::sys::resource::{Resource, getrlimit};
+use parking_lot::Mutex;
 
 /// Files that are no connections: sockets of ROS, serial lines, recordings.
 const RESERVE: usize = 96;
@@ -71,7 +72,7 @@ impl Group {
         if own < self.places.number.saturating_sub(taken) {
             return Some(place);
         }
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warned = self.warned.lock();
         if warned.is_none_or(|warned| dragoman_time::since(warned) >= REMINDER) {
             *warned = Some(dragoman_time::now());
             tracing::warn!(

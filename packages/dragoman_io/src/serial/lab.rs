@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Bytes that may be unread in a direction: those of a terminal of Linux.
@@ -32,10 +33,6 @@ struct State {
     device: Option<Waker>,
     client_reads: Option<Waker>,
     client_writes: Option<Waker>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn wake(waker: &mut Option<Waker>) {
@@ -67,7 +64,7 @@ impl DeviceEnd {
     /// Another device has this path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let ports = dragoman_time::shared::<Ports>();
-        let mut ports = lock(&ports.0);
+        let mut ports = ports.0.lock();
         if ports.contains_key(path) {
             return Err(io::Error::new(
                 ErrorKind::AlreadyExists,
@@ -83,11 +80,11 @@ impl DeviceEnd {
 impl Drop for DeviceEnd {
     fn drop(&mut self) {
         let ports = dragoman_time::shared::<Ports>();
-        let mut ports = lock(&ports.0);
+        let mut ports = ports.0.lock();
         if ports.get(&self.0.path).is_some_and(|line| Arc::ptr_eq(line, &self.0)) {
             ports.remove(&self.0.path);
         }
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         state.is_cut = true;
         wake(&mut state.client_reads);
         wake(&mut state.client_writes);
@@ -100,7 +97,7 @@ impl AsyncRead for DeviceEnd {
         task: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         if state.to_device.is_empty() {
             state.device = Some(task.waker().clone());
             return Poll::Pending;
@@ -113,7 +110,7 @@ impl AsyncRead for DeviceEnd {
 
 impl AsyncWrite for DeviceEnd {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         if state.has_client {
             // The unread bytes are old.
             if state.to_client.len() + bytes.len() > CAPACITY {
@@ -137,7 +134,7 @@ impl AsyncWrite for DeviceEnd {
 
 /// The paths of all lines.
 pub(super) fn paths() -> Vec<PathBuf> {
-    lock(&dragoman_time::shared::<Ports>().0).keys().cloned().collect()
+    dragoman_time::shared::<Ports>().0.lock().keys().cloned().collect()
 }
 
 /// A program's end of a line, which one program has at a time.
@@ -148,8 +145,8 @@ impl ClientEnd {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let ports = dragoman_time::shared::<Ports>();
         // No such file or directory.
-        let line = lock(&ports.0).get(path).map(Arc::clone).ok_or_else(|| system(2))?;
-        let mut state = lock(&line.state);
+        let line = ports.0.lock().get(path).map(Arc::clone).ok_or_else(|| system(2))?;
+        let mut state = line.state.lock();
         if state.has_client {
             return Err(super::port::in_use());
         }
@@ -161,7 +158,7 @@ impl ClientEnd {
 
 impl Drop for ClientEnd {
     fn drop(&mut self) {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         state.has_client = false;
         // What it has not read is not for the next.
         state.to_client.clear();
@@ -180,7 +177,7 @@ impl AsyncRead for ClientEnd {
         task: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         if state.is_cut {
             return Poll::Ready(Ok(()));
         }
@@ -195,7 +192,7 @@ impl AsyncRead for ClientEnd {
 
 impl AsyncWrite for ClientEnd {
     fn poll_write(self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         if state.is_cut {
             // Input/output error.
             return Poll::Ready(Err(system(5)));

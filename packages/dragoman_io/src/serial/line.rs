@@ -6,11 +6,12 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use dragoman_time::watch;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Notify;
 
@@ -268,7 +269,7 @@ impl<B: SerialDriver> Line<B> {
     }
 
     fn inner<R>(&self, action: impl FnOnce(Duration, &mut Inner<B>) -> R) -> R {
-        let mut inner = self.shared.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.shared.inner.lock();
         action(self.shared.timeline.now(), &mut inner)
     }
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unnecessary_cast)] // Constants are `i32` with the embedded implementation already.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces;
@@ -20,11 +20,12 @@ use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
 use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
 use dragoman_time::Work;
 use nalgebra::Isometry3;
+use parking_lot::Mutex;
 
 use super::ik_services::{Failure, bad_constraint};
 use super::surroundings::{Surroundings, isometry};
 use super::work::beside;
-use super::{Mover, latched, lock, moveit, report};
+use super::{Mover, latched, moveit, report};
 use crate::motion::MotionConfig;
 use crate::planning::{Checker, PlanOptions, PlanningError, Trajectory, line, plan_while, time};
 use crate::{FreeRotation, GoalMask, IkOptions, Robot};
@@ -95,7 +96,7 @@ impl Planner {
     ) -> Result<JointTrajectory, Failure> {
         let begin = dragoman_time::now();
         let (measured, config, stamp) = {
-            let mover = lock(&self.mover);
+            let mover = self.mover.lock();
             (mover.measured(), mover.config.clone(), mover.stamp())
         };
         let ask = ask(&self, measured, &config)?;

@@ -1,13 +1,14 @@
 //! The arm's services: one per command of the 31-byte protocol (Ranger thesis, appendix A), and the shapes.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::poses::Placement;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Client, QosProfile, Result, dragoman_msgs::srv, geometry_msgs, std_srvs::srv::Trigger};
+use parking_lot::Mutex;
 
-use super::{Mover, lock};
+use super::Mover;
 use crate::motion::{Axis, CommandMode, Pipeline, RawPose, Rejected};
 
 /// Stops that wait for the drives at the same time.
@@ -50,9 +51,9 @@ fn serve_stop(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
             pipeline.stop();
             Ok(())
         });
-        let is_free = lock(&mover).pipeline.mode() == CommandMode::Off;
+        let is_free = mover.lock().pipeline.mode() == CommandMode::Off;
         // Drives of another driver have no such service, and do not report.
-        let has_drives = lock(&mover).drives.is_some();
+        let has_drives = mover.lock().drives.is_some();
         let halt = Arc::clone(&halt);
         async move {
             if is_free && has_drives {
@@ -93,7 +94,7 @@ fn perform(
     name: &str,
     act: impl FnOnce(&mut Pipeline) -> Result<(), Rejected>,
 ) -> (bool, String) {
-    let mut mover = lock(mover);
+    let mut mover = mover.lock();
     match act(&mut mover.pipeline) {
         Ok(()) => {
             tracing::debug!(command = name, "accepted");
@@ -112,7 +113,7 @@ fn serve_goals(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
     tasks.serve::<srv::SetCommandMode::Service>("set_command_mode", move |request| {
         let Some(mode) = CommandMode::from_number(request.mode.into()) else {
             let message = format!("{} is not a command mode: 0 is off, 1 joint, 2 Cartesian", request.mode);
-            let mode = lock(&shared).pipeline.mode().number();
+            let mode = shared.lock().pipeline.mode().number();
             return srv::SetCommandMode::Response { success: false, message, mode };
         };
         let (success, message) = perform(&shared, "set_command_mode", |pipeline| {

@@ -6,7 +6,7 @@
 //! A transform must have one publisher: start this node only if no other node (for example robot_state_publisher)
 //! publishes those of the same robot, or set `publish_tf` to false; the other node then provides the description, too.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_ros::builtin_interfaces::msg::Time;
@@ -17,6 +17,7 @@ use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, parameters, poses, std_msgs, times};
 use dragoman_time::{now, since};
+use parking_lot::Mutex;
 
 use super::{PublishParameters, WARNING_PERIOD, latched};
 use crate::ModelError;
@@ -143,17 +144,17 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
     for (source, topic) in sources.iter().enumerate() {
         let shared = Arc::clone(&robot);
         tasks.subscribe(topic, QosProfile::default(), move |state: JointState| {
-            lock(&shared).receive(source, &state);
+            shared.lock().receive(source, &state);
         })?;
     }
     if !sources.is_empty() {
         let period = Duration::from_secs_f64(1.0 / parameters.rate);
         let polled = Arc::clone(&robot);
-        tasks.every(period, move || lock(&polled).poll())?;
+        tasks.every(period, move || polled.lock().poll())?;
     }
     let mut diagnostics = Diagnostics::new(tasks.node(), "state", "robot")?;
     tasks.every(REPORT_PERIOD, move || {
-        lock(&robot).report(&mut diagnostics, &sources);
+        robot.lock().report(&mut diagnostics, &sources);
         // Keeps the publisher, for late subscribers.
         let _ = &description;
     })?;
@@ -182,10 +183,6 @@ fn in_namespace(namespace: &str, topic: &str) -> String {
     } else {
         format!("{}/{topic}", namespace.trim_end_matches('/'))
     }
-}
-
-fn lock(robot: &Mutex<Robot>) -> std::sync::MutexGuard<'_, Robot> {
-    robot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Joints and links with their publishers.

@@ -2,7 +2,7 @@
 //! collisions.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dragoman_ros::QosProfile;
 use dragoman_ros::geometry_msgs::msg::{Point, Pose};
@@ -10,6 +10,7 @@ use dragoman_ros::moveit_msgs::msg::{CollisionObject, PlanningScene};
 use dragoman_ros::shape_msgs::msg::SolidPrimitive;
 use dragoman_ros::tasks::NodeTasks;
 use nalgebra::{Isometry3, Vector3};
+use parking_lot::Mutex;
 
 use super::services::raw_pose;
 use crate::Robot;
@@ -79,17 +80,13 @@ impl Surroundings {
         Self { base_frame, bodies, objects: Mutex::new(objects) }
     }
 
-    fn objects(&self) -> MutexGuard<'_, Objects> {
-        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn scene(&self) -> Arc<Scene> {
-        Arc::clone(&self.objects().scene)
+        Arc::clone(&self.objects.lock().scene)
     }
 
     /// Whether the bodies of the simulated world count: parameter `avoid_world`.
     pub(super) fn avoid_world(&self, avoids_world: bool) {
-        if self.objects().avoids_world == avoids_world {
+        if self.objects.lock().avoids_world == avoids_world {
             return;
         }
         let changed = self.replace(|objects| {
@@ -155,7 +152,7 @@ impl Surroundings {
 
     /// Changes the bodies; nothing, if `change` fails.
     fn replace(&self, change: impl FnOnce(&mut Objects) -> Result<(), String>) -> Result<(), String> {
-        let mut objects = self.objects();
+        let mut objects = self.objects.lock();
         let mut changed = Objects {
             known: objects.known.clone(),
             of_world: objects.of_world.clone(),
@@ -332,7 +329,7 @@ mod tests {
     fn a_scene_replaces_the_bodies_or_changes_them_whole_or_not_at_all() {
         let robot = Robot::new(&crate::Model::from_urdf(RANGER, None, None).unwrap()).unwrap();
         let surroundings = Surroundings::new(&robot, RANGER, 0.01);
-        let names = || surroundings.objects.lock().unwrap().known.keys().cloned().collect::<Vec<_>>();
+        let names = || surroundings.objects.lock().known.keys().cloned().collect::<Vec<_>>();
         let scene = |is_diff, objects: &[CollisionObject]| {
             let mut scene = PlanningScene { is_diff, ..Default::default() };
             scene.world.collision_objects = objects.to_vec();

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use dragoman_neobotix::documents::decode;
 use dragoman_ros::files::{open_below, open_regular};
 use dragoman_time::{Work, off_thread, own, spawn};
+use parking_lot::Mutex;
 
 use super::documents::DocumentFileError;
 use super::state::Refused;
@@ -154,7 +154,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> 
 fn write_within(path: &Path, bytes: &[u8], quota: Option<&Quota>) -> Result<(), DocumentFileError> {
     // Saves run beside each other, and two saves of the same file would share the temporary file.
     let writing = own::<Writing>();
-    let _guard = writing.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
+    let _guard = writing.one_at_a_time.lock();
     let place = dragoman_time::on_disk(path);
     let mut name = place.as_os_str().to_owned();
     name.push(".new");

@@ -1,7 +1,7 @@
 //! The node's state, and the controller's cycle.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_geometry::{Point, Pose, Twist};
@@ -9,9 +9,11 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
-use dragoman_ros::{Clock, Node, times};
+use dragoman_ros::times::SharedClock;
+use dragoman_ros::{Node, times};
 use dragoman_time::{now, since};
 use futures::channel::mpsc::Sender;
+use parking_lot::Mutex;
 
 use super::can::Can;
 use super::documents::{Documents, Wanted};
@@ -80,7 +82,7 @@ pub(super) struct State {
     start: Instant,
     ticks: u32,
     requests: Requests,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
 }
 
 /// The state, shared by all tasks of the node. Clones share it.
@@ -131,7 +133,7 @@ impl Shared {
 
     /// Runs an action with the state locked.
     pub(super) fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
-        action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        action(&mut self.0.lock())
     }
 
     /// Handles a request, and counts it.

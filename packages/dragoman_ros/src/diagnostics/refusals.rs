@@ -1,6 +1,8 @@
 //! Refused requests, for the log and for `/diagnostics`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 /// Refusals since the last report.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +20,7 @@ struct Refused {
 impl Refusals {
     /// Logs the first refusal since the last report; the report gets the last.
     pub fn note(&self, reason: &dyn std::fmt::Display) {
-        let mut refused = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = self.shared.lock();
         refused.count += 1;
         if refused.reason.is_none() {
             tracing::warn!(%reason, "refused");
@@ -28,7 +30,7 @@ impl Refusals {
 
     /// The number of refusals, and the reason of the last since the previous call.
     pub fn take(&self) -> (u64, Option<String>) {
-        let mut refused = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = self.shared.lock();
         (refused.count, refused.reason.take())
     }
 }

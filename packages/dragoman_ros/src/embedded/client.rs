@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,11 +10,11 @@ use dragoman_time::precise_sleep;
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 
 use super::WrappedServiceTypeSupport;
 use super::background::{Background, Task};
 use super::cdr::{self, Encoding};
-use super::clock::lock;
 use super::dds::{Guid, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::service::HEADER_LENGTH;
@@ -154,8 +154,8 @@ impl Shared {
 
     fn send(&self, body: Vec<u8>) -> Result<oneshot::Receiver<Sample>> {
         let (answer, receiver) = oneshot::channel();
-        let mut last_sequence = lock(&self.last_sequence);
-        lock(&self.pending).early = Some(VecDeque::new());
+        let mut last_sequence = self.last_sequence.lock();
+        self.pending.lock().early = Some(VecDeque::new());
         let next = *last_sequence + 1;
         let written = match self.mapping {
             Mapping::RelatedIdentity => {
@@ -168,7 +168,7 @@ impl Shared {
                 written.map(|id| SampleId { sequence: next, ..id })
             }
         };
-        let mut pending = lock(&self.pending);
+        let mut pending = self.pending.lock();
         let early = pending.early.take().unwrap_or_default();
         let SampleId { writer, sequence } = written?;
         *last_sequence = sequence;
@@ -190,7 +190,7 @@ impl Shared {
         };
         // Replies to other clients of the service arrive here as well.
         if let Some(request) = request {
-            lock(&self.pending).settle(&self.reader.guid(), request, sample);
+            self.pending.lock().settle(&self.reader.guid(), request, sample);
         }
     }
 }
@@ -310,7 +310,7 @@ mod tests {
         });
         // The request is being written.
         let start = std::time::Instant::now();
-        while client.shared.last_sequence.try_lock().is_ok() {
+        while client.shared.last_sequence.try_lock().is_some() {
             assert!(start.elapsed() < TIME_LIMIT);
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -9,6 +9,7 @@ use dragoman_time::precise_sleep;
 use super::error::{Error, Result};
 use super::node::Node;
 use super::qos::QosProfile;
+use crate::times::SharedClock;
 use crate::{builtin_interfaces, rosgraph_msgs};
 
 /// Kind of a clock's time.
@@ -93,7 +94,7 @@ pub struct TimeSource {
 }
 
 impl TimeSource {
-    pub(crate) fn new(clock: &Arc<Mutex<Clock>>) -> Self {
+    pub(crate) fn new(clock: &SharedClock) -> Self {
         Self { clock: Arc::downgrade(clock), enabled: Arc::default() }
     }
 
@@ -141,14 +142,14 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[derive(Debug)]
 pub struct Timer {
     period: Duration,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     /// Time of the last tick, and of the next.
     last: Duration,
     next: Duration,
 }
 
 impl Timer {
-    pub(crate) fn new(clock: Arc<Mutex<Clock>>, period: Duration) -> Result<Self> {
+    pub(crate) fn new(clock: SharedClock, period: Duration) -> Result<Self> {
         if period.is_zero() {
             return Err(Error::InvalidArgument("a timer's period must be longer than zero".into()));
         }

@@ -19,13 +19,14 @@ mod writer;
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use dragoman_time::precise_sleep;
 use futures::StreamExt;
+use parking_lot::Mutex;
 use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
 use rustdds::rpc::SampleIdentity;
 use rustdds::{
@@ -35,7 +36,6 @@ use rustdds::{
 
 use super::background::{Background, Spawner};
 use super::cdr::Encoding;
-use super::clock::lock;
 use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 use super::local::Local;
@@ -257,7 +257,7 @@ impl Network {
         background.spawn(async move {
             let mut events = listener.as_async_status_stream();
             while let Some(event) = events.next().await {
-                lock(&observed).observe(&event);
+                observed.lock().observe(&event);
                 if let Event::RemoteReaderMatched { .. } = event {
                     awaited.write_matched();
                 }
@@ -270,7 +270,7 @@ impl Network {
             let own = reviewed.guid().prefix;
             let mut long_names = rustdds::refused::refused().names;
             loop {
-                lock(&reviewed_matches).review();
+                reviewed_matches.lock().review();
                 let refused = rustdds::refused::refused().names;
                 if refused > long_names {
                     // At most one line a second.
@@ -282,7 +282,7 @@ impl Network {
                 }
                 let readers = reviewed.discovered_readers().into_iter();
                 let others = readers.filter(|reader| reader.reader_proxy.remote_reader_guid.prefix != own);
-                *lock(&listed) =
+                *listed.lock() =
                     others.map(|reader| reader.subscription_topic_data.topic_name().clone()).collect();
                 precise_sleep(REVIEW_PERIOD).await;
             }

@@ -1,14 +1,14 @@
 //! `ros_discovery_info`: the endpoints of each node, for `ros2 node list` and `ros2 node info`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dragoman_time::precise_sleep;
+use parking_lot::Mutex;
 
 use super::background::Background;
 use super::cdr;
-use super::clock::lock;
 use super::dds::{Endpoint, Guid, Participant, Reader, Writer};
 use super::error::Result;
 use super::names::dds_type;
@@ -52,12 +52,12 @@ pub(crate) struct LocalNode {
 
 impl GraphNode {
     pub(crate) fn add_reader(&self, reader: &Arc<Reader>, graph: &Graph) {
-        lock(&self.readers).push(Arc::downgrade(reader));
+        self.readers.lock().push(Arc::downgrade(reader));
         graph.changed.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn add_writer(&self, writer: &Arc<Writer>, graph: &Graph) {
-        lock(&self.writers).push(Arc::downgrade(writer));
+        self.writers.lock().push(Arc::downgrade(writer));
         graph.changed.store(true, Ordering::Relaxed);
     }
 }
@@ -65,36 +65,40 @@ impl GraphNode {
 impl Graph {
     pub(crate) fn add_node(&self, name: NodeName) -> Arc<GraphNode> {
         let node = Arc::new(GraphNode { name, readers: Mutex::default(), writers: Mutex::default() });
-        lock(&self.nodes).push(Arc::clone(&node));
+        self.nodes.lock().push(Arc::clone(&node));
         self.changed.store(true, Ordering::Relaxed);
         node
     }
 
     pub(crate) fn remove_node(&self, node: &Arc<GraphNode>) {
-        lock(&self.nodes).retain(|other| !Arc::ptr_eq(other, node));
+        self.nodes.lock().retain(|other| !Arc::ptr_eq(other, node));
         self.changed.store(true, Ordering::Relaxed);
     }
 
     /// The node of this context that owns a writer.
     pub(crate) fn node_of(&self, writer: Guid) -> Option<NodeName> {
-        let nodes = lock(&self.nodes);
+        let nodes = self.nodes.lock();
         let owner = nodes.iter().find(|node| {
-            lock(&node.writers).iter().filter_map(Weak::upgrade).any(|candidate| candidate.guid() == writer)
+            node.writers.lock().iter().filter_map(Weak::upgrade).any(|candidate| candidate.guid() == writer)
         });
         owner.map(|node| node.name.clone())
     }
 
     /// The nodes of this context with the ids of their writers, and topic and type of their readers.
     pub(crate) fn nodes(&self) -> Vec<LocalNode> {
-        let nodes = lock(&self.nodes);
+        let nodes = self.nodes.lock();
         let node = |node: &Arc<GraphNode>| LocalNode {
             name: node.name.fully_qualified(),
-            writers: lock(&node.writers)
+            writers: node
+                .writers
+                .lock()
                 .iter()
                 .filter_map(Weak::upgrade)
                 .map(|writer| writer.guid())
                 .collect(),
-            readers: lock(&node.readers)
+            readers: node
+                .readers
+                .lock()
                 .iter()
                 .filter_map(Weak::upgrade)
                 .map(|reader| {
@@ -107,14 +111,14 @@ impl Graph {
     }
 
     fn message(&self, participant: Guid) -> ParticipantEntitiesInfo {
-        let nodes = lock(&self.nodes);
+        let nodes = self.nodes.lock();
         ParticipantEntitiesInfo {
             gid: gid(participant),
             node_entities_info_seq: nodes
                 .iter()
                 .map(|node| {
-                    let mut readers = lock(&node.readers);
-                    let mut writers = lock(&node.writers);
+                    let mut readers = node.readers.lock();
+                    let mut writers = node.writers.lock();
                     readers.retain(|reader| reader.strong_count() > 0);
                     writers.retain(|writer| writer.strong_count() > 0);
                     NodeEntitiesInfo {

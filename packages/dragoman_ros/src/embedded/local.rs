@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use super::clock::lock;
+use parking_lot::Mutex;
+
 use super::dds::{Guid, Memories, Sample, WriterInfo};
 use super::names::parts_of_topic;
 use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy};
@@ -39,7 +40,7 @@ impl LocalTopic {
     /// The complete writers of this topic, whose name is `topic`.
     fn writers(&self, topic: &str) -> impl Iterator<Item = WriterInfo> {
         self.writers.iter().filter_map(Weak::upgrade).filter_map(move |writer| {
-            let guid = lock(&writer.state).guid?;
+            let guid = writer.state.lock().guid?;
             let (type_name, qos) = (writer.offer.type_name.clone(), writer.qos.clone());
             Some(WriterInfo { topic: topic.to_owned(), type_name, guid, qos })
         })
@@ -123,12 +124,12 @@ impl Local {
     pub(crate) fn writer(&self, topic: &str, type_name: &str, qos: &QosProfile) -> Arc<Outlet> {
         let offer = Offer::new(type_name, qos);
         let outlet = Arc::new(Outlet { offer, qos: qos.clone(), state: Mutex::default(), _end: self.end() });
-        let mut topics = lock(&self.topics);
+        let mut topics = self.topics.lock();
         let entry = topics.entry(topic.to_owned()).or_default();
         entry.readers.retain(|reader| reader.strong_count() > 0);
         for reader in entry.readers.iter().filter_map(Weak::upgrade) {
             if outlet.offer.meets(&reader.offer) {
-                lock(&outlet.state).readers.push(Arc::downgrade(&reader));
+                outlet.state.lock().readers.push(Arc::downgrade(&reader));
             }
         }
         entry.writers.push(Arc::downgrade(&outlet));
@@ -142,14 +143,14 @@ impl Local {
         }
         let (guid, queue, sink) = Default::default();
         let inbox = Arc::new(Inbox { offer, guid, queue, sink, _end: self.end() });
-        let mut topics = lock(&self.topics);
+        let mut topics = self.topics.lock();
         let entry = topics.entry(topic.to_owned()).or_default();
         entry.writers.retain(|writer| writer.strong_count() > 0);
         for writer in
             entry.writers.iter().filter_map(Weak::upgrade).filter(|writer| writer.offer.meets(&inbox.offer))
         {
             // Under the writer's lock, so that no sample is delivered twice or lost.
-            let mut state = lock(&writer.state);
+            let mut state = writer.state.lock();
             if inbox.offer.transient_local {
                 state.recent.iter().for_each(|sample| inbox.push(sample.clone()));
             }
@@ -161,17 +162,17 @@ impl Local {
 
     /// All existing writers.
     pub(crate) fn writers(&self) -> Vec<WriterInfo> {
-        lock(&self.topics).iter().flat_map(|(topic, entry)| entry.writers(topic)).collect()
+        self.topics.lock().iter().flat_map(|(topic, entry)| entry.writers(topic)).collect()
     }
 
     /// The existing writers of a DDS topic.
     pub(crate) fn writers_on(&self, topic: &str) -> Vec<WriterInfo> {
-        lock(&self.topics).get(topic).map_or_else(Vec::new, |entry| entry.writers(topic).collect())
+        self.topics.lock().get(topic).map_or_else(Vec::new, |entry| entry.writers(topic).collect())
     }
 
     /// Topic, type and id of all readers.
     pub(crate) fn readers(&self) -> Vec<(String, String, Guid)> {
-        let topics = lock(&self.topics);
+        let topics = self.topics.lock();
         let live = topics.iter().flat_map(|(topic, entry)| {
             entry.readers.iter().filter_map(Weak::upgrade).map(move |reader| (topic, reader))
         });
@@ -193,11 +194,11 @@ impl Local {
     /// Forgets writers and readers that are gone, and topics without any. What is left of a dropped one is a few hundred
     /// bytes, which the next message or endpoint of the topic would free too, but there may be none.
     pub(crate) fn purge(&self) {
-        lock(&self.topics).retain(|_, entry| {
+        self.topics.lock().retain(|_, entry| {
             entry.readers.retain(|reader| reader.strong_count() > 0);
             entry.writers.retain(|writer| writer.strong_count() > 0);
             for writer in entry.writers.iter().filter_map(Weak::upgrade) {
-                lock(&writer.state).readers.retain(|reader| reader.strong_count() > 0);
+                writer.state.lock().readers.retain(|reader| reader.strong_count() > 0);
             }
             !entry.readers.is_empty() || !entry.writers.is_empty()
         });
@@ -205,7 +206,7 @@ impl Local {
 
     /// Number of writers matched with a reader.
     pub(crate) fn writers_of(&self, topic: &str, inbox: &Inbox) -> usize {
-        let topics = lock(&self.topics);
+        let topics = self.topics.lock();
         let writers = topics.get(topic).map(|entry| entry.writers.iter().filter_map(Weak::upgrade));
         writers.map_or(0, |writers| writers.filter(|writer| writer.offer.meets(&inbox.offer)).count())
     }
@@ -214,12 +215,12 @@ impl Local {
 impl Outlet {
     /// Sets the network identity of the writer.
     pub(crate) fn identify(&self, guid: Guid) {
-        lock(&self.state).guid = Some(guid);
+        self.state.lock().guid = Some(guid);
     }
 
     /// Delivers `sample` to all local readers.
     pub(crate) fn deliver(&self, sample: &Sample) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.readers.retain(|reader| match reader.upgrade() {
             Some(reader) => {
                 reader.push(sample.clone());
@@ -237,11 +238,11 @@ impl Outlet {
 
     /// The last samples for a late subscriber, oldest first.
     pub(crate) fn recent(&self) -> Vec<Sample> {
-        lock(&self.state).recent.iter().cloned().collect()
+        self.state.lock().recent.iter().cloned().collect()
     }
 
     pub(crate) fn readers(&self) -> usize {
-        lock(&self.state).readers.iter().filter(|reader| reader.strong_count() > 0).count()
+        self.state.lock().readers.iter().filter(|reader| reader.strong_count() > 0).count()
     }
 }
 
@@ -252,7 +253,7 @@ struct Domains(Mutex<BTreeMap<u16, Weak<Local>>>);
 /// The writers and readers of a domain in memory.
 pub(crate) fn domain(id: u16) -> Arc<Local> {
     let domains = dragoman_time::shared::<Domains>();
-    let mut domains = lock(&domains.0);
+    let mut domains = domains.0.lock();
     domains.retain(|_, domain| domain.strong_count() > 0);
     if let Some(domain) = domains.get(&id).and_then(Weak::upgrade) {
         return domain;
@@ -280,7 +281,7 @@ impl Inbox {
         if let Some(sink) = self.sink.get() {
             return sink(sample);
         }
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         if queue.samples.len() >= self.offer.depth {
             queue.samples.pop_front();
         }
@@ -291,7 +292,7 @@ impl Inbox {
     }
 
     pub(crate) fn poll_take(&self, task: &mut TaskContext<'_>) -> Poll<Sample> {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         match queue.samples.pop_front() {
             Some(sample) => Poll::Ready(sample),
             None => {
@@ -355,9 +356,9 @@ mod tests {
         let outlet = local.writer("t", "T", &QosProfile::default());
         let seen = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&seen);
-        inbox.hand_to(move |sample| lock(&sink).extend_from_slice(&sample.payload));
+        inbox.hand_to(move |sample| sink.lock().extend_from_slice(&sample.payload));
         (1..=3).for_each(|number| outlet.deliver(&sample(number)));
-        assert_eq!((lock(&seen).as_slice(), drain(&inbox)), (&[1, 2, 3][..], vec![]));
+        assert_eq!((seen.lock().as_slice(), drain(&inbox)), (&[1, 2, 3][..], vec![]));
     }
 
     #[test]
@@ -397,10 +398,10 @@ mod tests {
             local.reader(&format!("t{number}"), "T", &QosProfile::default());
         }
         local.purge();
-        let topics = lock(&local.topics);
+        let topics = local.topics.lock();
         assert_eq!(topics.len(), 1);
         assert_eq!((topics["t"].readers.len(), topics["t"].writers.len()), (0, 1));
-        assert!(lock(&outlet.state).readers.is_empty());
+        assert!(outlet.state.lock().readers.is_empty());
     }
 
     #[test]

@@ -25,6 +25,7 @@ use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupp
 use crate::names::{NameKind, NodeName};
 use crate::qos_overrides::{self, Side};
 use crate::service_calls::RecordedService;
+use crate::times::SharedClock;
 
 /// One publisher of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub struct Node {
     name: NodeName,
     logger: String,
     entry: Arc<GraphNode>,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     time_source: TimeSource,
 }
 
@@ -265,7 +266,7 @@ impl Node {
     }
 
     /// The node's clock: system time, or `/clock` after [`TimeSource::enable_sim_time`].
-    pub fn get_ros_clock(&self) -> Arc<Mutex<Clock>> {
+    pub fn get_ros_clock(&self) -> SharedClock {
         Arc::clone(&self.clock)
     }
 

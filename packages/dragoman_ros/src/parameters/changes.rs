@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures::Stream;
+use parking_lot::Mutex;
 
 /// A queue that holds each name once, and so never more than the number of parameters: a slow task reads the newest
 /// value anyway.
@@ -14,10 +15,6 @@ struct Queue {
     names: VecDeque<&'static str>,
     waker: Option<Waker>,
     is_closed: bool,
-}
-
-fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The stream of names.
@@ -35,7 +32,7 @@ pub(super) fn channel() -> (Listener, Changes) {
 impl Listener {
     /// Adds a name that is not already queued. False if the stream was dropped.
     pub(super) fn notify(&self, name: &'static str) -> bool {
-        let mut queue = lock(&self.0);
+        let mut queue = self.0.lock();
         if !queue.names.contains(&name) {
             queue.names.push_back(name);
         }
@@ -48,7 +45,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let mut queue = lock(&self.0);
+        let mut queue = self.0.lock();
         queue.is_closed = true;
         if let Some(waker) = queue.waker.take() {
             waker.wake();
@@ -60,7 +57,7 @@ impl Stream for Changes {
     type Item = &'static str;
 
     fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<&'static str>> {
-        let mut queue = lock(&self.0);
+        let mut queue = self.0.lock();
         match queue.names.pop_front() {
             Some(name) => Poll::Ready(Some(name)),
             None if queue.is_closed => Poll::Ready(None),

@@ -1,7 +1,9 @@
 //! r2r's context; r2r panics on arguments that rcl refuses.
 
 use std::panic::{catch_unwind, set_hook, take_hook};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::spin::Threads;
 use crate::{Error, Result};
@@ -20,7 +22,7 @@ impl Context {
     /// An error of rcl, with its reason.
     pub fn create() -> Result<Self> {
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-        let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = ONE_AT_A_TIME.lock();
         // r2r panics with rcl's reason; convert it to one error.
         let hook = take_hook();
         set_hook(Box::new(|_| {}));

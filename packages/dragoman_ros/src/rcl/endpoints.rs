@@ -1,12 +1,13 @@
 //! Publishers, clients, servers and actions of r2r, with checks before r2r and delivery through memory.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_time::precise_sleep;
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, Either, FutureExt, TryFutureExt, select};
 use futures::stream::{Stream, StreamExt};
+use parking_lot::Mutex;
 
 use super::local::{Offer, Queues};
 use super::text::check;
@@ -137,7 +138,7 @@ impl<T: WrappedServiceTypeSupport + 'static> ServiceRequest<T> {
             Reply::Rcl(request) => request.respond(message),
             Reply::Local(answer) => {
                 // The client may be gone.
-                if let Some(answer) = answer.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                if let Some(answer) = answer.lock().take() {
                     let _ = answer.send(message);
                 }
                 Ok(())

@@ -10,11 +10,12 @@
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
 use futures::Stream;
+use parking_lot::{Mutex, MutexGuard};
 use r2r::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, ReliabilityPolicy};
 
 use crate::QosProfile;
@@ -73,7 +74,7 @@ impl<T: Send + 'static> Queues<T> {
     pub(super) fn named(name: &str) -> Arc<Self> {
         static REGISTRY: OnceLock<Registry> = OnceLock::new();
         let key = (name.to_owned(), TypeId::of::<T>());
-        let mut registry = lock(REGISTRY.get_or_init(Registry::default));
+        let mut registry = REGISTRY.get_or_init(Registry::default).lock();
         let new = || Arc::new(Self(Mutex::default())) as Arc<dyn Any + Send + Sync>;
         let queues = Arc::clone(registry.entry(key).or_insert_with(new));
         drop(registry);
@@ -97,7 +98,7 @@ impl<T: Send + 'static> Queues<T> {
     fn add(&self, reliable: bool, depth: usize) -> Arc<Queue<T>> {
         let state = Mutex::new(State { items: VecDeque::new(), waker: None });
         let queue = Arc::new(Queue { reliable, depth, state });
-        let mut queues = lock(&self.0);
+        let mut queues = self.0.lock();
         queues.retain(|queue| queue.strong_count() > 0);
         queues.push(Arc::downgrade(&queue));
         queue
@@ -115,7 +116,7 @@ impl<T: Send + 'static> Queues<T> {
         if matched == 0 {
             return true;
         }
-        let queues = lock(&self.0);
+        let queues = self.0.lock();
         let meets = |queue: &Arc<Queue<T>>| offer.reliable || !queue.reliable;
         let matching = || queues.iter().filter_map(Weak::upgrade).filter(meets);
         if matched > matching().count() {
@@ -127,7 +128,7 @@ impl<T: Send + 'static> Queues<T> {
 
     /// The queue of the server, if there is exactly one.
     pub(super) fn only(&self) -> Option<Arc<Queue<T>>> {
-        let queues = lock(&self.0);
+        let queues = self.0.lock();
         let mut alive = queues.iter().filter_map(Weak::upgrade);
         let first = alive.next()?;
         alive.next().is_none().then_some(first)
@@ -137,7 +138,7 @@ impl<T: Send + 'static> Queues<T> {
 impl<T> Queue<T> {
     /// Adds a message; drops the oldest if full.
     fn push_newest(&self, item: T) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if state.items.len() >= self.depth {
             state.items.pop_front();
         }
@@ -146,7 +147,7 @@ impl<T> Queue<T> {
 
     /// Adds a request, or returns it if full.
     pub(super) fn push(&self, item: T) -> Result<(), T> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         if state.items.len() >= self.depth {
             return Err(item);
         }
@@ -164,7 +165,7 @@ impl<T> Queue<T> {
     }
 
     fn poll_take(&self, task: &mut TaskContext<'_>) -> Poll<T> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         match state.items.pop_front() {
             Some(item) => Poll::Ready(item),
             None => {
@@ -190,10 +191,6 @@ impl<T, S: Stream<Item = T> + Unpin> Stream for Merged<T, S> {
         }
         Pin::new(&mut self.rcl).poll_next(task)
     }
-}
-
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The thread that waits for messages of a node.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::Node;
 
@@ -61,21 +63,21 @@ pub(crate) struct Threads {
 impl Threads {
     /// The loop count of each thread, which advances at least once in [`LONGEST_WAIT`].
     pub(crate) fn turns(&self) -> Vec<u64> {
-        let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let turns = self.turns.lock();
         turns.iter().filter_map(Weak::upgrade).map(|turns| turns.load(Ordering::Relaxed)).collect()
     }
 
     /// A counter for a new thread, which holds it until it ends.
     fn count_turns(&self) -> Arc<AtomicU64> {
         let counter = Arc::<AtomicU64>::default();
-        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turns = self.turns.lock();
         turns.retain(|turns| turns.strong_count() > 0);
         turns.push(Arc::downgrade(&counter));
         counter
     }
 
     fn leave(&self, thread: JoinHandle<()>) {
-        let mut threads = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut threads = self.leaving.lock();
         threads.retain(|thread| !thread.is_finished());
         threads.push(thread);
     }
@@ -83,7 +85,7 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        for thread in self.leaving.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for thread in self.leaving.get_mut().drain(..) {
             // The panic was already reported.
             let _ = thread.join();
         }

@@ -1,10 +1,9 @@
 //! Actions whose goals run as futures of their node.
 
-use std::sync::{Mutex, PoisonError};
-
 use futures::channel::oneshot;
 use futures::future::{Either, FutureExt, Shared, select};
 use futures::stream::{FuturesUnordered, Stream, StreamExt};
+use parking_lot::Mutex;
 
 use super::NodeTasks;
 use crate::{ActionServerCancelRequest, ActionServerGoal, ActionServerGoalRequest, WrappedActionTypeSupport};
@@ -36,7 +35,7 @@ impl<A: WrappedActionTypeSupport + 'static> Goal<A> {
 
     /// Sends feedback to the client.
     pub fn publish_feedback(&self, feedback: A::Feedback) {
-        let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = self.handle.lock();
         if let Err(error) = handle.publish_feedback(feedback) {
             tracing::warn!(%error, goal = %handle.uuid, "feedback could not be sent");
         }

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_time::watch;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::SerialDevice;
@@ -72,7 +73,7 @@ impl<D: SerialDevice> RealTime<D> {
     /// finds another device.
     pub fn replace(&self, with: impl FnOnce(&D) -> D) {
         {
-            let mut shared = self.lock();
+            let mut shared = self.shared.lock();
             let device = with(&shared.device);
             *shared = Shared { device, time: Duration::ZERO, at: self.timeline.now() };
         }
@@ -81,7 +82,7 @@ impl<D: SerialDevice> RealTime<D> {
 
     /// The device's current time.
     pub fn now(&self) -> Duration {
-        self.lock().time_at(self.timeline.now(), self.longest_pause())
+        self.shared.lock().time_at(self.timeline.now(), self.longest_pause())
     }
 
     /// Calls a function with the device, after advancing it to the current time.
@@ -90,7 +91,7 @@ impl<D: SerialDevice> RealTime<D> {
     }
 
     fn brought_up(&self) -> MutexGuard<'_, Shared<D>> {
-        let mut shared = self.lock();
+        let mut shared = self.shared.lock();
         let at = self.timeline.now();
         let now = shared.time_at(at, self.longest_pause());
         (shared.time, shared.at) = (now, at);
@@ -101,10 +102,6 @@ impl<D: SerialDevice> RealTime<D> {
     /// On the timeline.
     fn longest_pause(&self) -> Duration {
         MAX_PAUSE.mul_f64(self.timeline.factor().max(1.0))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Shared<D>> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs the device on a line until the other end is closed, or the device is replaced. `after` is called whenever the device was advanced, and

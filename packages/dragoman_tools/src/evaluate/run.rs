@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -24,6 +24,7 @@ use dragoman_ros::{Client, Context, Node, QosProfile, WrappedServiceTypeSupport,
 use dragoman_time::watch;
 use dragoman_time::{sleep, timeout};
 use futures::FutureExt;
+use parking_lot::Mutex;
 
 use super::{ReportCommand, name, report, tables};
 use crate::arms::{sign, whereabouts};
@@ -346,7 +347,7 @@ struct Record(Arc<Mutex<(Vec<Sample>, Option<Instant>)>>);
 impl Record {
     fn push(&self, stamp: &Time, x: f64, y: f64, z: f64) {
         let time = stamp.seconds();
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.0.lock();
         if inner.0.last().is_none_or(|last| last.time < time)
             && [x, y, z].iter().all(|value| value.is_finite())
         {
@@ -356,25 +357,21 @@ impl Record {
     }
 
     fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clear();
+        self.0.lock().0.clear();
     }
 
     fn samples(&self) -> Vec<Sample> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+        self.0.lock().0.clone()
     }
 
     /// First and last time, s; `None` while there is no message.
     fn span(&self) -> Option<[f64; 2]> {
-        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.0.lock();
         Some([inner.0.first()?.time, inner.0.last()?.time])
     }
 
     fn is_stale(&self) -> bool {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .1
-            .is_none_or(|at| dragoman_time::since(at) > STALE)
+        self.0.lock().1.is_none_or(|at| dragoman_time::since(at) > STALE)
     }
 }
 
@@ -584,11 +581,11 @@ impl Rig {
             let is_moving = status.borrow().as_ref().is_some_and(|status| status.moving);
             was_moving |= is_moving;
             let has_stopped = !is_moving && (was_moving || dragoman_time::since(begun) > STALE);
-            *stopped.lock().unwrap_or_else(PoisonError::into_inner) = has_stopped;
+            *stopped.lock() = has_stopped;
             has_stopped || is_done(span)
         })
         .await?;
-        if stopped.into_inner().unwrap_or_default() {
+        if stopped.into_inner() {
             return Err("the arm has stopped by itself: see its log and motion_events".into());
         }
         Ok(())

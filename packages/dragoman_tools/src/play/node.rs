@@ -1,7 +1,7 @@
 //! Services that play the recordings of a folder.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dragoman_ros::dragoman_msgs::msg::PlaybackStatus;
 use dragoman_ros::dragoman_msgs::srv::StartPlayback;
@@ -11,6 +11,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Clock, ClockType, Context, QosProfile};
 use dragoman_time::{Work, off_thread};
 use futures::FutureExt;
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::{PlayOptions, Session, rate};
@@ -29,7 +30,7 @@ pub(crate) fn serve(
         status: tasks.node().create_publisher("playback_status", latched)?.into(),
         clock: Clock::create(ClockType::RosTime)?,
     }));
-    lock(&state).publish();
+    state.lock().publish();
     let (starting, context, folder) = (Arc::clone(&state), context.clone(), folder.to_owned());
     tasks.serve_later::<StartPlayback::Service, _>("start_playback", move |request| {
         let started = start(Arc::clone(&starting), context.clone(), folder.clone(), request);
@@ -45,7 +46,7 @@ pub(crate) fn serve(
             }
         })
     })?;
-    tasks.serve::<Trigger::Service>("stop_playback", move |_request| match lock(&state).stop.take() {
+    tasks.serve::<Trigger::Service>("stop_playback", move |_request| match state.lock().stop.take() {
         Some(stop) => {
             // The playback has just ended by itself otherwise.
             let _ = stop.send(());
@@ -63,10 +64,6 @@ struct State {
     last: PlaybackStatus,
     status: SharedPublisher<PlaybackStatus>,
     clock: Clock,
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl State {
@@ -87,7 +84,7 @@ async fn start(
     let options = options(&folder, &request)?;
     let path = options.file.clone();
     let before = {
-        let mut state = lock(&state);
+        let mut state = state.lock();
         if state.last.playing {
             return Err(format!("{} is being played", state.last.path));
         }
@@ -99,16 +96,16 @@ async fn start(
     let opened = off_thread(Work::READ, move |_| Session::open(options)).await;
     let opened = opened.map_err(|error| error.to_string());
     let opened = opened.and_then(|opened| opened.map_err(|error| error.to_string()));
-    let session = opened.inspect_err(|_| lock(&state).last = before)?;
+    let session = opened.inspect_err(|_| state.lock().last = before)?;
     let (stop, stopped) = oneshot::channel();
     {
-        let mut state = lock(&state);
+        let mut state = state.lock();
         state.stop = Some(stop);
         state.publish();
     }
     dragoman_time::spawn(async move {
         let ended = session.run(context, stopped.map(drop)).await;
-        let mut state = lock(&state);
+        let mut state = state.lock();
         state.stop = None;
         state.last.playing = false;
         match ended {

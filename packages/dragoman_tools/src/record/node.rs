@@ -1,8 +1,8 @@
 //! A node whose services start and stop recordings, and play them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
@@ -14,6 +14,7 @@ use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Clock, ClockType, Context, Node, QosProfile};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 use super::file::Progress;
@@ -64,11 +65,11 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
         status,
         clock: Clock::create(ClockType::RosTime)?,
     }));
-    lock(&state).publish();
+    state.lock().publish();
 
     let starting = Arc::clone(&state);
     tasks.serve::<StartRecording::Service>("start_recording", move |request| {
-        let mut state = lock(&starting);
+        let mut state = starting.lock();
         match state.start(&request) {
             Ok(path) => {
                 state.publish();
@@ -83,7 +84,7 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
     })?;
     let stopping = Arc::clone(&state);
     tasks.serve_later::<Trigger::Service, _>("stop_recording", move |_request| {
-        let ended = lock(&stopping).stop();
+        let ended = stopping.lock().stop();
         let stopping = Arc::clone(&stopping);
         async move {
             let Some(ended) = ended else {
@@ -91,14 +92,14 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
                 return Trigger::Response { success: false, message };
             };
             let _ = ended.await;
-            let RecordingStatus { path, error, .. } = lock(&stopping).last.clone();
+            let RecordingStatus { path, error, .. } = stopping.lock().last.clone();
             let success = error.is_empty();
             Trigger::Response { success, message: if success { path } else { error } }
         }
     })?;
     let shown = Arc::clone(&state);
     tasks.every(PERIOD, move || {
-        let mut state = lock(&shown);
+        let mut state = shown.lock();
         if state.current.is_some() {
             state.publish();
         }
@@ -106,7 +107,7 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
     tasks.spawn(record(context.clone(), orders, Arc::clone(&state)));
     let last = Arc::clone(&state);
     let stop = async move {
-        let ended = lock(&last).stop();
+        let ended = last.lock().stop();
         if let Some(ended) = ended
             && dragoman_time::timeout(FAREWELL, ended).await.is_err()
         {
@@ -137,10 +138,6 @@ struct Current {
     stop: Option<oneshot::Sender<()>>,
     /// Resolves at its end.
     ended: Option<oneshot::Receiver<()>>,
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl State {
@@ -224,7 +221,7 @@ async fn record(
                 error.to_string()
             }
         };
-        lock(&state).end(error);
+        state.lock().end(error);
         let _ = end.send(());
     }
 }

@@ -1,18 +1,18 @@
 //! Services: a request goes to all robots at once; the program gets the first robot's response, or that of the next one
 //! that responded; the response of each robot is reported.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::dragoman_msgs::msg::RelayReport;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{
-    Client, Clock, Node, QosProfile, Result, ServiceRequest, WrappedServiceTypeSupport, times,
-};
+use dragoman_ros::times::SharedClock;
+use dragoman_ros::{Client, Node, QosProfile, Result, ServiceRequest, WrappedServiceTypeSupport, times};
 use futures::StreamExt;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
+use parking_lot::Mutex;
 
 use super::table::Service;
 
@@ -25,7 +25,7 @@ const SEARCH_TIME: Duration = Duration::from_millis(50);
 #[derive(Clone)]
 pub(crate) struct Reports {
     publisher: SharedPublisher<RelayReport>,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     last: Arc<Mutex<Tally>>,
 }
 
@@ -50,7 +50,7 @@ impl Reports {
 
     /// The counters so far.
     pub(crate) fn take(&self) -> Tally {
-        let mut tally = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tally = self.last.lock();
         let taken = tally.clone();
         tally.trouble = None;
         taken
@@ -58,7 +58,7 @@ impl Reports {
 
     fn publish(&self, mut report: RelayReport) {
         report.stamp = times::stamp(&self.clock);
-        let mut tally = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tally = self.last.lock();
         tally.requests += 1;
         if report.agree {
             tally.agreed += 1;

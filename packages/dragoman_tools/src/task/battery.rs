@@ -1,11 +1,12 @@
 //! The charge of the platform's battery, from its topic: PlatformCtrl's protocol has only the voltage.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, Result};
+use parking_lot::Mutex;
 
 /// Name of the topic, in the platform's namespace.
 const TOPIC: &str = "battery_state";
@@ -20,12 +21,11 @@ impl Charge {
     fn set(&self, now: Instant, message: &BatteryState) {
         // NaN: the charge was not measured.
         let charge = f64::from(message.percentage);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
-            charge.is_finite().then(|| (now, charge.clamp(0.0, 1.0)));
+        *self.0.lock() = charge.is_finite().then(|| (now, charge.clamp(0.0, 1.0)));
     }
 
     fn at(&self, now: Instant) -> Option<f64> {
-        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = *self.0.lock();
         last.filter(|(when, _)| now.saturating_duration_since(*when) < CHARGE_TIME).map(|(_, charge)| charge)
     }
 }

@@ -81,7 +81,9 @@ fn next(turns: &mut [Turn], live: &Live) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
 
     use super::super::pace::{Pace, Speed};
     use dragoman_geometry::Twist;
@@ -98,7 +100,7 @@ mod tests {
         let mut turns: Vec<Turn> = [("a", 50), ("b", 80)]
             .map(|(name, period)| {
                 let (seen, live, period) = (Arc::clone(&seen), live.clone(), Duration::from_millis(period));
-                let act = move || seen.lock().unwrap().push((name, live.time().as_secs_f64()));
+                let act = move || seen.lock().push((name, live.time().as_secs_f64()));
                 Turn { period, due: period, act: Box::new(act) }
             })
             .into();
@@ -112,7 +114,7 @@ mod tests {
         let near = |(seen, expected): (&(&str, f64), (&str, f64))| {
             seen.0 == expected.0 && (seen.1 - expected.1).abs() < 1e-6
         };
-        let times = seen.lock().unwrap().clone();
+        let times = seen.lock().clone();
         assert!(times.len() == 4 && times.iter().zip(expected).all(near), "{times:?}");
         // Independent of the time by the real clock.
         assert!((x() - before - 0.5 * 0.15).abs() < 1e-6, "{}", x() - before);

@@ -6,7 +6,7 @@
 //! (`getKobukiSimulationPoseMsg`, table 4.3) is not printed; here it is a `geometry_msgs/PoseStamped` in the world's
 //! frame.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_base::kobuki::driver::LedColor;
@@ -18,11 +18,13 @@ use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::times::SharedClock;
 use dragoman_ros::velocity::{self, VelocityParameters};
 use dragoman_ros::{
-    Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport, parameters, poses, times,
+    Context, Node, Publisher, QosProfile, Result, WrappedTypesupport, parameters, poses, times,
 };
 use futures::StreamExt;
+use parking_lot::Mutex;
 
 use super::{ControlError, Live, WorldNodeError, listened};
 use crate::WorldError;
@@ -105,7 +107,7 @@ fn report(result: Result<()>) {
 struct Truth {
     worlds: Live,
     robot: String,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     pose: Publisher<PoseStamped>,
     time: Publisher<Float64>,
 }
@@ -246,7 +248,7 @@ fn serve_console(tasks: &mut NodeTasks) -> Result<()> {
 }
 
 fn touch(shared: &Mutex<(Console, Publisher<Text>)>, act: impl FnOnce(&mut Console)) {
-    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shared = shared.lock();
     let (console, shown) = &mut *shared;
     act(console);
     report(shown.publish(&Text { data: console.text() }));
@@ -330,7 +332,7 @@ fn serve_base(tasks: &mut NodeTasks, base: RealTime<Kobuki>) -> Result<()> {
     .map(|publisher| (publisher, None));
     tasks.every(HAND_PERIOD, move || {
         let now = dragoman_time::now();
-        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = held.lock();
         let leds = base.with(|kobuki| {
             for (until, button) in held.iter_mut().zip(&mut kobuki.inputs.buttons) {
                 if until.is_some_and(|until| until <= now) {
@@ -354,7 +356,7 @@ fn press(
     request: &PressButton::Request,
 ) -> std::result::Result<(), String> {
     let PressButton::Request { button, duration } = *request;
-    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut held = held.lock();
     let Some(until) = held.get_mut(usize::from(button)) else {
         return Err(format!("there is no button {button}: use 0, 1 or 2"));
     };

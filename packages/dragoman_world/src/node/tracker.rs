@@ -1,14 +1,15 @@
 //! A separate node: a device that measures the position of a point, as a measuring arm or a motion tracker does: at a
 //! rate, with noise, in a frame of its own.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::geometry_msgs::msg::{Point, PointStamped};
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Context, Node, QosProfile, parameters};
+use dragoman_ros::{Context, Node, QosProfile, parameters, times};
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion};
+use parking_lot::Mutex;
 
 use crate::noise::Noise;
 
@@ -83,12 +84,9 @@ pub fn start(
     tasks.every(period, move || {
         let Some(point) = truth() else { return };
         let size = parameters.read().noise;
-        let mut noise = noise.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noise = noise.lock();
         let measured = (to_frame * point).map(|coordinate| coordinate + size * noise.normal());
-        let now = clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
-        let Ok(now) = now else { return };
-        let header =
-            Header { stamp: dragoman_ros::Clock::to_builtin_time(&now), frame_id: values.frame_id.clone() };
+        let header = Header { stamp: times::stamp(&clock), frame_id: values.frame_id.clone() };
         let point = Point { x: measured.x, y: measured.y, z: measured.z };
         if let Err(error) = publisher.publish(&PointStamped { header, point }) {
             tracing::debug!(%error, "the tracker's point was not published");

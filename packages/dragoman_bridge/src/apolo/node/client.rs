@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
@@ -10,6 +10,7 @@ use dragoman_ros::parameters;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, Result};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
+use parking_lot::Mutex;
 
 use super::robots::{self, Command, LASER_ANGLE_INCREMENT, LASER_ANGLE_MIN, LASER_RANGE_MAX, Robot};
 use crate::apolo::services::{place_xyz, rows};
@@ -86,7 +87,7 @@ pub fn start_client(
     tasks.spawn(edge.run(requests, commands));
     let mut diagnostics = Diagnostics::new(tasks.node(), "Apolo", &server.to_string())?;
     tasks.every(Duration::from_secs(1), move || {
-        publish(&mut diagnostics, &seen.lock().unwrap_or_else(PoisonError::into_inner));
+        publish(&mut diagnostics, &seen.lock());
     })?;
     Ok(ClientNode { node: tasks.start()?, answered })
 }
@@ -178,7 +179,7 @@ impl Edge {
                 break;
             }
         }
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock();
         report.statistics = self.client.statistics();
         report.connected = self.client.is_connected();
     }
@@ -205,7 +206,7 @@ impl Edge {
                     let Some(robot) = self.robots.get_mut(index) else { return };
                     if let Some(event) = robot.cycle.handle_outcome(clock::now(), outcome) {
                         robot.note(event);
-                        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut report = self.report.lock();
                         report.refused.remove(&robot.name);
                         if let Some(refusal) = &robot.refusal {
                             report.refused.insert(robot.name.clone(), refusal.to_string());

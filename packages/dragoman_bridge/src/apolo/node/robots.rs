@@ -1,16 +1,16 @@
 //! The mobile robots of an old server's world, as other ROS nodes see them.
 
 use std::f64::consts::PI;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
 use dragoman_neobotix::messages;
 use dragoman_ros::naming;
 use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::times::SharedClock;
 use dragoman_ros::{
-    Clock, Node, Publisher, QosProfile, Result, geometry_msgs, nav_msgs, poses, sensor_msgs, std_msgs,
-    tf2_msgs, times,
+    Node, Publisher, QosProfile, Result, geometry_msgs, nav_msgs, poses, sensor_msgs, std_msgs, tf2_msgs,
+    times,
 };
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
@@ -31,7 +31,7 @@ pub(super) struct Robot {
     pub(super) refusal: Option<Refusal>,
     frame_prefix: String,
     laser: LaserGeometry,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     odometry: Publisher<nav_msgs::msg::Odometry>,
     scan: Option<Publisher<sensor_msgs::msg::LaserScan>>,
     tf: SharedPublisher<tf2_msgs::msg::TFMessage>,

@@ -1,7 +1,7 @@
 //! Client side: provides a controller of the 31-byte protocol as the arm of a namespace.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_io::net::UdpSocket;
@@ -118,7 +118,7 @@ pub fn start_client(
         let known = move || {
             // Keeps the publisher, so that late subscribers get the description.
             let _ = &description;
-            let known = measured.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+            let known = measured.lock().clone()?;
             sorted(&known)
         };
         serve_solver(&mut tasks, &robot, known, move || free_rotation, None)?;
@@ -134,7 +134,7 @@ pub fn start_client(
     });
     let mut diagnostics = Diagnostics::new(tasks.node(), "arm controller", &controller.to_string())?;
     tasks.every(STATUS_PERIOD, move || {
-        if *connected.lock().unwrap_or_else(PoisonError::into_inner) {
+        if *connected.lock() {
             diagnostics.publish(Severity::Ok, "connected", &[]);
         } else {
             diagnostics.publish(Severity::Error, "the controller does not answer", &[]);

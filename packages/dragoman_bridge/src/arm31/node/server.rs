@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_io::net::UdpSocket;
@@ -12,6 +12,7 @@ use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs};
 use futures::channel::oneshot;
 use futures::stream::{BoxStream, FuturesUnordered, SelectAll, StreamExt};
+use parking_lot::Mutex;
 
 use super::PROTOCOL;
 use super::clients::ArmClients;
@@ -99,7 +100,7 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     let mut before = Counted::default();
     tasks.every(Duration::from_secs(1), move || {
         let (now, clients) = {
-            let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reported = reported.lock();
             reported.is_read = true;
             ((reported.statistics, reported.unread, reported.unsent), reported.clients.clone())
         };
@@ -237,7 +238,7 @@ async fn serve(
             messages.sent(&answer);
         }
         {
-            let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reported = reported.lock();
             reported.statistics = server.statistics();
             reported.unread = socket.dropped();
             reported.unsent = unsent;

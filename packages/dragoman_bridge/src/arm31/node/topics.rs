@@ -1,11 +1,13 @@
 //! The topics of an arm behind an old controller.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dragoman_kinematics::node::Links;
+use dragoman_ros::times::SharedClock;
 use dragoman_ros::{
-    Clock, Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs, times,
+    Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs, times,
 };
+use parking_lot::Mutex;
 
 use crate::arm31::services;
 use crate::arm31::wire::ABSENT_TEMPERATURE;
@@ -17,7 +19,7 @@ pub(super) struct Topics {
     base_frame: String,
     /// With a model of the arm.
     links: Option<Links>,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     pub(super) connected: Arc<Mutex<bool>>,
     /// The last joint positions in the order of `joint_names`, rad; `None` while the controller does not answer.
     pub(super) measured: Arc<Mutex<Option<Vec<f64>>>>,
@@ -135,7 +137,7 @@ impl Topics {
 
     fn handle_joints(&mut self, position: Vec<f64>) {
         let arrived = self.state.handle_joints(clock::now(), &position);
-        *self.measured.lock().unwrap_or_else(PoisonError::into_inner) = Some(position.clone());
+        *self.measured.lock() = Some(position.clone());
         let name = self.joint_names.clone();
         let header = self.header();
         if let Some(links) = &mut self.links {
@@ -186,9 +188,9 @@ impl Topics {
 
     fn set_connected(&self, connected: bool) {
         if !connected {
-            *self.measured.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *self.measured.lock() = None;
         }
-        *self.connected.lock().unwrap_or_else(PoisonError::into_inner) = connected;
+        *self.connected.lock() = connected;
     }
 
     fn header(&self) -> std_msgs::msg::Header {

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
@@ -11,6 +11,7 @@ use dragoman_ros::parameters;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
+use parking_lot::Mutex;
 
 use super::offers;
 use super::picture::Picture;
@@ -109,7 +110,7 @@ pub fn start_client(
     tasks.spawn(edge.run(requests, velocities));
     let mut diagnostics = Diagnostics::new(tasks.node(), "Neobotix platform", &server.to_string())?;
     tasks.every(Duration::from_secs(1), move || {
-        publish(&mut diagnostics, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
+        publish(&mut diagnostics, &mut report.lock());
     })?;
     Ok(ClientNode { node: tasks.start()?, answered })
 }
@@ -174,7 +175,7 @@ impl Edge {
             let Some(event) = self.client.poll_event() else { break };
             self.note(event);
         }
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock();
         report.statistics = self.client.statistics();
         report.connected = self.client.is_connected() && self.is_answering;
     }
@@ -237,7 +238,7 @@ impl Edge {
 
     /// Logs from time to time that the platform is not connected, and why.
     fn missing(&mut self, reason: &dyn std::fmt::Display) {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).loss = reason.to_string();
+        self.report.lock().loss = reason.to_string();
         if self.reminder.is_due(clock::now()) {
             tracing::warn!(server = %self.link.server(), %reason, "not connected to the platform; retrying");
         }
@@ -245,7 +246,7 @@ impl Edge {
 
     /// Stores a problem for `/diagnostics`; the first one since the last report is also logged.
     fn complain(&mut self, reason: String) {
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock();
         if report.complaint.is_none() {
             tracing::warn!(reason, "refused");
         }

@@ -1,12 +1,13 @@
 //! [`Command`]s as requests to the platform's services.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::{Node, Result};
 use futures::future::{BoxFuture, FutureExt};
+use parking_lot::Mutex;
 
 use crate::clock;
 use crate::neobotix::services::{Row, rows};
@@ -69,7 +70,7 @@ impl PlatformClients {
     }
 
     async fn finds(&self, endpoint: &Endpoint) -> bool {
-        let absent = || self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        let absent = || self.absent.lock();
         if absent().is_some_and(|since| dragoman_time::since(since) < SEARCH_TIME) {
             return false;
         }

@@ -1,11 +1,12 @@
 //! The client side's services of a platform: requests as [`Command`](super::super::wire::Command)s.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetDebugData, PlatformGetStatus};
 use dragoman_ros::std_msgs::msg::Header;
-use dragoman_ros::{Clock, Node, Result, times};
+use dragoman_ros::times::SharedClock;
+use dragoman_ros::{Node, Result, times};
 use futures::stream::{BoxStream, SelectAll};
 
 use crate::neobotix::Outcome;
@@ -26,7 +27,7 @@ pub(super) fn offer(
 /// Data that the protocol does not transmit: the time, and the name of the map's frame.
 #[derive(Clone)]
 pub(super) struct Stamp {
-    pub(super) clock: Arc<Mutex<Clock>>,
+    pub(super) clock: SharedClock,
     pub(super) map_frame: Arc<str>,
 }
 

@@ -26,7 +26,7 @@ mod vectormap;
 mod world;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
@@ -35,6 +35,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::velocity::VelocityParameters;
 use dragoman_ros::{Context, Node};
 use dragoman_time::MissedTicks;
+use parking_lot::Mutex;
 
 use self::line::{Order, Respond};
 use self::robot::{Leaving, Robot};
@@ -120,7 +121,7 @@ pub fn start_client(
     tasks.spawn(edge.run());
     let mut diagnostics = Diagnostics::new(tasks.node(), "Player", &server.to_string())?;
     tasks.every(Duration::from_secs(1), move || {
-        publish(&mut diagnostics, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
+        publish(&mut diagnostics, &mut report.lock());
     })?;
     Ok(ClientNode { node: tasks.start()?, answered })
 }
@@ -191,7 +192,7 @@ impl Edge {
             let Some(event) = self.client.poll_event() else { break };
             self.note(event);
         }
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock();
         report.statistics = self.client.statistics();
         report.connected = self.client.is_connected();
     }
@@ -233,7 +234,7 @@ impl Edge {
 
     /// Offers the devices in ROS.
     fn show_devices(&mut self, devices: &[DeviceInfo]) {
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock();
         report.devices = devices.iter().map(describe).collect();
         report.refused = devices
             .iter()
@@ -292,7 +293,7 @@ impl Edge {
 
     /// Logs from time to time that the server is not connected, and why.
     fn missing(&mut self, reason: &dyn std::fmt::Display) {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).loss = reason.to_string();
+        self.report.lock().loss = reason.to_string();
         if self.reminder.is_due(clock::now()) {
             tracing::warn!(server = %self.link.server(), %reason, "not connected to the Player server; retrying");
         }
@@ -300,7 +301,7 @@ impl Edge {
 
     /// Stores a problem for `/diagnostics`, and logs it unless it is the one that was logged last.
     fn complain(&mut self, reason: String) {
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock();
         if report.complaint.is_none() && report.logged != reason {
             tracing::warn!(reason, "Player");
             report.logged.clone_from(&reason);

@@ -34,7 +34,7 @@ mod vectormap;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_io::net::{Keepalive, TcpStream};
@@ -45,6 +45,7 @@ use dragoman_time::{Held, wall_time};
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::BridgeError;
@@ -142,13 +143,9 @@ struct Hub {
 }
 
 impl Hub {
-    fn server(&self) -> MutexGuard<'_, Server> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives the core an input, and wakes who has to do something because of it.
     fn with<T>(&self, input: impl FnOnce(&mut Server) -> T) -> T {
-        let mut server = self.server();
+        let mut server = self.server.lock();
         let output = input(&mut server);
         let mut woken = Vec::new();
         while let Some(client) = server.poll_woken() {
@@ -157,17 +154,13 @@ impl Hub {
         let has_calls = server.has_calls();
         drop(server);
         if !woken.is_empty() {
-            let clients = self.clients();
+            let clients = self.clients.lock();
             woken.iter().filter_map(|client| clients.get(client)).for_each(|notify| notify.notify_one());
         }
         if has_calls {
             self.calls.notify_one();
         }
         output
-    }
-
-    fn clients(&self) -> MutexGuard<'_, BTreeMap<ClientId, Arc<Notify>>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -187,7 +180,7 @@ impl Serve for Hub {
         async move {
             let client = self.with(|server| server.handle_connected(port));
             let notify = Arc::new(Notify::new());
-            self.clients().insert(client, Arc::clone(&notify));
+            self.clients.lock().insert(client, Arc::clone(&notify));
             let connection = Connection { hub: Arc::clone(&self), client, address };
             if let Err(error) = connection.run(&stream, &notify, keepalive, &report).await {
                 tracing::debug!(%error, protocol = Self::NAME, "a client was lost");
@@ -206,7 +199,7 @@ struct Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.hub.clients().remove(&self.client);
+        self.hub.clients.lock().remove(&self.client);
         self.hub.with(|server| server.handle_disconnected(self.client));
     }
 }
@@ -237,7 +230,7 @@ impl Connection {
                 }
                 let taken = send(stream, unsent.get(sent..).unwrap_or_default())?;
                 if taken == 0 {
-                    let mut server = self.hub.server();
+                    let mut server = self.hub.server.lock();
                     report.add_news(server.poll_statistics(), std::iter::from_fn(|| server.poll_event()));
                     let rest = server.poll_timeout(self.client);
                     waiting.set(unsent.len() - sent + server.waiting_len(self.client));
@@ -254,7 +247,7 @@ impl Connection {
             }
             if has_unsent || !is_limited {
                 // A client that does not read loses data, but not its connection, unless a robot obeys it.
-                let commands = self.hub.server().is_commander(self.client);
+                let commands = self.hub.server.lock().is_commander(self.client);
                 if std::mem::replace(&mut is_limited, commands) != commands {
                     stream.limit_unread(&keepalive, commands)?;
                 }

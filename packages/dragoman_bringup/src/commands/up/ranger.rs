@@ -1,7 +1,7 @@
 //! The arm of the lab: its drives, simulated or on a CAN bus, its nodes, and its 31-byte protocol.
 
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use canopen_rs::NodeId;
@@ -25,6 +25,7 @@ use dragoman_sim::{
 use dragoman_world::node::tracker;
 use futures::FutureExt;
 use futures::channel::oneshot;
+use parking_lot::Mutex;
 
 use super::UpOptions;
 use super::part::{IN_ROS, Lab, Part, Row, START_TIMEOUT, Started};
@@ -236,10 +237,10 @@ impl Carried {
         let (known, tool, link) = (Arc::clone(&learned), self.model.tool().inverse(), Arc::from(tip));
         let controller = Controller::new(move |step, torques| {
             law.torques(step.position, step.velocity, step.target, step.period, torques);
-            *learned.lock().unwrap_or_else(PoisonError::into_inner) = law.payload();
+            *learned.lock() = law.payload();
         });
         Ok(Some(controller.learning(move || {
-            let payload = *known.lock().unwrap_or_else(PoisonError::into_inner);
+            let payload = *known.lock();
             let center = match payload.mass {
                 mass if mass > 0.0 => (tool * Point3::from(payload.moment / mass)).into(),
                 _ => [0.0; 3],

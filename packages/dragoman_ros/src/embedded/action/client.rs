@@ -1,13 +1,14 @@
 //! Action clients.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use dragoman_time::precise_sleep;
 use futures::channel::{mpsc, oneshot};
 use futures::future::{BoxFuture, Either, select};
 use futures::{FutureExt, Stream, StreamExt};
+use parking_lot::Mutex;
 use uuid::Uuid;
 
 use super::{GoalStatus, QUEUE_LENGTH, from_message, part_name, status_qos, to_message};
@@ -16,7 +17,6 @@ use crate::action_msgs::msg::{GoalInfo, GoalStatusArray};
 use crate::action_msgs::srv::CancelGoal;
 use crate::embedded::background::{Spawner, Task};
 use crate::embedded::client::{Client, IsAvailablePollable};
-use crate::embedded::clock::lock;
 use crate::embedded::dds::Reader;
 use crate::embedded::error::{Error, Result};
 use crate::embedded::node::Node;
@@ -97,7 +97,7 @@ impl<T: WrappedActionTypeSupport> ActionClient<T> {
         let (sender, feedback) = mpsc::channel(QUEUE_LENGTH);
         // Feedback may arrive before the response to the request.
         let awaited = Awaited { status: Arc::clone(&status), feedback: sender };
-        lock(&self.shared.goals).insert(uuid, awaited);
+        self.shared.goals.lock().insert(uuid, awaited);
         let entry = Entry { client: Arc::downgrade(&self.shared), uuid };
         let accepted = self.shared.send_goal.request(&T::make_goal_request_msg(to_message(uuid), goal))?;
         let shared = Arc::clone(&self.shared);
@@ -132,7 +132,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
             });
             drop(entry);
             if let Ok((outcome, _)) = &ended {
-                *lock(&status) = *outcome;
+                *status.lock() = *outcome;
             }
             let _ = sender.send(ended);
         });
@@ -141,17 +141,17 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
 
     fn take_feedback(&self, message: T::FeedbackMessage) {
         let (id, feedback) = T::destructure_feedback_msg(message);
-        if let Some(awaited) = lock(&self.goals).get_mut(&from_message(&id)) {
+        if let Some(awaited) = self.goals.lock().get_mut(&from_message(&id)) {
             // The queue is full or closed: that is up to the goal's owner.
             let _ = awaited.feedback.try_send(feedback);
         }
     }
 
     fn take_status(&self, message: &GoalStatusArray) {
-        let goals = lock(&self.goals);
+        let goals = self.goals.lock();
         for entry in &message.status_list {
             if let Some(awaited) = goals.get(&from_message(&entry.goal_info.goal_id)) {
-                *lock(&awaited.status) = GoalStatus::from_rcl(entry.status);
+                *awaited.status.lock() = GoalStatus::from_rcl(entry.status);
             }
         }
     }
@@ -197,7 +197,7 @@ struct Entry<T: WrappedActionTypeSupport> {
 impl<T: WrappedActionTypeSupport> Drop for Entry<T> {
     fn drop(&mut self) {
         if let Some(client) = self.client.upgrade() {
-            lock(&client.goals).remove(&self.uuid);
+            client.goals.lock().remove(&self.uuid);
         }
     }
 }
@@ -222,7 +222,7 @@ impl<T: WrappedActionTypeSupport> ActionClientGoal<T> {
     /// # Errors
     /// None in this implementation.
     pub fn get_status(&self) -> Result<GoalStatus> {
-        Ok(*lock(&self.status))
+        Ok(*self.status.lock())
     }
 
     /// Requests the server to cancel the goal. The future resolves when it has agreed; the goal ends later, with a

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use dragoman_time::precise_sleep;
 use futures::channel::{mpsc, oneshot};
 use futures::future::join_all;
 use futures::{Stream, StreamExt};
+use parking_lot::Mutex;
 use uuid::Uuid;
 
 use super::goals::{Goals, MAX_ENDED};
@@ -27,6 +28,7 @@ use crate::embedded::node::Node;
 use crate::embedded::publisher::Publisher;
 use crate::embedded::qos::QosProfile;
 use crate::embedded::service::{Server, ServiceRequest};
+use crate::times::SharedClock;
 use crate::{WrappedActionTypeSupport, builtin_interfaces};
 
 type ResultResponse<T> = <<T as WrappedActionTypeSupport>::GetResult as WrappedServiceTypeSupport>::Response;
@@ -47,7 +49,7 @@ struct Shared<T: WrappedActionTypeSupport> {
     board: Arc<Board>,
     feedback: Publisher<T::FeedbackMessage>,
     records: Mutex<BTreeMap<Uuid, Record<T>>>,
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     background: Spawner,
     result_timeout: Duration,
     /// Ended goals with the times of their removal, earliest first.
@@ -77,7 +79,7 @@ impl Board {
 
     fn advance(&self, id: Uuid, status: GoalStatus) -> Result<()> {
         // Held while publishing, so that no older status is published last.
-        let mut goals = lock(&self.goals);
+        let mut goals = self.goals.lock();
         if !goals.advance(id, status) {
             return Err(Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID);
         }
@@ -126,7 +128,7 @@ impl<T: WrappedActionTypeSupport> Stream for ActionServer<T> {
                 request,
                 server: Arc::clone(&self.shared),
             };
-            if lock(&self.shared.board.goals).status(request.uuid).is_none() {
+            if self.shared.board.goals.lock().status(request.uuid).is_none() {
                 return Poll::Ready(Some(request));
             }
             tracing::warn!(id = %request.uuid, "a goal of {} is refused: there is one of that id", T::TYPE_NAME);
@@ -160,7 +162,7 @@ async fn attend<T: WrappedActionTypeSupport>(
 impl<T: WrappedActionTypeSupport> Shared<T> {
     /// Queries every selected goal, and responds when all have decided.
     fn cancel(&self, request: ServiceRequest<CancelGoal::Service>) {
-        let meant = lock(&self.board.goals).to_cancel(&request.message.goal_info);
+        let meant = self.board.goals.lock().to_cancel(&request.message.goal_info);
         let (goals, mut return_code) = match meant {
             Ok(goals) => (goals, CancelGoal::Response::ERROR_NONE),
             Err(code) => (Vec::new(), code),
@@ -187,7 +189,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
     fn ask_to_cancel(&self, goal: &GoalInfo) -> oneshot::Receiver<bool> {
         let uuid = from_message(&goal.goal_id);
         let (decision, decided) = oneshot::channel();
-        if let Some(record) = lock(&self.records).get_mut(&uuid) {
+        if let Some(record) = self.records.lock().get_mut(&uuid) {
             let request = ActionServerCancelRequest { uuid, board: Arc::clone(&self.board), decision };
             if record.cancel_requests.try_send(request).is_err() {
                 tracing::debug!(id = %uuid, "the goal does not read its cancel requests");
@@ -198,7 +200,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
 
     fn send_result(&self, request: ServiceRequest<T::GetResult>) {
         let uuid = from_message(&T::destructure_result_request_msg(request.message.clone()));
-        let mut records = lock(&self.records);
+        let mut records = self.records.lock();
         let response = match records.get_mut(&uuid) {
             None => T::make_result_response_msg(GoalStatus::Unknown.to_rcl(), T::Result::default()),
             Some(Record { result: Some(result), .. }) => result.clone(),
@@ -217,14 +219,14 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
     fn end(self: &Arc<Self>, uuid: Uuid, status: GoalStatus, result: T::Result) -> Result<()> {
         self.board.advance(uuid, status)?;
         let response = T::make_result_response_msg(status.to_rcl(), result);
-        let waiting = lock(&self.records).get_mut(&uuid).map(|record| {
+        let waiting = self.records.lock().get_mut(&uuid).map(|record| {
             record.result = Some(response.clone());
             std::mem::take(&mut record.waiting)
         });
         for request in waiting.into_iter().flatten() {
             answer(request, response.clone());
         }
-        let superfluous = lock(&self.board.goals).superfluous();
+        let superfluous = self.board.goals.lock().superfluous();
         if let Some(oldest) = superfluous {
             self.forget(oldest);
         }
@@ -234,7 +236,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
 
     /// Removes expired results. One task serves all results: there may be many a second.
     fn forget_in_time(self: &Arc<Self>, uuid: Uuid) {
-        let mut ended = lock(&self.ended);
+        let mut ended = self.ended.lock();
         while ended.len() > 2 * MAX_ENDED {
             // Removed before, because there were too many.
             ended.pop_front();
@@ -249,7 +251,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
             loop {
                 precise_sleep(wait).await;
                 let Some(server) = server.upgrade() else { return };
-                let mut ended = lock(&server.ended);
+                let mut ended = server.ended.lock();
                 let now = dragoman_time::now();
                 wait = loop {
                     match ended.front() {
@@ -264,8 +266,8 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
     }
 
     fn forget(&self, uuid: Uuid) {
-        lock(&self.board.goals).forget(uuid);
-        lock(&self.records).remove(&uuid);
+        self.board.goals.lock().forget(uuid);
+        self.records.lock().remove(&uuid);
     }
 }
 
@@ -297,15 +299,15 @@ impl<T: WrappedActionTypeSupport> ActionServerGoalRequest<T> {
         let Self { uuid, goal, request, server } = self;
         let stamp: builtin_interfaces::msg::Time = Clock::to_builtin_time(&lock(&server.clock).get_now()?);
         let (sender, cancel_requests) = mpsc::channel(QUEUE_LENGTH);
-        if !lock(&server.board.goals).add(uuid, stamp.clone()) {
+        if !server.board.goals.lock().add(uuid, stamp.clone()) {
             request.respond(T::make_goal_response_msg(false, stamp))?;
             return Err(Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID);
         }
         let record = Record { cancel_requests: sender, result: None, waiting: VecDeque::new() };
-        lock(&server.records).insert(uuid, record);
+        server.records.lock().insert(uuid, record);
         let execution = Arc::new(Execution { uuid, server: Arc::clone(&server) });
         request.respond(T::make_goal_response_msg(true, stamp))?;
-        server.board.publish(&lock(&server.board.goals));
+        server.board.publish(&server.board.goals.lock());
         Ok((ActionServerGoal { uuid, goal, execution }, cancel_requests))
     }
 
@@ -330,7 +332,7 @@ impl ActionServerCancelRequest {
     /// Accepts: the goal is cancelling from now on, and must be ended soon.
     pub fn accept(self) {
         let is_canceling = self.board.advance(self.uuid, GoalStatus::Canceling).is_ok()
-            || lock(&self.board.goals).status(self.uuid) == Some(GoalStatus::Canceling);
+            || self.board.goals.lock().status(self.uuid) == Some(GoalStatus::Canceling);
         let _ = self.decision.send(is_canceling);
     }
 
@@ -362,7 +364,7 @@ impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
     /// # Errors
     /// The goal ended so long ago that it was removed.
     pub fn is_cancelling(&self) -> Result<bool> {
-        let status = lock(&self.execution.server.board.goals).status(self.uuid);
+        let status = self.execution.server.board.goals.lock().status(self.uuid);
         Ok(status.ok_or(Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID)? == GoalStatus::Canceling)
     }
 
@@ -407,7 +409,7 @@ struct Execution<T: WrappedActionTypeSupport> {
 
 impl<T: WrappedActionTypeSupport> Drop for Execution<T> {
     fn drop(&mut self) {
-        let status = lock(&self.server.board.goals).status(self.uuid);
+        let status = self.server.board.goals.lock().status(self.uuid);
         let outcome = match status {
             Some(GoalStatus::Canceling) => GoalStatus::Canceled,
             Some(status) if !status.is_terminal() => GoalStatus::Aborted,
@@ -441,7 +443,7 @@ mod tests {
         let (_, result, _) = block_on(sent).unwrap();
         goal.succeed(Fibonacci::Result::default()).unwrap();
         assert_eq!(block_on(result).unwrap().0, GoalStatus::Succeeded);
-        while lock(&server.shared.board.goals).status(goal.uuid).is_some() {
+        while server.shared.board.goals.lock().status(goal.uuid).is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(goal.is_cancelling().is_err());

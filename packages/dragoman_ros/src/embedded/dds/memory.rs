@@ -4,11 +4,10 @@
 //! used for a while is given back, for example after one large document.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
-
-use crate::embedded::clock::lock;
+use parking_lot::Mutex;
 
 /// Smaller pieces come from the allocator without page faults; larger ones are too big to keep.
 const WORTH_KEEPING: std::ops::RangeInclusive<usize> = 64 << 10..=16 << 20;
@@ -34,13 +33,13 @@ impl Memories {
     /// Memory for another writer or reader.
     pub(crate) fn add(&self) -> Memory {
         let memory = Memory::default();
-        lock(&self.0).push(Arc::downgrade(&memory.0));
+        self.0.lock().push(Arc::downgrade(&memory.0));
         memory
     }
 
     /// Gives back what was not used since the last call.
     pub(crate) fn review(&self) {
-        lock(&self.0).retain(|kept| {
+        self.0.lock().retain(|kept| {
             let Some(kept) = kept.upgrade() else { return false };
             if !kept.is_used.swap(false, Ordering::Relaxed) {
                 Memory(kept).give_back();
@@ -54,12 +53,12 @@ impl Memory {
     /// An empty vector, with the capacity of a released one if available.
     pub(crate) fn take(&self) -> Vec<u8> {
         self.0.is_used.store(true, Ordering::Relaxed);
-        lock(&self.0.pieces).pop().unwrap_or_default()
+        self.0.pieces.lock().pop().unwrap_or_default()
     }
 
     /// Drops what is kept.
     pub(crate) fn give_back(&self) {
-        lock(&self.0.pieces).clear();
+        self.0.pieces.lock().clear();
     }
 
     /// Bytes whose memory returns here with their last clone.
@@ -87,7 +86,7 @@ impl Drop for Lent {
     fn drop(&mut self) {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
-        let mut kept = lock(&self.memory.0.pieces);
+        let mut kept = self.memory.0.pieces.lock();
         if kept.len() < MOST_KEPT {
             kept.push(bytes);
         }
@@ -123,14 +122,14 @@ mod tests {
         }
         let many = [(); 3].map(|()| memory.lend(vec![0; 100_000]));
         drop(many);
-        assert_eq!(lock(&memory.0.pieces).len(), MOST_KEPT);
+        assert_eq!(memory.0.pieces.lock().len(), MOST_KEPT);
     }
 
     #[test]
     fn memory_that_is_not_used_is_given_back() {
         let memories = Memories::default();
         let memory = memories.add();
-        let kept = || lock(&memory.0.pieces).len();
+        let kept = || memory.0.pieces.lock().len();
         drop(memory.lend([memory.take(), vec![0; 100_000]].concat()));
         memories.review();
         assert_eq!(kept(), 1, "it was used");
@@ -138,6 +137,6 @@ mod tests {
         assert_eq!(kept(), 0);
         drop(memory);
         memories.review();
-        assert!(lock(&memories.0).is_empty());
+        assert!(memories.0.lock().is_empty());
     }
 }

@@ -1,12 +1,13 @@
 //! The side of a writer towards other participants.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use dragoman_time::precise_sleep;
 use futures::future::select;
+use parking_lot::Mutex;
 use rustdds::no_key::DataWriter;
 use rustdds::rpc::SampleIdentity;
 use rustdds::{
@@ -23,7 +24,6 @@ use super::{
 };
 use crate::embedded::background::Spawner;
 use crate::embedded::cdr::Encoding;
-use crate::embedded::clock::lock;
 use crate::embedded::error::{Error, Result};
 use crate::embedded::local::Outlet;
 use crate::embedded::qos::{DurabilityPolicy, HistoryPolicy};
@@ -124,7 +124,7 @@ impl NetworkWriter {
 
     /// Writes a sample if it is read elsewhere; returns its number.
     pub(super) fn write(&self, sample: &Sample) -> Option<Result<SampleId>> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let time = timestamp(sample.source_time);
         self.is_read_elsewhere(&state).then(|| {
             let held = Held { payload: sample.payload.clone(), related: sample.related, time };
@@ -134,7 +134,7 @@ impl NetworkWriter {
 
     fn write_to_network(&self, state: &mut WriterState, sample: Held) -> Result<SampleId> {
         if let Err(error) = self.make_room(state) {
-            if let Some(more) = lock(&self.overflow).admit(dragoman_time::now()) {
+            if let Some(more) = self.overflow.lock().admit(dragoman_time::now()) {
                 tracing::warn!(topic = self.topic.name(), more, %error, "a sample was not sent");
             }
             return Err(error);
@@ -150,7 +150,7 @@ impl NetworkWriter {
             }
             return Ok(id);
         }
-        let matched = lock(&self.matches).generation(&state.writer.guid());
+        let matched = self.matches.lock().generation(&state.writer.guid());
         let is_first = std::mem::replace(&mut state.seen, matched) != matched;
         let id = state.send(sample)?;
         if is_first {
@@ -166,7 +166,7 @@ impl NetworkWriter {
         self.spawner.spawn(async move {
             precise_sleep(FIRST_SAMPLE_LEAD).await;
             if let Some(writer) = writer.upgrade()
-                && let Err(error) = lock(&writer.state).send_held()
+                && let Err(error) = writer.state.lock().send_held()
             {
                 tracing::warn!(topic = writer.topic.name(), %error, "samples could not be sent");
             }
@@ -179,7 +179,7 @@ impl NetworkWriter {
             return;
         }
         let end = dragoman_time::now() + policies::MAX_BLOCKING_TIME;
-        while self.make_room(&mut lock(&self.state)).is_err() && dragoman_time::now() < end {
+        while self.make_room(&mut self.state.lock()).is_err() && dragoman_time::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -188,8 +188,8 @@ impl NetworkWriter {
     /// older, covers lost match events.
     fn is_read_elsewhere(&self, state: &WriterState) -> bool {
         self.late_joiners
-            || lock(&self.matches).count(&state.writer.guid()) > 0
-            || lock(&self.read_elsewhere).contains(&self.topic.name())
+            || self.matches.lock().count(&state.writer.guid()) > 0
+            || self.read_elsewhere.lock().contains(&self.topic.name())
     }
 
     /// Limits the number of unacknowledged samples of a writer that keeps all. Others have a limit in the library: their
@@ -216,7 +216,7 @@ impl NetworkWriter {
             tracing::warn!(topic = self.topic.name(), "a reader does not acknowledge; the writer restarts");
             let stuck = state.writer.guid();
             state.writer = Arc::new(create_writer(&self.publisher, &self.topic, &self.qos)?);
-            lock(&self.matches).drop_local(stuck);
+            self.matches.lock().drop_local(stuck);
             self.outlet.identify(state.writer.guid().to_bytes());
             (state.seen, state.sent, state.is_leading) = (0, 0, false);
             state.held.clear();
@@ -232,19 +232,19 @@ impl NetworkWriter {
     }
 
     pub(super) fn guid(&self) -> Guid {
-        lock(&self.state).writer.guid().to_bytes()
+        self.state.lock().writer.guid().to_bytes()
     }
 
     /// Number of matched readers.
     pub(super) fn matched(&self) -> usize {
-        let guid = lock(&self.state).writer.guid();
-        lock(&self.matches).count(&guid)
+        let guid = self.state.lock().writer.guid();
+        self.matches.lock().count(&guid)
     }
 
     /// Whether a reader is matched.
     pub(super) fn is_matched(&self, reader: Peer) -> bool {
-        let guid = lock(&self.state).writer.guid();
-        let matches = lock(&self.matches);
+        let guid = self.state.lock().writer.guid();
+        let matches = self.matches.lock();
         match reader {
             Peer::Reader(reader) => {
                 let reader = GUID::from_bytes(reader);
@@ -259,8 +259,8 @@ impl NetworkWriter {
 
     /// Age of the oldest match.
     pub(super) fn matched_for(&self) -> Option<Duration> {
-        let guid = lock(&self.state).writer.guid();
-        lock(&self.matches).since(&guid).map(dragoman_time::since)
+        let guid = self.state.lock().writer.guid();
+        self.matches.lock().since(&guid).map(dragoman_time::since)
     }
 }
 
@@ -272,11 +272,11 @@ const SEND_TIME: Duration = Duration::from_millis(10);
 /// The last samples, for example a stop before a program ends, are still sent: the library drops them with its writer.
 impl Drop for NetworkWriter {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.get_mut();
         // No caller is left to get the error.
         let _ = state.send_held();
         let (writer, is_reliable) = (Arc::clone(&state.writer), self.reliable);
-        let mut matches = lock(&self.matches);
+        let mut matches = self.matches.lock();
         matches.drop_local(writer.guid());
         if state.sent == 0 || matches.count(&writer.guid()) == 0 {
             return;

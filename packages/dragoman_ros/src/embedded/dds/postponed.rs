@@ -5,14 +5,14 @@
 //! delay no others.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_time::precise_sleep;
+use parking_lot::Mutex;
 
 use super::{Peer, SampleId, Writer};
 use crate::embedded::background::Spawner;
-use crate::embedded::clock::lock;
 use crate::embedded::rate_limit::RateLimit;
 
 /// Timeout of a match; the same as in rmw_cyclonedds.
@@ -48,11 +48,11 @@ struct Queue {
 impl PostponedWrites {
     /// Writes `sample` when its reader is matched, or after the timeout.
     pub(super) fn add(self: &Arc<Self>, sample: Postponed, spawner: &Spawner) {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         let participant = sample.reader.participant();
         let of_one = queue.waiting.iter().filter(|(_, other)| other.reader.participant() == participant);
         if queue.waiting.len() >= MOST || of_one.count() >= MOST_OF_ONE {
-            if let Some(more) = lock(&self.dropped).admit(dragoman_time::now()) {
+            if let Some(more) = self.dropped.lock().admit(dragoman_time::now()) {
                 tracing::warn!(more, "a response was dropped: its client was not discovered");
             }
             return;
@@ -73,7 +73,7 @@ impl PostponedWrites {
     async fn watch(&self) {
         loop {
             let next = {
-                let mut queue = lock(&self.queue);
+                let mut queue = self.queue.lock();
                 let Some((end, _)) = queue.waiting.front() else {
                     queue.is_watched = false;
                     return;
@@ -88,7 +88,7 @@ impl PostponedWrites {
 
     fn write_where(&self, is_due: impl Fn(Instant, &Postponed) -> bool) {
         let mut due = Vec::new();
-        lock(&self.queue).waiting.retain_mut(|(end, sample)| {
+        self.queue.lock().waiting.retain_mut(|(end, sample)| {
             let is_due = is_due(*end, sample);
             if is_due {
                 due.push((Arc::clone(&sample.writer), std::mem::take(&mut sample.payload), sample.related));

@@ -1,9 +1,10 @@
 //! Readers of serialized samples.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
+use parking_lot::Mutex;
 use rustdds::no_key::SimpleDataReader;
 use rustdds::{DomainParticipant, GUID, RTPSEntity};
 
@@ -14,7 +15,6 @@ use super::policies::{Role, policies};
 use super::{
     Endpoint, Guid, Network, Participant, READER, Sample, SampleId, middleware, nanoseconds, sample_id,
 };
-use crate::embedded::clock::lock;
 use crate::embedded::error::{Error, Result};
 use crate::embedded::local::{Inbox, Local};
 use crate::embedded::qos::DurabilityPolicy;
@@ -89,7 +89,7 @@ impl Reader {
 
     /// Logs that a sample is not a valid `type_name`. Rate-limited, since a sender may repeat it.
     pub(crate) fn report_malformed(&self, type_name: &str, error: &Error) {
-        if let Some(more) = lock(&self.malformed).admit(dragoman_time::now()) {
+        if let Some(more) = self.malformed.lock().admit(dragoman_time::now()) {
             let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
             tracing::warn!(topic, %error, more, "a sample is not of type {type_name}");
         }
@@ -146,7 +146,7 @@ impl NetworkReader {
     }
 
     fn matched(&self) -> usize {
-        lock(&self.matches).count(&self.reader.guid())
+        self.matches.lock().count(&self.reader.guid())
     }
 
     fn poll_take(&self, task: &mut TaskContext<'_>) -> Poll<Sample> {
@@ -181,7 +181,7 @@ impl NetworkReader {
     /// In the library all readers of a topic share a cache, whatever their types: it may hold samples of another
     /// reader's matches.
     fn is_of_our_type(&self, writer: GUID) -> bool {
-        let mut writers = lock(&self.writers);
+        let mut writers = self.writers.lock();
         if let Some(known) = writers.get(&writer) {
             return *known;
         }
@@ -205,6 +205,6 @@ impl NetworkReader {
 
 impl Drop for NetworkReader {
     fn drop(&mut self) {
-        lock(&self.matches).drop_local(self.reader.guid());
+        self.matches.lock().drop_local(self.reader.guid());
     }
 }

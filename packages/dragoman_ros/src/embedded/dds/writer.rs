@@ -1,7 +1,9 @@
 //! Writers of serialized samples.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::memory::Memory;
 use super::network_writer::NetworkWriter;
@@ -9,7 +11,6 @@ use super::postponed::Postponed;
 use super::{Endpoint, Guid, Participant, Peer, Sample, SampleId, WRITER};
 use crate::embedded::background::Spawner;
 use crate::embedded::cdr::Encoding;
-use crate::embedded::clock::lock;
 use crate::embedded::error::Result;
 use crate::embedded::local::Outlet;
 
@@ -69,7 +70,7 @@ impl Writer {
         if let Some(network) = &self.network {
             network.wait_for_room();
         }
-        let mut unsent = lock(&self.unsent);
+        let mut unsent = self.unsent.lock();
         let source_time = u64::try_from(dragoman_time::wall_time().as_nanos()).ok();
         let unsent_id = |unsent: i64| SampleId { writer: self.guid(), sequence: FIRST_UNSENT + unsent };
         // Its number follows.
@@ -92,7 +93,7 @@ impl Writer {
     /// Makes all writes wait until the returned value is dropped.
     #[cfg(test)]
     pub(crate) fn stall(&self) -> impl Drop {
-        lock(&self.unsent)
+        self.unsent.lock()
     }
 
     /// Number of matched readers. Without any, the memory that is kept for the next sample is given back.

@@ -1,6 +1,5 @@
-use std::sync::Mutex;
-
 use dragoman_ros::QosProfile;
+use parking_lot::Mutex;
 
 use super::super::graph::Subscribed;
 use super::*;
@@ -17,8 +16,8 @@ struct Memory {
 
 impl Write for Memory {
     fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-        let _open = self.gate.lock().unwrap();
-        let mut bytes = self.bytes.lock().unwrap();
+        let _open = self.gate.lock();
+        let mut bytes = self.bytes.lock();
         if self.capacity.is_some_and(|capacity| bytes.len() + data.len() > capacity) {
             return Err(std::io::ErrorKind::StorageFull.into());
         }
@@ -37,7 +36,7 @@ impl Sink for Memory {
     }
 
     fn room(&self) -> u64 {
-        let used = self.bytes.lock().unwrap().len() as u64;
+        let used = self.bytes.lock().len() as u64;
         self.disk.map_or(u64::MAX, |disk| disk - used)
     }
 }
@@ -79,7 +78,7 @@ fn the_file_holds_schemas_channels_and_messages() {
     }
     assert!(recording.offer(entry(&door, 5, 8)));
     let written = finish(recording).unwrap();
-    let bytes = memory.bytes.lock().unwrap();
+    let bytes = memory.bytes.lock();
     assert_eq!(written.messages, [3, 0, 1]);
     assert_eq!(written.bytes, bytes.len() as u64);
     assert_eq!(written.duration, Duration::from_nanos(5));
@@ -106,7 +105,7 @@ fn the_file_holds_schemas_channels_and_messages() {
 #[test]
 fn a_blocked_disk_costs_messages_but_blocks_nobody() {
     let memory = Memory::default();
-    let blocked = memory.gate.lock().unwrap();
+    let blocked = memory.gate.lock();
     let recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();
     let lamp = channel(0, "/lamp", None);
     // One that waited for the disk would wait for ever: this thread blocks it.
@@ -119,7 +118,7 @@ fn a_blocked_disk_costs_messages_but_blocks_nobody() {
 #[test]
 fn many_small_messages_are_bounded_too() {
     let memory = Memory::default();
-    let blocked = memory.gate.lock().unwrap();
+    let blocked = memory.gate.lock();
     let recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();
     let lamp = channel(0, "/lamp", None);
     let accepted = (0..QUEUE_MESSAGES as u64 + 100).filter(|n| recording.offer(entry(&lamp, *n, 1))).count();
@@ -155,7 +154,7 @@ fn a_disk_that_is_nearly_full_ends_the_recording_with_its_index() {
     let error = futures::executor::block_on(recording.failed());
     assert!(matches!(error, RecordError::Full { left, .. } if left < RESERVE + 10_000), "{error}");
     assert!(error.to_string().contains("MB are left; test.mcap is complete up to here"), "{error}");
-    let bytes = memory.bytes.lock().unwrap();
+    let bytes = memory.bytes.lock();
     let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
     let read = mcap::MessageStream::new(&bytes).unwrap().map(Result::unwrap).count();
     assert_eq!(summary.stats.unwrap().message_count, read as u64);
@@ -171,11 +170,11 @@ fn what_was_written_before_a_sudden_end_can_be_read() {
         assert!(recording.offer(entry(&lamp, number, 100)));
     }
     let begin = Instant::now();
-    while memory.bytes.lock().unwrap().len() < 1000 {
+    while memory.bytes.lock().len() < 1000 {
         assert!(begin.elapsed() < Duration::from_secs(10), "no chunk was written");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let bytes = memory.bytes.lock().unwrap().clone();
+    let bytes = memory.bytes.lock().clone();
     let read =
         mcap::MessageStream::new_with_options(&bytes, mcap::read::Options::IgnoreEndMagic.into()).unwrap();
     assert_eq!(read.filter(|message| message.is_ok()).count(), 10);
@@ -196,7 +195,7 @@ fn on_virtual_time_the_same_recording_gives_the_same_file() {
             }
             assert_eq!(recording.finish().await.unwrap().messages, [30]);
         });
-        memory.bytes.lock().unwrap().clone()
+        memory.bytes.lock().clone()
     };
     let bytes = record();
     assert!(bytes == record());

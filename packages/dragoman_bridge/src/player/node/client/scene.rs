@@ -1,7 +1,6 @@
 //! Frames, transforms and stamps.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
 
 use dragoman_geometry::{Pose, compose, relative};
 use dragoman_neobotix::messages;
@@ -9,7 +8,8 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile, Result, poses, times};
+use dragoman_ros::times::SharedClock;
+use dragoman_ros::{Node, Publisher, QosProfile, Result, poses, times};
 
 use super::ClientParameters;
 use super::messages::{latched, report, rotation};
@@ -17,7 +17,7 @@ use crate::player::wire::common::Pose3d;
 
 /// What the devices of a server share.
 pub(super) struct Scene {
-    clock: Arc<Mutex<Clock>>,
+    clock: SharedClock,
     uses_server_time: bool,
     prefix: String,
     pub(super) map_frame: String,

@@ -1,9 +1,10 @@
 //! What a robot's body senses: `bumper`, `power` and `imu`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, builtin_interfaces, kobuki_ros_interfaces, sensor_msgs};
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, other_interface};
@@ -51,7 +52,7 @@ pub(super) fn open_bumpers(
         &names.events,
         QosProfile::default().keep_last(100),
         move |event: kobuki_ros_interfaces::msg::BumperEvent| {
-            let mut bumpers = pressed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut bumpers = pressed.lock();
             if let Some(bumper) = bumpers.get_mut(usize::from(event.bumper)) {
                 *bumper = event.state;
                 send(&sender, *bumpers);
@@ -59,7 +60,7 @@ pub(super) fn open_bumpers(
         },
     )?;
     // Events come with changes only; clients read a state.
-    tasks.every(PERIOD, move || send(&feed, *sent.lock().unwrap_or_else(PoisonError::into_inner)))?;
+    tasks.every(PERIOD, move || send(&feed, *sent.lock()))?;
     Ok(Opened::new(Bumpers, tasks)?)
 }
 
@@ -154,7 +155,7 @@ pub(super) fn open_imu(
     let kind = Arc::new(Mutex::new(DataKind::State));
     let wanted = Arc::clone(&kind);
     tasks.subscribe(&names.imu, QosProfile::sensor_data(), move |measured: sensor_msgs::msg::Imu| {
-        let kind = *wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind = *wanted.lock();
         send_imu(&feed, kind, &measured);
     })?;
     Ok(Opened::new(Imu { kind }, tasks)?)
@@ -193,7 +194,7 @@ impl Driver for Imu {
                 Err(format!("there is no data {code}; 1 to 4"))
             }
             imu::Request::SetDataKind(kind) => {
-                *self.kind.lock().unwrap_or_else(PoisonError::into_inner) = kind;
+                *self.kind.lock() = kind;
                 Ok(acknowledged(&()))
             }
             imu::Request::ResetOrientation(_) | imu::Request::ResetEuler(_) => {

@@ -1,11 +1,12 @@
 //! Poses of frames on the plane, from transforms.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dragoman_geometry::{Pose, compose, yaw};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, builtin_interfaces, geometry_msgs, tf2_msgs};
+use parking_lot::Mutex;
 
 /// The last transform to each frame, with the frame that it is from, on the plane.
 #[derive(Default)]
@@ -39,7 +40,7 @@ pub(super) fn listen(tasks: &mut NodeTasks, topic: &str) -> dragoman_ros::Result
     let known = Arc::clone(&frames);
     let qos = QosProfile::default().keep_last(100);
     tasks.subscribe(topic, qos, move |message: tf2_msgs::msg::TFMessage| {
-        let mut frames = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = known.lock();
         for geometry_msgs::msg::TransformStamped { header, child_frame_id, transform } in message.transforms {
             let q = &transform.rotation;
             let pose = Pose::new(transform.translation.x, transform.translation.y, yaw([q.x, q.y, q.z, q.w]));

@@ -1,16 +1,17 @@
 //! `gripper`: a joint that takes `<joint>/command`, as those of all our arms do.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, sensor_msgs};
 use futures::future::FutureExt;
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::description;
 use super::driver::{Answer, DISCOVERY, Driver, Feed, Opened, Setup, other_interface};
 use super::joint_command::{JointCommand, JointName};
-use super::joints::{MOVING, joint_state, lock, measured};
+use super::joints::{MOVING, joint_state, measured};
 use crate::BridgeError;
 use crate::player::wire::common::Size3d;
 use crate::player::wire::gripper::{self, Command, Fingers, Request};
@@ -80,7 +81,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         QosProfile::sensor_data(),
         move |state: sensor_msgs::msg::JointState| {
             let Some(values) = measured(&state, &of.joint) else { return };
-            *lock(&last) = Some(joint_state(values).position);
+            *last.lock() = Some(joint_state(values).position);
             let state_of_gripper = gripper::State { fingers: fingers(&of, values), beams: 0, stored: 0 };
             feed.send(&gripper::STATE, &state.header.stamp, &state_of_gripper);
         },
@@ -106,7 +107,7 @@ impl Driver for Gripper {
         let position = match command {
             Command::Open => self.names.open,
             Command::Close => self.names.closed,
-            Command::Stop => (*lock(&self.position)).ok_or("the gripper has not been measured yet")?,
+            Command::Stop => (*self.position.lock()).ok_or("the gripper has not been measured yet")?,
             Command::Store | Command::Retrieve => return Err("the gripper has no store".to_owned()),
         };
         self.command.send(position.into());

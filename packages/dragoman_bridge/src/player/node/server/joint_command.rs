@@ -4,13 +4,14 @@
 //! and until no motion pipeline holds the arm. A newer position takes the place of one that waits.
 
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::naming::{joint_name, joint_token};
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, dragoman_msgs, std_msgs};
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::driver::{DISCOVERY, Service, below, done};
@@ -75,7 +76,7 @@ impl JointCommand {
 
     /// Moves the joint to a position.
     pub(super) fn send(&self, position: f64) {
-        let mut waiting = self.0.waiting();
+        let mut waiting = self.0.waiting.lock();
         let is_free = self.0.pipeline.as_ref().is_none_or(|pipeline| pipeline.is_off());
         if !waiting.has_task && is_free && self.0.publisher.is_listened() {
             return self.0.publish(position);
@@ -88,7 +89,7 @@ impl JointCommand {
 
     /// Takes back a position that waits.
     pub(super) fn withdraw(&self) {
-        self.0.waiting().position = None;
+        self.0.waiting.lock().position = None;
     }
 
     /// Whether the joint obeys positions: no motion pipeline holds it.
@@ -98,10 +99,6 @@ impl JointCommand {
 }
 
 impl Inner {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn publish(&self, position: f64) {
         if let Err(error) = self.publisher.publish(&std_msgs::msg::Float64 { data: position }) {
             tracing::warn!(%error, "publishing a command failed");
@@ -110,7 +107,7 @@ impl Inner {
 
     async fn deliver(self: Arc<Self>) {
         let ready = self.ready().await;
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         waiting.has_task = false;
         let Some(position) = waiting.position.take() else { return };
         match ready {
@@ -151,27 +148,23 @@ impl Pipeline {
         let latched = QosProfile::default().keep_last(1).transient_local();
         let topic = below(namespace, "motion_status");
         tasks.subscribe(&topic, latched, move |status: dragoman_msgs::msg::MotionStatus| {
-            *reported.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.mode);
+            *reported.lock() = Some(status.mode);
         })?;
         Ok(Self { mode, set_mode: Service::new(tasks, &below(namespace, "set_command_mode"))? })
     }
 
-    fn mode(&self) -> MutexGuard<'_, Option<u8>> {
-        self.mode.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn is_off(&self) -> bool {
-        *self.mode() == Some(OFF)
+        *self.mode.lock() == Some(OFF)
     }
 
     fn is_on(&self) -> bool {
-        self.mode().is_some_and(|mode| mode != OFF)
+        self.mode.lock().is_some_and(|mode| mode != OFF)
     }
 
     /// Ends what the pipeline does with the arm. An arm without a pipeline obeys anyway.
     async fn switch_off(&self) -> Outcome {
         let known = async {
-            while self.mode().is_none() {
+            while self.mode.lock().is_none() {
                 dragoman_time::sleep(LOOK).await;
             }
         };
@@ -182,7 +175,7 @@ impl Pipeline {
         let request = dragoman_msgs::srv::SetCommandMode::Request { mode: OFF };
         let switched =
             self.set_mode.ask(request, |response| done(response.success, response.message)).await?;
-        *self.mode() = Some(OFF);
+        *self.mode.lock() = Some(OFF);
         tracing::info!("a joint command of a Player client ends the motion pipeline's hold of the arm");
         Ok(switched)
     }

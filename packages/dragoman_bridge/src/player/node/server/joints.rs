@@ -1,12 +1,13 @@
 //! `actarray`: joints that take `<joint>/command`, as those of all our arms do.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_kinematics::Model;
 use dragoman_ros::naming::joint_token;
 use dragoman_ros::{QosProfile, arbotix_msgs, sensor_msgs};
 use futures::future::{FutureExt, join_all};
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::description::{self, LinkGeometry};
@@ -106,10 +107,6 @@ struct Arm {
     description: Option<description::Newest>,
 }
 
-pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Position and speed of a joint.
 pub(super) fn measured(state: &sensor_msgs::msg::JointState, joint: &str) -> Option<[f64; 2]> {
     let index = state.name.iter().position(|name| name == joint)?;
@@ -150,8 +147,8 @@ pub(super) fn open_arm(
             let values: Option<Vec<_>> = chain.iter().map(|joint| measured(&state, joint)).collect();
             let Some(values) = values else { return };
             let joints: Vec<actarray::Joint> = values.into_iter().map(joint_state).collect();
-            lock(&received).clone_from(&joints);
-            let state_of_arm = actarray::State { joints, motors_on: *lock(&power) };
+            received.lock().clone_from(&joints);
+            let state_of_arm = actarray::State { joints, motors_on: *power.lock() };
             feed.send(&actarray::STATE, &state.header.stamp, &state_of_arm);
         },
     )?;
@@ -167,7 +164,7 @@ pub(super) fn joint_state([position, speed]: [f64; 2]) -> actarray::Joint {
 
 impl Joint {
     fn move_to(&self, position: f32) {
-        let mut last = lock(&self.last);
+        let mut last = self.last.lock();
         (last.goal, last.speed) = (Some((position, dragoman_time::now())), None);
         self.publish(position);
     }
@@ -181,7 +178,7 @@ impl Joint {
     /// Moves with a speed to a limit. It takes the speed first, so the motion begins a little later, unless
     /// another command comes meanwhile.
     fn move_with(self: &Arc<Self>, speed: f32) {
-        let mut last = lock(&self.last);
+        let mut last = self.last.lock();
         last.speed = Some(speed);
         if !std::mem::replace(&mut last.is_asking, true) {
             dragoman_time::spawn(Arc::clone(self).take_speed(speed));
@@ -195,7 +192,7 @@ impl Joint {
         loop {
             let request = arbotix_msgs::srv::SetSpeed::Request { speed: wanted.abs().into() };
             let is_set = carried_out(self.set_speed.ask(request, |_| Ok(Vec::new()))).await;
-            let mut last = lock(&self.last);
+            let mut last = self.last.lock();
             let newest = last.speed.filter(|_| is_set);
             if let Some(newest) = newest.filter(|newest| newest.signum() == wanted.signum()) {
                 let [min, max] = self.limits;
@@ -215,7 +212,7 @@ impl Joint {
 
     /// Stops it, if a client's command still moves it.
     fn release(&self, measured: &actarray::Joint) {
-        let mut last = lock(&self.last);
+        let mut last = self.last.lock();
         last.speed = None;
         self.command.withdraw();
         let Some((goal, since)) = last.goal.take() else { return };
@@ -277,7 +274,7 @@ impl Arm {
             return Err("a speed is finite".to_owned());
         }
         if speed == 0.0 {
-            let position = lock(&self.measured).get(index).map(|joint| joint.position);
+            let position = self.measured.lock().get(index).map(|joint| joint.position);
             joint.move_to(position.ok_or("the arm has not been measured yet")?);
             return Ok(());
         }
@@ -303,7 +300,7 @@ impl Arm {
         let is_on = Arc::clone(&self.is_on);
         async move {
             join_all(answers).await.into_iter().collect::<Result<Vec<_>, _>>()?;
-            *lock(&is_on) = on;
+            *is_on.lock() = on;
             Ok(Vec::new())
         }
         .boxed()
@@ -375,7 +372,7 @@ impl Driver for Arm {
 
     /// Stops the joints that have not reached their goals.
     fn handle_release(&mut self) {
-        for (joint, measured) in self.joints.iter().zip(&*lock(&self.measured)) {
+        for (joint, measured) in self.joints.iter().zip(&*self.measured.lock()) {
             joint.release(measured);
         }
     }

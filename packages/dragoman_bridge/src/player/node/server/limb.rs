@@ -2,14 +2,15 @@
 //!
 //! The approach vector is the z axis of the tool, the orientation vector its y axis.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, std_srvs};
 use dragoman_time::Task;
 use futures::future::FutureExt;
 use nalgebra::{UnitQuaternion, Vector3};
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::driver::{
@@ -146,10 +147,6 @@ struct Limb {
     running: Option<Running>,
 }
 
-fn lock(measured: &Mutex<Measured>) -> MutexGuard<'_, Measured> {
-    measured.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     let name = |name: &str| below(&names.arm, name);
@@ -167,7 +164,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     let moving = Arc::clone(&measured);
     let latched = QosProfile::default().keep_last(1).transient_local();
     tasks.subscribe(&name("motion_status"), latched, move |status: dragoman_msgs::msg::MotionStatus| {
-        let mut measured = lock(&moving);
+        let mut measured = moving.lock();
         measured.mode = Some(status.mode);
         measured.report(status.moving);
     })?;
@@ -177,7 +174,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         let (p, q) = (&stamped.pose.position, &stamped.pose.orientation);
         let rotation = UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(q.w, q.x, q.y, q.z));
         let position = Vector3::new(p.x, p.y, p.z);
-        let mut measured = lock(&posed);
+        let mut measured = posed.lock();
         measured.pose = Some((position, rotation));
         feed.send(&STATE, &stamped.header.stamp, &state(position, &rotation, measured.is_moving));
     })?;
@@ -205,7 +202,7 @@ fn state(position: Vector3<f64>, rotation: &UnitQuaternion<f64>, is_moving: bool
 
 impl Limb {
     fn pose(&self) -> Result<(Vector3<f64>, UnitQuaternion<f64>), String> {
-        lock(&self.measured).pose.ok_or_else(|| "the arm has not been measured yet".to_owned())
+        self.measured.lock().pose.ok_or_else(|| "the arm has not been measured yet".to_owned())
     }
 
     /// Moves the end effector on a straight line.
@@ -250,13 +247,13 @@ impl Limb {
 
 /// Ends the motion in progress, and takes back the last command.
 async fn halt(measured: &Mutex<Measured>, services: &Services, last: Option<Running>) -> Outcome {
-    if lock(measured).is_active() {
+    if measured.lock().is_active() {
         services.stop.trigger().await?;
     }
     let Some(last) = last.filter(|last| !last.end.is_finished()) else { return Ok(Vec::new()) };
     // It may just be asking the arm to begin.
     let _ = dragoman_time::timeout(WITHDRAWAL_LIMIT, last.end).await;
-    if lock(measured).is_active() {
+    if measured.lock().is_active() {
         services.stop.trigger().await?;
     }
     Ok(Vec::new())
@@ -265,13 +262,13 @@ async fn halt(measured: &Mutex<Measured>, services: &Services, last: Option<Runn
 /// Waits until the arm stands, after [`halt`].
 async fn still(measured: &Mutex<Measured>) -> Outcome {
     let still = async {
-        while lock(measured).is_moving {
+        while measured.lock().is_moving {
             dragoman_time::sleep(LOOK).await;
         }
     };
     let late = |_| "the arm does not stop".to_owned();
     dragoman_time::timeout(HALT_LIMIT, still).await.map_err(late)?;
-    let mut measured = lock(measured);
+    let mut measured = measured.lock();
     (measured.is_begun, measured.is_seen) = (false, false);
     Ok(Vec::new())
 }
@@ -279,11 +276,11 @@ async fn still(measured: &Mutex<Measured>) -> Outcome {
 /// Sets the mode that a command needs.
 async fn take_mode(measured: &Mutex<Measured>, services: &Services, mode: u8) -> Outcome {
     let before = {
-        let measured = lock(measured);
+        let measured = measured.lock();
         measured.taken.map_or_else(|| measured.mode.unwrap_or(OFF), |taken| taken.before)
     };
     let outcome = services.mode(mode).await?;
-    let mut measured = lock(measured);
+    let mut measured = measured.lock();
     (measured.mode, measured.taken) = (Some(mode), Some(Taken { mode, before }));
     Ok(outcome)
 }
@@ -291,14 +288,14 @@ async fn take_mode(measured: &Mutex<Measured>, services: &Services, mode: u8) ->
 /// Restores the mode that the arm had before a client's commands; in theirs it ignores other commanders.
 async fn give_mode_back(measured: &Mutex<Measured>, services: &Services) -> Outcome {
     let before = {
-        let mut measured = lock(measured);
+        let mut measured = measured.lock();
         let Some(Taken { mode, before }) = measured.taken.take() else { return Ok(Vec::new()) };
         // Somebody else may have changed it meanwhile.
         (measured.mode == Some(mode) && mode != before).then_some(before)
     };
     let Some(before) = before else { return Ok(Vec::new()) };
     let outcome = services.mode(before).await?;
-    lock(measured).mode = Some(before);
+    measured.lock().mode = Some(before);
     Ok(outcome)
 }
 
@@ -307,7 +304,7 @@ async fn ended(measured: &Mutex<Measured>, is_withdrawn: &AtomicBool) {
     let begun = dragoman_time::now();
     while !is_withdrawn.load(Ordering::Relaxed) {
         {
-            let mut measured = lock(measured);
+            let mut measured = measured.lock();
             if !measured.is_moving && !measured.is_seen && dragoman_time::since(begun) > SETS_OFF {
                 measured.is_begun = false;
             }
@@ -326,7 +323,7 @@ async fn begin(
     is_withdrawn: &AtomicBool,
 ) -> Outcome {
     {
-        let mut measured = lock(measured);
+        let mut measured = measured.lock();
         if is_withdrawn.load(Ordering::Relaxed) {
             return Ok(Vec::new());
         }
@@ -334,7 +331,7 @@ async fn begin(
     }
     let outcome = service.trigger().await;
     if outcome.is_err() {
-        lock(measured).is_begun = false;
+        measured.lock().is_begun = false;
     }
     outcome
 }

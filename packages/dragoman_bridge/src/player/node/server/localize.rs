@@ -1,11 +1,12 @@
 //! `localize` from transforms and odometry: where a robot is on its map.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::times::Seconds;
 use dragoman_ros::{builtin_interfaces, dragoman_msgs, geometry_msgs};
 use futures::FutureExt;
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done, other_interface};
@@ -54,7 +55,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     let (known, of) = (Arc::clone(&frames), names.clone());
     let mut last = builtin_interfaces::msg::Time::default();
     tasks.every(PERIOD, move || {
-        let found = lock(&known).pose(&of.map, &of.robot_frame);
+        let found = known.lock().pose(&of.map, &of.robot_frame);
         // An old pose is not sent again.
         if let Some((pose, stamp)) = found
             && stamp != last
@@ -69,14 +70,10 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     Ok(Opened::new(Localization { frames, names: names.clone(), set_pose }, tasks)?)
 }
 
-fn lock(frames: &Mutex<Frames>) -> MutexGuard<'_, Frames> {
-    frames.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Waits until the transforms show a pose that was set.
 async fn follow(frames: &Mutex<Frames>, names: &Names) {
     let begun = dragoman_time::now();
-    let stamp = || lock(frames).pose(&names.map, &names.robot_frame).map(|(_, stamp)| stamp);
+    let stamp = || frames.lock().pose(&names.map, &names.robot_frame).map(|(_, stamp)| stamp);
     for _ in 0..NEW_TRANSFORMS {
         let last = stamp();
         while stamp() == last && dragoman_time::since(begun) < SET_LIMIT {
@@ -104,7 +101,7 @@ impl Driver for Localization {
                 .boxed()
             }
             Request::GetParticles => {
-                let frames = lock(&self.frames);
+                let frames = self.frames.lock();
                 let (pose, _) = frames
                     .pose(&self.names.map, &self.names.robot_frame)
                     .ok_or("the robot's pose on the map is not known yet")?;

@@ -1,12 +1,13 @@
 //! `planner` from the action `navigate_to_pose`.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_geometry::{Pose, rotation_about_z, yaw};
 use dragoman_ros::nav2_msgs::action::NavigateToPose;
 use dragoman_ros::{ActionClient, GoalStatus, Node, QosProfile, builtin_interfaces, geometry_msgs, nav_msgs};
 use dragoman_time::watch;
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged, other_interface};
@@ -60,10 +61,6 @@ struct Planner {
     wanted: watch::Sender<(u64, Option<Pose2d>)>,
 }
 
-fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     let client = tasks.node().create_action_client::<NavigateToPose::Action>(&names.navigate)?;
@@ -72,15 +69,15 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     let news = Arc::clone(&progress);
     let latched = QosProfile::default().keep_last(1).transient_local();
     tasks.subscribe(&names.path, latched, move |path: nav_msgs::msg::Path| {
-        lock(&news).path = path.poses.iter().map(|stamped| planar(&stamped.pose)).collect();
+        news.lock().path = path.poses.iter().map(|stamped| planar(&stamped.pose)).collect();
     })?;
     let known = frames::listen(&mut tasks, &names.transforms)?;
     let (of, sent) = (names.clone(), Arc::clone(&progress));
     tasks.every(PERIOD, move || {
-        let found = known.lock().unwrap_or_else(PoisonError::into_inner).pose(&of.map, &of.robot_frame);
+        let found = known.lock().pose(&of.map, &of.robot_frame);
         if let Some((pose, _)) = found {
             let now = builtin_interfaces::msg::Time::default();
-            feed.send(&STATE, &now, &state(&lock(&sent), pose));
+            feed.send(&STATE, &now, &state(&sent.lock(), pose));
         }
     })?;
     let platform =
@@ -129,7 +126,7 @@ impl Navigator {
                 let (_, order) = orders.borrow_and_update().clone();
                 let Some(goal) = order else { break };
                 {
-                    let mut progress = lock(&self.progress);
+                    let mut progress = self.progress.lock();
                     (progress.goal, progress.valid, progress.done) = (goal.clone(), false, false);
                 }
                 match self.pursue(&goal, &mut orders).await {
@@ -138,7 +135,7 @@ impl Navigator {
                     Ok(false) => break,
                     Err(reason) => {
                         tracing::warn!(reason, "a goal of a Player client is not reached");
-                        lock(&self.progress).valid = false;
+                        self.progress.lock().valid = false;
                         break;
                     }
                 }
@@ -174,13 +171,13 @@ impl Navigator {
         let sent = self.client.send_goal_request(request).map_err(wrong)?;
         let (handle, result, _feedback) =
             dragoman_time::timeout(LIMIT, sent).await.map_err(late)?.map_err(wrong)?;
-        lock(&self.progress).valid = true;
+        self.progress.lock().valid = true;
         tokio::select! {
             biased;
             // First: a goal that has ended need not be cancelled for another order.
             result = result => match result.map_err(wrong)? {
                 (GoalStatus::Succeeded, _) => {
-                    lock(&self.progress).done = true;
+                    self.progress.lock().done = true;
                     Ok(false)
                 }
                 (status, _) => Err(format!("the navigator has ended it: {status:?}")),
@@ -222,7 +219,7 @@ impl Driver for Planner {
         let wire::Request::Planner(request) = request else { return other_interface() };
         Ok(match request {
             Request::GetWaypoints => {
-                let waypoints = lock(&self.progress).path.clone();
+                let waypoints = self.progress.lock().path.clone();
                 let legs = waypoints.windows(2).map(|pair| match pair {
                     [from, to] => (to.x - from.x).hypot(to.y - from.y),
                     _ => 0.0,
@@ -230,7 +227,7 @@ impl Driver for Planner {
                 acknowledged(&Waypoints { length: legs.sum(), waypoints })
             }
             Request::Enable(true) => {
-                let goal = lock(&self.progress).goal.clone();
+                let goal = self.progress.lock().goal.clone();
                 let is_stopped = self.wanted.borrow().1.is_none() && self.wanted.borrow().0 > 0;
                 if is_stopped {
                     self.order(Some(goal));

@@ -1,6 +1,6 @@
 //! `position2d` from a base's topics and services.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_geometry::yaw;
@@ -8,6 +8,7 @@ use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::{
     QosProfile, dragoman_msgs, geometry_msgs, kobuki_ros_interfaces, nav_msgs, std_msgs, std_srvs,
 };
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::driver::{
@@ -147,10 +148,6 @@ struct Services {
     set: Service<dragoman_msgs::srv::SetOdometry::Service>,
 }
 
-fn lock(drive: &Mutex<Drive>) -> MutexGuard<'_, Drive> {
-    drive.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     let services = match &names.services {
@@ -185,7 +182,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         QosProfile::sensor_data(),
         move |odometry: nav_msgs::msg::Odometry| {
             let state = state(&odometry);
-            lock(&measured).pose = Some(state.pose.clone());
+            measured.lock().pose = Some(state.pose.clone());
             feed.send(&STATE, &odometry.header.stamp, &state);
         },
     )?;
@@ -195,12 +192,12 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         let latched = QosProfile::default().keep_last(10).transient_local();
         tasks.subscribe(&below(namespace, "motors_on"), latched, move |on: std_msgs::msg::Bool| {
             if !on.data {
-                lock(&switched).begin(Motion::Idle);
+                switched.lock().begin(Motion::Idle);
             }
         })?;
     }
     let repeated = Arc::clone(&drive);
-    tasks.every(REPEAT, move || lock(&repeated).cycle(false))?;
+    tasks.every(REPEAT, move || repeated.lock().cycle(false))?;
     let publisher = |topic: &String| tasks.node().create_publisher(topic, QosProfile::default());
     let speed_gains = names.gains.as_ref().map(publisher).transpose()?.map(Into::into);
     Ok(Opened::new(Base { drive, services, platform, speed_gains, wheelbase: names.wheelbase }, tasks)?)
@@ -238,11 +235,11 @@ impl Driver for Base {
         };
         if motion != Motion::Idle
             && let Some(platform) = &self.platform
-            && lock(&self.drive).motion == Motion::Idle
+            && self.drive.lock().motion == Motion::Idle
         {
             dragoman_time::spawn(prepare_for_velocities(Arc::clone(platform)));
         }
-        lock(&self.drive).begin(motion);
+        self.drive.lock().begin(motion);
         Ok(())
     }
 
@@ -256,7 +253,7 @@ impl Driver for Base {
             Request::MotorPower(on) => {
                 let services = services?;
                 // With the motors on again, the base waits for the next command.
-                lock(&self.drive).begin(Motion::Idle);
+                self.drive.lock().begin(Motion::Idle);
                 services.motor_power.set(on)
             }
             Request::SetOdometry(Pose2d { x, y, yaw }) => {
@@ -271,11 +268,11 @@ impl Driver for Base {
                 return Err(format!("the base controls velocities directly: mode 0, not {mode}"));
             }
             Request::SpeedProfile(profile) => {
-                lock(&self.drive).gains.set_profile(&profile)?;
+                self.drive.lock().gains.set_profile(&profile)?;
                 acknowledged(&())
             }
             Request::PositionPid(pid) => {
-                lock(&self.drive).gains.set_pid(&pid)?;
+                self.drive.lock().gains.set_pid(&pid)?;
                 acknowledged(&())
             }
             Request::SpeedPid(pid) => {
@@ -286,7 +283,7 @@ impl Driver for Base {
     }
 
     fn handle_release(&mut self) {
-        lock(&self.drive).begin(Motion::Idle);
+        self.drive.lock().begin(Motion::Idle);
     }
 
     fn lacks(&self) -> Vec<(Kind, u8)> {

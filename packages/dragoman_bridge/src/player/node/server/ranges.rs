@@ -1,10 +1,11 @@
 //! `sonar`, `ir` and `ranger` from single ranges, each on a topic of its own.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, builtin_interfaces, sensor_msgs};
 use dragoman_time::watch;
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later, other_interface};
@@ -56,14 +57,14 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         let (measured, sender) = (Arc::clone(&measured), sender.clone());
         tasks.subscribe(topic, QosProfile::sensor_data(), move |range: sensor_msgs::msg::Range| {
             sender.send_replace(Some(Arc::new(range.clone())));
-            if let Some(last) = measured.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
+            if let Some(last) = measured.lock().get_mut(index) {
                 *last = Some(range);
             }
         })?;
     }
     let sent = Arc::clone(&measured);
     tasks.every(PERIOD, move || {
-        let sensors = sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let sensors = sent.lock();
         // All of them have measured, so that every number is one of a sensor.
         let Some(ranges) = sensors.iter().map(Option::as_ref).collect::<Option<Vec<_>>>() else { return };
         send(&feed, device, &ranges);

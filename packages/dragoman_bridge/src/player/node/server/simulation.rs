@@ -239,7 +239,9 @@ impl Driver for World {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
 
     use super::*;
 
@@ -263,7 +265,7 @@ mod tests {
             first.send_replace(Some(true));
         });
         obey(orders, is_running, |request| {
-            asked.lock().unwrap().push(request);
+            asked.lock().push(request);
             let known = Arc::clone(&known);
             tokio::spawn(async move {
                 tokio::time::sleep(LATE).await;
@@ -276,7 +278,7 @@ mod tests {
         .await;
         let expected =
             [Trigger::Pause, Trigger::Start, Trigger::Reset, Trigger::Pause, Trigger::Reset, Trigger::Start];
-        assert_eq!(*requests.lock().unwrap(), expected);
+        assert_eq!(*requests.lock(), expected);
     }
 
     /// The requests for two pauses, all with this answer, while the state stays as it is.
@@ -288,11 +290,11 @@ mod tests {
         drop(sender);
         let requests = Mutex::new(Vec::new());
         let ask = |request| {
-            requests.lock().unwrap().push(request);
+            requests.lock().push(request);
             std::future::ready(is_carried_out)
         };
         obey(orders, is_running, ask).await;
-        requests.into_inner().unwrap()
+        requests.into_inner()
     }
 
     #[tokio::test]
