@@ -91,7 +91,7 @@ struct Poll {
 impl Poll {
     /// Why the process has to end. `processor_time` is that of the thread, `None` where the system does not tell it.
     fn check(&mut self, turns: u64, processor_time: impl FnOnce() -> Option<Duration>) -> Option<String> {
-        if turns != self.turns || turns % 2 == 0 {
+        if turns != self.turns || turns.is_multiple_of(2) {
             *self = Self { turns, ..Self::default() };
             return None;
         }
