@@ -4,6 +4,13 @@ use std::fmt;
 
 use super::CommandKind;
 
+/// Name of its ROS service.
+impl AsRef<str> for CommandKind {
+    fn as_ref(&self) -> &str {
+        self.service()
+    }
+}
+
 impl fmt::Display for CommandKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CMD_{}", self.service().to_ascii_uppercase())

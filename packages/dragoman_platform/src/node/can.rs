@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use dragoman_io::can::{Bus, Frame, Received};
+use dragoman_neobotix::wire::CommandKind::*;
 use dragoman_ros::dragoman_msgs::msg::CanMessage;
 use dragoman_ros::dragoman_msgs::srv::{
     PlatformAddCanListeningId, PlatformGetCanMessages, PlatformSendCanMessage,
@@ -49,7 +50,7 @@ pub(super) fn serve(
 
 fn serve_requests(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
     type AddId = PlatformAddCanListeningId::Service;
-    serve_order::<AddId>(tasks, shared, "add_can_listening_id", |state, request| {
+    serve_order::<AddId>(tasks, shared, AddCanListeningId, |state, request| {
         let id = checked(request.id)?;
         if state.can.listening.len() >= MAX_LISTENING && !state.can.listening.contains(&id) {
             return Err(Refused(format!("the listening list is full: {MAX_LISTENING} identifiers")));
@@ -57,13 +58,13 @@ fn serve_requests(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
         state.can.listening.insert(id);
         Ok(())
     })?;
-    serve_order::<AddId>(tasks, shared, "remove_can_listening_id", |state, request| {
+    serve_order::<AddId>(tasks, shared, RemoveCanListeningId, |state, request| {
         if state.can.listening.remove(&request.id) {
             return Ok(());
         }
         Err(Refused(format!("{:#x} is not on the listening list", request.id)))
     })?;
-    serve_order::<PlatformSendCanMessage::Service>(tasks, shared, "send_can_message", |state, request| {
+    serve_order::<PlatformSendCanMessage::Service>(tasks, shared, SendCanMessage, |state, request| {
         let message = CanMessage { stamp: state.stamp(), id: checked(request.id)?, data: request.data };
         match &mut state.can.bus {
             Some(bus) => Ok(bus.send(&frame(&message)?)?),
@@ -75,7 +76,7 @@ fn serve_requests(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
     tasks.subscribe("can/received", received, move |message: CanMessage| {
         shared_state.with(|state| state.can.keep(message));
     })?;
-    serve_question::<PlatformGetCanMessages::Service>(tasks, shared, "get_can_messages", |state, request| {
+    serve_question::<PlatformGetCanMessages::Service>(tasks, shared, GetCanMessages, |state, request| {
         let kept: VecDeque<CanMessage> = if request.delete_after_read {
             std::mem::take(&mut state.can.messages)
         } else {

@@ -12,6 +12,7 @@ use dragoman_neobotix::documents::{
     Roadmap, WriteError, declared_as_utf8,
 };
 use dragoman_neobotix::file_name::{FileNameError, plain_file_name};
+use dragoman_neobotix::wire::CommandKind;
 use dragoman_ros::Response;
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetDocument, PlatformSetDocument};
 use dragoman_ros::std_srvs::srv::Trigger;
@@ -395,7 +396,7 @@ fn text(state: &mut State, kind: Kind) -> Result<String, DocumentFileError> {
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     let stopped = shared.clone();
-    tasks.serve_later::<Trigger::Service, _>("mapping_stop", move |_request| {
+    tasks.serve_later::<Trigger::Service, _>(CommandKind::MappingStop.service(), move |_request| {
         let shared = stopped.clone();
         async move { Trigger::Response::from_result(stop_mapping(&shared).await) }
     })?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dragoman_neobotix::file_name::plain_file_name;
+use dragoman_neobotix::wire::CommandKind;
 use dragoman_ros::dragoman_msgs::srv::PlatformSetFile;
 use dragoman_ros::sensor_msgs::msg::{CompressedImage, Image};
 use dragoman_ros::tasks::NodeTasks;
@@ -81,7 +82,7 @@ pub(super) fn serve(
             }
         }
     });
-    tasks.serve_later::<PlatformSetFile::Service, _>("grab_image", move |request| {
+    tasks.serve_later::<PlatformSetFile::Service, _>(CommandKind::GrabImage.service(), move |request| {
         let camera = camera.clone();
         async move {
             let outcome = camera.save(&request.file_name).await;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dragoman_geometry::Twist;
+use dragoman_neobotix::wire::CommandKind;
 use dragoman_ros::Response;
 use dragoman_ros::dragoman_msgs::srv::PlatformSetEvent;
 use dragoman_ros::tasks::NodeTasks;
@@ -30,7 +31,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     const BREAK_REPLAY: u8 = Request::BREAK_REPLAY as u8;
     const CONTINUE_REPLAY: u8 = Request::CONTINUE_REPLAY as u8;
     let shared = shared.clone();
-    tasks.serve_later::<PlatformSetEvent::Service, _>("set_event", move |request| {
+    tasks.serve_later::<PlatformSetEvent::Service, _>(CommandKind::SetEvent.service(), move |request| {
         let shared = shared.clone();
         async move {
             let outcome = match request.event {

@@ -134,35 +134,31 @@ pub(super) fn serve(
     topics: &SenseParameters,
 ) -> dragoman_ros::Result<()> {
     shared.with(|state| state.senses.directions.clone_from(&topics.sensor_directions));
-    macro_rules! boards {
-        ($($topic:ident $board:ident;)*) => {$(
-            subscribe(tasks, shared, &topics.$topic, |state, board: PlatformBoard| state.senses.$board.set(board))?;
-        )*};
+    type Board = fn(&mut Senses) -> &mut Timed<PlatformBoard>;
+    let boards: [(&Option<String>, Board); 6] = [
+        (&topics.relay_board_topic, |senses| &mut senses.relay_board),
+        (&topics.io_board_topic, |senses| &mut senses.io_board),
+        (&topics.ultrasonic_board_topic, |senses| &mut senses.ultrasonic_board),
+        (&topics.gyro_board_topic, |senses| &mut senses.gyro_board),
+        (&topics.motor_right_topic, |senses| &mut senses.motor_right),
+        (&topics.motor_left_topic, |senses| &mut senses.motor_left),
+    ];
+    for (topic, board) in boards {
+        subscribe(tasks, shared, topic, move |state, message| board(&mut state.senses).set(message))?;
     }
-    boards! {
-        relay_board_topic relay_board;
-        io_board_topic io_board;
-        ultrasonic_board_topic ultrasonic_board;
-        gyro_board_topic gyro_board;
-        motor_right_topic motor_right;
-        motor_left_topic motor_left;
-    }
-    macro_rules! poses {
-        ($($topic:ident $objects:ident;)*) => {$(
-            subscribe(tasks, shared, &topics.$topic, |state, poses: PoseArray| {
-                match state.poses(&poses) {
-                    Ok(poses) => state.senses.$objects.set(poses),
-                    Err(Refused(reason)) => state.refuse(&format!("{}: {reason}", stringify!($topic))),
-                }
-            })?;
-        )*};
-    }
-    poses! {
-        reflectors_topic reflectors;
-        moving_objects_topic moving_objects;
-        persons_topic persons;
-        balls_topic balls;
-        charging_stations_topic charging_stations;
+    type Objects = fn(&mut Senses) -> &mut Timed<Vec<Pose>>;
+    let objects: [(&'static str, &Option<String>, Objects); 5] = [
+        ("reflectors_topic", &topics.reflectors_topic, |senses| &mut senses.reflectors),
+        ("moving_objects_topic", &topics.moving_objects_topic, |senses| &mut senses.moving_objects),
+        ("persons_topic", &topics.persons_topic, |senses| &mut senses.persons),
+        ("balls_topic", &topics.balls_topic, |senses| &mut senses.balls),
+        ("charging_stations_topic", &topics.charging_stations_topic, |senses| &mut senses.charging_stations),
+    ];
+    for (parameter, topic, objects) in objects {
+        subscribe(tasks, shared, topic, move |state, poses: PoseArray| match state.poses(&poses) {
+            Ok(poses) => objects(&mut state.senses).set(poses),
+            Err(Refused(reason)) => state.refuse(&format!("{parameter}: {reason}")),
+        })?;
     }
     subscribe(tasks, shared, &topics.imu_topic, |state, imu: Imu| state.senses.imu.set(imu))?;
     subscribe(tasks, shared, &topics.gps_topic, |state, gps: NavSatFix| state.senses.gps.set(gps))?;

@@ -5,6 +5,7 @@ use dragoman_neobotix::codes::Code;
 use dragoman_neobotix::parameters::{
     Declaration, ParameterError, Parameters, Value, declaration, declarations,
 };
+use dragoman_neobotix::wire::CommandKind::{self, *};
 use dragoman_ros::dragoman_msgs::msg::PlatformParameter;
 use dragoman_ros::dragoman_msgs::srv::{
     PlatformGetParameter, PlatformGetParameters, PlatformGetPosition, PlatformGetStatus, PlatformMouseMove,
@@ -27,7 +28,7 @@ use crate::controller::{Board, Command, Motor, Refusal};
 pub(super) fn serve_order<S>(
     tasks: &mut NodeTasks,
     shared: &Shared,
-    service: &str,
+    service: impl AsRef<str>,
     mut act: impl FnMut(&mut State, S::Request) -> Result<(), Refused> + Send + 'static,
 ) -> dragoman_ros::Result<()>
 where
@@ -36,15 +37,16 @@ where
     S::Response: Response,
 {
     let shared = shared.clone();
-    tasks
-        .serve::<S>(service, move |request| S::Response::from_result(shared.ask(|state| act(state, request))))
+    tasks.serve::<S>(service.as_ref(), move |request| {
+        S::Response::from_result(shared.ask(|state| act(state, request)))
+    })
 }
 
 /// Serves a command with data in its response.
 pub(super) fn serve_question<S>(
     tasks: &mut NodeTasks,
     shared: &Shared,
-    service: &str,
+    service: impl AsRef<str>,
     mut answer: impl FnMut(&mut State, S::Request) -> Result<S::Response, Refused> + Send + 'static,
 ) -> dragoman_ros::Result<()>
 where
@@ -53,33 +55,33 @@ where
     S::Response: Response,
 {
     let shared = shared.clone();
-    tasks.serve::<S>(service, move |request| match shared.ask(|state| answer(state, request)) {
+    tasks.serve::<S>(service.as_ref(), move |request| match shared.ask(|state| answer(state, request)) {
         Ok(response) => response.succeeded(),
         Err(refused) => S::Response::refused(refused),
     })
 }
 
 /// Commands without arguments.
-const ORDERS: [(&str, Command); 11] = [
-    ("connect_to_pltf", Command::Connect),
-    ("shutdown_pltf", Command::Shutdown),
-    ("init_pltf", Command::Initialize),
-    ("stop_ultrasonic", Command::StopUltrasonic),
-    ("start", Command::Start),
-    ("break", Command::Break),
-    ("continue", Command::Continue),
-    ("stop", Command::Stop),
-    ("mapping_start", Command::StartMapping),
-    ("mapping_reset", Command::ResetMapping),
+const ORDERS: [(CommandKind, Command); 11] = [
+    (ConnectToPltf, Command::Connect),
+    (ShutdownPltf, Command::Shutdown),
+    (InitPltf, Command::Initialize),
+    (StopUltrasonic, Command::StopUltrasonic),
+    (Start, Command::Start),
+    (Break, Command::Break),
+    (Continue, Command::Continue),
+    (Stop, Command::Stop),
+    (MappingStart, Command::StartMapping),
+    (MappingReset, Command::ResetMapping),
     // Only the platform is shut down, not the node.
-    ("exit", Command::Shutdown),
+    (Exit, Command::Shutdown),
 ];
 
 /// Commands without effect, as on the original.
-const WITHOUT_EFFECT: [&str; 2] = ["set_log_enabled", "set_post_process_filename"];
+const WITHOUT_EFFECT: [CommandKind; 2] = [SetLogEnabled, SetPostProcessFilename];
 /// Commands that are free for debugging: user events of these names for the running program, so that a client of the
 /// protocol can raise some. Without a program they have no effect.
-const EVENTS: [&str; 4] = ["debug1", "debug2", "debug3", "debug4"];
+const EVENTS: [CommandKind; 4] = [Debug1, Debug2, Debug3, Debug4];
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     for (service, command) in ORDERS {
@@ -93,18 +95,18 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     for event in EVENTS {
         serve_order::<Trigger::Service>(tasks, shared, event, |state, _| {
             // Not refused, because clients may use them for other purposes.
-            let _ = state.raise_user_event(event.to_owned());
+            let _ = state.raise_user_event(event.service().to_owned());
             Ok(())
         })?;
     }
     serve_hardware(tasks, shared)?;
     serve_motions(tasks, shared)?;
     serve_parameters(tasks, shared)?;
-    serve_question::<PlatformGetStatus::Service>(tasks, shared, "get_status", |state, _| {
+    serve_question::<PlatformGetStatus::Service>(tasks, shared, GetStatus, |state, _| {
         let frame = &state.parameters.read().map_frame;
         Ok(PlatformGetStatus::Response { status: status::message(state, frame), ..Default::default() })
     })?;
-    serve_question::<PlatformGetPosition::Service>(tasks, shared, "get_position", |state, _| {
+    serve_question::<PlatformGetPosition::Service>(tasks, shared, GetPosition, |state, _| {
         let status = state.platform.status();
         let mut response =
             PlatformGetPosition::Response { pose: status::pose2d(status.pose), ..Default::default() };
@@ -117,20 +119,20 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
 }
 
 fn serve_hardware(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
-    serve_order::<PlatformSetBrake::Service>(tasks, shared, "set_brake", |state, request| {
+    serve_order::<PlatformSetBrake::Service>(tasks, shared, SetBrake, |state, request| {
         let other = request.motor;
         let motor = Motor::from_code(other.into())
             .ok_or_else(|| Refused(format!("there is no motor {other}; use 1: right, 2: left")))?;
         Ok(state.platform.command(Command::SetBrake { motor, applied: !request.disabled })?)
     })?;
-    serve_order::<PlatformSetDigitalOutput::Service>(tasks, shared, "set_digout", |state, request| {
+    serve_order::<PlatformSetDigitalOutput::Service>(tasks, shared, SetDigout, |state, request| {
         let other = request.board;
         let board = Board::from_code(other.into())
             .ok_or_else(|| Refused(format!("there is no board {other}; use 0: IO, 1: relays")))?;
         let (channel, high) = (request.channel, request.high);
         Ok(state.platform.command(Command::SetDigitalOutput { board, channel, high })?)
     })?;
-    serve_order::<PlatformStartUltrasonic::Service>(tasks, shared, "start_ultrasonic", |state, request| {
+    serve_order::<PlatformStartUltrasonic::Service>(tasks, shared, StartUltrasonic, |state, request| {
         let channels = u16::try_from(request.channel).map_err(|_| {
             Refused(format!("{} is not a set of 16 channels; use 0 to 65535", request.channel))
         })?;
@@ -139,22 +141,22 @@ fn serve_hardware(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Resul
 }
 
 fn serve_motions(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
-    serve_order::<PlatformSetMode::Service>(tasks, shared, "set_mode", |state, request| {
+    serve_order::<PlatformSetMode::Service>(tasks, shared, SetMode, |state, request| {
         state.order(Command::set_mode(request.mode.into())?)
     })?;
-    serve_order::<PlatformMoveToPose::Service>(tasks, shared, "move_abs", |state, request| {
+    serve_order::<PlatformMoveToPose::Service>(tasks, shared, MoveAbs, |state, request| {
         state.order(Command::MoveAbsolute(pose(&request.pose)))
     })?;
-    serve_order::<PlatformMoveToPose::Service>(tasks, shared, "move_rel", |state, request| {
+    serve_order::<PlatformMoveToPose::Service>(tasks, shared, MoveRel, |state, request| {
         state.order(Command::MoveRelative(pose(&request.pose)))
     })?;
-    serve_order::<PlatformMovePath::Service>(tasks, shared, "move_path", |state, request| {
+    serve_order::<PlatformMovePath::Service>(tasks, shared, MovePath, |state, request| {
         state.order(Command::MovePath(request.poses.iter().map(pose).collect()))
     })?;
-    serve_order::<PlatformMoveToStation::Service>(tasks, shared, "move_to_station", |state, request| {
+    serve_order::<PlatformMoveToStation::Service>(tasks, shared, MoveToStation, |state, request| {
         state.order(Command::MoveToStation(request.station))
     })?;
-    serve_order::<PlatformMoveVelocity::Service>(tasks, shared, "move_vel", |state, request| {
+    serve_order::<PlatformMoveVelocity::Service>(tasks, shared, MoveVel, |state, request| {
         let PlatformMoveVelocity::Request { translation, rotation, lateral } = request;
         // As a topic of any base in ROS, `cmd_vel` may have components that the drives do not have.
         let is_sideways = lateral.is_finite() && lateral != 0.0;
@@ -163,23 +165,23 @@ fn serve_motions(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result
         }
         state.order(Command::Move(Twist::planar(translation, lateral, rotation)))
     })?;
-    serve_order::<PlatformMoveWheels::Service>(tasks, shared, "move_vel_wheel", |state, request| {
+    serve_order::<PlatformMoveWheels::Service>(tasks, shared, MoveVelWheel, |state, request| {
         state.order(Command::MoveWheels { right: request.right, left: request.left })
     })?;
-    serve_order::<PlatformSetPose::Service>(tasks, shared, "set_frm_pltf", |state, request| {
+    serve_order::<PlatformSetPose::Service>(tasks, shared, SetFrmPltf, |state, request| {
         state.order(Command::SetPose(pose(&request.pose)))
     })?;
-    serve_order::<PlatformMouseMove::Service>(tasks, shared, "mouse_move", |state, request| {
+    serve_order::<PlatformMouseMove::Service>(tasks, shared, MouseMove, |state, request| {
         let place = request.present.then(|| Point::new(request.x, request.y));
         state.order(Command::PlaceObstacle(place))
     })
 }
 
 fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
-    serve_order::<PlatformSetParameter::Service>(tasks, shared, "set_pltf_param", |state, request| {
+    serve_order::<PlatformSetParameter::Service>(tasks, shared, SetPltfParam, |state, request| {
         set_parameter(state, &request.key, &request.value)
     })?;
-    serve_question::<PlatformGetParameter::Service>(tasks, shared, "get_pltf_param", |state, request| {
+    serve_question::<PlatformGetParameter::Service>(tasks, shared, GetPltfParam, |state, request| {
         let known =
             declaration(&request.key).map(|declared| parameter(declared, &state.parameters.read().guide.0));
         let kept = || state.kept.get(&request.key).map(parameters::kept_parameter);
@@ -187,7 +189,7 @@ fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         let parameter = known.or_else(kept).ok_or_else(unknown)?;
         Ok(PlatformGetParameter::Response { parameter, ..Default::default() })
     })?;
-    serve_question::<PlatformGetParameters::Service>(tasks, shared, "get_pltf_param_vec", |state, _| {
+    serve_question::<PlatformGetParameters::Service>(tasks, shared, GetPltfParamVec, |state, _| {
         let values = state.parameters.read();
         let known = declarations().iter().map(|declared| parameter(declared, &values.guide.0));
         let all = known.chain(state.kept.values().map(parameters::kept_parameter)).collect();

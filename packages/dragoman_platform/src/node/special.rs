@@ -1,6 +1,7 @@
 //! Special functions, debugging.
 
 use dragoman_geometry::{Point, Pose, position};
+use dragoman_neobotix::wire::CommandKind::*;
 use dragoman_ros::Result;
 use dragoman_ros::dragoman_msgs::msg::PlatformDebugData;
 use dragoman_ros::dragoman_msgs::srv::{
@@ -16,33 +17,30 @@ use super::state::{Shared, State};
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
     serve_outlets(tasks, shared)?;
-    serve_question::<PlatformGetCamera::Service>(tasks, shared, "get_camera", |state, _| {
+    serve_question::<PlatformGetCamera::Service>(tasks, shared, GetCamera, |state, _| {
         let values = state.parameters.read();
         let (address, id) = (values.camera_address.clone(), values.camera_id.clone());
         Ok(PlatformGetCamera::Response { address, id, ..Default::default() })
     })?;
-    serve_question::<PlatformGetDebugData::Service>(tasks, shared, "get_debug_data", |state, _| {
+    serve_question::<PlatformGetDebugData::Service>(tasks, shared, GetDebugData, |state, _| {
         Ok(PlatformGetDebugData::Response { data: debug_data(state), ..Default::default() })
     })
 }
 
 fn serve_outlets(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
-    serve_order::<PlatformSetText::Service>(tasks, shared, "speak_text", |state, request| {
+    serve_order::<PlatformSetText::Service>(tasks, shared, SpeakText, |state, request| {
         state.outlets.speak(request.text)
     })?;
-    serve_order::<PlatformSetText::Service>(tasks, shared, "set_pos_pan_tilt_camera", |state, request| {
+    serve_order::<PlatformSetText::Service>(tasks, shared, SetPosPanTiltCamera, |state, request| {
         state.outlets.move_camera(request.text)
     })?;
-    serve_order::<PlatformSetFile::Service>(tasks, shared, "play_sound", |state, request| {
+    serve_order::<PlatformSetFile::Service>(tasks, shared, PlaySound, |state, request| {
         state.play(&request.file_name)
     })?;
-    serve_order::<PlatformSetHeadPosition::Service>(
-        tasks,
-        shared,
-        "set_pos_head_drive",
-        |state, request| state.outlets.turn_head(request.angle),
-    )?;
-    serve_order::<PlatformSetHeadVelocity::Service>(tasks, shared, "set_vel_head_drive", |state, request| {
+    serve_order::<PlatformSetHeadPosition::Service>(tasks, shared, SetPosHeadDrive, |state, request| {
+        state.outlets.turn_head(request.angle)
+    })?;
+    serve_order::<PlatformSetHeadVelocity::Service>(tasks, shared, SetVelHeadDrive, |state, request| {
         state.outlets.turn_head_at(request.velocity)
     })
 }
