@@ -93,7 +93,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         serve_order::<Trigger::Service>(tasks, shared, service, |_, _| Ok(()))?;
     }
     for event in EVENTS {
-        serve_order::<Trigger::Service>(tasks, shared, event, |state, _| {
+        serve_order::<Trigger::Service>(tasks, shared, event, move |state, _| {
             // Not refused, because clients may use them for other purposes.
             let _ = state.raise_user_event(event.service().to_owned());
             Ok(())
