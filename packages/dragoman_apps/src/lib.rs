@@ -9,6 +9,8 @@
 //! | `node` (feature of that name) | a program on the topics and services of the robot in ROS |
 //! | `command` (the same feature) | shared parts of the commands `carry` and `navigate` |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 pub mod carry;
 #[cfg(feature = "node")]
 pub mod command;

@@ -35,7 +35,7 @@ pub enum DriveError {
 ///
 /// # Errors
 /// Wrong number of values, or a value that is not finite.
-pub fn check_joint_values(values: &[f64], joints: usize) -> Result<(), DriveError> {
+pub(crate) fn check_joint_values(values: &[f64], joints: usize) -> Result<(), DriveError> {
     if values.len() != joints {
         return Err(DriveError::WrongLength { joints, given: values.len() });
     }

@@ -7,13 +7,15 @@
 //! | [`dynamixel`] | Dynamixel servos on a serial line: protocol, driver, the joints of a WidowX |
 //! | [`describe`] | readable descriptions of frames |
 //! | [`driver`] | the drives of an arm as a group: set-up, cyclic set-points, stop, faults |
-//! | [`drives`] | errors of commands to joints |
+//! | `drives` | errors of commands to joints |
 //! | [`node`] | the node: topics, services and the action of an arm |
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 pub mod canopen;
 pub mod describe;
 pub mod driver;
-pub mod drives;
+mod drives;
 pub mod dynamixel;
 #[cfg(feature = "node")]
 pub mod node;

@@ -47,7 +47,7 @@ pub enum Refusal {
 
 /// State of the connection to a base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Link {
+pub(crate) enum Link {
     /// Not connected.
     Disconnected,
     /// Connected; nothing was received yet.
@@ -60,7 +60,7 @@ pub enum Link {
 
 /// Accepts commands and lets them expire.
 #[derive(Debug, Clone)]
-pub struct Commander {
+pub(crate) struct Commander {
     ramp: Ramp,
     timeout: Duration,
     /// The last command and its time.
@@ -80,7 +80,7 @@ impl Commander {
     ///
     /// # Errors
     /// An invalid limit.
-    pub fn new(limits: Limits, timeout: Duration) -> Result<Self, LimitError> {
+    pub(crate) fn new(limits: Limits, timeout: Duration) -> Result<Self, LimitError> {
         Ok(Self {
             ramp: Ramp::new(limits)?,
             timeout,
@@ -97,7 +97,7 @@ impl Commander {
     ///
     /// # Errors
     /// Not finite, or the base must not move; in the first case the last command stays valid.
-    pub fn accept(&mut self, now: Duration, twist: Twist, link: Link) -> Result<(), Refusal> {
+    pub(crate) fn accept(&mut self, now: Duration, twist: Twist, link: Link) -> Result<(), Refusal> {
         if !twist.is_finite() {
             return Err(Refusal::NotFinite(twist));
         }
@@ -110,7 +110,7 @@ impl Commander {
     }
 
     /// Why the base must not move.
-    pub fn prohibition(&self, link: Link) -> Option<Standstill> {
+    pub(crate) fn prohibition(&self, link: Link) -> Option<Standstill> {
         match link {
             Link::Disconnected => Some(Standstill::Disconnected),
             Link::NoFeedback => Some(Standstill::NoFeedback),
@@ -122,25 +122,25 @@ impl Commander {
     }
 
     /// Why the base is commanded to stand still; `None`: it is commanded to move.
-    pub fn standstill(&self, link: Link) -> Option<Standstill> {
+    pub(crate) fn standstill(&self, link: Link) -> Option<Standstill> {
         let idle = if self.expired { Standstill::CommandExpired } else { Standstill::NoCommand };
         self.prohibition(link).or((!self.is_moving()).then_some(idle))
     }
 
     /// The velocity to send now; advances along the ramp.
-    pub fn velocity(&mut self, now: Duration) -> Twist {
+    pub(crate) fn velocity(&mut self, now: Duration) -> Twist {
         let step = now.saturating_sub(self.stepped);
         self.stepped = now;
         self.ramp.step(self.command.map_or(Twist::ZERO, |(twist, _)| twist), step)
     }
 
     /// Whether the base is commanded to move, or still decelerates.
-    pub fn is_moving(&self) -> bool {
+    pub(crate) fn is_moving(&self) -> bool {
         self.command.is_some_and(|(twist, _)| twist != Twist::ZERO) || self.ramp.velocity() != Twist::ZERO
     }
 
     /// Drops the command, and sets the velocity to 0 at once. Returns whether there was motion.
-    pub fn stop(&mut self) -> bool {
+    pub(crate) fn stop(&mut self) -> bool {
         let moving = self.is_moving();
         self.command = None;
         self.expired = false;
@@ -149,28 +149,28 @@ impl Commander {
     }
 
     /// Repeats stop commands for as long as a command holds: one is being sent, or the base may follow an unknown old one.
-    pub fn extend_stop(&mut self, now: Duration) {
+    pub(crate) fn extend_stop(&mut self, now: Duration) {
         self.stopping = Some(now.saturating_add(self.timeout));
     }
 
     /// Whether the stop command must be repeated.
-    pub fn repeats_stop(&self, now: Duration) -> bool {
+    pub(crate) fn repeats_stop(&self, now: Duration) -> bool {
         self.stopping.is_some_and(|until| now < until)
     }
 
     /// Our clock has gone back to `now`.
-    pub fn set_back(&mut self, now: Duration) {
+    pub(crate) fn set_back(&mut self, now: Duration) {
         self.stopping = self.stopping.map(|_| now.saturating_add(self.timeout));
     }
 
     /// Clears its state without sending; not connected.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.stop();
         self.stopping = None;
     }
 
     /// Drops an expired command; returns whether there was motion.
-    pub fn expire(&mut self, now: Duration) -> bool {
+    pub(crate) fn expire(&mut self, now: Duration) -> bool {
         if self.poll_timeout().is_none_or(|deadline| now < deadline) {
             return false;
         }
@@ -180,12 +180,12 @@ impl Commander {
     }
 
     /// When the command expires.
-    pub fn poll_timeout(&self) -> Option<Duration> {
+    pub(crate) fn poll_timeout(&self) -> Option<Duration> {
         self.command.map(|(_, time)| time.saturating_add(self.timeout))
     }
 
     /// The limits in force.
-    pub fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         self.ramp.limits()
     }
 
@@ -193,7 +193,7 @@ impl Commander {
     ///
     /// # Errors
     /// An invalid limit; the old ones stay.
-    pub fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError> {
+    pub(crate) fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError> {
         self.ramp.set_limits(limits)
     }
 }

@@ -5,17 +5,19 @@
 //! | [`kobuki`] | the Kobuki base: frames and sub-payloads on the serial line, and the driver |
 //! | [`differential`] | other bases with two driven wheels and a line protocol |
 //! | [`odometry`] | pose of a base with two driven wheels |
-//! | [`commander`] | velocity commands to every base: permission, limits, timeout |
+//! | `commander` | velocity commands to every base: permission, limits, timeout |
 //! | `outbox` | bytes waiting to be sent to a base |
 //! | `safety` | stops every base on failures |
-//! | [`geometry`] | outer dimensions |
+//! | `geometry` | outer dimensions |
 //! | [`base`] | common interface of the drivers |
 //! | [`node`] | the ROS node |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 pub mod base;
-pub mod commander;
+mod commander;
 pub mod differential;
-pub mod geometry;
+mod geometry;
 pub mod kobuki;
 #[cfg(feature = "node")]
 pub mod node;

@@ -113,7 +113,8 @@ impl Odometry {
             return;
         };
         let interval = measurement.interval.as_secs_f64();
-        let [left, right] = [0, 1].map(|wheel| self.distance(last.ticks[wheel], measurement.ticks[wheel]));
+        let (before, ticks) = (last.ticks, measurement.ticks);
+        let [left, right] = [self.distance(before[0], ticks[0]), self.distance(before[1], ticks[1])];
         let most = self.geometry.max_speed * (interval + TIME_TOLERANCE);
         if left.abs().max(right.abs()) > most {
             self.jumps += 1;
@@ -203,7 +204,9 @@ impl Odometry {
         const UNKNOWN: f64 = f64::MAX;
         let heading = if self.heading_from_gyro { 0.05 } else { 0.2 };
         let diagonal = [0.1, 0.1, UNKNOWN, UNKNOWN, UNKNOWN, heading];
-        std::array::from_fn(|index| if index % 7 == 0 { diagonal[index / 7] } else { 0.0 })
+        let mut covariance = [0.0; 36];
+        covariance.iter_mut().step_by(7).zip(diagonal).for_each(|(entry, value)| *entry = value);
+        covariance
     }
 
     /// The distance of a wheel between two counts, m: the shorter direction.

@@ -4,13 +4,6 @@
 //! once. For comparison, alternating in the same run: a bare tokio server that answers the same number of bytes from
 //! memory, which shows the share of the machine and of TCP in the times.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a benchmark may panic"
-)]
-
 #[path = "../tests/fake_world/mod.rs"]
 mod fake_world;
 

@@ -5,13 +5,6 @@
 //! alternating in the same run: a bare tokio server that answers the same number of bytes from memory, which shows the
 //! share of the machine and of TCP in the times.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a benchmark may panic"
-)]
-
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};

@@ -6,13 +6,6 @@
 //! answers the same number of bytes from memory; and with `DRAGOMAN_PEER_PLAYER=HOST:PORT` a real Player server with a
 //! `position2d:0`, which the same clients read.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a benchmark may panic"
-)]
-
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;

@@ -1,7 +1,5 @@
 //! The cores of Apolo's protocol, on virtual time.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
-
 #[path = "apolo/client_core.rs"]
 mod client_core;
 #[path = "apolo/documentation.rs"]

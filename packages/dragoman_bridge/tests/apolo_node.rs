@@ -1,7 +1,5 @@
 //! Apolo's protocol over sockets and ROS, with a fake world behind the services.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
-
 #[path = "fake_world/mod.rs"]
 mod fake_world;
 

@@ -1,7 +1,5 @@
 //! The messages, documents and parameters of Neobotix' PlatformCtrl; its sessions, and the services behind them.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
-
 #[path = "neobotix/commands.rs"]
 mod commands;
 #[path = "neobotix/documentation.rs"]

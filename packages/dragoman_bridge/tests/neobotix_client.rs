@@ -1,7 +1,5 @@
 //! The client core of Neobotix' protocol, on virtual time, connected to a simulated platform.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
-
 #[path = "neobotix_client/any_bytes.rs"]
 mod any_bytes;
 #[path = "neobotix_client/connections.rs"]

@@ -1,7 +1,5 @@
 //! Player's protocol: its messages, its server, its configuration files.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
-
 #[path = "player/bytes.rs"]
 mod bytes;
 #[path = "player/config_file.rs"]

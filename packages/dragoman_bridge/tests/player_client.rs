@@ -1,7 +1,5 @@
 //! The client core of Player's protocol, on virtual time, connected to a simulated server.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
-
 #[path = "player_client/any_bytes.rs"]
 mod any_bytes;
 #[path = "player_client/connections.rs"]

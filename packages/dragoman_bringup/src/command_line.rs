@@ -104,7 +104,6 @@ pub(crate) enum Command {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 pub(crate) mod tests {
     use super::*;
 

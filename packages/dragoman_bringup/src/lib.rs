@@ -13,6 +13,7 @@
 //! | `program` | the life of a program in ROS |
 //! | `address`, `known`, `robot` | addresses on the command line; the nodes and parameters that there are; the robots that come with Dragoman, and others from files |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 // The reader of the output may go away: see `dragoman_ros::output`.
 #![deny(clippy::print_stdout)]
 

@@ -46,7 +46,7 @@ impl ConvertError {
 
 /// Takes the values of a message in the order of its definition.
 #[allow(missing_docs)]
-pub trait Sink {
+pub(crate) trait Sink {
     fn begin_structure(&mut self, structure: &Structure);
     fn begin_field(&mut self, index: usize, name: &str);
     fn end_structure(&mut self);
@@ -75,7 +75,7 @@ pub trait Sink {
 ///
 /// # Errors
 /// The bytes are not a message of the type; the sink is full.
-pub fn read(structure: &Structure, data: &[u8], sink: &mut impl Sink) -> Result<usize, ConvertError> {
+pub(crate) fn read(structure: &Structure, data: &[u8], sink: &mut impl Sink) -> Result<usize, ConvertError> {
     let Some(([high, low, _, _], body)) = data.split_first_chunk() else {
         return Err(ConvertError::Header(data.len()));
     };
@@ -231,7 +231,7 @@ fn scalar(primitive: Primitive, bytes: &[u8], is_big: bool, sink: &mut impl Sink
 
 /// A message that is being written, little-endian, with encapsulation header.
 #[derive(Debug)]
-pub struct Output {
+pub(crate) struct Output {
     bytes: Vec<u8>,
     most: usize,
 }
@@ -241,7 +241,7 @@ const HEADER_LENGTH: usize = 4;
 
 impl Output {
     /// An empty message of at most `most` bytes.
-    pub fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { bytes: vec![0, 1, 0, 0], most }
     }
 
@@ -276,7 +276,7 @@ impl Output {
     }
 
     /// The message, padded to a multiple of four bytes: Cyclone DDS rejects a fragmented sample of another length.
-    pub fn finish(mut self) -> Vec<u8> {
+    pub(crate) fn finish(mut self) -> Vec<u8> {
         self.align(4);
         self.bytes
     }

@@ -3,7 +3,7 @@
 //! | module | content |
 //! | --- | --- |
 //! | [`schema`] | message types known at run time |
-//! | [`cdr`] | serialized messages of such types |
+//! | `cdr` | serialized messages of such types |
 //! | [`json`] | to JSON and back, with rosbridge's conventions |
 //! | [`cbor`] | to CBOR and back |
 //! | `bounded` | both without more values than a frame may have |
@@ -14,9 +14,11 @@
 //!
 //! All but `node` is without I/O: it takes bytes and a time, and gives bytes and orders.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 mod bounded;
 pub mod cbor;
-pub mod cdr;
+mod cdr;
 pub mod foxglove;
 pub mod json;
 #[cfg(feature = "node")]

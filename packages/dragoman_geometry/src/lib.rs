@@ -9,6 +9,8 @@
 //! | [`wheels`] | kinematics of platforms with two driven wheels, Mecanum wheels, steered drives |
 //! | `shapes` | [`Segment`], [`Polygon`], [`Footprint`] |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 mod frames;
 pub mod limits;
 mod pose;

@@ -17,6 +17,11 @@ impl Segment {
         Self { a, b }
     }
 
+    /// The segments of a chain of points, m.
+    pub fn chain(points: &[Point]) -> impl DoubleEndedIterator<Item = Self> + Clone + '_ {
+        points.iter().zip(points.iter().skip(1)).map(|(&a, &b)| Self { a, b })
+    }
+
     /// Its length, m.
     pub fn length(&self) -> f64 {
         (self.b - self.a).norm()

@@ -7,6 +7,8 @@
 //! | [`serial`] | a serial line: ports, [`serial::SerialDriver`], [`serial::Line`] |
 //! | `timeline` | a time that may run at another speed than real time (feature `time`) |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 pub mod can;
 #[cfg(feature = "net")]
 pub mod net;

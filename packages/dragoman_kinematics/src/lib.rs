@@ -5,7 +5,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`model`] | [`Model`]: geometry and limits, read from URDF or a Denavit-Hartenberg table; [`RobotSettings`] |
-//! | [`solver`] | [`Robot`]: the compiled chain; forward kinematics, Jacobian, inverse kinematics, tracking |
+//! | `solver` | [`Robot`]: the compiled chain; forward kinematics, Jacobian, inverse kinematics, tracking |
 //! | [`motion`] | trajectories, limits and the command pipeline of an arm |
 //! | [`state`] | a robot as a tree of links; the joints of several sources as one state |
 //! | [`calibration`] | geometry and joint offsets from measured tool positions |
@@ -18,6 +18,9 @@
 //! SI units and radians throughout; poses are those of the tool frame in the base frame. Outside of `node` there is no
 //! I/O, no ROS type and no clock. Poses are types of [`nalgebra`], which is re-exported.
 
+// Indices are of joints, links and the elements of vectors and matrices.
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 pub mod calibration;
 pub mod control;
 pub mod dynamics;
@@ -27,7 +30,7 @@ pub mod motion;
 #[cfg(feature = "node")]
 pub mod node;
 pub mod planning;
-pub mod solver;
+mod solver;
 pub mod state;
 
 pub use nalgebra;

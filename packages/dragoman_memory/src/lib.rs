@@ -14,6 +14,8 @@
 //! | --- | --- |
 //! | `trimmer` | when memory is given back |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 mod trimmer;
 
 use std::time::Duration;

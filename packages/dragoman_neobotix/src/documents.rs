@@ -29,8 +29,6 @@
 //! | `<!DOCTYPE map SYSTEM "map.dtd">` | ignored; nothing is loaded. Refused with declarations in it |
 //! | encoding | UTF-8, UTF-16 with a byte order mark, ISO 8859-1 or Windows-1252 if declared; UTF-8 is written. A text that is UTF-8 by now is declared so ([`declared_as_utf8`]) |
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
 mod element;
 mod map;
 #[cfg(test)]

@@ -57,8 +57,8 @@ fn fill(area: &Polygon, y: f64, left: f64, resolution: f64, cells: &mut [i8], va
         .map(|edge| edge.a.x + (edge.b.x - edge.a.x) * (y - edge.a.y) / (edge.b.y - edge.a.y))
         .collect();
     crossings.sort_by(f64::total_cmp);
-    for pair in crossings.chunks_exact(2) {
-        let [from, to] = [pair[0], pair[1]].map(|x| ((x - left) / resolution + 0.5).max(0.0) as usize);
+    for pair in crossings.as_chunks().0 {
+        let [from, to] = pair.map(|x| ((x - left) / resolution + 0.5).max(0.0) as usize);
         cells.iter_mut().take(to).skip(from).for_each(|cell| *cell = value);
     }
 }

@@ -9,17 +9,19 @@
 //! | [`documents`] | maps, roadmaps and programs as XML |
 //! | [`program`] | programs as a platform runs them, and their interpreter |
 //! | [`map`] | lines, prohibited areas, work area; stations and the paths between them |
-//! | [`import`] | conversion of documents to maps and roadmaps |
+//! | `import` | conversion of documents to maps and roadmaps |
 //! | [`file_name`] | file names that a client may use |
 //! | `grid` (feature `ros`) | maps as occupancy grids |
 //! | `messages` (feature `ros`) | maps, paths and poses as ROS messages |
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 pub mod codes;
 pub mod documents;
 pub mod file_name;
 #[cfg(feature = "ros")]
 mod grid;
-pub mod import;
+mod import;
 pub mod map;
 #[cfg(feature = "ros")]
 pub mod messages;

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use dragoman_geometry::Pose;
 
-use dragoman_geometry::{Point, Polygon, Segment, heading, is_finite, position};
+use dragoman_geometry::{Point, Polygon, Segment, is_finite, position};
 use dragoman_text::{excerpt, hint};
 
 /// Maximum distance from the origin, m.
@@ -184,6 +184,7 @@ impl Roadmap {
     ///
     /// # Errors
     /// The station does not exist, or cannot be reached.
+    #[expect(clippy::indexing_slicing, reason = "indices of stations, each with its cost")]
     pub fn route(&self, from: Point, name: &str) -> Result<Vec<Pose>, RouteError> {
         let goal = self.station(name).ok_or_else(|| self.no_station(name))?;
         let ways: Vec<Vec<Point>> = self.edges.iter().map(|edge| self.way(edge)).collect();
@@ -225,7 +226,7 @@ impl Roadmap {
             at = end;
         }
         points.dedup_by(|a, b| (*a - *b).norm() < 1e-6);
-        let headings = points.windows(2).map(|pair| heading(pair[0], pair[1]));
+        let headings = Segment::chain(&points).map(|segment| segment.heading());
         let headings = headings.chain([goal.pose.heading]);
         Ok(points.iter().zip(headings).map(|(point, heading)| Pose::new(point.x, point.y, heading)).collect())
     }
@@ -241,12 +242,15 @@ impl Roadmap {
 
     /// All points of an edge including its stations.
     fn way(&self, edge: &Edge) -> Vec<Point> {
-        let place = |id: &str| self.index(id).map(|index| position(self.stations[index].pose));
+        let place = |id: &str| {
+            self.stations.iter().find(|station| station.id == id).map(|station| position(station.pose))
+        };
         place(&edge.start).into_iter().chain(edge.points.iter().copied()).chain(place(&edge.end)).collect()
     }
 
     /// Dijkstra's algorithm, backwards from the goal: cost from each station, m; infinite if the goal cannot be
     /// reached.
+    #[expect(clippy::indexing_slicing, reason = "indices of stations, each with its cost")]
     fn costs_to(&self, goal: usize, lengths: &[f64]) -> Vec<f64> {
         let mut costs = vec![f64::INFINITY; self.stations.len()];
         let mut open = BinaryHeap::new();
@@ -303,13 +307,12 @@ impl Eq for Node {}
 
 /// Length of a chain of points, m.
 pub(crate) fn length(points: &[Point]) -> f64 {
-    points.windows(2).map(|pair| (pair[1] - pair[0]).norm()).sum()
+    Segment::chain(points).map(|segment| segment.length()).sum()
 }
 
 /// Distance to the nearest point of a chain, and the chain from there.
 fn enter(way: &[Point], from: Point) -> Option<(f64, Vec<Point>)> {
-    let parts = way.windows(2).enumerate().map(|(index, pair)| {
-        let segment = Segment::new(pair[0], pair[1]);
+    let parts = Segment::chain(way).enumerate().map(|(index, segment)| {
         let place = segment.at(segment.nearest_part(from));
         ((place - from).norm(), index, place)
     });

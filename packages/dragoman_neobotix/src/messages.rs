@@ -1,6 +1,6 @@
 //! Data of mobile robots as messages, for our own platform and for the client sides of the bridge.
 
-use dragoman_geometry::{Point, Pose};
+use dragoman_geometry::{Point, Pose, Segment};
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::nav_msgs::msg::Path;
 use dragoman_ros::std_msgs::msg::Header;
@@ -11,9 +11,9 @@ pub use crate::grid::message as grid;
 
 /// A path along these points, each facing the next, the last with the direction of the goal, rad, if known.
 pub fn path(header: &Header, points: &[Point], goal_heading: Option<f64>) -> Path {
-    let direction = |pair: &[Point]| dragoman_geometry::heading(pair[0], pair[1]);
-    let last = points.windows(2).last().map_or(0.0, direction);
-    let headings = points.windows(2).map(direction).chain([goal_heading.unwrap_or(last)]);
+    let directions = Segment::chain(points).map(|segment| segment.heading());
+    let last = directions.clone().next_back().unwrap_or(0.0);
+    let headings = directions.chain([goal_heading.unwrap_or(last)]);
     let pose = |(point, heading): (&Point, f64)| {
         let pose = poses::pose(&Pose::new(point.x, point.y, heading));
         PoseStamped { header: header.clone(), pose }

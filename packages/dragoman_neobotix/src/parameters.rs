@@ -16,8 +16,6 @@
 //! | unit of LineExtractMaxCov | mm² |
 //! | `.ini` files: names only (section 4.4) | `[section]`, `key = value`, comments after `#`, `;` or `//`. A key is valid in any section |
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
 mod ini;
 mod table;
 

@@ -1,7 +1,5 @@
 //! Random values for tests.
 
-#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
-
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 

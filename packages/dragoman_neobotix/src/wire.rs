@@ -36,8 +36,6 @@
 //! | CMD_GET_DEBUG_DATA: INT 0 after a graphical object's three variables | belongs to each object |
 //! | value -1 at the end | of CMD_GET_STATUS and CMD_GET_DEBUG_DATA, which alone have it; anything else is an error |
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
 mod command;
 mod field;
 mod frame;

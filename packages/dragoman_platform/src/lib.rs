@@ -17,12 +17,18 @@
 //!
 //! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a monotonic clock.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 pub mod controller;
+#[allow(clippy::indexing_slicing, reason = "numbers: matrices, grids, chains of points")]
 pub mod localization;
+#[allow(clippy::indexing_slicing, reason = "numbers: matrices, grids, chains of points")]
 pub mod mapping;
+#[allow(clippy::indexing_slicing, reason = "numbers: matrices, grids, chains of points")]
 pub mod motion;
 #[cfg(feature = "node")]
 pub mod node;
+#[allow(clippy::indexing_slicing, reason = "numbers: matrices, grids, chains of points")]
 pub mod planning;
 pub mod replay;
 pub mod settings;

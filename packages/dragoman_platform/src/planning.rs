@@ -13,7 +13,7 @@
 pub mod field;
 mod search;
 
-use dragoman_geometry::{Point, Pose, Segment, direction, heading, position, wrap_angle};
+use dragoman_geometry::{Point, Pose, Segment, direction, position, wrap_angle};
 use dragoman_neobotix::map::Map;
 
 use crate::motion::curve::Curve;
@@ -264,8 +264,7 @@ impl<'a> Scene<'a> {
     pub fn beyond_obstacle(&self, chain: &[Point], ahead: f64) -> Option<Vec<Point>> {
         let step = self.settings.planning.resolution;
         let (mut at, mut blocked) = (0.0, false);
-        for (index, pair) in chain.windows(2).enumerate() {
-            let segment = Segment::new(pair[0], pair[1]);
+        for (index, segment) in Segment::chain(chain).enumerate() {
             let length = segment.length();
             let count = (length / step).ceil().max(1.0);
             for part in 0..=count as usize {
@@ -274,7 +273,7 @@ impl<'a> Scene<'a> {
                 if here <= ahead {
                     continue;
                 }
-                let looks = heading(pair[0], pair[1]);
+                let looks = segment.heading();
                 let free = self.stands(Pose::new(place.x, place.y, looks));
                 blocked |= !free;
                 if blocked && free && self.is_roomy(place) {

@@ -28,6 +28,8 @@
 //! assert_eq!(lamp.messages[0].fields[0].kind().to_string(), "u8");
 //! ```
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 /// The descriptions of our protocols.
 pub mod protocols {
     /// Apolo's.

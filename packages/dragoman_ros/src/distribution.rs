@@ -55,7 +55,8 @@ impl Distribution {
     }
 }
 
-#[cfg(all(test, not(feature = "r2r")))]
+#[cfg(not(feature = "r2r"))]
+#[cfg(test)]
 mod tests {
     use std::cell::Cell;
 

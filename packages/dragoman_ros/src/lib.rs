@@ -6,7 +6,7 @@
 //!
 //! | module | content |
 //! | --- | --- |
-//! | [`claims`] | ownership of namespaces |
+//! | `claims` | ownership of namespaces |
 //! | [`command_line`] | the part of a command line that belongs to ROS |
 //! | [`process`] | a program from its options to its exit code: log, signals, supervision |
 //! | [`supervision`] | the owner of all running parts of a process |
@@ -29,7 +29,7 @@
 //! | [`raw`] | serialized messages of any type |
 //! | `remapping` | remapping rules of the command line |
 //! | [`response`] | responses that say whether a request succeeded |
-//! | [`service_calls`] | a record of service calls |
+//! | `service_calls` | a record of service calls |
 //! | [`shared`] | publishers shared by several tasks, and whether anybody listens |
 //! | [`signals`] | SIGINT, SIGTERM and SIGHUP, and the end of standard output |
 //! | [`startup`] | a context for programs with their own options |
@@ -38,6 +38,8 @@
 //! | [`velocity`] | velocity commands with and without a header |
 //!
 //! Read `embedded/mod.rs` next.
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 #[cfg(not(feature = "r2r"))]
 mod embedded;
@@ -62,7 +64,7 @@ pub use response::Response;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[cfg(not(feature = "r2r-doc-only"))]
-pub mod claims;
+mod claims;
 pub mod command_line;
 pub mod diagnostics;
 mod distribution;
@@ -88,7 +90,7 @@ pub mod raw;
 mod remapping;
 #[cfg(not(feature = "r2r-doc-only"))]
 pub mod response;
-pub mod service_calls;
+mod service_calls;
 pub mod shared;
 pub mod signals;
 pub mod startup;

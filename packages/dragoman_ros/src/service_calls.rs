@@ -19,7 +19,7 @@ use crate::tasks::NodeTasks;
 use crate::{Clock, QosProfile};
 
 /// Topic of the calls.
-pub const TOPIC: &str = "/service_calls";
+pub(crate) const TOPIC: &str = "/service_calls";
 
 /// Calls that wait to be published; more are dropped, because an answer must never wait.
 const QUEUE_LENGTH: usize = 1000;
@@ -110,7 +110,7 @@ impl OpenCall {
 ///
 /// # Errors
 /// An error of the middleware.
-pub fn publish(tasks: &mut NodeTasks) -> crate::Result<()> {
+pub(crate) fn publish(tasks: &mut NodeTasks) -> crate::Result<()> {
     let qos = QosProfile::default().keep_last(QUEUE_LENGTH);
     let publisher: SharedPublisher<ServiceCall> = tasks.node().create_publisher(TOPIC, qos)?.into();
     let (sender, mut incoming) = mpsc::channel(QUEUE_LENGTH);

@@ -1,7 +1,7 @@
 //! How well Ranger Mark I follows the circles of its thesis when the drives control the joints, and when the host does.
 //! Prints a table in Markdown; times are virtual, so the figures are the same on every machine.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, dead_code, reason = "shared with the tests")]
+#![allow(dead_code, reason = "shared with the tests")]
 
 #[path = "../tests/host/circles.rs"]
 mod circles;

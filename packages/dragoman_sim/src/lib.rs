@@ -4,25 +4,27 @@
 //! | --- | --- |
 //! | [`whistle`] | an Elmo SimplIQ Whistle on a CAN bus, frame by frame |
 //! | [`cia402`] | a servo drive of the profile CiA 402 on a CAN bus |
-//! | [`drive_rack`] | several of them on one bus interface, on virtual time or in a thread |
+//! | `drive_rack` | several of them on one bus interface, on virtual time or in a thread |
 //! | [`device`] | common parts of all CANopen devices: network management, heartbeats, objects, process data; faults |
 //! | [`kobuki`] | a Kobuki, the base of a TurtleBot 2, on a serial line, byte by byte |
 //! | [`differential`] | a base with two driven wheels behind a line protocol |
 //! | [`widowx`] | a WidowX: an arm of Dynamixel servos on a serial line, byte by byte |
 //! | [`serial`] | common parts of all devices on a serial line; running one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
-//! | [`arm`] | the arm that hangs on several drives: mass matrix, gravity, friction |
-//! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
+//! | `arm` | the arm that hangs on several drives: mass matrix, gravity, friction |
+//! | `axis` | motor and shaft of a drive: its position loop, its current, its temperature |
 
-pub mod arm;
-pub mod axis;
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod arm;
+mod axis;
 #[cfg(test)]
 mod bench;
 pub mod chassis;
 pub mod cia402;
 pub mod device;
 pub mod differential;
-pub mod drive_rack;
+mod drive_rack;
 pub mod kobuki;
 pub mod serial;
 pub mod whistle;

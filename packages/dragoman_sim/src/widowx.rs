@@ -143,6 +143,7 @@ pub struct Widowx {
     events: VecDeque<Event>,
 }
 
+#[expect(clippy::indexing_slicing, reason = "`i` and `joint` count the joints")]
 impl Widowx {
     /// An arm with powered servos. Positions beyond the joints' limits are clamped, those that are not finite become 0.
     pub fn new(settings: WidowxSettings) -> Self {
@@ -215,22 +216,22 @@ impl Widowx {
 
     /// True joint positions, base first, rad; the gripper last, 0 open to 2.5 closed.
     pub fn positions(&self) -> [f64; COUNT] {
-        std::array::from_fn(|i| self.joints[i].position)
+        self.joints.each_ref().map(|joint| joint.position)
     }
 
     /// Joint velocities, rad/s.
     pub fn velocities(&self) -> [f64; COUNT] {
-        std::array::from_fn(|i| self.joints[i].velocity)
+        self.joints.each_ref().map(|joint| joint.velocity)
     }
 
     /// Motor torques, N m, positive towards positive positions.
     pub fn torques(&self) -> [f64; COUNT] {
-        std::array::from_fn(|i| self.joints[i].torque)
+        self.joints.each_ref().map(|joint| joint.torque)
     }
 
     /// Which motors have torque.
     pub fn torque_enabled(&self) -> [bool; COUNT] {
-        std::array::from_fn(|i| self.servos[i].has_torque())
+        self.servos.each_ref().map(Servo::has_torque)
     }
 
     /// Goals of the joints, rad; they move there only with torque.

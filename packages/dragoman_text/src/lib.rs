@@ -9,6 +9,8 @@
 //! In a sentence, [`excerpt`] and [`number`] keep a text or a number of others short: the reason behind it must not be
 //! cut off.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 mod encoding;
 mod suggestion;
 pub mod yaml;

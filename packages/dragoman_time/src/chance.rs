@@ -50,6 +50,7 @@ pub fn random_unit(name: &str) -> f64 {
 ///
 /// # Panics
 /// The system has no random numbers.
+#[expect(clippy::panic, reason = "documented: nothing can go on without them")]
 pub fn random_bytes<const N: usize>(name: &str) -> [u8; N] {
     let mut bytes = [0; N];
     let virtually = executor::with_lab(|_, lab| {

@@ -387,6 +387,7 @@ impl Executor {
         }
     }
 
+    #[expect(clippy::panic, reason = "a test that stands still has failed")]
     fn report_standstill(&self, reason: &str) -> ! {
         let tasks = self.tasks.lock();
         let places: Vec<String> =

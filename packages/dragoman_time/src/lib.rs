@@ -29,6 +29,8 @@
 //! | `watchdog` | ends the process if a task of a simulation does not yield |
 //! | `executor` | the executor of a simulation, and of threads with a task of their own |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 mod chance;
 mod clock;
 mod executor;

@@ -34,6 +34,7 @@ impl Program {
     ///
     /// # Panics
     /// Outside a simulation: see [`Simulation::enter`](crate::Simulation::enter).
+    #[expect(clippy::panic, reason = "documented")]
     pub fn enter<R>(&self, act: impl FnOnce() -> R) -> R {
         let Some(executor) = current() else { panic!("a program exists in a simulation only") };
         let _entered = executor.enter_program(Some(self.clone()));

@@ -18,6 +18,7 @@
 //! | [`teleop`] | `dragoman teleop`: a base driven from the keyboard |
 //! | `worker` | tasks with a thread of their own that end when their owner drops them |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 // The reader of the output may go away: see `dragoman_ros::output`.
 #![deny(clippy::print_stdout)]
 

@@ -251,7 +251,7 @@ impl Session {
         let mut node = Node::create(context, "dragoman_play", "")?;
         let mut publishers = BTreeMap::new();
         for place in places {
-            let channel = &contents.channels[place];
+            let Some(channel) = contents.channels.get(place) else { continue };
             let topic = below(&options.prefix, &channel.topic);
             match raw::create_publisher(&mut node, &topic, &channel.type_name, channel.qos()) {
                 Ok(publisher) => {

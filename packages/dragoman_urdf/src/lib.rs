@@ -14,6 +14,8 @@
 //! | `structure` | that the links are a tree |
 //! | `edit` | changes of a text |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 mod edit;
 mod encoding;
 mod reader;

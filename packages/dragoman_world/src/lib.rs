@@ -17,6 +17,8 @@
 //! SI units and radians. Rotations are `Rz(yaw) Ry(pitch) Rx(roll)`. Names are compared without regard to case and
 //! blanks. If the world is `None` or empty, the first one with the object is used. A refused request changes nothing.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 pub mod console;
 mod error;
 mod files;

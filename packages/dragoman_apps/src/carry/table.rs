@@ -135,7 +135,7 @@ impl Table {
         let seen = [pose.x + ahead * cos - left * sin, pose.y + ahead * sin + left * cos];
         let Some(Self { legs, count }) = known else { return Some(Self { legs: seen, count: 1 }) };
         let share = NEWEST.max(1.0 / f64::from(count + 1));
-        let legs = [0, 1].map(|axis| legs[axis] + share * (seen[axis] - legs[axis]));
+        let legs = [legs[0] + share * (seen[0] - legs[0]), legs[1] + share * (seen[1] - legs[1])];
         Some(Self { legs, count: count.saturating_add(1) })
     }
 }

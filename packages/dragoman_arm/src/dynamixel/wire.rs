@@ -17,8 +17,6 @@
 //! | `status` | [`Status`] with its [`ErrorFlags`]: packets from a servo |
 //! | [`table`] | the control table: [`Register`](table::Register), blocks of it, [`Model`] and its units |
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
 mod instruction;
 pub mod packet;
 mod status;
@@ -31,5 +29,4 @@ pub use status::{ErrorFlags, Status};
 pub use table::Model;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may panic")]
 mod tests;

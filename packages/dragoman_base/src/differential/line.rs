@@ -10,8 +10,6 @@
 //!
 //! The wheels stop by themselves if no speeds come for 2 s.
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -166,7 +164,6 @@ impl Lines {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use proptest::prelude::*;
 

@@ -20,8 +20,6 @@
 //! | `gains` | feedback 21, commands 13 and 14: gains of the wheels' controller |
 //! | `base_control`, `sound`, `request`, `output` | commands 1, 3 and 4, 9, 12 |
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
 mod base_control;
 mod cliff;
 mod command;
@@ -121,5 +119,4 @@ macro_rules! display_flags {
 use display_flags;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests;

@@ -16,8 +16,6 @@
 //! - [`Request`]: messages of a client; [`Reply`]: messages of a controller;
 //! - [`Notice`]: the error and warning texts (`ER..`, `WN..`).
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
 mod command;
 mod datagram;
 mod notice;

@@ -24,8 +24,6 @@
 //! - A request that cannot be decoded, or has no device that is open, is refused by an answer, where the original leaves
 //!   the client waiting.
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
 mod config;
 pub mod config_file;
 pub mod motion;

@@ -22,8 +22,6 @@
 //!
 //! Lengths are in metres, angles in radians, times in seconds.
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
 mod map_data;
 mod message;
 mod table;

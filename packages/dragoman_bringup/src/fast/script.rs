@@ -194,7 +194,6 @@ impl TryFrom<String> for Bytes {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use serde_json::json;
 

@@ -1,13 +1,6 @@
 //! The lab's TurtleBot 2 with WidowX, used over Cyclone DDS by the names of the TurtleBot thesis, table A.2: real, because
 //! it is another implementation of DDS. `virtual_time/turtlebot.rs` tests rates and times; camera images: `camera.rs`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "tests may"
-)]
 #![cfg(target_os = "linux")]
 
 use std::time::Duration;

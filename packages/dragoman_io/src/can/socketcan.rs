@@ -365,7 +365,8 @@ fn from_kernel(bytes: [u8; KERNEL_FRAME]) -> Option<Message> {
     frame.map(Message::Frame)
 }
 
-#[cfg(all(test, target_endian = "little"))]
+#[cfg(target_endian = "little")]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -70,7 +70,8 @@ fn sockets(transport: Transport, port: u16) -> Vec<u64> {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use std::net::{TcpListener, TcpStream, UdpSocket};
 

@@ -131,7 +131,8 @@ impl AsyncWrite for SerialPort {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::io::{Read, Write};

@@ -1,7 +1,5 @@
 //! Documents with arbitrary content; arbitrary text.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
-
 use std::fmt::Debug;
 
 use proptest::prelude::*;

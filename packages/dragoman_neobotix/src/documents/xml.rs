@@ -418,7 +418,6 @@ fn close(mut element: Element, open: &mut [Element], root: &mut Option<Element>)
 }
 
 #[cfg(test)]
-#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use super::*;
 

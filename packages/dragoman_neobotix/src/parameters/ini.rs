@@ -174,7 +174,6 @@ fn value_end(text: &str) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::expect_used, reason = "a test may panic")]
 mod tests {
     use proptest::prelude::*;
 

@@ -148,7 +148,6 @@ pub fn declaration(key: &str) -> Option<&'static Declaration> {
 }
 
 #[cfg(test)]
-#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use std::collections::BTreeSet;
 

@@ -228,12 +228,12 @@ impl Interpreter {
         steps: &mut Option<usize>,
         actions: &mut Vec<Action>,
     ) {
-        let running = &mut self.tasks[index];
+        let Some(running) = self.tasks.get_mut(index) else { return };
         running.is_loading &= conditions.is_loading;
         // A user event ends one wait of a task; otherwise a loop that waits for it would run many times.
         let mut used_events: Vec<String> = Vec::new();
         for _ in 0..MAX_STEPS {
-            let running = &mut self.tasks[index];
+            let Some(running) = self.tasks.get_mut(index) else { return };
             // The next instructions may need the documents.
             if running.is_loading {
                 return;
@@ -292,7 +292,9 @@ impl Interpreter {
                         std::mem::replace(&mut self.motion, (movement != Movement::Stop).then_some(motion));
                     self.replaced.extend(last.filter(|last| last.is_new));
                     actions.push(Action::Move { number, movement });
-                    self.tasks[index].next = Some(at + 1);
+                    if let Some(running) = self.tasks.get_mut(index) {
+                        running.next = Some(at + 1);
+                    }
                     continue;
                 }
                 Instruction::Wait { events, timeout, timeout_label } => {

@@ -26,7 +26,6 @@ pub(super) fn describe(number: u8) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -168,7 +168,6 @@ pub(super) fn encode<T: Field>(
 }
 
 #[cfg(test)]
-#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use super::super::{Command, MoveWheelVelocity};
     use super::*;

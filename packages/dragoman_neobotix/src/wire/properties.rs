@@ -1,7 +1,5 @@
 //! Every command and reply with random values; arbitrary bytes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
-
 use std::fmt::Debug;
 
 use proptest::prelude::*;

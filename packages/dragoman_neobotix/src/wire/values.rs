@@ -62,7 +62,6 @@ impl Field for QueueEntry {
 }
 
 #[cfg(test)]
-#[allow(clippy::expect_used, reason = "a test may panic")]
 mod tests {
     use crate::parameters::Parameters;
 

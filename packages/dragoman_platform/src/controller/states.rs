@@ -24,7 +24,8 @@ impl Platform {
                 if !applied {
                     self.emergency.check()?;
                 }
-                self.switches.brakes[usize::from(motor == Motor::Left)] = applied;
+                let [right, left] = &mut self.switches.brakes;
+                *if motor == Motor::Left { left } else { right } = applied;
                 // Nobody expects it to drive off because a brake is released.
                 if applied && self.operation == Operation::Moving {
                     self.interrupt();

@@ -215,7 +215,8 @@ impl Platform {
         /// Minimum angle between the lines, rad.
         const BENT: f64 = 0.5;
         self.position.scanned.windows(2).filter_map(|pair| {
-            let [a, b] = [pair[0].segment, pair[1].segment];
+            let [a, b] = pair else { return None };
+            let (a, b) = (a.segment, b.segment);
             let (along, across) = (a.b - a.a, b.b - b.a);
             let bend = along.perp(&across);
             if bend.abs() < BENT.sin() * along.norm() * across.norm() {

@@ -23,7 +23,11 @@ impl Default for Switches {
 impl Switches {
     pub(super) fn set_output(&mut self, board: Board, channel: u8, high: bool) -> Result<(), Refusal> {
         let bit = 1_u16.checked_shl(channel.into()).ok_or(Refusal::UnknownChannel(channel))?;
-        let outputs = &mut self.digital_outputs[board as usize];
+        let [io, relay] = &mut self.digital_outputs;
+        let outputs = match board {
+            Board::Io => io,
+            Board::Relay => relay,
+        };
         *outputs = if high { *outputs | bit } else { *outputs & !bit };
         Ok(())
     }

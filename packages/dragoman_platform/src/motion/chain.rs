@@ -8,8 +8,7 @@ pub(super) fn progress(chain: &[Point], place: Point, before: f64) -> f64 {
     const AHEAD: f64 = 3.0;
     let mut at = 0.0;
     let mut nearest = (f64::INFINITY, before);
-    for pair in chain.windows(2) {
-        let segment = Segment::new(pair[0], pair[1]);
+    for segment in Segment::chain(chain) {
         let length = segment.length();
         if at + length >= before && at <= before + AHEAD {
             let here = (at + segment.nearest_part(place) * length).clamp(before, before + AHEAD);
@@ -27,8 +26,7 @@ pub(super) fn progress(chain: &[Point], place: Point, before: f64) -> f64 {
 /// The rest of a chain of points.
 pub(super) fn after(chain: &[Point], along: f64) -> Vec<Point> {
     let mut at = 0.0;
-    for (index, pair) in chain.windows(2).enumerate() {
-        let segment = Segment::new(pair[0], pair[1]);
+    for (index, segment) in Segment::chain(chain).enumerate() {
         let length = segment.length();
         if at + length > along {
             let place = segment.at(((along - at) / length).max(0.0));

@@ -194,7 +194,7 @@ fn journey(state: &State) -> Journey {
     }
     Journey {
         pose: status.pose,
-        remaining: points.windows(2).map(|pair| (pair[1] - pair[0]).norm()).sum(),
+        remaining: Segment::chain(&points).map(|segment| segment.length()).sum(),
         speed: status.velocity.linear,
         cruise: state.platform.settings().interpolation.linear_velocity,
         replans: state.platform.motion().replans,
@@ -270,6 +270,7 @@ fn planar(pose: &PoseMessage) -> Result<Pose, Refused> {
 }
 
 /// Removes points on the straight line between others (Douglas and Peucker).
+#[expect(clippy::indexing_slicing, reason = "indices of the points")]
 fn sparse(poses: &[Pose]) -> Vec<Pose> {
     let points: Vec<Point> = poses.iter().copied().map(position).collect();
     let mut kept = vec![false; points.len()];

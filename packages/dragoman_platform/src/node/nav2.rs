@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dragoman_geometry::{Point, Pose, Segment, heading, position};
+use dragoman_geometry::{Point, Pose, Segment, position};
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
 use dragoman_ros::tasks::NodeTasks;
@@ -162,13 +162,13 @@ fn stamped(state: &State, pose: Pose) -> PoseStamped {
 fn rest(target: Target, pose: Pose) -> Target {
     let Target::Path(poses) = target else { return target };
     let points: Vec<Point> = poses.iter().copied().map(position).collect();
-    let away = |index: usize| Segment::new(points[index], points[index + 1]).distance(position(pose));
-    let nearest = (0..points.len().saturating_sub(1)).min_by(|&a, &b| away(a).total_cmp(&away(b)));
-    let Some(nearest) = nearest.filter(|&index| away(index) <= NEAR) else {
+    let here = position(pose);
+    let segments = Segment::chain(&points).enumerate();
+    let nearest = segments.min_by(|(_, a), (_, b)| a.distance(here).total_cmp(&b.distance(here)));
+    let Some((nearest, segment)) = nearest.filter(|(_, segment)| segment.distance(here) <= NEAR) else {
         return Target::Path(poses);
     };
-    let segment = Segment::new(points[nearest], points[nearest + 1]);
-    let place = segment.at(segment.nearest_part(position(pose)));
+    let place = segment.at(segment.nearest_part(here));
     let begin = Pose::new(place.x, place.y, segment.heading());
     Target::Path(std::iter::once(begin).chain(poses.into_iter().skip(nearest + 1)).collect())
 }
@@ -176,9 +176,9 @@ fn rest(target: Target, pose: Pose) -> Target {
 /// A path with dense poses, each facing the next; the last one is unchanged.
 fn dense(poses: &[Pose]) -> Vec<Pose> {
     let mut dense: Vec<Pose> = Vec::new();
-    for pair in poses.windows(2) {
-        let segment = Segment::new(position(pair[0]), position(pair[1]));
-        let looks = heading(segment.a, segment.b);
+    let points: Vec<Point> = poses.iter().copied().map(position).collect();
+    for segment in Segment::chain(&points) {
+        let looks = segment.heading();
         let count = (segment.length() / SPACING).ceil().max(1.0);
         dense.extend((0..count as usize).map(|part| {
             let place = segment.at(part as f64 / count);

@@ -243,14 +243,18 @@ impl State {
             INFRARED => {
                 let sensor = self.senses.sensor(&request.id)?;
                 let mut seen = self.senses.infrared.get().copied().unwrap_or_default();
-                seen[sensor] = true;
+                if let Some(seen) = seen.get_mut(sensor) {
+                    *seen = true;
+                }
                 self.senses.infrared.set(seen);
                 return self.enabled("PIRSensorsEnabled");
             }
             RADAR => {
                 let sensor = self.senses.sensor(&request.id)?;
                 let mut speeds = self.senses.radar.get().copied().unwrap_or_default();
-                speeds[sensor] = 1.0;
+                if let Some(speed) = speeds.get_mut(sensor) {
+                    *speed = 1.0;
+                }
                 self.senses.radar.set(speeds);
                 return self.enabled("RadarSensorsEnabled");
             }

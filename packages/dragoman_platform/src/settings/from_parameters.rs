@@ -45,7 +45,6 @@ impl Settings {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use dragoman_geometry::{Pose, Twist};
     use dragoman_neobotix::parameters::{Declaration, declaration, declarations};

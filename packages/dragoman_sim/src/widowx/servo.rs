@@ -238,19 +238,15 @@ impl Servo {
     }
 
     fn get(&self, register: Register) -> u16 {
-        let at = usize::from(register.address);
+        let byte = |at: u8| self.table.get(usize::from(at)).copied().unwrap_or_default();
         match register.size {
-            1 => u16::from(self.table[at]),
-            _ => u16::from_le_bytes([self.table[at], self.table[at + 1]]),
+            1 => byte(register.address).into(),
+            _ => u16::from_le_bytes([byte(register.address), byte(register.address + 1)]),
         }
     }
 
     fn put(&mut self, register: Register, value: u16) {
-        let at = usize::from(register.address);
-        let [low, high] = value.to_le_bytes();
-        self.table[at] = low;
-        if register.size == 2 {
-            self.table[at + 1] = high;
-        }
+        let bytes = self.table.iter_mut().skip(register.address.into()).take(register.size.into());
+        bytes.zip(value.to_le_bytes()).for_each(|(byte, value)| *byte = value);
     }
 }

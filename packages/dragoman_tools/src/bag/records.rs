@@ -84,8 +84,8 @@ impl Records {
 /// Reads until the buffer is full, or the input ends.
 fn fill(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, McapError> {
     let mut length = 0;
-    while length < buffer.len() {
-        match input.read(&mut buffer[length..]) {
+    while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
+        match input.read(rest) {
             Ok(0) => break,
             Ok(read) => length += read,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

@@ -95,7 +95,7 @@ impl<W: Write> Writer<W> {
             Channel { id, schema_id, topic: topic.into(), message_encoding: "cdr".into(), metadata };
         let begin = self.channels.len();
         record(&mut self.channels, op::CHANNEL, &channel, &[])?;
-        self.chunk.records.extend_from_slice(&self.channels[begin..]);
+        self.chunk.records.extend(self.channels.iter().skip(begin));
         self.statistics.channel_count += 1;
         Ok(id)
     }
@@ -113,7 +113,7 @@ impl<W: Write> Writer<W> {
         let header = SchemaHeader { id, name: name.into(), encoding: encoding.into() };
         let begin = self.schemas.len();
         record(&mut self.schemas, op::SCHEMA, &header, &tail)?;
-        self.chunk.records.extend_from_slice(&self.schemas[begin..]);
+        self.chunk.records.extend(self.schemas.iter().skip(begin));
         self.statistics.schema_count = id;
         self.known_schemas.insert(key, id);
         Ok(id)
@@ -182,7 +182,7 @@ impl<W: Write> Writer<W> {
         let before = summary.len();
         record(&mut summary, op::FOOTER, &footer, &[])?;
         // Over all up to itself.
-        footer.summary_crc = crc32fast::hash(&summary[..summary.len() - 4]);
+        footer.summary_crc = summary.split_last_chunk::<4>().map_or(0, |(before, _)| crc32fast::hash(before));
         summary.truncate(before);
         record(&mut summary, op::FOOTER, &footer, &[])?;
         summary.extend_from_slice(mcap::MAGIC);
@@ -297,6 +297,6 @@ fn record(
     body.write_le(&mut end)?;
     out.extend_from_slice(tail);
     let length = (out.len() - begin - 8) as u64;
-    out[begin..begin + 8].copy_from_slice(&length.to_le_bytes());
+    out.iter_mut().skip(begin).zip(length.to_le_bytes()).for_each(|(byte, value)| *byte = value);
     Ok(())
 }

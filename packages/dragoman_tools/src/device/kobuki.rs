@@ -162,6 +162,7 @@ impl Machine for Kobuki {
         })
     }
 
+    #[expect(clippy::indexing_slicing, reason = "`parse` has checked the numbers")]
     fn execute(&mut self, command: Command) -> Option<String> {
         let inputs = &mut self.inputs;
         match command {

@@ -87,6 +87,7 @@ impl Machine for Widowx {
         })
     }
 
+    #[expect(clippy::indexing_slicing, reason = "`parse` has checked the joint")]
     fn execute(&mut self, command: Command) -> Option<String> {
         match command {
             Command::Load(joint, torque) => self.inputs.load[joint] = torque,

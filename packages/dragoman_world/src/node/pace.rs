@@ -108,9 +108,10 @@ impl Pace {
             return Err(WorldError::OutOfRange { field: "duration", value: time, least, most });
         }
         let mut rest = Duration::from_secs_f64(time);
-        while let Some(at) = self.next_to_expire().filter(|&at| self.commands[at].expires <= self.now + rest)
+        while let Some((at, expires)) =
+            self.next_to_expire().filter(|&(_, expires)| expires <= self.now + rest)
         {
-            let passes = self.commands[at].expires.saturating_sub(self.now);
+            let passes = expires.saturating_sub(self.now);
             self.skip(passes);
             rest -= passes;
             self.stop(at);
@@ -129,8 +130,8 @@ impl Pace {
     /// Advances the worlds to a time; robots stop when their commands expire.
     pub(super) fn advance_to(&mut self, now: Duration) {
         let Speed::Factor(factor) = self.speed else { return };
-        while let Some(at) = self.next_to_expire().filter(|&at| self.commands[at].expires <= now) {
-            self.pass(self.commands[at].expires, factor);
+        while let Some((at, expires)) = self.next_to_expire().filter(|&(_, expires)| expires <= now) {
+            self.pass(expires, factor);
             self.stop(at);
         }
         self.pass(now, factor);
@@ -143,8 +144,10 @@ impl Pace {
         let _ = self.worlds.set_twist(Some(&world), &robot, Twist::ZERO);
     }
 
-    fn next_to_expire(&self) -> Option<usize> {
-        (0..self.commands.len()).min_by_key(|&at| self.commands[at].expires)
+    /// The command that expires next, and when.
+    fn next_to_expire(&self) -> Option<(usize, Duration)> {
+        let times = self.commands.iter().map(|command| command.expires);
+        times.enumerate().min_by_key(|&(_, expires)| expires)
     }
 
     fn pass(&mut self, now: Duration, factor: f64) {

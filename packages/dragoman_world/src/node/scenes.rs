@@ -184,8 +184,9 @@ fn mesh(triangles: &[[[f64; 3]; 3]]) -> Mesh {
             }
         }
         let corner = |bits: usize| {
-            let side = |axis: usize| if bits >> axis & 1 == 0 { least[axis] } else { most[axis] };
-            Point { x: side(0), y: side(1), z: side(2) }
+            let side = |bit: usize, least: f64, most: f64| if bits & bit == 0 { least } else { most };
+            let ([x, y, z], most) = (least, most);
+            Point { x: side(1, x, most[0]), y: side(2, y, most[1]), z: side(4, z, most[2]) }
         };
         return Mesh { vertices: (0..8).map(corner).collect(), ..Default::default() };
     }

@@ -77,6 +77,7 @@ pub(super) struct Speeds {
     speeds: [f64; 2],
 }
 
+#[expect(clippy::indexing_slicing, reason = "`wheel` is 0 or 1")]
 impl Speeds {
     /// For readings with this period.
     pub(super) fn new(period: Duration) -> Self {

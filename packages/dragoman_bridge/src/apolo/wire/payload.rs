@@ -75,7 +75,6 @@ fn string(name: &str) -> Result<Vec<u8>, EncodeError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use dragoman_protocol::bytes::Reader;
     use dragoman_protocol::model::Order;

@@ -122,7 +122,6 @@ impl fmt::Display for Reply {
 }
 
 #[cfg(test)]
-#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use super::*;
 

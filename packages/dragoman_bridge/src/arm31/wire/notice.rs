@@ -110,7 +110,6 @@ impl fmt::Display for Notice {
 }
 
 #[cfg(test)]
-#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -79,7 +79,6 @@ pub(super) fn describe(status: &Status) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::neobotix::wire::{Frame, MoveWheelVelocity, SetMode};

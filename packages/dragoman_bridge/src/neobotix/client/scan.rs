@@ -51,7 +51,6 @@ impl LaserGeometry {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
     use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 

@@ -137,8 +137,8 @@ impl Gyro {
         let period = PERIOD.as_secs_f64();
         let moved = self.last.replace(here).map_or(Pose::ORIGIN, |before| relative(before, here));
         let velocity = [moved.x / period, moved.y / period];
-        let [ahead, left] = [0, 1].map(|axis| (velocity[axis] - self.velocity[axis]) / period);
-        self.velocity = velocity;
+        let before = std::mem::replace(&mut self.velocity, velocity);
+        let [ahead, left] = [(velocity[0] - before[0]) / period, (velocity[1] - before[1]) / period];
         let mut message = Imu { orientation: poses::turn(here.heading), ..Default::default() };
         message.angular_velocity.z = wrap_angle(moved.heading) / period;
         let acceleration = &mut message.linear_acceleration;

@@ -80,8 +80,10 @@ impl Lens {
     }
 
     fn corner(&self, place: Point3<f64>) -> Corner {
-        let along = |off: f64, axis: usize| self.focal[axis] * off / place.z + self.middle[axis];
-        Corner { place, pixel: [along(place.x, 0), along(place.y, 1)] }
+        let along = |off: f64, focal: f64, middle: f64| focal * off / place.z + middle;
+        let x = along(place.x, self.focal[0], self.middle[0]);
+        let y = along(place.y, self.focal[1], self.middle[1]);
+        Corner { place, pixel: [x, y] }
     }
 
     fn triangle(&self, corners: [Corner; 3], is_closed: bool, canvas: &mut impl Canvas) {
@@ -114,8 +116,8 @@ impl Lens {
                     count += 1;
                 }
             };
-            for (from, to) in [(0, 1), (1, 2), (2, 0)] {
-                let (from, to) = (&corners[from], &corners[to]);
+            let [first, second, third] = &corners;
+            for (from, to) in [(first, second), (second, third), (third, first)] {
                 if from.place.z >= NEAR {
                     add(from.pixel);
                 }
