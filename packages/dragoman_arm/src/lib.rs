@@ -9,6 +9,17 @@
 //! | [`driver`] | the drives of an arm as a group: set-up, cyclic set-points, stop, faults |
 //! | `drives` | errors of commands to joints |
 //! | [`node`] | the node: topics, services and the action of an arm |
+//!
+//! A driver takes bytes or frames and a time, and returns what to send:
+//!
+//! ```
+//! use std::time::Duration;
+//! use dragoman_arm::dynamixel::driver::{Config, Driver};
+//!
+//! let mut driver = Driver::new(Config::widowx()).unwrap();
+//! driver.handle_connected(Duration::ZERO);
+//! assert_eq!(driver.poll_transmit(), [0xff, 0xff, 0x02, 0x04, 0x02, 0x00, 0x13, 0xe4]); // ping servo 2
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

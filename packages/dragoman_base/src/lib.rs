@@ -11,6 +11,18 @@
 //! | `geometry` | outer dimensions |
 //! | [`base`] | common interface of the drivers |
 //! | [`node`] | the ROS node |
+//!
+//! ```
+//! use std::time::Duration;
+//! use dragoman_base::odometry::{Measurement, Odometry, WheelGeometry};
+//!
+//! let mut odometry = Odometry::new(WheelGeometry::KOBUKI);
+//! for ticks in [[0, 0], [300, 300]] {
+//!     let interval = Duration::from_millis(100);
+//!     odometry.update(Measurement { ticks, interval, speeds: None, gyro: None });
+//! }
+//! assert!((odometry.pose().x - 300.0 / WheelGeometry::KOBUKI.ticks_per_metre).abs() < 1e-9);
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

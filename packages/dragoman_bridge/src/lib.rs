@@ -18,6 +18,16 @@
 //!
 //! Read every protocol from the wire inwards: `wire` (layout, no state), then `server` and `client` (state, but no
 //! socket, clock, thread or ROS type). Only the outermost files know sockets and ROS.
+//!
+//! ```
+//! use std::time::Duration;
+//! use dragoman_bridge::player::server::{Server, ServerConfig};
+//!
+//! let mut server = Server::new(ServerConfig::default(), Vec::new());
+//! let client = server.handle_connected(6665);
+//! let banner = server.poll_transmit(Duration::ZERO, client).unwrap();
+//! assert!(banner.starts_with(b"Player v.3.1.1-dev"));
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

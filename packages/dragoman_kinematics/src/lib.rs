@@ -17,6 +17,24 @@
 //!
 //! SI units and radians throughout; poses are those of the tool frame in the base frame. Outside of `node` there is no
 //! I/O, no ROS type and no clock. Poses are types of [`nalgebra`], which is re-exported.
+//!
+//! ```
+//! use dragoman_kinematics::{IkOptions, Model, Robot};
+//!
+//! let table = "
+//! name: two links
+//! joints:
+//!   - { name: shoulder, type: revolute, a: 0, alpha: 0, d: 0, theta: 0, lower: -3, upper: 3 }
+//!   - { name: elbow, type: revolute, a: 0.4, alpha: 0, d: 0, theta: 0, lower: -3, upper: 3 }
+//! tool: { a: 0.3, alpha: 0, d: 0, theta: 0 }
+//! ";
+//! let robot = Robot::new(&Model::from_dh_yaml(table)?)?;
+//! let target = robot.forward(&[0.3, 0.8]);
+//! let mut joints = [0.0; 2];
+//! robot.inverse(&target, &[0.0, 1.0], &IkOptions::default(), &mut joints)?;
+//! assert!((joints[1] - 0.8).abs() < 1e-5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // Indices are of joints, links and the elements of vectors and matrices.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -13,6 +13,16 @@
 //! | [`file_name`] | file names that a client may use |
 //! | `grid` (feature `ros`) | maps as occupancy grids |
 //! | `messages` (feature `ros`) | maps, paths and poses as ROS messages |
+//!
+//! ```
+//! use dragoman_neobotix::wire::{Command, Decoder, Framing, Message};
+//!
+//! let mut decoder = Decoder::<Command>::default();
+//! decoder.push(&Command::InitPltf.encode(Framing::Header)?);
+//! let received = decoder.next()?.unwrap();
+//! assert_eq!(received.message, Ok(Command::InitPltf));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

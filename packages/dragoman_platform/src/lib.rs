@@ -16,6 +16,17 @@
 //! | `node` | the node: services and topics of a platform, for any base in ROS |
 //!
 //! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a monotonic clock.
+//!
+//! ```
+//! use std::time::Duration;
+//! use dragoman_geometry::{Pose, Twist};
+//! use dragoman_platform::controller::{Input, Platform};
+//! use dragoman_platform::settings::Settings;
+//!
+//! let mut platform = Platform::new(Settings::default()).unwrap();
+//! let output = platform.cycle(&Input::at(Duration::from_millis(20), Pose::ORIGIN));
+//! assert_eq!(output.twist, Twist::ZERO); // It is not initialized.
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

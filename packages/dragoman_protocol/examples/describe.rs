@@ -4,11 +4,12 @@
 
 use std::error::Error;
 
-use dragoman_protocol::{Message, Protocol};
+use dragoman_protocol::{Message, Protocol, protocols};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("which description?")?;
-    let protocol = Protocol::read(&std::fs::read_to_string(&path)?)?;
+    let file = std::env::args().find(|argument| argument.ends_with(".yaml"));
+    let text = file.map_or_else(|| Ok(protocols::ARM31.to_owned()), std::fs::read_to_string)?;
+    let protocol = Protocol::read(&text)?;
     println!("{} ({:?})", protocol.title, protocol.link);
     protocol.messages.iter().for_each(|message| show("", message));
     for interface in &protocol.interfaces {

@@ -38,6 +38,20 @@
 //! | [`velocity`] | velocity commands with and without a header |
 //!
 //! Read `embedded/mod.rs` next.
+//!
+//! ```
+//! use dragoman_ros::{parameters::ParameterSet, std_msgs};
+//!
+//! dragoman_ros::parameters! {
+//!     /// The parameters of a lamp.
+//!     pub struct LampParameters {
+//!         /// Rate of the state, Hz.
+//!         rate: f64 = 10.0, in 0.1..=100.0;
+//!     }
+//! }
+//! assert_eq!(LampParameters::default().declarations()[0].description, "Rate of the state, Hz.");
+//! assert!(!std_msgs::msg::Bool::default().data);
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

@@ -13,6 +13,16 @@
 //! | [`chassis`] | two wheels and the chassis between them |
 //! | `arm` | the arm that hangs on several drives: mass matrix, gravity, friction |
 //! | `axis` | motor and shaft of a drive: its position loop, its current, its temperature |
+//!
+//! ```
+//! use std::time::Duration;
+//! use dragoman_sim::serial::SerialDevice;
+//! use dragoman_sim::{Kobuki, KobukiSettings};
+//!
+//! let mut kobuki = Kobuki::new(KobukiSettings::default());
+//! kobuki.handle_timeout(Duration::from_millis(20));
+//! assert!(kobuki.poll_transmit().unwrap().starts_with(&[0xaa, 0x55])); // its feedback
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

@@ -8,6 +8,11 @@
 //!
 //! In a sentence, [`excerpt`] and [`number`] keep a text or a number of others short: the reason behind it must not be
 //! cut off.
+//!
+//! ```
+//! assert_eq!(dragoman_text::line("hello\n\u{1b}[2J"), r"hello\n\u{1b}[2J");
+//! assert_eq!(dragoman_text::nearest("Piooneer", ["pioneer", "puma"]), Some("pioneer"));
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

@@ -13,6 +13,13 @@
 //! | `values` | numbers and names in attributes |
 //! | `structure` | that the links are a tree |
 //! | `edit` | changes of a text |
+//!
+//! ```
+//! let text = "<robot name='lamp'><link name='foot'><visual/></link></robot>";
+//! let lamp = dragoman_urdf::Description::parse(text).unwrap();
+//! assert_eq!(lamp.root, "foot");
+//! assert_eq!(lamp.notes[0].to_string(), "line 1: link foot: <geometry> is missing; the <visual> is left out");
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

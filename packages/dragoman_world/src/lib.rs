@@ -16,6 +16,13 @@
 //!
 //! SI units and radians. Rotations are `Rz(yaw) Ry(pitch) Rx(roll)`. Names are compared without regard to case and
 //! blanks. If the world is `None` or empty, the first one with the object is used. A refused request changes nothing.
+//!
+//! ```
+//! use dragoman_world::Worlds;
+//!
+//! let mut lab = Worlds::load_default().unwrap();
+//! assert_eq!(lab.laser_data(None, "LMS100").unwrap().len(), 541);
+//! ```
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

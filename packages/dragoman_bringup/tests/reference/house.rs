@@ -308,3 +308,21 @@ fn every_select_of_a_node_has_an_order() {
     }
     assert!(wrong.is_empty(), "without `biased;` the first branch depends on chance:\n{}", wrong.join("\n"));
 }
+
+#[test]
+fn every_example_is_run_by_the_tests_and_named_in_the_readme() {
+    let mut count = 0;
+    for (name, folder) in packages() {
+        let Ok(examples) = std::fs::read_dir(folder.join("examples")) else { continue };
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+        for example in examples.map(|entry| entry.unwrap().path()) {
+            let example = example.file_stem().unwrap().to_str().unwrap();
+            let target = format!("name = \"{example}\"\ntest = true\nharness = false\n");
+            assert!(manifest.contains(&target), "{name}: Cargo.toml does not run the example {example}");
+            assert!(readme.contains(example), "{name}: README.md does not name the example {example}");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
+}
