@@ -15,7 +15,7 @@ use dragoman_console::schema::{Builtin, Types};
 use libfuzzer_sys::fuzz_target;
 
 /// Frames of a step that are looked at.
-const MOST_FRAMES: usize = 10_000;
+const MAX_FRAMES: usize = 10_000;
 
 fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
     let (head, tail) = input.split_at(len.min(input.len()));
@@ -68,7 +68,7 @@ fuzz_target!(|input: &[u8]| {
             }
         }
         session.status(Level::Info, None, "step");
-        for _ in 0..MOST_FRAMES {
+        for _ in 0..MAX_FRAMES {
             match session.poll_frame().map(|outgoing| outgoing.frame) {
                 None => break,
                 Some(Frame::Text(text)) => {

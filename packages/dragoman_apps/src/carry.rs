@@ -56,7 +56,7 @@ const LEGS_AHEAD: f64 = 0.29;
 /// Distance from the stop below which the legs are out of view, m.
 const LAST_LOOK: f64 = 0.2;
 /// Minimum number of detections of a table.
-const LEAST_LOOKS: u32 = 5;
+const MIN_LOOKS: u32 = 5;
 /// Tolerance of the turn towards the cube at a table, rad.
 const AIM_TOLERANCE: f64 = 0.2 * PI / 180.0;
 /// Turn rate of this turn, rad/s.
@@ -426,7 +426,7 @@ impl Carry {
                 let expected = [x + direction * LEGS_AHEAD, 0.0];
                 self.sight = Table::look(self.sight, depth.value, CameraMount::KINECT, pose, expected);
                 let was_known = self.table.is_some();
-                self.table = self.sight.filter(|table| table.count >= LEAST_LOOKS);
+                self.table = self.sight.filter(|table| table.count >= MIN_LOOKS);
                 if let Some(Table { legs: [x, y], .. }) = self.table.filter(|_| !was_known) {
                     actions.push(Action::Say(format!("the legs of the table are at x {x:.3} m, y {y:.3} m")));
                 }

@@ -31,7 +31,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Time limit of a service call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The program is called at least this often, even without messages.
-const LONGEST_WAIT: Duration = Duration::from_millis(100);
+const MAX_WAIT: Duration = Duration::from_millis(100);
 /// Number of stop commands at the end, and the time between them.
 const STOPS: u32 = 3;
 const STOP_PERIOD: Duration = Duration::from_millis(50);
@@ -174,12 +174,12 @@ async fn drive(
         if shared.now() > START_TIMEOUT {
             return Err(AppError::NoRobot { topics: missing.join(", ") });
         }
-        dragoman_time::sleep(LONGEST_WAIT).await;
+        dragoman_time::sleep(MAX_WAIT).await;
     }
     let (mut actions, mut refusal) = (Vec::new(), None::<String>);
     loop {
         // Call the program even without messages, so that it notices their absence.
-        let _ = dragoman_time::timeout(LONGEST_WAIT, shared.came.notified()).await;
+        let _ = dragoman_time::timeout(MAX_WAIT, shared.came.notified()).await;
         let (odometry, contacts, joints, depth) = {
             let inbox = shared.inbox.lock();
             (inbox.odometry, inbox.contacts, inbox.joints, inbox.depth.clone())

@@ -210,7 +210,7 @@ fn navigate(
     turtle.pause(1.0);
 }
 
-/// The largest grey value of the image's row 240, and its column, both counted from 1; the first of equal ones.
+/// The maximum grey value of the image's row 240, and its column, both counted from 1; the first of equal ones.
 fn nearest(turtle: &mut Turtle) -> (f64, f64) {
     let figures = CameraFigures::KINECT;
     let image = turtle.lab.receive_depth().unwrap();

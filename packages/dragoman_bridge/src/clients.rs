@@ -15,9 +15,9 @@ use parking_lot::Mutex;
 const TOPIC: &str = "/dragoman/clients";
 /// Minimum time between two messages.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Most clients in a message.
+/// Maximum number of clients in a message.
 const MAX_CLIENTS: usize = 64;
-/// Most characters of a request.
+/// Maximum number of characters of a request.
 const MAX_REQUEST: usize = 80;
 
 /// The clients of a server. Clones share it.

@@ -4,8 +4,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::error::Error;
 
-/// Most values of a frame. A picture of 640 x 480 pixels as an array of numbers has 921 600.
-pub(crate) const MOST_VALUES: usize = 1_000_000;
+/// Maximum number of values of a frame. A picture of 640 x 480 pixels as an array of numbers has 921 600.
+pub(crate) const MAX_VALUES: usize = 1_000_000;
 
 /// Maximum length of a name of a client, bytes: the middleware allows 255 or less.
 pub(crate) const MAX_NAME_LEN: usize = 1000;
@@ -13,22 +13,22 @@ pub(crate) const MAX_NAME_LEN: usize = 1000;
 /// Why a text of a client is not accepted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JsonError {
-    #[error("more than {MOST_VALUES} values")]
+    #[error("more than {MAX_VALUES} values")]
     TooMany,
     #[error(transparent)]
     Invalid(#[from] Error),
 }
 
-/// Parses JSON with at most [`MOST_VALUES`] values.
+/// Parses JSON with at most [`MAX_VALUES`] values.
 pub(crate) fn json<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
-    if most_values(text) > MOST_VALUES {
+    if max_values(text) > MAX_VALUES {
         return Err(JsonError::TooMany);
     }
     Ok(serde_json::from_slice(text)?)
 }
 
 /// The number of values in JSON, or somewhat more.
-fn most_values(text: &[u8]) -> usize {
+fn max_values(text: &[u8]) -> usize {
     let (mut count, mut is_string, mut is_escaped) = (1, false, false);
     for byte in text {
         match byte {
@@ -83,16 +83,16 @@ mod tests {
     #[test]
     fn short_texts_with_many_values_are_refused() {
         let text = |count: usize| format!("[{}0]", "0,".repeat(count));
-        assert!(json::<Value>(text(MOST_VALUES - 2).as_bytes()).is_ok());
-        let refused = json::<Value>(text(MOST_VALUES).as_bytes()).unwrap_err();
+        assert!(json::<Value>(text(MAX_VALUES - 2).as_bytes()).is_ok());
+        let refused = json::<Value>(text(MAX_VALUES).as_bytes()).unwrap_err();
         assert_eq!(refused.to_string(), "more than 1000000 values");
-        let text = format!("[{}[]]", "[],".repeat(MOST_VALUES));
+        let text = format!("[{}[]]", "[],".repeat(MAX_VALUES));
         assert!(matches!(json::<Value>(text.as_bytes()), Err(JsonError::TooMany)));
     }
 
     #[test]
     fn what_is_in_a_string_is_no_value() {
-        let text = format!("\"{}\\\"{}\"", ",".repeat(MOST_VALUES), "[".repeat(MOST_VALUES));
+        let text = format!("\"{}\\\"{}\"", ",".repeat(MAX_VALUES), "[".repeat(MAX_VALUES));
         assert!(json::<Value>(text.as_bytes()).is_ok());
         assert!(json::<Value>(b"{").is_err());
     }

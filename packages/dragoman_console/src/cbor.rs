@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use ciborium::Value as Cbor;
 use serde_json::{Map, Number, Value};
 
-use crate::bounded::{MOST_VALUES, cbor_items};
+use crate::bounded::{MAX_VALUES, cbor_items};
 use crate::cdr::{self, ConvertError, Sink};
 use crate::json::MAX_LENGTH;
 use crate::schema::{Primitive, Structure};
@@ -30,8 +30,8 @@ const MAX_DEPTH: usize = 64;
 /// Bytes that are not CBOR; keys that are not text; tags that are not those of typed arrays; more than a million values.
 pub fn to_json(bytes: &[u8]) -> Result<Value, ConvertError> {
     let size = |tag| TYPED_ARRAYS.iter().find(|(_, known)| *known == tag)?.0.size();
-    if cbor_items(bytes, size) > MOST_VALUES {
-        return Err(ConvertError::Other(format!("CBOR of more than {MOST_VALUES} values")));
+    if cbor_items(bytes, size) > MAX_VALUES {
+        return Err(ConvertError::Other(format!("CBOR of more than {MAX_VALUES} values")));
     }
     let value: Cbor = ciborium::de::from_reader_with_recursion_limit(bytes, MAX_DEPTH)
         .map_err(|error| ConvertError::Other(format!("invalid CBOR: {error}")))?;

@@ -87,8 +87,8 @@ pub struct Catalogue {
     offered: Arc<Offered>,
 }
 
-/// Most types whose schemas are kept.
-const MOST_SCHEMAS: usize = 2000;
+/// Maximum number of types whose schemas are kept.
+const MAX_SCHEMAS: usize = 2000;
 
 impl Catalogue {
     /// What was offered at the last [`update`](Self::update).
@@ -105,7 +105,7 @@ impl Catalogue {
         services: &BTreeSet<(&str, &str)>,
         connections: Connections,
     ) -> &Arc<Offered> {
-        if self.schemas.len() > MOST_SCHEMAS {
+        if self.schemas.len() > MAX_SCHEMAS {
             self.schemas.clear();
         }
         let (mut channels, mut known) = (BTreeMap::new(), std::mem::take(&mut self.channels));

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::cdr::{self, ConvertError, Output, Sink};
 use crate::schema::{Field, Kind, Primitive, Shape, Structure};
 
-/// Longest converted message, bytes.
+/// Maximum length of a converted message, bytes.
 pub const MAX_LENGTH: usize = 64 << 20;
 
 /// The type of a header, and that of the stamp in it.
@@ -309,7 +309,7 @@ fn write_value(
             if text.contains('\0') {
                 return Err(other("a string may not contain NUL".to_owned()));
             }
-            if let Some(most) = field.most_text
+            if let Some(most) = field.max_text
                 && text.len() > most
             {
                 return Err(other(format!("a string of at most {most} bytes was given {}", text.len())));

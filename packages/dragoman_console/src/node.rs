@@ -144,11 +144,11 @@ impl ConsoleError {
 parameters! {
     /// The parameters of the node.
     pub struct ConsoleParameters {
-        /// Most WebSocket clients; further ones are refused.
+        /// Maximum number of WebSocket clients; further ones are refused.
         max_clients: usize = 64, in 1..=1000;
-        /// Longest message of a client, MiB.
+        /// Maximum length of a message of a client, MiB.
         max_message_mib: usize = 8, in 1..=64;
-        /// Most data that waits for a slow client, MiB; beyond that it loses messages of topics.
+        /// Maximum amount of data that waits for a slow client, MiB; beyond that it loses messages of topics.
         max_queue_mib: usize = 8, in 1..=256;
         /// Time without a sign of a client that drives, after which it stops, s.
         heartbeat_timeout: Duration = 0.5, in 0.1..=60.0;

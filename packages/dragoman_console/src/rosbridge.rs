@@ -67,14 +67,14 @@ pub struct Outgoing {
 /// Fragments of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Most bytes of the message in each.
+    /// Maximum number of bytes of the message in each.
     pub size: usize,
     /// The same in all fragments of a message, and in no other's.
     pub id: u64,
 }
 
-/// Smallest fragments that a client gets: smaller ones are mostly overhead.
-pub const SMALLEST_FRAGMENT: usize = 1024;
+/// Minimum size of the fragments that a client gets: smaller ones are mostly overhead.
+pub const MIN_FRAGMENT: usize = 1024;
 
 impl Outgoing {
     /// A message that is not split.
@@ -87,7 +87,7 @@ impl Outgoing {
     pub fn into_frames(self) -> Vec<Frame> {
         match (self.frame, self.split) {
             (Frame::Text(text), Some(split)) => {
-                let size = split.size.max(SMALLEST_FRAGMENT);
+                let size = split.size.max(MIN_FRAGMENT);
                 fragments::split(&text, size, &split.id.to_string()).into_iter().map(Frame::Text).collect()
             }
             (frame, _) => vec![frame],
@@ -113,7 +113,7 @@ pub enum Compression {
 pub struct Reply {
     /// The client's name for the request.
     pub id: Option<Value>,
-    /// Longest frame, bytes of text.
+    /// Maximum length of a frame, bytes of text.
     pub fragment_size: Option<usize>,
     /// The compression of the answer.
     pub compression: Compression,

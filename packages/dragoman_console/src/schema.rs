@@ -125,8 +125,8 @@ pub struct Field {
     pub kind: Kind,
     /// How many elements it has.
     pub shape: Shape,
-    /// Most bytes of each string.
-    pub most_text: Option<usize>,
+    /// Maximum number of bytes of each string.
+    pub max_text: Option<usize>,
     /// The value of a field that is left out, as JSON; zero if `None`.
     pub default: Option<Value>,
 }
@@ -240,8 +240,8 @@ impl Types {
                 Some(primitive) => Kind::Primitive(primitive),
                 None => Kind::Structure(self.structure(&nested_name(&field.type_name, package)?, depth + 1)?),
             };
-            let FieldDefinition { name, shape, most_text, default, .. } = field;
-            Ok(Field { name, kind, shape, most_text, default })
+            let FieldDefinition { name, shape, max_text, default, .. } = field;
+            Ok(Field { name, kind, shape, max_text, default })
         });
         let fields = fields.collect::<Result<_, SchemaError>>()?;
         let structure =

@@ -89,7 +89,7 @@ fn value(field: &Field, random: &mut Random) -> Value {
         Primitive::String | Primitive::WString => {
             let text =
                 ["", "a", "äöü", "line\nend \"quoted\"", "x".repeat(40).as_str()][random.below(5)].to_owned();
-            let most = field.most_text.unwrap_or(usize::MAX);
+            let most = field.max_text.unwrap_or(usize::MAX);
             text.chars()
                 .scan(0, |length, c| {
                     *length += c.len_utf8();

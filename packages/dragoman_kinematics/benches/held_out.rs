@@ -120,7 +120,7 @@ fn at_limits(robot: &Robot, random: &mut Random, share: f64) -> Vec<f64> {
 
 struct Call {
     failed: bool,
-    /// Greatest distance of a joint from the seed.
+    /// Maximum distance of a joint from the seed.
     moved: f64,
     time: f64,
 }

@@ -35,7 +35,7 @@ fn main() {
             times.push(took);
             checks.push(planned.checks);
             straight += usize::from(planned.path.len() == 2);
-            least = least.min(setup.least_distance(&planned.path));
+            least = least.min(setup.min_distance(&planned.path));
         }
         assert!(least >= CLEARANCE - 1e-6, "{}: {least}", setup.name);
         times.sort_by(f64::total_cmp);

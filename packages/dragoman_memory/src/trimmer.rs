@@ -6,7 +6,7 @@ const WORTH_IT: usize = 6 << 20;
 /// When to give memory back.
 #[derive(Debug, Default)]
 pub(crate) struct Trimmer {
-    /// The smallest size that was seen.
+    /// The minimum size that was seen.
     smallest: Option<usize>,
 }
 

@@ -210,7 +210,7 @@ pub enum WriteError {
     },
 }
 
-/// Most unknown parts that are named.
+/// Maximum number of unknown parts that are named.
 const MAX_UNKNOWN: usize = 20;
 
 fn repeated(times: usize) -> String {

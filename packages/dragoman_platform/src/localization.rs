@@ -35,7 +35,7 @@ const LEAD: f64 = 0.06;
 /// Maximum motion of the odometry in one cycle, m; a larger change means that it was reset.
 const JUMP: f64 = 1.0;
 /// Minimum number of points for a match.
-const LEAST_POINTS: usize = 15;
+const MIN_POINTS: usize = 15;
 /// Weight of a new value in the moving average.
 const SMOOTHING: f64 = 0.2;
 /// Number of scan points that are checked for visibility.
@@ -164,7 +164,7 @@ impl Localizer {
         }
         self.sees = true;
         let (origin, points) = (scan.origin, thinned(scan.points, settings.max_points));
-        if points.len() < LEAST_POINTS {
+        if points.len() < MIN_POINTS {
             return;
         }
         match &mut self.state {

@@ -139,8 +139,8 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
         Some(path) => parameters::load(&parameters, path)?,
     };
     let values = parameters.read();
-    let (grabs, wanted) = mpsc::channel(picture::MOST_WANTED);
-    let (loads, documents) = mpsc::channel(documents::MOST_LOADS);
+    let (grabs, wanted) = mpsc::channel(picture::MAX_WANTED);
+    let (loads, documents) = mpsc::channel(documents::MAX_LOADS);
     let shared = Shared::new(tasks.node(), parameters.clone(), grabs, loads)?;
     shared.with(|state| state.kept = kept);
     shared.with(|state| {

@@ -179,9 +179,9 @@ pub struct LocalizationSettings {
 /// How lines of scans are extracted and merged to lines of a map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MappingSettings {
-    /// Shortest line of a scan, m: `MinLineLenAux`.
+    /// Minimum length of a line of a scan, m: `MinLineLenAux`.
     pub min_scan_line: f64,
-    /// Shortest line of a map, m: `MinLineLenMap`.
+    /// Minimum length of a line of a map, m: `MinLineLenMap`.
     pub min_map_line: f64,
     /// Maximum distance of a point from its line, m.
     pub max_offset: f64,

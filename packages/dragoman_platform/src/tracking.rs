@@ -8,7 +8,7 @@ use dragoman_geometry::{Point, Vector};
 /// Points farther apart than this belong to different clusters, m.
 const GAP: f64 = 0.25;
 /// Minimum number of points of a cluster.
-const LEAST_POINTS: usize = 3;
+const MIN_POINTS: usize = 3;
 /// Maximum extent of a cluster, m; larger ones are furniture.
 const LARGEST: f64 = 1.2;
 /// Maximum distance of a cluster from its last position, m.
@@ -96,7 +96,7 @@ fn clusters(points: &[Point]) -> impl Iterator<Item = Point> + '_ {
     let groups = points.chunk_by(|a, b| (a - b).norm() <= GAP);
     groups
         .filter(|group| match group {
-            [first, .., last] => group.len() >= LEAST_POINTS && (first - last).norm() <= LARGEST,
+            [first, .., last] => group.len() >= MIN_POINTS && (first - last).norm() <= LARGEST,
             _ => false,
         })
         .map(|group| {

@@ -31,7 +31,7 @@ const ANSWER_TIME: Duration = Duration::from_millis(700);
 /// Time without claims after which a holder is forgotten.
 const FORGET_TIME: Duration = Duration::from_secs(5);
 /// Maximum number of other holders stored.
-const MOST_RIVALS: usize = 32;
+const MAX_RIVALS: usize = 32;
 /// Time that a process looks for older holders before it starts.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
@@ -92,7 +92,7 @@ impl Claims {
         let publisher = tasks.node().create_publisher::<NamespaceClaim>(TOPIC, qos.clone().keep_last(1))?;
         let publisher = SharedPublisher::from(publisher);
         let (claims, supervisor, answers) = (self.clone(), supervisor.clone(), publisher.clone());
-        tasks.subscribe(TOPIC, qos.keep_last(MOST_RIVALS), move |claim: NamespaceClaim| {
+        tasks.subscribe(TOPIC, qos.keep_last(MAX_RIVALS), move |claim: NamespaceClaim| {
             let now = dragoman_time::now();
             let outcome = claims.core.lock().handle_claim(now, &claim);
             match outcome {
@@ -165,7 +165,7 @@ impl Core {
             return Outcome::Nothing;
         };
         self.rivals.retain(|_, rival| now.duration_since(rival.received) < FORGET_TIME);
-        if self.rivals.len() >= MOST_RIVALS && !self.rivals.contains_key(&claim.holder) {
+        if self.rivals.len() >= MAX_RIVALS && !self.rivals.contains_key(&claim.holder) {
             return Outcome::Nothing;
         }
         let is_older = age(claim) < age(&self.own);
@@ -320,7 +320,7 @@ mod tests {
             ] {
                 assert!(!matches!(lab.handle_claim(now, &claim), Outcome::Lost(_)));
             }
-            assert!(lab.rivals.len() <= MOST_RIVALS);
+            assert!(lab.rivals.len() <= MAX_RIVALS);
             lab.poll_claim(now);
         }
         assert!(lab.own.count <= 52, "it answers at its own pace: {}", lab.own.count);

@@ -48,7 +48,7 @@ pub struct Watchdog {
 }
 
 /// Consecutive checks without progress that are allowed.
-const MOST_MISSED: u32 = 15;
+const MAX_MISSED: u32 = 15;
 
 impl Watchdog {
     /// Checks once; call it every second. It counts checks, not time: a process that was stopped and continued has not
@@ -62,7 +62,7 @@ impl Watchdog {
             }
         }
         self.last.clone_from(&health.turns);
-        self.missed.iter().any(|missed| *missed >= MOST_MISSED)
+        self.missed.iter().any(|missed| *missed >= MAX_MISSED)
     }
 }
 

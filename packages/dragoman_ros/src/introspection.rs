@@ -81,13 +81,13 @@ mod with_discovery {
 
     type Gid = [u8; 16];
 
-    /// Most participants whose nodes are kept.
-    const MOST_PARTICIPANTS: usize = 1000;
-    /// Most nodes of a participant, and endpoints of a node, that are kept.
-    const MOST_NODES: usize = 1000;
-    const MOST_ENDPOINTS: usize = 4096;
-    /// Longest name of a node and longest namespace, as in `rmw`.
-    const LONGEST_NAME: usize = 255;
+    /// Maximum number of participants whose nodes are kept.
+    const MAX_PARTICIPANTS: usize = 1000;
+    /// Maximum number of nodes of a participant, and endpoints of a node, that are kept.
+    const MAX_NODES: usize = 1000;
+    const MAX_ENDPOINTS: usize = 4096;
+    /// Maximum length of the name of a node, and of its namespace, as in `rmw`.
+    const MAX_NAME: usize = 255;
 
     impl Introspection {
         /// Follows the graph of the context of `node`.
@@ -95,7 +95,7 @@ mod with_discovery {
         /// # Errors
         /// An error of the middleware.
         pub fn new(node: &mut Node) -> Result<Self> {
-            let qos = QosProfile::default().keep_last(MOST_PARTICIPANTS).transient_local();
+            let qos = QosProfile::default().keep_last(MAX_PARTICIPANTS).transient_local();
             let endpoint = dds::Endpoint {
                 topic: "ros_discovery_info",
                 type_name: &dds_type(ParticipantEntitiesInfo::TYPE_NAME),
@@ -186,7 +186,7 @@ mod with_discovery {
 
         fn take(&mut self, info: &ParticipantEntitiesInfo) {
             let Some(participant) = gid(&info.gid.data).filter(|gid| *gid != self.own) else { return };
-            if self.participants.len() >= MOST_PARTICIPANTS && !self.participants.contains_key(&participant) {
+            if self.participants.len() >= MAX_PARTICIPANTS && !self.participants.contains_key(&participant) {
                 // Participants that have ended are removed only when the graph is read.
                 self.participants.pop_first();
             }
@@ -209,11 +209,11 @@ mod with_discovery {
         let all = &info.node_entities_info_seq;
         let named = all
             .iter()
-            .filter(|node| node.node_name.len() <= LONGEST_NAME && node.node_namespace.len() <= LONGEST_NAME);
-        let nodes = named.take(MOST_NODES).map(|node| {
+            .filter(|node| node.node_name.len() <= MAX_NAME && node.node_namespace.len() <= MAX_NAME);
+        let nodes = named.take(MAX_NODES).map(|node| {
             let namespace = node.node_namespace.trim_end_matches('/');
             let endpoints = node.writer_gid_seq.iter().chain(&node.reader_gid_seq);
-            let endpoints = endpoints.filter_map(|endpoint| gid(&endpoint.data)).take(MOST_ENDPOINTS);
+            let endpoints = endpoints.filter_map(|endpoint| gid(&endpoint.data)).take(MAX_ENDPOINTS);
             (format!("{namespace}/{}", node.node_name), endpoints.collect())
         });
         let nodes: Vec<_> = nodes.collect();

@@ -78,7 +78,7 @@ pub struct Lifecycle {
     requests: mpsc::Sender<Request>,
 }
 
-/// Most requests of the node itself waiting for the present transition; further ones are refused.
+/// Maximum number of requests of the node itself waiting for the present transition; further ones are refused.
 const REQUESTS: usize = 16;
 
 enum Request {

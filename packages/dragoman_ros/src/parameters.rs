@@ -30,10 +30,10 @@ use crate::rcl_interfaces::msg::{
 use crate::rcl_interfaces::srv;
 use crate::{Clock, Node, ParameterValue, Publisher, QosProfile, ServiceRequest};
 
-/// Most names that a request may ask for, and most parameters that it may set, many times those of a node: it answers beside
+/// Maximum number of names that a request may ask for, and of parameters that it may set, many times those of a node: it answers beside
 /// its work.
-const MOST_NAMES: usize = 10_000;
-const MOST_SET: usize = 1000;
+const MAX_NAMES: usize = 10_000;
+const MAX_SET: usize = 1000;
 /// The longest value that can be set, bytes: a node keeps it.
 const MAX_VALUE_LEN: usize = 1 << 20;
 
@@ -295,7 +295,7 @@ impl SharedStore {
 
     fn list(&self, request: ServiceRequest<srv::ListParameters::Service>) -> crate::Result<()> {
         let srv::ListParameters::Request { prefixes, depth } = &request.message;
-        let prefixes = prefixes.get(..MOST_NAMES).unwrap_or(prefixes);
+        let prefixes = prefixes.get(..MAX_NAMES).unwrap_or(prefixes);
         let store = self.0.lock();
         let names: Vec<String> = store
             .values
@@ -343,13 +343,13 @@ fn set_result(result: Result<(), String>) -> SetParametersResult {
 
 /// A value for each name. As in rclcpp one that is not declared makes the whole response empty; so do too many.
 fn of_all<T>(names: &[String], value: impl Fn(&str) -> Option<T>) -> Vec<T> {
-    let are_few = names.len() <= MOST_NAMES;
+    let are_few = names.len() <= MAX_NAMES;
     are_few.then(|| names.iter().map(|name| value(name)).collect()).flatten().unwrap_or_default()
 }
 
 fn check_number(given: &[ParameterMessage]) -> Result<(), String> {
-    if given.len() > MOST_SET {
-        return Err(format!("more than {MOST_SET} parameters in one request"));
+    if given.len() > MAX_SET {
+        return Err(format!("more than {MAX_SET} parameters in one request"));
     }
     Ok(())
 }
@@ -429,8 +429,8 @@ mod tests {
     #[test]
     fn requests_and_values_have_a_bound() {
         let names = |count: usize| vec!["rate".to_owned(); count];
-        assert_eq!(of_all(&names(MOST_NAMES), |_| Some(())).len(), MOST_NAMES);
-        assert!(of_all(&names(MOST_NAMES + 1), |_| Some(())).is_empty());
+        assert_eq!(of_all(&names(MAX_NAMES), |_| Some(())).len(), MAX_NAMES);
+        assert!(of_all(&names(MAX_NAMES + 1), |_| Some(())).is_empty());
         let given = |length: usize| {
             let value = ValueMessage { type_: 4, string_value: "x".repeat(length), ..Default::default() };
             ParameterMessage { name: "name".to_owned(), value }
@@ -438,7 +438,7 @@ mod tests {
         assert!(change(&given(MAX_VALUE_LEN)).is_ok());
         let refused = change(&given(MAX_VALUE_LEN + 1)).unwrap_err();
         assert_eq!(refused, "a value of 1048577 bytes; the maximum is 1048576");
-        assert!(check_number(&vec![given(0); MOST_SET + 1]).is_err());
+        assert!(check_number(&vec![given(0); MAX_SET + 1]).is_err());
     }
 
     #[test]

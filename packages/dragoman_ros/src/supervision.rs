@@ -29,8 +29,8 @@ pub use fault::Fault;
 
 /// The pause before a restart, doubled with every restart of the last minute.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Most restarts of a part within [`RESTART_WINDOW`].
-const MOST_RESTARTS: usize = 5;
+/// Maximum number of restarts of a part within [`RESTART_WINDOW`].
+const MAX_RESTARTS: usize = 5;
 const RESTART_WINDOW: Duration = Duration::from_secs(60);
 /// Timeout of stopping the machines.
 const STOP_TIME: Duration = Duration::from_secs(3);
@@ -319,8 +319,8 @@ impl Part {
             return Err(format!("{} {reason}", self.name));
         }
         self.restarts.retain(|time| now.duration_since(*time) < RESTART_WINDOW);
-        if self.restarts.len() >= MOST_RESTARTS {
-            return Err(format!("{} {reason}, {} times within a minute", self.name, MOST_RESTARTS + 1));
+        if self.restarts.len() >= MAX_RESTARTS {
+            return Err(format!("{} {reason}, {} times within a minute", self.name, MAX_RESTARTS + 1));
         }
         let pause = FIRST_PAUSE * (1 << self.restarts.len());
         self.restarts.push_back(now);

@@ -20,7 +20,7 @@ const MAX_UNSENT: usize = 4096;
 /// Delay before a full bus is tried again.
 const FULL_WAIT: Duration = Duration::from_millis(1);
 /// Maximum wait, so that the rack notices a stop request and injected faults.
-const LONGEST_WAIT: Duration = Duration::from_millis(50);
+const MAX_WAIT: Duration = Duration::from_millis(50);
 
 /// Drives on one bus interface; clones are the same rack. The drives receive each other's frames.
 pub struct Rack<A> {
@@ -67,7 +67,7 @@ impl<A: Application> Rack<A> {
     pub fn run(mut self, mut bus: Box<dyn Bus>, stop: Arc<AtomicBool>) {
         while !stop.load(Ordering::Relaxed) {
             let next = self.step(self.now(), bus.as_mut());
-            let longest = if self.unsent.is_empty() { LONGEST_WAIT } else { FULL_WAIT };
+            let longest = if self.unsent.is_empty() { MAX_WAIT } else { FULL_WAIT };
             let wait = next.map_or(longest, |next| next.saturating_sub(self.now()));
             if !wait.is_zero() {
                 bus.wait(wait.min(longest));

@@ -4,15 +4,15 @@ use strsim::osa_distance;
 
 use crate::excerpt;
 
-/// Most letters that are wrong, missing, superfluous or swapped in a name that resembles another. Short names may differ in
+/// Maximum number of letters that are wrong, missing, superfluous or swapped in a name that resembles another. Short names may differ in
 /// one only: `cam` is no misspelt `arm`, and `planner` no `player`.
-const MOST_WRONG: usize = 2;
+const MAX_WRONG: usize = 2;
 /// Letters of a name for each wrong one.
 const LETTERS_PER_WRONG: usize = 4;
-/// Longest name that is compared, letters: the work grows with their square, and names come from strangers.
+/// Maximum length of a name that is compared, letters: the work grows with their square, and names come from strangers.
 const LONGEST: usize = 64;
-/// Most names that a hint lists.
-const MOST_LISTED: usize = 20;
+/// Maximum number of names that a hint lists.
+const MAX_LISTED: usize = 20;
 
 /// The known name that resembles `given` most, or `None`. Capitals count as small letters.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -20,7 +20,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     if length > LONGEST {
         return None;
     }
-    let most = (length / LETTERS_PER_WRONG).clamp(1, MOST_WRONG);
+    let most = (length / LETTERS_PER_WRONG).clamp(1, MAX_WRONG);
     let lower = given.to_lowercase();
     let alike = known.into_iter().filter(|name| name.chars().count().abs_diff(length) <= most);
     let distances = alike.map(|name| (osa_distance(&lower, &name.to_lowercase()), name));
@@ -34,11 +34,11 @@ pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String
     if let Some(nearest) = nearest(given, known.iter().copied()) {
         return format!("; did you mean '{}'?", excerpt(nearest));
     }
-    let listed: Vec<_> = known.iter().take(MOST_LISTED).map(|name| excerpt(name)).collect();
+    let listed: Vec<_> = known.iter().take(MAX_LISTED).map(|name| excerpt(name)).collect();
     match known.len() {
         0 => String::new(),
-        1..=MOST_LISTED => format!("; known: {}", listed.join(", ")),
-        more => format!("; known: {}, and {} more", listed.join(", "), more - MOST_LISTED),
+        1..=MAX_LISTED => format!("; known: {}", listed.join(", ")),
+        more => format!("; known: {}, and {} more", listed.join(", "), more - MAX_LISTED),
     }
 }
 

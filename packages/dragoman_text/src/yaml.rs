@@ -17,7 +17,7 @@ use serde_norway::Value;
 use crate::{Note, nearest};
 use reader::{Reader, Seed, State};
 
-/// Most notes of a document with a line of their own: each costs another reading.
+/// Maximum number of notes of a document with a line of their own: each costs another reading.
 const MAX_NOTES: usize = 20;
 
 /// Why a document cannot be used.

@@ -103,13 +103,13 @@ pub struct FitCommand {
     /// not estimated keep them.
     #[arg(long, value_name = "VALUES", value_delimiter = ',', value_parser = assignment, allow_hyphen_values = true)]
     start: Vec<(String, f64)>,
-    /// Greatest change of an angle, rad.
+    /// Maximum change of an angle, rad.
     #[arg(long, value_name = "ANGLE", default_value_t = 0.2)]
     max_angle: f64,
-    /// Greatest change of a length, m.
+    /// Maximum change of a length, m.
     #[arg(long, value_name = "LENGTH", default_value_t = 0.05)]
     max_length: f64,
-    /// Greatest changes of single parameters, NAME=CHANGE, separated by commas, rad or m.
+    /// Maximum changes of single parameters, NAME=CHANGE, separated by commas, rad or m.
     #[arg(long, value_name = "CHANGES", value_delimiter = ',', value_parser = assignment)]
     max_change: Vec<(String, f64)>,
     /// Pose of the measuring frame in the arm's base frame: x,y,z,roll,pitch,yaw in m and rad. By default it is

@@ -326,7 +326,7 @@ impl Session {
                     return Ok(());
                 }
                 // A recording of one moment would be published without a pause.
-                sleep_until(pace.begin + SHORTEST_ROUND).await;
+                sleep_until(pace.begin + MIN_ROUND).await;
             }
         };
         tokio::select! {
@@ -350,8 +350,8 @@ fn nothing(path: PathBuf, left_out: &BTreeMap<String, String>) -> PlayError {
 }
 
 const CLOCK_PERIOD: Duration = Duration::from_millis(25);
-/// Shortest time from one beginning to the next of a recording that is repeated.
-const SHORTEST_ROUND: Duration = Duration::from_millis(100);
+/// Minimum time from one beginning to the next of a recording that is repeated.
+const MIN_ROUND: Duration = Duration::from_millis(100);
 /// Time for subscribers to get the last messages.
 const FAREWELL: Duration = Duration::from_millis(200);
 

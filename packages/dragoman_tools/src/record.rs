@@ -174,8 +174,8 @@ pub struct Summary {
     pub(crate) left_out: Vec<String>,
 }
 
-/// Most topics that a summary names.
-const MOST_SHOWN: usize = 12;
+/// Maximum number of topics that a summary names.
+const MAX_SHOWN: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TopicSummary {
@@ -374,9 +374,9 @@ impl fmt::Display for Summary {
         writeln!(formatter, "{}", self.in_short())?;
         // Those with the most messages; `dragoman info` has them all.
         let mut shown: Vec<&TopicSummary> = self.topics.iter().collect();
-        if shown.len() > MOST_SHOWN {
+        if shown.len() > MAX_SHOWN {
             shown.sort_by_key(|topic| (topic.dropped == 0, std::cmp::Reverse(topic.messages)));
-            shown.truncate(MOST_SHOWN);
+            shown.truncate(MAX_SHOWN);
         }
         let width = |of: fn(&TopicSummary) -> &str, title: &str| {
             shown.iter().map(|topic| of(topic).len()).max().unwrap_or_default().max(title.len())
@@ -469,7 +469,7 @@ mod tests {
         let left_out = vec!["/camera/rgb/image_raw".to_owned()];
         let text = Summary { topics: many.collect(), left_out, ..summary }.to_string();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 2 + MOST_SHOWN + 3, "{text}");
+        assert_eq!(lines.len(), 2 + MAX_SHOWN + 3, "{text}");
         assert!(lines[2].starts_with("/lamp_3 ") && lines[3].starts_with("/lamp_19 "), "{text}");
         assert!(text.contains("and 8 topics more: `dragoman info a.mcap`"), "{text}");
         assert!(text.contains("(--all): /camera/rgb/image_raw\n"), "{text}");

@@ -16,7 +16,7 @@ use crate::{About, Description, Note, UrdfError};
 /// What other programs read in a description.
 const EXTENSIONS: &[&str] = &["gazebo", "transmission", "ros2_control", "sensor", "model_state"];
 
-/// Most notes of one description, but for one of each thing that somebody needs.
+/// Maximum number of notes of one description, but for one of each thing that somebody needs.
 const MAX_NOTES: usize = 1000;
 
 /// Reads a text.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::UrdfError;
 
-/// Most links of a description. `k` frees a tree by recursion: 30,000 links in a row overflow a stack of 2 MiB.
+/// Maximum number of links of a description. `k` frees a tree by recursion: 30,000 links in a row overflow a stack of 2 MiB.
 const MAX_LINKS: usize = 1000;
 
 /// Lines of the links and joints, in their order.

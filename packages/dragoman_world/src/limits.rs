@@ -5,6 +5,6 @@ pub(crate) const LARGEST: f64 = 1e4;
 /// Minimum size of a shape, m.
 pub(crate) const SMALLEST: f64 = 1e-4;
 /// Maximum angle, rad; larger ones have no accuracy left.
-pub(crate) const LARGEST_ANGLE: f64 = 1e5;
+pub(crate) const MAX_ANGLE: f64 = 1e5;
 /// Maximum number of corners of a polygon.
 pub(crate) const MAX_CORNERS: usize = 500;

@@ -49,7 +49,7 @@ const BASE_RADIUS: f64 = 0.177;
 /// Angles of the end of the bumper's front sector and of its side sectors, degrees from straight ahead.
 const BUMPER_SECTORS: [f64; 2] = [30.0, 90.0];
 /// Maximum distance and turn of one step: more than 10 ms at full speed.
-const LONGEST_STEP: Step = Step { distance: 0.01, side: 0.0, turn: 0.1 };
+const MAX_STEP: Step = Step { distance: 0.01, side: 0.0, turn: 0.1 };
 
 /// A base and an arm, coupled to the robot on wheels and the arm on it in one of the worlds.
 pub struct Turtlebot {
@@ -142,8 +142,7 @@ impl Turtlebot {
         let (mut is_blocked, mut turned) = (false, 0.0);
         if !is_lifted && wanted != Step::default() {
             // After a pause it does not jump over an obstacle.
-            let parts =
-                (distance.abs() / LONGEST_STEP.distance).max(turn.abs() / LONGEST_STEP.turn).ceil().max(1.0);
+            let parts = (distance.abs() / MAX_STEP.distance).max(turn.abs() / MAX_STEP.turn).ceil().max(1.0);
             let part = wanted.times(1.0 / parts);
             for _ in 0..parts as u32 {
                 let moved = world.roll(robot, part);

@@ -7,7 +7,7 @@ use super::{MAX_ANGULAR_VELOCITY, ROBOT_RADIUS, TURN_ON_SPOT};
 /// Distance kept from obstacles, m.
 const MARGIN: f64 = 0.07;
 /// Distance kept if there is no other way, m.
-const LEAST_MARGIN: f64 = 0.03;
+const MIN_MARGIN: f64 = 0.03;
 /// Length of the strip that has to be free, m.
 const LOOK_AHEAD: f64 = 0.9;
 /// Angle between the examined directions, rad.
@@ -48,7 +48,7 @@ impl Situation<'_> {
     /// robot that changes its direction in front of an obstacle never passes it. `None` if no direction is free.
     pub(super) fn direction(&self) -> Option<f64> {
         let look_ahead = LOOK_AHEAD.min(self.distance);
-        [MARGIN, LEAST_MARGIN].into_iter().find_map(|margin| {
+        [MARGIN, MIN_MARGIN].into_iter().find_map(|margin| {
             let radius = ROBOT_RADIUS + margin;
             // The target itself, if the way there is free: for the last centimetres the forces are ignored.
             if self.distance < LOOK_AHEAD
@@ -76,7 +76,7 @@ impl Situation<'_> {
             return Twist::new(0.0, turn);
         }
         // While turning, the robot moves in its current direction.
-        let free = free_way(self.places, 0.0, ROBOT_RADIUS + LEAST_MARGIN, LOOK_AHEAD);
+        let free = free_way(self.places, 0.0, ROBOT_RADIUS + MIN_MARGIN, LOOK_AHEAD);
         let ahead = fast.min(free / TIME_TO_STOP).min(self.distance) * direction.cos();
         Twist::new(ahead, turn)
     }

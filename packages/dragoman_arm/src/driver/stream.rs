@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// The longest time over which a command is spread, s; commands that come less often are reached early.
-const LONGEST_SPREAD: f64 = 0.1;
+const MAX_SPREAD: f64 = 0.1;
 /// Lateness of a command that the curve does not notice, s: on the way, and of its sender's timer.
 const MARGIN: f64 = 0.01;
 /// Commands within this time, s, are one: those of single joints come one after the other.
@@ -57,7 +57,7 @@ impl Stream {
     pub(super) fn new(now: Duration, stamp: Option<Duration>, from: &[f64], position: &[f64]) -> Self {
         let now = now.as_secs_f64();
         let sent = stamp.map_or(now, |stamp| stamp.as_secs_f64());
-        let points = [(sent, from), (sent + LONGEST_SPREAD, position)];
+        let points = [(sent, from), (sent + MAX_SPREAD, position)];
         let mut commands = VecDeque::with_capacity(CAPACITY);
         commands.extend(points.map(|(at, position)| Command { at, position: position.to_vec() }));
         let is_stamped = stamp.is_some();
@@ -91,7 +91,7 @@ impl Stream {
         let now = now.as_secs_f64();
         let (came, sent) = self.last;
         let passed = now - came;
-        if passed > LONGEST_SPREAD {
+        if passed > MAX_SPREAD {
             return false;
         }
         let stamp = stamp.map(|stamp| stamp.as_secs_f64()).filter(|stamp| *stamp > sent);
@@ -103,7 +103,7 @@ impl Stream {
             _ => now,
         };
         let since = at - self.last.1;
-        if (since - passed).abs() > LONGEST_SPREAD {
+        if (since - passed).abs() > MAX_SPREAD {
             // One of the clocks was set, or stood still.
             return false;
         }
@@ -128,7 +128,7 @@ impl Stream {
     }
 
     /// The second command tells the interval. From where the joints are now, the curve goes to the first one, which until
-    /// now was spread over [`LONGEST_SPREAD`], by the time at which that was sent.
+    /// now was spread over [`MAX_SPREAD`], by the time at which that was sent.
     fn set_pace(&mut self, interval: f64) {
         self.interval = Some(interval);
         let [start, first] = self.commands.make_contiguous() else { return };

@@ -33,7 +33,7 @@ struct Shared {
 /// The clock of a group and its bus. Clones share the same time.
 #[derive(Debug, Clone)]
 pub struct Clock {
-    longest_step: Duration,
+    max_step: Duration,
     /// Start of the last turn, and the clock's time then.
     last: Arc<Mutex<(Instant, Duration)>>,
 }
@@ -44,16 +44,16 @@ impl Clock {
         Self::patient(Duration::MAX)
     }
 
-    /// Real time, but each turn of the driver's thread advances it by at most `longest_step`: for simulated drives,
+    /// Real time, but each turn of the driver's thread advances it by at most `max_step`: for simulated drives,
     /// which must not mistake a busy computer for a lost driver.
-    pub fn patient(longest_step: Duration) -> Self {
-        Self { longest_step, last: Arc::new(Mutex::new((dragoman_time::now(), Duration::ZERO))) }
+    pub fn patient(max_step: Duration) -> Self {
+        Self { max_step, last: Arc::new(Mutex::new((dragoman_time::now(), Duration::ZERO))) }
     }
 
     /// The time since the clock was created, with the limit on steps.
     pub fn now(&self) -> Duration {
         let (turn, time) = *self.last.lock();
-        time + dragoman_time::since(turn).min(self.longest_step)
+        time + dragoman_time::since(turn).min(self.max_step)
     }
 
     /// Starts a turn of the driver's thread.
@@ -61,7 +61,7 @@ impl Clock {
         let mut last = self.last.lock();
         let (turn, time) = *last;
         let now = dragoman_time::now();
-        *last = (now, time + now.duration_since(turn).min(self.longest_step));
+        *last = (now, time + now.duration_since(turn).min(self.max_step));
     }
 }
 

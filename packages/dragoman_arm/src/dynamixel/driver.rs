@@ -41,9 +41,9 @@ pub use config::{Config, ConfigError, JointConfig, MAX_JOINTS};
 pub use servo::Mode;
 pub use state::{Event, JointState, Motion, Problem, Refusal, State, Statistics};
 
-/// Most queued events; beyond that the oldest are dropped.
+/// Maximum number of queued events; beyond that the oldest are dropped.
 const MAX_EVENTS: usize = 256;
-/// Most parameters of an expected answer.
+/// Maximum number of parameters of an expected answer.
 const MAX_PARAMETERS: usize = 32;
 /// Period of the goals.
 const GOAL_GAP: Duration = Duration::from_millis(5);

@@ -19,7 +19,7 @@ use dragoman_geometry::limits::{LimitError, Limits};
 use dragoman_geometry::{Pose, Twist};
 use speeds::Speeds;
 
-/// Most queued events; beyond that the oldest are dropped.
+/// Maximum number of queued events; beyond that the oldest are dropped.
 const MAX_EVENTS: usize = 256;
 
 /// A change.
@@ -403,7 +403,7 @@ impl Driver {
         let jumps = self.odometry.jumps();
         self.odometry.update(Measurement {
             ticks: counts.map(i64::from),
-            interval: self.speeds.longest_interval(),
+            interval: self.speeds.max_interval(),
             speeds: Some(speeds),
             gyro: None,
         });

@@ -73,7 +73,7 @@ use heading::Heading;
 use outputs::Wanted;
 use recorder::Recorder;
 
-/// Most queued events; beyond that the oldest are dropped.
+/// Maximum number of queued events; beyond that the oldest are dropped.
 const MAX_EVENTS: usize = 256;
 
 /// A Kobuki: bytes, commands and time come in; bytes, events and states go out.

@@ -30,7 +30,7 @@ pub use reply::Reply;
 
 /// Size of every datagram in bytes.
 pub const DATAGRAM_LEN: usize = 31;
-/// Shortest accepted datagram in bytes: without the index byte, which is then 0 (the source tolerates it).
+/// Minimum length of an accepted datagram in bytes: without the index byte, which is then 0 (the source tolerates it).
 pub const MIN_DATAGRAM_LEN: usize = 30;
 /// Number of 32-bit floats in a datagram.
 pub const VALUE_COUNT: usize = 7;

@@ -55,7 +55,7 @@ const DATA_RATE: f64 = 200e6;
 /// Time between the transmissions of data to any two clients, on average.
 const TRANSMISSION: Duration = Duration::from_micros(100);
 /// Data waits at least for this time, or not at all: timers are no finer.
-const SHORTEST_REST: Duration = Duration::from_millis(1);
+const MIN_REST: Duration = Duration::from_millis(1);
 /// The server itself, which is no device of the table.
 const PLAYER: Device = player::INTERFACE.device(0);
 
@@ -533,5 +533,5 @@ impl Server {
 fn rest(readers: usize, len: usize) -> Option<Duration> {
     let share = DATA_RATE / readers.max(1) as f64;
     let rest = (TRANSMISSION * readers as u32).max(Duration::from_secs_f64(len as f64 / share));
-    (rest >= SHORTEST_REST).then_some(rest)
+    (rest >= MIN_REST).then_some(rest)
 }

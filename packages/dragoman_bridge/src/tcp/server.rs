@@ -19,7 +19,7 @@ use crate::clients::Clients;
 use crate::clock;
 use crate::session::{ServerSession, Statistics};
 
-/// Longest time for which a new client waits for one that has closed already.
+/// Maximum time for which a new client waits for one that has closed already.
 const LEAVING_LIMIT: Duration = Duration::from_secs(10);
 
 /// Services that carry out the calls of a protocol's sessions.
@@ -322,15 +322,15 @@ async fn run<S: Services>(
     }
 }
 
-/// Most addresses of clients in `/diagnostics`.
-const MOST_ADDRESSES: usize = 16;
+/// Maximum number of addresses of clients in `/diagnostics`.
+const MAX_ADDRESSES: usize = 16;
 
 /// The addresses of clients for `/diagnostics`: of many clients the first ones, and the number of the others.
 pub(crate) fn addresses(clients: &[SocketAddr]) -> String {
     let mut sorted = clients.to_vec();
     sorted.sort();
-    let mut shown: Vec<String> = sorted.iter().take(MOST_ADDRESSES).map(SocketAddr::to_string).collect();
-    if let Some(more @ 1..) = clients.len().checked_sub(MOST_ADDRESSES) {
+    let mut shown: Vec<String> = sorted.iter().take(MAX_ADDRESSES).map(SocketAddr::to_string).collect();
+    if let Some(more @ 1..) = clients.len().checked_sub(MAX_ADDRESSES) {
         shown.push(format!("and {more} more"));
     }
     shown.join(", ")

@@ -67,7 +67,7 @@ impl Figure {
         Some(Self { shown, ..middle.clone() })
     }
 
-    /// The largest part that a value has of what is held; without goals, 0.
+    /// The maximum part that a value has of what is held; without goals, 0.
     fn excess(&self) -> f64 {
         let part = |goal: &Goal| match goal.held() {
             _ if !goal.value.is_finite() => f64::INFINITY,

@@ -28,7 +28,7 @@ const BASES: [(&str, &str); 6] = [
 const ARM: (&str, &str) = ("/ranger/pose", "tool of the Ranger");
 
 /// Different reasons that are shown.
-const MOST_REASONS: usize = 10;
+const MAX_REASONS: usize = 10;
 
 /// Counts what happens. Clones share the counts.
 #[derive(Debug, Clone, Default)]
@@ -153,10 +153,10 @@ impl fmt::Display for Summary {
 fn list(formatter: &mut fmt::Formatter<'_>, reasons: &BTreeMap<String, u64>) -> fmt::Result {
     let mut sorted: Vec<_> = reasons.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    for (reason, count) in sorted.iter().take(MOST_REASONS) {
+    for (reason, count) in sorted.iter().take(MAX_REASONS) {
         writeln!(formatter, "  {count} times: {reason}")?;
     }
-    match sorted.len().checked_sub(MOST_REASONS) {
+    match sorted.len().checked_sub(MAX_REASONS) {
         Some(more @ 1..) => writeln!(formatter, "  and {more} others"),
         _ => Ok(()),
     }

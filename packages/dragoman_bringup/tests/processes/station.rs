@@ -227,7 +227,7 @@ fn operate(client: &ArmClient, terminal: &Terminal, home: [f32; 3]) {
     steps(client, terminal, "\x1b[B", stands(client));
     assert!(client.arrives([home[0] - 0.004, home[1], home[2]], 5e-4, PATIENCE), "{:?}", client.position());
     terminal.shows("mode Cartesian, at rest");
-    // The largest step, and a stop on its way.
+    // The maximum step, and a stop on its way.
     terminal.types("++++");
     terminal.shows("Scale: 64.0000");
     let from = stands(client);

@@ -65,7 +65,7 @@ const BOUNDS: &[(&str, usize)] = &[
 ];
 
 /// Bytes that a lab may have allocated more than before: its log, which the test keeps, and what it has learnt.
-const MOST_KEPT: i64 = 8 << 20;
+const MAX_KEPT: i64 = 8 << 20;
 
 /// What a run was.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +98,7 @@ fn run(seed: u64, rounds: u32) -> Run {
         assert!(held.most <= *bound, "{name}: {} at most", held.most);
     }
     println!("seed {seed}: {} bytes kept", memory.bytes_current);
-    assert!(memory.bytes_current < MOST_KEPT, "{} bytes are kept", memory.bytes_current);
+    assert!(memory.bytes_current < MAX_KEPT, "{} bytes are kept", memory.bytes_current);
     Run { answered, refused, fingerprint: lab.simulation().fingerprint() }
 }
 

@@ -18,7 +18,7 @@ use dragoman_ros::{Node, Publisher, QosProfile};
 use futures::StreamExt;
 use serde_json::Value;
 
-/// Longest message with a header at its beginning that is decoded as a whole. Of pictures, scans and maps the header counts.
+/// Maximum length of a message with a header at its beginning that is decoded as a whole. Of pictures, scans and maps the header counts.
 const SHORT: usize = 1 << 14;
 
 /// What the headers of one topic say.

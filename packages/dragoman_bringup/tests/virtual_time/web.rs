@@ -416,8 +416,8 @@ fn clients_with_many_subscriptions_leave_room_for_others() {
     assert!(refusals[4].iter().any(|message| message.ends_with(reason)), "{:?}", refusals[4].first());
 }
 
-/// Most that is kept for a client, in messages of this length.
-const MOST_KEPT: usize = 32;
+/// Maximum that is kept for a client, in messages of this length.
+const MAX_KEPT: usize = 32;
 const LENGTH: usize = 1 << 20;
 
 /// What a lab holds of a kind now.
@@ -432,7 +432,7 @@ fn calls_that_wait_have_bytes_too() {
     client.send(&json!({ "op": "advertise_service", "service": "/never", "type": "rosapi_msgs/TopicType" }));
     let call = json!({ "op": "call_service", "service": "/never", "type": "rosapi_msgs/TopicType",
         "args": { "topic": "x".repeat(LENGTH) } });
-    for _ in 1..MOST_KEPT {
+    for _ in 1..MAX_KEPT {
         client.send(&call);
         assert_eq!(client.next("call_service")["args"]["topic"].as_str().unwrap().len(), LENGTH);
     }
@@ -459,7 +459,7 @@ fn latched_messages_have_a_bound() {
             "msg": { "data": text } })
     };
     let text = "x".repeat(LENGTH);
-    for topic in 0..MOST_KEPT {
+    for topic in 0..MAX_KEPT {
         let name = format!("/latched_{topic}");
         client.send(&json!({ "op": "advertise", "topic": name, "type": "std_msgs/String", "latch": true }));
         // The second one replaces the first.
@@ -468,13 +468,13 @@ fn latched_messages_have_a_bound() {
     }
     let refused = client.next("status")["msg"].take();
     let reason = "more than 33554432 bytes of calls, latched messages and results";
-    assert_eq!(refused, format!("publish /latched_{}: {reason}", MOST_KEPT - 1));
+    assert_eq!(refused, format!("publish /latched_{}: {reason}", MAX_KEPT - 1));
     // What was latched before stays.
     let mut listener = Client::connect(lab.console);
     listener.subscribe("/latched_31", "std_msgs/String");
     assert_eq!(listener.message("/latched_31")["data"], "first");
     client.send(&json!({ "op": "unadvertise", "topic": "/latched_0" }));
-    client.send(&message(MOST_KEPT - 1, &text));
+    client.send(&message(MAX_KEPT - 1, &text));
     assert_eq!(listener.message("/latched_31")["data"], text.as_str());
     drop(client);
     sleep(Duration::from_secs(5));
@@ -489,7 +489,7 @@ fn results_of_a_clients_action_have_a_bound() {
     let action = ("/follow", "control_msgs/FollowJointTrajectory");
     server.send(&json!({ "op": "advertise_action", "action": action.0, "type": action.1 }));
     sleep(Duration::from_secs(1));
-    for number in 0..MOST_KEPT + 8 {
+    for number in 0..MAX_KEPT + 8 {
         caller.send(&json!({ "op": "send_action_goal", "id": number, "action": action.0,
             "action_type": action.1, "args": {} }));
         let id = server.next("send_action_goal")["id"].take();
@@ -500,7 +500,7 @@ fn results_of_a_clients_action_have_a_bound() {
         assert_eq!(result["values"]["error_string"].as_str().map(str::len), Some(LENGTH), "{number}");
     }
     let kept = held(&lab, "bytes that are kept for web clients");
-    assert!((MOST_KEPT - 2) * LENGTH < kept && kept <= MOST_KEPT * LENGTH, "{kept}");
+    assert!((MAX_KEPT - 2) * LENGTH < kept && kept <= MAX_KEPT * LENGTH, "{kept}");
     drop((server, caller));
     sleep(Duration::from_secs(5));
     assert_eq!(held(&lab, "bytes that are kept for web clients"), 0);

@@ -14,7 +14,7 @@ use crate::bounded::{self, MAX_NAME_LEN};
 use crate::rosbridge::{Frame, Level, Outgoing, Sample};
 use crate::schema::full_name;
 
-/// Most subscriptions of a client, most topics that it advertises, most parameters that it watches or asks for by name, and
+/// Maximum number of subscriptions of a client, of topics that it advertises, of parameters that it watches or asks for by name, and
 /// most reports on one of its frames: several times those of a whole lab.
 const MOST: usize = 500;
 /// The form of all schemas.

@@ -12,7 +12,7 @@ pub struct Token(String);
 
 /// The cookie that carries the token of a page.
 pub(crate) const COOKIE: &str = "dragoman_token";
-/// Shortest token in a file, characters.
+/// Minimum length of a token in a file, characters.
 const SHORTEST: usize = 16;
 
 /// Error reading a token.

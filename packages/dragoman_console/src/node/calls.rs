@@ -22,22 +22,22 @@ use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::rosbridge::Reply;
 use crate::schema::{Kind, Primitive, Shape, Structure, full_name};
 
-/// Most clients of ROS services that are kept for further calls.
-const MOST_KEPT: usize = 200;
+/// Maximum number of clients of ROS services that are kept for further calls.
+const MAX_KEPT: usize = 200;
 /// Time for finding a service, unless the client asks for another time.
 const SEARCH_TIME: Duration = Duration::from_secs(2);
 /// The same if it asks for more: a service that is not there is no slow one.
-const LONGEST_SEARCH: Duration = Duration::from_secs(10);
+const MAX_SEARCH: Duration = Duration::from_secs(10);
 /// Time that finding a service takes, though it is there: shorter times of clients do not include it.
 const MATCH_TIME: Duration = Duration::from_millis(500);
-/// Most requests to a service of a client that wait for its response.
-const MOST_PENDING: usize = 256;
+/// Maximum number of requests to a service of a client that wait for its response.
+const MAX_PENDING: usize = 256;
 /// Time for a client's response, if many are missing: its caller may wait longer than that.
 const PENDING_TIME: Duration = Duration::from_secs(60);
 
 /// New requests at a service at a time, of all clients: the queue of a service in ROS has ten places by default, and loses what
 /// is beyond them. Further ones wait, in the order in which they came.
-const MOST_NEW: usize = 8;
+const MAX_NEW: usize = 8;
 /// Time for which a request is new at a service: one that takes longer for each may work at many.
 const NEW_TIME: Duration = Duration::from_millis(50);
 
@@ -107,7 +107,7 @@ impl Calls {
     /// The times for a call, of a client that asks for one.
     pub(crate) fn time(&self, asked: Option<Duration>) -> CallTime {
         match asked {
-            Some(all) => CallTime { search: all.clamp(MATCH_TIME, LONGEST_SEARCH), all },
+            Some(all) => CallTime { search: all.clamp(MATCH_TIME, MAX_SEARCH), all },
             None => CallTime { search: SEARCH_TIME, all: self.timeout },
         }
     }
@@ -265,9 +265,9 @@ impl Hub {
             .await;
         let (made, place) = made.map_err(|error| error.to_string())?;
         let client = Mutex::new(made.map_err(|error| error.to_string())?);
-        let caller = Arc::new(Caller { client, new_requests: Semaphore::new(MOST_NEW), _place: place });
+        let caller = Arc::new(Caller { client, new_requests: Semaphore::new(MAX_NEW), _place: place });
         let mut known = self.calls.known.lock();
-        if known.len() >= MOST_KEPT {
+        if known.len() >= MAX_KEPT {
             let oldest = known.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
             oldest.map(|oldest| known.remove(&oldest));
         }
@@ -354,11 +354,11 @@ impl Hub {
             let Some(offered) = all.get_mut(service).filter(|offered| offered.client == client.id) else {
                 return;
             };
-            if offered.pending.len() >= MOST_PENDING {
+            if offered.pending.len() >= MAX_PENDING {
                 offered.pending.retain(|_, (_, since)| dragoman_time::since(*since) < PENDING_TIME);
             }
             // It is not disconnected because others ask too much of it.
-            if offered.pending.len() >= MOST_PENDING || client.is_busy(data.len()) {
+            if offered.pending.len() >= MAX_PENDING || client.is_busy(data.len()) {
                 tracing::warn!(service, "a client does not answer: a request is dropped");
                 return;
             }

@@ -27,14 +27,14 @@ use crate::foxglove;
 use crate::rosbridge::{self, Frame, Level, Outgoing, Sample, Session};
 
 /// Bytes of frames whose orders wait, beyond which no more are read.
-const MOST_UNEXECUTED: usize = 8 << 10;
+const MAX_UNEXECUTED: usize = 8 << 10;
 /// Bytes of frames after which other clients get their turn: a socket gives hundreds of small frames at once.
 const TURN: usize = 1 << 10;
 /// What a frame counts at least.
-const LEAST_FRAME: usize = 64;
+const MIN_FRAME: usize = 64;
 /// Requests of a client that are new at a time: further orders wait until one of them has ended, or is not new any more.
 /// So a client that floods a service waits for itself, and others get their turn.
-const MOST_NEW: usize = 4;
+const MAX_NEW: usize = 4;
 /// Time for which a request is new, while not more than the new ones wait. Slow services hold up nothing.
 const NEW_TIME: Duration = Duration::from_millis(20);
 /// Time for the orders and requests that a client sent before it left.
@@ -165,7 +165,7 @@ impl Client {
         id: u64,
         address: SocketAddr,
         protocol: Protocol,
-        most_queued: usize,
+        max_queued: usize,
         all: &Sums,
     ) -> Self {
         Self {
@@ -173,11 +173,11 @@ impl Client {
             address,
             since: dragoman_time::now(),
             protocol: Mutex::new(protocol),
-            outbox: Outbox::new(most_queued, &all.queued),
+            outbox: Outbox::new(max_queued, &all.queued),
             offers: Slot::default(),
             calls: Arc::new(Account::new("calls of web clients that wait", &all.calls)),
             bytes: Arc::new(Account::new("bytes that are kept for web clients", &all.bytes)),
-            new_requests: Arc::new(Semaphore::new(MOST_NEW)),
+            new_requests: Arc::new(Semaphore::new(MAX_NEW)),
             commands: Commands::default(),
             is_driving: AtomicBool::new(false),
             changed: Notify::new(),
@@ -408,7 +408,7 @@ impl Client {
             let timeout = self.act(|session| session.poll_timeout());
             let timeout = timeout.map_or(ping_period, |timeout| timeout.saturating_sub(self.now()));
             let pause = timeout.min(ping_period.saturating_sub(dragoman_time::since(pinged)));
-            let may_read = self.unexecuted.load(Ordering::Relaxed) < MOST_UNEXECUTED;
+            let may_read = self.unexecuted.load(Ordering::Relaxed) < MAX_UNEXECUTED;
             tokio::select! {
                 biased;
                 () = dragoman_time::sleep(pause) => {
@@ -433,7 +433,7 @@ impl Client {
                         Some(Err(error)) => return reason(error),
                         Some(Ok(Message::Close(_) | Message::Frame(_))) | None => return None,
                     };
-                    taken += length.max(LEAST_FRAME);
+                    taken += length.max(MIN_FRAME);
                     if length > 0 {
                         spoke = heard;
                         received.complete();
@@ -475,7 +475,7 @@ pub(super) async fn while_new<T>(place: impl Sized, time: Duration, work: impl F
 /// with a flood would get more and more of it otherwise, and everybody else would wait for these as well.
 fn new_time(waiting: usize) -> Duration {
     // There are at most [`CALLS`] of them.
-    let parts = waiting.div_ceil(MOST_NEW).max(1) as u32;
+    let parts = waiting.div_ceil(MAX_NEW).max(1) as u32;
     NEW_TIME * parts * parts
 }
 

@@ -16,7 +16,7 @@ use super::assets;
 use super::bounds::bytes_of;
 use super::client::{Client, Protocol};
 use super::hub::{Hub, report};
-use super::rosapi::MOST_NODES;
+use super::rosapi::MAX_NODES;
 use crate::bounded;
 use crate::foxglove::{Call, Catalogue, Connections, Encoding, Nodes, Offered, Order, Parameter, Session};
 use crate::json::{from_cdr, from_whole_cdr, to_cdr};
@@ -24,8 +24,8 @@ use crate::parameter::{foxglove_of_parameter, parameter_of_foxglove};
 
 /// Interval of looking at the graph.
 const REVIEW_PERIOD: Duration = Duration::from_secs(1);
-/// Most assets that are read at a time, for all clients: each takes a thread.
-const MOST_READERS: usize = 4;
+/// Maximum number of assets that are read at a time, for all clients: each takes a thread.
+const MAX_READERS: usize = 4;
 
 /// What clients of Foxglove's protocol share.
 pub(crate) struct Foxglove {
@@ -36,7 +36,7 @@ pub(crate) struct Foxglove {
 
 impl Default for Foxglove {
     fn default() -> Self {
-        Self { catalogue: Mutex::default(), readers: Semaphore::new(MOST_READERS) }
+        Self { catalogue: Mutex::default(), readers: Semaphore::new(MAX_READERS) }
     }
 }
 
@@ -164,7 +164,7 @@ impl Hub {
             }
             Order::FetchAsset { uri, request } => {
                 let begun = client.in_background(uri.len(), async move {
-                    let most = hub.most_queued();
+                    let most = hub.max_queued();
                     let place = hub.foxglove.readers.acquire().await;
                     let read = off_thread(Work::READ, move |_| assets::asset(&uri, most)).await;
                     drop(place);
@@ -220,7 +220,7 @@ impl Hub {
         for (node, parameter) in names.iter().filter_map(|name| name.split_once('.')) {
             wanted.entry(node.to_owned()).or_default().push(parameter.to_owned());
         }
-        let asked = wanted.into_iter().take(MOST_NODES).map(async |(node, mut parameters)| {
+        let asked = wanted.into_iter().take(MAX_NODES).map(async |(node, mut parameters)| {
             if parameters.is_empty() {
                 let names = self.ask(&format!("{node}/list_parameters"), LIST, &json!({})).await.ok()?;
                 let names = names.pointer("/result/names")?.as_array()?.clone();

@@ -98,13 +98,13 @@ impl Hub {
         dragoman_ros::times::now(&self.clock)
     }
 
-    /// Longest message of a client, bytes.
+    /// Maximum length of a message of a client, bytes.
     pub(crate) fn most_received(&self) -> usize {
         self.limits.message
     }
 
-    /// Most data that waits for a client, bytes.
-    pub(crate) fn most_queued(&self) -> usize {
+    /// Maximum amount of data that waits for a client, bytes.
+    pub(crate) fn max_queued(&self) -> usize {
         self.limits.queue
     }
 

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 
 use super::hub::Hub;
 
-/// Most subjects of `/diagnostics` that are kept, and their bytes.
-const MOST_SUBJECTS: usize = 1000;
-const MOST_BYTES: usize = 16 << 20;
+/// Maximum number of subjects of `/diagnostics` that are kept, and their bytes.
+const MAX_SUBJECTS: usize = 1000;
+const MAX_BYTES: usize = 16 << 20;
 /// Maximum number of values of a subject.
 const MAX_VALUES: usize = 1000;
 /// Age after which a subject is stale.
@@ -65,7 +65,7 @@ impl Known {
     }
 
     fn has_room(&self, bytes: usize) -> bool {
-        self.subjects.len() < MOST_SUBJECTS && self.bytes + bytes <= MOST_BYTES
+        self.subjects.len() < MAX_SUBJECTS && self.bytes + bytes <= MAX_BYTES
     }
 }
 

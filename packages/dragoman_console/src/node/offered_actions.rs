@@ -19,9 +19,9 @@ use super::temporary::Place;
 use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::schema::{Structure, full_name};
 
-/// Most goals of an action, and requests that wait for the result of a goal.
-const MOST_GOALS: usize = 64;
-const MOST_WAITING: usize = 16;
+/// Maximum number of goals of an action, and requests that wait for the result of a goal.
+const MAX_GOALS: usize = 64;
+const MAX_WAITING: usize = 16;
 /// Queue depth of feedback.
 const DEPTH: usize = 10;
 
@@ -254,10 +254,10 @@ impl Offered {
         let uuid = Uuid::from_bytes(*id);
         // The id is aligned to eight bytes, so that the goal is without it.
         let goal = [header.as_slice(), goal].concat();
-        if self.goals.len() >= MOST_GOALS {
+        if self.goals.len() >= MAX_GOALS {
             self.forget_oldest();
         }
-        let is_free = self.goals.len() < MOST_GOALS && !self.client.is_busy(goal.len());
+        let is_free = self.goals.len() < MAX_GOALS && !self.client.is_busy(goal.len());
         let accepted = is_free && !self.goals.contains_key(&uuid);
         let now = dragoman_time::wall_time();
         let stamp = json!({ "sec": now.as_secs(), "nanosec": now.subsec_nanos() });
@@ -331,7 +331,7 @@ impl Offered {
         let goal = id.and_then(|id| self.goals.get_mut(&id));
         let data = match goal {
             Some(Goal { result: Some((result, _)), .. }) => result.clone(),
-            Some(goal) if goal.waiting.len() < MOST_WAITING => {
+            Some(goal) if goal.waiting.len() < MAX_WAITING => {
                 // While it waits only its origin is needed.
                 request.data = Vec::new();
                 goal.waiting.push(request);

@@ -19,15 +19,15 @@ use crate::rosbridge::Outgoing;
 const ALL_QUEUES: usize = 8;
 /// Beyond them a client is given up that has taken nothing for this time, and has more answers than its part.
 const SLOW_AFTER: Duration = Duration::from_secs(1);
-/// Most messages that wait for a client, whole or to be sent in fragments.
-const MOST_MESSAGES: usize = 2000;
+/// Maximum number of messages that wait for a client, whole or to be sent in fragments.
+const MAX_MESSAGES: usize = 2000;
 
 /// Messages that wait for a client.
 pub(super) struct Outbox {
     queue: Mutex<Queue>,
     changed: Notify,
     overfull: Notify,
-    /// Most bytes.
+    /// Maximum number of bytes.
     most: usize,
     lost: AtomicU64,
 }
@@ -111,7 +111,7 @@ impl Outbox {
                 self.lost.fetch_add(1, Ordering::Relaxed);
                 return;
             }
-            while queue.frames.len() >= MOST_MESSAGES
+            while queue.frames.len() >= MAX_MESSAGES
                 || queue.bytes.get().0 > before
                 || queue.bytes.get().0 + length > self.most
             {
@@ -123,7 +123,7 @@ impl Outbox {
         } else {
             // One answer of any length is allowed.
             let is_too_much = queue.kept > 0 && queue.kept_bytes + length > self.most;
-            if queue.kept >= MOST_MESSAGES || is_too_much || self.is_slow(&queue, before) {
+            if queue.kept >= MAX_MESSAGES || is_too_much || self.is_slow(&queue, before) {
                 return self.overflow(queue);
             }
             queue.kept += 1;

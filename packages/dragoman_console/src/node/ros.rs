@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Jobs that wait; more are refused.
 const QUEUE_LENGTH: usize = 1024;
-/// Longest wait for messages with r2r, which delays jobs.
+/// Maximum wait for messages with r2r, which delays jobs.
 const SPIN_TIME: Duration = Duration::from_millis(10);
 /// Age up to which a graph is shared. Reading it takes milliseconds, and every call without a type looks at it.
 const FRESH: Duration = Duration::from_millis(20);

@@ -50,8 +50,8 @@ const SERVICES: [(&str, &str); 26] = [
 
 /// Time for the parameter services of a node.
 const PARAMETER_TIME: Duration = Duration::from_secs(2);
-/// Most nodes that are asked for their parameters at once.
-pub(super) const MOST_NODES: usize = 200;
+/// Maximum number of nodes that are asked for their parameters at once.
+pub(super) const MAX_NODES: usize = 200;
 
 impl Hub {
     /// Answers a question; `None` for other services.
@@ -185,7 +185,7 @@ impl Hub {
     async fn parameter_names(&self, graph: &Graph) -> Vec<String> {
         let nodes = graph.services.iter().filter_map(|service| service.name.strip_suffix("/list_parameters"));
         let nodes: BTreeSet<&str> = nodes.collect();
-        let asked = nodes.into_iter().take(MOST_NODES).map(async |node| {
+        let asked = nodes.into_iter().take(MAX_NODES).map(async |node| {
             let service = format!("{node}/list_parameters");
             let answer = self.ask(&service, "rcl_interfaces/srv/ListParameters", &json!({})).await.ok()?;
             let names = answer.pointer("/result/names")?.as_array()?.clone();

@@ -47,10 +47,10 @@ pub(crate) struct Server {
     pub(crate) origins: Arc<[String]>,
 }
 
-/// Most refused origins that are logged.
-const MOST_REPORTED: usize = 20;
-/// Most connections at a time, of WebSockets and others.
-const MOST_CONNECTIONS: usize = 512;
+/// Maximum number of refused origins that are logged.
+const MAX_REPORTED: usize = 20;
+/// Maximum number of connections at a time, of WebSockets and others.
+const MAX_CONNECTIONS: usize = 512;
 
 /// Headers of every response.
 const HEADERS: [(&str, &str); 6] = [
@@ -70,7 +70,7 @@ impl Server {
     /// Logs a refused origin once: browsers do not show the answer to the one who opened the page.
     fn report_origin(&self, origin: &str) {
         let mut known = self.refused.lock();
-        if known.len() < MOST_REPORTED && known.insert(origin.to_owned()) {
+        if known.len() < MAX_REPORTED && known.insert(origin.to_owned()) {
             tracing::warn!(
                 origin,
                 "a page of another origin is refused: --foxglove-origins lists those that may connect"
@@ -114,7 +114,7 @@ fn work_in_ros(hub: &Arc<Hub>, has_foxglove: bool) {
 
 async fn serve(listener: TcpListener, foxglove: Option<TcpListener>, server: Server) {
     let received = Arc::default();
-    let limited = |listener| Limited::new(listener, MOST_CONNECTIONS, Arc::clone(&received));
+    let limited = |listener| Limited::new(listener, MAX_CONNECTIONS, Arc::clone(&received));
     work_in_ros(&server.hub, foxglove.is_some());
     let foxglove = foxglove.map(|listener| {
         let router = Router::new()

@@ -20,8 +20,8 @@ use parking_lot::Mutex;
 
 use super::ros::{self, Busy, Inside, Ros, RosThread};
 
-/// Most that is offered on a node, which is not replaced before all on it has ended.
-const MOST_OFFERED: usize = 1000;
+/// Maximum number of services and actions that are offered on a node, which is not replaced before all on it has ended.
+const MAX_OFFERED: usize = 1000;
 
 /// Makes nodes when they are needed.
 pub(crate) struct Temporary {
@@ -84,7 +84,7 @@ pub(crate) enum PlaceError {
     #[error("a node for clients: {0}")]
     Node(#[from] NodeError),
     #[error(
-        "it has offered {MOST_OFFERED} services and actions: it can offer more when it has withdrawn all of them"
+        "it has offered {MAX_OFFERED} services and actions: it can offer more when it has withdrawn all of them"
     )]
     Full,
 }
@@ -120,7 +120,7 @@ impl Temporary {
         job: impl FnOnce(&mut Inside) -> T + Send + 'static,
     ) -> Result<(T, Arc<Place>), PlaceError> {
         let place = self.place(slot)?;
-        if self.replaced_after > 0 && place.made.load(Ordering::Relaxed) >= MOST_OFFERED {
+        if self.replaced_after > 0 && place.made.load(Ordering::Relaxed) >= MAX_OFFERED {
             return Err(PlaceError::Full);
         }
         place.make(job).await

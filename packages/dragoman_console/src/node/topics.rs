@@ -32,10 +32,10 @@ const REVIEW_PERIOD: Duration = Duration::from_millis(500);
 /// Time for which a subscription goes on beside the one that replaces it: publishers take a while to find that.
 const OVERLAP_TIME: Duration = Duration::from_secs(1);
 /// Messages of a latched topic that are kept for later subscribers, if there are several publishers, and their bytes.
-const MOST_KEPT: usize = 32;
-const MOST_KEPT_BYTES: usize = 16 << 20;
+const MAX_KEPT: usize = 32;
+const MAX_KEPT_BYTES: usize = 16 << 20;
 /// Bytes of those of all topics.
-const MOST_KEPT_IN_ALL: usize = 128 << 20;
+const MAX_KEPT_IN_ALL: usize = 128 << 20;
 
 /// What clients have in topics.
 #[derive(Default)]
@@ -365,7 +365,7 @@ impl Topics {
                 entry.keep(&sample);
                 let all: usize = topics.values().map(|entry| entry.kept_bytes).sum();
                 // Without the last one the older ones of its topic are wrong.
-                if all > MOST_KEPT_IN_ALL
+                if all > MAX_KEPT_IN_ALL
                     && let Some(entry) = topics.get_mut(topic)
                 {
                     entry.forget_kept();
@@ -388,10 +388,10 @@ impl Subscribed {
 
     /// Keeps a message for later subscribers.
     fn keep(&mut self, sample: &Arc<Sample>) {
-        let most = if self.publishers <= 1 { 1 } else { MOST_KEPT };
+        let most = if self.publishers <= 1 { 1 } else { MAX_KEPT };
         self.kept.push_back(Arc::clone(sample));
         self.kept_bytes += sample.data().len();
-        while self.kept.len() > most || (self.kept.len() > 1 && self.kept_bytes > MOST_KEPT_BYTES) {
+        while self.kept.len() > most || (self.kept.len() > 1 && self.kept_bytes > MAX_KEPT_BYTES) {
             let removed = self.kept.pop_front();
             self.kept_bytes -= removed.map_or(0, |sample| sample.data().len());
         }
@@ -505,7 +505,7 @@ fn wanted(node: &mut Node, topic: &str, type_name: &str) -> (Strictest, usize) {
 
 fn subscribe(node: &mut Node, topic: &str, type_name: &str, request: Strictest) -> Result<Messages, String> {
     // A latched topic may have many publishers with a message each.
-    let depth = if request.transient_local { MOST_KEPT } else { DEPTH };
+    let depth = if request.transient_local { MAX_KEPT } else { DEPTH };
     let messages = raw::subscribe(node, topic, type_name, request.qos(depth));
     messages.map(StreamExt::boxed).map_err(|error| error.to_string())
 }

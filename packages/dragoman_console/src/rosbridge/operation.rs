@@ -34,8 +34,8 @@ pub(super) enum Operation {
     Status,
 }
 
-/// The largest throttling and timeout that a client may ask for.
-const MOST_TIME: Duration = Duration::from_secs(24 * 3600);
+/// The maximum throttling and timeout that a client may ask for.
+const MAX_TIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Maximum length of an id, bytes: ids are kept with subscriptions, calls and goals.
 const MAX_ID_LEN: usize = 512;
@@ -87,9 +87,8 @@ impl Fields {
 
     fn time(&self, key: &str, unit: f64) -> Result<Option<Duration>, String> {
         let seconds = self.number(key)?.map(|number| number * unit);
-        Ok(seconds.map(|seconds| {
-            Duration::try_from_secs_f64(seconds).map_or(MOST_TIME, |time| time.min(MOST_TIME))
-        }))
+        Ok(seconds
+            .map(|seconds| Duration::try_from_secs_f64(seconds).map_or(MAX_TIME, |time| time.min(MAX_TIME))))
     }
 
     fn compression(&self) -> Result<Compression, String> {

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::quoted;
 
-/// Longest text of a picture from a client, bytes.
+/// Maximum length of the text of a picture from a client, bytes.
 const MAX_LENGTH: usize = 8 << 20;
 
 /// The frame with `text` as a picture.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::fragments::{Dropped, Fragments, Incomplete};
 use super::operation::{self, Operation};
-use super::subscription::{MOST_WISHES, Subscription};
+use super::subscription::{MAX_WISHES, Subscription};
 use super::{Compression, Frame, Level, Order, Outgoing, Reply, Sample, Split, picture, quoted};
 use crate::cdr::{ConvertError, Sink};
 use crate::schema::Structure;
@@ -17,9 +17,9 @@ use crate::{bounded, cbor, json as text};
 /// Maximum number of topics to which a client subscribes: several times those of a whole lab.
 const MAX_TOPICS: usize = 500;
 /// Bytes of messages that wait for their time, of all topics of a client. Beyond them those of a topic are lost.
-const MOST_QUEUED_BYTES: usize = 16 << 20;
+const MAX_QUEUED_BYTES: usize = 16 << 20;
 /// Frames within frames: pictures in fragments and the like.
-const MOST_WRAPPED: usize = 3;
+const MAX_WRAPPED: usize = 3;
 /// Minimum time between two warnings about a client.
 const WARNING_PERIOD: Duration = Duration::from_secs(10);
 
@@ -86,7 +86,7 @@ impl Session {
         let own = subscription.queued_bytes();
         let all = || self.subscriptions.values().map(Subscription::queued_bytes).sum::<usize>();
         if own > 0
-            && all() > MOST_QUEUED_BYTES
+            && all() > MAX_QUEUED_BYTES
             && let Some(subscription) = self.subscriptions.get_mut(topic)
         {
             subscription.clear();
@@ -251,7 +251,7 @@ impl Session {
             Ok(operation) => operation,
             Err(reason) => return self.status(Level::Error, id.as_ref(), &reason),
         };
-        if depth > MOST_WRAPPED {
+        if depth > MAX_WRAPPED {
             return self.status(Level::Error, id.as_ref(), "too many frames within frames");
         }
         match operation {
@@ -302,7 +302,7 @@ impl Session {
                 return self.status(
                     Level::Error,
                     id.as_ref(),
-                    &format!("subscribe {topic}: more than {MOST_WISHES} subscriptions to it"),
+                    &format!("subscribe {topic}: more than {MAX_WISHES} subscriptions to it"),
                 );
             }
             // The type may be known only now, and latched messages are for every subscription.

@@ -9,17 +9,17 @@ use serde_json::Value;
 
 use super::{Compression, Sample};
 
-/// Longest queue of a topic; bytes of one with more than a message.
-const MOST_QUEUED: usize = 1000;
-const MOST_QUEUED_BYTES: usize = 8 << 20;
-/// Most subscriptions of a client to one topic.
-pub(super) const MOST_WISHES: usize = 64;
+/// Maximum length of the queue of a topic; bytes of one with more than a message.
+const MAX_QUEUED: usize = 1000;
+const MAX_QUEUED_BYTES: usize = 8 << 20;
+/// Maximum number of subscriptions of a client to one topic.
+pub(super) const MAX_WISHES: usize = 64;
 
 /// One `subscribe`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wish {
     pub(super) id: Option<Value>,
-    /// Least time between messages.
+    /// Minimum time between messages.
     pub(super) throttle: Duration,
     pub(super) queue_length: usize,
     pub(super) fragment_size: Option<usize>,
@@ -43,7 +43,7 @@ impl Subscription {
     /// Adds a wish, or replaces that of the same id. Returns whether there was room.
     pub(super) fn add(&mut self, wish: Wish) -> bool {
         self.wishes.retain(|other| other.id != wish.id);
-        if self.wishes.len() >= MOST_WISHES {
+        if self.wishes.len() >= MAX_WISHES {
             return false;
         }
         self.wishes.push(wish);
@@ -61,7 +61,7 @@ impl Subscription {
     fn combine(&mut self) {
         let wishes = &self.wishes;
         self.throttle = wishes.iter().map(|wish| wish.throttle).min().unwrap_or_default();
-        self.queue_length = wishes.iter().map(|wish| wish.queue_length).min().unwrap_or(0).min(MOST_QUEUED);
+        self.queue_length = wishes.iter().map(|wish| wish.queue_length).min().unwrap_or(0).min(MAX_QUEUED);
         self.fragment_size = wishes.iter().filter_map(|wish| wish.fragment_size).min();
         self.compression = wishes.iter().map(|wish| wish.compression).max().unwrap_or_default();
         while self.queue.len() > self.queue_length {
@@ -81,7 +81,7 @@ impl Subscription {
         if self.queue_length > 0 {
             let length = sample.data().len();
             while self.queue.len() >= self.queue_length
-                || (!self.queue.is_empty() && self.queued_bytes + length > MOST_QUEUED_BYTES)
+                || (!self.queue.is_empty() && self.queued_bytes + length > MAX_QUEUED_BYTES)
             {
                 self.pop();
             }

@@ -22,8 +22,8 @@ pub struct FieldDefinition {
     pub type_name: String,
     /// How many elements it has.
     pub shape: Shape,
-    /// Most bytes of each string.
-    pub most_text: Option<usize>,
+    /// Maximum number of bytes of each string.
+    pub max_text: Option<usize>,
     /// Its default value as JSON.
     pub default: Option<Value>,
 }
@@ -124,7 +124,7 @@ fn without_comment(line: &str) -> &str {
 fn parse_line(line: &str) -> Option<Line> {
     let (type_text, rest) = line.split_once(char::is_whitespace)?;
     let rest = rest.trim();
-    let (type_name, shape, most_text) = parse_type(type_text)?;
+    let (type_name, shape, max_text) = parse_type(type_text)?;
     let name_end = rest.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
     let (name, rest) = rest.split_at(name_end.unwrap_or(rest.len()));
     if name.is_empty() {
@@ -141,7 +141,7 @@ fn parse_line(line: &str) -> Option<Line> {
         (text, Shape::Single) => Some(literal(primitive?, text)?),
         (text, Shape::Array(_) | Shape::Sequence(_)) => Some(literals(primitive?, text)?),
     };
-    Some(Line::Field(FieldDefinition { name, type_name, shape, most_text, default }))
+    Some(Line::Field(FieldDefinition { name, type_name, shape, max_text, default }))
 }
 
 /// `string<=10[<=5]` and simpler.
@@ -158,13 +158,13 @@ fn parse_type(text: &str) -> Option<(String, Shape, Option<usize>)> {
             (element, shape)
         }
     };
-    let (name, most_text) = match element.split_once("<=") {
+    let (name, max_text) = match element.split_once("<=") {
         None => (element, None),
         Some((name @ ("string" | "wstring"), most)) => (name, Some(most.parse().ok()?)),
         Some(_) => return None,
     };
     let is_valid = name.split('/').all(super::is_token) && name.split('/').count() <= 3;
-    is_valid.then(|| (name.to_owned(), shape, most_text))
+    is_valid.then(|| (name.to_owned(), shape, max_text))
 }
 
 fn literal(primitive: Primitive, text: &str) -> Option<Value> {

@@ -62,7 +62,7 @@ pub struct Installed {
     prefixes: Vec<PathBuf>,
 }
 
-/// Longest definition file, bytes.
+/// Maximum length of a definition file, bytes.
 const MAX_LENGTH: u64 = 1 << 20;
 
 impl Installed {

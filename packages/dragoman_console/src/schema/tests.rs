@@ -92,7 +92,7 @@ fn lines_of_definitions() {
     let fields: Vec<_> = definition
         .fields
         .iter()
-        .map(|f| (f.name.as_str(), f.type_name.as_str(), f.shape, f.most_text))
+        .map(|f| (f.name.as_str(), f.type_name.as_str(), f.shape, f.max_text))
         .collect();
     let expected = [
         ("k", "float64", Shape::Array(9), None),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use embedded_can::{ExtendedId, Id, StandardId};
 
-/// Most data bytes of a classic frame.
+/// Maximum number of data bytes of a classic frame.
 pub const MAX_DATA: usize = 8;
 
 /// A data or remote frame of at most eight bytes.

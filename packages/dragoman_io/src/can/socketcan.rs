@@ -28,7 +28,7 @@ use super::frame::{Frame, MAX_DATA};
 /// Interval of checking an interface that is down or missing.
 const RETRY: Duration = Duration::from_millis(100);
 /// Upper bound of timeouts, within the clock's range: a day.
-const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
+const MAX_WAIT: Duration = Duration::from_secs(86_400);
 /// Requested size of the receive buffer in bytes, some thousand frames; the system may grant less
 /// (`net.core.rmem_max`).
 const RECEIVE_BUFFER: usize = 1 << 20;
@@ -227,7 +227,7 @@ impl Bus for SocketCanBus {
 
     fn wait(&mut self, timeout: Duration) {
         let begun = Instant::now();
-        let end = begun.checked_add(timeout).unwrap_or(begun + LONGEST_WAIT);
+        let end = begun.checked_add(timeout).unwrap_or(begun + MAX_WAIT);
         loop {
             self.look_for_interface();
             if !self.pending.is_empty() {

@@ -14,9 +14,9 @@ use super::listener::Accepting;
 /// What happens to bytes on their way. The default is a network without faults and with a short delay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conditions {
-    /// Shortest delay.
+    /// Minimum delay.
     pub delay: Duration,
-    /// Longest addition to the delay. Datagrams overtake each other; bytes of a connection do not.
+    /// Maximum addition to the delay. Datagrams overtake each other; bytes of a connection do not.
     pub jitter: Duration,
     /// Share of the datagrams that are lost.
     pub loss: f64,

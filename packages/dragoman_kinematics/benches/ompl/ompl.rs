@@ -16,7 +16,7 @@ use std::ffi::c_void;
 mod scenes;
 
 const RANDOM_SEED: u128 = 20;
-/// Longest search of OMPL, s.
+/// Maximum time of a search of OMPL, s.
 const LONGEST: f64 = 10.0;
 /// Values of the longest path that is read.
 const CAPACITY: usize = 1 << 16;
@@ -159,7 +159,7 @@ impl Column {
         }
         self.checks.push(answer.checks as f64);
         self.lengths.push(length(&answer.path));
-        self.least = self.least.min(setup.least_distance(&answer.path));
+        self.least = self.least.min(setup.min_distance(&answer.path));
     }
 
     fn print(&self, scene: &str, planner: &str, problems: usize) {

@@ -45,7 +45,7 @@ pub enum ArcError {
     TooShort {
         /// Swept angle, degrees.
         degrees: f64,
-        /// Least angle, degrees.
+        /// Minimum angle, degrees.
         least: f64,
     },
     /// The points do not lie on a circle, or not in the order of the counts.
@@ -61,10 +61,10 @@ pub enum ArcError {
     },
 }
 
-/// Shortest useful arc, degrees.
+/// Minimum useful arc, degrees.
 const SHORTEST: f64 = 10.0;
-/// Largest residual, as a part of the radius.
-const LARGEST_RESIDUAL: f64 = 0.02;
+/// Maximum residual, as a part of the radius.
+const MAX_RESIDUAL: f64 = 0.02;
 
 /// From the length of an arc and its radius, m, as the Ranger thesis.
 ///
@@ -116,7 +116,7 @@ pub fn from_points(points: &[(f64, Point3<f64>)]) -> Result<Calibration, ArcErro
     }
     let heights: f64 = points.iter().map(|(_, point)| plane.height(point).powi(2)).sum();
     let residual = ((heights + fitted.squares) / points.len() as f64).sqrt();
-    if residual > LARGEST_RESIDUAL * radius {
+    if residual > MAX_RESIDUAL * radius {
         return Err(ArcError::NotACircle { residual, radius });
     }
     let counts_per_radian = 1.0 / slope;

@@ -15,7 +15,7 @@ const UNDETERMINED: f64 = 1.0 / 3.0;
 /// Parameters whose standard deviation is above this part of the plausible error (0.1 degrees, 0.3 mm) are reported.
 const UNCERTAIN: f64 = 0.1;
 /// No device measures better, m: parameters are not determined by rounding errors.
-const LEAST_NOISE: f64 = 1e-5;
+const MIN_NOISE: f64 = 1e-5;
 /// A mean error after the fit above this part of the size of the measured region is that of another arm.
 const MISFIT: f64 = 0.05;
 
@@ -93,11 +93,11 @@ pub struct FitOptions {
     pub parameters: Vec<Parameter>,
     /// Values that the description does not have, rad or m; estimated parameters begin there, others keep them.
     pub start: Vec<(Parameter, f64)>,
-    /// Greatest change of an angle, rad.
+    /// Maximum change of an angle, rad.
     pub max_angle: f64,
-    /// Greatest change of a length, m.
+    /// Maximum change of a length, m.
     pub max_length: f64,
-    /// Greatest changes of single parameters, rad or m.
+    /// Maximum changes of single parameters, rad or m.
     pub max_changes: Vec<(Parameter, f64)>,
     /// The measuring frame.
     pub frame: MeasuringFrame,
@@ -129,7 +129,7 @@ pub struct Statistics {
     pub mean: f64,
     /// Sample standard deviation, m.
     pub deviation: f64,
-    /// Greatest value, m.
+    /// Maximum value, m.
     pub greatest: f64,
 }
 
@@ -211,7 +211,7 @@ pub struct Fit {
     pub poses: usize,
     /// Number of unknowns: the estimated parameters, and six of the measuring frame unless it is known.
     pub unknowns: usize,
-    /// Greatest by least singular value, for the plausible errors of the parameters (1 degree, 3 mm).
+    /// Condition number: maximum by minimum singular value, for the plausible errors of the parameters (1 degree, 3 mm).
     pub condition: f64,
 }
 
@@ -303,7 +303,7 @@ pub fn fit(
         let at_bound = value <= bounds.0 || value >= bounds.1;
         Estimate { parameter: *parameter, before: nominal.value(*parameter), value, deviation, at_bound }
     });
-    let typical = scale(&after, problem.unknowns()).max(LEAST_NOISE);
+    let typical = scale(&after, problem.unknowns()).max(MIN_NOISE);
     let outliers = after.iter().enumerate().filter(|(_, residual)| residual.norm() > 5.0 * typical);
     Ok(Fit {
         estimates: estimates.collect(),
@@ -419,7 +419,7 @@ fn noise(residuals: &[Vector3<f64>], weights: &[f64], unknowns: usize) -> f64 {
     let squares: f64 =
         residuals.iter().zip(weights).map(|(residual, weight)| weight * residual.norm_squared()).sum();
     let freedom = (3 * residuals.len()).saturating_sub(unknowns).max(1);
-    (squares / freedom as f64).sqrt().max(LEAST_NOISE)
+    (squares / freedom as f64).sqrt().max(MIN_NOISE)
 }
 
 /// Standard deviation of the measurements, m, and of each parameter, rad or m.

@@ -100,7 +100,7 @@ pub enum CalibrationError {
         parameters: usize,
         /// Whether the measuring frame is estimated, too.
         frame: bool,
-        /// Least number of different poses.
+        /// Minimum number of different poses.
         needed: usize,
     },
     /// All positions, measured or computed, lie on a line or in a point.

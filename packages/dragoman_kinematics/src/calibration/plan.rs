@@ -55,7 +55,7 @@ pub struct Plan {
     pub expected: Vec<Estimate>,
     /// Parameters that no pose tells apart.
     pub held: Vec<Held>,
-    /// Greatest by least singular value of the planned and the measured poses, for plausible errors of the parameters.
+    /// Condition number: maximum by minimum singular value of the planned and the measured poses, for plausible errors of the parameters.
     pub condition: f64,
     /// The same of as many random poses, the mean of their logarithms.
     pub random_condition: f64,
@@ -90,7 +90,7 @@ pub enum PlanError {
 
 /// Random tries per candidate.
 const TRIES: usize = 100;
-/// Most rounds of exchanges of single poses.
+/// Maximum number of rounds of exchanges of single poses.
 const ROUNDS: usize = 10;
 /// Random designs for comparison.
 const COMPARED: usize = 5;
@@ -333,7 +333,7 @@ pub fn is_way_allowed(from: &[f64], to: &[f64], is_allowed: impl Fn(&[f64]) -> b
     is_free && was_allowed
 }
 
-/// Greatest difference of two poses, rad or m.
+/// Maximum difference of two poses, rad or m.
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }

@@ -9,9 +9,9 @@ use super::descent::{Problem, State};
 use super::fit::{Stage, Statistics, aligned, distances, plausible};
 use super::{CalibrationError, DhTable, Parameter};
 
-/// Most iterations per parameter, as MATLAB's `fminsearch`.
+/// Maximum number of iterations per parameter, as MATLAB's `fminsearch`.
 const ITERATIONS: u64 = 200;
-/// Most new simplexes around the best point: one that has collapsed does not move any more.
+/// Maximum number of new simplexes around the best point: one that has collapsed does not move any more.
 const RESTARTS: usize = 20;
 
 /// The objective over a part of the parameters.

@@ -10,9 +10,9 @@ use crate::dynamics::{Dynamics, Inertia};
 pub struct Adaptation {
     /// Rate of the mass: kg per second and per W of power that the error takes.
     pub rate: f64,
-    /// Greatest mass, kg.
+    /// Maximum mass, kg.
     pub max_mass: f64,
-    /// Greatest distance of its centre from the frame of the last joint, m.
+    /// Maximum distance of its centre from the frame of the last joint, m.
     pub max_distance: f64,
 }
 

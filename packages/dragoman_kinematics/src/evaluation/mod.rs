@@ -110,7 +110,7 @@ pub enum TrackError {
     },
 }
 
-/// Least number of points of a path.
+/// Minimum number of points of a path.
 const LEAST: usize = 20;
 /// A path moves once it is this far from its start, as part of its size.
 const MOVING: f64 = 0.02;
@@ -125,7 +125,7 @@ const STEPS: usize = 100;
 /// Points that are compared in the search.
 const COMPARED: usize = 1500;
 
-/// Aligns `measured` with `commanded` by least squares: in time by at most `longest_lag` (s; half a period of a
+/// Aligns `measured` with `commanded` by least squares: in time by at most `max_lag` (s; half a period of a
 /// repeating path) about the lag of their first movements, and in space unless the `frame` of the measuring device is
 /// known. The error is the distance at the same phase, from the first to the last movement of the command; thus the
 /// first moments of the motion count, as in the thesis (4.5.3).
@@ -136,7 +136,7 @@ pub fn track(
     commanded: &[Sample],
     measured: &[Sample],
     frame: Option<&Isometry3<f64>>,
-    longest_lag: f64,
+    max_lag: f64,
 ) -> Result<Tracking, TrackError> {
     let size = check("commanded", commanded)?;
     let factor = check("measured", measured)? / size;
@@ -166,8 +166,8 @@ pub fn track(
         let squares = pairs.iter().map(|pair| (pose * pair.measured - pair.commanded).norm_squared());
         squares.sum::<f64>() / pairs.len() as f64
     };
-    let step = 2.0 * longest_lag / STEPS as f64;
-    let lags = (0..=STEPS).map(|index| about - longest_lag + step * index as f64);
+    let step = 2.0 * max_lag / STEPS as f64;
+    let lags = (0..=STEPS).map(|index| about - max_lag + step * index as f64);
     let best = lags.map(|lag| (cost(lag), lag)).min_by(|a, b| a.0.total_cmp(&b.0));
     let incomplete = || {
         let part = pairs(&thin, measured, about).len() as f64 / thin.len().max(1) as f64;
@@ -230,7 +230,7 @@ fn pairs(commanded: &[Sample], measured: &[Sample], lag: f64) -> Vec<Pair> {
     commanded.iter().filter_map(at).collect()
 }
 
-/// The least cost between two lags: golden section.
+/// The minimum cost between two lags: golden section.
 fn refined(mut low: f64, mut high: f64, cost: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let (mut left, mut right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));

@@ -15,7 +15,7 @@ pub use settings::{Calibration, Origin, RobotSettings};
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::collections::BTreeSet;
 
-/// Most movable joints a model may have; the solvers are compiled for every size up to this.
+/// Maximum number of movable joints a model may have; the solvers are compiled for every size up to this.
 pub const MAX_JOINTS: usize = 12;
 
 /// Kind of a joint's motion along its axis.
@@ -39,9 +39,9 @@ pub struct Joint {
     pub lower: f64,
     /// Upper limit, rad or m; infinity without limit.
     pub upper: f64,
-    /// Greatest speed, rad/s or m/s; infinity if not given.
+    /// Maximum speed, rad/s or m/s; infinity if not given.
     pub velocity: f64,
-    /// Greatest acceleration, rad/s^2 or m/s^2; infinity if not given.
+    /// Maximum acceleration, rad/s^2 or m/s^2; infinity if not given.
     pub acceleration: f64,
 }
 
@@ -276,16 +276,16 @@ impl Model {
 }
 
 /// Larger angles exceed the range in which the solvers' trigonometry is accurate; no joint turns 15,000 times.
-const LARGEST_POSITION: f64 = 1e5;
+const MAX_POSITION: f64 = 1e5;
 
 fn check_joint(joint: &Joint) -> Result<(), ModelError> {
     let Joint { name, lower, upper, .. } = joint;
     // Written so that NaN fails; an infinite lower limit needs to be minus infinity, and likewise above.
     let ordered = lower < upper
-        && *lower < LARGEST_POSITION
-        && *upper > -LARGEST_POSITION
+        && *lower < MAX_POSITION
+        && *upper > -MAX_POSITION
         && lower.is_finite() == upper.is_finite();
-    let in_range = !lower.is_finite() || (lower.abs() <= LARGEST_POSITION && upper.abs() <= LARGEST_POSITION);
+    let in_range = !lower.is_finite() || (lower.abs() <= MAX_POSITION && upper.abs() <= MAX_POSITION);
     if !ordered || !in_range {
         return Err(ModelError::Limits { joint: name.clone(), lower: *lower, upper: *upper });
     }

@@ -5,7 +5,7 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::ModelError;
 
-/// The greatest plausible number in a robot's file: counts of an encoder have 32 bits.
+/// The maximum plausible number in a robot's file: counts of an encoder have 32 bits.
 const LARGEST: f64 = 4_294_967_296.0;
 
 /// Checks that all numbers of a YAML text are finite and plausible.

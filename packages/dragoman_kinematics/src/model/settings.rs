@@ -20,7 +20,7 @@ pub struct RobotSettings {
     pub tip_link: String,
     /// Position of every joint at home, rad or m.
     pub home: Vec<f64>,
-    /// Greatest acceleration of every joint, rad/s^2 or m/s^2.
+    /// Maximum acceleration of every joint, rad/s^2 or m/s^2.
     pub acceleration: Vec<f64>,
     /// Values of [`MotionConfig`] for this robot; the others are those of [`MotionConfig::for_robot`].
     #[serde(default = "nothing")]

@@ -2,7 +2,7 @@
 //! without faults.
 
 use super::settings::Origin;
-use super::{Joint, JointKind, LARGEST_POSITION, Link, Model, ModelError, Placement};
+use super::{Joint, JointKind, Link, MAX_POSITION, Model, ModelError, Placement};
 use dragoman_urdf::{About, Description};
 use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -188,11 +188,11 @@ fn kind_of(joint: &urdf_rs::Joint) -> Result<Option<JointKind>, ModelError> {
 fn joint_of(joint: &urdf_rs::Joint, kind: JointKind) -> Joint {
     let limit = &joint.limit;
     // Limits that no joint reaches mean that there are none.
-    let is_unlimited = limit.lower <= -LARGEST_POSITION && limit.upper >= LARGEST_POSITION;
+    let is_unlimited = limit.lower <= -MAX_POSITION && limit.upper >= MAX_POSITION;
     let (lower, upper) = match joint.joint_type {
         JointType::Continuous => (f64::NEG_INFINITY, f64::INFINITY),
         _ if is_unlimited => (f64::NEG_INFINITY, f64::INFINITY),
-        _ => (limit.lower.max(-LARGEST_POSITION), limit.upper.min(LARGEST_POSITION)),
+        _ => (limit.lower.max(-MAX_POSITION), limit.upper.min(MAX_POSITION)),
     };
     // The element is required and has no value for "none", so exporters write zero.
     let velocity = if limit.velocity == 0.0 { f64::INFINITY } else { limit.velocity };

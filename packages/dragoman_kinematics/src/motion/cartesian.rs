@@ -15,9 +15,9 @@ use super::trapezoid::{AxisLimits, PathClock, TrapezoidalProfile};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CartesianLimits {
-    /// Greatest speed: m/s for x, y, z; rad/s for the rotations.
+    /// Maximum speed: m/s for x, y, z; rad/s for the rotations.
     pub max_velocity: [f64; 6],
-    /// Greatest acceleration of planned motions: m/s^2, rad/s^2.
+    /// Maximum acceleration of planned motions: m/s^2, rad/s^2.
     pub max_acceleration: [f64; 6],
     /// Deceleration of a stop: m/s^2, rad/s^2. Higher than `max_acceleration`, so that a stop is short.
     pub stop_acceleration: [f64; 6],
@@ -39,7 +39,7 @@ impl Default for CartesianLimits {
     }
 }
 
-/// Greatest rate of a parameter that runs from 0 to 1 while each axis covers its part of `deltas` within `limits`;
+/// Maximum rate of a parameter that runs from 0 to 1 while each axis covers its part of `deltas` within `limits`;
 /// `None` when nothing moves.
 pub(super) fn parameter_limit<'a>(
     deltas: impl IntoIterator<Item = &'a f64>,
@@ -193,7 +193,7 @@ impl TwistMotion {
     }
 }
 
-/// Greatest quotient of an entry's magnitude and its limit.
+/// Maximum quotient of an entry's magnitude and its limit.
 fn ratio(values: &Vector6<f64>, limits: &[f64; 6]) -> f64 {
     values.iter().zip(limits).map(|(value, limit)| value.abs() / limit).fold(0.0, f64::max)
 }

@@ -20,7 +20,7 @@ use super::shapes::Axis;
 use super::via_points::{SLOTS, ViaPoint};
 use super::workspace::Violation;
 
-/// Greatest magnitude of any number in a command: m, rad or s.
+/// Maximum magnitude of any number in a command: m, rad or s.
 pub const MAX_MAGNITUDE: f64 = 1e5;
 
 /// The source of joint commands; the numbers are those of the 31-byte protocol's `CM`.
@@ -136,9 +136,9 @@ pub enum Rejected {
         name: &'static str,
         /// Its value: m, rad or s.
         value: f64,
-        /// Least allowed value.
+        /// Minimum allowed value.
         min: f64,
-        /// Greatest allowed value.
+        /// Maximum allowed value.
         max: f64,
     },
     /// The number of values is not the number of joints.
@@ -157,7 +157,7 @@ pub enum Rejected {
     ViaPointIndex {
         /// Index given.
         index: usize,
-        /// Greatest index.
+        /// Maximum index.
         last: usize,
     },
     /// Execute without a via point at index 0.

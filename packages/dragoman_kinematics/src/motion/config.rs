@@ -29,7 +29,7 @@ pub struct MotionConfig {
     /// Manipulability ([`crate::Manipulability`]) that twists do not fall below: from twice of it on, the part of a twist that
     /// lessens it fades out. 0: twists lead into singularities.
     pub singularity_margin: f64,
-    /// Greatest rate of a joint in motions that the tool does not notice, by which redundant arms turn away from
+    /// Maximum rate of a joint in motions that the tool does not notice, by which redundant arms turn away from
     /// singularities during Cartesian motions, rad/s or m/s; 0: there are none.
     pub null_space_rate: f64,
     /// Tolerances of via points.
@@ -41,7 +41,7 @@ pub struct MotionConfig {
     pub twist_timeout: f64,
     /// Time without a valid measurement after which every motion is dropped, s.
     pub measurement_timeout: f64,
-    /// Longest accepted step, s; a longer one (clock jump, suspended process) counts as this long.
+    /// Maximum accepted step, s; a longer one (clock jump, suspended process) counts as this long.
     pub max_time_step: f64,
     /// Cycles without a command after a mode switch.
     pub mode_switch_cycles: u32,

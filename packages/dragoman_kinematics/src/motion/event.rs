@@ -89,7 +89,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Most events of one step; further ones are counted, not kept.
+    /// Maximum number of events of one step; further ones are counted, not kept.
     pub const CAPACITY: usize = 16;
 
     pub(super) fn push(&mut self, event: Event) {

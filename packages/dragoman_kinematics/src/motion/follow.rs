@@ -209,7 +209,7 @@ impl Pipeline {
         masked_distance(&self.arm.ik.mask, pose, target)
     }
 
-    /// Greatest quotient of a joint's change and the maximum of its rate in `dt` seconds.
+    /// Maximum quotient of a joint's change and the maximum of its rate in `dt` seconds.
     fn rate_excess(&self, dt: f64) -> f64 {
         let changes = self.commanded.candidate.iter().zip(&self.commanded.joints);
         changes

@@ -10,17 +10,17 @@ use super::trapezoid::{AxisLimits, PathClock, TrapezoidalProfile};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct JointMotionLimits {
-    /// Least position, rad or m; may be minus infinity; the robot model's own limit applies as well.
+    /// Minimum position, rad or m; may be minus infinity; the robot model's own limit applies as well.
     pub lower: Vec<f64>,
-    /// Greatest position, rad or m; may be infinity; the robot model's own limit applies as well.
+    /// Maximum position, rad or m; may be infinity; the robot model's own limit applies as well.
     pub upper: Vec<f64>,
-    /// Greatest speed of planned joint motions, rad/s or m/s.
+    /// Maximum speed of planned joint motions, rad/s or m/s.
     pub max_velocity: Vec<f64>,
-    /// Greatest acceleration of planned joint motions, rad/s^2 or m/s^2.
+    /// Maximum acceleration of planned joint motions, rad/s^2 or m/s^2.
     pub max_acceleration: Vec<f64>,
     /// Deceleration of a stop, rad/s^2 or m/s^2.
     pub stop_acceleration: Vec<f64>,
-    /// Greatest rate of a joint in twists and joint motions, rad/s or m/s; the robot model's own limit applies as well.
+    /// Maximum rate of a joint in twists and joint motions, rad/s or m/s; the robot model's own limit applies as well.
     pub max_rate: Vec<f64>,
     /// Whether `max_rate` also holds in lines and shapes, which then slow down. If not, the drives' limits are all that
     /// limits the joints there.

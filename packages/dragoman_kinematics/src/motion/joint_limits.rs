@@ -8,7 +8,7 @@ pub struct JointRange {
     pub lower: f64,
     /// Upper limit; may be infinity.
     pub upper: f64,
-    /// Greatest speed, positive.
+    /// Maximum speed, positive.
     pub max_rate: f64,
 }
 

@@ -431,7 +431,7 @@ impl Pipeline {
 /// inverse kinematics.
 pub const MAX_PATH_RATE: f64 = 10.0;
 
-/// Greatest rate of a joint in `motion`, rad/s or m/s.
+/// Maximum rate of a joint in `motion`, rad/s or m/s.
 pub(super) fn limited_rate(motion: &Motion, config: &MotionConfig, range: &JointRange) -> f64 {
     match motion {
         Motion::Line(_) | Motion::Shape(_) if !config.joint.limit_paths => MAX_PATH_RATE,

@@ -8,9 +8,9 @@
 /// parameter).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisLimits {
-    /// Greatest speed, unit/s.
+    /// Maximum speed, unit/s.
     pub velocity: f64,
-    /// Greatest acceleration and deceleration, unit/s^2.
+    /// Maximum acceleration and deceleration, unit/s^2.
     pub acceleration: f64,
 }
 

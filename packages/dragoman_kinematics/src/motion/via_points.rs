@@ -37,7 +37,7 @@ impl Default for ViaTolerances {
 pub struct ViaPoint<P> {
     /// Pose or configuration.
     pub point: P,
-    /// Least duration of the motion to it, s; 0 = as fast as the limits allow.
+    /// Minimum duration of the motion to it, s; 0 = as fast as the limits allow.
     pub min_duration: f64,
 }
 

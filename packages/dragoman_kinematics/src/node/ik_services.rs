@@ -29,7 +29,7 @@ const SUCCESS: i32 = MoveItErrorCodes::SUCCESS as i32;
 /// so that the same request has the same answer on a busy machine.
 const ITERATIONS_PER_SECOND: f64 = 1e6;
 
-/// Most iterations of one request, whatever its timeout.
+/// Maximum number of iterations of one request, whatever its timeout.
 const MAX_ITERATIONS: u32 = 100_000;
 
 /// Longer requests are answered outside of the task that moves the arm.

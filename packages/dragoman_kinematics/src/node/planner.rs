@@ -32,7 +32,7 @@ use crate::{FreeRotation, GoalMask, IkOptions, Robot};
 
 /// Period of the points of a planned motion, s.
 const PERIOD: f64 = 0.05;
-/// Longest part of an edge that a rounded corner takes, rad or m.
+/// Maximum part of an edge that a rounded corner takes, rad or m.
 const ROUNDING: f64 = 0.5;
 /// Configurations with the goal's pose that are searched, and from how many places.
 const GOALS: usize = 8;
@@ -59,7 +59,7 @@ pub(super) struct Ask {
     pub(super) is_straight: bool,
     /// Fractions of the greatest speeds and accelerations; 0: all of it.
     pub(super) scaling: [f64; 2],
-    /// Longest time of the search.
+    /// Maximum time of the search.
     pub(super) longest: Duration,
 }
 

@@ -24,7 +24,7 @@ parameters! {
         /// Distance that planned motions keep from all bodies, and the arm's links from each other, m; their start and goal
         /// one and a half times of it, links from each other twice.
         clearance: f64 = 0.01, in POSITIVE;
-        /// Longest search for a motion round obstacles, s.
+        /// Maximum search for a motion round obstacles, s.
         planning_time: Duration = 10.0, in 0.01..=600.0, settable;
         /// Whether motions are planned round the bodies of the simulated world, which come on world_scene.
         avoid_world: bool = true, settable;
@@ -34,26 +34,26 @@ parameters! {
 parameters! {
     /// The motion configuration.
     pub struct MotionParameters {
-        /// Greatest speed of Cartesian motions along x, y, z (m/s) and about x, y, z (rad/s).
+        /// Maximum speed of Cartesian motions along x, y, z (m/s) and about x, y, z (rad/s).
         cartesian_max_velocity as "cartesian.max_velocity": Vec<f64>, in POSITIVE, settable;
-        /// Greatest acceleration of Cartesian motions, m/s^2 (3) and rad/s^2 (3).
+        /// Maximum acceleration of Cartesian motions, m/s^2 (3) and rad/s^2 (3).
         cartesian_max_acceleration as "cartesian.max_acceleration": Vec<f64>, in POSITIVE, settable;
         /// Deceleration of a stop, m/s^2 (3) and rad/s^2 (3).
         cartesian_stop_acceleration as "cartesian.stop_acceleration": Vec<f64>, in POSITIVE, settable;
         /// Whether circles and sinusoids keep within cartesian.max_velocity and max_acceleration; if not, they have the
         /// requested period, as in the Ranger thesis.
         cartesian_limit_shapes as "cartesian.limit_shapes": bool, settable;
-        /// Least position of each joint, rad or m, within its description's limits.
+        /// Minimum position of each joint, rad or m, within its description's limits.
         joint_lower as "joint.lower": Vec<f64>, in -NO_LIMIT..=NO_LIMIT, settable;
-        /// Greatest position of each joint, rad or m, within its description's limits.
+        /// Maximum position of each joint, rad or m, within its description's limits.
         joint_upper as "joint.upper": Vec<f64>, in -NO_LIMIT..=NO_LIMIT, settable;
-        /// Greatest speed of planned joint motions, rad/s or m/s, one per joint.
+        /// Maximum speed of planned joint motions, rad/s or m/s, one per joint.
         joint_max_velocity as "joint.max_velocity": Vec<f64>, in POSITIVE, settable;
-        /// Greatest acceleration of planned joint motions, rad/s^2 or m/s^2, one per joint.
+        /// Maximum acceleration of planned joint motions, rad/s^2 or m/s^2, one per joint.
         joint_max_acceleration as "joint.max_acceleration": Vec<f64>, in POSITIVE, settable;
         /// Deceleration of a stop in joint space, rad/s^2 or m/s^2, one per joint.
         joint_stop_acceleration as "joint.stop_acceleration": Vec<f64>, in POSITIVE, settable;
-        /// Greatest rate of a joint in twists and joint motions, rad/s or m/s, one per joint.
+        /// Maximum rate of a joint in twists and joint motions, rad/s or m/s, one per joint.
         joint_max_rate as "joint.max_rate": Vec<f64>, in POSITIVE, settable;
         /// Whether lines and shapes slow down so that no joint exceeds joint.max_rate; if not, only the drives limit
         /// the joints there, as in the Ranger thesis.
@@ -69,7 +69,7 @@ parameters! {
         /// Manipulability that twists do not fall below, m^3: the tool turns aside instead; 0: twists lead into
         /// singularities. For arms with at least six joints.
         singularity_margin: f64, in 0.0..=1e3, settable;
-        /// Greatest rate of joints by which arms with more than six turn away from singularities during Cartesian
+        /// Maximum rate of joints by which arms with more than six turn away from singularities during Cartesian
         /// motions, while the tool stays on its path, rad/s or m/s; 0: they do not.
         null_space_rate: f64, in 0.0..=1e3, settable;
         /// A via point counts as reached within this distance, m + rad.
@@ -88,7 +88,7 @@ parameters! {
         twist_timeout: f64, in POSITIVE, settable;
         /// Time without joint_states after which every motion is dropped, s.
         measurement_timeout: f64, in POSITIVE, settable;
-        /// Longest accepted cycle, s; a longer one counts as this long.
+        /// Maximum length of a accepted cycle, s; a longer one counts as this long.
         max_time_step: f64, in POSITIVE;
         /// Cycles without a command after a switch of the mode.
         mode_switch_cycles: u32, in 0..=1000;

@@ -9,7 +9,7 @@ use crate::IkOptions;
 
 /// Distance between two poses of a line, m and rad.
 const STEP: [f64; 2] = [5e-3, 0.02];
-/// Most poses of a line.
+/// Maximum number of poses of a line.
 const MAX_STEPS: f64 = 1e5;
 /// Farthest a joint may move between two poses, rad or m: more is a change of configuration.
 const JUMP: f64 = 0.2;

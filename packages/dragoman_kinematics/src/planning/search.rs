@@ -14,7 +14,7 @@ pub struct PlanOptions {
     pub max_iterations: u32,
     /// Attempts to make the path shorter.
     pub shortcuts: u32,
-    /// Longest edge of the search: the root of the sum of squares of all joints' motions, rad or m.
+    /// Maximum length of an edge of the search: the root of the sum of squares of all joints' motions, rad or m.
     pub step: f64,
     /// Seed of the random configurations.
     pub seed: u64,

@@ -45,7 +45,7 @@ pub enum ShapeError {
     Mesh,
 }
 
-/// Largest extent that is accepted, m: products of sizes stay exact enough.
+/// Maximum extent that is accepted, m: products of sizes stay exact enough.
 const MAX_SIZE: f64 = 1e4;
 
 impl Shape {

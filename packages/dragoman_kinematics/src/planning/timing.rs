@@ -200,7 +200,7 @@ struct Bound {
 struct Allowed {
     lower: Vec<Bound>,
     upper: Vec<Bound>,
-    /// Greatest squared speed at its begin.
+    /// Maximum squared speed at its begin.
     square: f64,
 }
 
@@ -232,7 +232,7 @@ impl Allowed {
         }
     }
 
-    /// The greatest squared speed from which one of at most `next` can be reached over `width`.
+    /// The maximum squared speed from which one of at most `next` can be reached over `width`.
     fn controllable(&self, next: f64, width: f64) -> f64 {
         let mut square = self.square;
         // x + 2 width u is within 0 to next.
@@ -250,7 +250,7 @@ impl Allowed {
         square.max(0.0)
     }
 
-    /// The greatest acceleration at this squared speed that leads to at most `next`.
+    /// The maximum acceleration at this squared speed that leads to at most `next`.
     fn fastest(&self, square: f64, next: f64, width: f64) -> f64 {
         let reach = (next - square) / (2.0 * width);
         self.upper.iter().map(|bound| bound.slope * square + bound.offset).fold(reach, f64::min)

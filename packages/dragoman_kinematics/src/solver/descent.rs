@@ -12,17 +12,17 @@ use std::f64::consts::TAU;
 /// Damping per unit of cost.
 const DAMPING: f64 = 0.1;
 /// Keeps the matrix regular where target and Jacobian are both singular.
-const LEAST_DAMPING: f64 = 1e-12;
-/// Greatest joint motion of one iteration, rad or m.
-const LARGEST_STEP: f64 = 1.5;
+const MIN_DAMPING: f64 = 1e-12;
+/// Maximum joint motion of one iteration, rad or m.
+const MAX_STEP: f64 = 1.5;
 /// A step that is expected to leave more than this share of the cost counts as so many further ones without progress.
 const STALLED: f64 = 0.5;
 const STALL_PENALTY: u32 = 2;
 /// Share of a joint's range, about its middle, within which nothing pushes it back.
 const COMFORT: f64 = 0.8;
 /// Push at the limit itself, rad or m per tracking call.
-const LARGEST_RETREAT: f64 = 0.02;
-/// Most rounds of excluding joints that would leave their range from one step.
+const MAX_RETREAT: f64 = 0.02;
+/// Maximum number of rounds of excluding joints that would leave their range from one step.
 const REDUCTIONS: usize = 3;
 
 /// Joint bounds and stopping criteria.
@@ -115,7 +115,7 @@ fn step<const N: usize, const FULL: bool>(
 ) -> f64 {
     goal.jacobian::<N, FULL>(chain, pass);
     let jacobian = &mut pass.columns;
-    let damping = DAMPING * residual.cost + LEAST_DAMPING;
+    let damping = DAMPING * residual.cost + MIN_DAMPING;
     let mut rows = residual.rows;
     for (column, retreat) in jacobian.iter().zip(retreat) {
         for (row, entry) in rows.iter_mut().zip(column) {
@@ -140,7 +140,7 @@ fn step<const N: usize, const FULL: bool>(
         }
     }
     let largest = motion.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
-    let factor = if largest > LARGEST_STEP { LARGEST_STEP / largest } else { 1.0 };
+    let factor = if largest > MAX_STEP { MAX_STEP / largest } else { 1.0 };
     for i in 0..N {
         let moved = q[i] + motion[i] * factor;
         q[i] = if moved >= bounds.lower[i] && moved <= bounds.upper[i] {
@@ -170,7 +170,7 @@ fn retreat_from_limits<const N: usize>(chain: &Chain<N>, q: &[f64; N]) -> [f64; 
         if half.is_finite() {
             let side = (q[i] - middle) / half;
             let depth = ((side.abs() - COMFORT) / (1.0 - COMFORT)).clamp(0.0, 1.0);
-            motion[i] = -side.signum() * depth * LARGEST_RETREAT;
+            motion[i] = -side.signum() * depth * MAX_RETREAT;
         }
     }
     motion

@@ -170,23 +170,23 @@ impl GoalMask {
 /// Options of the solver. The default requests a full pose to a micrometre and a microradian.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkOptions {
-    /// Greatest distance from the target position, m; positive.
+    /// Maximum distance from the target position, m; positive.
     pub position_tolerance: f64,
-    /// Greatest angle from the target orientation, rad; positive.
+    /// Maximum angle from the target orientation, rad; positive.
     pub rotation_tolerance: f64,
     /// Coordinates that count.
     pub mask: GoalMask,
     /// Weight of a radian of orientation error relative to a metre of position error during iteration, m/rad; positive.
     pub rotation_weight: f64,
-    /// Most iterations from one starting configuration; at least 1.
+    /// Maximum number of iterations from one starting configuration; at least 1.
     pub max_iterations: u32,
-    /// Most starting configurations of [`Robot::inverse`](super::Robot::inverse), the seed included; at least 1.
+    /// Maximum number of starting configurations of [`Robot::inverse`](super::Robot::inverse), the seed included; at least 1.
     pub max_starts: u32,
-    /// Most iterations of one call, from all starting configurations together; at least 1.
+    /// Maximum number of iterations of one call, from all starting configurations together; at least 1.
     pub max_total_iterations: u32,
     /// Start of the restart sequence: same inputs give the same answer.
     pub restart_seed: u64,
-    /// Greatest change of any joint in one call of [`Robot::track`](super::Robot::track), rad or m; positive.
+    /// Maximum change of any joint in one call of [`Robot::track`](super::Robot::track), rad or m; positive.
     pub max_joint_step: f64,
 }
 
@@ -347,7 +347,7 @@ impl IkError {
 pub struct VelocityReport {
     /// Factor, 0 to 1, by which all joint velocities were scaled to keep the rate limits.
     pub scale: f64,
-    /// Smallest singular value of the Jacobian that was used; the distance from a singularity.
+    /// Minimum singular value of the Jacobian that was used; the distance from a singularity.
     pub smallest_singular_value: f64,
     /// Norm of the part of the (unscaled) twist that the joint velocities do not produce, in m/s and rad/s mixed.
     pub residual: f64,

@@ -8,7 +8,7 @@ use crate::model::MAX_JOINTS;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// Beyond this magnitude, in rad, the argument reduction is no longer exact.
-const LARGEST_ANGLE: f64 = 1e6;
+const MAX_ANGLE: f64 = 1e6;
 
 /// pi/2 in three parts: products of the first two with an integer below 2^20 are exact.
 const QUARTER_HIGH: f64 = f64::from_bits(FRAC_PI_2.to_bits() & !0xF_FFFF);
@@ -32,7 +32,7 @@ pub(super) fn sin_cos<const N: usize>(angles: &[f64; N]) -> ([f64; MAX_JOINTS], 
     }
     // One test for all of them: a sum of magnitudes is never less than the largest.
     let total: f64 = angles.iter().map(|angle| angle.abs()).sum();
-    if total > LARGEST_ANGLE || total.is_nan() {
+    if total > MAX_ANGLE || total.is_nan() {
         for i in 0..N {
             (sines[i], cosines[i]) = angles[i].sin_cos();
         }

@@ -6,8 +6,8 @@ use super::options::VelocityReport;
 
 /// Below this smallest singular value the inverse is damped; numerical filtering after Maciejewski and Klein (1988).
 const SINGULAR_REGION: f64 = 0.02;
-/// Greatest damping factor, reached in the singularity itself.
-const LARGEST_DAMPING: f64 = 0.02;
+/// Maximum damping factor, reached in the singularity itself.
+const MAX_DAMPING: f64 = 0.02;
 /// Inverse iterations that estimate the smallest singular value.
 const POWER_STEPS: usize = 4;
 /// Keeps the estimate's matrix regular.
@@ -26,7 +26,7 @@ impl<const N: usize> Chain<N> {
         for _ in 0..=N {
             smallest = smallest_singular_value(&jacobian);
             let nearness = 1.0 - (smallest / SINGULAR_REGION).powi(2);
-            let damping = nearness.max(0.0) * LARGEST_DAMPING * LARGEST_DAMPING;
+            let damping = nearness.max(0.0) * MAX_DAMPING * MAX_DAMPING;
             rates = damped_step(&jacobian, twist, damping + REGULAR);
             let mut blocked = false;
             for i in 0..N {

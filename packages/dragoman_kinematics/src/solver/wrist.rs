@@ -24,8 +24,8 @@ const PARALLEL: f64 = 1e-9;
 const DEGENERATE: f64 = 1e-7;
 /// Evaluations of the equation of degree two over one turn of joint 3.
 const SAMPLES: usize = 48;
-/// Most positions of the wrist centre: two or four of joint 3 with two of joint 2 each, and touching roots twice.
-const MOST_ROOTS: usize = 8;
+/// Maximum number of positions of the wrist centre: two or four of joint 3 with two of joint 2 each, and touching roots twice.
+const MAX_ROOTS: usize = 8;
 
 /// The geometry of an arm with a spherical wrist.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ pub(super) struct Branch {
 
 /// Configurations within the limits.
 pub(super) struct Branches {
-    found: [Branch; 2 * MOST_ROOTS],
+    found: [Branch; 2 * MAX_ROOTS],
     len: usize,
     /// Whether there may be others: the first two axes are skew, or the equations leave a joint undetermined, for example
     /// with the wrist centre on its axis.
@@ -170,7 +170,7 @@ impl SphericalWrist {
         margin: f64,
     ) -> Branches {
         let mut branches = Branches {
-            found: [Branch { q: [0.0; 6], moved: 0.0 }; 2 * MOST_ROOTS],
+            found: [Branch { q: [0.0; 6], moved: 0.0 }; 2 * MAX_ROOTS],
             len: 0,
             is_incomplete: false,
         };

@@ -21,7 +21,7 @@ const ADAPTATION: Adaptation = Adaptation::DEFAULT;
 struct Bench {
     robot: Robot,
     arm: Dynamics<6>,
-    /// Greatest torques.
+    /// Maximum torques.
     effort: [f64; 6],
 }
 

@@ -149,7 +149,7 @@ fn limited(path: Path, limits: [f64; 6]) -> Tracking {
     .unwrap()
 }
 
-/// The greatest rate of each joint on a path, rad/s.
+/// The maximum rate of each joint on a path, rad/s.
 fn rates(path: Path) -> [f64; 6] {
     let (robot, mut joints) = ranger_at(path);
     let mut greatest = [0.0_f64; 6];

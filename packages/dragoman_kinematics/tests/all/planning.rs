@@ -23,14 +23,14 @@ fn no_path_of_a_thousand_comes_nearer_than_the_clearance() {
             let planned = plan(&mut checker, &start, &goals, &PlanOptions::default());
             let planned = planned.unwrap_or_else(|error| panic!("{}, {problem}: {error}", setup.name));
             bent += usize::from(planned.path.len() > 2);
-            let distance = setup.least_distance(&planned.path);
+            let distance = setup.min_distance(&planned.path);
             assert!(distance >= CLEARANCE - 1e-6, "{}, {problem}: {distance}", setup.name);
             least = least.min(distance);
             // The lines between the points of the motion are not quite its curve.
             if problem % 10 == 0 {
                 let timed = time(&mut checker, &planned.path, &limits, 0.5, 0.02).unwrap();
                 let points: Vec<Vec<f64>> = timed.points.into_iter().map(|point| point.position).collect();
-                let distance = setup.least_distance(&points);
+                let distance = setup.min_distance(&points);
                 assert!(distance >= 0.9 * CLEARANCE, "{}, {problem}, in time: {distance}", setup.name);
             }
         }

@@ -6,7 +6,7 @@ use super::{Document, DocumentError, Position, Problem, Version, check_range, re
 /// Larger coordinates do not fit an INT in mm on the wire.
 pub(super) const COORDINATE_LIMIT: f64 = i32::MAX as f64;
 /// Radius of the smallest circle, mm.
-const LEAST_RADIUS: f64 = 0.001;
+const MIN_RADIUS: f64 = 0.001;
 
 element! {
     /// A map for localization and planning.
@@ -218,7 +218,7 @@ fn check_item(item: &MapItem, errors: &mut Vec<DocumentError>) {
         MapItem::Circle(circle) => {
             let Center { x_mm, y_mm, position, .. } = circle.center;
             check_coordinates([x_mm, y_mm], position, errors);
-            let limits = [LEAST_RADIUS, COORDINATE_LIMIT];
+            let limits = [MIN_RADIUS, COORDINATE_LIMIT];
             check_range("the radius in mm", circle.radius.r_mm, limits, circle.radius.position, errors);
         }
         MapItem::Unknown(_) => {}

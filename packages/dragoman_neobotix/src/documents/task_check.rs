@@ -15,7 +15,7 @@ use crate::codes::ParameterType;
 use crate::parameters::{ParameterError, declaration};
 use crate::program::{MAX_INSTRUCTIONS, MAX_TASKS};
 
-/// Largest charge to wait for, %: more is never reached.
+/// Maximum charge to wait for, %: more is never reached.
 const MAX_CHARGE: f64 = 1000.0;
 
 impl Document for Program {

@@ -294,7 +294,7 @@ fn what_is_not_finite_is_refused() {
     ] {
         assert_eq!(bench.send(command), Err(Refusal::NotFinite));
     }
-    // The largest INT of a telegram in mm.
+    // The maximum INT of a telegram in mm.
     let far = Pose::new(2_147_483.647, 0.0, 0.0);
     for command in [
         Command::MoveAbsolute(far),

@@ -8,7 +8,7 @@ use crate::motion::obstacles::Scan;
 use crate::settings::MappingSettings;
 
 /// Minimum number of points in a line.
-const LEAST_POINTS: usize = 6;
+const MIN_POINTS: usize = 6;
 
 /// A line with the statistics of its points.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -143,7 +143,7 @@ fn is_straight(points: &[Point], settings: &MappingSettings) -> bool {
 /// The line of a piece, if it is long and accurate enough.
 fn fit(points: &[Point], settings: &MappingSettings) -> Option<Line> {
     let (&first, &last) = (points.first()?, points.last()?);
-    if points.len() < LEAST_POINTS {
+    if points.len() < MIN_POINTS {
         return None;
     }
     let moments = Moments::of(points);

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 /// Distance between two samples of a curve, m.
 const SPACING: f64 = 0.02;
 /// Tighter turns than this radius are made on the spot, m.
-const LEAST_RADIUS: f64 = 0.12;
+const MIN_RADIUS: f64 = 0.12;
 /// Smaller changes of direction are not corners, rad.
 const STRAIGHT: f64 = 1e-3;
 
@@ -192,7 +192,7 @@ fn round(
             _ => corner + outward * (cut * PARTS[5 - index]),
         });
         let samples = sample_bezier(&controls);
-        let gentle = samples.iter().all(|sample| sample.curvature.abs() < 1.0 / LEAST_RADIUS);
+        let gentle = samples.iter().all(|sample| sample.curvature.abs() < 1.0 / MIN_RADIUS);
         if gentle && samples.iter().all(|sample| free(sample.point)) {
             return Some(samples);
         }

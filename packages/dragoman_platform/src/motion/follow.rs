@@ -9,7 +9,7 @@ use crate::settings::{InterpolationSettings, MotionSettings, Settings};
 /// Range of the search for the nearest sample, back and ahead along the curve, m: a curve may cross itself.
 const WINDOW: [f64; 2] = [0.3, 1.0];
 /// Minimum speed, m/s; otherwise the last centimetre would take forever.
-const LEAST_SPEED: f64 = 0.03;
+const MIN_SPEED: f64 = 0.03;
 /// The gains are full up to this speed, m/s.
 const FULL_GAIN_SPEED: f64 = 0.4;
 /// Remaining distance below which the platform brakes to a stop, m.
@@ -83,14 +83,14 @@ impl Follower {
             return Tracking { twist: Twist::ZERO, reference, offset, remaining, arrived: false };
         }
         // With a large heading error the platform turns before it drives.
-        let speed = self.speed(reference.at).max(LEAST_SPEED).min(fastest) * wrong.cos().max(0.1);
+        let speed = self.speed(reference.at).max(MIN_SPEED).min(fastest) * wrong.cos().max(0.1);
         let bend = reference.curvature * wrong.cos() / (1.0 - reference.curvature * offset).max(0.2);
         // The sine over the angle: an offset is corrected only while the platform faces along the curve.
         let sinc = if wrong.abs() < 1e-6 { 1.0 } else { wrong.sin() / wrong };
         let MotionSettings { offset_gain, heading_gain, .. } = settings.motion;
         // The drives need the same time for a turn at every speed: at high speed the correction per metre has to be
         // smaller.
-        let turning = velocity.abs().max(LEAST_SPEED);
+        let turning = velocity.abs().max(MIN_SPEED);
         let soft = (FULL_GAIN_SPEED / turning).min(1.0);
         let angular =
             turning * (bend - offset_gain * soft * soft * offset * sinc - heading_gain * soft * wrong);
@@ -155,7 +155,7 @@ pub fn shift(pose: Pose, goal: Pose, settings: &Settings) -> Option<Twist> {
     let distance = away.x.hypot(away.y);
     let [most, _] = settings.speeds();
     let is_there = distance < settings.motion.position_tolerance / 2.0;
-    let speed = if is_there { 0.0 } else { (2.0 * distance).max(LEAST_SPEED).min(most) };
+    let speed = if is_there { 0.0 } else { (2.0 * distance).max(MIN_SPEED).min(most) };
     let rate = turn(pose.heading, goal.heading, settings);
     if is_there && rate.is_none() {
         return None;

@@ -294,7 +294,7 @@ async fn load(shared: &Shared, kind: Kind) -> Result<(), Refused> {
 pub(super) type Wanted = Vec<(Kind, String)>;
 
 /// Maximum number of requests of programs that wait for the current one; more are refused.
-pub(super) const MOST_LOADS: usize = 64;
+pub(super) const MAX_LOADS: usize = 64;
 
 /// Loads the documents of programs, in the order of the requests.
 pub(super) async fn load_wanted(shared: Shared, mut requests: Receiver<Wanted>) {
@@ -470,7 +470,7 @@ mod tests {
         let mut node = Node::create(context, "platform", "/documents").unwrap();
         let (values, _server) = parameters::declare(&mut node, PlatformParameters::default()).unwrap();
         let (grabs, _) = mpsc::channel(1);
-        let (loads, requests) = mpsc::channel(MOST_LOADS);
+        let (loads, requests) = mpsc::channel(MAX_LOADS);
         let shared = Shared::new(&mut node, values, grabs, loads).unwrap();
         tokio::spawn(load_wanted(shared.clone(), requests));
 

@@ -46,9 +46,9 @@ pub(super) fn save_beside(
     bytes: impl FnOnce() -> Vec<u8> + Send + 'static,
 ) -> Result<(), Refused> {
     let writing = own::<Writing>();
-    if writing.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_WAITING {
+    if writing.waiting.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
         writing.waiting.fetch_sub(1, Ordering::Relaxed);
-        return Err(Refused(format!("{MOST_WAITING} files are waiting to be written already")));
+        return Err(Refused(format!("{MAX_WAITING} files are waiting to be written already")));
     }
     spawn(async move {
         // The hook for panics has reported a panic.
@@ -92,8 +92,8 @@ fn contents(file: io::Result<File>, path: &Path, max_len: usize) -> Result<Strin
         .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
-/// Most recordings that wait to be written.
-const MOST_WAITING: usize = 8;
+/// Maximum number of recordings that wait to be written.
+const MAX_WAITING: usize = 8;
 
 /// The files that are written.
 #[derive(Default)]
@@ -104,7 +104,7 @@ struct Writing {
     waiting: AtomicUsize,
 }
 
-/// Most files of a folder, and their bytes.
+/// Maximum number of files of a folder, and their bytes.
 struct Quota {
     files: usize,
     bytes: u64,

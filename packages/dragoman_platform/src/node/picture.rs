@@ -58,7 +58,7 @@ impl Format {
 }
 
 /// Maximum number of pictures and scans of programs that wait for the current one; more are refused.
-pub(super) const MOST_WANTED: usize = 8;
+pub(super) const MAX_WANTED: usize = 8;
 
 /// Serves `grab_image`, and saves what comes from `wanted`.
 pub(super) fn serve(

@@ -7,14 +7,14 @@ use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_neobotix::parameters::Value;
 use futures::channel::mpsc::Sender;
 
-use super::documents::{Kind, MOST_LOADS, Wanted};
-use super::picture::{Grab, MOST_WANTED};
+use super::documents::{Kind, MAX_LOADS, Wanted};
+use super::picture::{Grab, MAX_WANTED};
 use super::services::set_parameter;
 use super::state::{Refused, State};
 use crate::program::{Date, Effect};
 
 /// Number of messages that are kept.
-const MOST_MESSAGES: usize = 32;
+const MAX_MESSAGES: usize = 32;
 /// Maximum length of a message, characters.
 const MAX_MESSAGE: usize = 1024;
 
@@ -32,7 +32,7 @@ impl State {
             Effect::Load { map, roadmap } => {
                 let named = [(Kind::Map, map), (Kind::Roadmap, roadmap)];
                 let wanted = named.into_iter().filter_map(|(kind, name)| Some((kind, name?))).collect();
-                let busy = |_| Refused(format!("{MOST_LOADS} loads are waiting already"));
+                let busy = |_| Refused(format!("{MAX_LOADS} loads are waiting already"));
                 self.programs.loads.try_send(wanted).map_err(busy)?;
                 self.programs.loading += 1;
                 Ok(())
@@ -51,7 +51,7 @@ impl State {
             Effect::MoveCamera(position) => self.outlets.move_camera(position),
             Effect::Grab { file_name, scan, image, .. } => {
                 let name = plain_file_name(&file_name)?;
-                let busy = |_| Refused(format!("{MOST_WANTED} pictures and scans are waiting already"));
+                let busy = |_| Refused(format!("{MAX_WANTED} pictures and scans are waiting already"));
                 if scan {
                     let points = self.inputs.points.iter().map(|point| format!("{} {}\n", point.x, point.y));
                     let text: String = points.collect();
@@ -97,7 +97,7 @@ pub(super) struct ProgramLog {
 
 impl ProgramLog {
     pub(super) fn push(&mut self, kind: &str, message: &str) {
-        if self.messages.len() == MOST_MESSAGES {
+        if self.messages.len() == MAX_MESSAGES {
             self.messages.pop_front();
         }
         let text = if kind.is_empty() { message.to_owned() } else { format!("{kind}: {message}") };
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(log.messages(), (vec![1, 2], vec!["warning: late".to_owned(), "on".to_owned()]));
         (0..100).for_each(|_| log.push("", "more"));
         let (numbers, texts) = log.messages();
-        assert_eq!((numbers.first(), numbers.last(), texts.len()), (Some(&71), Some(&102), MOST_MESSAGES));
+        assert_eq!((numbers.first(), numbers.last(), texts.len()), (Some(&71), Some(&102), MAX_MESSAGES));
     }
 
     #[test]

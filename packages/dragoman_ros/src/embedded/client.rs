@@ -23,7 +23,7 @@ use super::service::HEADER_LENGTH;
 /// sent in that time is lost. After this time it has.
 const MATCH_SETTLE_TIME: Duration = Duration::from_millis(300);
 
-/// Most unfetched responses; beyond that the oldest are dropped.
+/// Maximum number of unfetched responses; beyond that the oldest are dropped.
 const MAX_PENDING: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -27,7 +27,7 @@ pub struct Discovery {
     pub static_peers: Vec<IpAddr>,
 }
 
-/// The largest domain whose ports are valid UDP ports.
+/// The maximum domain whose ports are valid UDP ports.
 pub const MAX_DOMAIN_ID: u16 = 232;
 
 impl Discovery {

@@ -15,11 +15,11 @@ use super::dds::{Guid, Memories, Sample, WriterInfo};
 use super::names::parts_of_topic;
 use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy};
 
-/// Most samples by which a reader that keeps all may lag.
+/// Maximum number of samples by which a reader that keeps all may lag.
 const KEEP_ALL_LIMIT: usize = 200_000;
 /// Requests, and replies, by which a server or client may lag at least. Their usual depth of 10 is that of a queue between
 /// processes; here a burst of calls of several threads is more, and the caller of a lost one waits until its time is up.
-const LEAST_CALLS: usize = 1024;
+const MIN_CALLS: usize = 1024;
 
 /// All writers and readers of a context, or of a domain in memory, by DDS topic.
 #[derive(Default)]
@@ -139,7 +139,7 @@ impl Local {
     pub(crate) fn reader(&self, topic: &str, type_name: &str, qos: &QosProfile) -> Arc<Inbox> {
         let mut offer = Offer::new(type_name, qos);
         if parts_of_topic(topic).is_some_and(|(prefix, _)| prefix != "rt") {
-            offer.depth = offer.depth.max(LEAST_CALLS);
+            offer.depth = offer.depth.max(MIN_CALLS);
         }
         let (guid, queue, sink) = Default::default();
         let inbox = Arc::new(Inbox { offer, guid, queue, sink, _end: self.end() });

@@ -166,7 +166,7 @@ impl QosProfile {
         self.durability(DurabilityPolicy::TransientLocal)
     }
 
-    /// Longest time between two samples that was agreed on.
+    /// Maximum time between two samples that was agreed on.
     pub const fn deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
     }

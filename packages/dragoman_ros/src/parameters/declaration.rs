@@ -13,16 +13,16 @@ pub enum Range {
     Any,
     /// A floating-point number, or an array of them, within inclusive bounds.
     Double {
-        /// Smallest value.
+        /// Minimum value.
         from: f64,
-        /// Largest value.
+        /// Maximum value.
         to: f64,
     },
     /// An integer, or an array of them, within inclusive bounds.
     Integer {
-        /// Smallest value.
+        /// Minimum value.
         from: i64,
-        /// Largest value.
+        /// Maximum value.
         to: i64,
     },
     /// One of these texts.

@@ -20,9 +20,9 @@ use r2r::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, ReliabilityPol
 
 use crate::QosProfile;
 
-/// Most messages by which a subscription that keeps all may lag.
+/// Maximum number of messages by which a subscription that keeps all may lag.
 const KEEP_ALL_LIMIT: usize = 200_000;
-/// Most pending requests of a server.
+/// Maximum number of pending requests of a server.
 const REQUEST_LIMIT: usize = 1000;
 
 /// All queues of topics and services, by name and type. r2r has one context per process, so this is one per process

@@ -10,12 +10,12 @@ use parking_lot::Mutex;
 use super::Node;
 
 /// The longest wait. After it a node checks whether it must end, and whether awaited servers are available.
-const LONGEST_WAIT: Duration = Duration::from_millis(100);
+const MAX_WAIT: Duration = Duration::from_millis(100);
 /// The first wait after an arrival, for a node with actions. r2r sends the response to a cancel request at the
 /// beginning of a wait.
-const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+const MIN_WAIT: Duration = Duration::from_millis(1);
 
-/// A node with its waiting thread. When it is dropped, the thread ends, with the node, within [`LONGEST_WAIT`].
+/// A node with its waiting thread. When it is dropped, the thread ends, with the node, within [`MAX_WAIT`].
 #[derive(Debug)]
 pub(crate) struct Spinner {
     stop: Arc<AtomicBool>,
@@ -31,11 +31,11 @@ impl Spinner {
         let threads = node.threads.take().unwrap_or_default();
         let turns = threads.count_turns();
         let thread = std::thread::Builder::new().name("ros spin".into()).spawn(move || {
-            let mut wait = LONGEST_WAIT;
+            let mut wait = MAX_WAIT;
             while !stopped.load(Ordering::Relaxed) {
                 turns.fetch_add(1, Ordering::Relaxed);
                 let arrived = node.spin(wait);
-                wait = if arrived && node.has_actions() { SHORTEST_WAIT } else { LONGEST_WAIT.min(wait * 2) };
+                wait = if arrived && node.has_actions() { MIN_WAIT } else { MAX_WAIT.min(wait * 2) };
             }
         })?;
         Ok(Self { stop, thread: Some(thread), threads })
@@ -61,7 +61,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// The loop count of each thread, which advances at least once in [`LONGEST_WAIT`].
+    /// The loop count of each thread, which advances at least once in [`MAX_WAIT`].
     pub(crate) fn turns(&self) -> Vec<u64> {
         let turns = self.turns.lock();
         turns.iter().filter_map(Weak::upgrade).map(|turns| turns.load(Ordering::Relaxed)).collect()

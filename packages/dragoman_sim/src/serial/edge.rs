@@ -37,8 +37,8 @@ struct Shared<D> {
 }
 
 impl<D> Shared<D> {
-    fn time_at(&self, at: Duration, longest_pause: Duration) -> Duration {
-        self.time + at.saturating_sub(self.at).min(longest_pause)
+    fn time_at(&self, at: Duration, max_pause: Duration) -> Duration {
+        self.time + at.saturating_sub(self.at).min(max_pause)
     }
 }
 
@@ -82,7 +82,7 @@ impl<D: SerialDevice> RealTime<D> {
 
     /// The device's current time.
     pub fn now(&self) -> Duration {
-        self.shared.lock().time_at(self.timeline.now(), self.longest_pause())
+        self.shared.lock().time_at(self.timeline.now(), self.max_pause())
     }
 
     /// Calls a function with the device, after advancing it to the current time.
@@ -93,14 +93,14 @@ impl<D: SerialDevice> RealTime<D> {
     fn brought_up(&self) -> MutexGuard<'_, Shared<D>> {
         let mut shared = self.shared.lock();
         let at = self.timeline.now();
-        let now = shared.time_at(at, self.longest_pause());
+        let now = shared.time_at(at, self.max_pause());
         (shared.time, shared.at) = (now, at);
         shared.device.handle_timeout(now);
         shared
     }
 
     /// On the timeline.
-    fn longest_pause(&self) -> Duration {
+    fn max_pause(&self) -> Duration {
         MAX_PAUSE.mul_f64(self.timeline.factor().max(1.0))
     }
 

@@ -7,7 +7,7 @@ use mcap::records::{Record, op};
 
 use super::{chunk, layout};
 
-/// Longest record that is accepted, bytes, compressed or not; a chunk of `rosbag2` has about a megabyte.
+/// Maximum length of a record that is accepted, bytes, compressed or not; a chunk of `rosbag2` has about a megabyte.
 pub(super) const MAX_RECORD_LEN: usize = 1 << 30;
 
 /// Bytes of the last record, the footer, and of the magic that ends a file.

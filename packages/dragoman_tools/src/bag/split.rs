@@ -10,7 +10,7 @@ use super::BagError;
 /// Name of the file that lists the others.
 const METADATA: &str = "metadata.yaml";
 
-/// Longest list that is read, bytes: it names every topic.
+/// Maximum length of a list that is read, bytes: it names every topic.
 const MAX_METADATA_LEN: u64 = 16 << 20;
 
 /// What `metadata.yaml` says, as far as it is needed here.

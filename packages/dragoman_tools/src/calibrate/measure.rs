@@ -53,7 +53,7 @@ pub struct MeasureCommand {
     /// Messages that are averaged at each pose.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) samples: u32,
-    /// Greatest speed of a joint, rad/s or m/s.
+    /// Maximum speed of a joint, rad/s or m/s.
     #[arg(long, value_name = "SPEED", default_value_t = 0.2, value_parser = positive)]
     pub(crate) speed: f64,
     #[command(flatten)]

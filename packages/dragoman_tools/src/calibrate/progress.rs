@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Shortest motion from a pose to another, s.
+/// Minimum time of a motion from a pose to another, s.
 const SHORTEST: f64 = 0.5;
 
 /// Duration of a motion in joint space without a stop, of which no joint turns faster than `speed`.

@@ -11,7 +11,7 @@ use dragoman_io::can::{Frame, Received};
 
 /// Period of the summaries, and averaging time of their rates.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Most identifiers in the table; a normal bus has far fewer.
+/// Maximum number of identifiers in the table; a normal bus has far fewer.
 const MAX_ROWS: usize = 512;
 /// Clears a terminal from the top.
 const REPAINT: &str = "\x1b[H\x1b[J";

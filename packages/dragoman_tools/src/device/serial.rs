@@ -89,7 +89,7 @@ fn parse<M: Machine>(line: &str) -> std::result::Result<Input<M::Command>, Strin
     }
 }
 
-/// Most lines waiting to be printed; further ones are lost.
+/// Maximum number of lines waiting to be printed; further ones are lost.
 const MAX_LINES: usize = 256;
 
 /// Runs the device until SIGINT or SIGTERM.

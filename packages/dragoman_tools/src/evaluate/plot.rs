@@ -14,7 +14,7 @@ use crate::calibrate::Result;
 const PANEL: (u32, u32) = (460, 420);
 const COMMANDED: RGBColor = RGBColor(200, 40, 40);
 const MEASURED: RGBColor = RGBColor(20, 90, 160);
-/// Most points of a curve: files stay small.
+/// Maximum number of points of a curve: files stay small.
 const POINTS: usize = 300;
 /// Cycles that are drawn.
 const CYCLES: f64 = 2.0;

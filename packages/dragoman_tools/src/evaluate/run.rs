@@ -64,7 +64,7 @@ pub struct RunCommand {
     /// tracker.
     #[arg(long, value_name = "TOPIC")]
     topic: Option<String>,
-    /// Greatest speed of a joint on the way to points and paths, rad/s.
+    /// Maximum speed of a joint on the way to points and paths, rad/s.
     #[arg(long, value_name = "SPEED", default_value_t = 0.2, value_parser = positive)]
     speed: f64,
     /// Attitude of the tool in all tests, in the base frame: roll, pitch, yaw, rad; by default level, along y.

@@ -17,10 +17,10 @@ use super::RecordError;
 use super::channel::{Channel, ROSBAG2};
 use crate::bag::{Compression, Writer};
 
-/// Most messages waiting for the disk.
+/// Maximum number of messages waiting for the disk.
 const QUEUE_MESSAGES: usize = 65_536;
 
-/// Most bytes waiting for the disk.
+/// Maximum number of bytes waiting for the disk.
 const QUEUE_BYTES: usize = 128 << 20;
 
 /// Bytes of the disk that a recording leaves, beside those of its index.

@@ -18,8 +18,8 @@ const PERIOD: Duration = Duration::from_millis(500);
 
 /// After so many looks at the graph a requested topic that is not there is reported.
 const PATIENCE: u32 = 6;
-/// Most topics that were not requested, among which a misspelt one is searched.
-const MOST_OTHERS: usize = 10_000;
+/// Maximum number of topics that were not requested, among which a misspelt one is searched.
+const MAX_OTHERS: usize = 10_000;
 
 /// Maximum duration of one delivery, and so of the shutdown.
 const SPIN_TIMEOUT: Duration = Duration::from_millis(50);
@@ -123,7 +123,7 @@ impl Subscriptions {
         }
         let names = || topics.keys().map(String::as_str);
         for other in topics.keys().filter(|topic| !selection.wants(topic)) {
-            if self.others.len() < MOST_OTHERS && self.others.insert(other.clone()) {
+            if self.others.len() < MAX_OTHERS && self.others.insert(other.clone()) {
                 // Fails only when the recording has ended.
                 let _ = found.unbounded_send(Found::Other(other.clone()));
             }

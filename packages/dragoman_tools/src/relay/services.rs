@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 use super::table::Service;
 
-/// Most requests to one service in progress; further ones wait.
+/// Maximum number of requests to one service in progress; further ones wait.
 const MAX_UNDER_WAY: usize = 16;
 /// Time after which a service counts as missing: existing ones are found at once.
 const SEARCH_TIME: Duration = Duration::from_millis(50);

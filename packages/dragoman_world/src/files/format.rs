@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-use crate::limits::{LARGEST, LARGEST_ANGLE, MAX_CORNERS, SMALLEST};
+use crate::limits::{LARGEST, MAX_ANGLE, MAX_CORNERS, SMALLEST};
 use crate::robots::arm::JointKind;
 
 /// Default colour.
@@ -35,7 +35,7 @@ macro_rules! number {
 }
 
 number!(/** A coordinate, m. */ Coordinate, -LARGEST, LARGEST);
-number!(/** An angle, rad. */ Angle, -LARGEST_ANGLE, LARGEST_ANGLE);
+number!(/** An angle, rad. */ Angle, -MAX_ANGLE, MAX_ANGLE);
 number!(/** A direction about z, rad. */ HalfTurn, -std::f64::consts::PI, std::f64::consts::PI);
 number!(/** A length that is not zero, m. */ Size, SMALLEST, LARGEST);
 number!(/** A share, or a standard deviation relative to something. */ Share, 0.0, 1.0);

@@ -10,7 +10,7 @@ use urdf_rs::{JointType, Material, Pose};
 use super::Files;
 use super::format::GREY;
 use crate::geometry::{Geometry, Mesh, pose};
-use crate::limits::{LARGEST, LARGEST_ANGLE};
+use crate::limits::{LARGEST, MAX_ANGLE};
 use crate::robots::arm::{Arm, ArmJoint, ArmLink, JointKind, LinkMotion};
 use crate::world::Shape;
 
@@ -114,7 +114,7 @@ fn tree(described: &dragoman_urdf::Description, files: Files<'_>) -> Result<Desc
         let (factor, offset) = (mimic.multiplier.unwrap_or(1.0), mimic.offset.unwrap_or(0.0));
         let source = found.joints.iter().position(|source| source.name == mimic.joint);
         // Written such that NaN fails.
-        if !(factor.abs() <= LARGEST_ANGLE && offset.abs() <= LARGEST_ANGLE) {
+        if !(factor.abs() <= MAX_ANGLE && offset.abs() <= MAX_ANGLE) {
             return Err(format!("joint {}: mimic by {factor} and {offset}", joint.name));
         }
         // One that follows a joint that does not move stands still, too.
@@ -226,9 +226,9 @@ fn movable(joint: &urdf_rs::Joint, notes: &mut Vec<String>) -> Option<Moved> {
         return fixed("only revolute, continuous and prismatic joints move");
     };
     let (lower, upper) = match joint.joint_type {
-        JointType::Continuous => (-LARGEST_ANGLE, LARGEST_ANGLE),
+        JointType::Continuous => (-MAX_ANGLE, MAX_ANGLE),
         // Larger ones mean that there are none.
-        _ => (joint.limit.lower.max(-LARGEST_ANGLE), joint.limit.upper.min(LARGEST_ANGLE)),
+        _ => (joint.limit.lower.max(-MAX_ANGLE), joint.limit.upper.min(MAX_ANGLE)),
     };
     if lower >= upper {
         return fixed(&format!("limits {lower} to {upper}"));
@@ -297,7 +297,7 @@ fn shape(
 fn placed(origin: &Pose) -> Result<Isometry3<f64>, String> {
     let (xyz, rpy) = (*origin.xyz, *origin.rpy);
     let fits = |values: [f64; 3], most: f64| values.iter().all(|value| value.abs() <= most);
-    if fits(xyz, LARGEST) && fits(rpy, LARGEST_ANGLE) {
+    if fits(xyz, LARGEST) && fits(rpy, MAX_ANGLE) {
         return Ok(pose(xyz, rpy));
     }
     Err(format!("origin {xyz:?}, {rpy:?}"))

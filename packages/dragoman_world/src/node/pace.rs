@@ -8,7 +8,7 @@ use crate::WorldError;
 use crate::Worlds;
 
 /// Maximum time of one step, s.
-const LONGEST_STEP: f64 = 3600.0;
+const MAX_STEP: f64 = 3600.0;
 
 /// Speed of the worlds' time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,16 +95,16 @@ impl Pace {
 
     /// Whether the worlds can be advanced by this time, s.
     pub(super) fn can_step(time: f64) -> bool {
-        (0.0..=LONGEST_STEP).contains(&time)
+        (0.0..=MAX_STEP).contains(&time)
     }
 
     /// Advances the worlds by this time. Commands age by it, so that a robot drives as far as it normally would.
     ///
     /// # Errors
-    /// The time is not between 0 and [`LONGEST_STEP`].
+    /// The time is not between 0 and [`MAX_STEP`].
     pub(super) fn step(&mut self, time: f64) -> Result<(), WorldError> {
         if !Self::can_step(time) {
-            let (least, most) = (0.0, LONGEST_STEP);
+            let (least, most) = (0.0, MAX_STEP);
             return Err(WorldError::OutOfRange { field: "duration", value: time, least, most });
         }
         let mut rest = Duration::from_secs_f64(time);

@@ -13,7 +13,7 @@ use super::rhythm::Rhythm;
 use super::{Live, WorldNodeError, listened};
 use crate::{Geometry, ObjectKind, Shape, World, Worlds, polygon};
 
-/// Least time between two messages.
+/// Minimum time between two messages.
 const PERIOD: Duration = Duration::from_millis(200);
 /// Bodies farther than this from the arm's base are out of its reach, m.
 const REACH: f64 = 2.5;

@@ -36,7 +36,7 @@ use dragoman_sim::serial::edge::RealTime;
 /// Name of the node, and thus of its topics: `/simulation/pose`.
 pub const NODE_NAME: &str = "simulation";
 /// Maximum duration of a button press by one request, s.
-const LONGEST_PRESS: f64 = 60.0;
+const MAX_PRESS: f64 = 60.0;
 /// Period of updating buttons and LEDs.
 const HAND_PERIOD: Duration = Duration::from_millis(50);
 /// Joints with commands that set `/vrep/last_cmd_time`; those of the base are below its name.
@@ -361,8 +361,8 @@ fn press(
         return Err(format!("there is no button {button}: use 0, 1 or 2"));
     };
     // Also false for NaN.
-    if !(duration > 0.0 && duration <= LONGEST_PRESS) {
-        return Err(format!("a duration of {duration} s is not within 0 to {LONGEST_PRESS} s"));
+    if !(duration > 0.0 && duration <= MAX_PRESS) {
+        return Err(format!("a duration of {duration} s is not within 0 to {MAX_PRESS} s"));
     }
     let end = dragoman_time::now() + Duration::from_secs_f64(duration);
     *until = Some(until.map_or(end, |before| before.max(end)));

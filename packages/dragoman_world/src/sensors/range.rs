@@ -212,7 +212,7 @@ const APOLO_RING_RAYS: u32 = 10;
 const APOLO_RING_STEP: f64 = 5.0 * std::f64::consts::PI / 180.0;
 const APOLO_INNERMOST: f64 = 6.0 * std::f64::consts::PI / 180.0;
 /// Minimum sine of the angle between a ray and a surface that gives an echo.
-const LEAST_INCIDENCE: f64 = 0.4;
+const MIN_INCIDENCE: f64 = 0.4;
 
 /// A measured range with the figures of its sensor.
 #[cfg(feature = "node")]
@@ -324,7 +324,7 @@ impl<'a> Beam<'a> {
         let Some(way) = solid.ray(origin, direction, self.longest) else { return f64::INFINITY };
         let grazes = solid
             .normal(origin, direction, self.longest)
-            .is_some_and(|normal| normal.dot(direction).abs() < LEAST_INCIDENCE);
+            .is_some_and(|normal| normal.dot(direction).abs() < MIN_INCIDENCE);
         if grazes { f64::INFINITY } else { way }
     }
 }

@@ -9,20 +9,20 @@ use super::state::{Object, Role, World, check};
 use crate::error::WorldError;
 use crate::geometry::scene::Collider;
 use crate::geometry::{Vector, to_parry, vector};
-use crate::limits::{LARGEST, LARGEST_ANGLE};
+use crate::limits::{LARGEST, MAX_ANGLE};
 use crate::robots::wheeled::Step;
 
 /// Maximum step of [`World::advance`], s.
-const LONGEST_STEP: f64 = 0.01;
+const MAX_STEP: f64 = 0.01;
 /// Maximum duration of one motion, s.
-const LONGEST_TIME: f64 = 3600.0;
+const MAX_TIME: f64 = 3600.0;
 /// Number of bisections of a blocked step: 7 mm, the distance in 10 ms at 0.7 m/s, end within 0.1 mm of the obstacle.
 const HALVINGS: u32 = 7;
 
 impl World {
     pub(crate) fn place_m_robot(&mut self, name: &str, xyz: [f64; 3], yaw: f64) -> Result<bool, WorldError> {
         check("position", &xyz, LARGEST)?;
-        check("heading", &[yaw], LARGEST_ANGLE)?;
+        check("heading", &[yaw], MAX_ANGLE)?;
         let (at, _) = self.wheeled(name)?;
         Ok(self.drop_at(at, xyz, yaw, 2.0 * LARGEST, false))
     }
@@ -126,7 +126,7 @@ impl World {
         time: f64,
     ) -> Result<bool, WorldError> {
         check("speed", &speeds, f64::MAX)?;
-        check("time", &[time], LONGEST_TIME)?;
+        check("time", &[time], MAX_TIME)?;
         let (at, wheeled) = self.wheeled(name)?;
         if speeds != [0.0; 2] && !wheeled.has_power {
             return Err(WorldError::MotorsOff { robot: name.to_owned() });
@@ -198,8 +198,8 @@ impl World {
 
     pub(crate) fn advance(&mut self, time: Duration) {
         self.time = self.time.saturating_add(time);
-        let seconds = time.as_secs_f64().min(LONGEST_TIME);
-        let steps = (seconds / LONGEST_STEP).ceil();
+        let seconds = time.as_secs_f64().min(MAX_TIME);
+        let steps = (seconds / MAX_STEP).ceil();
         if steps == 0.0 {
             return;
         }

@@ -13,15 +13,15 @@ use crate::limits::LARGEST;
 use crate::robots::arm::{Arm, Gripper};
 
 /// Maximum motion of a joint in one step, rad or m: the motion of a servo in 10 ms.
-const LONGEST_STEP: f64 = 0.06;
+const MAX_STEP: f64 = 0.06;
 /// Maximum number of steps in one call: after a pause the steps are longer.
-const MOST_STEPS: f64 = 100.0;
+const MAX_STEPS: f64 = 100.0;
 /// Number of bisections of a blocked motion.
 const HALVINGS: u32 = 6;
 /// Distance between a resting object and the surface below it, m.
 const GAP: f64 = 1e-4;
 /// Minimum overlap of a body with the region between the fingers, along them and across, m.
-const LEAST_GRIP: f64 = 0.004;
+const MIN_GRIP: f64 = 0.004;
 /// Opening of the gripper's joint at which it releases the object, rad; tolerates the servos' jitter.
 const LET_GO: f64 = 0.05;
 /// Maximum distance by which a falling object is moved away from an edge, m, and the step.
@@ -45,7 +45,7 @@ impl World {
             return;
         }
         // In steps, so that no obstacle is skipped.
-        let parts = (way / LONGEST_STEP).ceil().min(MOST_STEPS);
+        let parts = (way / MAX_STEP).ceil().min(MAX_STEPS);
         for part in 1..parts as u32 {
             let share = f64::from(part) / parts;
             let between = before.iter().zip(&target);
@@ -216,7 +216,7 @@ impl World {
         let (low, high) = (left[0].sup(&right[0]), left[1].inf(&right[1]));
         let (inner_right, inner_left) = (right[1].y, left[0].y);
         let size =
-            [high.x - low.x - 2.0 * LEAST_GRIP, inner_left - inner_right, high.z - low.z - 2.0 * LEAST_GRIP];
+            [high.x - low.x - 2.0 * MIN_GRIP, inner_left - inner_right, high.z - low.z - 2.0 * MIN_GRIP];
         if across < 0.999 || size.iter().any(|size| *size <= 0.0) {
             return None;
         }

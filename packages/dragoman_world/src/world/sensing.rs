@@ -16,7 +16,7 @@ const LANDMARK_CLEARANCE: f64 = 0.01;
 /// Maximum height of a landmark above the laser's plane, m; the size of Apolo's landmarks.
 const LANDMARK_HEIGHT: f64 = 0.4;
 /// How far away a surface behind a landmark is searched, m: the size of a world.
-const LONGEST_LOOK: f64 = 4.0 * LARGEST;
+const MAX_LOOK: f64 = 4.0 * LARGEST;
 
 impl World {
     pub(super) fn laser_index(&self, name: &str) -> Result<usize, WorldError> {
@@ -95,7 +95,7 @@ impl World {
         if length == 0.0 {
             return true;
         }
-        let longest = if self.as_original { LONGEST_LOOK } else { length };
+        let longest = if self.as_original { MAX_LOOK } else { length };
         let surface = self.scene.ray(from, way / length, longest, ignore);
         if self.as_original {
             surface.is_some_and(|surface| surface >= length + LANDMARK_CLEARANCE)

@@ -10,7 +10,7 @@ use nalgebra::Isometry3;
 use crate::error::WorldError;
 use crate::geometry::scene::Scene;
 use crate::geometry::{Geometry, pose, to_parry};
-use crate::limits::{LARGEST, LARGEST_ANGLE};
+use crate::limits::{LARGEST, MAX_ANGLE};
 use crate::noise::Noise;
 use crate::robots::arm::Arm;
 use crate::robots::wheeled::Wheeled;
@@ -374,7 +374,7 @@ impl World {
 
     pub(crate) fn place(&mut self, name: &str, xyz: [f64; 3], rpy: [f64; 3]) -> Result<(), WorldError> {
         check("position", &xyz, LARGEST)?;
-        check("orientation", &rpy, LARGEST_ANGLE)?;
+        check("orientation", &rpy, MAX_ANGLE)?;
         let named = self.named(name)?;
         if self.is_part_of_a_robot(name) {
             return Err(wrong_kind(name, "a separate object: it is part of a robot"));

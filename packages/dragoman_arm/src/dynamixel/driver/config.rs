@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::dynamixel::widowx::{JOINTS, SPEED};
 use crate::dynamixel::wire::MAX_ID;
 
-/// Most joints of a chain: their goals fit in one packet, their answers in a cycle.
+/// Maximum number of joints of a chain: their goals fit in one packet, their answers in a cycle.
 pub const MAX_JOINTS: usize = 32;
 
 /// A joint and its servo.

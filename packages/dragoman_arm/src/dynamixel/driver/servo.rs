@@ -73,7 +73,7 @@ impl Change {
 
 /// Attempts of a write before it is given up.
 const MAX_ATTEMPTS: u32 = 5;
-/// Most writes to one servo in a cycle: those of switching on, and one more.
+/// Maximum number of writes to one servo in a cycle: those of switching on, and one more.
 const WRITES_PER_CYCLE: u32 = 4;
 /// Failed requests before a servo counts as silent: we may have paused ourselves.
 const MIN_FAILURES: u32 = 3;

@@ -8,7 +8,7 @@ pub const HEADER: [u8; 2] = [0xff, 0xff];
 pub const BROADCAST: u8 = 0xfe;
 /// The highest id that a servo may have.
 pub const MAX_ID: u8 = 0xfd;
-/// Most parameters of a packet: its length field is one byte, and counts two more.
+/// Maximum number of parameters of a packet: its length field is one byte, and counts two more.
 pub const MAX_PARAMETERS: usize = 253;
 
 /// Header, id and length.

@@ -39,8 +39,8 @@ mod registers {
     pub const CW_ANGLE_LIMIT: Register = Register::new("clockwise angle limit", 6, 2, Some(4095));
     pub const CCW_ANGLE_LIMIT: Register = Register::new("counter-clockwise angle limit", 8, 2, Some(4095));
     pub const TEMPERATURE_LIMIT: Register = Register::new("temperature limit", 11, 1, Some(150));
-    pub const LOWEST_VOLTAGE: Register = Register::new("lowest voltage", 12, 1, Some(250));
-    pub const HIGHEST_VOLTAGE: Register = Register::new("highest voltage", 13, 1, Some(250));
+    pub const MIN_VOLTAGE: Register = Register::new("lowest voltage", 12, 1, Some(250));
+    pub const MAX_VOLTAGE: Register = Register::new("highest voltage", 13, 1, Some(250));
     pub const MAX_TORQUE: Register = Register::new("maximum torque", 14, 2, Some(1023));
     pub const STATUS_RETURN_LEVEL: Register = Register::new("status return level", 16, 1, Some(2));
     pub const ALARM_LED: Register = Register::new("alarm LED", 17, 1, Some(127));
@@ -72,8 +72,8 @@ pub const REGISTERS: [Register; 28] = [
     CW_ANGLE_LIMIT,
     CCW_ANGLE_LIMIT,
     TEMPERATURE_LIMIT,
-    LOWEST_VOLTAGE,
-    HIGHEST_VOLTAGE,
+    MIN_VOLTAGE,
+    MAX_VOLTAGE,
     MAX_TORQUE,
     STATUS_RETURN_LEVEL,
     ALARM_LED,

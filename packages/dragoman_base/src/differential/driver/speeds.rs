@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Fewest readings that the line is fitted to. The slope of five evenly spaced ones is that of two periods ago in steady
+/// Minimum number of readings that the line is fitted to. The slope of five evenly spaced ones is that of two periods ago in steady
 /// acceleration.
 const FEWEST: usize = 5;
-/// Most readings that the line is fitted to, if answers are late.
+/// Maximum number of readings that the line is fitted to, if answers are late.
 const MOST: usize = 10;
 /// The readings of a line weigh at least this number of times as much as the best of them, so that it is not that of
 /// late ones.
@@ -113,7 +113,7 @@ impl Speeds {
     }
 
     /// The longest time that may be between the last two readings.
-    pub(super) fn longest_interval(&self) -> Duration {
+    pub(super) fn max_interval(&self) -> Duration {
         let mut newest_first = self.readings.iter().rev();
         match (newest_first.next(), newest_first.next()) {
             (Some(last), Some(before)) => last.answered.saturating_sub(before.asked),

@@ -59,10 +59,9 @@ impl DeviceClock {
         let in_time = (-TOLERANCE_MS..=TOLERANCE_MS).contains(&late_ms);
         // Sent after the last frame, which may be late itself.
         let milliseconds = |count: i16| Duration::from_millis(u64::try_from(count).unwrap_or(0));
-        let longest_wait = (here.min(WAIT) + milliseconds(last.late_ms(anchor))).min(WAIT);
-        let has_waited = !after_silence
-            && late_ms >= 0
-            && milliseconds(late_ms) <= longest_wait + milliseconds(TOLERANCE_MS);
+        let max_wait = (here.min(WAIT) + milliseconds(last.late_ms(anchor))).min(WAIT);
+        let has_waited =
+            !after_silence && late_ms >= 0 && milliseconds(late_ms) <= max_wait + milliseconds(TOLERANCE_MS);
         let is_known = is_next || in_time || has_waited;
         let restarted = !is_known || (!is_next && now.saturating_sub(self.fresh) > RANGE);
         if restarted || in_time {

@@ -6,7 +6,7 @@ use dragoman_geometry::Twist;
 
 use super::super::wire::{BaseControl, frame};
 
-/// Most queued records; beyond that the oldest are dropped.
+/// Maximum number of queued records; beyond that the oldest are dropped.
 const MAX_RECORDS: usize = 256;
 
 /// Selection of the traffic to record. Default: nothing.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Most readings of a frame; the base sends two or three (100 Hz in a cycle of 50 Hz).
+/// Maximum number of readings of a frame; the base sends two or three (100 Hz in a cycle of 50 Hz).
 pub const MAX_GYRO_READINGS: usize = 8;
 
 /// Resolution in rad/s per digit: 0.00875 deg/s.

@@ -33,7 +33,7 @@ impl Open {
     }
 }
 
-/// Shortest pause between two copies, whatever the configuration says: with 0 the loop would never end.
+/// Minimum pause between two copies, whatever the configuration says: with 0 the loop would never end.
 const MIN_PAUSE: Duration = Duration::from_millis(1);
 
 /// Copies of an answered request that may still be in transit.

@@ -177,7 +177,7 @@ fn motion_event(event: &dragoman_msgs::msg::MotionEvent) -> Option<MotionEvent> 
     .find_map(|(kind, known)| (kind == event.kind).then_some(known))
 }
 
-/// Most clients whose last requests are kept until they are published.
+/// Maximum number of clients whose last requests are kept until they are published.
 const MAX_ASKED: usize = 64;
 
 /// Keeps the letters of a client's last datagram, and counts it.

@@ -5,7 +5,7 @@ use super::super::documents::{Document, Map, Program, Roadmap};
 use super::super::file_name::plain_file_name;
 use super::super::wire::{Command, Text};
 
-/// Longest text to speak, and longest name of a station, bytes.
+/// Maximum length of a text to speak, and of the name of a station, bytes.
 const MAX_TEXT_LEN: usize = 64 * 1024;
 /// CAN identifiers have 29 bits at most.
 const CAN_IDS: std::ops::Range<i32> = 0..1 << 29;

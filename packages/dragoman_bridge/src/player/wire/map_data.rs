@@ -15,7 +15,7 @@ pub struct MapData {
     pub width: u32,
     /// Number of its cells along y.
     pub height: u32,
-    /// Greatest value of a cell. -range: free; 0: unknown; range: occupied.
+    /// Maximum value of a cell. -range: free; 0: unknown; range: occupied.
     pub range: i8,
     /// Its cells, one byte each, in rows along x from the least y. In an answer they are compressed in zlib's format.
     pub data: Vec<u8>,
@@ -83,7 +83,7 @@ impl MapData {
     }
 }
 
-/// The greatest value stands between the number of cells and the cells.
+/// The maximum value stands between the number of cells and the cells.
 impl Xdr for MapData {
     #[allow(clippy::cast_possible_truncation, reason = "a message has at most 8 MiB")]
     fn write(&self, bytes: &mut Vec<u8>) {

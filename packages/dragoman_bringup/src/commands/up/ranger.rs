@@ -184,7 +184,7 @@ fn open(interface: &str, _group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
 }
 
 /// The longest step of the simulated drives' time: well below the pauses that a driver tolerates.
-const LONGEST_STEP: Duration = Duration::from_millis(10);
+const MAX_STEP: Duration = Duration::from_millis(10);
 
 /// Positions of the shafts of simulated drives, counts since the start, by node number.
 type Shafts = Box<dyn Fn() -> Vec<(u8, f64)> + Send>;
@@ -196,7 +196,7 @@ struct Simulated {
     shafts: Shafts,
 }
 
-/// Greatest product of the bandwidth of a controller and its period.
+/// Maximum product of the bandwidth of a controller and its period.
 const FASTEST: f64 = 0.2;
 
 /// The arm that the drives carry.
@@ -336,7 +336,7 @@ fn simulate(wanted: &BusSettings<'_>, carried: &Carried) -> Result<Simulated, St
 }
 
 fn in_rack<A: Application + 'static>(drives: Vec<Device<A>>, load: Option<ArmLoad>) -> Simulated {
-    let clock = Clock::patient(LONGEST_STEP);
+    let clock = Clock::patient(MAX_STEP);
     let rack = Rack::new(drives);
     let rack = match load {
         Some(arm) => rack.with_arm(arm),

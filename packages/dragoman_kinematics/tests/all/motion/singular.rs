@@ -100,7 +100,7 @@ const REACHES: [Reach; 4] = [
     },
 ];
 
-/// The least manipulability on the way until the arm cannot follow or 40 s have passed, and the way: m + rad.
+/// The minimum manipulability on the way until the arm cannot follow or 40 s have passed, and the way: m + rad.
 fn run(reach: &Reach, margin: f64) -> (f64, f64) {
     let robot = robot(reach.table);
     let config = MotionConfig { singularity_margin: margin, ..MotionConfig::for_robot(&robot) };

@@ -103,9 +103,9 @@ impl Setup {
         }
     }
 
-    /// The least distance from the scene, and between links, along straight motions in joint space, m; exact where it is
+    /// The minimum distance from the scene, and between links, along straight motions in joint space, m; exact where it is
     /// below 0.1 m, but for the spacing of the points, which makes it larger.
-    pub(crate) fn least_distance(&self, path: &[Vec<f64>]) -> f64 {
+    pub(crate) fn min_distance(&self, path: &[Vec<f64>]) -> f64 {
         let mut least = f64::INFINITY;
         for pair in path.windows(2) {
             let far = pair[0].iter().zip(&pair[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

@@ -7,7 +7,7 @@ use crate::action_msgs::msg::{GoalInfo, GoalStatus as GoalStatusMessage, GoalSta
 use crate::action_msgs::srv::CancelGoal::Response as CancelResponse;
 use crate::builtin_interfaces::msg::Time;
 
-/// Most ended goals that are kept. Without a limit a client could fill memory and every status message.
+/// Maximum number of ended goals that are kept. Without a limit a client could fill memory and every status message.
 pub(super) const MAX_ENDED: usize = 256;
 
 /// All goals, in order of their acceptance.

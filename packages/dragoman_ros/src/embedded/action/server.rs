@@ -36,7 +36,7 @@ type ResultResponse<T> = <<T as WrappedActionTypeSupport>::GetResult as WrappedS
 /// Time for which an ended goal and its result are kept.
 pub(crate) const RESULT_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// Most result requests waiting for the end of one goal; beyond that the oldest is not answered.
+/// Maximum number of result requests waiting for the end of one goal; beyond that the oldest is not answered.
 const MAX_WAITING: usize = 64;
 
 /// The goal requests of one action.

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 /// Smaller pieces come from the allocator without page faults; larger ones are too big to keep.
 const WORTH_KEEPING: std::ops::RangeInclusive<usize> = 64 << 10..=16 << 20;
 /// One for the next sample, and one for the case of a slow reader.
-const MOST_KEPT: usize = 2;
+const MAX_KEPT: usize = 2;
 
 /// Memory of released samples of a writer or reader. Clones share it.
 #[derive(Clone, Default)]
@@ -87,7 +87,7 @@ impl Drop for Lent {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
         let mut kept = self.memory.0.pieces.lock();
-        if kept.len() < MOST_KEPT {
+        if kept.len() < MAX_KEPT {
             kept.push(bytes);
         }
     }
@@ -122,7 +122,7 @@ mod tests {
         }
         let many = [(); 3].map(|()| memory.lend(vec![0; 100_000]));
         drop(many);
-        assert_eq!(memory.0.pieces.lock().len(), MOST_KEPT);
+        assert_eq!(memory.0.pieces.lock().len(), MAX_KEPT);
     }
 
     #[test]

@@ -83,8 +83,8 @@ const FULL_BACKLOG_TIMEOUT: Duration = Duration::from_secs(3);
 /// alone, and the rest this much later.
 const FIRST_SAMPLE_LEAD: Duration = Duration::from_millis(2);
 
-/// Most delayed samples; beyond that they are sent early.
-const MOST_HELD: usize = 1024;
+/// Maximum number of delayed samples; beyond that they are sent early.
+const MAX_HELD: usize = 1024;
 
 impl NetworkWriter {
     /// A writer whose local side is `outlet`.
@@ -145,7 +145,7 @@ impl NetworkWriter {
         if state.is_leading {
             let id = state.next_id();
             state.held.push_back(sample);
-            if state.held.len() > MOST_HELD {
+            if state.held.len() > MAX_HELD {
                 state.send_held()?;
             }
             return Ok(id);

@@ -18,8 +18,8 @@ use crate::embedded::rate_limit::RateLimit;
 /// Timeout of a match; the same as in rmw_cyclonedds.
 const MATCH_TIME: Duration = Duration::from_millis(100);
 
-/// Most waiting samples, for one participant and in total. Further ones are dropped.
-const MOST_OF_ONE: usize = 32;
+/// Maximum number of waiting samples, for one participant and in total. Further ones are dropped.
+const MAX_OF_ONE: usize = 32;
 const MOST: usize = 512;
 
 /// A sample waiting for its reader.
@@ -51,7 +51,7 @@ impl PostponedWrites {
         let mut queue = self.queue.lock();
         let participant = sample.reader.participant();
         let of_one = queue.waiting.iter().filter(|(_, other)| other.reader.participant() == participant);
-        if queue.waiting.len() >= MOST || of_one.count() >= MOST_OF_ONE {
+        if queue.waiting.len() >= MOST || of_one.count() >= MAX_OF_ONE {
             if let Some(more) = self.dropped.lock().admit(dragoman_time::now()) {
                 tracing::warn!(more, "a response was dropped: its client was not discovered");
             }

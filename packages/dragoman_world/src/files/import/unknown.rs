@@ -9,7 +9,7 @@ use super::importer::Importer;
 use super::scene::is_known;
 use super::shapes::is_part;
 
-/// Most kinds that are named.
+/// Maximum number of kinds that are named.
 const MAX_KINDS: usize = 50;
 
 /// Attributes of every element that is placed.

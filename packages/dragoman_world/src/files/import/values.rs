@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Matrix3, Rotation3};
 
 use super::importer::Importer;
 use crate::geometry::pose;
-use crate::limits::{LARGEST, LARGEST_ANGLE};
+use crate::limits::{LARGEST, MAX_ANGLE};
 use dragoman_urdf::xml::Element;
 
 /// Position, m, and roll, pitch, yaw, rad, of an element in the frame of its parent.
@@ -27,7 +27,7 @@ impl Placement {
     /// Whether a world file takes it.
     pub(super) fn is_in_range(&self) -> bool {
         self.xyz.iter().all(|value| value.abs() <= LARGEST)
-            && self.rpy.iter().all(|value| value.abs() <= LARGEST_ANGLE)
+            && self.rpy.iter().all(|value| value.abs() <= MAX_ANGLE)
     }
 }
 

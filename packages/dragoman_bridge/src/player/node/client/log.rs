@@ -9,7 +9,7 @@ use super::robot::{Outlet, Silent, Site};
 use crate::player::wire::Ask;
 use crate::player::wire::log::{REWIND, SET_FILE_NAME, SET_READ_STATE, SET_WRITE_STATE};
 
-/// Longest name of a file, bytes.
+/// Maximum length of the name of a file, bytes.
 const MAX_NAME: usize = 255;
 
 pub(super) fn log(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {

@@ -40,7 +40,7 @@ pub(super) struct ArmNames {
     /// Namespace of `<joint>/command`, `<joint>/relax`, `<joint>/enable` and `<joint>/set_speed`.
     #[serde(default)]
     namespace: String,
-    /// Least and greatest position of each joint, rad or m.
+    /// Minimum and maximum position of each joint, rad or m.
     limits: Vec<[f64; 2]>,
     /// Home position of each joint, rad or m; 0 without it.
     #[serde(default)]
@@ -79,7 +79,7 @@ impl ArmNames {
 }
 
 struct Joint {
-    /// Least and greatest position, rad or m.
+    /// Minimum and maximum position, rad or m.
     limits: [f64; 2],
     command: JointCommand,
     last: Mutex<Last>,

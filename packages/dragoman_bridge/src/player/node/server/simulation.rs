@@ -19,7 +19,7 @@ use crate::player::wire::simulation::{
 };
 use crate::player::wire::{self, Device, Kind, Xdr};
 
-/// Most commands that wait.
+/// Maximum number of commands that wait.
 const MAX_ORDERS: usize = 16;
 /// Time limit for `state` to follow an answer of the simulation.
 const STATE_LIMIT: Duration = Duration::from_secs(2);
