@@ -13,9 +13,8 @@ const CYCLE: Duration = Duration::from_millis(4);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let robot = Robot::new(&Model::from_urdf(URDF, Some("base_link"), Some("tool0"))?)?;
-    let mut joints = vec![1.57, 0.0, 1.57, 0.0, 1.57, 0.0];
-    let mut goal = robot.forward(&joints);
-    goal.translation.z -= 0.05;
+    let mut joints = [1.57, 0.3, 1.0, 0.0, 1.8, 0.0];
+    let goal = robot.forward(&[1.57, 0.4, 0.9, 0.1, 1.8, 0.0]);
     let config = MotionConfig::for_robot(&robot);
     let mut pipeline = Pipeline::new(robot, config)?;
     pipeline.set_command_mode(CommandMode::Cartesian);

@@ -15,12 +15,11 @@
 //! | `axis` | motor and shaft of a drive: its position loop, its current, its temperature |
 //!
 //! ```
-//! use std::time::Duration;
 //! use dragoman_sim::serial::SerialDevice;
 //! use dragoman_sim::{Kobuki, KobukiSettings};
 //!
 //! let mut kobuki = Kobuki::new(KobukiSettings::default());
-//! kobuki.handle_timeout(Duration::from_millis(20));
+//! kobuki.handle_timeout(kobuki.poll_timeout());
 //! assert!(kobuki.poll_transmit().unwrap().starts_with(&[0xaa, 0x55])); // its feedback
 //! ```
 
