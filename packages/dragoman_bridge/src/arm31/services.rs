@@ -1,7 +1,7 @@
 //! The ROS services of an arm and their calls: one row per service.
 
 use dragoman_ros::dragoman_msgs::srv::*;
-use dragoman_ros::geometry_msgs::msg::{Point, Pose, Quaternion};
+use dragoman_ros::poses::{Placement, pose};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::{Response, WrappedServiceTypeSupport};
 
@@ -31,10 +31,10 @@ pub(super) fn rows() -> Vec<Row> {
                 let ArmCall::SetGoalPose { position, quaternion_xyzw, min_duration } = call else {
                     return None;
                 };
-                Some(SetGoalPose::Request { pose: pose(position, quaternion_xyzw), min_duration })
+                Some(SetGoalPose::Request { pose: pose(&(position, quaternion_xyzw)), min_duration })
             },
             |SetGoalPose::Request { pose, min_duration }| {
-                let (position, quaternion_xyzw) = parts(&pose);
+                let (position, quaternion_xyzw) = pose.parts();
                 Ok(ArmCall::SetGoalPose { position, quaternion_xyzw, min_duration })
             },
         ),
@@ -44,10 +44,10 @@ pub(super) fn rows() -> Vec<Row> {
                 let ArmCall::SetViaPoint { index, position, quaternion_xyzw, min_duration } = call else {
                     return None;
                 };
-                Some(SetViaPoint::Request { index, pose: pose(position, quaternion_xyzw), min_duration })
+                Some(SetViaPoint::Request { index, pose: pose(&(position, quaternion_xyzw)), min_duration })
             },
             |SetViaPoint::Request { index, pose, min_duration }| {
-                let (position, quaternion_xyzw) = parts(&pose);
+                let (position, quaternion_xyzw) = pose.parts();
                 Ok(ArmCall::SetViaPoint { index, position, quaternion_xyzw, min_duration })
             },
         ),
@@ -135,15 +135,4 @@ fn joints(position: &[f64]) -> Result<[f64; JOINT_COUNT], String> {
     position.try_into().map_err(|_length| {
         format!("{} joint values were given; the 31-byte protocol has {JOINT_COUNT}", position.len())
     })
-}
-
-/// A pose as a message.
-pub(super) fn pose([x, y, z]: [f64; 3], [qx, qy, qz, qw]: [f64; 4]) -> Pose {
-    Pose { position: Point { x, y, z }, orientation: Quaternion { x: qx, y: qy, z: qz, w: qw } }
-}
-
-/// Position, and quaternion.
-fn parts(Pose { position, orientation }: &Pose) -> ([f64; 3], [f64; 4]) {
-    let Quaternion { x, y, z, w } = *orientation;
-    ([position.x, position.y, position.z], [x, y, z, w])
 }

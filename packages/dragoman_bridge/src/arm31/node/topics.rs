@@ -5,11 +5,10 @@ use std::sync::Arc;
 use dragoman_kinematics::node::Links;
 use dragoman_ros::times::SharedClock;
 use dragoman_ros::{
-    Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs, times,
+    Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, poses, sensor_msgs, std_msgs, times,
 };
 use parking_lot::Mutex;
 
-use crate::arm31::services;
 use crate::arm31::wire::ABSENT_TEMPERATURE;
 use crate::arm31::{ArmCall, ArmState, ClientEvent, MotionEvent, MotionState, Outcome, Tolerances, ToolPose};
 use crate::clock;
@@ -152,7 +151,7 @@ impl Topics {
         let arrived = self.state.handle_pose(pose);
         let header = self.header();
         let stamped = |pose: &ToolPose| {
-            let pose = services::pose(pose.position, pose.quaternion_xyzw);
+            let pose = poses::pose(&(pose.position, pose.quaternion_xyzw));
             geometry_msgs::msg::PoseStamped { header: header.clone(), pose }
         };
         report(self.pose.publish(&stamped(pose)), "pose");
