@@ -427,7 +427,7 @@ class MapInfo:
     height: Annotated[int, U32]
     """Number of cells along y."""
     origin: Pose2d
-    """Pose of the cell with the least x and y in the world."""
+    """Pose of the cell with the minimum x and y in the world."""
 
 
 @dataclass(frozen=True)
@@ -435,13 +435,13 @@ class MapVector:
     """A map as line segments."""
 
     min_x: Annotated[float, F32]
-    """Least x, m."""
+    """Minimum x, m."""
     max_x: Annotated[float, F32]
-    """Greatest x, m."""
+    """Maximum x, m."""
     min_y: Annotated[float, F32]
-    """Least y, m."""
+    """Minimum y, m."""
     max_y: Annotated[float, F32]
-    """Greatest y, m."""
+    """Maximum y, m."""
     segments: list[Segment]
     """The segments, in the map's frame."""
 
@@ -655,11 +655,11 @@ class JointGeometry:
     axis: Point3d
     """The axis about which or along which it moves."""
     minimum: Annotated[float, F32]
-    """Least position, m or rad."""
+    """Minimum position, m or rad."""
     center: Annotated[float, F32]
     """Central position, m or rad."""
     maximum: Annotated[float, F32]
-    """Greatest position, m or rad."""
+    """Maximum position, m or rad."""
     home: Annotated[float, F32]
     """Home position, m or rad."""
     speed: Annotated[float, F32]

@@ -506,20 +506,20 @@ struct MapInfo {
   std::uint32_t width = 0;
   /// Number of cells along y.
   std::uint32_t height = 0;
-  /// Pose of the cell with the least x and y in the world.
+  /// Pose of the cell with the minimum x and y in the world.
   Pose2d origin;
   DRAGOMAN_FIELDS(scale, width, height, origin)
 };
 
 /// A map as line segments.
 struct MapVector {
-  /// Least x, m.
+  /// Minimum x, m.
   float min_x = 0;
-  /// Greatest x, m.
+  /// Maximum x, m.
   float max_x = 0;
-  /// Least y, m.
+  /// Minimum y, m.
   float min_y = 0;
-  /// Greatest y, m.
+  /// Maximum y, m.
   float max_y = 0;
   /// The segments, in the map's frame.
   std::vector<LineSegment> segments;
@@ -634,11 +634,11 @@ struct JointGeometry {
   Orientation3d orientation;
   /// The axis about which or along which it moves.
   Point3d axis;
-  /// Least position, m or rad.
+  /// Minimum position, m or rad.
   float minimum = 0;
   /// Central position, m or rad.
   float center = 0;
-  /// Greatest position, m or rad.
+  /// Maximum position, m or rad.
   float maximum = 0;
   /// Home position, m or rad.
   float home = 0;
