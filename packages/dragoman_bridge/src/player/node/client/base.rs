@@ -6,9 +6,9 @@ use dragoman_ros::geometry_msgs::msg::{Pose2D, Twist, Vector3};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::shared::{Switch, listened};
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
-use dragoman_ros::{Publisher, QosProfile, Result as RosResult, velocity};
+use dragoman_ros::{Publisher, QosProfile, Result as RosResult, poses, velocity};
 
-use super::messages::{planar, pose, report};
+use super::messages::{planar, report};
 use super::robot::{Outlet, Site};
 use super::scene::Scene;
 use crate::player::wire::common::Pose2d;
@@ -85,7 +85,7 @@ impl Outlet for Base {
                 child_frame_id: scene.frame(&frame("base_footprint")),
                 ..Default::default()
             };
-            message.pose.pose = pose(place);
+            message.pose.pose = poses::pose(&place);
             let twist = &mut message.twist.twist;
             (twist.linear.x, twist.linear.y, twist.angular.z) = (speed.x, speed.y, speed.heading);
             report(self.odom.publish(&message), "odom");

@@ -4,7 +4,7 @@ use dragoman_geometry::Pose;
 use dragoman_ros::geometry_msgs::msg::{PoseWithCovariance, Quaternion, Vector3};
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Image, Imu};
 use dragoman_ros::std_msgs::msg::Header;
-use dragoman_ros::{QosProfile, Result};
+use dragoman_ros::{QosProfile, Result, poses};
 
 use crate::player::wire::camera::{self, Format};
 use crate::player::wire::common::{Orientation3d, Pose2d};
@@ -42,17 +42,12 @@ pub(super) fn planar(pose: &Pose2d) -> Option<Pose> {
     pose.is_finite().then_some(pose)
 }
 
-/// A pose on the plane as a message.
-pub(super) fn pose(pose: Pose) -> dragoman_ros::geometry_msgs::msg::Pose {
-    dragoman_ros::poses::pose(&pose)
-}
-
 /// Places of x, y and yaw in a covariance of six dimensions, for Player's order xx, yy, yaw-yaw, xy, y-yaw, x-yaw.
 const COVARIANCE: [[usize; 2]; 6] = [[0, 0], [7, 7], [35, 35], [1, 6], [11, 31], [5, 30]];
 
 /// A pose on the plane and its covariance.
 pub(super) fn uncertain(mean: Pose, covariance: &[f64; 6]) -> PoseWithCovariance {
-    let mut message = PoseWithCovariance { pose: pose(mean), covariance: vec![0.0; 36] };
+    let mut message = PoseWithCovariance { pose: poses::pose(&mean), covariance: vec![0.0; 36] };
     for (value, places) in covariance.iter().zip(COVARIANCE) {
         for place in places {
             if let Some(cell) = message.covariance.get_mut(place) {

@@ -8,7 +8,7 @@ use dragoman_ros::fields::{navigation_error, set_unknown_tracking_errors};
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped};
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::nav2_msgs::action::NavigateToPose;
-use dragoman_ros::poses::heading;
+use dragoman_ros::poses::{self, heading};
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tasks::{Goal, Outcome};
@@ -54,7 +54,7 @@ impl Outlet for Map {
         info.map_load_time = stamp;
         (info.resolution, info.width, info.height) = (map.info.scale, map.info.width, map.info.height);
         let Pose2d { x, y, yaw } = map.info.origin;
-        info.origin = messages::pose(Pose::new(x, y, yaw));
+        info.origin = poses::pose(&Pose::new(x, y, yaw));
         report(self.0.publish(&message), "map");
     }
 }
@@ -180,7 +180,7 @@ impl Outlet for Planner {
                     let Ok(answer) = answer else { return };
                     let points = answer.waypoints.iter().filter_map(planar);
                     let poses = points
-                        .map(|point| PoseStamped { header: header.clone(), pose: messages::pose(point) })
+                        .map(|point| PoseStamped { header: header.clone(), pose: poses::pose(&point) })
                         .collect();
                     report(path.publish(&Path { header: header.clone(), poses }), "path");
                 });
@@ -269,7 +269,7 @@ fn feedback(state: &State, elapsed: Duration, map_frame: &str) -> NavigateToPose
         navigation_time: times::duration(elapsed),
         // The straight line: the protocol does not tell the rest of the path.
         distance_remaining: goal.map_or(0.0, |goal| (position(goal) - position(at)).norm()) as f32,
-        current_pose: PoseStamped { pose: messages::pose(at), ..Default::default() },
+        current_pose: PoseStamped { pose: poses::pose(&at), ..Default::default() },
         ..Default::default()
     };
     feedback.current_pose.header.frame_id = map_frame.to_owned();
