@@ -97,7 +97,7 @@ pub struct Ramp {
     velocity: Twist,
 }
 
-/// The longest step: for longer ones the base's behaviour meanwhile is unknown.
+/// Maximum step: it is unknown what the base does during a longer one.
 const MAX_STEP: Duration = Duration::from_millis(100);
 
 impl Ramp {

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_know_what_is_in_them() {
+    fn areas_contain_points_and_overlap() {
         let corners = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 1.0], [0.0, 4.0]];
         let area = Polygon::new(corners.map(Point::from).to_vec()).unwrap();
         assert!(area.contains(Point::new(1.0, 1.0)) && area.contains(Point::new(3.9, 3.0)));

@@ -111,7 +111,7 @@ pub fn allocated() -> Option<usize> {
     None
 }
 
-/// Memory of this process that is in the machine's memory, in bytes; `None` where the system does not tell.
+/// Memory of this process that is in the machine's memory, in bytes; `None` if the system does not report it.
 fn resident() -> Option<usize> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
     // Pages of other sizes only make it more or less eager.

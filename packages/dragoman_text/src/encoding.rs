@@ -4,8 +4,9 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
 use crate::Note;
 
-/// A file's text: by its byte order mark, otherwise as UTF-8. What cannot be so is read as Windows-1252, which has a
-/// character for every byte, with a note. For XML, which declares its encoding, there is `dragoman_urdf::decode`.
+/// A file's text: in the encoding of its byte order mark, otherwise in UTF-8. A file that is not valid UTF-8 is read as
+/// Windows-1252, which has a character for every byte, and there is a note. For XML, which declares its encoding, there
+/// is `dragoman_urdf::decode`.
 pub fn decode(bytes: &[u8]) -> (String, Option<Note>) {
     let (encoding, length) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
     let body = bytes.get(length..).unwrap_or_default();

@@ -1,13 +1,13 @@
 //! Text from outside as text that is safe to show: in the log, on a terminal, in states.
 //!
-//! Names, messages and reasons may come from anyone. A line break in them would look like another entry of the log, an
-//! escape sequence changes the terminal, and a mark of the direction of writing shows a text in another order.
+//! Names, messages and reasons may come from any client. A line break in them would look like another entry of the log,
+//! an escape sequence changes the terminal, and a mark of the direction of writing shows a text in another order.
 //!
-//! `suggestion`: what somebody may have meant who wrote a name that does not exist. `encoding`: bytes of a file as text.
-//! `yaml`: documents that may have more in them than is known.
+//! `suggestion` proposes a known name for a misspelt one. `encoding` decodes the bytes of a file. `yaml` reads
+//! documents that may contain unknown keys.
 //!
-//! In a sentence, [`excerpt`] and [`number`] keep a text or a number of others short: the reason behind it must not be
-//! cut off.
+//! [`excerpt`] and [`number`] shorten a text or a number from outside within a sentence, so that the end of the
+//! sentence is not cut off.
 //!
 //! ```
 //! assert_eq!(dragoman_text::line("hello\n\u{1b}[2J"), r"hello\n\u{1b}[2J");

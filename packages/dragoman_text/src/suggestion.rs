@@ -1,34 +1,34 @@
-//! What somebody may have meant who wrote a name that does not exist.
+//! Suggests a known name for a misspelt one.
 
 use strsim::osa_distance;
 
 use crate::excerpt;
 
-/// Maximum number of letters that are wrong, missing, superfluous or swapped in a name that resembles another. Short names may differ in
-/// one only: `cam` is no misspelt `arm`, and `planner` no `player`.
+/// Maximum number of letters that are wrong, missing, superfluous or swapped in a name that resembles another. In short
+/// names it is one: `cam` does not resemble `arm`, nor `planner` `player`.
 const MAX_WRONG: usize = 2;
 /// Letters of a name for each wrong one.
 const LETTERS_PER_WRONG: usize = 4;
-/// Maximum length of a name that is compared, letters: the work grows with their square, and names come from strangers.
-const LONGEST: usize = 64;
+/// Maximum length of a name that is compared, letters: the work grows with their square, and clients choose the names.
+const MAX_COMPARED: usize = 64;
 /// Maximum number of names that a hint lists.
 const MAX_LISTED: usize = 20;
 
 /// The known name that resembles `given` most, or `None`. Capitals count as small letters.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = given.chars().count();
-    if length > LONGEST {
+    if length > MAX_COMPARED {
         return None;
     }
     let most = (length / LETTERS_PER_WRONG).clamp(1, MAX_WRONG);
     let lower = given.to_lowercase();
     let alike = known.into_iter().filter(|name| name.chars().count().abs_diff(length) <= most);
     let distances = alike.map(|name| (osa_distance(&lower, &name.to_lowercase()), name));
-    // Another letter is no misspelt one.
+    // A name with all letters wrong does not resemble another: `a` is not a misspelt `b`.
     distances.filter(|(distance, _)| *distance <= most && *distance < length).min().map(|(_, name)| name)
 }
 
-/// The end of a sentence about an unknown name: the one that was meant, else those that there are.
+/// The end of a sentence about an unknown name: the known name that it resembles, else all known names.
 pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     if let Some(nearest) = nearest(given, known.iter().copied()) {
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_names_what_was_meant_or_what_there_is() {
+    fn a_hint_suggests_a_known_name_or_lists_all() {
         assert_eq!(hint("labb", ["lab", "corridor"]), "; did you mean 'lab'?");
         assert_eq!(hint("kitchen", ["lab", "corridor"]), "; known: lab, corridor");
         assert_eq!(hint("kitchen", []), "");

@@ -1,10 +1,10 @@
-//! YAML documents that may have more in them than is known.
+//! YAML documents that may contain unknown keys.
 //!
-//! A key that resembles a known one is misspelt, and an error that names the known one. Another unknown key is left out,
-//! with a note: a document may say more than this version understands. [`strict`] refuses both, for what bounds the motion
-//! of a machine. Errors and notes have the line and the path of the key.
+//! A key that resembles a known one counts as misspelt: an error that names the known one. Another unknown key is left
+//! out, with a note: a document may contain more than this version understands. [`strict`] refuses both, for what
+//! bounds the motion of a machine. Errors and notes have the line and the path of the key.
 //!
-//! `serde` decides what is known. Its types may have `deny_unknown_fields`; it is not asked.
+//! The known keys are the fields of the types that `serde` reads. `deny_unknown_fields` of these types has no effect.
 
 mod reader;
 
@@ -15,7 +15,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, Map
 use serde_norway::Value;
 
 use crate::{Note, nearest};
-use reader::{Reader, Seed, State};
+use reader::{Reader, Seed, UnknownKeys};
 
 /// Maximum number of notes of a document with a line of their own: each costs another reading.
 const MAX_NOTES: usize = 20;
@@ -39,9 +39,9 @@ fn place(line: usize, column: usize) -> String {
 /// Reads a document, and what was left out of it.
 ///
 /// # Errors
-/// No YAML; a misspelt key, one that is missing or given twice, a wrong value.
+/// The text is not YAML; a key is misspelt, missing or given twice; a value is wrong.
 pub fn lenient<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Note>), YamlError> {
-    lenient_by(State::default(), |state| read(text, state))
+    lenient_by(UnknownKeys::default(), |unknown_keys| read(text, unknown_keys))
 }
 
 /// Reads a document that must have known keys only.
@@ -49,7 +49,7 @@ pub fn lenient<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Note>), YamlEr
 /// # Errors
 /// As [`lenient`]; an unknown key.
 pub fn strict<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
-    read(text, &State { is_strict: true, ..State::default() })
+    read(text, &UnknownKeys { is_strict: true, ..UnknownKeys::default() })
 }
 
 /// Reads what the outermost mapping has for one key, as [`strict`]; `None` if it does not have it.
@@ -57,8 +57,8 @@ pub fn strict<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
 /// # Errors
 /// As [`strict`].
 pub fn section<T: DeserializeOwned>(text: &str, key: &str) -> Result<Option<T>, YamlError> {
-    let state = State { is_strict: true, ..State::default() };
-    let section = Section { key, index: None, state: &state, kind: PhantomData };
+    let unknown_keys = UnknownKeys { is_strict: true, ..UnknownKeys::default() };
+    let section = Section { key, index: None, unknown_keys: &unknown_keys, kind: PhantomData };
     section.deserialize(document(text)).map_err(YamlError::of)
 }
 
@@ -67,12 +67,12 @@ pub fn section<T: DeserializeOwned>(text: &str, key: &str) -> Result<Option<T>, 
 /// # Errors
 /// As [`strict`].
 pub fn strict_part<T: DeserializeOwned>(value: &Value) -> Result<T, YamlError> {
-    let state = State { is_strict: true, ..State::default() };
-    T::deserialize(Reader { inner: value.clone(), state: &state }).map_err(YamlError::of)
+    let unknown_keys = UnknownKeys { is_strict: true, ..UnknownKeys::default() };
+    T::deserialize(Reader { inner: value.clone(), unknown_keys: &unknown_keys }).map_err(YamlError::of)
 }
 
 /// Reads an element of the sequence that the outermost mapping has for one key, as [`lenient`]. The keys `apart` of the
-/// element were read by others. Paths begin at the element.
+/// element are ignored: other code reads them. Paths begin at the element.
 ///
 /// # Errors
 /// As [`lenient`]; there is no such element.
@@ -88,13 +88,13 @@ pub fn lenient_element<T: DeserializeOwned>(
         let inner = inner.and_then(|inner| inner.strip_prefix(": ").or_else(|| inner.strip_prefix('.')));
         YamlError { reason: inner.unwrap_or(&error.reason).to_owned(), ..error }
     };
-    let read = |state: &State| {
-        let section = Section { key, index: Some(index), state, kind: PhantomData };
+    let read = |unknown_keys: &UnknownKeys| {
+        let section = Section { key, index: Some(index), unknown_keys, kind: PhantomData };
         let found = section.deserialize(document(text)).map_err(|error| within(YamlError::of(error)))?;
         let absent = || YamlError { line: 0, column: 0, reason: format!("there is no {path}") };
         found.ok_or_else(absent)
     };
-    lenient_by(State { apart, ..State::default() }, read)
+    lenient_by(UnknownKeys { apart, ..UnknownKeys::default() }, read)
 }
 
 /// The line of a key, which is given with those around it, from 1; `None` if there is none.
@@ -110,21 +110,21 @@ fn document(text: &str) -> serde_norway::Deserializer<'_> {
     serde_norway::Deserializer::from_str(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-fn read<T: DeserializeOwned>(text: &str, state: &State) -> Result<T, YamlError> {
+fn read<T: DeserializeOwned>(text: &str, unknown_keys: &UnknownKeys) -> Result<T, YamlError> {
     let inner = document(text);
-    T::deserialize(Reader { inner, state }).map_err(YamlError::of)
+    T::deserialize(Reader { inner, unknown_keys }).map_err(YamlError::of)
 }
 
-/// What is read, and what was left out, with lines: the reading is repeated up to each of these, because only errors have a
-/// place.
+/// The value, and notes about the keys that were left out. For the line of each of them the reading is repeated up to
+/// that key, because only errors have a line.
 fn lenient_by<T>(
-    state: State,
-    read: impl Fn(&State) -> Result<T, YamlError>,
+    unknown_keys: UnknownKeys,
+    read: impl Fn(&UnknownKeys) -> Result<T, YamlError>,
 ) -> Result<(T, Vec<Note>), YamlError> {
-    let value = read(&state);
-    let (count, apart) = (state.left_out.take().len(), state.apart);
+    let value = read(&unknown_keys);
+    let (count, apart) = (unknown_keys.left_out.take().len(), unknown_keys.apart);
     let of = |at| {
-        let error = read(&State { stop_at: Some(at), apart, ..State::default() }).err()?;
+        let error = read(&UnknownKeys { stop_at: Some(at), apart, ..UnknownKeys::default() }).err()?;
         Some(Note { line: error.line, text: left_out(&error.reason) })
     };
     let mut notes: Vec<Note> = (0..count.min(MAX_NOTES)).filter_map(of).collect();
@@ -187,7 +187,7 @@ fn hinted(reason: String) -> String {
 struct Section<'a, T> {
     key: &'a str,
     index: Option<usize>,
-    state: &'a State,
+    unknown_keys: &'a UnknownKeys,
     kind: PhantomData<T>,
 }
 
@@ -211,10 +211,14 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Section<'_, T> {
         while let Some(key) = map.next_key::<String>()? {
             if key == self.key {
                 found = match self.index {
-                    Some(index) => {
-                        map.next_value_seed(Element { index, state: self.state, kind: self.kind })?
+                    Some(index) => map.next_value_seed(Element {
+                        index,
+                        unknown_keys: self.unknown_keys,
+                        kind: self.kind,
+                    })?,
+                    None => {
+                        Some(map.next_value_seed(Seed { seed: self.kind, unknown_keys: self.unknown_keys })?)
                     }
-                    None => Some(map.next_value_seed(Seed { seed: self.kind, state: self.state })?),
                 };
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -227,7 +231,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Section<'_, T> {
 /// An element of a sequence.
 struct Element<'a, T> {
     index: usize,
-    state: &'a State,
+    unknown_keys: &'a UnknownKeys,
     kind: PhantomData<T>,
 }
 
@@ -252,13 +256,13 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Element<'_, T> {
                 return Ok(None);
             }
         }
-        let found = items.next_element_seed(Seed { seed: self.kind, state: self.state })?;
+        let found = items.next_element_seed(Seed { seed: self.kind, unknown_keys: self.unknown_keys })?;
         while items.next_element::<IgnoredAny>()?.is_some() {}
         Ok(found)
     }
 }
 
-/// Looks for a key, and ends with an error there: only errors have a place.
+/// Looks for a key, and ends with an error there: only errors have a line.
 struct Seek<'a> {
     keys: &'a [&'a str],
     is_found: &'a Cell<bool>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::executor;
 use crate::history::Hash;
 
-/// The streams of random numbers of a lab, by name: who draws more numbers does not change those of others.
+/// The streams of random numbers of a lab, by name: draws from one stream do not change the others.
 pub(crate) struct Streams {
     pub(crate) seed: u64,
     pub(crate) by_name: BTreeMap<String, u64>,

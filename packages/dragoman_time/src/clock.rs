@@ -18,8 +18,8 @@ pub fn since(earlier: Instant) -> Duration {
     now().saturating_duration_since(earlier)
 }
 
-/// Whether this thread runs a simulation. For the edges that choose between a port of the system and one of the lab, and
-/// what has no place in a simulation, such as priorities of threads; no node asks.
+/// Whether this thread runs a simulation. For code at the edges that chooses between a port of the system and one of
+/// the lab, or that is useless in a simulation, such as priorities of threads. Nodes must not call it.
 pub fn is_virtual() -> bool {
     executor::with_lab(|_, _| ()).is_some()
 }

@@ -138,7 +138,7 @@ pub(crate) struct Entered(Option<Current>);
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        // Dropped without the borrow: it may be the last part of a program, whose end may ask for the time.
+        // Dropped without the borrow: it may be the last part of a program, and its end may read the time.
         drop(CURRENT.replace(self.0.take()));
     }
 }
@@ -237,7 +237,7 @@ impl Executor {
         number
     }
 
-    /// Sets who is woken by a timer that has not expired.
+    /// Sets the waker of a timer that has not expired.
     pub(crate) fn renew_timer(&self, at: Instant, number: u64, waker: &Waker) {
         if let Some(registered) = self.timers.lock().waiting.get_mut(&(at, number)) {
             registered.clone_from(waker);
@@ -280,7 +280,7 @@ impl Executor {
             }
             match next {
                 Some(ROOT) => {
-                    // Also takes over what those who found it queued have written.
+                    // Acquire: sees what the wakers wrote that found it queued.
                     root.is_queued.swap(false, Ordering::AcqRel);
                     let polled =
                         self.watched(place, || future.as_mut().poll(&mut Context::from_waker(&waker)));
@@ -339,7 +339,7 @@ impl Executor {
         drop((ended, body));
     }
 
-    /// Polls, while the watchdog of the simulation knows who is polled.
+    /// Polls; meanwhile the watchdog of the simulation knows where the task was spawned.
     fn watched<R>(&self, place: &'static std::panic::Location<'static>, poll: impl FnOnce() -> R) -> R {
         let Some(lab) = &self.lab else { return poll() };
         let _watched = lab.watchdog.polling(place);

@@ -15,26 +15,26 @@ use crate::surroundings::shared;
 #[derive(Debug)]
 pub struct Held {
     own: AtomicUsize,
-    kind: Arc<Kind>,
+    kind: Arc<KindCounters>,
 }
 
-/// All holders of a kind.
+/// The counters of all holders of a kind.
 #[derive(Debug, Default)]
-struct Kind {
+struct KindCounters {
     now: AtomicUsize,
     most: AtomicUsize,
 }
 
 /// The kinds by name.
 #[derive(Default)]
-pub(crate) struct Kinds(Mutex<BTreeMap<&'static str, Arc<Kind>>>);
+pub(crate) struct Kinds(Mutex<BTreeMap<&'static str, Arc<KindCounters>>>);
 
 /// What all holders of a kind have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figures {
-    /// Now.
+    /// Sum of all holders at present.
     pub now: usize,
-    /// At any time since the start.
+    /// Maximum of that sum since the start.
     pub most: usize,
 }
 
@@ -86,7 +86,7 @@ impl Kinds {
     /// The figures of all kinds that anything was held of.
     pub(crate) fn figures(&self) -> BTreeMap<&'static str, Figures> {
         let kinds = self.0.lock();
-        let figures = |kind: &Kind| Figures {
+        let figures = |kind: &KindCounters| Figures {
             now: kind.now.load(Ordering::Relaxed),
             most: kind.most.load(Ordering::Relaxed),
         };

@@ -18,10 +18,10 @@ const FAR: Duration = Duration::from_secs(86400 * 365 * 30);
 #[must_use = "a timer does nothing unless it is polled"]
 pub struct Sleep {
     deadline: Instant,
-    kind: Kind,
+    kind: SleepKind,
 }
 
-enum Kind {
+enum SleepKind {
     Tokio(Pin<Box<tokio::time::Sleep>>),
     Precise(Delay),
     Own {
@@ -39,9 +39,9 @@ pub fn sleep(time: Duration) -> Sleep {
 /// As [`sleep()`], at `deadline`.
 pub fn sleep_until(deadline: Instant) -> Sleep {
     let kind = match executor::current() {
-        Some(executor) => Kind::Own { executor, timer: None },
+        Some(executor) => SleepKind::Own { executor, timer: None },
         None if tokio::runtime::Handle::try_current().is_ok() => {
-            Kind::Tokio(Box::pin(tokio::time::sleep_until(deadline.into())))
+            SleepKind::Tokio(Box::pin(tokio::time::sleep_until(deadline.into())))
         }
         None => precise(deadline),
     };
@@ -56,14 +56,14 @@ pub fn precise_sleep(time: Duration) -> Sleep {
 /// As [`precise_sleep`], at `deadline`.
 pub fn precise_sleep_until(deadline: Instant) -> Sleep {
     let kind = match executor::current() {
-        Some(executor) => Kind::Own { executor, timer: None },
+        Some(executor) => SleepKind::Own { executor, timer: None },
         None => precise(deadline),
     };
     Sleep { deadline, kind }
 }
 
-fn precise(deadline: Instant) -> Kind {
-    Kind::Precise(Delay::new(deadline.saturating_duration_since(now())))
+fn precise(deadline: Instant) -> SleepKind {
+    SleepKind::Precise(Delay::new(deadline.saturating_duration_since(now())))
 }
 
 fn after(time: Duration) -> Instant {
@@ -80,9 +80,9 @@ impl Sleep {
     /// Sets another time.
     pub fn reset(&mut self, deadline: Instant) {
         match &mut self.kind {
-            Kind::Tokio(sleep) => sleep.as_mut().reset(deadline.into()),
-            Kind::Precise(delay) => delay.reset(deadline.saturating_duration_since(now())),
-            Kind::Own { executor, timer } => {
+            SleepKind::Tokio(sleep) => sleep.as_mut().reset(deadline.into()),
+            SleepKind::Precise(delay) => delay.reset(deadline.saturating_duration_since(now())),
+            SleepKind::Own { executor, timer } => {
                 if let Some(number) = timer.take() {
                     executor.remove_timer(self.deadline, number);
                 }
@@ -98,9 +98,9 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
         let deadline = self.deadline;
         match &mut self.kind {
-            Kind::Tokio(sleep) => sleep.as_mut().poll(task),
-            Kind::Precise(delay) => delay.poll_unpin(task),
-            Kind::Own { executor, timer } => {
+            SleepKind::Tokio(sleep) => sleep.as_mut().poll(task),
+            SleepKind::Precise(delay) => delay.poll_unpin(task),
+            SleepKind::Own { executor, timer } => {
                 if executor.now() >= deadline {
                     if let Some(number) = timer.take() {
                         executor.remove_timer(deadline, number);
@@ -119,7 +119,7 @@ impl Future for Sleep {
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        if let Kind::Own { executor, timer: Some(number) } = &self.kind {
+        if let SleepKind::Own { executor, timer: Some(number) } = &self.kind {
             executor.remove_timer(self.deadline, *number);
         }
     }

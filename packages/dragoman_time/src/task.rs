@@ -32,17 +32,18 @@ where
     // Its log lines are those of the node that has spawned it.
     let future = future.in_current_span();
     let Some(executor) = executor::current() else {
-        return Task(Kind::Tokio(tokio::spawn(future)));
+        return Task(TaskKind::Tokio(tokio::spawn(future)));
     };
     let end = Arc::new(End::<F::Output>::default());
     executor.spawn(Spawned { future: Some(Box::pin(future)), end: Arc::clone(&end) });
-    Task(Kind::Own(end))
+    Task(TaskKind::Own(end))
 }
 
 /// A spawned task; a future of its output. The task goes on when this is dropped.
-pub struct Task<T>(Kind<T>);
+pub struct Task<T>(TaskKind<T>);
 
-enum Kind<T> {
+/// In real time a task of tokio, otherwise one of an executor of this crate.
+enum TaskKind<T> {
     Tokio(tokio::task::JoinHandle<T>),
     Own(Arc<End<T>>),
 }
@@ -65,7 +66,7 @@ struct Shared {
     has_ended: AtomicBool,
     /// Wakes the task.
     task: Mutex<Option<Waker>>,
-    /// Wakes who waits for its end.
+    /// Wakes the task that waits for its end.
     waiting: Mutex<Option<Waker>>,
 }
 
@@ -119,24 +120,24 @@ impl<T> Task<T> {
     /// Ends the task at its next turn.
     pub fn abort(&self) {
         match &self.0 {
-            Kind::Tokio(task) => task.abort(),
-            Kind::Own(end) => end.shared.abort(),
+            TaskKind::Tokio(task) => task.abort(),
+            TaskKind::Own(end) => end.shared.abort(),
         }
     }
 
     /// Ends the task, and can be kept without knowing the type of its output.
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle(match &self.0 {
-            Kind::Tokio(task) => Handle::Tokio(task.abort_handle()),
-            Kind::Own(end) => Handle::Own(Arc::clone(&end.shared)),
+            TaskKind::Tokio(task) => Handle::Tokio(task.abort_handle()),
+            TaskKind::Own(end) => Handle::Own(Arc::clone(&end.shared)),
         })
     }
 
     /// Whether the task has ended.
     pub fn is_finished(&self) -> bool {
         match &self.0 {
-            Kind::Tokio(task) => task.is_finished(),
-            Kind::Own(end) => end.shared.has_ended(),
+            TaskKind::Tokio(task) => task.is_finished(),
+            TaskKind::Own(end) => end.shared.has_ended(),
         }
     }
 }
@@ -146,9 +147,9 @@ impl<T> Future for Task<T> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
-            Kind::Tokio(running) => running.poll_unpin(task).map_err(TaskError::from),
-            Kind::Own(end) => {
-                // Before the look, so that an end between the two wakes.
+            TaskKind::Tokio(running) => running.poll_unpin(task).map_err(TaskError::from),
+            TaskKind::Own(end) => {
+                // Before checking the output: if the task ends between the two lines, the waker is called.
                 *end.shared.waiting.lock() = Some(task.waker().clone());
                 end.output.lock().take().map_or(Poll::Pending, Poll::Ready)
             }
@@ -225,7 +226,7 @@ impl<F: Future> Future for Spawned<F> {
 
 impl<F: Future> Spawned<F> {
     fn finish(&mut self, ended: Result<F::Output, TaskError>) {
-        // Its parts end before anybody learns of it.
+        // Its parts are dropped before others can see that it has ended.
         let future = self.future.take();
         let dropped = std::panic::catch_unwind(AssertUnwindSafe(|| drop(future)));
         let ended = dropped.map_err(TaskError::Panicked).and(ended);

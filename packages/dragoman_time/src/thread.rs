@@ -17,7 +17,7 @@ use crate::task::{Task, spawn};
 #[track_caller]
 pub fn spawn_thread(name: &str, future: impl Future<Output = ()> + Send + 'static) -> io::Result<Thread> {
     if is_virtual() {
-        return Ok(Thread(Kind::Task(spawn(future))));
+        return Ok(Thread(ThreadKind::Task(spawn(future))));
     }
     let future = future.in_current_span();
     let thread = std::thread::Builder::new().name(name.to_owned());
@@ -26,7 +26,7 @@ pub fn spawn_thread(name: &str, future: impl Future<Output = ()> + Send + 'stati
         executor.block_on(future);
         executor.clear();
     })?;
-    Ok(Thread(Kind::Thread(thread)))
+    Ok(Thread(ThreadKind::Thread(thread)))
 }
 
 /// Runs `future`, and what it spawns, in a thread of its own with tokio's sockets. The result resolves when all of it has
@@ -62,10 +62,10 @@ pub fn spawn_server(
 
 /// A task with a thread of its own. It goes on when this is dropped.
 #[derive(Debug)]
-pub struct Thread(Kind);
+pub struct Thread(ThreadKind);
 
 #[derive(Debug)]
-enum Kind {
+enum ThreadKind {
     Thread(JoinHandle<()>),
     Task(Task<()>),
 }
@@ -74,15 +74,15 @@ impl Thread {
     /// Whether it has ended.
     pub fn is_finished(&self) -> bool {
         match &self.0 {
-            Kind::Thread(thread) => thread.is_finished(),
-            Kind::Task(task) => task.is_finished(),
+            ThreadKind::Thread(thread) => thread.is_finished(),
+            ThreadKind::Task(task) => task.is_finished(),
         }
     }
 
     /// Waits for its end, which must have been requested: blocks this thread. In virtual time the task ends by itself, and
-    /// this returns at once; the same if it is called in the thread itself.
+    /// this returns at once. It also does if it is called in the thread itself.
     pub fn join(self) {
-        if let Kind::Thread(thread) = self.0
+        if let ThreadKind::Thread(thread) = self.0
             && thread.thread().id() != std::thread::current().id()
         {
             // The hook for panics has reported a panic.

@@ -1,5 +1,5 @@
-//! A value whose changes can be awaited, as `tokio::sync::watch`, whose waiting tasks wake in an order that depends on
-//! chance. Here it is the order in which they began to wait.
+//! A value whose changes can be awaited. `tokio::sync::watch` wakes the waiting tasks in a random order; here it is the
+//! order in which they began to wait, so that a simulation repeats.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Ends the process if a task of a simulation does not yield, and names the task: on virtual time nobody else could.
+//! Ends the process if a task of a simulation does not yield, and names the task. On virtual time no other task runs
+//! that could do it.
 
 use std::io::Write;
 use std::panic::Location;
@@ -22,7 +23,8 @@ pub(crate) struct Watchdog {
     polled: Mutex<Option<Polled>>,
 }
 
-/// What is polled, and where the system tells the processor time of the thread that polls it.
+/// Where the polled task was spawned, and the file in which the system reports the processor time of the polling
+/// thread.
 #[derive(Clone)]
 struct Polled {
     spawned_at: &'static Location<'static>,
@@ -51,7 +53,7 @@ impl Watchdog {
                 }
             }
         };
-        // Without it a simulation runs all the same.
+        // A simulation also runs without a watchdog.
         let _ = std::thread::Builder::new().name("watchdog".to_owned()).spawn(watch);
         watchdog
     }
@@ -89,7 +91,7 @@ struct Poll {
 }
 
 impl Poll {
-    /// Why the process has to end. `processor_time` is that of the thread, `None` where the system does not tell it.
+    /// Why the process has to end. `processor_time` is that of the thread, `None` if the system does not report it.
     fn check(&mut self, turns: u64, processor_time: impl FnOnce() -> Option<Duration>) -> Option<String> {
         if turns != self.turns || turns.is_multiple_of(2) {
             *self = Self { turns, ..Self::default() };

@@ -39,7 +39,7 @@ impl Work {
     /// Reads a description or a recording.
     pub const READ: Self = work("read", 10_000, 0);
 
-    /// Its name.
+    /// The name of the kind of work, also of its threads.
     pub fn name(self) -> &'static str {
         self.name
     }
@@ -120,7 +120,7 @@ pub async fn off_thread<T: Send + 'static>(
     let thread = std::thread::Builder::new().name(work.name.to_owned());
     let started = thread.spawn(move || {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        // Who asked may be gone.
+        // The caller may be gone.
         let _ = sender.send(done);
     });
     started.map_err(|error| TaskError::Panicked(Box::new(error.to_string())))?;

@@ -216,19 +216,19 @@ fn threads_are_tasks_and_real_ones_have_timers() {
 }
 
 #[test]
-fn chance_depends_on_the_seed_and_the_name_only() {
+fn random_numbers_depend_on_the_seed_and_the_name_only() {
     let draw = |seed, names: &[&str]| {
         Simulation::new(seed).block_on(async { names.iter().map(|name| random(name)).collect::<Vec<_>>() })
     };
     assert_eq!(draw(1, &["a", "b", "a"]), draw(1, &["a", "b", "a"]));
     assert_ne!(draw(1, &["a"]), draw(2, &["a"]));
-    // Draws of others do not matter.
+    // Draws from other streams do not matter.
     assert_eq!(draw(1, &["a", "b", "b", "a"])[3], draw(1, &["a", "a"])[1]);
     let units: Vec<f64> =
         Simulation::new(1).block_on(async { (0..1000).map(|_| random_unit("u")).collect() });
     let mean = units.iter().sum::<f64>() / 1000.0;
     assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)) && (0.45..0.55).contains(&mean), "{mean}");
-    // In real time they are the system's.
+    // In real time the numbers come from the system.
     assert_ne!(random_bytes::<16>("a"), random_bytes::<16>("a"));
 }
 

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let description = Description::parse(&text)?;
     println!("{}, from {}", description.robot.name, description.root);
     for joint in &description.robot.joints {
-        // Whoever moves a joint asks first whether it was read as written.
+        // Before it moves a joint, a program checks that the joint was read as written.
         match description.fault(&About::Joint(joint.name.clone())) {
             Some(note) => println!("{} cannot be moved: {}", joint.name, note.fault()),
             None => println!("{}: {:?}", joint.name, joint.joint_type),

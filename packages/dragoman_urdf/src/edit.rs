@@ -9,17 +9,17 @@ use urdf_rs::Pose;
 use crate::UrdfError;
 use crate::xml;
 
-/// The description with other origins of these joints. Names that it does not have change nothing.
+/// The description with other origins of these joints. Names of joints that it does not have are ignored.
 ///
 /// # Errors
-/// The text is no XML.
+/// The text is not XML.
 pub fn with_origins(text: &str, origins: &BTreeMap<String, Pose>) -> Result<String, UrdfError> {
     xml::parse(text).map_err(|xml::XmlError { line, reason }| UrdfError { line, reason })?;
     let failed = |reason: String| UrdfError { line: 1, reason };
     let mut reader = Reader::from_str(text);
     let mut writer = Writer::new(Vec::with_capacity(text.len()));
     let mut depth = 0;
-    // The origin that the joint round the present place is to have, until it has it.
+    // The new origin of the joint element that is being read, until it is written.
     let mut wanted: Option<&Pose> = None;
     loop {
         let mut event = reader.read_event().map_err(|error| failed(error.to_string()))?;
@@ -61,11 +61,11 @@ fn is(start: &BytesStart<'_>, name: &str) -> bool {
     start.name().into_inner() == name
 }
 
-/// An `<origin>` with this pose, and with what else it had.
+/// An `<origin>` with this pose, and with its other attributes.
 fn origin(before: Option<&BytesStart<'_>>, pose: &Pose) -> BytesStart<'static> {
     let mut origin = BytesStart::new("origin");
     for (name, value) in before.map(|before| xml::element(before, 0).attributes).unwrap_or_default() {
-        // Readers take more for a name than a writer may write.
+        // The reader accepts names of attributes that are not valid XML; they must not be written.
         let is_name = name.chars().all(|letter| letter.is_alphanumeric() || "_-.:".contains(letter));
         if is_name && !matches!(name.as_str(), "xyz" | "rpy" | "quat_xyzw") {
             origin.push_attribute((name.as_str(), value.as_str()));

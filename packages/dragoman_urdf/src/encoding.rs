@@ -9,9 +9,9 @@ use crate::{About, Note};
 /// How far into a file its declaration may reach, bytes.
 const DECLARATION: usize = 1024;
 
-/// A file's text in UTF-8, which its declaration says then: by its byte order mark, by what it declares, or as UTF-8. What
-/// cannot be so is read as Windows-1252, which has a character for every byte, with a note: other readers of robot
-/// descriptions do not look at encodings at all.
+/// A file's text in UTF-8, with a declaration that says so. The encoding of the file is that of its byte order mark,
+/// else the declared one, else UTF-8. A file that is not valid in it is read as Windows-1252, which has a character for
+/// every byte, and there is a note: other readers of robot descriptions ignore encodings.
 pub fn decode(bytes: &[u8]) -> (String, Option<Note>) {
     let note = |line, text: String| Some(Note { line, about: About::Nothing, text, done: String::new() });
     let marked = Encoding::for_bom(bytes);
@@ -19,7 +19,7 @@ pub fn decode(bytes: &[u8]) -> (String, Option<Note>) {
     let named = label.map(Encoding::for_label);
     let (encoding, length) = match (marked, named) {
         (Some(marked), _) => marked,
-        // Its declaration could not be read if it were so.
+        // A declaration that was read as bytes cannot be in UTF-16.
         (None, Some(Some(encoding))) if encoding != UTF_16LE && encoding != UTF_16BE => (encoding, 0),
         _ => (UTF_8, 0),
     };
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_what_the_file_says() {
+    fn the_declared_encoding_is_used() {
         let latin = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<!-- Gr\xfc\xdfe -->";
         let (text, note) = decode(latin);
         assert_eq!(text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Gr\u{fc}\u{df}e -->");
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn by_what_fits_if_the_file_is_wrong() {
+    fn files_that_are_invalid_in_their_encoding_are_read_as_windows_1252() {
         let (text, note) = decode(b"<a>\n<!-- Gr\xfc\xdfe -->");
         assert_eq!(text, "<a>\n<!-- Gr\u{fc}\u{df}e -->");
         assert_eq!(note.unwrap().to_string(), "line 2: this is not UTF-8: read as Windows-1252");

@@ -1,9 +1,9 @@
-//! Robot descriptions in URDF as the world writes them.
+//! Robot descriptions in URDF, with the faults that published files have.
 //!
-//! Parts that Dragoman does not use cannot stop a robot. Looks, masses, blocks of other programs, and joints beside the arm
-//! are read leniently, with a [`Note`] for each fault: its line, and what was left out. The arm itself is strict: before
-//! code uses a joint, an inertia or a collision shape, it asks [`Description::fault`] whether that has a fault. The links
-//! must always form a tree.
+//! Faults in parts that Dragoman does not use do not stop a robot. Visual shapes, masses, extensions of other programs,
+//! and joints that do not belong to the arm are read leniently, with a [`Note`] for each fault: its line, and what was
+//! left out. The arm itself is read strictly: before code uses a joint, an inertia or a collision shape, it checks with
+//! [`Description::fault`] whether that has a fault. The links must always form a tree.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -11,7 +11,7 @@
 //! | `xml` | text as elements with lines |
 //! | `reader` | elements as `urdf-rs`'s types, with notes |
 //! | `values` | numbers and names in attributes |
-//! | `structure` | that the links are a tree |
+//! | `structure` | checks that the links form a tree |
 //! | `edit` | changes of a text |
 //!
 //! ```
@@ -38,7 +38,7 @@ pub use encoding::decode;
 /// A description that was read.
 #[derive(Debug, Clone)]
 pub struct Description {
-    /// All that it says, with substitutes where there are notes: no inertia, no shape, an axis along x, no limits.
+    /// Its content, with substitutes for faults that have notes: no inertia, no shape, an axis along x, no limits.
     pub robot: urdf_rs::Robot,
     /// Name of the link that has no parent.
     pub root: String,
@@ -70,7 +70,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// The note without what was done: the error for those who do not accept that.
+    /// The note as an error, for callers that do not accept the substitute.
     pub fn fault(&self) -> UrdfError {
         UrdfError { line: self.line, reason: self.text.clone() }
     }
@@ -100,7 +100,8 @@ impl Description {
     /// Reads a description.
     ///
     /// # Errors
-    /// The text is no XML, or no robot's; a link or joint has no name, or names what is not there; the links are no tree.
+    /// The text is not XML, or not a robot description; a link or joint has no name, or refers to one that does not
+    /// exist; the links do not form a tree.
     pub fn parse(text: &str) -> Result<Self, UrdfError> {
         reader::read(text)
     }

@@ -13,10 +13,11 @@ use crate::values::{Fault, Read, fault, number, numbers, required, required_numb
 use crate::xml::{self, Element};
 use crate::{About, Description, Note, UrdfError};
 
-/// What other programs read in a description.
+/// Elements for other programs; they are skipped without a note.
 const EXTENSIONS: &[&str] = &["gazebo", "transmission", "ros2_control", "sensor", "model_state"];
 
-/// Maximum number of notes of one description, but for one of each thing that somebody needs.
+/// Maximum number of notes of one description. The first note about each joint, inertia and collision shape is kept
+/// even beyond it.
 const MAX_NOTES: usize = 1000;
 
 /// Reads a text.
@@ -60,11 +61,11 @@ fn version(robot: &Element) -> (u32, u32) {
 struct Reader {
     has_quaternions: bool,
     notes: Vec<Note>,
-    /// What the notes are about.
+    /// The parts that have a note.
     noted: BTreeSet<About>,
     /// Notes that are not kept.
     further: usize,
-    /// Elements that mean nothing here, by the element around them and the name: the first one's line, and how many.
+    /// Unknown elements, by the element around them and the name: the first one's line, and how many.
     unknown: BTreeMap<(String, String), (usize, usize)>,
     /// Prefixes that are not declared: the first element's line and name.
     undeclared: BTreeMap<String, (usize, String)>,
@@ -129,7 +130,7 @@ impl Reader {
         }
     }
 
-    /// Remembers the children that are none of these.
+    /// Records the children with other names than these as unknown.
     fn known(&mut self, element: &Element, names: &[&str]) {
         for child in element.children.iter().filter(|child| !names.contains(&child.name.as_str())) {
             let key = (element.name.clone(), child.name.clone());
@@ -137,7 +138,8 @@ impl Reader {
         }
     }
 
-    /// The first child with this name, as other readers take it; further ones are noted. `owner` is what it belongs to.
+    /// The first child with this name, as in other readers; there is a note about further ones. `owner` names the
+    /// element for the note.
     fn only<'e>(&mut self, element: &'e Element, name: &str, owner: &str) -> Option<&'e Element> {
         let mut found = element.children.iter().filter(|child| child.name == name);
         let first = found.next();
@@ -175,7 +177,7 @@ impl Reader {
         Ok((found, lines))
     }
 
-    /// A joint that mimics none moves by itself.
+    /// A joint that mimics a joint that does not exist, or itself, moves by itself.
     fn check_mimics(&mut self, robot: &mut Robot, lines: &Lines) {
         let sources: BTreeMap<String, Option<String>> = robot
             .joints

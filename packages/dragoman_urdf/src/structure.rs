@@ -1,4 +1,4 @@
-//! That the links are a tree.
+//! Checks that the links form a tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 

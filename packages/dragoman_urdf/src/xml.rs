@@ -1,5 +1,5 @@
-//! XML as a tree of elements with lines. Prefixes need not be declared; no DTD, no entities of one's own; limits on depth
-//! and number.
+//! XML as a tree of elements with lines. Prefixes need not be declared. A DTD and its entities have no effect.
+//! Depth and number of elements are limited.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
@@ -39,7 +39,7 @@ impl Element {
     }
 }
 
-/// A text that is no XML.
+/// A text that is not XML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct XmlError {
@@ -69,7 +69,7 @@ impl Lines<'_> {
 /// Parses a text. The result has the elements at the top as children.
 ///
 /// # Errors
-/// The text is no XML, or has too many elements or levels.
+/// The text is not XML, or has too many elements or levels.
 pub fn parse(text: &str) -> Result<Element, XmlError> {
     let mut reader = Reader::from_str(text);
     let mut lines = Lines { text, offset: 0, line: 1 };

@@ -30,7 +30,7 @@ fn notes(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_nobody_needs_stops_no_arm() {
+fn faults_in_unused_parts_do_not_stop_an_arm() {
     assert_eq!(notes(&lift("", "", "")), [""; 0]);
     let left_out = [
         ("<visual><origin xyz='0 0 0'/></visual>", "<geometry> is missing; the <visual> is left out"),
@@ -86,7 +86,7 @@ fn the_first_of_two_counts() {
 }
 
 #[test]
-fn blocks_of_others() {
+fn extensions_of_other_programs_are_skipped() {
     let known = "<gazebo><a/></gazebo><transmission/><ros2_control/><xacro:arg xmlns:xacro='x' name='a'/>";
     assert_eq!(notes(&lift("", "", known)), [""; 0]);
     let camera = "\n<gazebo><sensor:camera a:b='c'/><sensor:ray/></gazebo>";
@@ -102,7 +102,7 @@ fn blocks_of_others() {
     assert!(notes(&lift("", "", malformed))[0].starts_with("line 6: an attribute of <gazebo> is left out: "));
 }
 
-/// What the arm needs is known as wrong by its name, and has a substitute.
+/// A fault in a part that the arm needs is found by the part's name, and the part has a substitute.
 #[test]
 fn faults_of_joints() {
     let cases = [
@@ -154,7 +154,7 @@ fn faults_of_joints() {
 }
 
 #[test]
-fn limits_that_mean_none() {
+fn limits_that_mean_no_limit() {
     let wide = lift("", "", "").replace("lower=\"0\" upper=\"0.5\"", "lower=\"-1e308\" upper=\"inf\"");
     assert_eq!(notes(&wide), [""; 0]);
     let limit = Description::parse(&wide).unwrap().robot.joints[0].limit.clone();
@@ -193,7 +193,7 @@ fn any_name_is_a_name() {
 }
 
 #[test]
-fn what_is_no_robot() {
+fn texts_that_are_not_robots_are_refused() {
     let error = |text: &str| Description::parse(text).unwrap_err().to_string();
     let whole = lift("", "", "");
     assert_eq!(error(""), "line 1: there is no element: a description is a <robot>");
@@ -217,7 +217,7 @@ fn what_is_no_robot() {
     );
 }
 
-/// Not one note for each of any number of elements, but what an arm needs is always there.
+/// The number of notes has a limit, but notes about parts that an arm needs are always kept.
 #[test]
 fn notes_are_bounded() {
     let many = lift(&"<visual/>".repeat(5000), "", "").replace("axis xyz=\"0 0 1\"", "axis");
@@ -227,7 +227,7 @@ fn notes_are_bounded() {
     assert!(description.fault(&About::Joint("turn_joint".to_owned())).is_some());
 }
 
-/// What `urdf-rs` reads, this reads too, and the same.
+/// A description that `urdf-rs` reads is read with the same result.
 #[test]
 fn as_urdf_rs_reads_it() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../urdf");
@@ -254,14 +254,14 @@ fn as_urdf_rs_reads_it() {
 }
 
 proptest! {
-    /// Any text is an answer, and any bytes are a text.
+    /// Any text gives a description or an error, and any bytes can be decoded.
     #[test]
     fn nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let (text, _) = decode(&bytes);
         let _ = Description::parse(&text);
     }
 
-    /// Anything in place of a piece of a description.
+    /// A piece of a description is replaced by random text.
     #[test]
     fn pieces_are_replaced(at in 0_usize..2000, len in 0_usize..60, piece in "[ -~]{0,20}") {
         let whole = lift("<visual><geometry><sphere radius='1'/></geometry></visual>", "<mimic joint='turn_joint'/>", "");

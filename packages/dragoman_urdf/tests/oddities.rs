@@ -1,4 +1,4 @@
-//! Descriptions with oddities, each alone and in pairs: what ROS's own parser (urdfdom) loads, this loads.
+//! Descriptions with oddities, each alone and in pairs. Dragoman must load all that ROS's own parser (urdfdom) loads.
 //!
 //! The parser is `check_urdf` of Debian's `liburdfdom-tools`, if it is there; with `DRAGOMAN_REQUIRE_PEERS` it must be.
 
@@ -33,7 +33,7 @@ fn urdfdom(text: &[u8]) -> Option<Vec<String>> {
 }
 
 #[test]
-fn what_urdfdom_loads_this_loads() {
+fn all_that_urdfdom_loads_is_loaded() {
     let is_there = Command::new("check_urdf").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !is_there {
         assert!(std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(), "there is no check_urdf");

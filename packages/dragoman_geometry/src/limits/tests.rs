@@ -32,7 +32,7 @@ fn speeds_up_and_brakes_by_different_limits_on_steps_of_any_length() {
 }
 
 #[test]
-fn whoever_turns_round_brakes_first() {
+fn a_reversal_brakes_first() {
     let mut ramp = Ramp::new(limits()).unwrap();
     run(&mut ramp, 0.04, &[100]);
     // 40 ms of braking, then 60 ms of speeding up.
@@ -41,7 +41,7 @@ fn whoever_turns_round_brakes_first() {
 }
 
 #[test]
-fn the_fastest_is_kept_and_without_acceleration_limits_all_is_at_once() {
+fn the_maximum_is_kept_and_without_acceleration_limits_it_is_reached_at_once() {
     let mut ramp = Ramp::new(limits()).unwrap();
     assert_eq!(ramp.step(Twist::new(0.0, -9.0), milliseconds(0)).angular, -2.0);
     for _ in 0..100 {
@@ -97,21 +97,21 @@ fn a_step_along_without_acceleration_limits_is_at_the_target_at_once() {
 }
 
 #[test]
-fn a_long_pause_is_no_long_step() {
+fn a_long_pause_does_not_make_a_long_step() {
     let mut ramp = Ramp::new(limits()).unwrap();
     let velocity = ramp.step(Twist::new(0.7, 0.0), Duration::MAX).linear;
     assert!((velocity - 0.05).abs() < 1e-12);
 }
 
 #[test]
-fn what_is_not_finite_stands_still() {
+fn a_target_that_is_not_finite_means_standstill() {
     let mut ramp = Ramp::new(Limits::KOBUKI).unwrap();
     ramp.step(Twist::new(0.5, 0.0), milliseconds(20));
     assert_eq!(ramp.step(Twist::new(f64::NAN, 0.0), milliseconds(20)), Twist::ZERO);
 }
 
 #[test]
-fn limits_that_are_none_are_refused() {
+fn invalid_limits_are_refused() {
     for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let angular = AxisLimits { velocity: 1.0, acceleration: None, deceleration: Some(value) };
         let error = Ramp::new(Limits { angular, ..limits() }).unwrap_err();

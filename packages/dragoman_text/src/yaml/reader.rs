@@ -13,23 +13,23 @@ use crate::{hint, nearest};
 
 type Fields = &'static [&'static str];
 
-/// The key of YAML 1.1 that takes over the entries of another mapping. It may hold what is needed.
+/// The key of YAML 1.1 that takes over the entries of another mapping. It may contain known keys.
 const MERGE: &str = "<<";
 
-/// What is done about unknown keys, and what was done.
+/// How unknown keys are handled, and which ones were left out.
 #[derive(Default)]
-pub(super) struct State {
-    /// All are errors.
+pub(super) struct UnknownKeys {
+    /// Every unknown key is an error.
     pub(super) is_strict: bool,
-    /// The one with this index, of those that would be left out, is an error.
+    /// The unknown key with this index is an error, in place of being left out.
     pub(super) stop_at: Option<usize>,
-    /// These are nothing to this reading: neither left out nor misspelt.
+    /// These keys are ignored: neither left out nor misspelt.
     pub(super) apart: &'static [&'static str],
-    /// Those that were left out.
+    /// The keys that were left out.
     pub(super) left_out: RefCell<Vec<String>>,
 }
 
-impl State {
+impl UnknownKeys {
     fn leave_out<E: Error>(&self, name: &str, known: Fields) -> Result<(), E> {
         if name == MERGE {
             return Err(E::custom("the key '<<' is not supported: write the values out"));
@@ -53,7 +53,7 @@ impl State {
 /// A deserializer.
 pub(super) struct Reader<'s, D> {
     pub(super) inner: D,
-    pub(super) state: &'s State,
+    pub(super) unknown_keys: &'s UnknownKeys,
 }
 
 macro_rules! plain {
@@ -67,7 +67,7 @@ macro_rules! plain {
 macro_rules! nested {
     ($($name:ident($($argument:ident: $kind:ty),*))*) => {$(
         fn $name<V: Visitor<'de>>(self, $($argument: $kind,)* visitor: V) -> Result<V::Value, D::Error> {
-            self.inner.$name($($argument,)* Content { visitor, fields: None, state: self.state })
+            self.inner.$name($($argument,)* Content { visitor, fields: None, unknown_keys: self.unknown_keys })
         }
     )*};
 }
@@ -100,7 +100,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Reader<'_, D> {
         fields: Fields,
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        let content = Content { visitor, fields: Some(fields), state: self.state };
+        let content = Content { visitor, fields: Some(fields), unknown_keys: self.unknown_keys };
         self.inner.deserialize_struct(name, fields, content)
     }
 
@@ -113,7 +113,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Reader<'_, D> {
 struct Content<'s, V> {
     visitor: V,
     fields: Option<Fields>,
-    state: &'s State,
+    unknown_keys: &'s UnknownKeys,
 }
 
 macro_rules! scalars {
@@ -155,50 +155,50 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Content<'_, V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_some(Reader { inner, state: self.state })
+        self.visitor.visit_some(Reader { inner, unknown_keys: self.unknown_keys })
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_newtype_struct(Reader { inner, state: self.state })
+        self.visitor.visit_newtype_struct(Reader { inner, unknown_keys: self.unknown_keys })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_seq(Items { inner, state: self.state })
+        self.visitor.visit_seq(Items { inner, unknown_keys: self.unknown_keys })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        let Self { visitor, fields, state } = self;
-        visitor.visit_map(Entries { inner, fields, seen: Vec::new(), state })
+        let Self { visitor, fields, unknown_keys } = self;
+        visitor.visit_map(Entries { inner, fields, seen: Vec::new(), unknown_keys })
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_enum(Choice { inner, state: self.state })
+        self.visitor.visit_enum(Choice { inner, unknown_keys: self.unknown_keys })
     }
 }
 
 pub(super) struct Seed<'s, S> {
     pub(super) seed: S,
-    pub(super) state: &'s State,
+    pub(super) unknown_keys: &'s UnknownKeys,
 }
 
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Seed<'_, S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
-        self.seed.deserialize(Reader { inner, state: self.state })
+        self.seed.deserialize(Reader { inner, unknown_keys: self.unknown_keys })
     }
 }
 
 struct Items<'s, A> {
     inner: A,
-    state: &'s State,
+    unknown_keys: &'s UnknownKeys,
 }
 
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        self.inner.next_element_seed(Seed { seed, state: self.state })
+        self.inner.next_element_seed(Seed { seed, unknown_keys: self.unknown_keys })
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -211,7 +211,7 @@ struct Entries<'s, A> {
     fields: Option<Fields>,
     /// Fields that were there before.
     seen: Vec<&'static str>,
-    state: &'s State,
+    unknown_keys: &'s UnknownKeys,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<'_, A> {
@@ -219,7 +219,9 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<'_, A> {
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
         let Some(fields) = self.fields else { return self.inner.next_key_seed(seed) };
-        while let Some(key) = self.inner.next_key_seed(Key { fields, seen: &self.seen, state: self.state })? {
+        while let Some(key) =
+            self.inner.next_key_seed(Key { fields, seen: &self.seen, unknown_keys: self.unknown_keys })?
+        {
             if let Some(field) = key {
                 self.seen.push(field);
                 return seed.deserialize(field.into_deserializer()).map(Some);
@@ -230,7 +232,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<'_, A> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.inner.next_value_seed(Seed { seed, state: self.state })
+        self.inner.next_value_seed(Seed { seed, unknown_keys: self.unknown_keys })
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -242,7 +244,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<'_, A> {
 struct Key<'s> {
     fields: Fields,
     seen: &'s [&'static str],
-    state: &'s State,
+    unknown_keys: &'s UnknownKeys,
 }
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
@@ -266,14 +268,14 @@ impl Visitor<'_> for Key<'_> {
                 Err(E::custom(format!("the key '{field}' is given twice")))
             }
             Some(field) => Ok(Some(field)),
-            None => self.state.leave_out(name, self.fields).map(|()| None),
+            None => self.unknown_keys.leave_out(name, self.fields).map(|()| None),
         }
     }
 }
 
 struct Choice<'s, A> {
     inner: A,
-    state: &'s State,
+    unknown_keys: &'s UnknownKeys,
 }
 
 impl<'de, 's, A: EnumAccess<'de>> EnumAccess<'de> for Choice<'s, A> {
@@ -282,7 +284,7 @@ impl<'de, 's, A: EnumAccess<'de>> EnumAccess<'de> for Choice<'s, A> {
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
         let (variant, inner) = self.inner.variant_seed(seed)?;
-        Ok((variant, Choice { inner, state: self.state }))
+        Ok((variant, Choice { inner, unknown_keys: self.unknown_keys }))
     }
 }
 
@@ -294,14 +296,17 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Choice<'_, A> {
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
-        self.inner.newtype_variant_seed(Seed { seed, state: self.state })
+        self.inner.newtype_variant_seed(Seed { seed, unknown_keys: self.unknown_keys })
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
-        self.inner.tuple_variant(len, Content { visitor, fields: None, state: self.state })
+        self.inner.tuple_variant(len, Content { visitor, fields: None, unknown_keys: self.unknown_keys })
     }
 
     fn struct_variant<V: Visitor<'de>>(self, fields: Fields, visitor: V) -> Result<V::Value, A::Error> {
-        self.inner.struct_variant(fields, Content { visitor, fields: Some(fields), state: self.state })
+        self.inner.struct_variant(
+            fields,
+            Content { visitor, fields: Some(fields), unknown_keys: self.unknown_keys },
+        )
     }
 }

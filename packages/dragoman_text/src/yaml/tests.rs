@@ -57,7 +57,7 @@ fn unknown_keys_are_left_out_with_a_note() {
 }
 
 #[test]
-fn errors_have_line_key_and_what_was_meant() {
+fn errors_have_line_key_and_a_suggestion() {
     for (text, expected) in [
         ("name: hall\nwals: []\n", "line 2, column 1: the unknown key 'wals'; did you mean 'walls'?"),
         (

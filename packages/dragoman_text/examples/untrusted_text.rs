@@ -1,6 +1,6 @@
-//! Names and messages from anyone, as text that is safe to show.
+//! Names and messages from clients, as text that is safe to show.
 //!
-//!     cargo run -p dragoman_text --example strangers
+//!     cargo run -p dragoman_text --example untrusted_text
 
 use dragoman_text::{excerpt, hint, line, number};
 
