@@ -14,20 +14,20 @@ pub struct Timeline {
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<TimelineState>,
     /// Its speed has changed, or it has jumped.
     changed: watch::Sender<()>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct State {
+struct TimelineState {
     time: Duration,
     at: Instant,
     /// Its speed relative to real time.
     factor: f64,
 }
 
-impl State {
+impl TimelineState {
     fn time_at(&self, at: Instant) -> Duration {
         let passed = at.saturating_duration_since(self.at);
         // Exact, and without the conversion to floating point, for real devices.
@@ -38,7 +38,7 @@ impl State {
 /// Real time.
 impl Default for Timeline {
     fn default() -> Self {
-        let state = State { time: Duration::ZERO, at: dragoman_time::now(), factor: 1.0 };
+        let state = TimelineState { time: Duration::ZERO, at: dragoman_time::now(), factor: 1.0 };
         Self { shared: Arc::new(Shared { state: Mutex::new(state), changed: watch::Sender::new(()) }) }
     }
 }
@@ -91,7 +91,7 @@ impl Timeline {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut TimelineState)) {
         {
             let mut state = self.shared.state.lock();
             let at = dragoman_time::now();

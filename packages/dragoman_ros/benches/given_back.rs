@@ -1,7 +1,7 @@
-//! What endpoints, nodes and participants take is given back when they are gone: thousands come and go, one after
+//! Dropped endpoints, nodes and participants give back their memory: thousands are created and dropped, one after
 //! another, and the memory in use stays the same.
 //!
-//! `cargo test --workspace --bench given_back` runs it, in five minutes: these are figures, no part of the tests.
+//! `cargo test --workspace --bench given_back` runs it, in five minutes: it measures, and is not part of the tests.
 //!
 //! Each test fails without the patch (`rustdds/patches`) or the change that is named in it. It measures the memory of the
 //! process, in which the peer lives too, and so is a program of its own.
@@ -95,7 +95,7 @@ fn subscriptions_that_come_and_go() {
 /// The console follows the graph, and a web client that comes and goes changes it: `Introspection` takes announcements as
 /// they come.
 #[test]
-fn changes_of_a_large_graph_that_nobody_asks_for() {
+fn changes_of_a_large_graph_that_is_not_read() {
     let _alone = alone();
     let context = context(7);
     let mut large = Node::create(context.clone(), "large", "").unwrap();
@@ -196,7 +196,7 @@ fn participants_that_come_and_go() {
 
 /// Patch 0050: the announcements of endpoints that stay were dropped after 8192 others.
 #[test]
-fn who_comes_after_thousands_have_gone_finds_those_that_stay() {
+fn a_late_participant_finds_the_endpoints_that_stay() {
     let _alone = alone();
     let mut server = Node::create(context(6), "server", "").unwrap();
     let qos = QosProfile::services_default;

@@ -296,7 +296,7 @@ mod tests {
         assert!(first.poll_claim(Instant::now() + Duration::from_secs(60)).is_none(), "nothing is repeated");
     }
 
-    fn stranger(holder: &str, count: u32, received: &[&str]) -> NamespaceClaim {
+    fn claim(holder: &str, count: u32, received: &[&str]) -> NamespaceClaim {
         NamespaceClaim {
             since: Time { sec: 1, nanosec: 0 },
             holder: holder.to_owned(),
@@ -314,9 +314,9 @@ mod tests {
         for ms in 0..5000 {
             let now = begin + Duration::from_millis(ms);
             for claim in [
-                stranger("replayed", 7, &["lab"]),
-                stranger("deaf", ms as u32 + 1, &[]),
-                stranger(&format!("many {ms}"), 1, &["lab"]),
+                claim("replayed", 7, &["lab"]),
+                claim("deaf", ms as u32 + 1, &[]),
+                claim(&format!("many {ms}"), 1, &["lab"]),
             ] {
                 assert!(!matches!(lab.handle_claim(now, &claim), Outcome::Lost(_)));
             }
@@ -331,7 +331,7 @@ mod tests {
         let mut lab = core(1000, "lab", &["/apolo"]);
         let now = Instant::now();
         for count in 1..100 {
-            let outcome = lab.handle_claim(now, &stranger("hasty", count, &["lab"]));
+            let outcome = lab.handle_claim(now, &claim("hasty", count, &["lab"]));
             assert!(!matches!(outcome, Outcome::Lost(_)));
         }
     }

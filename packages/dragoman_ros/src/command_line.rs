@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Command, FromArgMatches, Parser};
 use dragoman_text::nearest;
 
-/// Options of ROS that people know from other programs.
+/// Options of ROS that users know from other programs.
 const OF_ROS: [&str; 5] = ["-p", "--param", "-r", "--remap", "--params-file"];
 
 /// Reads the arguments of this program, without those of ROS.

@@ -42,7 +42,8 @@ impl Distribution {
         }
     }
 
-    /// The distribution of this process, read once. Labs on virtual time have it as well: it is asked for every message.
+    /// The distribution of this process, read once, because it is needed for every message. Labs on virtual time have
+    /// the same.
     #[cfg(not(feature = "r2r"))]
     pub fn current() -> Self {
         static OF_PROCESS: std::sync::LazyLock<Distribution> =
@@ -85,7 +86,7 @@ mod tests {
     }
 
     /// `message` after serialization and deserialization in the distribution.
-    fn travelled<T: WrappedTypesupport>(distribution: Distribution, message: &T) -> T {
+    fn after_serialization<T: WrappedTypesupport>(distribution: Distribution, message: &T) -> T {
         let bytes = bytes(distribution, message);
         with(distribution, || cdr::from_bytes(&bytes, Encoding::LittleEndian)).unwrap()
     }
@@ -115,7 +116,7 @@ mod tests {
         let gid = Gid { data: (1..=16).collect() };
         assert_eq!(bytes(Distribution::Jazzy, &gid), gid.data);
         assert_eq!(bytes(Distribution::Humble, &gid), [gid.data.as_slice(), &[0; 8]].concat());
-        assert_eq!(travelled(Distribution::Humble, &gid), gid);
+        assert_eq!(after_serialization(Distribution::Humble, &gid), gid);
         let nested = ParticipantEntitiesInfo {
             gid: gid.clone(),
             node_entities_info_seq: vec![NodeEntitiesInfo {
@@ -126,7 +127,7 @@ mod tests {
             }],
         };
         for distribution in [Distribution::Humble, Distribution::Jazzy] {
-            assert_eq!(travelled(distribution, &nested), nested);
+            assert_eq!(after_serialization(distribution, &nested), nested);
         }
         let [jazzy, humble] =
             [Distribution::Jazzy, Distribution::Humble].map(|form| bytes(form, &nested).len());
@@ -138,10 +139,10 @@ mod tests {
         use nav2_msgs::action::{FollowPath, NavigateToPose};
         let result = NavigateToPose::Result { error_code: 9000, error_msg: "blocked".into() };
         let response = NavigateToPose::GetResult::Response { status: 6, result };
-        assert_eq!(travelled(Distribution::Jazzy, &response), response);
+        assert_eq!(after_serialization(Distribution::Jazzy, &response), response);
         // The status and the byte of an empty message, padded to four bytes.
         assert_eq!(bytes(Distribution::Humble, &response), [6, 0, 0, 0]);
-        let received = travelled(Distribution::Humble, &response);
+        let received = after_serialization(Distribution::Humble, &response);
         assert_eq!((received.status, received.result), (6, NavigateToPose::Result::default()));
 
         let goal = FollowPath::Goal {
@@ -150,17 +151,17 @@ mod tests {
             progress_checker_id: "c".into(),
             ..Default::default()
         };
-        assert_eq!(travelled(Distribution::Jazzy, &goal), goal);
-        let received = travelled(Distribution::Humble, &goal);
+        assert_eq!(after_serialization(Distribution::Jazzy, &goal), goal);
+        let received = after_serialization(Distribution::Humble, &goal);
         assert_eq!(received, FollowPath::Goal { progress_checker_id: String::new(), ..goal });
     }
 
     #[test]
     fn what_only_one_distribution_has_is_left_out() {
         let range = sensor_msgs::msg::Range { range: 1.5, variance: 0.25, ..Default::default() };
-        assert_eq!(travelled(Distribution::Jazzy, &range), range);
+        assert_eq!(after_serialization(Distribution::Jazzy, &range), range);
         assert_eq!(
-            travelled(Distribution::Humble, &range),
+            after_serialization(Distribution::Humble, &range),
             sensor_msgs::msg::Range { variance: 0.0, ..range }
         );
 
@@ -172,8 +173,8 @@ mod tests {
             },
             ..Default::default()
         };
-        assert_eq!(travelled(Distribution::Jazzy, &response), response);
-        let received = travelled(Distribution::Humble, &response).error_code;
+        assert_eq!(after_serialization(Distribution::Jazzy, &response), response);
+        let received = after_serialization(Distribution::Humble, &response).error_code;
         assert_eq!((received.val, received.message.as_str()), (-31, ""));
 
         let state = control_msgs::msg::JointTrajectoryControllerState {
@@ -182,7 +183,7 @@ mod tests {
             speed_scaling_factor: 0.5,
             ..Default::default()
         };
-        let received = travelled(Distribution::Humble, &state);
+        let received = after_serialization(Distribution::Humble, &state);
         assert_eq!(received.multi_dof_joint_names, ["b"]);
         assert_eq!(received.speed_scaling_factor, 0.0);
     }
@@ -198,13 +199,13 @@ mod tests {
             ..Default::default()
         };
         for later in [Distribution::Kilted, Distribution::Lyrical] {
-            assert_eq!(travelled(later, &feedback), feedback);
+            assert_eq!(after_serialization(later, &feedback), feedback);
             let nested = FeedbackMessage { feedback: feedback.clone(), ..Default::default() };
-            assert_eq!(travelled(later, &nested), nested);
+            assert_eq!(after_serialization(later, &nested), nested);
         }
         let without = Feedback { index: 0, multi_dof_index: 0, ..feedback.clone() };
         for earlier in [Distribution::Humble, Distribution::Jazzy] {
-            assert_eq!(travelled(earlier, &feedback), without);
+            assert_eq!(after_serialization(earlier, &feedback), without);
         }
 
         // The first index follows the errors, and the second is the last.
@@ -225,7 +226,7 @@ mod tests {
         use nav2_msgs::action::{FollowPath, NavigateToPose};
         let mut feedback = FollowPath::Feedback { distance_to_goal: 2.0, speed: 0.5, ..Default::default() };
         feedback.tracking_feedback.remaining_path_length = 2.5;
-        let received = travelled(Distribution::Lyrical, &feedback);
+        let received = after_serialization(Distribution::Lyrical, &feedback);
         assert_eq!((received.distance_to_goal, received.speed), (0.0, 0.0));
         assert_eq!(received.tracking_feedback, feedback.tracking_feedback);
         for same in [Distribution::Jazzy, Distribution::Kilted] {
@@ -238,7 +239,7 @@ mod tests {
             heading_tracking_error: -0.5,
             ..Default::default()
         };
-        assert_eq!(travelled(Distribution::Lyrical, &errors), errors);
+        assert_eq!(after_serialization(Distribution::Lyrical, &errors), errors);
         let [jazzy, lyrical] =
             [Distribution::Jazzy, Distribution::Lyrical].map(|form| bytes(form, &errors).len());
         assert_eq!(lyrical, jazzy + 8);
@@ -253,7 +254,7 @@ mod tests {
 
     /// As `rosidl` of ROS 2 Kilted computes them (`control_msgs/action/FollowJointTrajectory.json`).
     #[test]
-    fn hashes_are_those_of_the_messages_that_travel() {
+    fn hashes_are_those_of_the_messages_on_the_wire() {
         let hash = |distribution, name| with(distribution, || type_hash(name));
         let message = "control_msgs/action/FollowJointTrajectory_FeedbackMessage";
         for later in [Distribution::Kilted, Distribution::Lyrical] {
@@ -280,7 +281,7 @@ mod tests {
 
     /// Recorders of service calls write JSON.
     #[test]
-    fn json_is_that_of_the_messages_that_travel() {
+    fn json_is_that_of_the_messages_on_the_wire() {
         let json = |distribution, event: &TransitionEvent| {
             with(distribution, || serde_json::to_value(event)).unwrap().as_object().unwrap().clone()
         };
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_are_those_of_the_messages_that_travel() {
+    fn definitions_are_those_of_the_messages_on_the_wire() {
         let definition = |distribution, name| with(distribution, || message_definition(name)).unwrap();
         let nested = "rmw_dds_common/msg/ParticipantEntitiesInfo";
         assert!(definition(Distribution::Jazzy, nested).contains("char[16]"));

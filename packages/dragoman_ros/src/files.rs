@@ -1,7 +1,7 @@
 //! Files whose names come from outside.
 //!
-//! A name must not lead out of the folder that is meant, by `..` or by a link, and opening it must not wait, as that of a
-//! named pipe does.
+//! A name must not lead out of its folder, by `..` or by a link, and opening it must not block, as opening a named pipe
+//! does.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -42,7 +42,7 @@ fn regular(file: File) -> io::Result<File> {
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};
-    // Without NONBLOCK, a named pipe is opened when somebody writes to it.
+    // Without NONBLOCK, opening a named pipe blocks until a program writes to it.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }

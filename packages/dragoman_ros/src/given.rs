@@ -1,7 +1,7 @@
-//! What a command line and its parameter files say about parameters, and whether the program has what they name.
+//! The parameters that a command line and its parameter files give, and whether the program has such parameters.
 //!
 //! ROS ignores a parameter of a node that does not exist: `-p traker:misalignment:=...` starts a program, and an
-//! experiment measures nothing. [`KnownNodes`] is what a program knows.
+//! experiment measures nothing. [`KnownNodes`] has the nodes and parameters of a program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(crate) fn of_command_line(arguments: impl IntoIterator<Item = String>) -> Re
 /// What `-p` gives: `name:=value` or `node:name:=value`.
 ///
 /// # Errors
-/// The text has no `:=`, or its value is no YAML.
+/// The text has no `:=`, or its value is not YAML.
 pub(crate) fn of_assignment(text: &str) -> Result<Given, String> {
     let (name, value) = split_rule(text).map_err(|error| error.to_string())?;
     let (node, name) = match name.rsplit_once(':') {
@@ -225,8 +225,9 @@ impl KnownNodes {
         known
     }
 
-    /// Compares what a command line and parameter files name with what is known. A file may be for other programs as
-    /// well: what resembles nothing known is not refused there. Returns a warning for each such file.
+    /// Compares the nodes and parameters that a command line and parameter files name with the known ones. A file may
+    /// also be for other programs: a name in it that does not resemble a known one is not refused. Returns a warning
+    /// for each file with such names.
     ///
     /// # Errors
     /// A node or parameter that does not exist, with the nearest name that does.
@@ -260,7 +261,7 @@ impl KnownNodes {
         Ok(left_out.into_iter().map(warning).collect())
     }
 
-    /// Whether a node has this parameter. A node of another name than usual may be any.
+    /// Whether a node has this parameter. A renamed node may be any of the known ones.
     fn look_up<'a>(&'a self, given: &'a Given, renamed: &BTreeSet<&str>) -> Result<(), Unknown<'a>> {
         let node = given.node_name().filter(|node| !renamed.contains(node));
         let known: BTreeSet<&str> = match node {
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_none_says_where() {
+    fn an_invalid_file_is_refused_with_the_place_of_the_error() {
         for (yaml, reason) in [
             (
                 "arm:\n  ros_parameters:\n    rate: 1\n",

@@ -39,7 +39,7 @@ pub fn of(context: &Context) -> Health {
     Health { turns: context.threads.turns(), ..Health::default() }
 }
 
-/// Detects a thread of the middleware that has ended or hangs, so that the process, or on rcl a node, receives nothing.
+/// Detects a thread of the middleware that has ended or hangs: the process, or on rcl a node, then receives nothing.
 #[derive(Debug, Default)]
 pub struct Watchdog {
     last: Vec<u64>,
@@ -53,7 +53,7 @@ const MAX_MISSED: u32 = 15;
 impl Watchdog {
     /// Checks once; call it every second. It counts checks, not time: a process that was stopped and continued has not
     /// hung. Returns whether a thread is dead.
-    pub fn is_deaf(&mut self, health: &Health) -> bool {
+    pub fn is_dead(&mut self, health: &Health) -> bool {
         if self.last.len() != health.turns.len() {
             self.missed = vec![0; health.turns.len()];
         } else {
@@ -96,10 +96,10 @@ mod tests {
     fn a_thread_that_stands_still_for_long_is_dead() {
         let mut watchdog = Watchdog::default();
         let mut look =
-            |turns: [u64; 2]| watchdog.is_deaf(&Health { turns: turns.to_vec(), ..Health::default() });
+            |turns: [u64; 2]| watchdog.is_dead(&Health { turns: turns.to_vec(), ..Health::default() });
         assert!((0..100).all(|turn| !look([turn, turn / 3])), "a thread may take its time");
         let still = (1..=15).map(|turn| look([100 + turn, 33])).collect::<Vec<_>>();
-        assert_eq!(still.iter().position(|is_deaf| *is_deaf), Some(14), "{still:?}");
+        assert_eq!(still.iter().position(|is_dead| *is_dead), Some(14), "{still:?}");
         assert!(!look([200, 34]), "it goes on");
     }
 }

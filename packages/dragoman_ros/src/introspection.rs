@@ -34,7 +34,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// What the publishers and subscriptions of `topic` say that its type is; more than one if they disagree.
+    /// The types of `topic` that its publishers and subscriptions announce; more than one if they disagree.
     pub fn topic_types(&self, topic: &str) -> BTreeSet<&str> {
         let endpoints = self.publishers.iter().chain(&self.subscriptions);
         endpoints
@@ -102,7 +102,7 @@ mod with_discovery {
                 type_hash: None,
                 qos: &qos,
             };
-            // It is the middleware's, and so none of the node's.
+            // This subscription belongs to the middleware, and is not listed as one of the node's.
             let context = node.context();
             let reader = context.participant().reader(endpoint)?;
             let announced = Arc::new(Mutex::new(Announced {
@@ -269,7 +269,7 @@ mod with_discovery {
         }
 
         #[test]
-        fn a_stranger_s_nodes_take_a_bounded_amount_of_memory() {
+        fn the_nodes_of_a_participant_take_a_bounded_amount_of_memory() {
             let names = [30_000, 255, 256].map(|length| "x".repeat(length));
             let nodes = names.iter().map(String::as_str).chain(["one"]).rev().map(node).collect();
             let mut info = ParticipantEntitiesInfo { node_entities_info_seq: nodes, ..Default::default() };

@@ -16,21 +16,21 @@
 //! | `distribution` | the distribution of ROS 2 whose message formats are used |
 //! | [`fields`] | fields of messages that not every distribution has |
 //! | [`files`] | files whose names come from outside |
-//! | `given` | parameters of a command line and its files, and whether there are nodes that have them |
+//! | `given` | parameters of a command line and its files, and whether the program has them |
 //! | [`health`] | health of the middleware |
 //! | [`introspection`] | the nodes, topics and services of the graph |
 //! | [`lifecycle`] | nodes that acquire and release their hardware on request |
 //! | `names` | rules of names of topics and services |
 //! | [`naming`] | names of other systems as parts of ROS names, names in namespaces |
 //! | `qos_overrides` | quality of service overrides, as in rclcpp |
-//! | `rcl` | what r2r lacks, with feature `r2r` |
+//! | `rcl` | extends r2r, with feature `r2r` |
 //! | [`output`] | standard output, whose reader may go away |
 //! | [`poses`] | positions, rotations and transforms as messages, and back |
 //! | [`raw`] | serialized messages of any type |
 //! | `remapping` | remapping rules of the command line |
 //! | [`response`] | responses that say whether a request succeeded |
 //! | `service_calls` | a record of service calls |
-//! | [`shared`] | publishers shared by several tasks, and whether anybody listens |
+//! | [`shared`] | publishers shared by several tasks, and whether they have subscribers |
 //! | [`signals`] | SIGINT, SIGTERM and SIGHUP, and the end of standard output |
 //! | [`startup`] | a context for programs with their own options |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |

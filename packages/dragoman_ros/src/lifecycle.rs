@@ -20,7 +20,7 @@
 
 mod machine;
 
-pub use machine::{CallbackReturn, Change, Machine, Refused, State, TRANSITIONS, Transition};
+pub use machine::{CallbackReturn, Change, LifecycleState, Machine, Refused, TRANSITIONS, Transition};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,7 +59,7 @@ pub trait Managed: Send + 'static {
     }
 
     /// Stops and releases everything, in state `from`.
-    fn shut_down(&mut self, from: State) -> impl Future<Output = CallbackReturn> + Send {
+    fn shut_down(&mut self, from: LifecycleState) -> impl Future<Output = CallbackReturn> + Send {
         let _ = from;
         async { CallbackReturn::Success }
     }
@@ -82,7 +82,7 @@ pub struct Lifecycle {
 const REQUESTS: usize = 16;
 
 enum Request {
-    Change(Change, Answer),
+    Change(Change, Requester),
     Error(String),
 }
 
@@ -146,7 +146,7 @@ pub fn manage<T: Managed>(
 
 impl Lifecycle {
     /// The present state.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> LifecycleState {
         self.machine.lock().state()
     }
 
@@ -158,9 +158,9 @@ impl Lifecycle {
     pub fn change(
         &self,
         change: Change,
-    ) -> impl Future<Output = Result<State, Refused>> + Send + Unpin + use<> {
+    ) -> impl Future<Output = Result<LifecycleState, Refused>> + Send + Unpin + use<> {
         let (sender, done) = oneshot::channel();
-        let refused = match self.requests.clone().try_send(Request::Change(change, Answer::Node(sender))) {
+        let refused = match self.requests.clone().try_send(Request::Change(change, Requester::Node(sender))) {
             Err(error) if error.is_full() => Refused::Busy,
             _ => Refused::Ended,
         };
@@ -176,12 +176,12 @@ impl Lifecycle {
 }
 
 /// The source of the present transition's request.
-enum Answer {
+enum Requester {
     Service(ServiceRequest<ChangeState::Service>),
-    Node(oneshot::Sender<Result<State, Refused>>),
+    Node(oneshot::Sender<Result<LifecycleState, Refused>>),
 }
 
-impl Answer {
+impl Requester {
     fn refuse(self, refused: Refused) -> crate::Result<()> {
         match self {
             Self::Service(request) => request.respond(ChangeState::Response { success: false }),
@@ -192,7 +192,7 @@ impl Answer {
         }
     }
 
-    fn done(self, success: bool, state: State) -> crate::Result<()> {
+    fn done(self, success: bool, state: LifecycleState) -> crate::Result<()> {
         match self {
             Self::Service(request) => request.respond(ChangeState::Response { success }),
             Self::Node(sender) => {
@@ -214,7 +214,7 @@ struct Driver<T> {
     /// Contains the callback while one runs.
     managed: Option<T>,
     running: Running<T>,
-    asked: Option<(Answer, Option<CallbackReturn>)>,
+    asked: Option<(Requester, Option<CallbackReturn>)>,
     /// Reported during a change.
     pending_error: Option<String>,
 }
@@ -226,7 +226,7 @@ impl<T: Managed> Driver<T> {
             "" => self.machine.lock().begin_numbered(asked.id),
             label => self.machine.lock().begin_named(label),
         };
-        self.start(begun, Answer::Service(request))
+        self.start(begun, Requester::Service(request))
     }
 
     fn request(&mut self, request: Request) -> crate::Result<()> {
@@ -246,7 +246,7 @@ impl<T: Managed> Driver<T> {
         }
     }
 
-    fn start(&mut self, begun: Result<Transition, Refused>, answer: Answer) -> crate::Result<()> {
+    fn start(&mut self, begun: Result<Transition, Refused>, answer: Requester) -> crate::Result<()> {
         match begun {
             Ok(transition) => {
                 self.asked = Some((answer, None));
@@ -323,18 +323,18 @@ impl<T: Managed> Driver<T> {
 
 async fn callback<T: Managed>(mut managed: T, transition: Transition) -> (T, CallbackReturn) {
     let outcome = match transition.goal {
-        State::Configuring => managed.configure().await,
-        State::CleaningUp => managed.clean_up().await,
-        State::Activating => managed.activate().await,
-        State::Deactivating => managed.deactivate().await,
-        State::ShuttingDown => managed.shut_down(transition.start).await,
+        LifecycleState::Configuring => managed.configure().await,
+        LifecycleState::CleaningUp => managed.clean_up().await,
+        LifecycleState::Activating => managed.activate().await,
+        LifecycleState::Deactivating => managed.deactivate().await,
+        LifecycleState::ShuttingDown => managed.shut_down(transition.start).await,
         _ => managed.process_error().await,
     };
     (managed, outcome)
 }
 
 fn send_states(request: ServiceRequest<GetAvailableStates::Service>) -> crate::Result<()> {
-    let available_states = State::ALL.into_iter().map(state_message).collect();
+    let available_states = LifecycleState::ALL.into_iter().map(state_message).collect();
     request.respond(GetAvailableStates::Response { available_states })
 }
 
@@ -351,7 +351,7 @@ fn send_transitions(
     request.respond(GetAvailableTransitions::Response { available_transitions })
 }
 
-fn state_message(state: State) -> StateMessage {
+fn state_message(state: LifecycleState) -> StateMessage {
     StateMessage { id: state.id(), label: state.label().to_owned() }
 }
 

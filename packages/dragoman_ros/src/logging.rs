@@ -1,7 +1,8 @@
 //! The log: on the terminal, and on `/rosout` for other nodes.
 //!
 //! Nodes log with `tracing`. The logger is named by a field `node`, otherwise by the node in whose task something is
-//! logged, otherwise by the source's crate. What is logged may come from anyone: an entry is one line of plain text, on every way out ([`dragoman_text::line`]).
+//! logged, otherwise by the source's crate. Logged texts may come from clients: at every output an entry is one line of
+//! plain text ([`dragoman_text::line`]).
 
 use std::fmt::{Display, Write as _};
 use std::io::IsTerminal;
@@ -33,10 +34,10 @@ struct Sinks {
     diverted: Mutex<Option<mpsc::Sender<Entry>>>,
 }
 
-/// How grave an entry is.
+/// Severity of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
-    /// Worth reading; also what is for debugging.
+    /// Information, or details for debugging.
     Info,
     /// Something may be wrong.
     Warn,
@@ -47,7 +48,7 @@ pub enum Severity {
 /// An entry of a diverted log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// How grave it is.
+    /// Severity of the entry.
     pub severity: Severity,
     /// Message and fields.
     pub text: String,
@@ -219,7 +220,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for HistoryLayer {
     }
 }
 
-/// Gives the names of nodes to what they log: those of their spans.
+/// Adds the names of nodes, from their spans, to their log entries.
 struct NameLayer;
 
 /// The name of a logger, kept with the span of its node.

@@ -19,10 +19,11 @@ pub fn token(name: &str) -> String {
     allowed
 }
 
-/// A joint's name as one part of a topic or service, such as `lift_joint` in `lift_joint/command`. A name that topics allow
-/// stays as it is. Otherwise each byte (UTF-8) that is not allowed becomes `_x` and two hexadecimal digits: `lift.joint` is
-/// `lift_x2ejoint`. At the beginning, where a digit is not allowed either, it is `x` and two digits: `1_joint` is
-/// `x31_joint`. So does the first of two underscores, and what looks like such a byte already: no two names get the same.
+/// A joint's name as one part of a topic or service, such as `lift_joint` in `lift_joint/command`. A name that topics
+/// allow stays as it is. Otherwise each byte (UTF-8) that is not allowed becomes `_x` and two hexadecimal digits:
+/// `lift.joint` is `lift_x2ejoint`. At the beginning, where a digit is not allowed either, it is `x` and two digits:
+/// `1_joint` is `x31_joint`. So does the first of two underscores, and text that looks like such a byte: different
+/// names have different tokens.
 pub fn joint_token(name: &str) -> Cow<'_, str> {
     let bytes = name.as_bytes();
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
@@ -56,15 +57,15 @@ pub fn joint_token(name: &str) -> Cow<'_, str> {
     token.into()
 }
 
-/// The place of a joint among `names`, by its name or else by what [`joint_token`] makes of it: who knows a joint by its
-/// topics may call it so.
+/// The index of a joint in `names`, by its name or else by its [`joint_token`]: a client may know only the topics of
+/// the joint.
 pub fn find_joint(names: &[impl AsRef<str>], given: &str) -> Option<usize> {
     let by_name = names.iter().position(|name| name.as_ref() == given);
     by_name.or_else(|| names.iter().position(|name| joint_token(name.as_ref()) == given))
 }
 
-/// The name of a joint that was given by its name or by what [`joint_token`] makes of it, where the joints are not known:
-/// what may be such a token counts as one. A joint whose name itself looks so is given by its token.
+/// The name of a joint that was given by its name or by its [`joint_token`], where the names of the joints are not
+/// known: a text that may be a token counts as one. A joint whose name looks like a token must be given by its token.
 pub fn joint_name(given: &str) -> Cow<'_, str> {
     match unescaped(given) {
         Some(name) if joint_token(&name) == given => name.into(),
@@ -72,7 +73,7 @@ pub fn joint_name(given: &str) -> Cow<'_, str> {
     }
 }
 
-/// `token` with the byte in place of each mark and its two digits. `None`: that is no UTF-8.
+/// `token` with the byte in place of each mark and its two digits. `None`: the result is not UTF-8.
 fn unescaped(token: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::with_capacity(token.len()), token);
     while let Some(first) = rest.bytes().next() {
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn joints_of_any_name_have_topics() {
+    fn joints_with_any_name_have_valid_topics() {
         for (name, expected) in [
             ("lift_joint", "lift_joint"),
             ("_hidden_", "_hidden_"),

@@ -1,5 +1,5 @@
-//! Standard output. When its reader goes away, for example `head`, the program ends as at SIGINT: what it has set in motion
-//! is stopped, and nothing is printed any more.
+//! Standard output. When its reader goes away, for example `head`, the program ends as at SIGINT: the machines that it
+//! moves are stopped, and nothing more is printed.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write as _};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// Exit status of a program whose output was closed: that of one that SIGPIPE ends, in a shell.
+/// Exit status of a program whose output was closed: as a shell reports a program that SIGPIPE has ended.
 const STATUS: u8 = 128 + 13;
 
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -32,7 +32,8 @@ macro_rules! out {
     };
 }
 
-/// Prints and flushes; what could change the terminal is escaped ([`dragoman_text::lines`]). If the output is closed, the program ends: at once, or as at SIGINT if it waits for that.
+/// Prints and flushes; characters that could change the terminal are escaped ([`dragoman_text::lines`]). If the output
+/// is closed, the program ends: as at SIGINT if there is a [`Watcher`], otherwise at once.
 pub fn print(text: fmt::Arguments<'_>) {
     let text = text.to_string();
     let text = dragoman_text::lines(&text);
@@ -55,12 +56,12 @@ pub fn print(text: fmt::Arguments<'_>) {
     CLOSED.notify_waiters();
 }
 
-/// The exit status if the output was closed. Errors that follow from that are of no interest.
+/// The exit status if the output was closed; it takes precedence over errors that follow from that.
 pub fn closed_status() -> Option<ExitCode> {
     IS_CLOSED.load(Ordering::Relaxed).then(|| STATUS.into())
 }
 
-/// Somebody who ends the program when the output is closed.
+/// Ends the program in an orderly way when the output is closed.
 pub(crate) struct Watcher(());
 
 impl Watcher {

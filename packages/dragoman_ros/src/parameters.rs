@@ -30,11 +30,11 @@ use crate::rcl_interfaces::msg::{
 use crate::rcl_interfaces::srv;
 use crate::{Clock, Node, ParameterValue, Publisher, QosProfile, ServiceRequest};
 
-/// Maximum number of names that a request may ask for, and of parameters that it may set, many times those of a node: it answers beside
-/// its work.
+/// Maximum number of names that a request may ask for, and of parameters that it may set: many times those of a node.
+/// The node answers besides its work.
 const MAX_NAMES: usize = 10_000;
 const MAX_SET: usize = 1000;
-/// The longest value that can be set, bytes: a node keeps it.
+/// Maximum length of a value that is set, bytes: a node keeps it in memory.
 const MAX_VALUE_LEN: usize = 1 << 20;
 
 /// The parameters of a node. Clones share them.

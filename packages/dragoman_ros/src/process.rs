@@ -129,7 +129,7 @@ async fn supervised(
     failure.map_or(result, |reason| Err(reason.into()))
 }
 
-const DEAF: &str = "a thread of the middleware is dead";
+const DEAD_THREAD: &str = "a thread of the middleware is dead";
 
 /// Logs faults of the network, and ends the process if the middleware no longer works.
 async fn watch_middleware(context: Context, supervisor: Supervisor) {
@@ -137,15 +137,15 @@ async fn watch_middleware(context: Context, supervisor: Supervisor) {
     loop {
         let health = health::of(&context);
         faults.log(&health.faults);
-        if watchdog.is_deaf(&health) {
+        if watchdog.is_dead(&health) {
             break;
         }
         dragoman_time::sleep(PERIOD).await;
     }
-    tracing::error!("{DEAF}");
+    tracing::error!("{DEAD_THREAD}");
     // The node of the process publishes it before.
     dragoman_time::sleep(2 * PERIOD).await;
-    supervisor.fail(format!("{DEAF}: messages are lost"));
+    supervisor.fail(format!("{DEAD_THREAD}: messages are lost"));
     std::future::pending().await
 }
 
@@ -194,8 +194,8 @@ fn publish_health(tasks: &mut NodeTasks, context: &Context) -> Result<(), NodeEr
         values.extend(health.faults.iter().map(|fault| ("network", fault.text.clone())));
         let worst = health.faults.iter().max_by_key(|fault| fault.severity as u8);
         let refused = health.refused.iter().map(|(_, count)| count).sum();
-        let (severity, message) = if watchdog.is_deaf(&health) {
-            (Severity::Error, DEAF)
+        let (severity, message) = if watchdog.is_dead(&health) {
+            (Severity::Error, DEAD_THREAD)
         } else if let Some(fault) = worst {
             (fault.severity, fault.text.as_str())
         } else if refused > before {

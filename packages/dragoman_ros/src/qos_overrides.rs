@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_its_name() {
+    fn invalid_overrides_are_refused_with_their_name() {
         for (policy, value, words) in [
             ("reliability", word("reliably"), "'reliably' is not one of reliable"),
             ("durability", word(""), "not one of volatile"),

@@ -1,7 +1,7 @@
 //! A record of service calls for recorders: every call that a service of this process answers, on `/service_calls`.
 //!
-//! Requests and answers are there in JSON, because a topic has one type. While the topic has no subscriber, a call costs
-//! a look at a flag.
+//! Requests and answers are there in JSON, because a topic has one type. While the topic has no subscriber, a call only
+//! costs the check of a flag.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -77,12 +77,12 @@ pub(crate) struct OpenCall {
 }
 
 impl OpenCall {
-    /// Whether somebody listens.
+    /// Whether the topic of the calls has subscribers.
     pub(crate) fn is_recorded(&self) -> bool {
         self.service.calls.has_subscribers.load(Ordering::Relaxed)
     }
 
-    /// Records the answer if somebody listens.
+    /// Records the answer if the topic of the calls has subscribers.
     pub(crate) fn answered(&self, request: &impl Serialize, response: &impl Serialize) {
         if self.is_recorded() {
             self.record(json(request), json(response));

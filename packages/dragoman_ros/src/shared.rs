@@ -1,4 +1,5 @@
-//! Publishers shared by several tasks, those of states, and whether anybody listens to one, on top of both implementations.
+//! Publishers shared by several tasks, latched switches, and whether a publisher has subscribers, on top of both
+//! implementations.
 
 use std::sync::Arc;
 
@@ -50,7 +51,7 @@ impl<T: WrappedTypesupport> Clone for SharedPublisher<T> {
     }
 }
 
-/// A latched topic that says whether something is on. Its clones share it.
+/// A latched topic for whether something is on. Its clones share it.
 #[derive(Clone)]
 pub struct Switch(Arc<Mutex<Shown>>);
 

@@ -35,8 +35,8 @@ pub enum StartupError {
 }
 
 impl Preset {
-    /// Compares what the command line and files say about parameters with what the program has. What is only in files, and
-    /// resembles nothing, is a warning.
+    /// Compares the parameters of the command line and files with those of the program. An unknown name in a file that
+    /// does not resemble a known one is a warning.
     fn check(&self, files: &[PathBuf]) -> Result<(), StartupError> {
         let Some(known) = &self.known else { return Ok(()) };
         let of_files = files.iter().map(|file| given::of_file(file)).collect::<Result<Vec<_>, _>>();
@@ -125,7 +125,7 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> Resul
         let mut own = std::env::args_os();
         let mut command = std::process::Command::new(own.next().unwrap_or_default());
         command.args(values).args(own).args(rules).env(MARK, "1");
-        // Without the variable, and with one that is no number, rcl has its own rules.
+        // rcl has its own rules if the variable is missing or not a number.
         let of_environment = std::env::var("ROS_DOMAIN_ID").unwrap_or_default();
         if domain.is_some() || preset.more_domains > 0 {
             let domain = preset.domain(domain, of_environment.trim().parse().unwrap_or_default());

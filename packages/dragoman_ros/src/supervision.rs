@@ -44,13 +44,13 @@ pub struct Supervisor {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<SupervisorState>,
     /// A part has ended, or the process must end.
     changed: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct SupervisorState {
     /// In order of their start.
     parts: Vec<Part>,
     /// The functions that stop the machines.
@@ -79,7 +79,7 @@ struct Part {
 
 type StartAgain = Box<dyn FnMut() -> Result<BoxFuture<'static, ()>, Box<dyn Error>> + Send>;
 
-/// The supervisor that learns of panics.
+/// The supervisor that is notified of panics.
 #[derive(Default)]
 struct PanicWatch(Mutex<Weak<Shared>>);
 
@@ -91,7 +91,7 @@ thread_local! {
 impl Supervisor {
     /// A supervisor without parts. `faults` are injected into parts.
     pub fn new(faults: Vec<Fault>) -> Self {
-        let state = Mutex::new(State { faults, ..State::default() });
+        let state = Mutex::new(SupervisorState { faults, ..SupervisorState::default() });
         Self { shared: Arc::new(Shared { state, changed: Notify::new() }) }
     }
 
@@ -178,7 +178,13 @@ impl Supervisor {
         });
     }
 
-    fn run(&self, state: &mut State, index: usize, name: &str, part: BoxFuture<'static, ()>) -> Task<()> {
+    fn run(
+        &self,
+        state: &mut SupervisorState,
+        index: usize,
+        name: &str,
+        part: BoxFuture<'static, ()>,
+    ) -> Task<()> {
         let fault = state.faults.iter_mut().find(|fault| fault.takes(name)).map(Fault::kind);
         let part = Supervised(Failing::new(part, fault));
         let shared = Arc::clone(&self.shared);
@@ -406,7 +412,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_in_a_thread_that_no_part_accounts_for_ends_the_process() {
+    async fn a_panic_in_a_thread_that_belongs_to_no_part_ends_the_process() {
         let supervisor = Supervisor::new(Vec::new());
         supervisor.watch_panics();
         let thread = std::thread::Builder::new().name("event loop".to_owned());

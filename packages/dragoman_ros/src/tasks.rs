@@ -198,7 +198,8 @@ pub(crate) fn warn_unanswered(service: &str, error: &crate::Error) {
 #[must_use = "a node does nothing unless it is polled"]
 pub struct RunningNode {
     name: String,
-    /// Names what its tasks log; of the highest level, so that it is there whatever is logged.
+    /// The span that names the node in the log entries of its tasks; at the highest level, so that no filter removes
+    /// it.
     span: tracing::Span,
     tasks: FuturesUnordered<BoxFuture<'static, ()>>,
     _spinner: Spinner,

@@ -200,7 +200,7 @@ fn results_are_sent_to_all_requests_before_and_after_the_end() {
 }
 
 #[test]
-fn cancel_requests_reach_the_goals_that_they_mean() {
+fn cancel_requests_reach_the_selected_goals() {
     let (mut requests, mut node) = by_hand(4);
     let client = action_client(&mut node);
     let cancel = service_client::<CancelGoal::Service>(&mut node, "cancel_goal");
@@ -249,7 +249,7 @@ fn cancel_requests_reach_the_goals_that_they_mean() {
     drop((second, second_cancels));
     assert_eq!(soon(second_result).unwrap().0, GoalStatus::Canceled);
 
-    // A goal without a handle is aborted, and a late subscriber learns of all three.
+    // A goal without a handle is aborted, and a late subscriber receives the status of all three.
     let (accepted, _, result) = start();
     drop(accepted);
     assert_eq!(soon(result).unwrap().0, GoalStatus::Aborted);

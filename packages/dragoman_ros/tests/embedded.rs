@@ -42,7 +42,7 @@ fn collect<T>(stream: &mut (impl Stream<Item = T> + Unpin), count: usize) -> Vec
     received
 }
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Matching is not symmetric: messages before a volatile reader's match are lost.
 const MATCHING_SETTLES: Duration = Duration::from_millis(300);
@@ -62,7 +62,7 @@ fn messages_arrive_in_order_whatever_the_quality_of_service() {
     for (topic, qos) in profiles {
         let mut messages = listener.subscribe::<std_msgs::msg::UInt32>(topic, qos.clone()).unwrap();
         let publisher = talker.create_publisher::<std_msgs::msg::UInt32>(topic, qos).unwrap();
-        within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).expect(topic).unwrap();
+        within(TIMEOUT, publisher.wait_for_inter_process_subscribers().unwrap()).expect(topic).unwrap();
         std::thread::sleep(MATCHING_SETTLES);
         let sent: Vec<u32> = (1..=5).collect();
         for &data in &sent {
@@ -91,12 +91,12 @@ fn a_late_joiner_gets_what_is_latched() {
 }
 
 #[test]
-fn structures_with_all_kinds_of_fields_survive_the_journey() {
+fn structures_with_all_kinds_of_fields_arrive_unchanged() {
     let mut node = Node::create(context(2), "node", "/lab").unwrap();
     let mut messages = node.subscribe::<sensor_msgs::msg::Imu>("imu", QosProfile::default()).unwrap();
     let publisher =
         node.create_publisher::<sensor_msgs::msg::Imu>("/lab/imu", QosProfile::default()).unwrap();
-    within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
+    within(TIMEOUT, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
     let mut sent = sensor_msgs::msg::Imu::default();
     assert_eq!(sent.orientation, geometry_msgs::msg::Quaternion { w: 1.0, ..Default::default() });
     assert_eq!(sent.angular_velocity_covariance.len(), 9);
@@ -134,16 +134,16 @@ fn services_answer_each_client_its_own_request() {
     let clients: Vec<Client<std_srvs::srv::SetBool::Service>> =
         (0..3).map(|_| node.create_client("switch", QosProfile::services_default()).unwrap()).collect();
     for client in &clients {
-        within(PATIENCE, Node::is_available(client).unwrap()).expect("the service is there").unwrap();
+        within(TIMEOUT, Node::is_available(client).unwrap()).expect("the service is there").unwrap();
     }
     let request = |data| std_srvs::srv::SetBool::Request { data };
     for client in &clients {
         for _ in 0..20 {
-            let answer = within(PATIENCE, client.request(&request(true)).unwrap()).unwrap().unwrap();
+            let answer = within(TIMEOUT, client.request(&request(true)).unwrap()).unwrap().unwrap();
             assert_eq!(answer.message, "got true");
         }
     }
-    let answer = within(PATIENCE, clients[0].request(&request(false)).unwrap()).unwrap().unwrap();
+    let answer = within(TIMEOUT, clients[0].request(&request(false)).unwrap()).unwrap().unwrap();
     assert_eq!(answer.message, "got false");
     thread.join().unwrap();
 }
@@ -155,7 +155,7 @@ fn a_burst_of_a_hundred_thousand_reliable_messages_arrives() {
     let qos = QosProfile::default().keep_all();
     let mut messages = listener.subscribe::<std_msgs::msg::UInt32>("burst", qos.clone()).unwrap();
     let publisher = talker.create_publisher::<std_msgs::msg::UInt32>("burst", qos).unwrap();
-    within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
+    within(TIMEOUT, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
     std::thread::sleep(MATCHING_SETTLES);
     const COUNT: u32 = 100_000;
     let receiver = std::thread::spawn(move || {
@@ -189,7 +189,7 @@ fn a_writer_of_another_type_is_not_misread() {
     let mut stamped =
         listener.subscribe::<geometry_msgs::msg::TwistStamped>("/cmd_vel", qos.clone()).unwrap();
     let publisher = talker.create_publisher::<geometry_msgs::msg::TwistStamped>("/cmd_vel", qos).unwrap();
-    within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
+    within(TIMEOUT, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
     std::thread::sleep(MATCHING_SETTLES);
     let mut message = geometry_msgs::msg::TwistStamped::default();
     message.twist.linear.x = 0.25;
@@ -215,7 +215,7 @@ impl Wake for Gate {
 
 /// Nothing that is made is refused, and nothing that is dropped stays, because the middleware is busy.
 #[test]
-fn endpoints_wait_for_no_event_loop() {
+fn endpoints_do_not_wait_for_the_event_loop() {
     const COUNT: u32 = 300;
     let (here, there) = (context(4), context(4));
     let mut talker = Node::create(here, "talker", "").unwrap();
@@ -227,8 +227,8 @@ fn endpoints_wait_for_no_event_loop() {
     let (open, opened) = sync_channel(0);
     let gate = Waker::from(Arc::new(Gate { reached, opened: Mutex::new(opened) }));
     assert!(messages.poll_next_unpin(&mut TaskContext::from_waker(&gate)).is_pending());
-    within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
-    let end = Instant::now() + PATIENCE;
+    within(TIMEOUT, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
+    let end = Instant::now() + TIMEOUT;
     while is_reached.try_recv().is_err() {
         assert!(Instant::now() < end, "no message comes");
         publisher.publish(&std_msgs::msg::UInt32 { data: 1 }).unwrap();
@@ -247,7 +247,7 @@ fn endpoints_wait_for_no_event_loop() {
     // Those that are made now come after what was made and dropped.
     let mut last = listener.subscribe::<std_msgs::msg::UInt32>("last", qos.clone()).unwrap();
     let publisher = talker.create_publisher::<std_msgs::msg::UInt32>("last", qos).unwrap();
-    within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
+    within(TIMEOUT, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
     std::thread::sleep(MATCHING_SETTLES);
     publisher.publish(&std_msgs::msg::UInt32 { data: 2 }).unwrap();
     assert_eq!(collect(&mut last, 1)[0].data, 2);

@@ -107,13 +107,13 @@ impl Target {
 
     /// Announces a peer, a writer and a reader of our topic, until they are discovered.
     #[track_caller]
-    fn meet(&self, peer: Prefix) {
-        self.meet_at(peer, PEER);
+    fn announce_peer(&self, peer: Prefix) {
+        self.announce_peer_at(peer, PEER);
     }
 
     /// The same for a peer with another address.
     #[track_caller]
-    fn meet_at(&self, peer: Prefix, address: (Ipv4Addr, u16)) {
+    fn announce_peer_at(&self, peer: Prefix, address: (Ipv4Addr, u16)) {
         wait_for("a peer is found", || {
             self.receive(vec![announcement(peer, address, 100)]);
             std::thread::sleep(Duration::from_millis(2));
@@ -134,7 +134,7 @@ impl Target {
     fn is_alive(&self, new_peer: u32) {
         let turns = self.participant.loop_turns();
         let before = (turns.event_loop(), turns.discovery());
-        self.meet(made_up(new_peer));
+        self.announce_peer(made_up(new_peer));
         wait_for("both threads live", || turns.event_loop() > before.0 && turns.discovery() > before.1);
     }
 }
@@ -182,14 +182,14 @@ fn takes_at_most(mebibytes: f64, what: &str, act: impl FnOnce()) {
 fn fragments_stay_within_their_memory() {
     let target = Target::new();
     let peer = made_up(1);
-    target.meet(peer);
+    target.announce_peer(peer);
     let before = refused().fragments;
     let fragment = |number: i64, first: u32, count: u16, size: u16, whole: u32| {
         let payload = &[7; 64][..usize::from(size.clamp(1, 64))];
         Message::from(peer).data_frag(target.reader(), WRITER, number, first, count, size, whole, payload)
     };
     takes_at_most(20.0, "samples of 4 GB", || {
-        // The event loop hears of the peer from the thread that has found it.
+        // The event loop is notified of the peer by the thread that has found it.
         wait_for("they are refused", || {
             target.receive((1..50).map(|number| fragment(number, 1, 1, 0xffff, 0xffff_fff0)).collect());
             target.receive((50..100).map(|number| fragment(number, 1, 1, 1, 0xffff_fff0)).collect());
@@ -218,7 +218,7 @@ fn fragments_stay_within_their_memory() {
 }
 
 #[test]
-fn endpoints_of_strangers_are_refused() {
+fn endpoints_of_unknown_participants_are_refused() {
     let target = Target::new();
     // From here on it has the reader used below.
     target.is_alive(900);
@@ -233,11 +233,11 @@ fn endpoints_of_strangers_are_refused() {
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(target.writers_of_others(), known);
     // It is still discovered when it announces itself.
-    target.meet(made_up(1));
+    target.announce_peer(made_up(1));
 }
 
 #[test]
-fn nobody_ends_our_own_participant() {
+fn packets_of_peers_do_not_end_our_own_participant() {
     let target = Target::new();
     let events = target.participant.status_listener();
     let own = target.prefix();
@@ -260,7 +260,7 @@ fn floods_stay_within_the_limits() {
     let before = refused();
     // One participant with endless endpoints, and topics with endless names.
     let peer = made_up(1);
-    target.meet(peer);
+    target.announce_peer(peer);
     takes_at_most(100.0, "endpoints without end", || {
         for first in (2..20_000).step_by(100) {
             target.receive(
@@ -308,7 +308,7 @@ fn floods_stay_within_the_limits() {
 fn long_names_are_refused() {
     let target = Target::new();
     let peer = made_up(1);
-    target.meet(peer);
+    target.announce_peer(peer);
     let before = refused();
     let long = |number: i64| format!("rt/{number:x>30000}");
     takes_at_most(15.0, "endpoints with names of 30,000 characters", || {
@@ -325,9 +325,9 @@ fn long_names_are_refused() {
     let typed = endpoint(guid(peer, [9, 9, 9, 3]), "rt/typed", &"x".repeat(256));
     target.receive(vec![Message::from(peer).data(PUBLICATIONS_READER, PUBLICATIONS_WRITER, 2002, &typed)]);
     wait_for("the name of a type is refused", || refused().names >= before.names + 2001);
-    let stranger = made_up(2);
-    let announced = wire::participant_with(stranger, PEER, 100, Some(wire::user_data(&[7; 30_000])));
-    target.receive(vec![Message::from(stranger).data(UNKNOWN, SPDP_WRITER, 1, &announced)]);
+    let verbose_peer = made_up(2);
+    let announced = wire::participant_with(verbose_peer, PEER, 100, Some(wire::user_data(&[7; 30_000])));
+    target.receive(vec![Message::from(verbose_peer).data(UNKNOWN, SPDP_WRITER, 1, &announced)]);
     wait_for("user data is refused", || refused().names >= before.names + 2002);
     // As long as ROS allows.
     let modest = format!("rt/{:x>252}", "");
@@ -342,7 +342,7 @@ fn long_names_are_refused() {
 
 /// Patch 0069. Domains share ports: the addresses of one domain's participants may be reached from another.
 #[test]
-fn participants_of_other_domains_are_left_alone() {
+fn participants_of_other_domains_are_ignored() {
     let target = Target::new();
     let own = u32::from(target.participant.domain_id());
     let announce = |peer: Prefix, domain: u32| {
@@ -350,32 +350,32 @@ fn participants_of_other_domains_are_left_alone() {
         target.receive(vec![Message::from(peer).data(UNKNOWN, SPDP_WRITER, 1, &announced)]);
         target.receive(vec![publication(peer, 1, WRITER, TOPIC), subscription(peer, 1, READER, WRITTEN)]);
     };
-    let (stranger, friend) = (made_up(1), made_up(2));
+    let (of_other_domain, of_this_domain) = (made_up(1), made_up(2));
     let before = refused().domains;
     wait_for("the announcement is refused", || {
-        announce(stranger, own + 1);
+        announce(of_other_domain, own + 1);
         refused().domains > before
     });
     wait_for("a participant of this domain is found", || {
-        announce(stranger, own + 1);
-        announce(friend, own);
+        announce(of_other_domain, own + 1);
+        announce(of_this_domain, own);
         std::thread::sleep(Duration::from_millis(2));
-        target.knows(friend)
+        target.knows(of_this_domain)
     });
-    assert!(!target.knows(stranger));
+    assert!(!target.knows(of_other_domain));
     target.is_alive(3);
 }
 
 /// Patch 0063.
 #[test]
-fn a_first_sample_is_asked_for_until_it_comes() {
+fn a_first_sample_is_requested_until_it_arrives() {
     const EPROSIMA: u8 = 0x0f;
     let target = Target::new();
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut peer = made_up(1);
     peer[1] = EPROSIMA;
-    target.meet_at(peer, (Ipv4Addr::LOCALHOST, socket.local_addr().unwrap().port()));
+    target.announce_peer_at(peer, (Ipv4Addr::LOCALHOST, socket.local_addr().unwrap().port()));
     let mut datagram = [0; 65536];
     let mut next = || loop {
         let length = socket.recv(&mut datagram).expect("an ACKNACK");
@@ -401,12 +401,12 @@ fn a_first_sample_is_asked_for_until_it_comes() {
 
 /// Patch 0068: a peer that had lost us for a while, and has found us again, though we have lost nothing.
 #[test]
-fn who_has_forgotten_us_is_told_everything_again() {
+fn a_peer_that_had_lost_us_gets_all_announcements_again() {
     let target = Target::with(History::KeepLast { depth: 10 }, true);
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let peer = made_up(1);
-    target.meet_at(peer, (Ipv4Addr::LOCALHOST, socket.local_addr().unwrap().port()));
+    target.announce_peer_at(peer, (Ipv4Addr::LOCALHOST, socket.local_addr().unwrap().port()));
     let mut datagram = [0; 65536];
     let mut next = || {
         let length = socket.recv(&mut datagram).expect("what was announced before");
@@ -433,7 +433,7 @@ fn who_has_forgotten_us_is_told_everything_again() {
     socket.set_nonblocking(true).unwrap();
     while socket.recv(&mut [0; 65536]).is_ok() {}
     socket.set_nonblocking(false).unwrap();
-    // It has nothing again, and asks for all.
+    // It has nothing again, and requests everything.
     report(1, 0, &[]);
     while wire::heartbeat_of(&next(), PUBLICATIONS_WRITER).is_none_or(|[_, again]| again != last) {}
     report(1, 32, &[u32::MAX]);
@@ -441,7 +441,7 @@ fn who_has_forgotten_us_is_told_everything_again() {
 }
 
 #[test]
-fn made_up_sources_do_not_add_up() {
+fn packets_from_invented_sources_do_not_accumulate() {
     let target = Target::new();
     takes_at_most(10.0, "made-up sources", || {
         for first in (0..200_000).step_by(1000) {
@@ -452,7 +452,7 @@ fn made_up_sources_do_not_add_up() {
 }
 
 #[test]
-fn late_readers_are_cheap() {
+fn late_readers_cost_little() {
     let target = Target::new();
     for _ in 0..50_000 {
         // The event loop may lag.
@@ -460,7 +460,7 @@ fn late_readers_are_cheap() {
     }
     takes_at_most(20.0, "100 readers after 50000 samples", || {
         for number in 0..100 {
-            target.meet(made_up(number));
+            target.announce_peer(made_up(number));
         }
     });
 }
@@ -469,7 +469,7 @@ fn late_readers_are_cheap() {
 #[test]
 fn a_reader_that_never_acknowledges_costs_a_bounded_number_of_bytes() {
     let target = Target::new();
-    target.meet(made_up(1));
+    target.announce_peer(made_up(1));
     takes_at_most(10.0, "3000 samples of 100 kB", || {
         for _ in 0..3000 {
             target.writer.write("x".repeat(100_000), None).unwrap();
@@ -487,7 +487,7 @@ fn a_reader_that_never_acknowledges_costs_a_bounded_number_of_bytes() {
 fn what_is_refused_is_counted() {
     let target = Target::new();
     let peer = made_up(1);
-    target.meet(peer);
+    target.announce_peer(peer);
     let before = refused();
     let (reader, writer) = (target.reader(), target.writer());
     target.receive(vec![
@@ -651,7 +651,7 @@ fn no_packet_ends_a_participant() {
     let target = Target::new();
     let before = resident();
     let peer = made_up(1);
-    target.meet(peer);
+    target.announce_peer(peer);
     for _ in 0..20 {
         target.writer.write("sample ".repeat(1000), None).unwrap();
     }
@@ -673,7 +673,7 @@ fn no_packet_ends_a_participant() {
 fn valid_data_arrives_beside_invalid() {
     let mut target = Target::new();
     let peer = made_up(1);
-    target.meet(peer);
+    target.announce_peer(peer);
     let text = b"\x00\x01\x00\x00\x06\x00\x00\x00hello\0\0\0";
     let reader = target.reader();
     wait_for("the sample arrives", || {
@@ -693,7 +693,7 @@ fn valid_data_arrives_beside_invalid() {
 fn missing_samples_before_many_others_are_not_given_up() {
     let mut target = Target::keeping(History::KeepAll);
     let peer = made_up(1);
-    target.meet(peer);
+    target.announce_peer(peer);
     let (reader, prefix) = (target.reader(), target.prefix());
     let text = |number: u8| [b"\0\x01\0\0\x02\0\0\0", [b'0' + number].as_slice(), b"\0\0\0"].concat();
     let sample = |number: i64, text: &[u8]| Message::from(peer).to(prefix).data(reader, WRITER, number, text);

@@ -76,7 +76,7 @@ fn publishers_of_this_and_other_contexts_are_listed_with_their_quality_of_servic
 }
 
 #[test]
-fn whoever_starts_a_node_decides_on_its_quality_of_service() {
+fn the_command_line_overrides_the_quality_of_service_of_a_node() {
     let words = "--ros-args -r state:=published -p talker:qos_overrides./lab/published.publisher.reliability:=best_effort \
          -p qos_overrides./lab/published.publisher.depth:=7 -p qos_overrides./lab/bad.publisher.depth:=many";
     let arguments = Arguments::parse(words.split_whitespace().map(str::to_owned)).unwrap();

@@ -45,7 +45,7 @@ fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "{what}");
+        assert!(start.elapsed() < TIMEOUT, "{what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -58,7 +58,7 @@ fn matched<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>, count: usi
     std::thread::sleep(Duration::from_millis(300));
 }
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longer than a repair takes.
 const A_WHILE: Duration = Duration::from_millis(700);
@@ -67,7 +67,7 @@ const A_WHILE: Duration = Duration::from_millis(700);
 fn type_hashes_the_enclave_and_the_lease_are_announced() {
     // The library announces a participant to the discovery ports of the participants 0 to 11 on this machine.
     let announced = UdpSocket::bind(("127.0.0.1", 7400 + 250 * domain(0) + 10 + 2 * 11)).unwrap();
-    announced.set_read_timeout(Some(PATIENCE)).unwrap();
+    announced.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut node = node(0, "node");
     let _publisher = node.create_publisher::<std_msgs::msg::UInt32>("number", QosProfile::default()).unwrap();
     let _subscription = node.subscribe::<std_msgs::msg::UInt32>("number", QosProfile::default()).unwrap();
@@ -129,12 +129,12 @@ fn a_volatile_reader_gets_no_latched_history() {
         matched(&publisher, readers);
         assert_eq!(next(&mut volatile, A_WHILE), None, "{name}");
         publish(&publisher, [4]);
-        assert_eq!(next(&mut volatile, PATIENCE).map(|number| number.data), Some(4), "{name}");
+        assert_eq!(next(&mut volatile, TIMEOUT).map(|number| number.data), Some(4), "{name}");
 
         if name == "first" {
             let mut late = node(1, "late");
             let mut history = late.subscribe::<std_msgs::msg::UInt32>("state", latched.clone()).unwrap();
-            let got = [(); 3].map(|()| next(&mut history, PATIENCE).map(|number| number.data));
+            let got = [(); 3].map(|()| next(&mut history, TIMEOUT).map(|number| number.data));
             assert_eq!(got, [Some(2), Some(3), Some(4)]);
             assert_eq!(next(&mut volatile, A_WHILE), None);
             std::mem::forget((late, history, listener, volatile));
@@ -164,9 +164,9 @@ fn a_reader_gets_nothing_that_an_earlier_one_of_its_participant_has_received() {
         assert!(next(&mut requests, A_WHILE).is_none(), "an old request, {round}");
 
         publish(&publisher, [round]);
-        assert_eq!(next(&mut numbers, PATIENCE).map(|number| number.data), Some(round));
+        assert_eq!(next(&mut numbers, TIMEOUT).map(|number| number.data), Some(round));
         let _answer = client.request(&std_srvs::srv::Trigger::Request::default()).unwrap();
-        assert!(next(&mut requests, PATIENCE).is_some(), "{round}");
+        assert!(next(&mut requests, TIMEOUT).is_some(), "{round}");
         drop((numbers, requests, listener));
         wait_for("the end of the match", || {
             (publisher.get_inter_process_subscription_count().unwrap() == 0).then_some(())
@@ -191,7 +191,7 @@ fn a_late_joiner_gets_the_depth_at_most() {
     }
 }
 
-/// A reader asks for 256 samples at a time. If it did so with periodic heartbeats only, this would take at least 20 s.
+/// A reader requests 256 samples at a time. If it did so with periodic heartbeats only, this would take at least 20 s.
 #[test]
 fn a_late_joiner_need_not_wait_for_a_long_history() {
     const COUNT: u32 = 50_000;
@@ -202,10 +202,10 @@ fn a_late_joiner_need_not_wait_for_a_long_history() {
     let mut listener = node(6, "listener");
     let mut messages = listener.subscribe::<std_msgs::msg::UInt32>("state", latched).unwrap();
     // At the pace of one answer for each heartbeat it would take minutes.
-    let end = Instant::now() + 6 * PATIENCE;
+    let end = Instant::now() + 6 * TIMEOUT;
     for expected in 0..COUNT {
         assert!(Instant::now() < end, "{expected} of {COUNT} messages");
-        assert_eq!(next(&mut messages, PATIENCE).map(|number| number.data), Some(expected));
+        assert_eq!(next(&mut messages, TIMEOUT).map(|number| number.data), Some(expected));
     }
 }
 
@@ -224,7 +224,7 @@ fn kept(
     let before = resident();
     for _ in 0..200 {
         publisher.publish(&message).unwrap();
-        assert!(next(reader, PATIENCE).is_some());
+        assert!(next(reader, TIMEOUT).is_some());
     }
     resident().saturating_sub(before)
 }
@@ -236,7 +236,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 #[test]
-fn a_writer_lets_go_of_what_its_readers_have() {
+fn a_writer_frees_samples_that_its_readers_have() {
     let _alone = alone();
     let mut talker = node(3, "talker");
     let qos = QosProfile::default().keep_last(2);
@@ -251,7 +251,7 @@ fn a_writer_lets_go_of_what_its_readers_have() {
 }
 
 #[test]
-fn a_reader_of_the_process_holds_nothing_back() {
+fn a_reader_of_the_same_process_does_not_keep_memory() {
     let _alone = alone();
     let mut talker = node(4, "talker");
     let qos = QosProfile::default().keep_last(2);
@@ -262,7 +262,7 @@ fn a_reader_of_the_process_holds_nothing_back() {
     matched(&publisher, 2);
     let kept = kept(&publisher, &mut other);
     assert!(kept < 100, "{kept} MB are kept of 200 MB");
-    assert!(next(&mut own, PATIENCE).is_some());
+    assert!(next(&mut own, TIMEOUT).is_some());
 }
 
 #[test]
@@ -281,9 +281,9 @@ fn a_small_message_keeps_no_receive_buffer() {
     let before = resident();
     for number in 0..2000 {
         large.publish(&message).unwrap();
-        assert!(next(&mut much, PATIENCE).is_some());
+        assert!(next(&mut much, TIMEOUT).is_some());
         publish(&small, [number]);
-        assert!(next(&mut little, PATIENCE).is_some());
+        assert!(next(&mut little, TIMEOUT).is_some());
     }
     let kept = resident().saturating_sub(before);
     assert!(kept < 40, "{kept} MB are kept of 100 MB");

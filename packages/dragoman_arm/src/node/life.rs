@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, Managed, State as LifeState};
+use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, LifecycleState, Managed};
 use dragoman_ros::tasks::NodeTasks;
 
 use super::{SharedArm, Switch, switch};
@@ -43,16 +43,16 @@ async fn follow(lifecycle: &Lifecycle, arm: &SharedArm, released: &AtomicBool) {
     let drives = arm.lock().drives.clone();
     let (state, fault) = drives.with(|_, group| (group.state(), group.fault().map(Fault::to_string)));
     let change = match (lifecycle.state(), state) {
-        (LifeState::Inactive | LifeState::Active, State::Unconfigured | State::Faulted) => {
+        (LifecycleState::Inactive | LifecycleState::Active, State::Unconfigured | State::Faulted) => {
             return lifecycle.report_error(fault.unwrap_or_else(|| "a drive is missing".to_owned()));
         }
-        (LifeState::Unconfigured, State::Disabled | State::Enabling | State::Enabled)
+        (LifecycleState::Unconfigured, State::Disabled | State::Enabling | State::Enabled)
             if !released.load(Ordering::Relaxed) =>
         {
             Change::Configure
         }
-        (LifeState::Inactive, State::Enabled) => Change::Activate,
-        (LifeState::Active, State::Disabled) => Change::Deactivate,
+        (LifecycleState::Inactive, State::Enabled) => Change::Activate,
+        (LifecycleState::Active, State::Disabled) => Change::Deactivate,
         _ => return,
     };
     // Refused while another client changes it: retried at the next turn.
@@ -97,7 +97,7 @@ impl Managed for ManagedDrives {
         self.switch(Switch::Off).await
     }
 
-    async fn shut_down(&mut self, _from: LifeState) -> CallbackReturn {
+    async fn shut_down(&mut self, _from: LifecycleState) -> CallbackReturn {
         self.switch(Switch::Off).await
     }
 

@@ -153,7 +153,8 @@ struct Timed<I: Iterator> {
 }
 
 impl<I: Iterator<Item = Result<Line, ReadError>>> Timed<I> {
-    /// Both logs of which the times count from lines begin with zero; in one of them, times do not grow.
+    /// Logs whose times count from the first line or from the line before begin with zero; in the latter, times do not
+    /// grow.
     fn base(&mut self, first: Duration) -> Base {
         const LINES: usize = 64;
         if !first.is_zero() {
@@ -163,7 +164,7 @@ impl<I: Iterator<Item = Result<Line, ReadError>>> Timed<I> {
         let times: Vec<Duration> = self.ahead.iter().flatten().filter_map(|line| line.time).collect();
         let steps = times.iter().zip(times.iter().skip(1));
         let back = steps.clone().filter(|(before, after)| after <= before && !after.is_zero()).count();
-        // A few lines out of order, as of two interfaces, are no sign.
+        // A few lines may be out of order, as in a log of two interfaces.
         if back > 0 && 4 * back >= steps.len() { Base::Last } else { Base::Fixed }
     }
 }
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_refused_with_its_line() {
+    fn text_that_is_not_a_log_is_refused_with_its_line() {
         for text in [
             "181#0102",
             "(1.5) can0",
@@ -374,7 +375,7 @@ mod tests {
         assert_eq!(milliseconds(&log(&["000.000", "000.010", "000.010", "000.010"])), [0, 10, 20, 30]);
         let swapped = log(&["000.000", "000.010", "000.030", "000.029", "000.040", "000.050", "000.060"]);
         assert_eq!(milliseconds(&swapped), [0, 10, 30, 29, 40, 50, 60]);
-        // Without times all are at once; who has one keeps the order.
+        // Lines without a time come together with the line before.
         assert_eq!(
             milliseconds("can0  181   [0]\ncan0  181   [0]\n(0.010) can0 181#\ncan0  181   [0]"),
             [0, 0, 10, 10]
@@ -382,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_in_words_are_no_lines_of_their_own() {
+    fn faults_in_words_belong_to_the_line_before() {
         let log = "  can0  20000040   [8]  00 00 00 00 00 00 00 00   ERRORFRAME\n\tbus-off\n\terror-counter-tx-rx{{0}{0}}\n\
             \u{20} can0  181   [1]  01\n\tno faults here\n";
         let mut log = read(log.as_bytes());
@@ -399,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_gives_what_is_due_and_nothing_earlier() {
+    fn a_replay_gives_no_frame_before_it_is_due() {
         let mut bus = ReplayBus::in_virtual_time(lines(LOG));
         let frame = |text: &str| Some(Received::Frame(text.parse().unwrap()));
         assert_eq!(bus.receive(), frame("080#"));

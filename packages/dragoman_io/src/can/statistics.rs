@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_left_the_window_is_forgotten(steps in prop::collection::vec(0_u64..400, 1..200)) {
+        fn frames_before_the_window_do_not_count(steps in prop::collection::vec(0_u64..400, 1..200)) {
             let frame: Frame = "123#00".parse().unwrap();
             let mut statistics = BusStatistics::new(1_000_000, milliseconds(1000));
             let mut at = 0;

@@ -27,15 +27,16 @@ use super::network::{Network, happens, is_free, listening};
 
 /// Bytes that may be unread: the default of Linux. Further datagrams are lost.
 const CAPACITY: usize = 212_992;
-/// Bytes that the system is asked for. Linux gives twice its `net.core.rmem_max` at most, which is twice the default.
+/// Requested size of the system's receive buffer, bytes. Linux gives twice its `net.core.rmem_max` at most, which is
+/// twice the default.
 const WANTED: usize = 4 << 20;
 
 /// A UDP socket; the methods are those of tokio's.
 #[derive(Debug)]
-pub struct UdpSocket(Kind);
+pub struct UdpSocket(SocketKind);
 
 #[derive(Debug)]
-enum Kind {
+enum SocketKind {
     System(System),
     Lab(Arc<Inbox>, Mutex<Option<SocketAddr>>),
 }
@@ -52,11 +53,11 @@ struct System {
 #[derive(Debug)]
 pub(super) struct Inbox {
     address: SocketAddr,
-    state: Mutex<State>,
+    state: Mutex<InboxState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct InboxState {
     /// Datagrams on their way or unread, by arrival and number: sender and content.
     waiting: BTreeMap<(Instant, u64), (SocketAddr, Vec<u8>)>,
     count: u64,
@@ -71,17 +72,17 @@ impl UdpSocket {
     /// Opens a socket.
     ///
     /// # Errors
-    /// The address is taken, or is none of this machine.
+    /// The address is in use, or does not belong to this machine.
     pub fn bind(address: SocketAddr) -> Result<Self> {
         if !dragoman_time::is_virtual() {
-            return System::bind(address).map(|system| Self(Kind::System(system)));
+            return System::bind(address).map(|system| Self(SocketKind::System(system)));
         }
         let network = Network::of_lab();
         let mut state = network.state();
         let address = state.address(address, |state, address| is_free(&state.datagrams, address))?;
         let inbox = Arc::new(Inbox { address, state: Mutex::default() });
         state.datagrams.insert(address, Arc::downgrade(&inbox));
-        Ok(Self(Kind::Lab(inbox, Mutex::new(None))))
+        Ok(Self(SocketKind::Lab(inbox, Mutex::new(None))))
     }
 
     /// Sends to, and receives from, `peer` only.
@@ -90,8 +91,8 @@ impl UdpSocket {
     /// Those of the system.
     pub fn connect(&self, peer: SocketAddr) -> Result<()> {
         match &self.0 {
-            Kind::System(System { socket, .. }) => socket.connect(peer),
-            Kind::Lab(_, connected) => {
+            SocketKind::System(System { socket, .. }) => socket.connect(peer),
+            SocketKind::Lab(_, connected) => {
                 *connected.lock() = Some(peer);
                 Ok(())
             }
@@ -104,8 +105,8 @@ impl UdpSocket {
     /// Those of the system.
     pub fn local_addr(&self) -> Result<SocketAddr> {
         match &self.0 {
-            Kind::System(System { socket, .. }) => socket.local_addr(),
-            Kind::Lab(inbox, _) => Ok(inbox.address),
+            SocketKind::System(System { socket, .. }) => socket.local_addr(),
+            SocketKind::Lab(inbox, _) => Ok(inbox.address),
         }
     }
 
@@ -115,11 +116,11 @@ impl UdpSocket {
     /// Those of the system.
     pub async fn readable(&self) -> Result<()> {
         match &self.0 {
-            Kind::System(System { socket, waiting, .. }) => {
+            SocketKind::System(System { socket, waiting, .. }) => {
                 let open = async || tokio::net::UdpSocket::from_std(socket.try_clone()?);
                 waiting.get_or_try_init(open).await?.readable().await
             }
-            Kind::Lab(inbox, _) => {
+            SocketKind::Lab(inbox, _) => {
                 poll_fn(|task| inbox.poll_readable(task)).await;
                 Ok(())
             }
@@ -133,12 +134,12 @@ impl UdpSocket {
     /// [`ErrorKind::WouldBlock`]: there is nothing to read. An earlier datagram could not be delivered.
     pub fn try_recv_from(&self, buffer: &mut [u8]) -> Result<(usize, SocketAddr)> {
         match &self.0 {
-            Kind::System(system) => match system.waiting.get() {
+            SocketKind::System(system) => match system.waiting.get() {
                 // It also forgets that the socket was readable.
                 Some(socket) => socket.try_io(Interest::READABLE, || system.receive(buffer)),
                 None => system.receive(buffer),
             },
-            Kind::Lab(inbox, connected) => {
+            SocketKind::Lab(inbox, connected) => {
                 let connected = *connected.lock();
                 loop {
                     let (sender, bytes) = inbox.take()?;
@@ -151,12 +152,12 @@ impl UdpSocket {
         }
     }
 
-    /// How many datagrams were lost because nobody read them in time, as far as the system tells: with the next datagram
-    /// after them.
+    /// How many datagrams were lost because they were not read in time. The system reports them with the next datagram
+    /// that it delivers.
     pub fn dropped(&self) -> u32 {
         match &self.0 {
-            Kind::System(system) => system.dropped.load(Ordering::Relaxed),
-            Kind::Lab(inbox, _) => inbox.state.lock().dropped,
+            SocketKind::System(system) => system.dropped.load(Ordering::Relaxed),
+            SocketKind::Lab(inbox, _) => inbox.state.lock().dropped,
         }
     }
 
@@ -166,8 +167,8 @@ impl UdpSocket {
     /// [`ErrorKind::WouldBlock`]: the system's buffer is full. The address cannot be reached.
     pub fn try_send_to(&self, bytes: &[u8], peer: SocketAddr) -> Result<usize> {
         match &self.0 {
-            Kind::System(System { socket, .. }) => socket.send_to(bytes, peer),
-            Kind::Lab(inbox, _) => {
+            SocketKind::System(System { socket, .. }) => socket.send_to(bytes, peer),
+            SocketKind::Lab(inbox, _) => {
                 send(inbox.address, peer, bytes);
                 Ok(bytes.len())
             }
@@ -180,8 +181,8 @@ impl UdpSocket {
     /// As [`try_send_to`](Self::try_send_to); it is not connected.
     pub fn try_send(&self, bytes: &[u8]) -> Result<usize> {
         match &self.0 {
-            Kind::System(System { socket, .. }) => socket.send(bytes),
-            Kind::Lab(inbox, connected) => {
+            SocketKind::System(System { socket, .. }) => socket.send(bytes),
+            SocketKind::Lab(inbox, connected) => {
                 let peer = connected.lock().ok_or(ErrorKind::NotConnected)?;
                 send(inbox.address, peer, bytes);
                 Ok(bytes.len())
@@ -208,7 +209,7 @@ impl System {
     fn bind(address: SocketAddr) -> Result<Self> {
         let socket = std::net::UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
-        // Less is no error.
+        // A smaller buffer is not an error.
         setsockopt(&socket, sockopt::RcvBuf, &WANTED)?;
         #[cfg(target_os = "linux")]
         setsockopt(&socket, sockopt::RxqOvfl, &1)?;

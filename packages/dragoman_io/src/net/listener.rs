@@ -12,17 +12,17 @@ use parking_lot::Mutex;
 
 use super::network::{Network, is_free};
 use super::places::Group;
-use super::stream::{End, Kind as Connection, TcpStream};
+use super::stream::{End, ListenerKind as Connection, TcpStream};
 
 /// A TCP port that accepts connections.
 #[derive(Debug)]
 pub struct TcpListener {
-    kind: Kind,
+    kind: ListenerKind,
     group: Group,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum ListenerKind {
     System(std::net::TcpListener, tokio::sync::OnceCell<tokio::net::TcpListener>),
     Lab(Arc<Accepting>),
 }
@@ -32,11 +32,11 @@ enum Kind {
 pub(super) struct Accepting {
     address: SocketAddr,
     backlog: usize,
-    state: Mutex<State>,
+    state: Mutex<ListenerState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ListenerState {
     /// The servers' ends of connections that were not accepted yet.
     waiting: VecDeque<End>,
     task: Option<Waker>,
@@ -46,9 +46,9 @@ impl TcpListener {
     /// Opens the port; `backlog` connections may wait until they are accepted.
     ///
     /// # Errors
-    /// The address is taken, or is none of this machine.
+    /// The address is in use, or does not belong to this machine.
     pub fn bind(address: SocketAddr, backlog: i32) -> Result<Self> {
-        let kind = Kind::bind(address, backlog)?;
+        let kind = ListenerKind::bind(address, backlog)?;
         let address = kind.local_addr()?;
         Ok(Self { kind, group: Group::new(format!("TCP port {}", address.port())) })
     }
@@ -75,7 +75,7 @@ impl TcpListener {
     }
 }
 
-impl Kind {
+impl ListenerKind {
     fn bind(address: SocketAddr, backlog: i32) -> Result<Self> {
         if !dragoman_time::is_virtual() {
             let listener = std::net::TcpListener::bind(address)?;

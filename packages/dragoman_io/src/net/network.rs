@@ -1,4 +1,5 @@
-//! The network of a lab on virtual time: who listens where, and what happens to bytes on their way.
+//! The network of a lab on virtual time: which sockets listen at which addresses, and what happens to bytes on
+//! their way.
 
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Result};
@@ -24,7 +25,7 @@ pub struct Conditions {
     pub duplication: f64,
     /// Share of a connection's writes at which the connection is reset.
     pub reset: f64,
-    /// Share of a connection's writes at which the path is cut without a word.
+    /// Share of a connection's writes at which the path is cut: nothing arrives any more, and neither end is notified.
     pub cut: f64,
 }
 
@@ -68,17 +69,17 @@ impl Conditions {
 
 /// The network of a lab.
 #[derive(Default)]
-pub(super) struct Network(Mutex<State>);
+pub(super) struct Network(Mutex<NetworkState>);
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct NetworkState {
     pub(super) conditions: Conditions,
     pub(super) listeners: BTreeMap<SocketAddr, Weak<Accepting>>,
     pub(super) datagrams: BTreeMap<SocketAddr, Weak<Inbox>>,
     last_port: u16,
 }
 
-/// First of the ports that are given to sockets without a wish (RFC 6335, 6).
+/// First of the ports for sockets that request none (RFC 6335, 6).
 const FIRST_DYNAMIC: u16 = 49152;
 
 impl Network {
@@ -86,7 +87,7 @@ impl Network {
         dragoman_time::shared()
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, NetworkState> {
         self.0.lock()
     }
 
@@ -95,7 +96,7 @@ impl Network {
     }
 }
 
-impl State {
+impl NetworkState {
     /// A socket's address: the wanted one, or with port 0 one that is free by `is_free`.
     pub(super) fn address(
         &mut self,

@@ -20,11 +20,11 @@ pub(super) struct Pipe {
     /// `from -> to`, for the history.
     name: String,
     network: Arc<Network>,
-    state: Mutex<State>,
+    state: Mutex<PipeState>,
 }
 
 #[derive(Default)]
-struct State {
+struct PipeState {
     /// Bytes on their way or unread, in the order of their arrival.
     segments: VecDeque<(Instant, Vec<u8>)>,
     /// Number of bytes of the first segment that were read.
@@ -35,7 +35,7 @@ struct State {
     end: Option<Instant>,
     /// The connection was reset.
     is_reset: bool,
-    /// The reader is gone. The writer learns of it when something that it has written comes back.
+    /// The reader is gone. The writer is notified when the answer to its next bytes arrives.
     is_left: bool,
     /// When that is.
     refusal: Option<Instant>,
@@ -54,7 +54,7 @@ struct State {
     writer_timer: Option<Sleep>,
 }
 
-impl State {
+impl PipeState {
     fn wake(&mut self) {
         for waker in [self.reader.take(), self.writer.take()].into_iter().flatten() {
             waker.wake();
@@ -120,7 +120,7 @@ impl Pipe {
         }
         if state.cut.is_none() && happens(conditions.cut) {
             state.cut = Some(dragoman_time::now());
-            // Who waits has to set the timer of the keepalive.
+            // The waiting tasks must set the timer of the keepalive.
             state.wake();
             dragoman_time::note("cut", &self.name, &[]);
         }
@@ -273,7 +273,7 @@ impl Pipe {
     }
 }
 
-impl State {
+impl PipeState {
     fn wake_reader(&mut self) {
         if let Some(reader) = self.reader.take() {
             reader.wake();

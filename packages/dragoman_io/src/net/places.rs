@@ -1,9 +1,11 @@
-//! Places for connections: how many a server may have, so that strangers at one port use up the files of no other.
+//! Places for connections: how many connections a server may have, so that the clients of one port cannot use up the
+//! files that other ports need.
 //!
-//! A process may have as many files open as `RLIMIT_NOFILE` says. [`RESERVE`] of them are for everything that is no
-//! connection. The others are places. A server gets a further one while it has fewer than are free: one greedy server gets
-//! half of them, a second one half of the rest, and there is always one for a server that has none. (Choudhury and Hahne,
-//! "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking 6(2), 1998.)
+//! `RLIMIT_NOFILE` limits the number of open files of a process. [`RESERVE`] of them are for files that are not
+//! connections. The others are places. A server gets a further one while it has fewer than are free: one greedy server
+//! gets half of them, a second one half of the rest, and there is always one for a server that has none. (Choudhury and
+//! Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking
+//! 6(2), 1998.)
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +15,7 @@ use dragoman_time::Held;
 use nix::sys::resource::{Resource, getrlimit};
 use parking_lot::Mutex;
 
-/// Files that are no connections: sockets of ROS, serial lines, recordings.
+/// Files that are not connections: sockets of ROS, serial lines, recordings.
 const RESERVE: usize = 96;
 /// Files of a lab on virtual time, whatever machine it runs on.
 const OF_LAB: usize = 8192;
@@ -61,11 +63,11 @@ impl Group {
         Self { name: name.into(), places, own: Arc::default(), warned: Mutex::default() }
     }
 
-    /// A place for a further connection. Without one it is to be refused; the log says so from time to time.
+    /// A place for a further connection; `None`: the connection must be refused, which is logged from time to time.
     pub fn take(&self) -> Option<Place> {
         let own = self.own.fetch_add(1, Ordering::Relaxed);
         let taken = self.places.taken.fetch_add(1, Ordering::Relaxed);
-        // It gives back what it does not get.
+        // Dropped, and so given back, if the connection is refused.
         let held = Held::new("connections");
         held.add(1);
         let place = Place { places: Arc::clone(&self.places), own: Arc::clone(&self.own), _held: held };

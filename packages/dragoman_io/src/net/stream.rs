@@ -18,12 +18,12 @@ use super::places::Place;
 
 /// A TCP connection; the methods are those of tokio's.
 pub struct TcpStream {
-    kind: Kind,
-    /// `None`: it was not accepted, but made.
+    kind: StreamKind,
+    /// `None` for an outgoing connection.
     _place: Option<Place>,
 }
 
-pub(super) enum Kind {
+pub(super) enum StreamKind {
     System(tokio::net::TcpStream),
     Lab(End),
 }
@@ -71,19 +71,19 @@ impl Drop for End {
 }
 
 impl TcpStream {
-    pub(super) fn new(kind: Kind, place: Option<Place>) -> Self {
+    pub(super) fn new(kind: StreamKind, place: Option<Place>) -> Self {
         Self { kind, _place: place }
     }
 
     /// Connects to a listener.
     ///
     /// # Errors
-    /// Nobody listens there; the network is not reachable.
+    /// No socket listens there; the network is not reachable.
     pub async fn connect(server: SocketAddr) -> Result<Self> {
         if !dragoman_time::is_virtual() {
             return tokio::net::TcpStream::connect(server)
                 .await
-                .map(|stream| Self::new(Kind::System(stream), None));
+                .map(|stream| Self::new(StreamKind::System(stream), None));
         }
         let network = Network::of_lab();
         dragoman_time::precise_sleep_until(network.conditions().arrival()).await;
@@ -97,7 +97,7 @@ impl TcpStream {
         };
         let [here, there] = End::pair(&network, client, server);
         accepting.offer(there)?;
-        Ok(Self::new(Kind::Lab(here), None))
+        Ok(Self::new(StreamKind::Lab(here), None))
     }
 
     /// The address of this end.
@@ -106,8 +106,8 @@ impl TcpStream {
     /// Those of the system.
     pub fn local_addr(&self) -> Result<SocketAddr> {
         match &self.kind {
-            Kind::System(stream) => stream.local_addr(),
-            Kind::Lab(end) => Ok(end.own),
+            StreamKind::System(stream) => stream.local_addr(),
+            StreamKind::Lab(end) => Ok(end.own),
         }
     }
 
@@ -117,8 +117,8 @@ impl TcpStream {
     /// Those of the system.
     pub fn peer_addr(&self) -> Result<SocketAddr> {
         match &self.kind {
-            Kind::System(stream) => stream.peer_addr(),
-            Kind::Lab(end) => Ok(end.peer),
+            StreamKind::System(stream) => stream.peer_addr(),
+            StreamKind::Lab(end) => Ok(end.peer),
         }
     }
 
@@ -128,8 +128,8 @@ impl TcpStream {
     /// Those of the system.
     pub async fn readable(&self) -> Result<()> {
         match &self.kind {
-            Kind::System(stream) => stream.readable().await,
-            Kind::Lab(end) => {
+            StreamKind::System(stream) => stream.readable().await,
+            StreamKind::Lab(end) => {
                 poll_fn(|task| end.incoming.poll_readable(task)).await;
                 Ok(())
             }
@@ -142,8 +142,8 @@ impl TcpStream {
     /// Those of the system.
     pub async fn writable(&self) -> Result<()> {
         match &self.kind {
-            Kind::System(stream) => stream.writable().await,
-            Kind::Lab(end) => {
+            StreamKind::System(stream) => stream.writable().await,
+            StreamKind::Lab(end) => {
                 poll_fn(|task| end.outgoing.poll_writable(task)).await;
                 Ok(())
             }
@@ -156,8 +156,8 @@ impl TcpStream {
     /// [`ErrorKind::WouldBlock`]: there is nothing to read. The connection is lost.
     pub fn try_read(&self, buffer: &mut [u8]) -> Result<usize> {
         match &self.kind {
-            Kind::System(stream) => stream.try_read(buffer),
-            Kind::Lab(end) => end.incoming.try_read(buffer),
+            StreamKind::System(stream) => stream.try_read(buffer),
+            StreamKind::Lab(end) => end.incoming.try_read(buffer),
         }
     }
 
@@ -167,19 +167,19 @@ impl TcpStream {
     /// [`ErrorKind::WouldBlock`]: the peer does not read. The connection is lost.
     pub fn try_write(&self, bytes: &[u8]) -> Result<usize> {
         match &self.kind {
-            Kind::System(stream) => stream.try_write(bytes),
-            Kind::Lab(end) => end.outgoing.try_write(bytes),
+            StreamKind::System(stream) => stream.try_write(bytes),
+            StreamKind::Lab(end) => end.outgoing.try_write(bytes),
         }
     }
 
     /// Whether the peer has closed the connection, or is lost; also while received bytes are not read yet.
     pub fn has_ended(&self) -> bool {
         match &self.kind {
-            Kind::System(stream) => {
+            StreamKind::System(stream) => {
                 let ready = stream.ready(Interest::READABLE).now_or_never();
                 ready.and_then(Result::ok).is_some_and(|ready| ready.is_read_closed())
             }
-            Kind::Lab(end) => end.incoming.has_ended(),
+            StreamKind::Lab(end) => end.incoming.has_ended(),
         }
     }
 
@@ -189,8 +189,8 @@ impl TcpStream {
     /// Those of the system.
     pub fn set_nodelay(&self, is_set: bool) -> Result<()> {
         match &self.kind {
-            Kind::System(stream) => stream.set_nodelay(is_set),
-            Kind::Lab(_) => Ok(()),
+            StreamKind::System(stream) => stream.set_nodelay(is_set),
+            StreamKind::Lab(_) => Ok(()),
         }
     }
 
@@ -198,7 +198,7 @@ impl TcpStream {
     /// otherwise lose up to 40 ms. The kernel resets the option, so it is set again after every read.
     pub fn acknowledge_quickly(&self) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        if let Kind::System(stream) = &self.kind
+        if let StreamKind::System(stream) = &self.kind
             && let Err(error) = stream.set_quickack(true)
         {
             tracing::debug!(%error, "TCP_QUICKACK");
@@ -212,13 +212,13 @@ impl TcpStream {
     /// Those of the system.
     pub fn set_keepalive(&self, keepalive: &Keepalive) -> Result<()> {
         match &self.kind {
-            Kind::System(stream) => {
+            StreamKind::System(stream) => {
                 setsockopt(stream, sockopt::KeepAlive, &true)?;
                 setsockopt(stream, sockopt::TcpKeepIdle, &keepalive.idle_s)?;
                 setsockopt(stream, sockopt::TcpKeepInterval, &keepalive.interval_s)?;
                 setsockopt(stream, sockopt::TcpKeepCount, &keepalive.probes)?;
             }
-            Kind::Lab(end) => {
+            StreamKind::Lab(end) => {
                 end.incoming.set_keepalive(keepalive.total());
                 end.outgoing.set_keepalive(keepalive.total());
             }
@@ -234,7 +234,7 @@ impl TcpStream {
     /// Those of the system.
     pub fn limit_unread(&self, keepalive: &Keepalive, is_limited: bool) -> Result<()> {
         match &self.kind {
-            Kind::System(stream) => {
+            StreamKind::System(stream) => {
                 #[cfg(any(target_os = "linux", target_os = "android"))]
                 {
                     let limit = if is_limited { keepalive.total_s().saturating_mul(1000) } else { 0 };
@@ -243,7 +243,7 @@ impl TcpStream {
                 #[cfg(not(any(target_os = "linux", target_os = "android")))]
                 let _ = stream;
             }
-            Kind::Lab(end) => end.outgoing.limit_unread(is_limited.then(|| keepalive.total())),
+            StreamKind::Lab(end) => end.outgoing.limit_unread(is_limited.then(|| keepalive.total())),
         }
         Ok(())
     }
@@ -251,15 +251,15 @@ impl TcpStream {
     /// The system's connection; `None` in the network of a lab.
     pub fn system(&self) -> Option<&tokio::net::TcpStream> {
         match &self.kind {
-            Kind::System(stream) => Some(stream),
-            Kind::Lab(_) => None,
+            StreamKind::System(stream) => Some(stream),
+            StreamKind::Lab(_) => None,
         }
     }
 }
 
 impl From<tokio::net::TcpStream> for TcpStream {
     fn from(stream: tokio::net::TcpStream) -> Self {
-        Self::new(Kind::System(stream), None)
+        Self::new(StreamKind::System(stream), None)
     }
 }
 
@@ -276,8 +276,8 @@ impl AsyncRead for TcpStream {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
         match &mut self.kind {
-            Kind::System(stream) => Pin::new(stream).poll_read(task, buffer),
-            Kind::Lab(end) => {
+            StreamKind::System(stream) => Pin::new(stream).poll_read(task, buffer),
+            StreamKind::Lab(end) => {
                 ready!(end.incoming.poll_readable(task));
                 let count = end.incoming.try_read(buffer.initialize_unfilled())?;
                 buffer.advance(count);
@@ -290,8 +290,8 @@ impl AsyncRead for TcpStream {
 impl AsyncWrite for TcpStream {
     fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         match &mut self.kind {
-            Kind::System(stream) => Pin::new(stream).poll_write(task, bytes),
-            Kind::Lab(end) => {
+            StreamKind::System(stream) => Pin::new(stream).poll_write(task, bytes),
+            StreamKind::Lab(end) => {
                 ready!(end.outgoing.poll_writable(task));
                 Poll::Ready(end.outgoing.try_write(bytes))
             }
@@ -304,8 +304,8 @@ impl AsyncWrite for TcpStream {
         parts: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
         match &mut self.kind {
-            Kind::System(stream) => Pin::new(stream).poll_write_vectored(task, parts),
-            Kind::Lab(_) => {
+            StreamKind::System(stream) => Pin::new(stream).poll_write_vectored(task, parts),
+            StreamKind::Lab(_) => {
                 let first = parts.iter().find(|part| !part.is_empty()).map_or(&[][..], |part| part);
                 self.poll_write(task, first)
             }
@@ -318,15 +318,15 @@ impl AsyncWrite for TcpStream {
 
     fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Result<()>> {
         match &mut self.kind {
-            Kind::System(stream) => Pin::new(stream).poll_flush(task),
-            Kind::Lab(_) => Poll::Ready(Ok(())),
+            StreamKind::System(stream) => Pin::new(stream).poll_flush(task),
+            StreamKind::Lab(_) => Poll::Ready(Ok(())),
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Result<()>> {
         match &mut self.kind {
-            Kind::System(stream) => Pin::new(stream).poll_shutdown(task),
-            Kind::Lab(end) => {
+            StreamKind::System(stream) => Pin::new(stream).poll_shutdown(task),
+            StreamKind::Lab(end) => {
                 end.outgoing.close();
                 Poll::Ready(Ok(()))
             }

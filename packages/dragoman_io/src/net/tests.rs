@@ -102,7 +102,7 @@ fn a_labs_network_does_the_same() {
 }
 
 #[tokio::test]
-async fn the_system_looks_after_silent_clients() {
+async fn the_system_detects_silent_clients() {
     use nix::sys::socket::{getsockopt, sockopt};
     let [client, _server] = pair().await;
     client.set_keepalive(&KEEPALIVE).unwrap();
@@ -219,7 +219,7 @@ async fn lost_datagrams_are_counted() {
     let mut buffer = vec![0; 65_536];
     let mut received = 0;
     let mut sent = 0;
-    // More than the system keeps: twice the 4 MiB that it is asked for.
+    // More than the system keeps: twice the requested 4 MiB.
     while sent < 400 {
         sent += u32::from(sender.try_send_to(&[0; 60_000], address).is_ok());
     }
@@ -231,7 +231,7 @@ async fn lost_datagrams_are_counted() {
         }
     }
     assert!(received < sent);
-    // The next one tells it.
+    // The next datagram reports it.
     sender.try_send_to(b"1", address).unwrap();
     receiver.recv_from(&mut buffer).await.unwrap();
     assert_eq!(receiver.dropped(), sent - received);

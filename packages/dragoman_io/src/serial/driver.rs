@@ -39,7 +39,7 @@ pub trait SerialDriver: Send + 'static {
     fn trouble(&self) -> Option<String>;
 }
 
-/// In an implementation of [`SerialDriver`]: the methods that drivers without I/O have themselves, under the same names.
+/// In an implementation of [`SerialDriver`]: the methods that call those of the driver with the same names.
 #[macro_export]
 macro_rules! forward_to_driver {
     () => {

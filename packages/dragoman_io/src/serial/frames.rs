@@ -11,7 +11,7 @@ pub struct FrameStatistics {
     pub skipped_bytes: u64,
 }
 
-/// What the first bytes of a stream are. A protocol's function says so.
+/// What the first bytes of a stream are, as a function of the protocol classifies them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beginning {
     /// This number of bytes, at least one, are not part of a frame.

@@ -20,11 +20,11 @@ struct Ports(Mutex<BTreeMap<PathBuf, Arc<Line>>>);
 
 struct Line {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<LineState>,
 }
 
 #[derive(Default)]
-struct State {
+struct LineState {
     has_client: bool,
     /// The device has closed the line.
     is_cut: bool,
@@ -41,7 +41,7 @@ fn wake(waker: &mut Option<Waker>) {
     }
 }
 
-/// As Linux says it.
+/// An error as Linux returns it.
 fn system(code: i32) -> io::Error {
     io::Error::from_raw_os_error(code)
 }
@@ -160,7 +160,7 @@ impl Drop for ClientEnd {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.has_client = false;
-        // What it has not read is not for the next.
+        // The next program must not receive what this one has not read.
         state.to_client.clear();
     }
 }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_is_there_while_its_device_is_and_is_had_once() {
+    fn a_port_exists_while_its_device_does_and_can_be_opened_once() {
         simulated(async {
             let path = Path::new(PORT);
             let error = SerialPort::open(path, 115_200).unwrap_err();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_late_or_does_not_read_loses_the_oldest_bytes() {
+    fn a_client_that_comes_late_or_does_not_read_loses_the_oldest_bytes() {
         simulated(async {
             let mut device = DeviceEnd::create(Path::new(PORT)).unwrap();
             device.write_all(b"nobody reads this").await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, Managed, State};
+use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, LifecycleState, Managed};
 use dragoman_ros::tasks::NodeTasks;
 
 use super::{Line, SerialDriver};
@@ -41,13 +41,13 @@ async fn follow<B: SerialDriver>(lifecycle: &Lifecycle, line: &Line<B>, followin
     }
     let (is_alive, has_power) = line.look(|driver| (driver.is_alive(), driver.has_power()));
     let change = match (lifecycle.state(), is_alive, has_power) {
-        (State::Inactive | State::Active, false, _) => {
+        (LifecycleState::Inactive | LifecycleState::Active, false, _) => {
             let reason = line.failure().or_else(|| line.look(|driver| driver.trouble()));
             return lifecycle.report_error(reason.unwrap_or_default());
         }
-        (State::Unconfigured, true, _) => Change::Configure,
-        (State::Inactive, true, true) => Change::Activate,
-        (State::Active, true, false) => Change::Deactivate,
+        (LifecycleState::Unconfigured, true, _) => Change::Configure,
+        (LifecycleState::Inactive, true, true) => Change::Activate,
+        (LifecycleState::Active, true, false) => Change::Deactivate,
         _ => return,
     };
     following.store(true, Ordering::Relaxed);
@@ -102,7 +102,7 @@ impl<B: SerialDriver> Managed for ManagedLine<B> {
         CallbackReturn::Success
     }
 
-    async fn shut_down(&mut self, _from: State) -> CallbackReturn {
+    async fn shut_down(&mut self, _from: LifecycleState) -> CallbackReturn {
         self.clean_up().await
     }
 

@@ -83,7 +83,7 @@ impl<B: SerialDriver> Line<B> {
 
     /// Calls `action` with the driver and the present time, and sends the resulting bytes.
     pub fn with<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
-        let result = self.speak(action);
+        let result = self.call_driver(action);
         self.shared.wake.notify_one();
         result
     }
@@ -225,7 +225,7 @@ impl<B: SerialDriver> Line<B> {
                     Ok(count) => {
                         let mut rest = bytes.get(..count).unwrap_or_default();
                         dragoman_time::note("serial", "read", rest);
-                        while self.speak(|now, driver| driver.handle_bytes(now, &mut rest)) {
+                        while self.call_driver(|now, driver| driver.handle_bytes(now, &mut rest)) {
                             changed();
                         }
                     }
@@ -234,15 +234,15 @@ impl<B: SerialDriver> Line<B> {
                 _ = wanted.changed() => {}
                 () = self.shared.wake.notified() => {}
                 () = due => {
-                    self.speak(|now, driver| driver.handle_timeout(now));
+                    self.call_driver(|now, driver| driver.handle_timeout(now));
                     changed();
                 }
             }
         }
     }
 
-    /// Calls `action` with the driver, and keeps its bytes for sending.
-    fn speak<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
+    /// Calls `action` with the driver, and keeps the bytes that the driver wants to send.
+    fn call_driver<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
         self.inner(|now, inner| {
             let result = action(now, &mut inner.driver);
             inner.output.extend_from_slice(inner.driver.poll_transmit());
@@ -295,9 +295,9 @@ mod tests {
     use tokio::io::{DuplexStream, duplex};
     use tokio::sync::mpsc;
 
-    /// Sends `m` on a move command, a dot at its deadline, and stores received bytes.
+    /// A driver that sends `m` on a move command, a dot at its deadline, and stores received bytes.
     #[derive(Default)]
-    struct Parrot {
+    struct TestDriver {
         output: Vec<u8>,
         said: Vec<u8>,
         received: Vec<u8>,
@@ -306,7 +306,7 @@ mod tests {
         due: Option<Duration>,
     }
 
-    impl SerialDriver for Parrot {
+    impl SerialDriver for TestDriver {
         fn handle_connected(&mut self, _now: Duration) {
             self.opened += 1;
         }
@@ -361,17 +361,17 @@ mod tests {
     }
 
     /// Sends `m`.
-    fn speak(line: &Line<Parrot>) {
-        let said = line.send_now(|_, parrot| {
-            parrot.output.push(b'm');
-            Ok::<_, Infallible>(parrot.poll_transmit())
+    fn send_command(line: &Line<TestDriver>) {
+        let said = line.send_now(|_, driver| {
+            driver.output.push(b'm');
+            Ok::<_, Infallible>(driver.poll_transmit())
         });
         assert_eq!(said, Ok(()));
     }
 
     /// A line whose streams' other ends come from the receiver, each with a buffer of `capacity` bytes.
-    fn line(capacity: usize) -> (Line<Parrot>, mpsc::UnboundedReceiver<DuplexStream>) {
-        let line = Line::new(Parrot::default(), REOPEN_TIME);
+    fn line(capacity: usize) -> (Line<TestDriver>, mpsc::UnboundedReceiver<DuplexStream>) {
+        let line = Line::new(TestDriver::default(), REOPEN_TIME);
         let (sender, receiver) = mpsc::unbounded_channel();
         let running = line.clone().run(
             async move || {
@@ -391,14 +391,14 @@ mod tests {
             let (line, mut ends) = line(64);
             let mut far = ends.recv().await.unwrap();
             far.write_all(b"hello").await.unwrap();
-            speak(&line);
-            line.with(|now, parrot| parrot.due = Some(now + Duration::from_secs(3)));
+            send_command(&line);
+            line.with(|now, driver| driver.due = Some(now + Duration::from_secs(3)));
             let before = dragoman_time::now();
             let mut bytes = [0; 2];
             far.read_exact(&mut bytes).await.unwrap();
             assert_eq!(&bytes, b"m.");
             assert_eq!(dragoman_time::since(before).as_secs(), 3);
-            line.with(|_, parrot| assert_eq!(parrot.received, b"hello"));
+            line.with(|_, driver| assert_eq!(driver.received, b"hello"));
             assert_eq!(line.failure(), None);
         });
     }
@@ -410,7 +410,7 @@ mod tests {
             for count in 1..=1000 {
                 let far = ends.recv().await.unwrap();
                 dragoman_time::yield_now().await;
-                line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (count, count - 1)));
+                line.with(|_, driver| assert_eq!((driver.opened, driver.lost), (count, count - 1)));
                 drop(far);
             }
         });
@@ -421,11 +421,11 @@ mod tests {
         dragoman_time::Simulation::new(1).block_on(async {
             let (line, mut ends) = line(4);
             let full = ends.recv().await.unwrap();
-            line.with(|_, parrot| parrot.output.extend_from_slice(b"too much"));
+            line.with(|_, driver| driver.output.extend_from_slice(b"too much"));
             let mut far = ends.recv().await.unwrap();
             dragoman_time::yield_now().await;
-            line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (2, 1)));
-            speak(&line);
+            line.with(|_, driver| assert_eq!((driver.opened, driver.lost), (2, 1)));
+            send_command(&line);
             assert_eq!(far.read_u8().await.unwrap(), b'm', "nothing is left of what could not be said");
             drop(full);
         });
@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn a_line_that_cannot_be_opened_is_tried_again_and_says_why() {
         dragoman_time::Simulation::new(1).block_on(async {
-            let line = Line::new(Parrot::default(), REOPEN_TIME);
+            let line = Line::new(TestDriver::default(), REOPEN_TIME);
             let changes = Arc::new(AtomicUsize::new(0));
             let counted = Arc::clone(&changes);
             let run = line.clone().run(
@@ -475,7 +475,7 @@ mod tests {
     #[tokio::test]
     async fn a_thousand_cables_leave_nothing_behind() {
         let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-        let line = Line::new(Parrot::default(), Duration::from_micros(100));
+        let line = Line::new(TestDriver::default(), Duration::from_micros(100));
         let (sender, mut masters) = mpsc::channel(1);
         let running = line.clone().run(
             async move || {
@@ -494,7 +494,7 @@ mod tests {
         for _ in 0..1000 {
             drop(masters.recv().await.unwrap());
         }
-        let opened = line.with(|_, parrot| parrot.opened);
+        let opened = line.with(|_, driver| driver.opened);
         running.abort();
         assert!(opened >= 1000, "{opened}");
         // Other tests of this process open and close files too, but not a thousand.

@@ -12,10 +12,10 @@ use super::lab::{self, ClientEnd};
 
 /// A serial port, locked against other programs that use locks; on virtual time that of a device in the lab.
 #[derive(Debug)]
-pub struct SerialPort(Kind);
+pub struct SerialPort(PortKind);
 
 #[derive(Debug)]
-enum Kind {
+enum PortKind {
     System { port: serial2_tokio::SerialPort, _lock: Option<File> },
     Lab(ClientEnd),
 }
@@ -30,24 +30,24 @@ impl SerialPort {
     /// before is dropped.
     ///
     /// # Errors
-    /// There is no such port; the user lacks the permission; another program has locked it (`flock`).
+    /// There is no such port; the user has no permission; another program has locked it (`flock`).
     pub fn open(path: &Path, baud: u32) -> io::Result<Self> {
         let describe = |error: io::Error| {
             let hint = match error.kind() {
                 io::ErrorKind::PermissionDenied => "; members of the group that owns it may (often dialout)",
                 io::ErrorKind::IsADirectory => "; this is not a serial port",
-                _ if is_no_terminal(&error) => "; this is not a serial port",
+                _ if is_not_a_terminal(&error) => "; this is not a serial port",
                 _ => "",
             };
             io::Error::new(error.kind(), format!("{}: {error}{hint}", path.display()))
         };
         if dragoman_time::is_virtual() {
-            return Ok(Self(Kind::Lab(ClientEnd::open(path).map_err(describe)?)));
+            return Ok(Self(PortKind::Lab(ClientEnd::open(path).map_err(describe)?)));
         }
         let lock = lock(path).map_err(describe)?;
         let port = serial2_tokio::SerialPort::open(path, baud).map_err(describe)?;
         port.discard_input_buffer().map_err(describe)?;
-        Ok(Self(Kind::System { port, _lock: lock }))
+        Ok(Self(PortKind::System { port, _lock: lock }))
     }
 
     /// The serial ports of this machine, sorted. Empty if the system does not list them.
@@ -63,12 +63,12 @@ impl SerialPort {
 
 /// Whether the device, or the file, has no settings of a serial line.
 #[cfg(unix)]
-fn is_no_terminal(error: &io::Error) -> bool {
+fn is_not_a_terminal(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::NOTTY.raw_os_error())
 }
 
 #[cfg(not(unix))]
-fn is_no_terminal(_error: &io::Error) -> bool {
+fn is_not_a_terminal(_error: &io::Error) -> bool {
     false
 }
 
@@ -102,8 +102,8 @@ impl AsyncRead for SerialPort {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match &mut self.0 {
-            Kind::System { port, .. } => Pin::new(port).poll_read(task, buffer),
-            Kind::Lab(end) => Pin::new(end).poll_read(task, buffer),
+            PortKind::System { port, .. } => Pin::new(port).poll_read(task, buffer),
+            PortKind::Lab(end) => Pin::new(end).poll_read(task, buffer),
         }
     }
 }
@@ -111,22 +111,22 @@ impl AsyncRead for SerialPort {
 impl AsyncWrite for SerialPort {
     fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match &mut self.0 {
-            Kind::System { port, .. } => Pin::new(port).poll_write(task, bytes),
-            Kind::Lab(end) => Pin::new(end).poll_write(task, bytes),
+            PortKind::System { port, .. } => Pin::new(port).poll_write(task, bytes),
+            PortKind::Lab(end) => Pin::new(end).poll_write(task, bytes),
         }
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.0 {
-            Kind::System { port, .. } => Pin::new(port).poll_flush(task),
-            Kind::Lab(end) => Pin::new(end).poll_flush(task),
+            PortKind::System { port, .. } => Pin::new(port).poll_flush(task),
+            PortKind::Lab(end) => Pin::new(end).poll_flush(task),
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.0 {
-            Kind::System { port, .. } => Pin::new(port).poll_shutdown(task),
-            Kind::Lab(end) => Pin::new(end).poll_shutdown(task),
+            PortKind::System { port, .. } => Pin::new(port).poll_shutdown(task),
+            PortKind::Lab(end) => Pin::new(end).poll_shutdown(task),
         }
     }
 }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_port_is_had_once() {
+    async fn a_port_can_be_opened_once() {
         let pty = openpty(None, None).unwrap();
         let path = device(&pty.slave);
         let first = SerialPort::open(&path, 115_200).unwrap();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_a_serial_port_is_called_so() {
+    async fn the_error_for_another_file_says_that_it_is_not_a_serial_port() {
         for path in [concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"), env!("CARGO_MANIFEST_DIR")] {
             let error = SerialPort::open(Path::new(path), 115_200).unwrap_err().to_string();
             assert!(error.starts_with(path) && error.ends_with("; this is not a serial port"), "{error}");

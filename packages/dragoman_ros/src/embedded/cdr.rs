@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_string_may_lack_its_nul() {
+    fn an_empty_string_may_omit_its_nul() {
         for bytes in [&[0, 0, 0, 0][..], &[1, 0, 0, 0, 0]] {
             assert_eq!(from_bytes::<String>(bytes, Encoding::LittleEndian).unwrap(), "");
         }

@@ -292,7 +292,7 @@ mod tests {
     /// Like a remote server that does not acknowledge: the next request waits, but a response to an earlier one does
     /// not.
     #[test]
-    fn who_answers_does_not_wait_for_the_next_request_to_be_written() {
+    fn a_response_does_not_wait_for_the_next_request_to_be_written() {
         let discovery = Discovery { domain_id: 93, range: DiscoveryRange::Off, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, Arguments::default()).unwrap();
         let mut node = Node::create(context, "client", "").unwrap();

@@ -22,7 +22,7 @@ pub enum ClockType {
     SteadyTime,
 }
 
-/// Reads one [`ClockType`] and wakes those who wait for simulated time.
+/// Reads one [`ClockType`] and wakes the tasks that wait for simulated time.
 #[derive(Debug)]
 pub struct Clock {
     clock_type: ClockType,

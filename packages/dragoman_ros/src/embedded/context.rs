@@ -152,9 +152,9 @@ mod tests {
         }
     }
 
-    /// A participant that ends tells the others. Otherwise they keep it until its lease ends.
+    /// Without the notification the others would keep the participant until its lease ends.
     #[test]
-    fn who_leaves_says_so() {
+    fn a_participant_that_ends_notifies_the_others() {
         const DOMAIN: u16 = 92;
         let peer = UdpSocket::bind((Ipv4Addr::LOCALHOST, discovery_port(DOMAIN, 3))).unwrap();
         peer.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -169,14 +169,14 @@ mod tests {
             drop((node, context));
             let mut datagram = [0; 65_536];
             let mut length = 0;
-            while !is_goodbye(&datagram[..length]) {
+            while !is_announcement_of_the_end(&datagram[..length]) {
                 length = peer.recv(&mut datagram).expect("a goodbye");
             }
         }
     }
 
     /// A DATA of the writer of announcements that carries a key alone (RTPS 2.5, sections 8.3.8.2 and 8.5.3.2).
-    fn is_goodbye(datagram: &[u8]) -> bool {
+    fn is_announcement_of_the_end(datagram: &[u8]) -> bool {
         const DATA: u8 = 0x15;
         const KEY: u8 = 0x08;
         const ANNOUNCEMENTS: [u8; 4] = [0, 1, 0, 0xc2];
@@ -196,7 +196,7 @@ mod tests {
     fn a_context_takes_the_next_id_where_a_port_is_taken_and_is_reached_there() {
         const DOMAIN: u16 = 94;
         let user_port = discovery_port(DOMAIN, 0) + 1;
-        let _stranger = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, user_port)).unwrap();
+        let _taken_port = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, user_port)).unwrap();
         let contexts = [context(DOMAIN), context(DOMAIN)];
         // Held by no participant.
         UdpSocket::bind((Ipv4Addr::LOCALHOST, discovery_port(DOMAIN, 0))).unwrap();

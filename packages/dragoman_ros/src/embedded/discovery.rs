@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_named() {
+    fn invalid_values_are_named() {
         for (name, value) in
             [("ROS_DOMAIN_ID", "233"), ("ROS_DOMAIN_ID", "lab"), ("ROS_AUTOMATIC_DISCOVERY_RANGE", "subnet!")]
         {

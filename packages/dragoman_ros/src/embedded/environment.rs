@@ -1,12 +1,12 @@
-//! Environment variables of ROS that this implementation cannot follow. They are no errors, but others that follow them
-//! may see nothing of this program.
+//! Environment variables of ROS that this implementation does not support. They are not errors, but programs that
+//! follow them may not see this program.
 
 use crate::distribution::Distribution;
 
 /// The middleware implementations that speak RTPS, as this one does.
 const RTPS: [&str; 4] = ["fastrtps", "cyclonedds", "connext", "gurumdds"];
 
-/// For each variable that is not followed: what others will not see, and what helps.
+/// A warning for each variable that is not supported: the effect, and the remedy.
 pub(crate) fn not_followed(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let read = |name: &str| variable(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let mut warnings = Vec::new();
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_followed_is_no_warning() {
+    fn variables_that_are_followed_cause_no_warning() {
         for name in
             ["rmw_fastrtps_cpp", "rmw_fastrtps_dynamic_cpp", "rmw_cyclonedds_cpp", "rmw_connextdds", ""]
         {

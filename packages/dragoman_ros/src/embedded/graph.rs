@@ -23,7 +23,7 @@ const SETTLE_TIME: Duration = Duration::from_millis(20);
 
 /// Period of updating the messages for replaced writers.
 const REVIEW_PERIOD: Duration = Duration::from_millis(500);
-/// Time after which memory for large samples that none has used is given back. Changes of the graph do not shorten it: a slow
+/// Time after which unused memory for large samples is given back. Changes of the graph do not shorten it: a slow
 /// camera would lose its memory between two pictures.
 const UNUSED_TIME: Duration = Duration::from_secs(2);
 

@@ -17,8 +17,9 @@ use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy}
 
 /// Maximum number of samples by which a reader that keeps all may lag.
 const KEEP_ALL_LIMIT: usize = 200_000;
-/// Requests, and replies, by which a server or client may lag at least. Their usual depth of 10 is that of a queue between
-/// processes; here a burst of calls of several threads is more, and the caller of a lost one waits until its time is up.
+/// Requests, and replies, by which a server or client may lag at least. Their usual depth of 10 is that of a queue
+/// between processes; here several threads may send a burst of more calls at once, and the caller of a lost one waits
+/// until its timeout.
 const MIN_CALLS: usize = 1024;
 
 /// All writers and readers of a context, or of a domain in memory, by DDS topic.
@@ -56,7 +57,7 @@ pub(crate) struct Outlet {
     _end: End,
 }
 
-/// Counts the end of what it belongs to.
+/// Counts the writers and readers that have ended, when it is dropped with one.
 struct End(Arc<AtomicU64>);
 
 impl Drop for End {
@@ -273,7 +274,7 @@ impl Inbox {
     /// Delivers future samples to `sink`, on the writer's thread, which saves waking a queue's reader. It must neither
     /// block nor write to the topic of the sample.
     pub(crate) fn hand_to(&self, sink: impl Fn(Sample) + Send + Sync + 'static) {
-        // One reader has one owner, who does this once.
+        // A reader has one owner, which calls this once.
         let _ = self.sink.set(Box::new(sink));
     }
 
@@ -405,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_was_asked_for_is_no_match() {
+    fn an_offer_below_the_request_is_not_matched() {
         let local = Local::default();
         let reliable = local.reader("t", "T", &QosProfile::default());
         let other = local.reader("t", "U", &QosProfile::sensor_data());

@@ -19,7 +19,7 @@ use super::names::{dds_type, parts_of_topic, ros_type};
 use super::parameter::{Parameter, ParameterValue, WrongParameterType};
 use super::publisher::Publisher;
 use super::qos::QosProfile;
-use super::service::{Server, ServiceRequest, answer, answer_all};
+use super::service::{Server, ServiceRequest, answer_all, request_handler};
 use super::subscription::{RawSubscription, Subscription};
 use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupport, type_hash};
 use crate::names::{NameKind, NodeName};
@@ -200,7 +200,7 @@ impl Node {
         let types = [T::Request::TYPE_NAME, T::Response::TYPE_NAME];
         let endpoints = self.server_endpoints(service, types, &QosProfile::services_default())?;
         let recorded = RecordedService::new(&self.service_name(service)?, T::Request::TYPE_NAME);
-        Ok(Box::pin(answer_all(endpoints, recorded, limit, answer::<T, F>(act))))
+        Ok(Box::pin(answer_all(endpoints, recorded, limit, request_handler::<T, F>(act))))
     }
 
     /// A client of `service`.

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_message_a_second_passes_and_tells_of_the_others() {
+    fn one_message_a_second_passes_with_the_number_of_suppressed_ones() {
         let start = Instant::now();
         let mut limit = RateLimit::default();
         let passed: Vec<_> =

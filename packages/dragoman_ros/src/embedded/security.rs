@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_honoured_is_refused() {
+    fn security_that_cannot_be_provided_is_refused() {
         for (name, value) in [("ROS_SECURITY_STRATEGY", "Enforce"), ("ROS_SECURITY_KEYSTORE", "/keys")] {
             let error =
                 check_with(&[("ROS_SECURITY_ENABLE", "true"), (name, value)]).unwrap_err().to_string();

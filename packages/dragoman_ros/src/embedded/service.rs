@@ -36,12 +36,12 @@ pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
     pub message: T::Request,
     /// For the record of calls; none for the services of actions.
     pub(super) call: Option<OpenCall>,
-    asker: Asker,
+    sender: RequestSender,
 }
 
-/// Who sent a request.
+/// The sender of a request, and how to respond to it.
 #[derive(Clone)]
-struct Asker {
+struct RequestSender {
     reply_to: ReplyTo,
     /// The sample identity of the request.
     asked_by: Guid,
@@ -58,16 +58,16 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
         if let Some(call) = &self.call {
             call.answered(&self.message, &message);
         }
-        self.asker.reply(body)
+        self.sender.reply(body)
     }
 
     fn from_sample(sample: &Sample, writer: &Arc<Writer>) -> Result<Self> {
-        let (asker, body) = Asker::of(sample, writer)?;
-        Ok(Self { message: cdr::from_bytes(body, sample.encoding)?, call: None, asker })
+        let (sender, body) = RequestSender::of(sample, writer)?;
+        Ok(Self { message: cdr::from_bytes(body, sample.encoding)?, call: None, sender })
     }
 }
 
-impl Asker {
+impl RequestSender {
     /// The sender of a request, and the body of the request.
     fn of<'a>(sample: &'a Sample, writer: &Arc<Writer>) -> Result<(Self, &'a [u8])> {
         let (reply_to, body) = match sample.related {
@@ -133,12 +133,13 @@ impl<T: WrappedServiceTypeSupport> Stream for Server<T> {
     }
 }
 
-/// Reads a request, and begins its answer. An error is a malformed request, or an answer that cannot be serialized.
-pub(crate) type Answer =
+/// Takes a serialized request, and returns a future of the serialized response. Errors: a malformed request; a response
+/// that cannot be serialized.
+pub(crate) type RequestHandler =
     Box<dyn FnMut(&[u8], cdr::Encoding, OpenCall) -> Result<BoxFuture<'static, Result<Vec<u8>>>> + Send>;
 
-/// The answers of a service to requests of the type `T`, from what it does with them.
-pub(crate) fn answer<T, F>(mut act: impl FnMut(T::Request) -> F + Send + 'static) -> Answer
+/// A handler of requests of service type `T` that calls `act`.
+pub(crate) fn request_handler<T, F>(mut act: impl FnMut(T::Request) -> F + Send + 'static) -> RequestHandler
 where
     T: WrappedServiceTypeSupport,
     F: Future<Output = T::Response> + Send + 'static,
@@ -163,18 +164,18 @@ pub(crate) async fn answer_all(
     (reader, writer): (Arc<Reader>, Arc<Writer>),
     service: RecordedService,
     limit: usize,
-    mut answer: Answer,
+    mut handle: RequestHandler,
 ) {
     let requests = futures::stream::poll_fn(|task| reader.poll_take(task).map(Some));
     let answered = requests.for_each_concurrent(limit, |sample| {
-        let begun = Asker::of(&sample, &writer)
-            .and_then(|(asker, body)| Ok((asker, answer(body, sample.encoding, service.call())?)));
+        let begun = RequestSender::of(&sample, &writer)
+            .and_then(|(sender, body)| Ok((sender, handle(body, sample.encoding, service.call())?)));
         let (reader, service) = (&reader, &service);
         async move {
             match begun {
                 Err(error) => reader.report_malformed(service.request_type(), &error),
-                Ok((asker, answered)) => {
-                    if let Err(error) = answered.await.and_then(|body| asker.reply(body)) {
+                Ok((sender, answered)) => {
+                    if let Err(error) = answered.await.and_then(|body| sender.reply(body)) {
                         warn_unanswered(service.name(), &error);
                     }
                 }
@@ -195,7 +196,7 @@ pub(crate) struct RawRequest {
     /// Without encapsulation header.
     pub(crate) body: Bytes,
     pub(crate) encoding: cdr::Encoding,
-    asker: Asker,
+    sender: RequestSender,
 }
 
 impl RawServer {
@@ -207,7 +208,7 @@ impl RawServer {
 impl RawRequest {
     /// Sends the response, which has no encapsulation header.
     pub(crate) fn respond(self, body: Vec<u8>) -> Result<()> {
-        self.asker.reply(body)
+        self.sender.reply(body)
     }
 }
 
@@ -217,10 +218,10 @@ impl Stream for RawServer {
     fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<Self::Item>> {
         loop {
             let sample = ready!(self.reader.poll_take(task));
-            match Asker::of(&sample, &self.writer) {
-                Ok((asker, body)) => {
+            match RequestSender::of(&sample, &self.writer) {
+                Ok((sender, body)) => {
                     let body = Bytes::copy_from_slice(body);
-                    return Poll::Ready(Some(RawRequest { body, encoding: sample.encoding, asker }));
+                    return Poll::Ready(Some(RawRequest { body, encoding: sample.encoding, sender }));
                 }
                 Err(error) => self.reader.report_malformed("a request", &error),
             }
@@ -242,7 +243,7 @@ mod tests {
 
     /// A client whose reader discovery never finds, for example behind a firewall or with hostile intent.
     #[test]
-    fn answers_to_a_client_that_is_never_matched_delay_nobody() {
+    fn answers_to_a_client_that_is_never_matched_delay_no_others() {
         let discovery =
             Discovery { domain_id: 94, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
         let context = || Context::with_options(&discovery, Arguments::default()).unwrap();
@@ -251,12 +252,12 @@ mod tests {
         let mut requests =
             served.create_service::<SetBool::Service>("switch", QosProfile::services_default()).unwrap();
 
-        let stranger = context();
+        let client_context = context();
         let type_name = dds_type(SetBool::Request::TYPE_NAME);
         let (topic, qos) = (format!("rq{namespace}/switchRequest"), QosProfile::services_default());
         let endpoint = Endpoint { topic: &topic, type_name: &type_name, type_hash: None, qos: &qos };
-        let writer = stranger.participant().writer(endpoint).unwrap();
-        let mut reader = stranger.participant().guid();
+        let writer = client_context.participant().writer(endpoint).unwrap();
+        let mut reader = client_context.participant().guid();
         reader[12..].copy_from_slice(&[9, 9, 9, 0x04]);
         let reply_to = SampleId { writer: reader, sequence: SampleId::UNKNOWN_SEQUENCE };
         while writer.matched() == 0 {

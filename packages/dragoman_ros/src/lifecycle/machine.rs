@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs)]
-pub enum State {
+pub enum LifecycleState {
     Unknown = 0,
     /// As created; holds no hardware.
     Unconfigured = 1,
@@ -23,7 +23,7 @@ pub enum State {
     ErrorProcessing = 15,
 }
 
-impl State {
+impl LifecycleState {
     /// All states.
     pub const ALL: [Self; 11] = [
         Self::Unknown,
@@ -119,18 +119,18 @@ pub struct Transition {
     /// Its name in ROS.
     pub label: &'static str,
     /// Its start state.
-    pub start: State,
+    pub start: LifecycleState,
     /// Its goal state.
-    pub goal: State,
+    pub goal: LifecycleState,
 }
 
-const fn arrow(id: u8, label: &'static str, start: State, goal: State) -> Transition {
+const fn arrow(id: u8, label: &'static str, start: LifecycleState, goal: LifecycleState) -> Transition {
     Transition { id, label, start, goal }
 }
 
 /// The whole state chart.
 pub const TRANSITIONS: [Transition; 25] = {
-    use State::*;
+    use LifecycleState::*;
     const SUCCESS: &str = "transition_success";
     const FAILURE: &str = "transition_failure";
     const ERROR: &str = "transition_error";
@@ -177,7 +177,7 @@ pub enum Refused {
         /// The requested transition.
         asked: String,
         /// The present state.
-        state: State,
+        state: LifecycleState,
     },
     /// Too many changes are waiting.
     #[error("too many changes are waiting")]
@@ -190,18 +190,18 @@ pub enum Refused {
 /// The present state in the state chart.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    state: State,
+    state: LifecycleState,
 }
 
 impl Default for Machine {
     fn default() -> Self {
-        Self { state: State::Unconfigured }
+        Self { state: LifecycleState::Unconfigured }
     }
 }
 
 impl Machine {
     /// The present state.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> LifecycleState {
         self.state
     }
 
@@ -244,7 +244,7 @@ impl Machine {
     }
 
     /// Takes the result of the running callback. `None` if there is no such callback. If the new state is
-    /// [`State::ErrorProcessing`], run its callback and finish it next.
+    /// [`LifecycleState::ErrorProcessing`], run its callback and finish it next.
     pub fn finish(&mut self, outcome: CallbackReturn) -> Option<Transition> {
         let transition = self.available().find(|transition| transition.label == outcome.label())?;
         self.state = transition.goal;
@@ -256,11 +256,11 @@ impl Machine {
     /// # Errors
     /// The node is in another state.
     pub fn fail(&mut self) -> Result<Transition, Refused> {
-        if !matches!(self.state, State::Inactive | State::Active) {
+        if !matches!(self.state, LifecycleState::Inactive | LifecycleState::Active) {
             return Err(Refused::NotPossible { asked: "error".to_owned(), state: self.state });
         }
         let transition =
-            arrow(REPORTED_ERROR, CallbackReturn::Error.label(), self.state, State::ErrorProcessing);
+            arrow(REPORTED_ERROR, CallbackReturn::Error.label(), self.state, LifecycleState::ErrorProcessing);
         self.state = transition.goal;
         Ok(transition)
     }
@@ -273,44 +273,48 @@ mod tests {
 
     #[test]
     fn ids_are_those_of_lifecycle_msgs() {
-        let of = |id: u8, state: State| assert_eq!(id, state.id(), "{state:?}");
-        of(Ids::PRIMARY_STATE_UNCONFIGURED as u8, State::Unconfigured);
-        of(Ids::PRIMARY_STATE_INACTIVE as u8, State::Inactive);
-        of(Ids::PRIMARY_STATE_ACTIVE as u8, State::Active);
-        of(Ids::PRIMARY_STATE_FINALIZED as u8, State::Finalized);
-        of(Ids::TRANSITION_STATE_CONFIGURING as u8, State::Configuring);
-        of(Ids::TRANSITION_STATE_CLEANINGUP as u8, State::CleaningUp);
-        of(Ids::TRANSITION_STATE_SHUTTINGDOWN as u8, State::ShuttingDown);
-        of(Ids::TRANSITION_STATE_ACTIVATING as u8, State::Activating);
-        of(Ids::TRANSITION_STATE_DEACTIVATING as u8, State::Deactivating);
-        of(Ids::TRANSITION_STATE_ERRORPROCESSING as u8, State::ErrorProcessing);
+        let of = |id: u8, state: LifecycleState| assert_eq!(id, state.id(), "{state:?}");
+        of(Ids::PRIMARY_STATE_UNCONFIGURED as u8, LifecycleState::Unconfigured);
+        of(Ids::PRIMARY_STATE_INACTIVE as u8, LifecycleState::Inactive);
+        of(Ids::PRIMARY_STATE_ACTIVE as u8, LifecycleState::Active);
+        of(Ids::PRIMARY_STATE_FINALIZED as u8, LifecycleState::Finalized);
+        of(Ids::TRANSITION_STATE_CONFIGURING as u8, LifecycleState::Configuring);
+        of(Ids::TRANSITION_STATE_CLEANINGUP as u8, LifecycleState::CleaningUp);
+        of(Ids::TRANSITION_STATE_SHUTTINGDOWN as u8, LifecycleState::ShuttingDown);
+        of(Ids::TRANSITION_STATE_ACTIVATING as u8, LifecycleState::Activating);
+        of(Ids::TRANSITION_STATE_DEACTIVATING as u8, LifecycleState::Deactivating);
+        of(Ids::TRANSITION_STATE_ERRORPROCESSING as u8, LifecycleState::ErrorProcessing);
         assert_eq!(TransitionIds::TRANSITION_CALLBACK_ERROR as u8, REPORTED_ERROR);
-        let known = |id: u8, label: &str, start: State| {
+        let known = |id: u8, label: &str, start: LifecycleState| {
             assert!(TRANSITIONS.iter().any(|t| (t.id, t.label, t.start) == (id, label, start)), "{label}");
         };
-        known(TransitionIds::TRANSITION_CONFIGURE as u8, "configure", State::Unconfigured);
-        known(TransitionIds::TRANSITION_CLEANUP as u8, "cleanup", State::Inactive);
-        known(TransitionIds::TRANSITION_ACTIVATE as u8, "activate", State::Inactive);
-        known(TransitionIds::TRANSITION_DEACTIVATE as u8, "deactivate", State::Active);
-        known(TransitionIds::TRANSITION_ACTIVE_SHUTDOWN as u8, "shutdown", State::Active);
+        known(TransitionIds::TRANSITION_CONFIGURE as u8, "configure", LifecycleState::Unconfigured);
+        known(TransitionIds::TRANSITION_CLEANUP as u8, "cleanup", LifecycleState::Inactive);
+        known(TransitionIds::TRANSITION_ACTIVATE as u8, "activate", LifecycleState::Inactive);
+        known(TransitionIds::TRANSITION_DEACTIVATE as u8, "deactivate", LifecycleState::Active);
+        known(TransitionIds::TRANSITION_ACTIVE_SHUTDOWN as u8, "shutdown", LifecycleState::Active);
         known(
             TransitionIds::TRANSITION_ON_DEACTIVATE_FAILURE as u8,
             "transition_failure",
-            State::Deactivating,
+            LifecycleState::Deactivating,
         );
-        known(TransitionIds::TRANSITION_ON_ERROR_ERROR as u8, "transition_error", State::ErrorProcessing);
+        known(
+            TransitionIds::TRANSITION_ON_ERROR_ERROR as u8,
+            "transition_error",
+            LifecycleState::ErrorProcessing,
+        );
     }
 
     #[test]
     fn every_change_works_where_the_chart_has_it_and_nowhere_else() {
         use Change::*;
         for (state, possible) in [
-            (State::Unconfigured, vec![Configure, ShutDown]),
-            (State::Inactive, vec![CleanUp, Activate, ShutDown]),
-            (State::Active, vec![Deactivate, ShutDown]),
-            (State::Finalized, vec![]),
-            (State::Configuring, vec![]),
-            (State::ErrorProcessing, vec![]),
+            (LifecycleState::Unconfigured, vec![Configure, ShutDown]),
+            (LifecycleState::Inactive, vec![CleanUp, Activate, ShutDown]),
+            (LifecycleState::Active, vec![Deactivate, ShutDown]),
+            (LifecycleState::Finalized, vec![]),
+            (LifecycleState::Configuring, vec![]),
+            (LifecycleState::ErrorProcessing, vec![]),
         ] {
             for change in [Configure, CleanUp, Activate, Deactivate, ShutDown] {
                 let mut machine = Machine { state };
@@ -325,13 +329,27 @@ mod tests {
     fn success_failure_and_error_lead_where_the_chart_says() {
         use CallbackReturn::*;
         for (start, change, [success, failure]) in [
-            (State::Unconfigured, Change::Configure, [State::Inactive, State::Unconfigured]),
-            (State::Inactive, Change::CleanUp, [State::Unconfigured, State::Inactive]),
-            (State::Inactive, Change::Activate, [State::Active, State::Inactive]),
-            (State::Active, Change::Deactivate, [State::Inactive, State::Active]),
-            (State::Active, Change::ShutDown, [State::Finalized, State::Finalized]),
+            (
+                LifecycleState::Unconfigured,
+                Change::Configure,
+                [LifecycleState::Inactive, LifecycleState::Unconfigured],
+            ),
+            (
+                LifecycleState::Inactive,
+                Change::CleanUp,
+                [LifecycleState::Unconfigured, LifecycleState::Inactive],
+            ),
+            (LifecycleState::Inactive, Change::Activate, [LifecycleState::Active, LifecycleState::Inactive]),
+            (LifecycleState::Active, Change::Deactivate, [LifecycleState::Inactive, LifecycleState::Active]),
+            (
+                LifecycleState::Active,
+                Change::ShutDown,
+                [LifecycleState::Finalized, LifecycleState::Finalized],
+            ),
         ] {
-            for (outcome, goal) in [(Success, success), (Failure, failure), (Error, State::ErrorProcessing)] {
+            for (outcome, goal) in
+                [(Success, success), (Failure, failure), (Error, LifecycleState::ErrorProcessing)]
+            {
                 let mut machine = Machine { state: start };
                 machine.begin(change).unwrap();
                 assert_eq!(machine.finish(outcome).unwrap().goal, goal, "{start:?} {change:?} {outcome:?}");
@@ -343,12 +361,12 @@ mod tests {
     #[test]
     fn a_reported_error_leads_to_unconfigured_or_finalized() {
         for (outcome, goal) in [
-            (CallbackReturn::Success, State::Unconfigured),
-            (CallbackReturn::Failure, State::Finalized),
-            (CallbackReturn::Error, State::Finalized),
+            (CallbackReturn::Success, LifecycleState::Unconfigured),
+            (CallbackReturn::Failure, LifecycleState::Finalized),
+            (CallbackReturn::Error, LifecycleState::Finalized),
         ] {
-            let mut machine = Machine { state: State::Active };
-            assert_eq!(machine.fail().unwrap().goal, State::ErrorProcessing);
+            let mut machine = Machine { state: LifecycleState::Active };
+            assert_eq!(machine.fail().unwrap().goal, LifecycleState::ErrorProcessing);
             assert_eq!(machine.finish(outcome).unwrap().goal, goal);
             assert_eq!(machine.finish(outcome), None);
             assert!(machine.fail().is_err());
@@ -356,8 +374,8 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_cannot_be_asked_for() {
-        let mut machine = Machine { state: State::Configuring };
+    fn outcomes_cannot_be_requested() {
+        let mut machine = Machine { state: LifecycleState::Configuring };
         assert!(machine.begin_numbered(10).is_err() && machine.begin_named("transition_success").is_err());
         let mut machine = Machine::default();
         let refused = machine.begin_named("fly").unwrap_err().to_string();

@@ -198,7 +198,7 @@ impl<T: WrappedActionTypeSupport + 'static> ActionClient<T> {
 /// node's thread.
 const REVIEW_PERIOD: Duration = Duration::from_secs(1);
 
-/// The result of `answer`, or an error if the server is lost before.
+/// The result of `answer`, or an error if the server is lost before it arrives.
 async fn unless_lost<R>(
     answer: impl Future<Output = Result<R>>,
     lost: impl Future<Output = ()>,

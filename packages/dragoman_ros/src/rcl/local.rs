@@ -37,10 +37,10 @@ pub(super) struct Queue<T> {
     /// Of a subscription.
     reliable: bool,
     depth: usize,
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
 }
 
-struct State<T> {
+struct QueueState<T> {
     items: VecDeque<T>,
     waker: Option<Waker>,
 }
@@ -96,7 +96,7 @@ impl<T: Send + 'static> Queues<T> {
     }
 
     fn add(&self, reliable: bool, depth: usize) -> Arc<Queue<T>> {
-        let state = Mutex::new(State { items: VecDeque::new(), waker: None });
+        let state = Mutex::new(QueueState { items: VecDeque::new(), waker: None });
         let queue = Arc::new(Queue { reliable, depth, state });
         let mut queues = self.0.lock();
         queues.retain(|queue| queue.strong_count() > 0);
@@ -155,7 +155,7 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    fn push_to(&self, mut state: MutexGuard<'_, State<T>>, item: T) {
+    fn push_to(&self, mut state: MutexGuard<'_, QueueState<T>>, item: T) {
         state.items.push_back(item);
         let waker = state.waker.take();
         drop(state);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_was_asked_for_is_no_match() {
+    fn an_offer_below_the_request_is_not_matched() {
         let queues = Queues::<u8>::named("no match");
         let reliable = queues.subscribe(&QosProfile::default()).unwrap();
         let any = queues.subscribe(&QosProfile::sensor_data().keep_last(2)).unwrap();

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::Node;
 
-/// The longest wait. After it a node checks whether it must end, and whether awaited servers are available.
+/// Maximum wait. After it a node checks whether it must end, and whether awaited servers are available.
 const MAX_WAIT: Duration = Duration::from_millis(100);
 /// The first wait after an arrival, for a node with actions. r2r sends the response to a cancel request at the
 /// beginning of a wait.

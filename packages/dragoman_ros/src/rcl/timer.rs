@@ -7,9 +7,9 @@ use dragoman_time::precise_sleep;
 use crate::{Error, Result};
 
 /// Fires at a fixed rate; missed ticks are skipped.
-pub struct Timer(Kind);
+pub struct Timer(TimerKind);
 
-enum Kind {
+enum TimerKind {
     Wall { period: Duration, last: Instant, next: Instant },
     Ros(r2r::Timer),
 }
@@ -20,11 +20,11 @@ impl Timer {
             return Err(Error::RCL_RET_INVALID_ARGUMENT);
         }
         let last = dragoman_time::now();
-        Ok(Self(Kind::Wall { period, last, next: last + period }))
+        Ok(Self(TimerKind::Wall { period, last, next: last + period }))
     }
 
     pub(super) fn ros(timer: r2r::Timer) -> Self {
-        Self(Kind::Ros(timer))
+        Self(TimerKind::Ros(timer))
     }
 
     /// Waits for the next tick and returns the time since the last one.
@@ -33,8 +33,8 @@ impl Timer {
     /// The node is gone.
     pub async fn tick(&mut self) -> Result<Duration> {
         let (period, last, next) = match &mut self.0 {
-            Kind::Ros(timer) => return timer.tick().await,
-            Kind::Wall { period, last, next } => (*period, last, next),
+            TimerKind::Ros(timer) => return timer.tick().await,
+            TimerKind::Wall { period, last, next } => (*period, last, next),
         };
         let mut now = dragoman_time::now();
         while now < *next {

@@ -13,12 +13,12 @@ use futures::future::BoxFuture;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     part: String,
-    kind: Kind,
+    kind: FaultKind,
     is_used: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Kind {
+pub(crate) struct FaultKind {
     panics: bool,
     after: Duration,
 }
@@ -30,7 +30,7 @@ impl Fault {
     }
 
     /// Marks it as used.
-    pub(crate) fn kind(&mut self) -> Kind {
+    pub(crate) fn kind(&mut self) -> FaultKind {
         self.is_used = true;
         self.kind
     }
@@ -50,7 +50,7 @@ impl FromStr for Fault {
                 _ => return None,
             };
             let after = Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?;
-            Some(Self { part: part.to_owned(), kind: Kind { panics, after }, is_used: false })
+            Some(Self { part: part.to_owned(), kind: FaultKind { panics, after }, is_used: false })
         };
         parsed().ok_or_else(|| format!("'{text}' is not PART=panic@SECONDS or PART=end@SECONDS"))
     }
@@ -63,7 +63,7 @@ pub(crate) struct Failing {
 }
 
 impl Failing {
-    pub(crate) fn new(part: BoxFuture<'static, ()>, fault: Option<Kind>) -> Self {
+    pub(crate) fn new(part: BoxFuture<'static, ()>, fault: Option<FaultKind>) -> Self {
         let fault = fault.map(|kind| (kind.panics, dragoman_time::sleep(kind.after)));
         Self { part, fault }
     }
@@ -91,7 +91,7 @@ mod tests {
     fn faults_are_read() {
         let fault: Fault = "/ranger/arm=panic@2.5".parse().unwrap();
         assert!(fault.takes("/ranger/arm") && !fault.takes("/ranger"));
-        assert_eq!(fault.kind, Kind { panics: true, after: Duration::from_millis(2500) });
+        assert_eq!(fault.kind, FaultKind { panics: true, after: Duration::from_millis(2500) });
         for bad in ["", "/ranger", "/ranger=panic", "/ranger=stop@1", "/ranger=end@-1", "/ranger=end@x"] {
             assert!(bad.parse::<Fault>().unwrap_err().contains(bad));
         }

@@ -12,7 +12,7 @@ use dragoman_ros::{
 use futures::StreamExt;
 use rcl_interfaces::srv::{DescribeParameters, GetParameters, ListParameters, SetParameters};
 
-use super::{PATIENCE, first, run, soon};
+use super::{TIMEOUT, first, run, soon};
 
 fn names(node: &Node) -> [String; 3] {
     [node.name().unwrap(), node.namespace().unwrap(), node.fully_qualified_name().unwrap()]
@@ -127,7 +127,7 @@ fn the_api_does_what_our_nodes_rely_on() {
     soon(imus.wait_for_inter_process_subscribers().unwrap()).unwrap();
     assert!(imus.get_inter_process_subscription_count().unwrap() > 0);
     imus.publish(&sensor_msgs::msg::Imu::default()).unwrap();
-    assert_eq!(received.recv_timeout(PATIENCE).unwrap().orientation.w, 1.0);
+    assert_eq!(received.recv_timeout(TIMEOUT).unwrap().orientation.w, 1.0);
 
     let request = ListParameters::Request { prefixes: vec!["echo".into()], depth: 0 };
     assert_eq!(soon(prompt.request(&request).unwrap()).unwrap().result.names, ["echo"]);

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, health};
 
-use super::{PATIENCE, run};
+use super::{TIMEOUT, run};
 
 #[test]
-fn all_threads_of_the_middleware_go_round_their_loops() {
+fn all_threads_of_the_middleware_complete_loops() {
     let context = Context::create().unwrap();
     let node = Node::create(context.clone(), "node", &super::namespace("health")).unwrap();
     let _working = run(NodeTasks::new(node));
-    let (before, end) = (health::of(&context).turns, Instant::now() + PATIENCE);
+    let (before, end) = (health::of(&context).turns, Instant::now() + TIMEOUT);
     assert!(!before.is_empty());
     loop {
         let now = health::of(&context).turns;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_ros::lifecycle::{
-    self, CallbackReturn, Change, Lifecycle, Managed, Refused, State, TRANSITIONS,
+    self, CallbackReturn, Change, Lifecycle, LifecycleState, Managed, Refused, TRANSITIONS,
 };
 use dragoman_ros::lifecycle_msgs::msg::{Transition, TransitionEvent};
 use dragoman_ros::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions, GetState};
@@ -67,7 +67,7 @@ impl Managed for Hardware {
         self.called("clean_up").await
     }
 
-    async fn shut_down(&mut self, from: State) -> CallbackReturn {
+    async fn shut_down(&mut self, from: LifecycleState) -> CallbackReturn {
         self.called(&format!("shut_down({})", from.label())).await
     }
 
@@ -76,7 +76,7 @@ impl Managed for Hardware {
     }
 }
 
-struct Bench {
+struct Fixture {
     hardware: Hardware,
     lifecycle: Lifecycle,
     change: Client<ChangeState::Service>,
@@ -88,7 +88,7 @@ struct Bench {
     _working: [Working; 2],
 }
 
-impl Bench {
+impl Fixture {
     fn new(test: &str) -> Self {
         let mut tasks = NodeTasks::new(node("arm", test));
         let hardware = Hardware::default();
@@ -151,15 +151,15 @@ fn client<S: WrappedServiceTypeSupport + 'static>(node: &mut Node, name: &str) -
 }
 
 #[test]
-fn a_node_goes_through_its_life() {
-    let mut bench = Bench::new("life");
-    assert_eq!(bench.state(), "unconfigured");
-    assert!(bench.ask("configure") && bench.ask_number(3));
-    assert_eq!(bench.state(), "active");
-    assert!(bench.ask("deactivate") && bench.ask("cleanup") && bench.ask_number(5));
-    assert_eq!(bench.state(), "finalized");
-    assert_eq!(bench.hardware.calls(), "configure activate deactivate clean_up shut_down(unconfigured)");
-    bench.expect(
+fn a_node_passes_all_states_of_its_life_cycle() {
+    let mut fixture = Fixture::new("life");
+    assert_eq!(fixture.state(), "unconfigured");
+    assert!(fixture.ask("configure") && fixture.ask_number(3));
+    assert_eq!(fixture.state(), "active");
+    assert!(fixture.ask("deactivate") && fixture.ask("cleanup") && fixture.ask_number(5));
+    assert_eq!(fixture.state(), "finalized");
+    assert_eq!(fixture.hardware.calls(), "configure activate deactivate clean_up shut_down(unconfigured)");
+    fixture.expect(
         "1:configuring 10:inactive 3:activating 30:active 4:deactivating 40:inactive 2:cleaningup \
          20:unconfigured 5:shuttingdown 50:finalized",
     );
@@ -167,82 +167,85 @@ fn a_node_goes_through_its_life() {
 
 #[test]
 fn what_the_chart_does_not_have_is_refused_and_calls_nothing() {
-    let mut bench = Bench::new("refusals");
+    let mut fixture = Fixture::new("refusals");
     for label in ["activate", "deactivate", "cleanup", "transition_success", "fly"] {
-        assert!(!bench.ask(label), "{label}");
+        assert!(!fixture.ask(label), "{label}");
     }
     for id in [0, 2, 6, 8, 10, 99, 255] {
-        assert!(!bench.ask_number(id), "{id}");
+        assert!(!fixture.ask_number(id), "{id}");
     }
-    let refused = soon(bench.lifecycle.change(Change::Activate)).unwrap_err();
-    assert_eq!(refused, Refused::NotPossible { asked: "activate".into(), state: State::Unconfigured });
-    bench.lifecycle.report_error("nothing is open yet");
-    assert_eq!((bench.state().as_str(), bench.hardware.calls().as_str()), ("unconfigured", ""));
-    bench.expect("");
+    let refused = soon(fixture.lifecycle.change(Change::Activate)).unwrap_err();
+    assert_eq!(
+        refused,
+        Refused::NotPossible { asked: "activate".into(), state: LifecycleState::Unconfigured }
+    );
+    fixture.lifecycle.report_error("nothing is open yet");
+    assert_eq!((fixture.state().as_str(), fixture.hardware.calls().as_str()), ("unconfigured", ""));
+    fixture.expect("");
 }
 
 #[test]
 fn failed_callbacks_are_reported() {
-    let mut bench = Bench::new("failures");
-    bench.hardware.script().outcomes = vec![CallbackReturn::Failure];
-    assert!(!bench.ask("configure"));
-    assert_eq!(bench.state(), "unconfigured");
+    let mut fixture = Fixture::new("failures");
+    fixture.hardware.script().outcomes = vec![CallbackReturn::Failure];
+    assert!(!fixture.ask("configure"));
+    assert_eq!(fixture.state(), "unconfigured");
     // An error whose processing succeeds.
-    bench.hardware.script().outcomes = vec![CallbackReturn::Success, CallbackReturn::Error];
-    assert!(!bench.ask("configure"));
-    assert_eq!(bench.state(), "unconfigured");
-    assert_eq!(bench.hardware.calls(), "configure configure process_error");
-    bench.expect("1:configuring 11:unconfigured 1:configuring 12:errorprocessing 60:unconfigured");
+    fixture.hardware.script().outcomes = vec![CallbackReturn::Success, CallbackReturn::Error];
+    assert!(!fixture.ask("configure"));
+    assert_eq!(fixture.state(), "unconfigured");
+    assert_eq!(fixture.hardware.calls(), "configure configure process_error");
+    fixture.expect("1:configuring 11:unconfigured 1:configuring 12:errorprocessing 60:unconfigured");
     // And one whose processing fails.
-    bench.hardware.script().outcomes =
+    fixture.hardware.script().outcomes =
         vec![CallbackReturn::Failure, CallbackReturn::Error, CallbackReturn::Success];
-    assert_eq!(soon(bench.lifecycle.change(Change::Configure)), Ok(State::Inactive));
-    assert_eq!(soon(bench.lifecycle.change(Change::Activate)), Ok(State::Finalized));
-    assert!(!bench.ask("shutdown"));
+    assert_eq!(soon(fixture.lifecycle.change(Change::Configure)), Ok(LifecycleState::Inactive));
+    assert_eq!(soon(fixture.lifecycle.change(Change::Activate)), Ok(LifecycleState::Finalized));
+    assert!(!fixture.ask("shutdown"));
 }
 
 #[test]
 fn a_node_reports_its_own_errors() {
-    let mut bench = Bench::new("errors");
+    let mut fixture = Fixture::new("errors");
     for change in [Change::Configure, Change::Activate] {
-        soon(bench.lifecycle.change(change)).unwrap();
+        soon(fixture.lifecycle.change(change)).unwrap();
     }
-    bench.hardware.calls();
-    bench.expect("1:configuring 10:inactive 3:activating 30:active");
-    bench.lifecycle.report_error("the bus is gone");
-    while bench.lifecycle.state() != State::Unconfigured {
+    fixture.hardware.calls();
+    fixture.expect("1:configuring 10:inactive 3:activating 30:active");
+    fixture.lifecycle.report_error("the bus is gone");
+    while fixture.lifecycle.state() != LifecycleState::Unconfigured {
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(bench.hardware.calls(), "process_error");
-    assert_eq!(bench.state(), "unconfigured");
-    bench.expect("99:errorprocessing 60:unconfigured");
+    assert_eq!(fixture.hardware.calls(), "process_error");
+    assert_eq!(fixture.state(), "unconfigured");
+    fixture.expect("99:errorprocessing 60:unconfigured");
 }
 
 #[test]
 fn while_a_callback_runs_the_state_is_available_and_changes_are_refused() {
-    let bench = Bench::new("busy");
+    let fixture = Fixture::new("busy");
     let (open, gate) = oneshot::channel();
-    bench.hardware.script().gate = Some(gate);
-    let configured = bench.lifecycle.change(Change::Configure);
-    while bench.lifecycle.state() != State::Configuring {
+    fixture.hardware.script().gate = Some(gate);
+    let configured = fixture.lifecycle.change(Change::Configure);
+    while fixture.lifecycle.state() != LifecycleState::Configuring {
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(bench.state(), "configuring");
-    assert!(!bench.ask("configure") && !bench.ask("shutdown"));
-    bench.lifecycle.report_error("a cable was pulled meanwhile");
-    assert_eq!(bench.hardware.calls(), "configure");
+    assert_eq!(fixture.state(), "configuring");
+    assert!(!fixture.ask("configure") && !fixture.ask("shutdown"));
+    fixture.lifecycle.report_error("a cable was pulled meanwhile");
+    assert_eq!(fixture.hardware.calls(), "configure");
     open.send(()).unwrap();
-    assert_eq!(soon(configured), Ok(State::Inactive));
-    while bench.lifecycle.state() != State::Unconfigured {
+    assert_eq!(soon(configured), Ok(LifecycleState::Inactive));
+    while fixture.lifecycle.state() != LifecycleState::Unconfigured {
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(bench.hardware.calls(), "process_error");
+    assert_eq!(fixture.hardware.calls(), "process_error");
 }
 
 #[test]
 fn states_and_transitions_are_listed() {
-    let bench = Bench::new("lists");
-    let states = soon(bench.states.request(&GetAvailableStates::Request::default()).unwrap()).unwrap();
+    let fixture = Fixture::new("lists");
+    let states = soon(fixture.states.request(&GetAvailableStates::Request::default()).unwrap()).unwrap();
     assert_eq!(states.available_states.len(), 11);
     let list = |client: &Client<GetAvailableTransitions::Service>| {
         let answer = soon(client.request(&GetAvailableTransitions::Request::default()).unwrap()).unwrap();
@@ -251,7 +254,7 @@ fn states_and_transitions_are_listed() {
             .map(|t| format!("{}:{}:{}", t.transition.id, t.start_state.label, t.goal_state.label))
             .collect::<Vec<_>>()
     };
-    let available = list(&bench.available);
+    let available = list(&fixture.available);
     assert_eq!(available, ["1:unconfigured:configuring", "5:unconfigured:shuttingdown"]);
-    assert_eq!(list(&bench.graph).len(), TRANSITIONS.len());
+    assert_eq!(list(&fixture.graph).len(), TRANSITIONS.len());
 }

@@ -39,7 +39,7 @@ use futures::executor::block_on;
 use futures::future::{Either, pending, select};
 use futures::{Stream, StreamExt};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The result of `future`, with a timeout.
 fn within<T>(time: Duration, future: impl Future<Output = T>) -> Option<T> {
@@ -51,7 +51,7 @@ fn within<T>(time: Duration, future: impl Future<Output = T>) -> Option<T> {
 
 #[track_caller]
 fn soon<T>(future: impl Future<Output = T>) -> T {
-    within(PATIENCE, future).unwrap_or_else(|| panic!("nothing happens for {PATIENCE:?}"))
+    within(TIMEOUT, future).unwrap_or_else(|| panic!("nothing happens for {TIMEOUT:?}"))
 }
 
 #[track_caller]

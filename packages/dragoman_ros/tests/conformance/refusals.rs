@@ -8,7 +8,7 @@ use dragoman_ros::{Client, Context, Node, QosProfile};
 use super::{first, node, run, soon, started_with};
 
 #[test]
-fn texts_with_a_nul_are_refused_and_the_node_lives_on() {
+fn texts_with_a_nul_are_refused_and_the_node_continues() {
     let mut talker = node("talker", "nul");
     let publisher = talker.create_publisher::<Text>("text", QosProfile::default()).unwrap();
     let mut texts = talker.subscribe::<Text>("text", QosProfile::default()).unwrap();

@@ -61,7 +61,7 @@ fn a_late_joiner_gets_the_last_that_are_latched() {
 }
 
 #[test]
-fn structures_with_all_kinds_of_fields_survive_the_journey() {
+fn structures_with_all_kinds_of_fields_arrive_unchanged() {
     let mut talker = node("talker", "structures");
     let mut messages = talker.subscribe::<sensor_msgs::msg::Imu>("imu", QosProfile::default()).unwrap();
     let name = format!("{}/imu", namespace("structures"));

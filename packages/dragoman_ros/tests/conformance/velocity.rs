@@ -7,7 +7,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::velocity::{self, VelocityParameters};
 use dragoman_ros::{QosProfile, WrappedTypesupport};
 
-use super::{PATIENCE, node, run, soon, started_with};
+use super::{TIMEOUT, node, run, soon, started_with};
 
 /// Checks that a node that subscribes to velocities receives `message`.
 #[track_caller]
@@ -25,7 +25,7 @@ fn takes<T: WrappedTypesupport + 'static>(test: &str, message: &T) {
     let _working = [run(tasks), run(NodeTasks::new(user))];
     soon(subscribed).unwrap();
     publisher.publish(message).unwrap();
-    assert_eq!(received.recv_timeout(PATIENCE), Ok(0.25));
+    assert_eq!(received.recv_timeout(TIMEOUT), Ok(0.25));
 }
 
 fn twist() -> Twist {

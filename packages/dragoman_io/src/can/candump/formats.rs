@@ -16,7 +16,7 @@ use super::Content;
 use crate::can::error_frame::{self, ERROR_FLAG};
 use crate::can::frame::Frame;
 
-/// What one line says.
+/// The content of one line.
 pub(super) struct Line {
     /// `candump` writes none without `-t`.
     pub(super) time: Option<Duration>,
@@ -136,7 +136,8 @@ fn compact(id: &str, mut rest: &str) -> Option<String> {
     }
 }
 
-/// `count` bytes in hexadecimal digits, one after another. Behind them may be the same as text, or what they are.
+/// `count` bytes in hexadecimal digits, one after another. After them may follow the same bytes as text, or a
+/// description.
 fn data(count: usize, mut rest: &str) -> Option<String> {
     let mut bytes = Vec::new();
     while bytes.len() < count {
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_them_is_refused() {
+    fn other_formats_are_refused() {
         for text in [
             "",
             "can0  181",

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn cancel_requests_mean_one_goal_or_all_or_all_before_a_time() {
+    fn cancel_requests_select_one_goal_or_all_or_all_before_a_time() {
         let goals = four();
         let never = Time::default();
         assert_eq!(cancel(&goals, 1, never.clone()), Ok(vec![1]));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn goals_that_have_ended_do_not_pile_up() {
+    fn the_number_of_ended_goals_is_bounded() {
         let mut goals = four();
         for number in 10..10 + MAX_ENDED as u128 {
             assert_eq!(goals.superfluous(), None);

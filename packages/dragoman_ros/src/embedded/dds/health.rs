@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_threads_of_a_participant_go_round_their_loops() {
+    fn both_threads_of_a_participant_complete_loops() {
         let discovery = Discovery { domain_id: 105, range: DiscoveryRange::Off, static_peers: Vec::new() };
         let background = Background::start().unwrap();
         let participant = Participant::new(&discovery, "/", &background).unwrap();

@@ -1,4 +1,4 @@
-//! What the participant's probes of its own addresses mean for the user.
+//! Faults, with causes and remedies, from the participant's probes of its own addresses.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -128,7 +128,7 @@ fn lost_multicast(report: &LoopBackReport, path: &LoopBackPath, interface: &Inte
     ))
 }
 
-/// What the system says about the cause of a loss, with the remedy.
+/// The cause of a loss as the system reports it, with the remedy.
 fn cause(report: &LoopBackReport, port: u16, failure: Option<ErrorKind>) -> Option<String> {
     match failure {
         Some(failure) => Some(failed(failure)),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_is_deaf_is_reported_once_for_all_addresses() {
+    fn a_port_that_receives_nothing_is_reported_once_for_all_addresses() {
         let mut report = healthy();
         for path in &mut report.paths[..2] {
             path.missed = 3;

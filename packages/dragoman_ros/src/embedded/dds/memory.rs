@@ -106,7 +106,7 @@ mod tests {
         let lent = memory.lend(bytes);
         let clone = lent.clone();
         drop(lent);
-        assert_eq!(memory.take().capacity(), 0, "somebody holds it");
+        assert_eq!(memory.take().capacity(), 0, "a clone holds it");
         assert_eq!(clone, vec![1; 100_000]);
         drop(clone);
         let again = memory.take();

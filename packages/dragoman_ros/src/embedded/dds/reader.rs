@@ -41,8 +41,8 @@ impl Participant {
     }
 }
 
-/// Skips what earlier readers of the topic have received: in the library all readers of a topic share a cache, also with
-/// readers that are gone. A service that is created anew would carry out old requests again.
+/// Skips the samples that earlier readers of the topic have received: in the library all readers of a topic share a
+/// cache, also with dropped readers. A service that is created again would otherwise execute old requests again.
 fn forget_cached(reader: &SimpleDataReader<RawPayload, RawAdapter>, memory: &Memory) {
     loop {
         match reader.try_take_one_with(RawDecoder { memory: memory.clone() }) {
