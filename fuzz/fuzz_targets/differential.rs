@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use dragoman_base::differential::driver::{Config, Driver};
-use dragoman_base::differential::line::{Answer, Lines, Request};
+use dragoman_base::differential::line::{BaseAnswer, Lines, BaseRequest};
 use dragoman_geometry::Twist;
 use libfuzzer_sys::fuzz_target;
 
@@ -22,10 +22,10 @@ fuzz_target!(|input: &[u8]| {
     for bytes in stream.chunks(piece) {
         let mut rest = bytes;
         while let Some(line) = lines.next(&mut rest) {
-            if let Ok(request) = line.parse::<Request>() {
+            if let Ok(request) = line.parse::<BaseRequest>() {
                 assert_eq!(request.to_string().parse(), Ok(request));
             }
-            if let Ok(answer) = line.parse::<Answer>() {
+            if let Ok(answer) = line.parse::<BaseAnswer>() {
                 assert_eq!(answer.to_string().parse(), Ok(answer));
             }
         }

@@ -1,4 +1,4 @@
-//! What a Kobuki says, from the bytes of its serial line.
+//! Decodes the feedback of a Kobuki from the bytes of its serial line.
 //!
 //!     cargo run -p dragoman_base --example feedback
 

@@ -126,8 +126,8 @@ macro_rules! base {
     };
 }
 
-base!(kobuki::Driver, kobuki::State, kobuki::Driver::set_motor_power);
-base!(differential::Driver, differential::State, |driver: &mut differential::Driver, on| {
+base!(kobuki::Driver, kobuki::KobukiState, kobuki::Driver::set_motor_power);
+base!(differential::Driver, differential::DifferentialState, |driver: &mut differential::Driver, on| {
     driver.set_motor_power(on);
     Ok(())
 });

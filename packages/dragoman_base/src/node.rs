@@ -73,7 +73,7 @@ pub enum BaseNodeError {
 
 dragoman_ros::from_node_error!(BaseNodeError);
 
-/// What the base is to its robot; gives the defaults of parameters.
+/// The role of the base in its robot; it determines the defaults of parameters.
 #[derive(Debug, Clone, Copy)]
 pub enum Role<'a> {
     /// The whole robot: its node publishes `joint_states`, and where its sensors are.

@@ -56,7 +56,7 @@ pub struct GyroReading {
 pub struct Measurement {
     /// Encoders of the left and the right wheel; they wrap.
     pub ticks: [i64; 2],
-    /// Time since the previous measurement, by the base's clock; without one, the longest that it may have been.
+    /// Time since the previous measurement, by the base's clock; without a clock, the maximum possible time.
     pub interval: Duration,
     /// Speeds of the left and the right wheel on the ground, m/s; `None`: those in the interval. A base without a clock
     /// has no exact interval.

@@ -55,7 +55,7 @@ pub(crate) trait Safety {
     /// Records a change.
     fn note(&mut self, change: Change);
 
-    /// Stops at once, whatever was commanded.
+    /// Drops the command, and stops the base at once if it was moving.
     fn stand(&mut self) {
         if self.commander().stop() {
             self.send_stop();

@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use dragoman_base::differential::driver::Config;
-use dragoman_base::differential::line::{Answer, Lines, Request};
+use dragoman_base::differential::line::{BaseAnswer, BaseRequest, Lines};
 use dragoman_base::odometry::WheelGeometry;
 use dragoman_geometry::{Pose, Twist};
 
@@ -212,23 +212,23 @@ impl DifferentialBase {
         self.speeds = Wheels::default();
     }
 
-    fn answer(&mut self, line: &str) -> Answer {
+    fn answer(&mut self, line: &str) -> BaseAnswer {
         match line.parse() {
-            Ok(Request::Encoders) => {
+            Ok(BaseRequest::Encoders) => {
                 // The counters wrap.
                 let ticks = self.chassis.ticks().map(|ticks| ticks as i32);
-                Answer::Encoders([ticks.left, ticks.right])
+                BaseAnswer::Encoders([ticks.left, ticks.right])
             }
-            Ok(Request::SetSpeeds([left, right])) => {
+            Ok(BaseRequest::SetSpeeds([left, right])) => {
                 self.drive(Wheels { left, right });
-                Answer::Done
+                BaseAnswer::Done
             }
-            Ok(Request::ResetEncoders) => {
+            Ok(BaseRequest::ResetEncoders) => {
                 self.stop();
                 self.chassis.restart();
-                Answer::Done
+                BaseAnswer::Done
             }
-            Err(_) => Answer::NotUnderstood,
+            Err(_) => BaseAnswer::NotUnderstood,
         }
     }
 

@@ -1,11 +1,11 @@
-//! A square with a simulated Kobuki while the processes of the driver and of the base are suspended by chance, as on a
-//! busy machine, on virtual time. The line between them is a pseudo-terminal as that of `dragoman device kobuki`: it
+//! A square with a simulated Kobuki while the processes of the driver and of the base are suspended at random, as on
+//! a busy machine, on virtual time. The line between them is a pseudo-terminal as that of `dragoman device kobuki`: it
 //! holds 4095 bytes, and if they are not read, all of them are lost for the next packet.
 
 use std::f64::consts::FRAC_PI_2;
 use std::time::Duration;
 
-use dragoman_base::kobuki::driver::{Config, Driver, State};
+use dragoman_base::kobuki::driver::{Config, Driver, KobukiState};
 use dragoman_geometry::{Twist, wrap_angle};
 use dragoman_sim::kobuki::Noise;
 use dragoman_sim::serial::SerialDevice;
@@ -155,7 +155,7 @@ fn squares(host: f64, device: f64, lost: f64) {
         let mut lab = Lab::new(seed, Process::new(2.0, host), Process::new(2.0, device));
         lab.kobuki.corrupt(lost);
         let error = lab.square();
-        let State { clock_jumps, encoder_jumps, .. } = lab.driver.state();
+        let KobukiState { clock_jumps, encoder_jumps, .. } = lab.driver.state();
         assert_eq!((clock_jumps, encoder_jumps), (0, 0), "{error} m");
         // Two ticks, and a hundredth of a degree of heading over 3 m.
         assert!(error < 0.001, "{error} m");

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::line::{Answer, Lines, Request};
+use super::line::{BaseAnswer, BaseRequest, Lines};
 use crate::commander::{Commander, Link, Refusal, Standstill};
 use crate::odometry::{Measurement, NotFinite, Odometry, Wheel};
 use crate::outbox::Outbox;
@@ -55,7 +55,7 @@ pub struct Statistics {
 
 /// State of the base.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub struct DifferentialState {
     /// Whether there is a connection.
     pub connected: bool,
     /// Whether the base answers.
@@ -102,7 +102,7 @@ pub struct Driver {
     now: Duration,
     encoders: Option<[i32; 2]>,
     /// Pending requests with the times they were sent.
-    pending: VecDeque<(Request, Duration)>,
+    pending: VecDeque<(BaseRequest, Duration)>,
     /// Time until which answers are late ones, and no request is sent.
     quiet: Option<Duration>,
     /// Time of the next encoder reading.
@@ -179,7 +179,7 @@ impl Driver {
             return false;
         }
         while let Some(line) = self.lines.next(bytes) {
-            let answer = line.parse::<Answer>();
+            let answer = line.parse::<BaseAnswer>();
             // Some firmware reads four wheels.
             let is_reading =
                 answer.is_err() && line.split_ascii_whitespace().all(|word| word.parse::<i64>().is_ok());
@@ -188,7 +188,7 @@ impl Driver {
             }
             let measured = match answer {
                 Ok(answer) => self.answer(answer),
-                Err(_) if is_reading && self.take_asked(|asked| asked == Request::Encoders).is_some() => {
+                Err(_) if is_reading && self.take_asked(|asked| asked == BaseRequest::Encoders).is_some() => {
                     self.statistics.not_understood += 1;
                     false
                 }
@@ -304,8 +304,8 @@ impl Driver {
     }
 
     /// The state of the base.
-    pub fn state(&self) -> State {
-        State {
+    pub fn state(&self) -> DifferentialState {
+        DifferentialState {
             connected: self.contact.link != Link::Disconnected,
             alive: self.contact.link == Link::Alive,
             standstill: self.commander.standstill(self.contact.link),
@@ -357,31 +357,31 @@ impl Driver {
         }
         if std::mem::take(&mut self.speeds_due) {
             let speeds = self.config.speeds(self.commander.velocity(self.now));
-            self.send(Request::SetSpeeds(speeds));
+            self.send(BaseRequest::SetSpeeds(speeds));
         } else if self.now >= self.next_cycle {
             self.next_cycle = self.now.saturating_add(self.config.period);
-            self.send(Request::Encoders);
+            self.send(BaseRequest::Encoders);
         }
     }
 
     /// Handles an answer; returns whether it was an encoder reading.
-    fn answer(&mut self, answer: Answer) -> bool {
+    fn answer(&mut self, answer: BaseAnswer) -> bool {
         let asked = self.take_asked(|request| match answer {
-            Answer::Encoders(_) => request == Request::Encoders,
-            Answer::Done => request != Request::Encoders,
-            Answer::NotUnderstood => true,
+            BaseAnswer::Encoders(_) => request == BaseRequest::Encoders,
+            BaseAnswer::Done => request != BaseRequest::Encoders,
+            BaseAnswer::NotUnderstood => true,
         });
         let Some(asked) = asked else {
             self.statistics.garbage += 1;
             return false;
         };
         match answer {
-            Answer::Encoders(counts) => {
+            BaseAnswer::Encoders(counts) => {
                 self.measured(asked, counts);
                 true
             }
-            Answer::Done => false,
-            Answer::NotUnderstood => {
+            BaseAnswer::Done => false,
+            BaseAnswer::NotUnderstood => {
                 self.statistics.not_understood += 1;
                 false
             }
@@ -390,12 +390,12 @@ impl Driver {
 
     /// Removes the first pending request that the answer fits, and those before it: their answers may have been lost.
     /// Returns when it was sent.
-    fn take_asked(&mut self, fits: impl Fn(Request) -> bool) -> Option<Duration> {
+    fn take_asked(&mut self, fits: impl Fn(BaseRequest) -> bool) -> Option<Duration> {
         let index = self.pending.iter().position(|(request, _)| fits(*request))?;
         self.pending.drain(..=index).next_back().map(|(_, asked)| asked)
     }
 
-    /// Takes encoder counts that were asked for at `asked`.
+    /// Takes encoder counts that were requested at `asked`.
     fn measured(&mut self, asked: Duration, counts: [i32; 2]) {
         self.statistics.measurements += 1;
         let ticks_per_metre = self.config.wheel_geometry().ticks_per_metre;
@@ -425,7 +425,7 @@ impl Driver {
         }
     }
 
-    fn send(&mut self, request: Request) {
+    fn send(&mut self, request: BaseRequest) {
         let mut line = String::new();
         // Writing to a string cannot fail.
         let _ = write!(line, "{request}");
@@ -445,7 +445,7 @@ impl Safety for Driver {
 
     /// Without waiting for an answer.
     fn send_stop(&mut self) {
-        const STOP: Request = Request::SetSpeeds([0, 0]);
+        const STOP: BaseRequest = BaseRequest::SetSpeeds([0, 0]);
         self.speeds_due = false;
         self.commander.extend_stop(self.now);
         if self.contact.link != Link::Disconnected

@@ -23,7 +23,7 @@ pub struct ParseError;
 
 /// A request to the base. `Display` writes it in wire format, with its line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Request {
+pub enum BaseRequest {
     /// Read the counts of the encoders.
     Encoders,
     /// Set the speeds of the left and the right wheel, ticks per period of the controller.
@@ -32,7 +32,7 @@ pub enum Request {
     ResetEncoders,
 }
 
-impl fmt::Display for Request {
+impl fmt::Display for BaseRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Encoders => f.write_str("e\r"),
@@ -42,7 +42,7 @@ impl fmt::Display for Request {
     }
 }
 
-impl FromStr for Request {
+impl FromStr for BaseRequest {
     type Err = ParseError;
 
     /// Parses a line, without its end.
@@ -58,7 +58,7 @@ impl FromStr for Request {
 /// An answer of the base. `Display` writes it in wire format, with its line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names of some variants say it")]
-pub enum Answer {
+pub enum BaseAnswer {
     /// Counts of the left and the right encoder.
     Encoders([i32; 2]),
     Done,
@@ -66,7 +66,7 @@ pub enum Answer {
     NotUnderstood,
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for BaseAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Encoders([left, right]) => write!(f, "{left} {right}\r\n"),
@@ -76,7 +76,7 @@ impl fmt::Display for Answer {
     }
 }
 
-impl FromStr for Answer {
+impl FromStr for BaseAnswer {
     type Err = ParseError;
 
     /// Parses a line, without its end.
@@ -176,37 +176,37 @@ mod tests {
     #[test]
     fn requests() {
         let requests = [
-            (Request::Encoders, "e\r"),
-            (Request::SetSpeeds([-12, 300]), "m -12 300\r"),
-            (Request::ResetEncoders, "r\r"),
+            (BaseRequest::Encoders, "e\r"),
+            (BaseRequest::SetSpeeds([-12, 300]), "m -12 300\r"),
+            (BaseRequest::ResetEncoders, "r\r"),
         ];
         for (request, text) in requests {
             assert_eq!(request.to_string(), text);
             assert_eq!(text.parse(), Ok(request));
         }
         for wrong in ["", "m", "m 1", "m 1 2 3", "m 1 99999", "m x 1", "q", "ee"] {
-            assert_eq!(wrong.parse::<Request>(), Err(ParseError), "{wrong}");
+            assert_eq!(wrong.parse::<BaseRequest>(), Err(ParseError), "{wrong}");
         }
     }
 
     #[test]
     fn answers() {
         let answers = [
-            (Answer::Encoders([-2147483648, 7]), "-2147483648 7\r\n"),
-            (Answer::Done, "OK\r\n"),
-            (Answer::NotUnderstood, "Invalid Command\r\n"),
+            (BaseAnswer::Encoders([-2147483648, 7]), "-2147483648 7\r\n"),
+            (BaseAnswer::Done, "OK\r\n"),
+            (BaseAnswer::NotUnderstood, "Invalid Command\r\n"),
         ];
         for (answer, text) in answers {
             assert_eq!(answer.to_string(), text);
             assert_eq!(text.parse(), Ok(answer));
         }
         for wrong in ["", "1", "1 2 3", "1 2147483648", "OKOK", "nan 1"] {
-            assert_eq!(wrong.parse::<Answer>(), Err(ParseError), "{wrong}");
+            assert_eq!(wrong.parse::<BaseAnswer>(), Err(ParseError), "{wrong}");
         }
     }
 
     #[test]
-    fn what_is_too_long_or_no_text_is_dropped() {
+    fn lines_that_are_too_long_or_not_text_are_dropped() {
         let mut decoder = Lines::new();
         let long = [b'x'; MAX_LINE + 1];
         let bytes = [b"OK\r\n1 2\r\n", &long[..], b"\r\n\xff\xfe\r\n\r\n\nOK\r"].concat();
@@ -236,9 +236,9 @@ mod tests {
 
         #[test]
         fn every_request_and_answer_comes_back(speeds: [i16; 2], counts: [i32; 2]) {
-            let request = Request::SetSpeeds(speeds);
+            let request = BaseRequest::SetSpeeds(speeds);
             prop_assert_eq!(request.to_string().parse(), Ok(request));
-            let answer = Answer::Encoders(counts);
+            let answer = BaseAnswer::Encoders(counts);
             prop_assert_eq!(answer.to_string().parse(), Ok(answer));
         }
     }

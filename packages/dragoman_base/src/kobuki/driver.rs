@@ -6,7 +6,7 @@
 //! | `config` | [`Config`]: timeouts, limits, options |
 //! | `events` | [`Event`]: a change, reported once |
 //! | `battery` | [`Battery`]: charge and charging |
-//! | `state` | [`State`]: the state of the base |
+//! | `state` | [`KobukiState`]: the state of the base |
 //! | `clock` | compares the base's clock with ours: detects restarts |
 //! | `heading` | the gyro's heading, relative to its first reading |
 //! | `identity` | versions and gains: requested until they arrive |
@@ -63,7 +63,7 @@ pub use events::{Event, PowerEvent, Side, Wheel};
 pub use identity::Identity;
 pub use outputs::{Led, LedColor};
 pub use recorder::{Record, Recorded};
-pub use state::{Sensors, State};
+pub use state::{KobukiState, Sensors};
 
 use clock::{DeviceClock, Step};
 use dragoman_geometry::limits::{LimitError, Limits};
@@ -317,7 +317,7 @@ impl Driver {
     pub fn set_controller_gains(&mut self, gains: ControllerGains) -> Result<(), Refusal> {
         self.send_if_connected(&Command::SetControllerGains(gains))?;
         self.identity.gains = None;
-        self.say(&Command::RequestControllerGains(GainsRequest::default()));
+        self.send(&Command::RequestControllerGains(GainsRequest::default()));
         Ok(())
     }
 
@@ -351,8 +351,8 @@ impl Driver {
     }
 
     /// The state of the base.
-    pub fn state(&self) -> State {
-        State {
+    pub fn state(&self) -> KobukiState {
+        KobukiState {
             connected: self.contact.link != Link::Disconnected,
             alive: self.contact.link == Link::Alive,
             standstill: self.commander.standstill(self.contact.link),
@@ -439,7 +439,7 @@ impl Driver {
         if self.commander.is_moving() {
             self.send_velocity();
         } else if self.commander.repeats_stop(self.now) {
-            self.say_velocity(BaseControl::STOP, Twist::ZERO);
+            self.send_base_control(BaseControl::STOP, Twist::ZERO);
         }
         self.ask();
         self.trim_events();
@@ -453,18 +453,18 @@ impl Driver {
         }
         let missing = self.identity.missing();
         if !missing.is_empty() {
-            self.say(&Command::RequestExtra(missing));
+            self.send(&Command::RequestExtra(missing));
             self.asked = Some(self.now);
         }
         if self.identity.gains.is_none() {
-            self.say(&Command::RequestControllerGains(GainsRequest::default()));
+            self.send(&Command::RequestControllerGains(GainsRequest::default()));
             self.asked = Some(self.now);
         }
     }
 
     fn send_velocity(&mut self) {
         let twist = self.commander.velocity(self.now);
-        self.say_velocity(BaseControl::from_velocities(twist.linear, twist.angular), twist);
+        self.send_base_control(BaseControl::from_velocities(twist.linear, twist.angular), twist);
         self.commander.extend_stop(self.now);
     }
 
@@ -475,13 +475,13 @@ impl Driver {
     }
 
     fn send_outputs_now(&mut self) {
-        self.say(&Command::SetOutputs(self.outputs.outputs));
+        self.send(&Command::SetOutputs(self.outputs.outputs));
     }
 
     fn send_if_connected(&mut self, command: &Command) -> Result<(), Refusal> {
         let reason = match self.contact.link {
             Link::Alive => {
-                self.say(command);
+                self.send(command);
                 return Ok(());
             }
             Link::Disconnected => Standstill::Disconnected,
@@ -491,12 +491,12 @@ impl Driver {
         Err(Refusal::Standstill(reason))
     }
 
-    fn say_velocity(&mut self, control: BaseControl, twist: Twist) {
+    fn send_base_control(&mut self, control: BaseControl, twist: Twist) {
         self.recorder.velocity(control, twist);
-        self.say(&Command::BaseControl(control));
+        self.send(&Command::BaseControl(control));
     }
 
-    fn say(&mut self, command: &Command) {
+    fn send(&mut self, command: &Command) {
         let bytes = self.outbox.bytes();
         let begin = bytes.len();
         command.encode_frame(bytes);
@@ -524,7 +524,7 @@ impl Safety for Driver {
     }
 
     fn send_stop(&mut self) {
-        self.say_velocity(BaseControl::STOP, Twist::ZERO);
+        self.send_base_control(BaseControl::STOP, Twist::ZERO);
         self.commander.extend_stop(self.now);
     }
 

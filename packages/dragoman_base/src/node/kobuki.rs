@@ -15,7 +15,7 @@ use dragoman_ros::{Clock, Node, Publisher, QosProfile, Result, WrappedTypesuppor
 use super::messages::{self, SampleTimes};
 use super::motion::{MotionTopics, log_expired, log_motors, log_robot};
 use super::parameters::KobukiParameters;
-use crate::kobuki::driver::{Driver, Event, Led, LedColor, Record, Recorded, State};
+use crate::kobuki::driver::{Driver, Event, KobukiState, Led, LedColor, Record, Recorded};
 use crate::kobuki::wire::{ControllerGains, SoundSequence};
 use dragoman_ros::diagnostics::Refusals;
 
@@ -125,7 +125,7 @@ impl KobukiTopics {
         measured
     }
 
-    fn publish_sensors(&mut self, now: Duration, state: &State) -> Result<()> {
+    fn publish_sensors(&mut self, now: Duration, state: &KobukiState) -> Result<()> {
         let sensors = &state.sensors;
         let stamp = Clock::to_builtin_time(&now);
         if let Some(core) = &sensors.core {
@@ -158,7 +158,7 @@ impl KobukiTopics {
         }
     }
 
-    fn publish_event(&self, event: &Event, state: &State) -> Result<()> {
+    fn publish_event(&self, event: &Event, state: &KobukiState) -> Result<()> {
         match *event {
             Event::Bumper { side, pressed } => self.bumper.publish(&messages::bumper(side, pressed)),
             Event::Cliff { side, cliff, reading } => {

@@ -43,7 +43,7 @@ pub(super) fn sensor_places(stamp: &Time, base_frame: &str) -> TFMessage {
         poses::transform(stamp, parent, child, &(place, [0.0, 0.0, 0.0, 1.0]))
     };
     let sensors = [link(BODY_FRAME, GYRO_FRAME, GYRO_PLACE), link(BODY_FRAME, DOCK_IR_FRAME, DOCK_IR_PLACE)];
-    // Who calls the base itself `base_link` has no frame on the ground.
+    // If `base_frame` is `base_link` itself, there is no frame on the ground.
     let body = (base_frame != BODY_FRAME).then(|| link(base_frame, BODY_FRAME, [0.0, 0.0, BODY_HEIGHT]));
     TFMessage { transforms: body.into_iter().chain(sensors).collect() }
 }
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_data_are_as_the_ros_driver_has_them() {
+    fn raw_data_has_the_notation_of_the_ros_driver() {
         assert_eq!(raw_data(&[0xaa, 0x55, 0x00, 0x0f]).data, "{ AA 55 00 0F }");
         let control = BaseControl { speed_mm_per_s: 100, radius_mm: -500 };
         assert_eq!(raw_control(&control, &Twist::new(0.1, -0.2)).data, [100, -500, 100, -200]);

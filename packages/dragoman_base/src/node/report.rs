@@ -7,7 +7,7 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use crate::base::Motion;
 use crate::commander::Standstill;
 use crate::differential::driver as differential;
-use crate::kobuki::driver::{BatteryLevel, Driver, State};
+use crate::kobuki::driver::{BatteryLevel, Driver, KobukiState};
 use dragoman_ros::diagnostics::Refusals;
 
 /// Returns a function that publishes a Kobuki's state.
@@ -89,7 +89,7 @@ fn summary(
     }
 }
 
-fn warnings(state: &State, refusal: Option<String>) -> Vec<String> {
+fn warnings(state: &KobukiState, refusal: Option<String>) -> Vec<String> {
     let core = state.sensors.core.unwrap_or_default();
     let level = state.battery.map(|battery| battery.level);
     let warnings = [
@@ -104,7 +104,7 @@ fn warnings(state: &State, refusal: Option<String>) -> Vec<String> {
     warnings.into_iter().flatten().collect()
 }
 
-fn figures(state: &State) -> Vec<(&'static str, String)> {
+fn figures(state: &KobukiState) -> Vec<(&'static str, String)> {
     let mut values = vec![
         ("motors", on_off(state.motor_power)),
         ("measurements", state.feedback_frames.to_string()),
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_understood_is_no_silence() {
+    fn data_that_is_not_understood_is_not_silence() {
         let driver = differential::Driver::new(differential::Config::default()).unwrap();
         let mut motion = Motion::from(&driver.state());
         for (standstill, is_garbled, expected) in [

@@ -137,7 +137,7 @@ fn rates_stay_while_the_clock_stands() {
 }
 
 #[test]
-fn an_encoder_that_begins_anew_is_no_motion() {
+fn an_encoder_that_restarts_is_not_motion() {
     let (mut roller, mut odometry) = started([30000, 30000]);
     odometry.update(Measurement { ticks: roller.roll([0.01; 2]), interval: STEP, speeds: None, gyro: None });
     let pose = odometry.pose();

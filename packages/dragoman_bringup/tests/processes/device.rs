@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::device::{Device, PATIENCE, TestPath, command, wheels};
 use crate::common::processor_time;
-use dragoman_base::differential::line::{Answer, Request};
+use dragoman_base::differential::line::{BaseAnswer, BaseRequest};
 use dragoman_base::kobuki::wire::{
     BaseControl, Command as KobukiCommand, CoreSensors, Decoder, DockIr, Feedback, GeneralPurposeInput,
     Outputs, SoundSequence,
@@ -332,7 +332,7 @@ fn wheels_answer_move_and_stop_by_themselves() {
     let command = wheels(&path.0, &["--ticks", "1000", "--rate", "50"]);
     let mut device = Device::spawn(path, command);
     let mut client = Client::open(&device.path.0);
-    let mut ask = |request: Request| {
+    let mut ask = |request: BaseRequest| {
         client.line.write_all(request.to_string().as_bytes()).unwrap();
         let end = Instant::now() + PATIENCE;
         let mut answer = Vec::new();
@@ -344,15 +344,15 @@ fn wheels_answer_move_and_stop_by_themselves() {
             }
             assert!(Instant::now() < end, "no answer to {request}");
         }
-        String::from_utf8(answer).unwrap().parse::<Answer>().unwrap()
+        String::from_utf8(answer).unwrap().parse::<BaseAnswer>().unwrap()
     };
-    assert_eq!(ask(Request::Encoders), Answer::Encoders([0, 0]));
+    assert_eq!(ask(BaseRequest::Encoders), BaseAnswer::Encoders([0, 0]));
     // 20 ticks at 50 Hz: one turn per second.
-    assert_eq!(ask(Request::SetSpeeds([20, 20])), Answer::Done);
+    assert_eq!(ask(BaseRequest::SetSpeeds([20, 20])), BaseAnswer::Done);
     assert_eq!(device.prints("speeds"), "speeds 0.204 m/s 0.204 m/s");
     device.prints("motors off");
     std::thread::sleep(Duration::from_secs(1));
-    let Answer::Encoders([left, right]) = ask(Request::Encoders) else { panic!("no encoders") };
+    let BaseAnswer::Encoders([left, right]) = ask(BaseRequest::Encoders) else { panic!("no encoders") };
     assert!(left == right && (1900..2200).contains(&left), "{left} {right}");
     let [x, ..] = device.pose();
     assert!((x - f64::from(left) * std::f64::consts::TAU * 0.0325 / 1000.0).abs() < 0.0003, "{x}");

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Minimum number of readings that the line is fitted to. The slope of five evenly spaced ones is that of two periods ago in steady
-/// acceleration.
-const FEWEST: usize = 5;
+/// Minimum number of readings that the line is fitted to. In steady acceleration the slope of five evenly spaced
+/// readings is that of two periods ago.
+const MIN_READINGS: usize = 5;
 /// Maximum number of readings that the line is fitted to, if answers are late.
-const MOST: usize = 10;
-/// The readings of a line weigh at least this number of times as much as the best of them, so that it is not that of
-/// late ones.
+const MAX_READINGS: usize = 10;
+/// The total weight of the readings of a line is at least this many times the weight of the best one, so that late
+/// readings do not determine the line.
 const PROMPT: f64 = 2.5;
 
 /// Counts of both encoders, read at an unknown time between question and answer.
@@ -62,7 +62,7 @@ impl Reading {
 /// | | with a period of 33 ms |
 /// | --- | --- |
 /// | steady motion, one answer in five late by up to 100 ms | 3 % error, if the others take 2 to 6 ms |
-/// | the same, one in ten late by chance | 5 % error |
+/// | the same, one in ten late at random | 5 % error |
 /// | more late answers, the first readings | the error may be larger; never beyond the bounds above |
 /// | steady acceleration | at most two periods late, and never beyond the bounds above |
 /// | less than a tick per period | alternates between 0 and about a tick per period |
@@ -85,7 +85,7 @@ impl Speeds {
             half_period: period / 2,
             floor: (period.as_secs_f64() / 10.0).powi(2),
             counts: [0; 2],
-            readings: VecDeque::with_capacity(MOST),
+            readings: VecDeque::with_capacity(MAX_READINGS),
             speeds: [0.0; 2],
         }
     }
@@ -104,7 +104,7 @@ impl Speeds {
             let rolled = |wheel: usize| i64::from(counts[wheel].wrapping_sub(before[wheel]));
             [last.ticks[0] + rolled(0), last.ticks[1] + rolled(1)]
         });
-        if self.readings.len() == MOST {
+        if self.readings.len() == MAX_READINGS {
             self.readings.pop_front();
         }
         self.readings.push_back(Reading { asked, answered, ticks });
@@ -112,7 +112,7 @@ impl Speeds {
         self.speeds
     }
 
-    /// The longest time that may be between the last two readings.
+    /// Maximum possible time between the last two readings.
     pub(super) fn max_interval(&self) -> Duration {
         let mut newest_first = self.readings.iter().rev();
         match (newest_first.next(), newest_first.next()) {
@@ -143,7 +143,7 @@ impl Speeds {
         direction * speed.max((distance - 1.0) / longest).min((distance + 1.0) / shortest)
     }
 
-    /// That of the fitted line.
+    /// The slope of the fitted line, ticks per s.
     fn slope(&self, last: &Reading, wheel: usize) -> f64 {
         let points = || {
             self.readings.iter().rev().map(|reading| {
@@ -155,7 +155,7 @@ impl Speeds {
         let (mut count, mut best) = (0, 0.0_f64);
         let [mut total, mut time, mut ticks] = [0.0; 3];
         for (weight, t, x) in points() {
-            if count >= FEWEST && total >= PROMPT * best {
+            if count >= MIN_READINGS && total >= PROMPT * best {
                 break;
             }
             (count, best) = (count + 1, best.max(weight));

@@ -9,7 +9,7 @@ fn milliseconds(count: u64) -> Duration {
 }
 
 /// A driver with a base that answers each request after 2 ms.
-struct Bench {
+struct Fixture {
     driver: Driver,
     now: Duration,
     /// Its encoder counts.
@@ -20,7 +20,7 @@ struct Bench {
     answers: bool,
 }
 
-impl Bench {
+impl Fixture {
     fn new(config: Config) -> Self {
         let driver = Driver::new(config).unwrap();
         let now = milliseconds(3000);
@@ -28,11 +28,11 @@ impl Bench {
     }
 
     fn online() -> Self {
-        let mut bench = Self::new(Config::default());
-        bench.driver.handle_connected(bench.now);
-        bench.run(1000);
-        bench.events();
-        bench
+        let mut fixture = Self::new(Config::default());
+        fixture.driver.handle_connected(fixture.now);
+        fixture.run(1000);
+        fixture.events();
+        fixture
     }
 
     /// Advances millisecond by millisecond.
@@ -54,13 +54,13 @@ impl Bench {
         let (mut bytes, mut answers) = (sent, String::new());
         while let Some(line) = self.line.next(&mut bytes) {
             let answer = match line.parse() {
-                Ok(Request::Encoders) => Answer::Encoders(self.counts),
-                Ok(Request::SetSpeeds(speeds)) => {
+                Ok(BaseRequest::Encoders) => BaseAnswer::Encoders(self.counts),
+                Ok(BaseRequest::SetSpeeds(speeds)) => {
                     self.speeds = speeds;
-                    Answer::Done
+                    BaseAnswer::Done
                 }
-                Ok(Request::ResetEncoders) => Answer::Done,
-                Err(_) => Answer::NotUnderstood,
+                Ok(BaseRequest::ResetEncoders) => BaseAnswer::Done,
+                Err(_) => BaseAnswer::NotUnderstood,
             };
             answers += &answer.to_string();
         }
@@ -96,200 +96,200 @@ fn speeds_are_ticks_per_period_and_keep_their_ratio() {
 
 #[test]
 fn encoders_are_read_and_commands_are_sent_until_they_expire() {
-    let mut bench = Bench::new(Config::default());
-    assert_eq!(bench.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::Disconnected)));
-    bench.driver.handle_connected(bench.now);
-    assert_eq!(bench.driver.poll_transmit(), b"\r");
-    assert_eq!(bench.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::NoFeedback)));
-    bench.run(1100);
-    let measurements = bench.driver.state().line.measurements;
+    let mut fixture = Fixture::new(Config::default());
+    assert_eq!(fixture.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::Disconnected)));
+    fixture.driver.handle_connected(fixture.now);
+    assert_eq!(fixture.driver.poll_transmit(), b"\r");
+    assert_eq!(fixture.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::NoFeedback)));
+    fixture.run(1100);
+    let measurements = fixture.driver.state().line.measurements;
     assert!((28..=35).contains(&measurements), "{measurements} in a second");
-    assert_eq!(bench.events(), [Event::Robot { online: true }]);
+    assert_eq!(fixture.events(), [Event::Robot { online: true }]);
 
-    let before = bench.now;
-    bench.command(0.5, 0.0).unwrap();
-    assert_eq!(bench.speeds, [118, 118]);
-    assert!(matches!(bench.command(f64::NAN, 0.0), Err(Refusal::NotFinite(_))));
-    while bench.speeds != [0, 0] {
-        bench.run(1);
+    let before = fixture.now;
+    fixture.command(0.5, 0.0).unwrap();
+    assert_eq!(fixture.speeds, [118, 118]);
+    assert!(matches!(fixture.command(f64::NAN, 0.0), Err(Refusal::NotFinite(_))));
+    while fixture.speeds != [0, 0] {
+        fixture.run(1);
     }
-    let held = bench.now - before;
+    let held = fixture.now - before;
     assert!((milliseconds(598)..=milliseconds(605)).contains(&held), "{held:?}");
-    assert_eq!(bench.events(), [Event::CommandExpired]);
-    assert_eq!(bench.driver.state().standstill, Some(Standstill::CommandExpired));
+    assert_eq!(fixture.events(), [Event::CommandExpired]);
+    assert_eq!(fixture.driver.state().standstill, Some(Standstill::CommandExpired));
 }
 
 #[test]
 fn odometry_over_the_end_of_the_encoders_and_over_a_lost_connection() {
-    let mut bench = Bench::online();
+    let mut fixture = Fixture::online();
     // 1440 ticks per turn of 2 pi 0.0325 m: 7052 per metre.
     for _ in 0..705 {
-        bench.counts = bench.counts.map(|count| count.wrapping_add(10));
-        bench.run(33);
+        fixture.counts = fixture.counts.map(|count| count.wrapping_add(10));
+        fixture.run(33);
     }
-    let pose = bench.driver.state().pose;
+    let pose = fixture.driver.state().pose;
     assert!((pose.x - 1.0).abs() < 3e-3 && pose.heading == 0.0, "{pose:?}");
-    let speed = bench.driver.state().twist.linear;
+    let speed = fixture.driver.state().twist.linear;
     assert!((0.03..0.05).contains(&speed), "{speed}");
-    bench.driver.handle_disconnected(bench.now);
-    assert_eq!((bench.driver.state().pose, bench.driver.state().twist), (pose, Twist::ZERO));
-    assert_eq!(bench.driver.poll_timeout(), None);
-    bench.counts = [0, 0];
-    bench.driver.handle_connected(bench.now);
-    bench.run(300);
-    assert!(bench.driver.state().alive);
-    assert_eq!((bench.driver.state().pose, bench.driver.state().encoder_jumps), (pose, 0));
-    bench.driver.set_odometry(Pose::ORIGIN).unwrap();
-    assert_eq!(bench.driver.state().wheels[0].angle, 0.0);
+    fixture.driver.handle_disconnected(fixture.now);
+    assert_eq!((fixture.driver.state().pose, fixture.driver.state().twist), (pose, Twist::ZERO));
+    assert_eq!(fixture.driver.poll_timeout(), None);
+    fixture.counts = [0, 0];
+    fixture.driver.handle_connected(fixture.now);
+    fixture.run(300);
+    assert!(fixture.driver.state().alive);
+    assert_eq!((fixture.driver.state().pose, fixture.driver.state().encoder_jumps), (pose, 0));
+    fixture.driver.set_odometry(Pose::ORIGIN).unwrap();
+    assert_eq!(fixture.driver.state().wheels[0].angle, 0.0);
 }
 
 #[test]
 fn silence_stops_and_the_base_comes_back_by_itself() {
-    let mut bench = Bench::online();
-    bench.command(0.2, 0.0).unwrap();
-    bench.answers = false;
+    let mut fixture = Fixture::online();
+    fixture.command(0.2, 0.0).unwrap();
+    fixture.answers = false;
     for _ in 0..6 {
-        bench.run(100);
-        bench.command(0.2, 0.0).ok();
+        fixture.run(100);
+        fixture.command(0.2, 0.0).ok();
     }
-    let state = bench.driver.state();
+    let state = fixture.driver.state();
     assert_eq!((state.alive, state.standstill), (false, Some(Standstill::Silent)));
-    assert_eq!(bench.speeds, [0, 0], "it still receives commands");
-    assert_eq!(bench.events(), [Event::Robot { online: false }]);
-    assert_eq!(bench.command(0.2, 0.0), Err(Refusal::Standstill(Standstill::Silent)));
-    bench.answers = true;
-    bench.run(400);
-    assert_eq!(bench.events(), [Event::Robot { online: true }]);
-    bench.command(0.2, 0.0).unwrap();
-    bench.run(100);
-    assert_ne!(bench.speeds, [0, 0]);
-    assert!(bench.driver.state().line.timeouts > 1);
+    assert_eq!(fixture.speeds, [0, 0], "it still receives commands");
+    assert_eq!(fixture.events(), [Event::Robot { online: false }]);
+    assert_eq!(fixture.command(0.2, 0.0), Err(Refusal::Standstill(Standstill::Silent)));
+    fixture.answers = true;
+    fixture.run(400);
+    assert_eq!(fixture.events(), [Event::Robot { online: true }]);
+    fixture.command(0.2, 0.0).unwrap();
+    fixture.run(100);
+    assert_ne!(fixture.speeds, [0, 0]);
+    assert!(fixture.driver.state().line.timeouts > 1);
 }
 
 #[test]
-fn answers_that_waited_for_us_are_no_silence() {
+fn answers_that_were_buffered_do_not_count_as_silence() {
     for (stall, expired) in [(550, false), (700, true)] {
-        let mut bench = Bench::online();
-        while bench.driver.pending.is_empty() {
-            bench.now += milliseconds(1);
-            bench.driver.handle_timeout(bench.now);
+        let mut fixture = Fixture::online();
+        while fixture.driver.pending.is_empty() {
+            fixture.now += milliseconds(1);
+            fixture.driver.handle_timeout(fixture.now);
         }
-        bench.driver.poll_transmit();
-        bench.command(0.2, 0.0).unwrap();
-        let before = bench.driver.state();
-        bench.now += milliseconds(stall);
+        fixture.driver.poll_transmit();
+        fixture.command(0.2, 0.0).unwrap();
+        let before = fixture.driver.state();
+        fixture.now += milliseconds(stall);
         let mut rest = &b"1 2\r\n"[..];
-        assert!(bench.driver.handle_bytes(bench.now, &mut rest));
-        assert!(!bench.driver.handle_bytes(bench.now, &mut rest));
-        let state = bench.driver.state();
+        assert!(fixture.driver.handle_bytes(fixture.now, &mut rest));
+        assert!(!fixture.driver.handle_bytes(fixture.now, &mut rest));
+        let state = fixture.driver.state();
         assert_eq!((state.alive, state.encoders), (true, Some([1, 2])));
         assert_eq!((state.line.timeouts, state.line.garbage), (before.line.timeouts, before.line.garbage));
         let (events, sent) =
             if expired { (vec![Event::CommandExpired], "m 0 0\r") } else { (vec![], "m 47 47\r") };
-        assert_eq!(bench.events(), events);
-        assert_eq!(std::str::from_utf8(bench.driver.poll_transmit()), Ok(sent));
+        assert_eq!(fixture.events(), events);
+        assert_eq!(std::str::from_utf8(fixture.driver.poll_transmit()), Ok(sent));
         // A line that is not an answer counts as silence.
-        bench.now += milliseconds(500);
-        assert!(!bench.driver.handle_bytes(bench.now, &mut &b"3 4 5\r\n"[..]));
-        assert_eq!(bench.events().last(), Some(&Event::Robot { online: false }));
+        fixture.now += milliseconds(500);
+        assert!(!fixture.driver.handle_bytes(fixture.now, &mut &b"3 4 5\r\n"[..]));
+        assert_eq!(fixture.events().last(), Some(&Event::Robot { online: false }));
     }
 }
 
 #[test]
 fn a_reconnected_base_is_commanded_to_stand_still_for_a_while() {
-    let mut bench = Bench::online();
+    let mut fixture = Fixture::online();
     for lost in [true, false] {
         if lost {
-            bench.driver.handle_connected(bench.now);
+            fixture.driver.handle_connected(fixture.now);
         } else {
-            bench.answers = false;
-            bench.run(1000);
-            bench.answers = true;
+            fixture.answers = false;
+            fixture.run(1000);
+            fixture.answers = true;
         }
-        bench.speeds = [50, 50];
-        bench.run(400);
-        assert_eq!(bench.speeds, [0, 0], "its old command is unknown");
+        fixture.speeds = [50, 50];
+        fixture.run(400);
+        assert_eq!(fixture.speeds, [0, 0], "its old command is unknown");
         // Repeated, in case it was lost.
-        bench.speeds = [50, 50];
-        bench.run(100);
-        assert_eq!(bench.speeds, [0, 0]);
-        bench.run(1000);
-        bench.speeds = [50, 50];
-        bench.run(1000);
-        assert_eq!(bench.speeds, [50, 50], "not for ever");
+        fixture.speeds = [50, 50];
+        fixture.run(100);
+        assert_eq!(fixture.speeds, [0, 0]);
+        fixture.run(1000);
+        fixture.speeds = [50, 50];
+        fixture.run(1000);
+        assert_eq!(fixture.speeds, [50, 50], "not for ever");
     }
 }
 
 #[test]
 fn garbage_and_answers_to_nothing_are_counted_and_change_nothing() {
-    let mut bench = Bench::online();
-    let state = bench.driver.state();
+    let mut fixture = Fixture::online();
+    let state = fixture.driver.state();
     let mut garbage = &b"\xff\xfe\r\n12 x\r\nOK\r\n77 88 99\r\n5000 6000\r\n"[..];
-    assert!(!bench.driver.handle_bytes(bench.now, &mut garbage));
-    let after = bench.driver.state();
+    assert!(!fixture.driver.handle_bytes(fixture.now, &mut garbage));
+    let after = fixture.driver.state();
     assert_eq!(after.line.garbage, state.line.garbage + 5);
     assert_eq!((after.pose, after.encoders), (state.pose, state.encoders));
-    bench.run(200);
-    assert!(bench.driver.state().alive);
+    fixture.run(200);
+    assert!(fixture.driver.state().alive);
 }
 
-/// Not a request without an answer: that would send one to the cable.
+/// It must not count as a request without an answer: the user would then look for a fault of the cable.
 #[test]
 fn a_reading_of_four_wheels_is_an_answer_that_is_not_understood() {
-    let mut bench = Bench::online();
-    let state = bench.driver.state();
-    while bench.driver.pending.is_empty() {
-        bench.now += milliseconds(1);
-        bench.driver.handle_timeout(bench.now);
+    let mut fixture = Fixture::online();
+    let state = fixture.driver.state();
+    while fixture.driver.pending.is_empty() {
+        fixture.now += milliseconds(1);
+        fixture.driver.handle_timeout(fixture.now);
     }
-    bench.driver.poll_transmit();
-    assert!(!bench.driver.handle_bytes(bench.now, &mut &b"1 2 3 4\r\n"[..]));
-    bench.now += bench.driver.config().answer_timeout;
-    bench.driver.handle_timeout(bench.now);
-    let after = bench.driver.state();
+    fixture.driver.poll_transmit();
+    assert!(!fixture.driver.handle_bytes(fixture.now, &mut &b"1 2 3 4\r\n"[..]));
+    fixture.now += fixture.driver.config().answer_timeout;
+    fixture.driver.handle_timeout(fixture.now);
+    let after = fixture.driver.state();
     assert_eq!(after.line.not_understood, state.line.not_understood + 1);
     assert_eq!((after.line.timeouts, after.line.garbage), (state.line.timeouts, state.line.garbage));
     assert_eq!((after.pose, after.encoders), (state.pose, state.encoders));
 }
 
 #[test]
-fn standing_still_waits_for_no_answer() {
-    let mut bench = Bench::online();
-    bench.command(0.2, 0.0).unwrap();
-    while bench.driver.pending.is_empty() {
-        bench.now += milliseconds(1);
-        bench.driver.handle_timeout(bench.now);
+fn a_stop_command_does_not_wait_for_an_answer() {
+    let mut fixture = Fixture::online();
+    fixture.command(0.2, 0.0).unwrap();
+    while fixture.driver.pending.is_empty() {
+        fixture.now += milliseconds(1);
+        fixture.driver.handle_timeout(fixture.now);
     }
-    bench.driver.poll_transmit();
-    bench.driver.set_motor_power(false);
-    assert_eq!(bench.driver.poll_transmit(), b"m 0 0\r");
-    assert_eq!(bench.command(0.2, 0.0), Err(Refusal::Standstill(Standstill::MotorsOff)));
+    fixture.driver.poll_transmit();
+    fixture.driver.set_motor_power(false);
+    assert_eq!(fixture.driver.poll_transmit(), b"m 0 0\r");
+    assert_eq!(fixture.command(0.2, 0.0), Err(Refusal::Standstill(Standstill::MotorsOff)));
     // Both answers come.
     let mut rest = &b"1 2\r\nOK\r\n"[..];
-    assert!(bench.driver.handle_bytes(bench.now, &mut rest));
-    assert!(!bench.driver.handle_bytes(bench.now, &mut rest));
-    assert_eq!(bench.driver.state().line.garbage, 0);
+    assert!(fixture.driver.handle_bytes(fixture.now, &mut rest));
+    assert!(!fixture.driver.handle_bytes(fixture.now, &mut rest));
+    assert_eq!(fixture.driver.state().line.garbage, 0);
 }
 
 #[test]
 fn a_jump_of_our_clock_stops() {
     for now in [Duration::ZERO, Duration::from_secs(100_000)] {
-        let mut bench = Bench::online();
-        bench.command(0.2, 0.0).unwrap();
-        bench.now = now;
-        bench.run(1);
-        assert_eq!(bench.speeds, [0, 0]);
-        bench.run(400);
-        assert!(bench.driver.state().alive, "{:?}", bench.driver.state());
-        assert_eq!(bench.speeds, [0, 0]);
-        bench.command(0.2, 0.0).unwrap();
-        bench.run(100);
-        assert_ne!(bench.speeds, [0, 0]);
+        let mut fixture = Fixture::online();
+        fixture.command(0.2, 0.0).unwrap();
+        fixture.now = now;
+        fixture.run(1);
+        assert_eq!(fixture.speeds, [0, 0]);
+        fixture.run(400);
+        assert!(fixture.driver.state().alive, "{:?}", fixture.driver.state());
+        assert_eq!(fixture.speeds, [0, 0]);
+        fixture.command(0.2, 0.0).unwrap();
+        fixture.run(100);
+        assert_ne!(fixture.speeds, [0, 0]);
     }
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
+fn invalid_options_are_refused() {
     for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let config = Config { wheel_radius: value, ..Config::default() };
         let error = Driver::new(config).unwrap_err();
@@ -328,44 +328,44 @@ proptest! {
     /// For any input, the base is commanded to stand still within the timeouts, and only moves by accepted commands.
     #[test]
     fn the_base_never_moves_on_by_itself(steps in proptest::collection::vec(step(), 1..80)) {
-        let mut bench = Bench::online();
+        let mut fixture = Fixture::online();
         let mut until = Duration::ZERO;
         let mut connected = true;
         for step in steps {
             match step {
                 Step::Bytes(bytes) => {
                     let mut rest = &bytes[..];
-                    while bench.driver.handle_bytes(bench.now, &mut rest) {}
+                    while fixture.driver.handle_bytes(fixture.now, &mut rest) {}
                 }
-                Step::Run(time) => bench.run(time),
+                Step::Run(time) => fixture.run(time),
                 Step::Jump(now) => {
-                    bench.now = milliseconds(now);
-                    bench.driver.handle_timeout(bench.now);
+                    fixture.now = milliseconds(now);
+                    fixture.driver.handle_timeout(fixture.now);
                 }
                 Step::Command(linear, angular) => {
-                    let at = bench.now;
-                    if bench.command(linear, angular).is_ok() {
+                    let at = fixture.now;
+                    if fixture.command(linear, angular).is_ok() {
                         prop_assert!(linear.is_finite());
                         until = at + milliseconds(600);
                     }
                 }
                 Step::Link(opened) => {
-                    if opened { bench.driver.handle_connected(bench.now) } else { bench.driver.handle_disconnected(bench.now) }
+                    if opened { fixture.driver.handle_connected(fixture.now) } else { fixture.driver.handle_disconnected(fixture.now) }
                     connected = opened;
                     // Its own watchdog then stops the base.
-                    bench.speeds = [0, 0];
+                    fixture.speeds = [0, 0];
                 }
-                Step::Answers(answers) => bench.answers = answers,
-                Step::Power(on) => bench.driver.set_motor_power(on),
+                Step::Answers(answers) => fixture.answers = answers,
+                Step::Power(on) => fixture.driver.set_motor_power(on),
             }
-            bench.driver.handle_timeout(bench.now);
-            bench.exchange();
-            let state = bench.driver.state();
-            let moving = bench.speeds != [0, 0];
+            fixture.driver.handle_timeout(fixture.now);
+            fixture.exchange();
+            let state = fixture.driver.state();
+            let moving = fixture.speeds != [0, 0];
             // A step of the test is 3 ms at most.
-            prop_assert!(!moving || bench.now < until + milliseconds(4), "{:?}, until {until:?}", bench.now);
+            prop_assert!(!moving || fixture.now < until + milliseconds(4), "{:?}, until {until:?}", fixture.now);
             prop_assert!(!moving || (connected && state.motor_power), "{:?}", state.standstill);
-            prop_assert!(bench.driver.pending.len() <= 3);
+            prop_assert!(fixture.driver.pending.len() <= 3);
             prop_assert!(state.pose.is_finite() && state.twist.is_finite());
         }
     }

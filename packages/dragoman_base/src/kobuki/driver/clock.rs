@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_waited_and_fresh_ones_after_them_are_no_restart() {
+    fn buffered_frames_and_fresh_ones_after_them_are_not_a_restart() {
         // A pause of this process; a second of frames was buffered, those after it are lost, and fresh ones come.
         for stall in [20_000_u64, 31_000, 33_000, 40_000, 59_000] {
             let mut clock = running();
@@ -151,7 +151,7 @@ mod tests {
 
     /// The frames of the first part of a stall are lost, those of its last `kept` ms have waited.
     #[test]
-    fn frames_that_waited_after_lost_ones_are_no_restart() {
+    fn buffered_frames_after_lost_ones_are_not_a_restart() {
         for (stall, kept) in [(1200, 600), (1500, 900), (2500, 1900), (30_000, 900)] {
             let mut clock = running();
             let now = milliseconds(10_000 + stall);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_drift_apart_for_days_are_no_restart() {
+    fn clocks_that_drift_apart_for_days_are_not_a_restart() {
         for slow in [true, false] {
             let (mut clock, mut there) = (DeviceClock::default(), 0_u64);
             for frame in 0..1_000_000_u64 {

@@ -55,7 +55,7 @@ impl Sensors {
 
 /// The state of the base.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub struct KobukiState {
     /// Whether there is a connection.
     pub connected: bool,
     /// Whether feedback arrives.

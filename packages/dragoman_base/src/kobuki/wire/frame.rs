@@ -8,9 +8,9 @@ use super::DecodeError;
 
 /// The two header bytes of a frame.
 pub const HEADER: [u8; 2] = [0xaa, 0x55];
-/// The longest payload, in bytes: its length field is one byte.
+/// Maximum length of a payload, bytes: its length field is one byte.
 pub const MAX_PAYLOAD: usize = 255;
-/// The longest frame, in bytes: header, length, payload, checksum.
+/// Maximum length of a frame, bytes: header, length, payload, checksum.
 pub const MAX_FRAME: usize = HEADER.len() + 1 + MAX_PAYLOAD + 1;
 
 /// Bytes that the decoder buffers; unparsed data is at most one frame.

@@ -1,10 +1,10 @@
-//! Speeds and positions from answers that are late by chance, on virtual time. A failed test prints its seed.
+//! Speeds and positions from answers with random delays, on virtual time. A failed test prints its seed.
 
 use oorandom::Rand64;
 
 use super::*;
 
-/// A base that rolls as `metres` says, s after the connection; and a line to it, with its delays.
+/// A base that has rolled the distances `metres` at a time, s, after the connection; and a line to it, with its delays.
 struct Rolling<M, L> {
     driver: Driver,
     random: Rand64,
@@ -23,7 +23,7 @@ struct Sample {
     read: f64,
     arrived: f64,
     counts: [i32; 2],
-    state: State,
+    state: DifferentialState,
 }
 
 impl<M: Fn(f64) -> [f64; 2], L: FnMut(u64, &mut Rand64) -> Duration> Rolling<M, L> {
@@ -49,7 +49,7 @@ impl<M: Fn(f64) -> [f64; 2], L: FnMut(u64, &mut Rand64) -> Duration> Rolling<M, 
             while let Some(line) = lines.next(&mut bytes) {
                 let delay = milliseconds(2) + milliseconds(4).mul_f64(self.random.rand_float());
                 match line.parse() {
-                    Ok(Request::Encoders) => samples.push(self.read(delay)),
+                    Ok(BaseRequest::Encoders) => samples.push(self.read(delay)),
                     Ok(_) => {
                         self.now += delay;
                         assert!(!self.driver.handle_bytes(self.now, &mut &b"OK\r\n"[..]));
@@ -74,7 +74,7 @@ impl<M: Fn(f64) -> [f64; 2], L: FnMut(u64, &mut Rand64) -> Duration> Rolling<M, 
         let counts = (self.metres)(read).map(|metres| (metres * ticks_per_metre).floor() as i32);
         self.now += delay;
         self.answers += 1;
-        let answer = Answer::Encoders(counts).to_string();
+        let answer = BaseAnswer::Encoders(counts).to_string();
         assert!(self.driver.handle_bytes(self.now, &mut answer.as_bytes()));
         let arrived = (self.now - self.start).as_secs_f64();
         Sample { read, arrived, counts, state: self.driver.state() }
@@ -120,13 +120,13 @@ fn one_late_answer_in_five_leaves_every_speed_of_steady_motion_as_it_is() {
 }
 
 #[test]
-fn answers_that_are_all_a_little_late_make_no_peaks() {
+fn answers_that_are_all_a_little_late_cause_no_peaks() {
     // The latency of a USB adapter.
     steady(0.15, |_, random| milliseconds(16).mul_f64(random.rand_float()));
 }
 
 #[test]
-fn answers_that_are_late_by_chance_make_no_peaks() {
+fn answers_that_are_late_at_random_cause_no_peaks() {
     steady(0.05, |_, random| {
         if random.rand_float() < 0.1 {
             milliseconds(100).mul_f64(random.rand_float())
@@ -184,7 +184,7 @@ fn a_stop_is_seen_at_once_and_acceleration_two_periods_late() {
 }
 
 #[test]
-fn late_answers_hide_no_stop() {
+fn late_answers_do_not_hide_a_stop() {
     let late = |answer, _: &mut Rand64| milliseconds(if answer % 5 == 4 { 90 } else { 0 });
     for seed in SEEDS {
         let mut rolling = Rolling::new(seed, |time| [braking(time).1; 2], late);

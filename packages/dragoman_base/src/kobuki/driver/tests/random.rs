@@ -53,7 +53,7 @@ proptest! {
         };
         let limits = if smooth { ramps } else { Limits::KOBUKI };
         let config = Config { limits, motors_off_on_wheel_drop: smooth, ..Config::default() };
-        let mut bench = Bench::new(config);
+        let mut fixture = Fixture::new(config);
         // The last motion on the wire, and the time until which it may hold.
         let mut moving = false;
         let mut until = Duration::ZERO;
@@ -62,65 +62,65 @@ proptest! {
             match step {
                 Step::Bytes(bytes) => {
                     let mut rest = &bytes[..];
-                    while bench.driver.handle_bytes(bench.now, &mut rest) {}
+                    while fixture.driver.handle_bytes(fixture.now, &mut rest) {}
                 }
                 Step::Feedback { bumper, drop, clock } => {
-                    bench.core.bumpers = Bumpers::from_bits_retain(bumper);
-                    bench.core.wheel_drops = WheelDrops::from_bits_retain(if drop > 3 { 0 } else { drop });
-                    bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(clock);
-                    let bytes = bench.bytes(&[]);
+                    fixture.core.bumpers = Bumpers::from_bits_retain(bumper);
+                    fixture.core.wheel_drops = WheelDrops::from_bits_retain(if drop > 3 { 0 } else { drop });
+                    fixture.core.timestamp_ms = fixture.core.timestamp_ms.wrapping_add(clock);
+                    let bytes = fixture.bytes(&[]);
                     let mut rest = &bytes[..];
-                    while bench.driver.handle_bytes(bench.now, &mut rest) {}
+                    while fixture.driver.handle_bytes(fixture.now, &mut rest) {}
                 }
                 Step::Time(time) => {
-                    let end = bench.now + milliseconds(time);
-                    while let Some(deadline) = bench.driver.poll_timeout().filter(|deadline| *deadline <= end) {
-                        bench.driver.handle_timeout(deadline);
-                        sent.extend(bench.sent());
+                    let end = fixture.now + milliseconds(time);
+                    while let Some(deadline) = fixture.driver.poll_timeout().filter(|deadline| *deadline <= end) {
+                        fixture.driver.handle_timeout(deadline);
+                        sent.extend(fixture.sent());
                     }
-                    bench.now = end;
-                    bench.driver.handle_timeout(end);
+                    fixture.now = end;
+                    fixture.driver.handle_timeout(end);
                 }
                 Step::Cycles(count) => {
                     for _ in 0..count {
-                        bench.now += milliseconds(20);
-                        bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
-                        let bytes = bench.bytes(&[]);
+                        fixture.now += milliseconds(20);
+                        fixture.core.timestamp_ms = fixture.core.timestamp_ms.wrapping_add(20);
+                        let bytes = fixture.bytes(&[]);
                         let mut rest = &bytes[..];
-                        while bench.driver.handle_bytes(bench.now, &mut rest) {}
+                        while fixture.driver.handle_bytes(fixture.now, &mut rest) {}
                     }
                 }
                 Step::Jump(now) => {
-                    bench.now = milliseconds(now);
-                    bench.driver.handle_timeout(bench.now);
+                    fixture.now = milliseconds(now);
+                    fixture.driver.handle_timeout(fixture.now);
                 }
                 Step::Command(linear, angular) => {
-                    if let Ok(bytes) = bench.command(linear, angular) {
+                    if let Ok(bytes) = fixture.command(linear, angular) {
                         prop_assert!(bytes.iter().any(|command| matches!(command, Command::BaseControl(_))));
-                        prop_assert!(bench.driver.state().alive && linear.is_finite());
-                        until = bench.now + milliseconds(600);
+                        prop_assert!(fixture.driver.state().alive && linear.is_finite());
+                        until = fixture.now + milliseconds(600);
                         sent = bytes;
                     }
                 }
                 Step::Lost => {
-                    bench.driver.handle_disconnected(bench.now);
+                    fixture.driver.handle_disconnected(fixture.now);
                     // Its own watchdog then stops the base.
                     moving = false;
                 }
                 Step::Opened => {
-                    bench.driver.handle_connected(bench.now);
+                    fixture.driver.handle_connected(fixture.now);
                     moving = false;
                 }
-                Step::Power(on) => drop(bench.driver.set_motor_power(on)),
+                Step::Power(on) => drop(fixture.driver.set_motor_power(on)),
                 Step::Other(what) => match what % 4 {
-                    0 => bench.driver.set_led(Led::One, LedColor::Red),
-                    1 => drop(bench.driver.play(Sound { period_2_75_us: 826, duration_ms: what })),
-                    2 => bench.driver.set_odometry(Pose::new(f64::from(what), 0.0, 1.0)).unwrap(),
-                    _ => drop(bench.driver.set_controller_gains(ControllerGains::DEFAULT)),
+                    0 => fixture.driver.set_led(Led::One, LedColor::Red),
+                    1 => drop(fixture.driver.play(Sound { period_2_75_us: 826, duration_ms: what })),
+                    2 => fixture.driver.set_odometry(Pose::new(f64::from(what), 0.0, 1.0)).unwrap(),
+                    _ => drop(fixture.driver.set_controller_gains(ControllerGains::DEFAULT)),
                 },
             }
-            sent.extend(bench.sent());
-            let state = bench.driver.state();
+            sent.extend(fixture.sent());
+            let state = fixture.driver.state();
             prop_assert!(sent.is_empty() || state.connected);
             for command in sent {
                 if let Command::BaseControl(control) = command {
@@ -128,11 +128,11 @@ proptest! {
                     prop_assert!(control.speed_mm_per_s.abs() <= 1100, "{}", control);
                 }
             }
-            prop_assert!(!moving || bench.now < until, "moves at {:?}, allowed until {:?}", bench.now, until);
+            prop_assert!(!moving || fixture.now < until, "moves at {:?}, allowed until {:?}", fixture.now, until);
             let free = state.alive && state.motor_power;
             prop_assert!(!moving || free, "moves with {:?}", state.standstill);
             prop_assert!(state.pose.is_finite() && state.twist.is_finite());
-            prop_assert!(bench.events().len() <= MAX_EVENTS);
+            prop_assert!(fixture.events().len() <= MAX_EVENTS);
         }
     }
 }
