@@ -8,7 +8,7 @@ use dragoman_io::can::Frame;
 
 use crate::canopen::{Emergency, Service, sdo};
 use crate::driver::cia402::DriveState;
-use crate::simpliq::{Answer, Command, Request, Status, emergencies};
+use crate::simpliq::{Command, DriveAnswer, DriveRequest, Status, emergencies};
 
 /// A decoded frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ fn in_words(service: Service, data: &[u8]) -> Option<String> {
             Some(format!("control word 0x{word:04X}, target {}", signed(data, 2)?))
         }
         Service::Rpdo(1 | 2, _) => {
-            let request = Request::decode(data)?;
+            let request = DriveRequest::decode(data)?;
             Some(format!("{request}{}", explained(request.command())))
         }
         Service::Rpdo(3, _) if data.len() == 8 => {
@@ -63,7 +63,7 @@ fn in_words(service: Service, data: &[u8]) -> Option<String> {
             ))
         }
         Service::Tpdo(2, _) => {
-            let answer = Answer::decode(data)?;
+            let answer = DriveAnswer::decode(data)?;
             Some(format!("{answer}{}", explained(answer.command)))
         }
         Service::Rpdo(..) | Service::Tpdo(..) => None,
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_canopen_is_left_as_it_is() {
+    fn frames_that_are_not_canopen_have_no_description() {
         for frame in ["00000181#01", "7E5#0102", "1F334455#R8"] {
             assert_eq!(describe(&frame.parse().unwrap()).service, None, "{frame}");
         }

@@ -37,5 +37,5 @@ pub use config::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
 pub use control::{Controller, Feedback, Payload};
 pub use execution::End;
 pub use fault::{EmergencyRecord, Fault};
-pub use group::{Event, Group, Measured, State};
+pub use group::{Event, Group, GroupState, Measured};
 pub use thread::{Clock, Drives, StartError};

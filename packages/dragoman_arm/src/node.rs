@@ -35,8 +35,8 @@ use futures::channel::oneshot;
 use parking_lot::Mutex;
 
 use crate::driver::{
-    self, ControlMode, Controller, Drives, End, Event, Fault, Group, GroupConfig, Measured, Payload,
-    StartError, State,
+    self, ControlMode, Controller, Drives, End, Event, Fault, Group, GroupConfig, GroupState, Measured,
+    Payload, StartError,
 };
 use crate::drives::DriveError;
 use parameters::ArmParameters;
@@ -121,7 +121,7 @@ pub struct ArmBus {
     pub controller: Option<Controller>,
 }
 
-/// What parameters say about the bus, the drives on it, and who controls them.
+/// The parameters of the bus, its drives and their controller.
 #[derive(Debug)]
 pub struct BusSettings<'a> {
     /// The drives.
@@ -216,7 +216,7 @@ pub fn start(
     Ok(ArmNode { node: tasks.start()?, drives })
 }
 
-/// When a message was sent; `None` if its sender did not say.
+/// When a message was sent; `None` if the stamp is zero.
 fn sent_at(stamp: &builtin_interfaces::msg::Time) -> Option<Duration> {
     let seconds = u64::try_from(stamp.sec).ok()?;
     Some(Duration::new(seconds, stamp.nanosec)).filter(|time| !time.is_zero())
@@ -286,7 +286,7 @@ async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
     let ended = async {
         loop {
             let state = drives.with(|_, group| group.state());
-            if !matches!(state, State::Enabling | State::Stopping) {
+            if !matches!(state, GroupState::Enabling | GroupState::Stopping) {
                 return state;
             }
             dragoman_time::sleep(LOOK_PERIOD).await;
@@ -298,8 +298,8 @@ async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
     // Before the answer, so that the caller finds the new state published.
     arm.publish_status();
     match (switch, state) {
-        (Switch::On, Ok(State::Enabled)) => (true, "enabled".to_owned()),
-        (Switch::Off, Ok(State::Enabled)) => (false, "the drives were switched on again".to_owned()),
+        (Switch::On, Ok(GroupState::Enabled)) => (true, "enabled".to_owned()),
+        (Switch::Off, Ok(GroupState::Enabled)) => (false, "the drives were switched on again".to_owned()),
         // Missing or faulty drives are off as well.
         (Switch::Off, Ok(_)) => (true, "disabled".to_owned()),
         (_, Err(_)) => (false, format!("the drives did not do so within {SWITCH_TIME:?}")),
@@ -391,7 +391,7 @@ impl Arm {
     fn handle_events(&mut self) {
         while let Some(event) = self.drives.with(|_, group| group.poll_event()) {
             match event {
-                Event::State(state) => self.state_changed(state),
+                Event::GroupState(state) => self.state_changed(state),
                 Event::Fault(fault) => tracing::error!(%fault, "the drives are stopped"),
                 Event::Interrupted(fault) => tracing::warn!(%fault, "the motion is interrupted"),
                 Event::SetUpFailed(fault) => tracing::error!(%fault, "drive setup failed"),
@@ -405,9 +405,9 @@ impl Arm {
         }
     }
 
-    fn state_changed(&mut self, state: State) {
+    fn state_changed(&mut self, state: GroupState) {
         tracing::debug!(?state, "drives");
-        if state == State::Disabled && self.enable_at_start {
+        if state == GroupState::Disabled && self.enable_at_start {
             self.enable_at_start = false;
             if let Err(error) = self.drives.with(|_, group| group.enable()) {
                 self.note_refusal(&error);
@@ -445,7 +445,7 @@ impl Arm {
 
     fn publish_status(&self) {
         let (enabled, temperature, command) = self.drives.with(|_, group| {
-            let enabled = group.state() == State::Enabled;
+            let enabled = group.state() == GroupState::Enabled;
             (enabled, group.temperatures().collect(), group.reference().setpoint().to_vec())
         });
         let mut status = dragoman_msgs::msg::DriveStatus {

@@ -17,7 +17,7 @@ pub mod status;
 use std::time::Duration;
 
 pub use commands::Command;
-pub use interpreter::{Answer, Argument, Request};
+pub use interpreter::{Argument, DriveAnswer, DriveRequest};
 pub use status::Status;
 
 /// The period of a drive's position loop: the unit of `MP[4]` (Ranger thesis, `elmoarm2.h`).

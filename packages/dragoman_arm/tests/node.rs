@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{AxisConfig, Clock, Drives, GroupConfig, State};
+use dragoman_arm::driver::{AxisConfig, Clock, Drives, GroupConfig, GroupState};
 use dragoman_arm::node::{ArmBus, ArmNode, ArmSettings, start};
 use dragoman_io::can::{Bus, BusFault, Frame, Received, SendError};
 use dragoman_ros::sensor_msgs::msg::JointState;
@@ -64,7 +64,7 @@ impl Arm {
         let unplugged = Arc::new(AtomicBool::new(false));
         let plug = Arc::clone(&unplugged);
         let ArmNode { node, drives } = start(&context, settings, move |_| {
-            let clock = Clock::patient(Duration::from_millis(10));
+            let clock = Clock::with_max_step(Duration::from_millis(10));
             let drive = |node| Whistle::new(NodeId::new(node).unwrap(), WhistleSettings::default());
             let bus = RackBus::new(Rack::new(NODES.map(drive).into()), clock.clone());
             let bus = Box::new(Cable { bus, unplugged: plug, reported: false });
@@ -87,7 +87,7 @@ impl Arm {
     }
 
     #[track_caller]
-    fn until(&self, state: State) {
+    fn until(&self, state: GroupState) {
         let end = Instant::now() + TIME_LIMIT;
         while self.drives.with(|_, group| group.state()) != state {
             assert!(Instant::now() < end, "{:?}", self.drives.with(|_, group| group.state()));
@@ -99,12 +99,12 @@ impl Arm {
 #[test]
 fn joint_states_stop_after_the_bus_is_lost_and_return_with_it() {
     let mut arm = Arm::start();
-    arm.until(State::Enabled);
+    arm.until(GroupState::Enabled);
     let state = arm.next(TIME_LIMIT).expect("joint_states come");
     assert_eq!(state.name, ["shoulder", "elbow"]);
 
     arm.unplugged.store(true, Ordering::Relaxed);
-    arm.until(State::Faulted);
+    arm.until(GroupState::Faulted);
     // Messages on their way arrive; then there is silence.
     let quiet = Duration::from_millis(500);
     let end = Instant::now() + TIME_LIMIT;

@@ -6,7 +6,7 @@
 #[path = "../tests/host/circles.rs"]
 mod circles;
 
-use circles::{Bench, Who, payload};
+use circles::{ControlledBy, Fixture, payload};
 use dragoman_kinematics::control::Method;
 use dragoman_kinematics::dynamics::Inertia;
 
@@ -17,10 +17,14 @@ fn main() {
         for period in [5.0, 7.0, 10.0, 15.0, 20.0] {
             for body in [Inertia::default(), payload()] {
                 let run = |who| {
-                    let mut bench = Bench::enabled(who, &body, sample_ratio);
-                    (bench.circle(period, 2.0).map(|error| 1e3 * error), bench.learned())
+                    let mut fixture = Fixture::enabled(who, &body, sample_ratio);
+                    (fixture.circle(period, 2.0).map(|error| 1e3 * error), fixture.learned())
                 };
-                let whos = [Who::Drives, Who::Host(Method::ComputedTorque), Who::Host(Method::Adaptive)];
+                let whos = [
+                    ControlledBy::Drives,
+                    ControlledBy::Host(Method::ComputedTorque),
+                    ControlledBy::Host(Method::Adaptive),
+                ];
                 let errors = whos.map(run);
                 let cells = errors.map(|([mean, most], _)| format!("{mean:.2} ({most:.2})"));
                 let cycle = f64::from(sample_ratio) * 0.36;

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if milliseconds == 500 {
             driver.command(now, 1, 0.6)?;
         }
-        // Both sides until neither has anything to say.
+        // Passes bytes until neither side has any to send.
         loop {
             let request = driver.poll_transmit().to_vec();
             arm.handle_bytes(now, &request);

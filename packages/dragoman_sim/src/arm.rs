@@ -1,4 +1,4 @@
-//! An arm that hangs on the shafts of several drives: its mass matrix, gravity and friction couple them.
+//! An arm as the load of several drives: its mass matrix, gravity and friction couple their shafts.
 
 use std::time::Duration;
 
@@ -45,12 +45,12 @@ pub struct ArmLoad {
     joints: Vec<ArmJoint>,
     chain: Box<dyn Chain>,
     tick: u64,
-    states: Vec<State>,
+    states: Vec<JointMotion>,
 }
 
 /// A joint between two steps.
 #[derive(Debug, Clone, Copy)]
-struct State {
+struct JointMotion {
     /// rad or m.
     position: f64,
     /// Per second.
@@ -64,14 +64,14 @@ struct State {
 /// Dynamics of an arm with any number of joints.
 trait Chain: Send {
     /// Moves the joints by `dt` seconds.
-    fn advance(&self, joints: &mut [State], dt: f64) -> Result<(), DynamicsError>;
+    fn advance(&self, joints: &mut [JointMotion], dt: f64) -> Result<(), DynamicsError>;
     /// Inertia that a joint moves at positions, with the others at rest.
     fn inertia(&self, positions: &[f64], joint: usize) -> f64;
 }
 
 impl<const N: usize> Chain for Dynamics<N> {
-    fn advance(&self, joints: &mut [State], dt: f64) -> Result<(), DynamicsError> {
-        let all = |of: fn(&State) -> f64| SVector::<f64, N>::from_iterator(joints.iter().map(of));
+    fn advance(&self, joints: &mut [JointMotion], dt: f64) -> Result<(), DynamicsError> {
+        let all = |of: fn(&JointMotion) -> f64| SVector::<f64, N>::from_iterator(joints.iter().map(of));
         let (q, v) = (all(|joint| joint.position), all(|joint| joint.velocity));
         let torques = all(|joint| joint.torque);
         let mut given = [None; N];
@@ -110,8 +110,12 @@ impl ArmLoad {
             };
         }
         let chain = with_joints!(1 2 3 4 5 6 7 8);
-        let at_home =
-            |joint: &ArmJoint| State { position: joint.home, velocity: 0.0, torque: 0.0, braked: Some(0.0) };
+        let at_home = |joint: &ArmJoint| JointMotion {
+            position: joint.home,
+            velocity: 0.0,
+            torque: 0.0,
+            braked: Some(0.0),
+        };
         Ok(Self { states: joints.iter().map(at_home).collect(), joints, chain, tick: 0 })
     }
 

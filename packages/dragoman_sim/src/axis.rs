@@ -41,7 +41,7 @@ pub struct AxisSettings {
     pub warming_time: Duration,
     /// Temperature at which it switches off, degrees Celsius.
     pub temperature_limit: f64,
-    /// Counter between which the shaft may be while it follows a current, with an arm as its load.
+    /// Minimum and maximum position of the shaft, counts, while it follows a current, with an arm as its load.
     pub position_limits: [f64; 2],
 }
 

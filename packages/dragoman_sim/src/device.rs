@@ -43,7 +43,7 @@ pub trait Application: Send {
     /// Its motor.
     fn axis(&self) -> &Axis;
 
-    /// Its motor, for the arm that hangs on it.
+    /// Its motor, for the arm that is its load.
     fn axis_mut(&mut self) -> &mut Axis;
 
     /// Time from power-up to the boot-up message.

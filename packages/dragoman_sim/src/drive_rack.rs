@@ -25,7 +25,7 @@ const MAX_WAIT: Duration = Duration::from_millis(50);
 /// Drives on one bus interface; clones are the same rack. The drives receive each other's frames.
 pub struct Rack<A> {
     drives: Arc<Mutex<Vec<Device<A>>>>,
-    /// The arm that hangs on them; locked after the drives.
+    /// The arm that is their load; locked after the drives.
     arm: Arc<Mutex<Option<ArmLoad>>>,
     epoch: Instant,
     unsent: VecDeque<Frame>,

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 pub use crate::chassis::Wheels;
 pub use gyro::Noise;
-pub use inputs::{ChargerSource, Inputs, Row};
+pub use inputs::{ChargerSource, FrontSensors, Inputs};
 pub use power::BATTERY_RANGE;
 pub use protocol::Event;
 pub use sound::Note;

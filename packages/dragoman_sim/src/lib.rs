@@ -11,7 +11,7 @@
 //! | [`widowx`] | a WidowX: an arm of Dynamixel servos on a serial line, byte by byte |
 //! | [`serial`] | common parts of all devices on a serial line; running one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
-//! | `arm` | the arm that hangs on several drives: mass matrix, gravity, friction |
+//! | `arm` | an arm as the load of several drives: mass matrix, gravity, friction |
 //! | `axis` | motor and shaft of a drive: its position loop, its current, its temperature |
 //!
 //! ```
@@ -27,13 +27,13 @@
 
 mod arm;
 mod axis;
-#[cfg(test)]
-mod bench;
 pub mod chassis;
 pub mod cia402;
 pub mod device;
 pub mod differential;
 mod drive_rack;
+#[cfg(test)]
+mod fixture;
 pub mod kobuki;
 pub mod serial;
 pub mod whistle;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{AxisConfig, DriveKind, Event, Group, GroupConfig, State};
+use dragoman_arm::driver::{AxisConfig, DriveKind, Event, Group, GroupConfig, GroupState};
 use dragoman_io::can::{Bus, InProcessBus};
 use dragoman_sim::device::Application;
 use dragoman_sim::{Cia402Drive, Cia402Settings, Device, Fault, Rack, Whistle, WhistleSettings};
@@ -55,7 +55,7 @@ impl<A: Application> Lab<A> {
         }
     }
 
-    fn run_until(&mut self, state: State, within: Duration) {
+    fn run_until(&mut self, state: GroupState, within: Duration) {
         let end = self.now + within;
         while self.group.state() != state {
             self.step();
@@ -70,9 +70,9 @@ impl<A: Application> Lab<A> {
     }
 
     fn enable(&mut self) {
-        self.run_until(State::Disabled, Duration::from_secs(5));
+        self.run_until(GroupState::Disabled, Duration::from_secs(5));
         self.group.enable().unwrap();
-        self.run_until(State::Enabled, Duration::from_secs(2));
+        self.run_until(GroupState::Enabled, Duration::from_secs(2));
     }
 
     fn shafts(&self) -> Vec<f64> {
@@ -99,7 +99,7 @@ fn follows_its_commands<A: Application>(mut lab: Lab<A>) {
     lab.run_for(Duration::from_secs(3));
     let expected = goal.map(|angle| (angle * 100_000.0 / std::f64::consts::TAU).round());
     assert_eq!(lab.shafts(), expected);
-    assert_eq!((lab.group.state(), lab.group.fault()), (State::Enabled, None));
+    assert_eq!((lab.group.state(), lab.group.fault()), (GroupState::Enabled, None));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_fault_of_one_drive_of_the_profile_stops_all_and_nothing_jumps_when_they_go_
         lab.run_for(Duration::from_secs(3));
         lab.group.recover().unwrap_or_else(|error| panic!("{fault:?}: {error}"));
         lab.group.enable().unwrap();
-        lab.run_until(State::Enabled, Duration::from_secs(2));
+        lab.run_until(GroupState::Enabled, Duration::from_secs(2));
         lab.run_for(Duration::from_millis(500));
         let moved =
             lab.shafts().iter().zip(&stopped).map(|(now, then)| (now - then).abs()).fold(0.0, f64::max);

@@ -2,28 +2,28 @@
 
 pub(crate) mod circles;
 
-use circles::{Bench, Who, payload};
-use dragoman_arm::driver::{Controller, Fault, State};
+use circles::{ControlledBy, Fixture, payload};
+use dragoman_arm::driver::{Controller, Fault, GroupState};
 use dragoman_kinematics::control::Method;
 use dragoman_kinematics::dynamics::Inertia;
 
-const COMPUTED: Who = Who::Host(Method::ComputedTorque);
-const ADAPTIVE: Who = Who::Host(Method::Adaptive);
+const COMPUTED: ControlledBy = ControlledBy::Host(Method::ComputedTorque);
+const ADAPTIVE: ControlledBy = ControlledBy::Host(Method::Adaptive);
 
-fn fault(bench: &Bench) -> String {
-    bench.group.fault().map(Fault::to_string).unwrap_or_default()
+fn fault(fixture: &Fixture) -> String {
+    fixture.group.fault().map(Fault::to_string).unwrap_or_default()
 }
 
 #[test]
 fn the_host_follows_circles_better_than_the_drives_and_learns_a_payload() {
     let errors = |who, load: &Inertia| {
-        let mut bench = Bench::enabled(who, load, 14);
-        let [mean, most] = bench.circle(5.0, 2.0);
-        assert_eq!(bench.group.state(), State::Enabled, "{who:?}: {}", fault(&bench));
-        (mean, most, bench.learned())
+        let mut fixture = Fixture::enabled(who, load, 14);
+        let [mean, most] = fixture.circle(5.0, 2.0);
+        assert_eq!(fixture.group.state(), GroupState::Enabled, "{who:?}: {}", fault(&fixture));
+        (mean, most, fixture.learned())
     };
     let (none, load) = (Inertia::default(), payload());
-    let (drives, ..) = errors(Who::Drives, &none);
+    let (drives, ..) = errors(ControlledBy::Drives, &none);
     for who in [COMPUTED, ADAPTIVE] {
         let (mean, most, mass) = errors(who, &none);
         assert!(mean < 0.3 * drives && most < 5e-4, "{who:?}: {mean} {most}, the drives {drives}");
@@ -37,19 +37,19 @@ fn the_host_follows_circles_better_than_the_drives_and_learns_a_payload() {
 
 #[test]
 fn the_default_cycle_is_fast_enough() {
-    let mut bench = Bench::enabled(ADAPTIVE, &payload(), 28);
-    let [mean, _] = bench.circle(5.0, 2.0);
-    assert_eq!(bench.group.state(), State::Enabled, "{}", fault(&bench));
+    let mut fixture = Fixture::enabled(ADAPTIVE, &payload(), 28);
+    let [mean, _] = fixture.circle(5.0, 2.0);
+    assert_eq!(fixture.group.state(), GroupState::Enabled, "{}", fault(&fixture));
     assert!(mean < 1e-3, "{mean}");
 }
 
 #[test]
-fn the_greatest_bandwidth_is_stable() {
+fn the_maximum_bandwidth_is_stable() {
     for (sample_ratio, bandwidth) in [(14, 0.2 / 0.00504), (28, 0.2 / 0.01008)] {
         for who in [COMPUTED, ADAPTIVE] {
-            let mut bench = Bench::with_bandwidth(who, &Inertia::default(), sample_ratio, bandwidth);
-            let [mean, most] = bench.circle(5.0, 1.0);
-            assert_eq!(bench.group.state(), State::Enabled, "{who:?}: {}", fault(&bench));
+            let mut fixture = Fixture::with_bandwidth(who, &Inertia::default(), sample_ratio, bandwidth);
+            let [mean, most] = fixture.circle(5.0, 1.0);
+            assert_eq!(fixture.group.state(), GroupState::Enabled, "{who:?}: {}", fault(&fixture));
             assert!(mean < 1e-3 && most < 2e-3, "{who:?} {bandwidth}: {mean} {most}");
         }
     }
@@ -57,45 +57,45 @@ fn the_greatest_bandwidth_is_stable() {
 
 #[test]
 fn the_arm_holds_its_place_from_the_moment_the_brakes_open_until_they_close() {
-    for who in [Who::Drives, COMPUTED] {
-        let mut bench = Bench::enabled(who, &Inertia::default(), 14);
-        let home = bench.home().to_vec();
-        let off = |bench: &Bench| {
-            let joints = bench.joints();
+    for who in [ControlledBy::Drives, COMPUTED] {
+        let mut fixture = Fixture::enabled(who, &Inertia::default(), 14);
+        let home = fixture.home().to_vec();
+        let off = |fixture: &Fixture| {
+            let joints = fixture.joints();
             joints.iter().zip(&home).map(|(q, home)| (q - home).abs()).fold(0.0, f64::max)
         };
-        assert!(off(&bench) < 0.005, "{who:?}, on: {}", off(&bench));
-        bench.run(1.0);
-        assert!(off(&bench) < 0.005, "{who:?}, held: {}", off(&bench));
-        bench.group.disable(bench.now);
-        bench.until(State::Disabled);
-        bench.run(1.0);
-        assert!(!bench.is_moving() && off(&bench) < 0.01, "{who:?}, off: {}", off(&bench));
+        assert!(off(&fixture) < 0.005, "{who:?}, on: {}", off(&fixture));
+        fixture.run(1.0);
+        assert!(off(&fixture) < 0.005, "{who:?}, held: {}", off(&fixture));
+        fixture.group.disable(fixture.now);
+        fixture.until(GroupState::Disabled);
+        fixture.run(1.0);
+        assert!(!fixture.is_moving() && off(&fixture) < 0.01, "{who:?}, off: {}", off(&fixture));
     }
 }
 
 #[test]
 fn the_drives_brake_when_the_host_is_lost() {
-    let mut bench = Bench::enabled(COMPUTED, &payload(), 14);
-    let mut goal = bench.home().to_vec();
+    let mut fixture = Fixture::enabled(COMPUTED, &payload(), 14);
+    let mut goal = fixture.home().to_vec();
     goal[3] += 1.0;
     for _ in 0..20 {
-        bench.group.command(bench.now, None, &goal).unwrap();
-        bench.run(0.01);
+        fixture.group.command(fixture.now, None, &goal).unwrap();
+        fixture.run(0.01);
     }
-    assert!(bench.is_moving());
-    let loss = bench.group.config().heartbeat_loss.as_secs_f64();
-    let before = bench.joints();
-    bench.cut = true;
-    bench.run(loss + 0.06);
-    assert!(!bench.is_moving(), "within the time of the heartbeat and of braking");
-    let after = bench.joints();
-    assert!(bench.rack.drives().iter().all(|drive| !drive.status().is_motor_on()));
+    assert!(fixture.is_moving());
+    let loss = fixture.group.config().heartbeat_loss.as_secs_f64();
+    let before = fixture.joints();
+    fixture.cut = true;
+    fixture.run(loss + 0.06);
+    assert!(!fixture.is_moving(), "within the time of the heartbeat and of braking");
+    let after = fixture.joints();
+    assert!(fixture.rack.drives().iter().all(|drive| !drive.status().is_motor_on()));
     for (before, after) in before.iter().zip(&after) {
         assert!((after - before).abs() < 0.3, "{before} to {after}");
     }
-    bench.run(2.0);
-    assert_eq!(bench.joints(), after, "the brakes hold the arm");
+    fixture.run(2.0);
+    assert_eq!(fixture.joints(), after, "the brakes hold the arm");
 }
 
 #[test]
@@ -105,17 +105,17 @@ fn a_controller_that_goes_wrong_is_stopped_by_the_limits_of_the_drives() {
         (1e9, "speed limit exceeded"),
         (1.2, "position limit exceeded"),
     ] {
-        let mut bench = Bench::enabled(COMPUTED, &Inertia::default(), 14);
-        bench.replace(Controller::new(move |_, torques| torques[5] = torque));
-        bench.until(State::Faulted);
-        assert!(fault(&bench).contains(reason), "{}", fault(&bench));
-        bench.run(0.5);
-        assert!(!bench.is_moving());
+        let mut fixture = Fixture::enabled(COMPUTED, &Inertia::default(), 14);
+        fixture.replace(Controller::new(move |_, torques| torques[5] = torque));
+        fixture.until(GroupState::Faulted);
+        assert!(fault(&fixture).contains(reason), "{}", fault(&fixture));
+        fixture.run(0.5);
+        assert!(!fixture.is_moving());
     }
     // Not a number: no current; the arm falls until its drives stop it.
-    let mut bench = Bench::enabled(COMPUTED, &Inertia::default(), 14);
-    bench.replace(Controller::new(|_, torques| torques.fill(f64::NAN)));
-    bench.until(State::Faulted);
-    bench.run(0.5);
-    assert!(!bench.is_moving());
+    let mut fixture = Fixture::enabled(COMPUTED, &Inertia::default(), 14);
+    fixture.replace(Controller::new(|_, torques| torques.fill(f64::NAN)));
+    fixture.until(GroupState::Faulted);
+    fixture.run(0.5);
+    assert!(!fixture.is_moving());
 }

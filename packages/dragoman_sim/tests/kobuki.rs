@@ -8,7 +8,7 @@ use dragoman_sim::kobuki::{self, Noise};
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::{Kobuki, KobukiSettings};
 
-struct Bench {
+struct Fixture {
     driver: Driver,
     kobuki: Kobuki,
     now: Duration,
@@ -20,18 +20,18 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-impl Bench {
+impl Fixture {
     fn new(noise: Noise) -> Self {
-        let mut bench = Self {
+        let mut fixture = Self {
             driver: Driver::new(Config::default()).unwrap(),
             kobuki: Kobuki::new(KobukiSettings { noise, ..KobukiSettings::default() }),
             now: Duration::ZERO,
             events: Vec::new(),
             is_connected: true,
         };
-        bench.driver.handle_connected(bench.now);
-        bench.run(ms(500));
-        bench
+        fixture.driver.handle_connected(fixture.now);
+        fixture.run(ms(500));
+        fixture
     }
 
     /// Advances the time in milliseconds.
@@ -98,10 +98,10 @@ fn apart(a: Pose, b: Pose) -> f64 {
 fn a_square_of_two_metres_comes_back_and_odometry_is_where_it_is() {
     // Noise on the raw samples does not reach the odometry (TurtleBot thesis, table 4.3).
     for noise in [Noise::None, Noise::Raw] {
-        let mut bench = Bench::new(noise);
+        let mut fixture = Fixture::new(noise);
         for (x, y) in [(2.0, 0.0), (2.0, 2.0), (0.0, 2.0), (0.0, 0.0)] {
-            bench.go_to(x, y);
-            let (estimated, real) = (bench.driver.state().pose, bench.kobuki.pose());
+            fixture.go_to(x, y);
+            let (estimated, real) = (fixture.driver.state().pose, fixture.kobuki.pose());
             assert!(apart(estimated, Pose::new(x, y, 0.0)) < 0.006, "{estimated:?}");
             // A tick is 0.085 mm, a hundredth of a degree 0.35 mm in 2 m.
             assert!(apart(estimated, real) < 0.003, "{estimated:?} {real:?}");
@@ -113,96 +113,96 @@ fn a_square_of_two_metres_comes_back_and_odometry_is_where_it_is() {
 #[test]
 fn noise_of_the_raw_samples_leaves_the_heading_and_its_rate_exact() {
     for (noise, is_exact) in [(Noise::Raw, true), (Noise::Typical, false)] {
-        let mut bench = Bench::new(noise);
+        let mut fixture = Fixture::new(noise);
         let (mut rates, mut raw) = (Vec::new(), Vec::new());
         for _ in 0..500 {
-            bench.run(ms(20));
-            let sensors = bench.driver.state().sensors;
+            fixture.run(ms(20));
+            let sensors = fixture.driver.state().sensors;
             rates.extend(sensors.inertia.map(|inertia| inertia.rate()));
             raw.extend(sensors.gyro.into_iter().flat_map(|gyro| gyro.readings().to_vec()));
         }
         assert!(rates.len() > 400 && raw.len() > 800, "{} {}", rates.len(), raw.len());
         assert!(raw.iter().flatten().any(|rate| *rate != 0), "the samples have noise");
         assert_eq!(rates.iter().all(|rate| *rate == 0.0), is_exact, "{noise:?}");
-        assert_eq!(bench.driver.state().heading == 0.0, is_exact, "{noise:?}");
+        assert_eq!(fixture.driver.state().heading == 0.0, is_exact, "{noise:?}");
     }
 }
 
 #[test]
 fn with_a_real_gyro_the_square_drifts_a_little() {
-    let mut bench = Bench::new(Noise::Typical);
+    let mut fixture = Fixture::new(Noise::Typical);
     for (x, y) in [(2.0, 0.0), (2.0, 2.0), (0.0, 2.0), (0.0, 0.0)] {
-        bench.go_to(x, y);
+        fixture.go_to(x, y);
     }
-    let error = apart(bench.driver.state().pose, bench.kobuki.pose());
+    let error = apart(fixture.driver.state().pose, fixture.kobuki.pose());
     assert!((1e-6..0.1).contains(&error), "{error}");
 }
 
 #[test]
 fn a_lost_line_stops_it_within_the_firmwares_watchdog_time() {
-    let mut bench = Bench::new(Noise::None);
-    bench.command(0.3, 0.0);
-    bench.run(ms(500));
-    assert!(bench.kobuki.twist().linear > 0.1);
-    bench.is_connected = false;
-    bench.driver.handle_disconnected(bench.now);
-    bench.run(kobuki::WATCHDOG + ms(500));
-    assert_eq!(bench.kobuki.twist(), Twist::ZERO);
-    let before = bench.kobuki.pose();
-    bench.is_connected = true;
-    bench.driver.handle_connected(bench.now);
-    bench.run(ms(1000));
-    assert_eq!(bench.kobuki.pose(), before, "earlier commands are discarded");
-    bench.command(0.1, 0.0);
-    bench.run(ms(500));
-    assert!(bench.kobuki.pose().x > before.x);
+    let mut fixture = Fixture::new(Noise::None);
+    fixture.command(0.3, 0.0);
+    fixture.run(ms(500));
+    assert!(fixture.kobuki.twist().linear > 0.1);
+    fixture.is_connected = false;
+    fixture.driver.handle_disconnected(fixture.now);
+    fixture.run(kobuki::WATCHDOG + ms(500));
+    assert_eq!(fixture.kobuki.twist(), Twist::ZERO);
+    let before = fixture.kobuki.pose();
+    fixture.is_connected = true;
+    fixture.driver.handle_connected(fixture.now);
+    fixture.run(ms(1000));
+    assert_eq!(fixture.kobuki.pose(), before, "earlier commands are discarded");
+    fixture.command(0.1, 0.0);
+    fixture.run(ms(500));
+    assert!(fixture.kobuki.pose().x > before.x);
 }
 
 #[test]
 fn a_machine_that_falls_silent_is_stopped_and_comes_back() {
-    let mut bench = Bench::new(Noise::None);
-    bench.command(0.3, 0.0);
-    bench.run(ms(300));
-    bench.kobuki.silence(ms(800));
-    bench.run(ms(500));
-    assert!(!bench.driver.state().alive);
-    bench.run(ms(500));
-    assert!(bench.driver.state().alive);
-    assert_eq!(bench.kobuki.twist(), Twist::ZERO);
+    let mut fixture = Fixture::new(Noise::None);
+    fixture.command(0.3, 0.0);
+    fixture.run(ms(300));
+    fixture.kobuki.silence(ms(800));
+    fixture.run(ms(500));
+    assert!(!fixture.driver.state().alive);
+    fixture.run(ms(500));
+    assert!(fixture.driver.state().alive);
+    assert_eq!(fixture.kobuki.twist(), Twist::ZERO);
 }
 
 #[test]
 fn a_damaged_line_costs_packets_and_no_odometry() {
-    let mut bench = Bench::new(Noise::None);
-    bench.kobuki.corrupt(0.2);
+    let mut fixture = Fixture::new(Noise::None);
+    fixture.kobuki.corrupt(0.2);
     for _ in 0..100 {
-        let _ = bench.driver.command(bench.now, Twist::new(0.2, 0.4));
-        bench.kobuki.garbage(30);
-        bench.run(ms(50));
+        let _ = fixture.driver.command(fixture.now, Twist::new(0.2, 0.4));
+        fixture.kobuki.garbage(30);
+        fixture.run(ms(50));
     }
-    bench.kobuki.corrupt(0.0);
-    bench.run(ms(1000));
-    let (estimated, real) = (bench.driver.state().pose, bench.kobuki.pose());
+    fixture.kobuki.corrupt(0.0);
+    fixture.run(ms(1000));
+    let (estimated, real) = (fixture.driver.state().pose, fixture.kobuki.pose());
     assert!(real.heading.abs() > 0.5 && apart(estimated, real) < 0.02, "{estimated:?} {real:?}");
-    assert!(bench.driver.state().line.skipped_bytes > 1000);
+    assert!(fixture.driver.state().line.skipped_bytes > 1000);
 }
 
 #[test]
 fn a_machine_that_was_switched_off_is_as_before() {
-    let mut bench = Bench::new(Noise::None);
-    bench.driver.set_led(Led::One, LedColor::Orange);
-    bench.driver.set_external_power([None, Some(false), None, None]);
-    bench.command(0.2, 0.5);
-    bench.run(ms(600));
-    bench.command(0.0, 0.0);
-    bench.run(ms(1000));
-    let before = bench.driver.state();
+    let mut fixture = Fixture::new(Noise::None);
+    fixture.driver.set_led(Led::One, LedColor::Orange);
+    fixture.driver.set_external_power([None, Some(false), None, None]);
+    fixture.command(0.2, 0.5);
+    fixture.run(ms(600));
+    fixture.command(0.0, 0.0);
+    fixture.run(ms(1000));
+    let before = fixture.driver.state();
     assert_eq!(before.identity.unique_id.unwrap().to_string(), "98434864-959859523-1126263088");
-    bench.kobuki.reset();
-    bench.run(ms(2000));
-    let after = bench.driver.state();
+    fixture.kobuki.reset();
+    fixture.run(ms(2000));
+    let after = fixture.driver.state();
     assert!(apart(before.pose, after.pose) < 1e-9 && before.pose.heading == after.pose.heading);
     assert_eq!(after.identity, before.identity);
-    assert_eq!(bench.kobuki.leds()[0], LedColor::Orange);
-    assert_eq!(bench.kobuki.external_power(), [true, false, true, true]);
+    assert_eq!(fixture.kobuki.leds()[0], LedColor::Orange);
+    assert_eq!(fixture.kobuki.external_power(), [true, false, true, true]);
 }

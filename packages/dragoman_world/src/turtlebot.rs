@@ -29,7 +29,7 @@ use crate::world::{Feeler, ObjectKind, World};
 use crate::worlds::Worlds;
 use dragoman_sim::chassis::Wheels;
 use dragoman_sim::kobuki::inputs::{CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR, CLIFF_THRESHOLD};
-use dragoman_sim::kobuki::{ChargerSource, Kobuki, Row};
+use dragoman_sim::kobuki::{ChargerSource, FrontSensors, Kobuki};
 use dragoman_sim::widowx::Widowx;
 
 /// Positions of the cliff sensors, left, front, right: m in the robot's frame, on the ground between the wheels.
@@ -57,7 +57,7 @@ pub struct Turtlebot {
     robot: usize,
     arm: Option<usize>,
     name: String,
-    bumper: Row<Feeler>,
+    bumper: FrontSensors<Feeler>,
     /// Angles of the wheels and the base's time at the last exchange.
     last: Option<(Wheels<f64>, Duration)>,
     /// The world's revision at the last update of the base's sensors.
@@ -83,7 +83,7 @@ impl Turtlebot {
             robot: robot_at,
             arm,
             name: robot.to_owned(),
-            bumper: Row {
+            bumper: FrontSensors {
                 left: sector(front, sides),
                 center: sector(-front, front),
                 right: sector(-sides, -front),
@@ -163,12 +163,12 @@ impl Turtlebot {
         let docking = world.docking(robot, &group);
         inputs.dock_ir = docking.signals;
         inputs.charger = docking.has_contact.then_some(ChargerSource::Docking);
-        let Row { left, center, right } = &self.bumper;
+        let FrontSensors { left, center, right } = &self.bumper;
         let presses = |feeler: &Feeler| world.feels(robot, &group, feeler);
-        inputs.bumpers = Row { left: presses(left), center: presses(center), right: presses(right) };
+        inputs.bumpers = FrontSensors { left: presses(left), center: presses(center), right: presses(right) };
         let sees = |from: [f64; 3]| cliff_adc(from[2], world.clearance(robot, &group, from, CLIFF_REACH));
         let [left, front, right] = CLIFF_SENSORS.map(sees);
-        inputs.cliff_adc = Row { left, center: front, right };
+        inputs.cliff_adc = FrontSensors { left, center: front, right };
         if let Some(pose) = world.objects().get(robot).map(|robot| *robot.pose()) {
             let [x, y, _]: [f64; 3] = pose.translation.vector.into();
             kobuki.set_pose(PlanarPose { x, y, heading: crate::world::heading(&pose) });

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_tells_the_object_and_the_reason() {
+    fn a_refusal_names_the_object_and_the_reason() {
         let transfer = Transfer::read(NOW, node(), Address::new(0x2f00, 3), DataType::Unsigned8);
         let (end, _) = run(&mut ObjectDictionary::new(), transfer);
         let Progress::Failed(error) = end else { panic!("{end:?}") };
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_answer_to_another_access_is_left_alone() {
+    fn a_late_answer_to_another_access_is_ignored() {
         let (mut transfer, _) = Transfer::write(NOW, node(), Address::new(0x1017, 0), Value::Unsigned16(1));
         assert_eq!(transfer.answer(NOW, &[0x60, 0x16, 0x10, 1, 0, 0, 0, 0]), Progress::Foreign);
         assert_eq!(transfer.answer(NOW, &[0x80, 0x16, 0x10, 1, 0, 0, 0, 8]), Progress::Foreign);

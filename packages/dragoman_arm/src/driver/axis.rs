@@ -12,7 +12,7 @@ use super::outbox::Outbox;
 use super::queue::RowWriter;
 use super::whistle;
 use crate::drives::TEMPERATURE_ABSENT;
-use crate::simpliq::{self, Answer, Argument, Command, Status};
+use crate::simpliq::{self, Argument, Command, DriveAnswer, Status};
 
 /// Progress of a drive's set-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// A joint whose drive has not reported yet.
+    /// A joint; its drive has not reported yet.
     pub(super) fn new(config: &AxisConfig, group: &GroupConfig) -> Self {
         // A suppressed joint has no node and is never sent anything.
         let node = NodeId::new(config.node).unwrap_or(NodeId::BROADCAST);
@@ -279,10 +279,10 @@ impl Axis {
         }
     }
 
-    /// Commands an unresponsive drive to stop and switch off, without awaiting an answer.
-    pub(super) fn stop_unheard(&self, now: Duration, out: &mut Outbox) {
+    /// Commands a drive that may not respond to stop and switch off; no answer is awaited.
+    pub(super) fn stop_without_answer(&self, now: Duration, out: &mut Outbox) {
         match self.config.kind {
-            DriveKind::Whistle => whistle::stop_unheard(self.node, now, out),
+            DriveKind::Whistle => whistle::stop_without_answer(self.node, now, out),
             DriveKind::Cia402 => {
                 out.push(now, cia402::command_frame(self.node, cia402::control::QUICK_STOP, self.counts));
             }
@@ -325,7 +325,7 @@ impl Axis {
     }
 
     /// Stores the values in an answer of the interpreter.
-    pub(super) fn note(&mut self, now: Duration, answer: &Answer) {
+    pub(super) fn note(&mut self, now: Duration, answer: &DriveAnswer) {
         let Ok(Argument::Integer(value)) = answer.result else { return };
         if answer.command == Command::TEMPERATURE {
             self.temperature = f64::from(value);
@@ -344,7 +344,7 @@ impl Axis {
     /// requests. The timeout of the answer is the drive's allowed silence.
     pub(super) fn ask(&mut self, now: Duration, command: Command, silence: Duration, out: &mut Outbox) {
         self.asked = Some((command, now + silence.max(super::conversation::ANSWER_TIME)));
-        let request = simpliq::Request::Get(command);
+        let request = simpliq::DriveRequest::Get(command);
         out.push(now, super::conversation::request_frame(self.node, &request));
     }
 
@@ -364,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setpoint_that_is_no_number_is_no_count() {
+    fn a_setpoint_that_is_not_a_number_is_ignored() {
         let now = Duration::from_secs(1);
         let group = GroupConfig::default();
         let config = AxisConfig { kind: DriveKind::Cia402, ..AxisConfig::whistle(5, 1000.0, 0.5) };

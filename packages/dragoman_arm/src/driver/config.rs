@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_named() {
+    fn invalid_values_are_named() {
         let broken = |change: fn(&mut GroupConfig)| {
             let mut config = six();
             change(&mut config);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// What a controller gets in a cycle. One value per joint, base of the chain first; rad or m.
+/// Input of a controller in a cycle. One value per joint, base of the chain first; rad or m.
 #[derive(Debug, Clone, Copy)]
 pub struct Feedback<'a> {
     /// Positions now: as reported, and moved on with the velocity since then.
@@ -16,7 +16,7 @@ pub struct Feedback<'a> {
     pub period: f64,
 }
 
-/// What the arm carries, as its controller has learned it.
+/// The payload of the arm, as its controller has learned it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Payload {
     /// The link in whose frame its centre is.
@@ -33,7 +33,7 @@ type Learned = Box<dyn Fn() -> Payload + Send>;
 /// Torques (N m or N) from the feedback, into the second argument.
 type Compute = Box<dyn FnMut(&Feedback<'_>, &mut [f64]) + Send>;
 
-/// A controller.
+/// Computes torques from feedback in every cycle, and may learn the payload.
 pub struct Controller {
     compute: Compute,
     learned: Option<Learned>,

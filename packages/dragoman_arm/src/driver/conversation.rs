@@ -10,7 +10,7 @@ use dragoman_io::can::Frame;
 use super::fault::Fault;
 use crate::canopen::sdo::Progress;
 use crate::canopen::{Service, Transfer};
-use crate::simpliq::{Answer, Argument, Command, Request};
+use crate::simpliq::{Argument, Command, DriveAnswer, DriveRequest};
 
 /// Timeout of an answer of the interpreter.
 pub(super) const ANSWER_TIME: Duration = Duration::from_millis(50);
@@ -54,7 +54,7 @@ pub(super) enum Condition {
 enum Current {
     Nothing,
     Transfer(Transfer),
-    Asked { request: Request, deadline: Duration },
+    Asked { request: DriveRequest, deadline: Duration },
     Awaited { condition: Condition, deadline: Duration },
 }
 
@@ -170,7 +170,7 @@ impl Conversation {
     pub(super) fn answer(
         &mut self,
         now: Duration,
-        answer: &Answer,
+        answer: &DriveAnswer,
         mut send: impl FnMut(Frame),
     ) -> Result<bool, Fault> {
         let Current::Asked { request, .. } = self.current else { return Ok(false) };
@@ -182,7 +182,9 @@ impl Conversation {
             return Err(Fault::Refused { node: self.node.raw(), answer: *answer });
         };
         match (self.steps.front(), request) {
-            (Some(Step::Ensure(command, wanted)), Request::Get(_)) if value != Argument::Integer(*wanted) => {
+            (Some(Step::Ensure(command, wanted)), DriveRequest::Get(_))
+                if value != Argument::Integer(*wanted) =>
+            {
                 let (command, wanted) = (*command, *wanted);
                 if self.attempts >= ATTEMPTS {
                     self.stop();
@@ -190,12 +192,12 @@ impl Conversation {
                     return Err(Fault::NotKept { node: self.node.raw(), command, wanted, value });
                 }
                 self.attempts += 1;
-                self.ask(now, Request::Set(command, Argument::Integer(wanted)), &mut send);
+                self.ask(now, DriveRequest::Set(command, Argument::Integer(wanted)), &mut send);
             }
             // The value is compared when it is read back.
-            (Some(Step::Ensure(command, _)), Request::Set(..)) => {
+            (Some(Step::Ensure(command, _)), DriveRequest::Set(..)) => {
                 let command = *command;
-                self.ask(now, Request::Get(command), &mut send);
+                self.ask(now, DriveRequest::Get(command), &mut send);
             }
             _ => self.next_step(now, &mut send),
         }
@@ -251,9 +253,9 @@ impl Conversation {
                     return send(request);
                 }
                 Step::Ensure(command, _) | Step::Ask(command) => {
-                    return self.ask(now, Request::Get(command), send);
+                    return self.ask(now, DriveRequest::Get(command), send);
                 }
-                Step::Set(command, value) => return self.ask(now, Request::Set(command, value), send),
+                Step::Set(command, value) => return self.ask(now, DriveRequest::Set(command, value), send),
                 Step::Await(condition) => {
                     self.current = Current::Awaited { condition, deadline: now + CONDITION_TIME };
                     return;
@@ -262,14 +264,14 @@ impl Conversation {
         }
     }
 
-    fn ask(&mut self, now: Duration, request: Request, send: &mut impl FnMut(Frame)) {
+    fn ask(&mut self, now: Duration, request: DriveRequest, send: &mut impl FnMut(Frame)) {
         self.current = Current::Asked { request, deadline: now + ANSWER_TIME };
         send(request_frame(self.node, &request));
     }
 }
 
 /// The frame that sends a request to a drive's interpreter.
-pub(super) fn request_frame(node: NodeId, request: &Request) -> Frame {
+pub(super) fn request_frame(node: NodeId, request: &DriveRequest) -> Frame {
     let (bytes, length) = request.encode();
     Service::Rpdo(2, node).frame(bytes.get(..length).unwrap_or_default())
 }
@@ -299,7 +301,7 @@ mod tests {
         }
 
         fn answer(&mut self, command: Command, value: i32) -> Result<bool, Fault> {
-            let answer = Answer { command, result: Ok(Argument::Integer(value)) };
+            let answer = DriveAnswer { command, result: Ok(Argument::Integer(value)) };
             self.conversation.answer(Duration::ZERO, &answer, |frame| self.sent.push(frame.to_string()))
         }
     }

@@ -79,7 +79,7 @@ impl History {
 /// The checks on a trajectory in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Execution {
-    /// The number of the trajectory, known to the caller who started it.
+    /// The number of the trajectory, known to the caller that started it.
     pub(super) id: u64,
     tolerances: Tolerances,
 }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_time_the_goal_may_be_reached_whenever() {
+    fn without_a_time_tolerance_the_goal_may_be_reached_at_any_time() {
         assert_eq!(check(&execution(0.0), 1e6, 0.05), None);
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dragoman_io::can::BusFault;
 
 use crate::canopen::{Emergency, TransferError};
-use crate::simpliq::{Answer, Command, emergencies};
+use crate::simpliq::{Command, DriveAnswer, emergencies};
 
 /// Fault that stopped the axes of a group.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum Fault {
         /// The drive.
         node: u8,
         /// The drive's answer.
-        answer: Answer,
+        answer: DriveAnswer,
     },
     /// A drive did not keep a value that was set.
     #[error("node {node}: {command} stays {value} instead of {wanted}")]
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_storm_takes_one_line_and_many_kinds_no_more_room() {
+    fn repeated_emergencies_are_one_record_and_the_number_of_records_is_bounded() {
         let mut log = EmergencyLog::new();
         let emergency = Emergency { code: 0x8130, register: 0x11, maker: [0; 5] };
         for tick in 0..10_000 {

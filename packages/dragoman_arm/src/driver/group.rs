@@ -41,7 +41,7 @@ use timing::Timing;
 
 /// State of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum GroupState {
     /// A drive is missing or not set up; set-up is retried.
     Unconfigured,
     /// All drives are set up; their motors are off.
@@ -71,7 +71,7 @@ pub struct Measured {
 #[non_exhaustive]
 pub enum Event {
     /// The state changed.
-    State(State),
+    GroupState(GroupState),
     /// The drives were stopped.
     Fault(Fault),
     /// The motion was interrupted, and the drives were restarted at their present positions.
@@ -99,7 +99,7 @@ pub struct Group {
     axes: Vec<Axis>,
     /// The axis of each node number.
     by_node: [Option<u8>; 128],
-    state: State,
+    state: GroupState,
     switching: Switching,
     faults: Faults,
     bus: BusState,
@@ -127,7 +127,7 @@ impl Group {
         let home: Vec<f64> = axes.iter().map(Axis::position).collect();
         Ok(Self {
             by_node,
-            state: State::Unconfigured,
+            state: GroupState::Unconfigured,
             switching: Switching::new(now),
             faults: Faults::default(),
             bus: BusState::default(),
@@ -161,14 +161,14 @@ impl Group {
         &self.config
     }
 
-    /// Where the group is between not connected and enabled; see [`State`].
-    pub fn state(&self) -> State {
+    /// Where the group is between not connected and enabled; see [`GroupState`].
+    pub fn state(&self) -> GroupState {
         self.state
     }
 
     /// The fault that stopped it, until that is acknowledged; or the set-up failure.
     pub fn fault(&self) -> Option<&Fault> {
-        let set_up = self.faults.set_up.as_ref().filter(|_| self.state == State::Unconfigured);
+        let set_up = self.faults.set_up.as_ref().filter(|_| self.state == GroupState::Unconfigured);
         self.faults.current.as_ref().or(set_up)
     }
 

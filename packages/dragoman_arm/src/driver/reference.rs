@@ -296,8 +296,8 @@ mod tests {
         }
     }
 
-    /// Set-points of drives with cycles of `cycle` seconds while a sender moves, whose periods and messages' ways are each
-    /// as long as `times` has it, in seconds. `stamp` is the time of a command on the sender's clock.
+    /// Set-points of drives with cycles of `cycle` seconds while a sender moves. `times` has the period and the delay
+    /// of each of the sender's messages, s. `stamp` is the time of a command on the sender's clock.
     fn followed(times: &[(f64, f64)], cycle: f64, stamp: impl Fn(f64) -> Option<Duration>) -> Vec<f64> {
         let mut reference = Reference::new(&[0.0], vec![5.0], vec![5.0]);
         let (mut sent, mut cycles, mut setpoints) = (0.0, 0.0, vec![0.0]);
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn after_commands_that_were_held_up_the_motion_goes_on_without_a_jump() {
-        // Six of them come at once.
+        // Six commands come at once.
         let times: Vec<_> = (0..230)
             .map(|command| {
                 if (100..106).contains(&command) {
@@ -347,7 +347,7 @@ mod tests {
             prop_assert_eq!(setpoints.last(), Some(&moved(10.0)));
         }
 
-        /// By chance a cycle falls between two commands, or before or after both.
+        /// A cycle falls between two commands at random, or before or after both.
         #[test]
         fn a_senders_motion_keeps_its_limits_though_the_cycles_have_their_own_clock(
             times in prop::collection::vec((0.008..0.012, 0.0..0.002), 270),

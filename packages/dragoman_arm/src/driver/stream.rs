@@ -10,11 +10,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The longest time over which a command is spread, s; commands that come less often are reached early.
+/// Maximum time over which a command is spread, s; commands that come less often are reached early.
 const MAX_SPREAD: f64 = 0.1;
-/// Lateness of a command that the curve does not notice, s: on the way, and of its sender's timer.
+/// Lateness of a command that does not affect the curve, s: delay of the message, and lateness of its sender's timer.
 const MARGIN: f64 = 0.01;
-/// Commands within this time, s, are one: those of single joints come one after the other.
+/// Commands within this time, s, count as one: commands to single joints come one after the other.
 const TOGETHER: f64 = 0.002;
 /// Weight of one command in the interval between commands. A longer interval counts at once.
 const SMOOTHING: f64 = 0.02;
@@ -22,7 +22,7 @@ const SMOOTHING: f64 = 0.02;
 /// for it.
 const CORRECTION_TIME: f64 = 0.5;
 const CORRECTION: f64 = 1.0 / 16.0;
-/// By this share of the time the difference of two clocks may grow: slower than that, no drift of clocks is lost.
+/// Maximum drift of two clocks, s per s. The estimated offset of the clocks is corrected by this rate.
 const CLOCK_DRIFT: f64 = 1e-3;
 /// Commands kept. The delay and [`TOGETHER`] leave fewer.
 const CAPACITY: usize = 64;
@@ -127,8 +127,8 @@ impl Stream {
         true
     }
 
-    /// The second command tells the interval. From where the joints are now, the curve goes to the first one, which until
-    /// now was spread over [`MAX_SPREAD`], by the time at which that was sent.
+    /// The interval is known from the second command on. Until then the first command was spread over [`MAX_SPREAD`];
+    /// from now on the curve goes from the present positions to the first command, at the time at which that was sent.
     fn set_pace(&mut self, interval: f64) {
         self.interval = Some(interval);
         let [start, first] = self.commands.make_contiguous() else { return };

@@ -9,7 +9,7 @@ use dragoman_time::Thread;
 use parking_lot::Mutex;
 
 use super::config::{ConfigError, GroupConfig};
-use super::group::{Group, State};
+use super::group::{Group, GroupState};
 
 /// Delay before a frame is offered again to a bus whose queue was full.
 const FULL_WAIT: Duration = Duration::from_micros(500);
@@ -41,12 +41,12 @@ pub struct Clock {
 impl Clock {
     /// Real time, starting now.
     pub fn real() -> Self {
-        Self::patient(Duration::MAX)
+        Self::with_max_step(Duration::MAX)
     }
 
     /// Real time, but each turn of the driver's thread advances it by at most `max_step`: for simulated drives,
     /// which must not mistake a busy computer for a lost driver.
-    pub fn patient(max_step: Duration) -> Self {
+    pub fn with_max_step(max_step: Duration) -> Self {
         Self { max_step, last: Arc::new(Mutex::new((dragoman_time::now(), Duration::ZERO))) }
     }
 
@@ -131,8 +131,10 @@ impl Shared {
                     self.group.lock().disable(time);
                     now + STOP_TIME
                 });
-                let running =
-                    matches!(self.group.lock().state(), State::Enabled | State::Enabling | State::Stopping);
+                let running = matches!(
+                    self.group.lock().state(),
+                    GroupState::Enabled | GroupState::Enabling | GroupState::Stopping
+                );
                 if !running || by < now {
                     break;
                 }

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_trajectory_is_named() {
+    fn errors_in_trajectories_are_named() {
         let refused = |points: Vec<Point>| Trajectory::new(points, &[0.0], &[1.0]).unwrap_err().to_string();
         assert_eq!(refused(vec![]), "the trajectory has no points");
         assert_eq!(

@@ -12,7 +12,7 @@ use super::outbox::Outbox;
 use super::queue::round;
 use crate::canopen::Service;
 use crate::simpliq::commands::motion;
-use crate::simpliq::{Argument, Command, Request, objects};
+use crate::simpliq::{Argument, Command, DriveRequest, objects};
 
 /// The period of the drives' own heartbeat.
 pub(super) const DRIVE_HEARTBEAT: Duration = Duration::from_millis(100);
@@ -81,9 +81,9 @@ pub(super) fn switch_off(is_on: bool) -> impl Iterator<Item = Step> {
 }
 
 /// As [`switch_off`], for a drive that may not answer.
-pub(super) fn stop_unheard(node: NodeId, now: Duration, out: &mut Outbox) {
-    out.push(now, request_frame(node, &Request::Get(Command::STOP)));
-    out.push(now, request_frame(node, &Request::Set(Command::MOTOR, Argument::Integer(0))));
+pub(super) fn stop_without_answer(node: NodeId, now: Duration, out: &mut Outbox) {
+    out.push(now, request_frame(node, &DriveRequest::Get(Command::STOP)));
+    out.push(now, request_frame(node, &DriveRequest::Set(Command::MOTOR, Argument::Integer(0))));
 }
 
 /// Fills the queue with the present position, and sets the row at which the drive starts to read.
@@ -103,7 +103,7 @@ pub(super) fn prime(axis: &mut Axis, now: Duration, out: &mut Outbox) {
 pub(super) fn begin(axis: &mut Axis, now: Duration, sync: Duration, out: &mut Outbox) {
     axis.rows.begin(sync);
     if axis.mode == ControlMode::Position {
-        let (bytes, length) = Request::Get(Command::BEGIN).encode();
+        let (bytes, length) = DriveRequest::Get(Command::BEGIN).encode();
         out.push(now, Service::Rpdo(1, axis.node).frame(bytes.get(..length).unwrap_or_default()));
     }
 }
@@ -118,13 +118,13 @@ pub(super) fn cycle(axis: &mut Axis, now: Duration, setpoint: f64, out: &mut Out
         }
         ControlMode::Velocity => {
             let jog = Argument::Integer(round(setpoint * axis.config.counts_per_unit));
-            out.push(now, request_frame(axis.node, &Request::Set(Command::JOG, jog)));
-            out.push(now, request_frame(axis.node, &Request::Get(Command::BEGIN)));
+            out.push(now, request_frame(axis.node, &DriveRequest::Set(Command::JOG, jog)));
+            out.push(now, request_frame(axis.node, &DriveRequest::Get(Command::BEGIN)));
         }
         ControlMode::Torque | ControlMode::Host => {
             #[allow(clippy::cast_possible_truncation)]
             let current = Argument::Float(setpoint as f32);
-            out.push(now, request_frame(axis.node, &Request::Set(Command::TORQUE, current)));
+            out.push(now, request_frame(axis.node, &DriveRequest::Set(Command::TORQUE, current)));
         }
     }
 }

@@ -5,7 +5,7 @@
 //! | this one | [`Driver`]: its inputs and outputs; one request at a time |
 //! | `config` | [`Config`]: joints, rate, timeouts |
 //! | `servo` | one servo: its desired and known state, and the writes that lead to the desired one |
-//! | `state` | [`State`], [`Event`], [`Refusal`]: the driver's published state |
+//! | `state` | [`ChainState`], [`Event`], [`Refusal`]: the driver's published state |
 //!
 //! How to use it: pass every input to the driver with the time, on a clock with any epoch; then
 //! [`poll_transmit`](Driver::poll_transmit) returns the bytes to send, [`poll_event`](Driver::poll_event) the changes, and
@@ -39,7 +39,7 @@ use servo::{Servo, Write};
 
 pub use config::{Config, ConfigError, JointConfig, MAX_JOINTS};
 pub use servo::Mode;
-pub use state::{Event, JointState, Motion, Problem, Refusal, State, Statistics};
+pub use state::{ChainState, Event, JointState, Motion, Problem, Refusal, Statistics};
 
 /// Maximum number of queued events; beyond that the oldest are dropped.
 const MAX_EVENTS: usize = 256;
@@ -50,7 +50,7 @@ const GOAL_GAP: Duration = Duration::from_millis(5);
 
 /// A request to a servo.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Request {
+enum ServoRequest {
     Identity,
     Control,
     Measurement,
@@ -59,21 +59,21 @@ enum Request {
 
 /// The answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Answer {
+enum ServoAnswer {
     Identity(Identity),
     Control(Control),
     Measurement(Measurement),
     Written(Write),
 }
 
-impl Request {
+impl ServoRequest {
     /// Decodes the parameters of an answer; `None` if they do not fit the request.
-    fn answer(&self, parameters: &[u8]) -> Option<Answer> {
+    fn answer(&self, parameters: &[u8]) -> Option<ServoAnswer> {
         match self {
-            Self::Identity => Identity::decode(parameters).map(Answer::Identity),
-            Self::Control => Control::decode(parameters).map(Answer::Control),
-            Self::Measurement => Measurement::decode(parameters).map(Answer::Measurement),
-            Self::Write(write) => parameters.is_empty().then_some(Answer::Written(*write)),
+            Self::Identity => Identity::decode(parameters).map(ServoAnswer::Identity),
+            Self::Control => Control::decode(parameters).map(ServoAnswer::Control),
+            Self::Measurement => Measurement::decode(parameters).map(ServoAnswer::Measurement),
+            Self::Write(write) => parameters.is_empty().then_some(ServoAnswer::Written(*write)),
         }
     }
 }
@@ -82,7 +82,7 @@ impl Request {
 #[derive(Debug, Clone, Copy)]
 struct Outstanding {
     joint: usize,
-    request: Request,
+    request: ServoRequest,
     /// Timeout of the answer.
     until: Duration,
     is_repeated: bool,
@@ -103,7 +103,7 @@ pub struct Driver {
     now: Duration,
     outstanding: Option<Outstanding>,
     /// Remaining requests of this cycle; `None` between cycles.
-    cycle: Option<VecDeque<(usize, Request)>>,
+    cycle: Option<VecDeque<(usize, ServoRequest)>>,
     next_cycle: Duration,
     /// Time before which no goals are sent.
     next_goals: Duration,
@@ -302,8 +302,8 @@ impl Driver {
     }
 
     /// The state of the chain.
-    pub fn state(&self) -> State {
-        State {
+    pub fn state(&self) -> ChainState {
+        ChainState {
             is_connected: self.is_connected,
             joints: self.servos.iter().map(Servo::state).collect(),
             statistics: self.statistics,
@@ -335,7 +335,7 @@ impl Driver {
         self.now = now;
     }
 
-    fn answered(&mut self, asked: Outstanding, answer: Answer, errors: ErrorFlags) {
+    fn answered(&mut self, asked: Outstanding, answer: ServoAnswer, errors: ErrorFlags) {
         if errors.contains(ErrorFlags::CHECKSUM) {
             // The servo did not understand the request.
             self.statistics.damaged += 1;
@@ -350,7 +350,7 @@ impl Driver {
         let mut events = Vec::new();
         events.extend(servo.conditions(errors).map(|errors| Event::Alarm { joint, errors }));
         match answer {
-            Answer::Identity(identity) => {
+            ServoAnswer::Identity(identity) => {
                 if let Err(problem) = servo.identified(identity) {
                     events.push(Event::Problem { joint, problem });
                 }
@@ -359,11 +359,11 @@ impl Driver {
                     events.push(Event::Servo { joint, online: true });
                 }
             }
-            Answer::Control(control) => {
+            ServoAnswer::Control(control) => {
                 events.extend(servo.controlled(control).map(|change| change.event(joint)))
             }
-            Answer::Measurement(measurement) => servo.measured(measurement),
-            Answer::Written(write) => {
+            ServoAnswer::Measurement(measurement) => servo.measured(measurement),
+            ServoAnswer::Written(write) => {
                 let refused = errors - ErrorFlags::CONDITIONS;
                 if servo.written(write, !refused.is_empty()) {
                     events.push(Event::Refused { joint, errors: refused });
@@ -371,11 +371,11 @@ impl Driver {
             }
         }
         // A servo's pending commands are sent once its model is known.
-        if let (Answer::Identity(_), Some(cycle)) = (&answer, &mut self.cycle)
+        if let (ServoAnswer::Identity(_), Some(cycle)) = (&answer, &mut self.cycle)
             && servo.needs_control()
         {
-            cycle.push_front((joint, Request::Measurement));
-            cycle.push_front((joint, Request::Control));
+            cycle.push_front((joint, ServoRequest::Measurement));
+            cycle.push_front((joint, ServoRequest::Control));
         }
         for event in events {
             self.push(event);
@@ -426,7 +426,7 @@ impl Driver {
             write.filter(|_| servo.may_write()).map(|write| (joint, write))
         });
         if let Some((joint, write)) = write {
-            self.ask(joint, Request::Write(write), false);
+            self.ask(joint, ServoRequest::Write(write), false);
             return true;
         }
         if self.now >= self.next_goals && self.send_goals() {
@@ -477,14 +477,14 @@ impl Driver {
                 let is_first = servo.was_not_looked_for();
                 if (is_first || !has_probe) && servo.is_probe_due(self.now, self.config.probe_interval) {
                     has_probe = true;
-                    cycle.push_back((joint, Request::Identity));
+                    cycle.push_back((joint, ServoRequest::Identity));
                 }
             } else if servo.has_problem() {
-                cycle.push_back((joint, Request::Identity));
+                cycle.push_back((joint, ServoRequest::Identity));
             } else {
-                cycle.push_back((joint, Request::Measurement));
+                cycle.push_back((joint, ServoRequest::Measurement));
                 if joint == self.turn || servo.needs_control() {
-                    cycle.push_back((joint, Request::Control));
+                    cycle.push_back((joint, ServoRequest::Control));
                 }
             }
         }
@@ -504,17 +504,17 @@ impl Driver {
         }
     }
 
-    fn ask(&mut self, joint: usize, request: Request, is_repeated: bool) {
+    fn ask(&mut self, joint: usize, request: ServoRequest, is_repeated: bool) {
         let Some(servo) = self.servos.get_mut(joint) else { return };
         let id = servo.config.id;
         // Earlier bytes cannot be the answer.
         self.decoder.clear();
         let mut data = [0; 4];
         let instruction = match &request {
-            Request::Identity => read::<Identity>(),
-            Request::Control => read::<Control>(),
-            Request::Measurement => read::<Measurement>(),
-            Request::Write(write) => {
+            ServoRequest::Identity => read::<Identity>(),
+            ServoRequest::Control => read::<Control>(),
+            ServoRequest::Measurement => read::<Measurement>(),
+            ServoRequest::Write(write) => {
                 let (address, data) = write.encode(&mut data);
                 Instruction::Write { address, data }
             }
@@ -522,7 +522,7 @@ impl Driver {
         let fitted = instruction.encode(&mut self.output, id);
         debug_assert!(fitted.is_ok(), "a few bytes fit");
         self.statistics.requests += 1;
-        if let Request::Write(write) = request
+        if let ServoRequest::Write(write) = request
             && !servo.answers_writes()
         {
             servo.written(write, false);

@@ -24,7 +24,7 @@ use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
 use super::joints::{self, Joints};
-use crate::dynamixel::driver::{ConfigError, Driver, Event, Mode, Refusal, State};
+use crate::dynamixel::driver::{ChainState, ConfigError, Driver, Event, Mode, Refusal};
 use parameters::DynamixelParameters;
 
 /// Name of the node.
@@ -216,7 +216,7 @@ impl Topics {
             let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
             (driver.state(), events)
         });
-        // The line says why no servo answers.
+        // The reason why no servo answers is that of the line.
         let is_down = line.failure().is_some();
         for event in &events {
             if !(is_down && matches!(event, Event::Servo { online: false, .. })) {
@@ -237,7 +237,7 @@ impl Topics {
     }
 
     /// The joints that were measured in the last cycle.
-    fn joint_state(&self, state: &State) -> sensor_msgs::msg::JointState {
+    fn joint_state(&self, state: &ChainState) -> sensor_msgs::msg::JointState {
         let mut message = sensor_msgs::msg::JointState::default();
         message.header.stamp = times::stamp(&self.clock);
         for joint in &state.joints {
@@ -251,7 +251,7 @@ impl Topics {
     }
 }
 
-fn log(event: &Event, state: &State) {
+fn log(event: &Event, state: &ChainState) {
     let name = |joint: usize| state.joints.get(joint).map_or("", |joint| joint.name.as_str());
     match *event {
         Event::Servo { joint, online: true } => {

@@ -9,7 +9,7 @@ use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, Lifecycle
 use dragoman_ros::tasks::NodeTasks;
 
 use super::{SharedArm, Switch, switch};
-use crate::driver::{Fault, State};
+use crate::driver::{Fault, GroupState};
 
 /// Period of updating the life cycle from the drives' state.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -43,16 +43,19 @@ async fn follow(lifecycle: &Lifecycle, arm: &SharedArm, released: &AtomicBool) {
     let drives = arm.lock().drives.clone();
     let (state, fault) = drives.with(|_, group| (group.state(), group.fault().map(Fault::to_string)));
     let change = match (lifecycle.state(), state) {
-        (LifecycleState::Inactive | LifecycleState::Active, State::Unconfigured | State::Faulted) => {
+        (
+            LifecycleState::Inactive | LifecycleState::Active,
+            GroupState::Unconfigured | GroupState::Faulted,
+        ) => {
             return lifecycle.report_error(fault.unwrap_or_else(|| "a drive is missing".to_owned()));
         }
-        (LifecycleState::Unconfigured, State::Disabled | State::Enabling | State::Enabled)
+        (LifecycleState::Unconfigured, GroupState::Disabled | GroupState::Enabling | GroupState::Enabled)
             if !released.load(Ordering::Relaxed) =>
         {
             Change::Configure
         }
-        (LifecycleState::Inactive, State::Enabled) => Change::Activate,
-        (LifecycleState::Active, State::Disabled) => Change::Deactivate,
+        (LifecycleState::Inactive, GroupState::Enabled) => Change::Activate,
+        (LifecycleState::Active, GroupState::Disabled) => Change::Deactivate,
         _ => return,
     };
     // Refused while another client changes it: retried at the next turn.

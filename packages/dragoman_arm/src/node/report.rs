@@ -3,7 +3,7 @@
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
 use super::Arm;
-use crate::driver::{EmergencyRecord, Fault, Group, Payload, State};
+use crate::driver::{EmergencyRecord, Fault, Group, GroupState, Payload};
 use crate::simpliq::emergencies;
 
 impl Arm {
@@ -27,30 +27,30 @@ impl Arm {
 fn summary(group: &Group, refusal: Option<String>) -> (Severity, String) {
     let reason = group.fault().map(Fault::to_string);
     match group.state() {
-        State::Unconfigured => {
+        GroupState::Unconfigured => {
             let reason = reason.unwrap_or_else(|| "no drive has answered yet".to_owned());
             (Severity::Error, format!("unconfigured: {reason}"))
         }
-        State::Faulted | State::Stopping if reason.is_some() => {
+        GroupState::Faulted | GroupState::Stopping if reason.is_some() => {
             (Severity::Error, format!("stopped: {}", reason.unwrap_or_default()))
         }
         state => match (refusal, group.bus_warning().0) {
             (Some(refusal), _) => (Severity::Warn, refusal),
             (None, Some(warning)) => (Severity::Warn, format!("{}; {warning}", name(state))),
-            (None, None) if state == State::Disabled => (Severity::Idle, name(state).to_owned()),
+            (None, None) if state == GroupState::Disabled => (Severity::Idle, name(state).to_owned()),
             (None, None) => (Severity::Ok, name(state).to_owned()),
         },
     }
 }
 
-fn name(state: State) -> &'static str {
+fn name(state: GroupState) -> &'static str {
     match state {
-        State::Unconfigured => "unconfigured",
-        State::Disabled => "disabled",
-        State::Enabling => "being enabled",
-        State::Enabled => "enabled",
-        State::Stopping => "being disabled",
-        State::Faulted => "stopped",
+        GroupState::Unconfigured => "unconfigured",
+        GroupState::Disabled => "disabled",
+        GroupState::Enabling => "being enabled",
+        GroupState::Enabled => "enabled",
+        GroupState::Stopping => "being disabled",
+        GroupState::Faulted => "stopped",
     }
 }
 

@@ -25,7 +25,7 @@ pub enum Argument {
 
 /// A request to a drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Request {
+pub enum DriveRequest {
     /// Reads a value, or executes a command without one (`BG`, `ST`).
     Get(Command),
     /// Sets a value.
@@ -34,14 +34,14 @@ pub enum Request {
 
 /// An answer of a drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer {
+pub struct DriveAnswer {
     /// The command that is answered.
     pub command: Command,
     /// The value, or the interpreter's error code.
     pub result: Result<Argument, u8>,
 }
 
-impl Request {
+impl DriveRequest {
     /// The command that is read, set or executed.
     pub fn command(&self) -> Command {
         match self {
@@ -68,7 +68,7 @@ impl Request {
     }
 }
 
-impl Answer {
+impl DriveAnswer {
     /// Reads an answer; `None` unless it has 8 bytes and two upper-case letters.
     pub fn decode(data: &[u8]) -> Option<Self> {
         let (command, flags) = decode_head(data)?;
@@ -138,8 +138,8 @@ impl fmt::Display for Argument {
     }
 }
 
-/// As it is typed at the drive: `PX`, `MP[4]=11`.
-impl fmt::Display for Request {
+/// In the notation of the drive's terminal: `PX`, `MP[4]=11`.
+impl fmt::Display for DriveRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Get(command) => write!(f, "{command}"),
@@ -148,7 +148,7 @@ impl fmt::Display for Request {
     }
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for DriveAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.result {
             Ok(argument) => write!(f, "{}: {argument}", self.command),
@@ -165,37 +165,37 @@ mod tests {
 
     #[test]
     fn requests_have_the_layout_of_the_thesis() {
-        let ratio = Request::Set(Command::MOTION.at(4), Argument::Integer(54));
+        let ratio = DriveRequest::Set(Command::MOTION.at(4), Argument::Integer(54));
         assert_eq!(ratio.encode(), ([b'M', b'P', 4, 0, 54, 0, 0, 0], 8));
-        let current = Request::Set(Command::TORQUE, Argument::Float(1.5));
+        let current = DriveRequest::Set(Command::TORQUE, Argument::Float(1.5));
         assert_eq!(current.encode(), ([b'T', b'C', 0, 0x80, 0, 0, 0xc0, 0x3f], 8));
-        let (bytes, length) = Request::Get(Command::POSITION).encode();
+        let (bytes, length) = DriveRequest::Get(Command::POSITION).encode();
         assert_eq!(&bytes[..length], b"PX\0\0");
-        let row = Request::Set(Command::QUEUE.at(1024), Argument::Integer(-2));
+        let row = DriveRequest::Set(Command::QUEUE.at(1024), Argument::Integer(-2));
         assert_eq!(row.encode(), ([b'Q', b'P', 0x00, 0x04, 0xfe, 0xff, 0xff, 0xff], 8));
         assert_eq!(row.to_string(), "QP[1024]=-2");
     }
 
     #[test]
     fn an_answer_with_bit_6_is_a_refusal() {
-        let answer = Answer::decode(&[b'B', b'G', 0, 0x40, 7, 0, 0, 0]).unwrap();
+        let answer = DriveAnswer::decode(&[b'B', b'G', 0, 0x40, 7, 0, 0, 0]).unwrap();
         assert_eq!(answer.result, Err(7));
         assert_eq!(answer.to_string(), "BG: refused, bad initial data (7)");
-        assert_eq!(Answer::decode(b"PX\0\0\x10\x27\0").map(|answer| answer.result), None);
+        assert_eq!(DriveAnswer::decode(b"PX\0\0\x10\x27\0").map(|answer| answer.result), None);
     }
 
     proptest! {
         #[test]
         fn what_is_decoded_encodes_to_the_same_bytes(data in prop::collection::vec(any::<u8>(), 0..10)) {
-            if let Some(request) = Request::decode(&data) {
+            if let Some(request) = DriveRequest::decode(&data) {
                 let (bytes, length) = request.encode();
                 let mut expected = data.clone();
                 // The query bit is redundant to the length.
                 expected[3] &= if length == 4 { 0x3f } else { 0xbf };
                 prop_assert_eq!(&bytes[..length], &expected[..]);
             }
-            if let Some(answer) = Answer::decode(&data) {
-                let again = Answer::decode(&answer.encode()).unwrap();
+            if let Some(answer) = DriveAnswer::decode(&data) {
+                let again = DriveAnswer::decode(&answer.encode()).unwrap();
                 prop_assert_eq!(again.command, answer.command);
                 prop_assert_eq!(again.encode(), answer.encode());
             }

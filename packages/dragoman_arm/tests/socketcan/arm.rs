@@ -7,12 +7,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{AxisConfig, Clock, Drives, Event, GroupConfig, State};
+use dragoman_arm::driver::{AxisConfig, Clock, Drives, Event, GroupConfig, GroupState};
 use dragoman_io::can::{Bus, SocketCanBus};
 use dragoman_sim::Rack;
 use dragoman_sim::whistle::{Simpliq, Whistle, WhistleSettings};
 
-use crate::support::{PATIENCE, stay_on_a_processor};
+use crate::support::{TIMEOUT, stay_on_a_processor};
 
 /// Counts per revolution of the arm of the Ranger thesis (`elmoarm.cpf`).
 pub(crate) const COUNTS_PER_REVOLUTION: [f64; 6] =
@@ -83,7 +83,7 @@ impl Arm {
         Self { drives: start_driver(config, bus), simulated, events: Vec::new() }
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> GroupState {
         self.drives.with(|_, group| group.state())
     }
 
@@ -110,14 +110,14 @@ impl Arm {
         self.events.extend(new);
     }
 
-    /// Waits until a condition holds, within [`PATIENCE`].
+    /// Waits until a condition holds, within [`TIMEOUT`].
     #[track_caller]
     pub(crate) fn until(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
         let began = Instant::now();
         while !holds(self) {
             self.take_events();
             assert!(
-                began.elapsed() < PATIENCE,
+                began.elapsed() < TIMEOUT,
                 "not {what}: {:?}, '{}', {:?}",
                 self.state(),
                 self.fault(),
@@ -129,16 +129,16 @@ impl Arm {
     }
 
     #[track_caller]
-    pub(crate) fn until_state(&mut self, state: State) {
+    pub(crate) fn until_state(&mut self, state: GroupState) {
         self.until(&format!("{state:?}"), |arm| arm.state() == state);
     }
 
     /// Switches on the drives, which must be set up or about to be.
     #[track_caller]
     pub(crate) fn enable(&mut self) {
-        self.until_state(State::Disabled);
+        self.until_state(GroupState::Disabled);
         self.drives.with(|_, group| group.enable()).unwrap();
-        self.until_state(State::Enabled);
+        self.until_state(GroupState::Enabled);
     }
 
     /// Moves all joints to `target`.

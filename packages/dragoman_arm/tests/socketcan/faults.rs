@@ -4,7 +4,7 @@
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use dragoman_arm::driver::{Event, State};
+use dragoman_arm::driver::{Event, GroupState};
 use dragoman_arm::simpliq::objects;
 use dragoman_sim::Fault;
 use dragoman_sim::whistle::Whistle;
@@ -14,7 +14,7 @@ use crate::support::{Vcan, can_utils, cansend};
 use crate::test_name;
 
 /// The drive that fails, node 103.
-const VICTIM: usize = 2;
+const FAILING_DRIVE: usize = 2;
 const NODE: u8 = 103;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,26 +56,26 @@ fn go_through(test: &str, interface: &'static str, case: &Case) {
     }
     let mut scene = Scene { arm: Arm::of(six(), Box::new(ours), simulated), twin: None, vcan };
     if case.start_up.is_some() {
-        endure(&mut scene, case, Phase::StartUp);
+        run_case(&mut scene, case, Phase::StartUp);
     } else {
         scene.arm.enable();
     }
-    endure(&mut scene, case, Phase::Idle);
+    run_case(&mut scene, case, Phase::Idle);
     scene.arm.set_moving();
-    endure(&mut scene, case, Phase::Moving);
+    run_case(&mut scene, case, Phase::Moving);
 }
 
 /// Injects the fault, removes it, and continues with a motion.
-fn endure(scene: &mut Scene, case: &Case, phase: Phase) {
+fn run_case(scene: &mut Scene, case: &Case, phase: Phase) {
     scene.arm.events.clear();
     (case.inject)(scene);
     let (reasons, state) = match phase {
-        Phase::StartUp => (case.start_up.unwrap_or_default(), State::Unconfigured),
-        Phase::Idle | Phase::Moving => (case.reasons, State::Faulted),
+        Phase::StartUp => (case.start_up.unwrap_or_default(), GroupState::Unconfigured),
+        Phase::Idle | Phase::Moving => (case.reasons, GroupState::Faulted),
     };
     let arm = &mut scene.arm;
     if reasons.is_empty() {
-        arm.until_state(State::Disabled);
+        arm.until_state(GroupState::Disabled);
     } else {
         arm.until(&format!("stopped for {reasons:?} ({phase:?})"), |arm| {
             arm.drives.with(|_, group| {
@@ -94,7 +94,7 @@ fn endure(scene: &mut Scene, case: &Case, phase: Phase) {
     let arm = &mut scene.arm;
     arm.simulated.rack.drives().iter_mut().for_each(Whistle::repair);
     arm.until(&format!("cleared ({phase:?})"), |arm| {
-        arm.drives.with(|_, group| group.recover().is_ok() && group.state() == State::Disabled)
+        arm.drives.with(|_, group| group.recover().is_ok() && group.state() == GroupState::Disabled)
     });
     arm.enable();
     std::thread::sleep(Duration::from_millis(200));
@@ -109,7 +109,7 @@ fn endure(scene: &mut Scene, case: &Case, phase: Phase) {
 fn fail(scene: &mut Scene, fault: Fault) {
     let rack = &scene.arm.simulated.rack;
     let now = rack.now();
-    rack.drives()[VICTIM].inject(now, fault);
+    rack.drives()[FAILING_DRIVE].inject(now, fault);
 }
 
 fn fail_all(simulated: &SimulatedDrives, fault: Fault) {
@@ -147,7 +147,7 @@ fn an_error_passive_controller() {
 }
 
 #[test]
-fn a_bus_that_takes_no_frames() {
+fn a_bus_that_accepts_no_frames() {
     go_through(
         test_name!(),
         "vcan_enobufs",
@@ -233,7 +233,7 @@ fn a_drive_that_is_silent() {
 }
 
 #[test]
-fn a_drive_that_switches_off_without_a_word() {
+fn a_drive_that_switches_off_without_a_message() {
     go_through(
         test_name!(),
         "vcan_exit",
@@ -257,7 +257,7 @@ fn a_storm_of_emergencies() {
             inject: |scene| fail(scene, Fault::EmergencyStorm { per_second: 10_000 }),
             clear: |scene| {
                 let arm = &mut scene.arm;
-                arm.simulated.rack.drives()[VICTIM].repair();
+                arm.simulated.rack.drives()[FAILING_DRIVE].repair();
                 // Emergencies that are still on their way.
                 let mut before = 0;
                 while before != count_emergencies(arm) {
@@ -311,7 +311,7 @@ fn an_object_that_is_refused() {
 }
 
 #[test]
-fn an_object_about_which_there_is_no_answer() {
+fn an_object_access_that_is_not_answered() {
     go_through(
         test_name!(),
         "vcan_timeout",
@@ -379,5 +379,5 @@ fn foreign_frames_at_full_load_do_no_harm() {
     let target: Vec<f64> = arm.positions().iter().map(|position| position + 1.0).collect();
     arm.go_to(&target);
     assert!(!arm.events.iter().any(|event| matches!(event, Event::Fault(_))), "{:?}", arm.events);
-    assert_eq!(arm.state(), State::Enabled);
+    assert_eq!(arm.state(), GroupState::Enabled);
 }

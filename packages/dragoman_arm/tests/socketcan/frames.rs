@@ -9,7 +9,7 @@ use dragoman_io::can::socketcan::{Filter, OpenError};
 use dragoman_io::can::{Bus, Frame, Received, SocketCanBus};
 
 use crate::support::{
-    PATIENCE, Vcan, available, can_utils, cansend, frame, ip, next, report_skipped, send_patiently, skip,
+    TIMEOUT, Vcan, available, can_utils, cansend, frame, ip, next, report_skipped, send_with_retry, skip,
     stay_on_a_processor,
 };
 use crate::test_name;
@@ -75,8 +75,8 @@ fn seen_by_candump(test: &str, vcan: &Vcan, options: &[&str]) -> Option<Vec<Fram
     let seen = std::thread::spawn(move || output.read_exact(&mut [0]).map(|()| output));
     let began = Instant::now();
     while !seen.is_finished() {
-        assert!(began.elapsed() < PATIENCE, "candump sees nothing");
-        send_patiently(&mut bus, &marker);
+        assert!(began.elapsed() < TIMEOUT, "candump sees nothing");
+        send_with_retry(&mut bus, &marker);
         std::thread::sleep(Duration::from_millis(10));
     }
     for kind in KINDS {
@@ -129,7 +129,7 @@ fn a_wait_ends_with_the_frame_and_otherwise_lasts_as_long_as_it_should() {
         });
         let began = Instant::now();
         waiting.wait(Duration::MAX);
-        assert!(began.elapsed() < PATIENCE);
+        assert!(began.elapsed() < TIMEOUT);
     });
     assert_eq!(waiting.receive(), Some(Received::Frame(frame("080#"))));
 }
@@ -146,7 +146,7 @@ fn a_burst_as_fast_as_the_queue_takes_it_arrives_whole_and_in_order() {
             stay_on_a_processor(0);
             let numbered =
                 |number: u32| dragoman_io::can::Frame::standard(0x123, &number.to_le_bytes()).unwrap();
-            (0..frames).map(|number| send_patiently(&mut sender, &numbered(number))).sum::<usize>()
+            (0..frames).map(|number| send_with_retry(&mut sender, &numbered(number))).sum::<usize>()
         });
         for number in 0..frames {
             let Received::Frame(received) = next(&mut receiver) else { panic!("a fault before {number}") };
@@ -186,7 +186,7 @@ fn two_controllers_of_one_bus_reach_each_other() {
 }
 
 #[test]
-fn what_is_no_can_interface_is_refused_by_name() {
+fn an_interface_that_is_not_can_is_refused_by_name() {
     if !available(test_name!()) {
         return;
     }

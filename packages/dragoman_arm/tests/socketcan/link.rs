@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dragoman_io::can::{Bus, BusFault, Received, SendError};
 
-use crate::support::{Vcan, can_utils, cansend, frame, next, send_patiently};
+use crate::support::{Vcan, can_utils, cansend, frame, next, send_with_retry};
 use crate::test_name;
 
 #[test]
@@ -40,8 +40,8 @@ fn sending_notices_first_that_the_interface_is_down() {
 }
 
 #[test]
-fn an_interface_that_is_removed_and_made_anew_is_used_again() {
-    let Some(vcan) = Vcan::new(test_name!(), "vcan_anew") else { return };
+fn an_interface_that_is_removed_and_created_again_is_used_again() {
+    let Some(vcan) = Vcan::new(test_name!(), "vcan_again") else { return };
     let mut bus = vcan.bus();
     vcan.delete();
     assert_eq!(next(&mut bus), Received::Fault(BusFault::Down));
@@ -96,7 +96,7 @@ fn a_full_queue_is_reported_and_has_room_again_later() {
         assert!(taken < 1_000_000, "the queue is never full");
     };
     assert!(matches!(refusal, SendError::Full), "{refusal}");
-    send_patiently(&mut sender, &frame("080#"));
+    send_with_retry(&mut sender, &frame("080#"));
     for _ in 0..taken {
         assert_eq!(next(&mut receiver), Received::Frame(frame("181#0102030405060708")));
     }
@@ -109,7 +109,7 @@ fn frames_not_read_in_time_are_reported_as_lost() {
     let (mut sender, mut receiver) = (vcan.bus(), vcan.bus());
     let sent = 50_000;
     for _ in 0..sent {
-        send_patiently(&mut sender, &frame("181#00"));
+        send_with_retry(&mut sender, &frame("181#00"));
     }
     let waiting = std::iter::from_fn(|| receiver.receive()).count();
     assert!(0 < waiting && waiting < sent, "{waiting} waited");

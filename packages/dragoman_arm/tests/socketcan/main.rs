@@ -13,7 +13,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `orphans.rs` | drives whose driver is killed or stopped |
+//! | `lost_driver.rs` | drives whose driver is killed or stopped |
 //! | `support.rs` | interfaces and programs for tests, or the reason for skipping |
 //! | `arm.rs` | an arm: the driver on one socket of a bus, simulated drives on another |
 //! | `faults.rs` | every fault at every phase of an arm |
@@ -23,7 +23,7 @@
 //! | `trajectory.rs` | set-points and positions, as candump and the drives report them |
 //! | `up.rs` | `dragoman up` |
 //! | `whistles.rs` | `dragoman device whistles` |
-//! | `witness.rs` | candump that records a whole test |
+//! | `recorder.rs` | candump that records a whole test |
 
 #![cfg(target_os = "linux")]
 
@@ -31,10 +31,10 @@ mod arm;
 mod faults;
 mod frames;
 mod link;
+mod lost_driver;
 mod monitor;
-mod orphans;
+mod recorder;
 mod support;
 mod trajectory;
 mod up;
 mod whistles;
-mod witness;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use dragoman_io::can::Bus;
 use dragoman_io::can::candump::{self, Content};
 
-use crate::support::{PATIENCE, Vcan, dragoman, frame};
+use crate::support::{TIMEOUT, Vcan, dragoman, frame};
 use crate::test_name;
 
 #[test]
@@ -25,11 +25,11 @@ fn the_monitor_shows_and_records_what_others_send() {
     // It does not report when it is ready.
     let began = Instant::now();
     while shown.recv_timeout(Duration::from_millis(20)).is_err() {
-        assert!(began.elapsed() < PATIENCE, "the monitor shows nothing");
+        assert!(began.elapsed() < TIMEOUT, "the monitor shows nothing");
         bus.send(&frame("080#")).unwrap();
     }
     bus.send(&frame("2E5#5058000039300000")).unwrap();
-    let until = |what: &str| while !shown.recv_timeout(PATIENCE).unwrap().contains(what) {};
+    let until = |what: &str| while !shown.recv_timeout(TIMEOUT).unwrap().contains(what) {};
     until("TPDO2 101        2E5#5058000039300000  PX: 12345");
     until("frames/s, load");
     vcan.down();

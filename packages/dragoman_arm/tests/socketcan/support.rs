@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use dragoman_io::can::{Bus, Frame, Received, SendError, SocketCanBus};
 
 /// Timeout after which a test has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Whether CAN is available; otherwise reports the test as skipped.
 pub(crate) fn available(test: &str) -> bool {
@@ -165,20 +165,20 @@ pub(crate) fn frame(text: &str) -> Frame {
     text.parse().unwrap()
 }
 
-/// The next frame or fault, within [`PATIENCE`].
+/// The next frame or fault, within [`TIMEOUT`].
 pub(crate) fn next(bus: &mut SocketCanBus) -> Received {
     let began = Instant::now();
     loop {
         if let Some(received) = bus.receive() {
             return received;
         }
-        assert!(began.elapsed() < PATIENCE, "nothing arrives");
-        bus.wait(PATIENCE);
+        assert!(began.elapsed() < TIMEOUT, "nothing arrives");
+        bus.wait(TIMEOUT);
     }
 }
 
 /// Sends a frame as soon as there is room, and returns how often the queue was full.
-pub(crate) fn send_patiently(bus: &mut SocketCanBus, frame: &Frame) -> usize {
+pub(crate) fn send_with_retry(bus: &mut SocketCanBus, frame: &Frame) -> usize {
     let began = Instant::now();
     let mut full = 0;
     loop {
@@ -187,7 +187,7 @@ pub(crate) fn send_patiently(bus: &mut SocketCanBus, frame: &Frame) -> usize {
             Err(SendError::Full) => full += 1,
             Err(error) => panic!("{error}"),
         }
-        assert!(began.elapsed() < PATIENCE, "there is never room");
+        assert!(began.elapsed() < TIMEOUT, "there is never room");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

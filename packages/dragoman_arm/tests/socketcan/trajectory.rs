@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use dragoman_arm::canopen::Service;
 use dragoman_arm::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
-use dragoman_arm::driver::{End, Event, GroupConfig, State};
+use dragoman_arm::driver::{End, Event, GroupConfig, GroupState};
 use dragoman_io::can::Frame;
 use dragoman_io::can::candump::Content;
 use dragoman_sim::whistle::Whistle;
 
 use crate::arm::{Arm, COUNTS_PER_REVOLUTION, six};
-use crate::support::{PATIENCE, Vcan, alone};
+use crate::recorder::Candump;
+use crate::support::{TIMEOUT, Vcan, alone};
 use crate::test_name;
-use crate::witness::Candump;
 
 const POINTS: usize = 10_000;
 
@@ -52,16 +52,16 @@ fn ten_thousand_points_come_out_at_the_drives_within_a_count() {
     let ended = |event: &Event| matches!(event, Event::Trajectory { .. });
     let began = Instant::now();
     while !arm.events.iter().any(ended) {
-        assert!(began.elapsed() < cycle * POINTS as u32 + PATIENCE, "{:?}", arm.events);
+        assert!(began.elapsed() < cycle * POINTS as u32 + TIMEOUT, "{:?}", arm.events);
         std::thread::sleep(Duration::from_millis(100));
         arm.take_events();
     }
     assert!(arm.events.contains(&Event::Trajectory { id, end: End::Reached }), "{:?}", arm.events);
-    assert_eq!(arm.state(), State::Enabled);
+    assert_eq!(arm.state(), GroupState::Enabled);
     let interrupted = |event: &Event| matches!(event, Event::Interrupted(_) | Event::Fault(_));
     assert!(!arm.events.iter().any(interrupted), "{:?}", arm.events);
     arm.drives.with(|now, group| group.disable(now));
-    arm.until_state(State::Disabled);
+    arm.until_state(GroupState::Disabled);
 
     let content = candump.stop().into_iter().filter_map(|line| match line.content {
         Content::Frame(frame) => Some(frame),

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use dragoman_arm::canopen::Service;
 use dragoman_io::can::candump::{Content, LogLine};
 
-use crate::support::{PATIENCE, Vcan, alone, available, dragoman};
+use crate::recorder::Candump;
+use crate::support::{TIMEOUT, Vcan, alone, available, dragoman};
 use crate::test_name;
-use crate::witness::Candump;
 
 /// A ROS domain that no other test uses.
 const DOMAIN: &str = "99";
@@ -34,7 +34,7 @@ fn a_client_of_the_31_byte_protocol_moves_drives_on_an_interface() {
     else {
         return;
     };
-    drives.until_said("ready");
+    drives.until_printed("ready");
     let mut failures = Vec::new();
     while let Err(failure) = lift(test, vcan.name) {
         failures.push(failure);
@@ -75,7 +75,7 @@ fn lift(test: &str, interface: &str) -> Result<(), String> {
             return Ok(());
         }
         if began.elapsed() > ACCEPTED {
-            return Err(format!("{off} m off the goal: {}", up.all_said()));
+            return Err(format!("{off} m off the goal: {}", up.all_printed()));
         }
     }
 }
@@ -99,7 +99,7 @@ fn logs_of(test: &str, interface: &str, words: &str) -> Option<Program> {
         test,
         &["up", "--only", "ranger", "--domain", DOMAIN, "--ros-args", "-p", &can, "-p", "arm31:port:=0"],
     )?;
-    up.until_said(words);
+    up.until_printed(words);
     Some(up)
 }
 
@@ -111,12 +111,12 @@ fn a_missing_interface_is_reported_and_awaited() {
     }
     let _alone = alone();
     let Some(mut up) = logs_of(test, "can_nowhere", "there is no interface can_nowhere") else { return };
-    up.until_said("ready");
+    up.until_printed("ready");
     assert!(up.child.try_wait().unwrap().is_none(), "it goes on");
 }
 
 #[test]
-fn an_interface_that_is_none_of_can_is_refused() {
+fn an_interface_that_is_not_can_is_refused() {
     let test = test_name!();
     if !available(test) {
         return;
@@ -152,10 +152,10 @@ impl Program {
 
     /// Waits for a line with these words; returns the output up to it.
     #[track_caller]
-    fn until_said(&self, what: &str) -> Vec<String> {
+    fn until_printed(&self, what: &str) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
         while !said.last().is_some_and(|line| line.contains(what)) {
-            let line = self.said.recv_timeout(PATIENCE);
+            let line = self.said.recv_timeout(TIMEOUT);
             said.push(line.unwrap_or_else(|_| panic!("'{what}' is not among {said:?}")));
         }
         self.before.set(said.clone());
@@ -163,7 +163,7 @@ impl Program {
     }
 
     /// Its output, without the lines about refused commands.
-    fn all_said(&self) -> String {
+    fn all_printed(&self) -> String {
         let mut lines = self.before.take();
         lines.extend(self.said.try_iter().filter(|line| !line.contains("refused command")));
         lines.join("\n")
@@ -186,7 +186,7 @@ struct Client<'a> {
 impl<'a> Client<'a> {
     /// Connects to the address that the program prints.
     fn of(up: &'a Program) -> Self {
-        let said = up.until_said("ready");
+        let said = up.until_printed("ready");
         let words = said.iter().flat_map(|line| line.split_whitespace());
         let server: std::net::SocketAddr = words.filter_map(|word| word.parse().ok()).next().unwrap();
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -212,7 +212,7 @@ impl<'a> Client<'a> {
                 return Ok(std::array::from_fn(|index| value(2 + 4 * index)));
             }
             if began.elapsed() > ACCEPTED {
-                return Err(format!("{letters} is not accepted: {}", self.up.all_said()));
+                return Err(format!("{letters} is not accepted: {}", self.up.all_printed()));
             }
             std::thread::sleep(Duration::from_millis(20));
         }

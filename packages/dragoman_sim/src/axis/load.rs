@@ -1,18 +1,19 @@
-//! A shaft that an arm hangs on: it is where the arm moves it, and the position loop has to bring it where it should be.
+//! A shaft with an arm as its load: the arm moves it, and the position loop commands the current that brings it to its
+//! set-point.
 
 use super::{Axis, AxisEvent, Motion};
 
 /// Bandwidth of the position loop, rad/s, with an arm as its load.
 const LOOP_BANDWIDTH: f64 = 25.0;
 
-/// A shaft that an arm hangs on. The rest of [`Axis`] is then where it should be.
+/// A shaft with an arm as its load. Position and velocity of [`Axis`] are then its set-points.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shaft {
     pub(super) position: f64,
     pub(super) velocity: f64,
     /// Sum of the position loop's errors, counts s.
     sum: f64,
-    /// The brake is engaged: the shaft moves as [`Axis`] says, whatever torque that takes.
+    /// The brake is engaged: the shaft has the motion of [`Axis`], whatever the torque.
     pub(super) is_braked: bool,
 }
 
@@ -26,7 +27,8 @@ pub(crate) enum Drive {
 }
 
 impl Axis {
-    /// Hangs an arm on the shaft, which is at rest with its brake engaged. From now on [`Axis::load_moved`] moves it.
+    /// Attaches an arm to the shaft, which is at rest with its brake engaged. From now on [`Axis::load_moved`] moves
+    /// it.
     pub(crate) fn attach_load(&mut self) {
         self.load = Some(Shaft { position: self.position, velocity: 0.0, sum: 0.0, is_braked: true });
     }

@@ -83,7 +83,7 @@ fn a_held_wheel_does_not_turn() {
 }
 
 #[test]
-fn measures_that_make_no_sense_are_refused() {
+fn invalid_settings_are_refused() {
     let settings = DifferentialSettings { wheel_radius: -0.1, ..DifferentialSettings::default() };
     let error = DifferentialBase::new(settings).expect_err("refused");
     assert_eq!(error.to_string(), "wheel radius cannot be -0.1");
@@ -92,7 +92,7 @@ fn measures_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn the_driver_knows_where_it_is() {
+fn the_odometry_of_the_driver_is_the_true_pose() {
     let mut base = base();
     let mut driver = Driver::new(Config::default()).expect("config");
     let mut now = Duration::ZERO;

@@ -8,7 +8,7 @@ use crate::chassis::Wheels;
 /// One value per sensor of a front row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
-pub struct Row<T> {
+pub struct FrontSensors<T> {
     /// Left in the direction of travel.
     pub left: T,
     /// Centre.
@@ -39,15 +39,15 @@ pub const ADC_MAX: u16 = 4095;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inputs {
     /// Pressed bumpers.
-    pub bumpers: Row<bool>,
+    pub bumpers: FrontSensors<bool>,
     /// A/D values of the cliff sensors, 0 to [`ADC_MAX`]; below [`CLIFF_THRESHOLD`] is a cliff.
-    pub cliff_adc: Row<u16>,
+    pub cliff_adc: FrontSensors<u16>,
     /// Hanging wheels. While a wheel hangs, the wheels do not move the chassis.
     pub wheel_drops: Wheels<bool>,
     /// Pressed buttons.
     pub buttons: [bool; 3],
     /// Signals of the docking station at the receivers.
-    pub dock_ir: Row<DockSignals>,
+    pub dock_ir: FrontSensors<DockSignals>,
     /// Digital inputs, high or low.
     pub digital: [bool; 4],
     /// Analog inputs, 0 to [`ADC_MAX`].
@@ -65,11 +65,11 @@ impl Default for Inputs {
     fn default() -> Self {
         let floor = CLIFF_ADC_FLOOR;
         Self {
-            bumpers: Row::default(),
-            cliff_adc: Row { left: floor, center: floor, right: floor },
+            bumpers: FrontSensors::default(),
+            cliff_adc: FrontSensors { left: floor, center: floor, right: floor },
             wheel_drops: Wheels::default(),
             buttons: [false; 3],
-            dock_ir: Row::default(),
+            dock_ir: FrontSensors::default(),
             digital: [false; 4],
             analog: [0; 4],
             charger: None,

@@ -65,7 +65,7 @@ fn ms(milliseconds: u64) -> Duration {
 }
 
 /// A Kobuki with an exact gyro, and its packets.
-struct Bench {
+struct Fixture {
     kobuki: Kobuki,
     now: Duration,
     decoder: Decoder,
@@ -73,7 +73,7 @@ struct Bench {
     events: Vec<Event>,
 }
 
-impl Bench {
+impl Fixture {
     /// A Kobuki that has just booted.
     fn new() -> Self {
         Self::with(KobukiSettings { noise: Noise::None, ..KobukiSettings::default() })
@@ -81,15 +81,15 @@ impl Bench {
 
     fn with(settings: KobukiSettings) -> Self {
         let boot = settings.boot_time;
-        let mut bench = Self {
+        let mut fixture = Self {
             kobuki: Kobuki::new(settings),
             now: Duration::ZERO,
             decoder: Decoder::new(),
             packets: Vec::new(),
             events: Vec::new(),
         };
-        bench.run(boot);
-        bench
+        fixture.run(boot);
+        fixture
     }
 
     fn run(&mut self, time: Duration) {

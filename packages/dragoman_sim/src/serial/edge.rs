@@ -17,7 +17,8 @@ pub use dragoman_io::Timeline;
 /// listener.
 const MAX_WAITING: usize = 1024;
 
-/// Maximum real pause that a device simulates afterwards; the rest is skipped: simulating a night would take many seconds.
+/// Maximum real pause that a device simulates afterwards; the rest is skipped, because a long pause would take many
+/// seconds to simulate.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// A device on a byte stream: its time is that since its creation, minus the parts of pauses beyond 5 s.
@@ -104,9 +105,9 @@ impl<D: SerialDevice> RealTime<D> {
         MAX_PAUSE.mul_f64(self.timeline.factor().max(1.0))
     }
 
-    /// Runs the device on a line until the other end is closed, or the device is replaced. `after` is called whenever the device was advanced, and
-    /// may read it and change its inputs. Without a line a device is not advanced; with the next line it catches up, by
-    /// at most 5 s.
+    /// Runs the device on a line until the other end is closed, or the device is replaced. `after` is called whenever
+    /// the device was advanced, and may read it and change its inputs. Without a line a device is not advanced; with
+    /// the next line it catches up, by at most 5 s.
     ///
     /// # Errors
     /// An error of the line.
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_night_without_a_line_is_not_made_up_for() {
+    fn a_long_time_without_a_line_is_skipped() {
         dragoman_time::Simulation::new(1).block_on(async {
             let (device, far, running) = start(64);
             dragoman_time::sleep(Duration::from_millis(110)).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dragoman_arm::simpliq::commands::{Command, error, unit_mode};
-use dragoman_arm::simpliq::{Answer, Argument, Request};
+use dragoman_arm::simpliq::{Argument, DriveAnswer, DriveRequest};
 
 use super::drive::{Prepared, Simpliq};
 use crate::device::Output;
@@ -19,7 +19,7 @@ pub(super) struct Slots {
 }
 
 /// Input: a request, or letters that are not a request.
-type Input = Result<Request, Command>;
+type Input = Result<DriveRequest, Command>;
 
 impl Slots {
     /// Adds a request's data, which are executed as soon as no other request is before them.
@@ -46,7 +46,7 @@ impl Slots {
 }
 
 fn input(data: &[u8]) -> Option<Input> {
-    if let Some(request) = Request::decode(data) {
+    if let Some(request) = DriveRequest::decode(data) {
         return Some(Ok(request));
     }
     let [first, second, ..] = *data else { return None };
@@ -63,10 +63,10 @@ impl Simpliq {
         if let Err(code) = result {
             self.last_error = code.into();
         }
-        output.process_data(2, Answer { command, result }.encode());
+        output.process_data(2, DriveAnswer { command, result }.encode());
     }
 
-    fn result(&mut self, request: Request, output: &mut Output) -> Result<Argument, u8> {
+    fn result(&mut self, request: DriveRequest, output: &mut Output) -> Result<Argument, u8> {
         let command = request.command();
         let info = command.info().ok_or(error::BAD_COMMAND)?;
         let (lowest, highest) = info.indices;
@@ -74,8 +74,8 @@ impl Simpliq {
             return Err(error::BAD_INDEX);
         }
         match request {
-            Request::Get(_) => self.get(command, output),
-            Request::Set(_, argument) => {
+            DriveRequest::Get(_) => self.get(command, output),
+            DriveRequest::Set(_, argument) => {
                 self.set(command, argument)?;
                 Ok(argument)
             }

@@ -11,15 +11,15 @@ use canopen_rs::{Address, DataType, NmtCommand, NmtState, NodeId, Value};
 use dragoman_arm::canopen::Service;
 use dragoman_arm::canopen::sdo::TransferError;
 use dragoman_arm::simpliq::commands::{Command, motion as mp};
-use dragoman_arm::simpliq::{Answer, Argument, Request, objects};
+use dragoman_arm::simpliq::{Argument, DriveAnswer, DriveRequest, objects};
 use dragoman_io::can::Frame;
 
 use super::{Whistle, WhistleSettings};
-use crate::bench::{MASTER, ms, node, us};
+use crate::fixture::{MASTER, ms, node, us};
 
-type Bench = crate::bench::Bench<super::Simpliq>;
+type Fixture = crate::fixture::Fixture<super::Simpliq>;
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
         Self::with(WhistleSettings::default())
     }
@@ -34,27 +34,27 @@ impl Bench {
     }
 
     fn set_up_with(settings: WhistleSettings) -> Self {
-        let mut bench = Self::with(settings);
+        let mut fixture = Self::with(settings);
         for (address, value) in objects::set_up(node(), NodeId::new(MASTER).unwrap(), ms(50), ms(100)) {
-            assert_eq!(bench.write(address, value), Ok(()), "{address:?} {value:?}");
+            assert_eq!(fixture.write(address, value), Ok(()), "{address:?} {value:?}");
         }
-        bench.command(NmtCommand::StartRemoteNode);
-        bench
+        fixture.command(NmtCommand::StartRemoteNode);
+        fixture
     }
 
     fn enabled() -> Self {
-        let mut bench = Self::set_up();
-        assert_eq!(bench.set(Command::MOTOR, 1), Ok(1));
-        bench
+        let mut fixture = Self::set_up();
+        assert_eq!(fixture.set(Command::MOTOR, 1), Ok(1));
+        fixture
     }
 
-    fn request(&mut self, request: Request) {
+    fn request(&mut self, request: DriveRequest) {
         let (bytes, length) = request.encode();
         self.send(Service::Rpdo(2, node()), &bytes[..length]);
     }
 
     /// Sends a request to the interpreter and waits for the answer.
-    fn ask(&mut self, request: Request) -> Result<Argument, u8> {
+    fn ask(&mut self, request: DriveRequest) -> Result<Argument, u8> {
         let before = self.sent.len();
         self.request(request);
         self.run_for(us(500));
@@ -68,15 +68,15 @@ impl Bench {
     }
 
     fn get(&mut self, command: Command) -> Result<i32, u8> {
-        self.ask(Request::Get(command)).map(integer)
+        self.ask(DriveRequest::Get(command)).map(integer)
     }
 
     fn set(&mut self, command: Command, value: i32) -> Result<i32, u8> {
-        self.ask(Request::Set(command, Argument::Integer(value))).map(integer)
+        self.ask(DriveRequest::Set(command, Argument::Integer(value))).map(integer)
     }
 
     fn set_float(&mut self, command: Command, value: f32) -> Result<Argument, u8> {
-        self.ask(Request::Set(command, Argument::Float(value)))
+        self.ask(DriveRequest::Set(command, Argument::Float(value)))
     }
 
     /// A cyclic queue of this number of rows, `ratio` position loops apart.
@@ -102,8 +102,8 @@ impl Bench {
     }
 }
 
-fn answer(frame: &Frame) -> Option<Answer> {
-    (frame.standard_id() == Some(Service::Tpdo(2, node()).id())).then(|| Answer::decode(frame.data()))?
+fn answer(frame: &Frame) -> Option<DriveAnswer> {
+    (frame.standard_id() == Some(Service::Tpdo(2, node()).id())).then(|| DriveAnswer::decode(frame.data()))?
 }
 
 fn integer(argument: Argument) -> i32 {

@@ -10,14 +10,14 @@ use dragoman_arm::dynamixel::wire::{Model, Status, sync_write_words};
 use super::*;
 
 /// An arm at the other end of a line.
-struct Bench {
+struct Fixture {
     arm: Widowx,
     now: Duration,
 }
 
 /// Answer of a servo.
 #[derive(Debug, PartialEq)]
-struct Answer {
+struct ServoAnswer {
     id: u8,
     errors: ErrorFlags,
     parameters: Vec<u8>,
@@ -27,7 +27,7 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-impl Bench {
+impl Fixture {
     fn new(settings: WidowxSettings) -> Self {
         Self { arm: Widowx::new(settings), now: Duration::ZERO }
     }
@@ -41,20 +41,20 @@ impl Bench {
         self.arm.handle_timeout(self.now);
     }
 
-    fn answers(&mut self) -> Vec<Answer> {
+    fn answers(&mut self) -> Vec<ServoAnswer> {
         let mut decoder = Decoder::default();
         let mut answers = Vec::new();
         while let Some(bytes) = self.arm.poll_transmit() {
             let mut bytes = bytes.as_slice();
             while let Some(packet) = decoder.next(&mut bytes) {
                 let Status { id, errors, parameters } = Status::new(&packet);
-                answers.push(Answer { id, errors, parameters: parameters.to_vec() });
+                answers.push(ServoAnswer { id, errors, parameters: parameters.to_vec() });
             }
         }
         answers
     }
 
-    fn ask(&mut self, id: u8, instruction: &Instruction<'_>) -> Vec<Answer> {
+    fn ask(&mut self, id: u8, instruction: &Instruction<'_>) -> Vec<ServoAnswer> {
         let mut bytes = Vec::new();
         instruction.encode(&mut bytes, id).expect("it fits");
         self.arm.handle_bytes(self.now, &bytes);
@@ -63,7 +63,7 @@ impl Bench {
 
     fn read<B: Block>(&mut self, id: u8) -> B {
         let answers = self.ask(id, &Instruction::Read { address: B::ADDRESS, length: B::LENGTH });
-        let [Answer { parameters, .. }] = answers.as_slice() else { panic!("{answers:?}") };
+        let [ServoAnswer { parameters, .. }] = answers.as_slice() else { panic!("{answers:?}") };
         B::decode(parameters).expect("the block")
     }
 
@@ -71,7 +71,7 @@ impl Bench {
         let bytes = value.to_le_bytes();
         let data = &bytes[..usize::from(register.size)];
         let answers = self.ask(id, &Instruction::Write { address: register.address, data });
-        let [Answer { errors, parameters, .. }] = answers.as_slice() else { panic!("{answers:?}") };
+        let [ServoAnswer { errors, parameters, .. }] = answers.as_slice() else { panic!("{answers:?}") };
         assert!(parameters.is_empty());
         *errors
     }
@@ -81,229 +81,237 @@ const NONE: ErrorFlags = ErrorFlags::empty();
 
 #[test]
 fn servos_are_those_of_the_thesis() {
-    let mut bench = Bench::held();
+    let mut fixture = Fixture::held();
     for design in JOINTS {
-        let identity: Identity = bench.read(design.id);
+        let identity: Identity = fixture.read(design.id);
         assert_eq!(Model::from_number(identity.model_number), Some(design.model));
         assert_eq!(identity.status_return_level, 2);
-        assert!(bench.read::<Control>(design.id).torque_enable);
+        assert!(fixture.read::<Control>(design.id).torque_enable);
         assert_eq!(
-            bench.ask(design.id, &Instruction::Ping),
-            [Answer { id: design.id, errors: NONE, parameters: vec![] }]
+            fixture.ask(design.id, &Instruction::Ping),
+            [ServoAnswer { id: design.id, errors: NONE, parameters: vec![] }]
         );
     }
-    assert_eq!(bench.ask(7, &Instruction::Ping), []);
+    assert_eq!(fixture.ask(7, &Instruction::Ping), []);
     // 45, 0, -45, -45 degrees, the last two of servos that turn the other way; the gripper open.
-    let ticks = [1, 2, 3, 4, 5, 6].map(|id| bench.read::<Measurement>(id).position_ticks);
+    let ticks = [1, 2, 3, 4, 5, 6].map(|id| fixture.read::<Measurement>(id).position_ticks);
     assert_eq!(ticks, [2560, 2048, 2560, 2560, 512, 512]);
-    bench.run(ms(2000));
-    assert_eq!(bench.arm.positions(), WidowxSettings::default().positions);
+    fixture.run(ms(2000));
+    assert_eq!(fixture.arm.positions(), WidowxSettings::default().positions);
 }
 
 #[test]
 fn joints_go_to_their_goals_at_the_commanded_speed() {
-    let mut bench = Bench::held();
+    let mut fixture = Fixture::held();
     // 146 is 100 degrees/s.
-    assert_eq!(bench.write(2, table::MOVING_SPEED, 146), NONE);
-    assert_eq!(bench.write(2, table::GOAL_POSITION, 3072), NONE);
-    bench.run(ms(500));
-    let [_, position, ..] = bench.arm.positions();
-    let [_, velocity, ..] = bench.arm.velocities();
+    assert_eq!(fixture.write(2, table::MOVING_SPEED, 146), NONE);
+    assert_eq!(fixture.write(2, table::GOAL_POSITION, 3072), NONE);
+    fixture.run(ms(500));
+    let [_, position, ..] = fixture.arm.positions();
+    let [_, velocity, ..] = fixture.arm.velocities();
     assert!((position - 0.5 * 1.743).abs() < 0.02, "{position}");
     assert!((velocity - 1.743).abs() < 0.001, "{velocity}");
-    let measured: Measurement = bench.read(2);
+    let measured: Measurement = fixture.read(2);
     assert_eq!(measured.speed, 146);
-    bench.run(ms(700));
-    assert!((bench.arm.positions()[1] - FRAC_PI_2).abs() < 1e-3);
+    fixture.run(ms(700));
+    assert!((fixture.arm.positions()[1] - FRAC_PI_2).abs() < 1e-3);
     // In reverse: the joint goes down as the ticks go up.
-    bench.write(3, table::GOAL_POSITION, 2049);
-    bench.run(ms(1000));
+    fixture.write(3, table::GOAL_POSITION, 2049);
+    fixture.run(ms(1000));
     let expected = -Model::Mx28.radians_per_tick();
-    assert!((bench.arm.positions()[2] - expected).abs() < 1e-6);
+    assert!((fixture.arm.positions()[2] - expected).abs() < 1e-6);
 }
 
 #[test]
 fn several_servos_start_at_once_without_an_answer() {
-    let mut bench = Bench::held();
+    let mut fixture = Fixture::held();
     let mut bytes = Vec::new();
     let goals = [(1, 2048), (2, 1536), (6, 23)];
     sync_write_words(&mut bytes, table::GOAL_POSITION.address, goals).unwrap();
-    bench.arm.handle_bytes(bench.now, &bytes);
-    assert_eq!(bench.answers(), []);
-    bench.run(ms(1500));
-    let [base, shoulder, .., gripper] = bench.arm.positions();
+    fixture.arm.handle_bytes(fixture.now, &bytes);
+    assert_eq!(fixture.answers(), []);
+    fixture.run(ms(1500));
+    let [base, shoulder, .., gripper] = fixture.arm.positions();
     assert!(base.abs() < 1e-3 && (shoulder + FRAC_PI_4).abs() < 1e-3, "{base} {shoulder}");
     assert!((gripper - 2.5).abs() < 0.01, "{gripper}");
-    let goals: Vec<_> = std::iter::from_fn(|| bench.arm.poll_event()).map(|e| e.to_string()).collect();
+    let goals: Vec<_> = std::iter::from_fn(|| fixture.arm.poll_event()).map(|e| e.to_string()).collect();
     assert_eq!(goals, ["arm_1_joint goal 0.000", "arm_2_joint goal -0.785", "gripper_1_joint goal 2.500"]);
     // Registered first, then executed by all at the same time.
     let later = Instruction::RegWrite { address: table::GOAL_POSITION.address, data: &[0, 8] };
-    bench.ask(2, &later);
-    bench.run(ms(500));
-    assert!((bench.arm.positions()[1] + FRAC_PI_4).abs() < 1e-3);
-    assert_eq!(bench.ask(BROADCAST, &Instruction::Action), []);
-    bench.run(ms(1500));
-    assert!(bench.arm.positions()[1].abs() < 1e-3);
+    fixture.ask(2, &later);
+    fixture.run(ms(500));
+    assert!((fixture.arm.positions()[1] + FRAC_PI_4).abs() < 1e-3);
+    assert_eq!(fixture.ask(BROADCAST, &Instruction::Action), []);
+    fixture.run(ms(1500));
+    assert!(fixture.arm.positions()[1].abs() < 1e-3);
 }
 
 #[test]
 fn without_torque_only_friction_holds() {
     for (joint, friction) in [(0, 0.26), (1, 0.50), (2, 0.26), (3, 0.26), (4, 0.13)] {
-        let mut bench = Bench::held();
-        let start = bench.arm.positions()[joint];
-        bench.arm.inputs.load[joint] = -4.0 * friction;
+        let mut fixture = Fixture::held();
+        let start = fixture.arm.positions()[joint];
+        fixture.arm.inputs.load[joint] = -4.0 * friction;
         if joint == 4 {
-            bench.arm.inputs.load[joint] = -1.4;
+            fixture.arm.inputs.load[joint] = -1.4;
         }
-        bench.run(ms(1000));
-        assert_eq!(bench.arm.positions()[joint], start, "its motor holds it");
-        bench.write(joint as u8 + 1, table::TORQUE_ENABLE, 0);
-        bench.arm.inputs.load[joint] = -0.99 * friction;
-        bench.run(ms(1000));
-        assert_eq!(bench.arm.positions()[joint], start, "its friction holds it");
-        bench.arm.inputs.load[joint] = -1.5 * friction;
-        bench.run(ms(5000));
+        fixture.run(ms(1000));
+        assert_eq!(fixture.arm.positions()[joint], start, "its motor holds it");
+        fixture.write(joint as u8 + 1, table::TORQUE_ENABLE, 0);
+        fixture.arm.inputs.load[joint] = -0.99 * friction;
+        fixture.run(ms(1000));
+        assert_eq!(fixture.arm.positions()[joint], start, "its friction holds it");
+        fixture.arm.inputs.load[joint] = -1.5 * friction;
+        fixture.run(ms(5000));
         let low = JOINTS[joint].limits[0];
-        assert!(bench.arm.positions()[joint] < start - 0.5, "joint {joint} falls");
-        bench.run(ms(30_000));
-        assert_eq!((bench.arm.positions()[joint], bench.arm.velocities()[joint]), (low, 0.0), "to its end");
+        assert!(fixture.arm.positions()[joint] < start - 0.5, "joint {joint} falls");
+        fixture.run(ms(30_000));
+        assert_eq!(
+            (fixture.arm.positions()[joint], fixture.arm.velocities()[joint]),
+            (low, 0.0),
+            "to its end"
+        );
     }
 }
 
 #[test]
 fn a_load_beyond_the_torque_turns_the_joint_and_shuts_the_motor_down() {
     for (joint, torque) in [2.5, 6.0, 2.5, 2.5, 1.5].into_iter().enumerate() {
-        let mut bench = Bench::held();
-        bench.arm.inputs.load[joint] = 0.98 * torque;
-        bench.run(ms(5000));
-        assert_eq!(bench.arm.positions()[joint], WidowxSettings::default().positions[joint]);
-        assert!((bench.arm.torques()[joint] + 0.98 * torque).abs() < 1e-9);
-        bench.arm.inputs.load[joint] = torque + 1.0;
-        bench.run(ms(10_000));
+        let mut fixture = Fixture::held();
+        fixture.arm.inputs.load[joint] = 0.98 * torque;
+        fixture.run(ms(5000));
+        assert_eq!(fixture.arm.positions()[joint], WidowxSettings::default().positions[joint]);
+        assert!((fixture.arm.torques()[joint] + 0.98 * torque).abs() < 1e-9);
+        fixture.arm.inputs.load[joint] = torque + 1.0;
+        fixture.run(ms(10_000));
         let high = JOINTS[joint].limits[1];
-        assert_eq!(bench.arm.positions()[joint], high);
-        let events: Vec<_> = std::iter::from_fn(|| bench.arm.poll_event()).collect();
+        assert_eq!(fixture.arm.positions()[joint], high);
+        let events: Vec<_> = std::iter::from_fn(|| fixture.arm.poll_event()).collect();
         assert_eq!(events, [Event::Shutdown { joint, errors: ErrorFlags::OVERLOAD }]);
         let id = joint as u8 + 1;
-        assert_eq!(bench.read::<Control>(id).torque_limit, 0);
+        assert_eq!(fixture.read::<Control>(id).torque_limit, 0);
         // With a torque limit it continues.
-        bench.arm.inputs.load[joint] = 0.0;
-        assert_eq!(bench.write(id, table::TORQUE_LIMIT, 1023), NONE);
-        bench.run(ms(3000));
-        let error = bench.arm.positions()[joint] - WidowxSettings::default().positions[joint];
+        fixture.arm.inputs.load[joint] = 0.0;
+        assert_eq!(fixture.write(id, table::TORQUE_LIMIT, 1023), NONE);
+        fixture.run(ms(3000));
+        let error = fixture.arm.positions()[joint] - WidowxSettings::default().positions[joint];
         assert!(error.abs() < 1e-3, "{error}");
     }
 }
 
 #[test]
 fn the_gripper_closes_up_to_what_is_between_its_fingers_and_presses() {
-    let mut bench = Bench::held();
-    bench.arm.inputs.gripper_stop = Some(0.9);
-    bench.write(6, table::GOAL_POSITION, 23);
-    bench.run(ms(60_000));
-    assert_eq!(bench.arm.positions()[GRIPPER], 0.9);
-    assert!(bench.arm.torques()[GRIPPER] > 0.3);
-    assert!(bench.arm.torque_enabled()[GRIPPER], "it holds permanently");
+    let mut fixture = Fixture::held();
+    fixture.arm.inputs.gripper_stop = Some(0.9);
+    fixture.write(6, table::GOAL_POSITION, 23);
+    fixture.run(ms(60_000));
+    assert_eq!(fixture.arm.positions()[GRIPPER], 0.9);
+    assert!(fixture.arm.torques()[GRIPPER] > 0.3);
+    assert!(fixture.arm.torque_enabled()[GRIPPER], "it holds permanently");
     // Removing and changing the object later does not open them.
-    bench.arm.inputs.gripper_stop = Some(0.5);
-    bench.run(ms(1000));
-    assert_eq!(bench.arm.positions()[GRIPPER], 0.9);
-    bench.arm.inputs.gripper_stop = None;
-    bench.run(ms(2000));
-    assert!((bench.arm.positions()[GRIPPER] - 2.5).abs() < 0.01);
-    bench.write(6, table::GOAL_POSITION, 512);
-    bench.run(ms(2000));
-    assert!(bench.arm.positions()[GRIPPER].abs() < 1e-3);
+    fixture.arm.inputs.gripper_stop = Some(0.5);
+    fixture.run(ms(1000));
+    assert_eq!(fixture.arm.positions()[GRIPPER], 0.9);
+    fixture.arm.inputs.gripper_stop = None;
+    fixture.run(ms(2000));
+    assert!((fixture.arm.positions()[GRIPPER] - 2.5).abs() < 0.01);
+    fixture.write(6, table::GOAL_POSITION, 512);
+    fixture.run(ms(2000));
+    assert!(fixture.arm.positions()[GRIPPER].abs() < 1e-3);
 }
 
 #[test]
 fn heat_shuts_a_motor_down_until_it_is_cool() {
-    let mut bench = Bench::held();
-    bench.arm.set_temperature(1, 85.0);
-    bench.run(ms(10));
-    let answers = bench.ask(2, &Instruction::Ping);
+    let mut fixture = Fixture::held();
+    fixture.arm.set_temperature(1, 85.0);
+    fixture.run(ms(10));
+    let answers = fixture.ask(2, &Instruction::Ping);
     assert_eq!(answers[0].errors, ErrorFlags::OVERHEATING);
-    assert!(!bench.arm.torque_enabled()[1]);
-    assert_eq!(bench.read::<Measurement>(2).celsius, 85);
-    bench.write(2, table::TORQUE_LIMIT, 1023);
-    bench.run(ms(10));
-    assert!(!bench.arm.torque_enabled()[1], "still too hot");
-    bench.run(ms(120_000));
-    assert_eq!(bench.ask(2, &Instruction::Ping)[0].errors, NONE);
-    bench.write(2, table::TORQUE_LIMIT, 1023);
-    bench.run(ms(10));
-    assert!(bench.arm.torque_enabled()[1]);
+    assert!(!fixture.arm.torque_enabled()[1]);
+    assert_eq!(fixture.read::<Measurement>(2).celsius, 85);
+    fixture.write(2, table::TORQUE_LIMIT, 1023);
+    fixture.run(ms(10));
+    assert!(!fixture.arm.torque_enabled()[1], "still too hot");
+    fixture.run(ms(120_000));
+    assert_eq!(fixture.ask(2, &Instruction::Ping)[0].errors, NONE);
+    fixture.write(2, table::TORQUE_LIMIT, 1023);
+    fixture.run(ms(10));
+    assert!(fixture.arm.torque_enabled()[1]);
 }
 
 #[test]
 fn invalid_values_are_refused_without_effect() {
-    let mut bench = Bench::held();
-    let before: Control = bench.read(1);
-    assert_eq!(bench.write(1, table::MOVING_SPEED, 1024), ErrorFlags::RANGE);
-    assert_eq!(bench.write(1, table::PRESENT_POSITION, 5), ErrorFlags::RANGE);
-    assert_eq!(bench.write(1, table::CCW_ANGLE_LIMIT, 3000), ErrorFlags::RANGE, "while its motor has torque");
-    assert_eq!(bench.write(5, table::GOAL_POSITION, 1024), ErrorFlags::ANGLE_LIMIT);
+    let mut fixture = Fixture::held();
+    let before: Control = fixture.read(1);
+    assert_eq!(fixture.write(1, table::MOVING_SPEED, 1024), ErrorFlags::RANGE);
+    assert_eq!(fixture.write(1, table::PRESENT_POSITION, 5), ErrorFlags::RANGE);
+    assert_eq!(
+        fixture.write(1, table::CCW_ANGLE_LIMIT, 3000),
+        ErrorFlags::RANGE,
+        "while its motor has torque"
+    );
+    assert_eq!(fixture.write(5, table::GOAL_POSITION, 1024), ErrorFlags::ANGLE_LIMIT);
     for data in [&[1_u8, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13][..], &[1]] {
         let address = if data.len() == 1 { table::GOAL_POSITION.address + 1 } else { 40 };
-        let answers = bench.ask(1, &Instruction::Write { address, data });
+        let answers = fixture.ask(1, &Instruction::Write { address, data });
         assert_eq!(answers[0].errors, ErrorFlags::RANGE);
     }
     let beyond = Instruction::Read { address: TABLE_LENGTH as u8 - 1, length: 2 };
-    assert_eq!(bench.ask(1, &beyond)[0].errors, ErrorFlags::RANGE);
-    assert_eq!(bench.ask(1, &Instruction::Action)[0].errors, ErrorFlags::INSTRUCTION);
+    assert_eq!(fixture.ask(1, &beyond)[0].errors, ErrorFlags::RANGE);
+    assert_eq!(fixture.ask(1, &Instruction::Action)[0].errors, ErrorFlags::INSTRUCTION);
     // The reset to the factory settings.
-    bench.arm.handle_bytes(bench.now, &[0xff, 0xff, 0x01, 0x02, 0x06, 0xf6]);
-    assert_eq!(bench.answers()[0].errors, ErrorFlags::INSTRUCTION);
-    assert_eq!(bench.read::<Control>(1), before);
+    fixture.arm.handle_bytes(fixture.now, &[0xff, 0xff, 0x01, 0x02, 0x06, 0xf6]);
+    assert_eq!(fixture.answers()[0].errors, ErrorFlags::INSTRUCTION);
+    assert_eq!(fixture.read::<Control>(1), before);
 }
 
 #[test]
-fn a_servo_that_was_switched_off_has_no_torque_and_no_memory() {
-    let mut bench = Bench::held();
-    bench.write(2, table::MOVING_SPEED, 50);
-    bench.arm.inputs.load[1] = 1.0;
-    bench.arm.reset(Some(1));
-    assert_eq!(bench.ask(2, &Instruction::Ping), [], "it boots");
-    bench.run(ms(2000));
-    let control: Control = bench.read(2);
+fn a_servo_that_was_switched_off_has_lost_torque_and_goal() {
+    let mut fixture = Fixture::held();
+    fixture.write(2, table::MOVING_SPEED, 50);
+    fixture.arm.inputs.load[1] = 1.0;
+    fixture.arm.reset(Some(1));
+    assert_eq!(fixture.ask(2, &Instruction::Ping), [], "it boots");
+    fixture.run(ms(2000));
+    let control: Control = fixture.read(2);
     assert_eq!((control.torque_enable, control.moving_speed, control.torque_limit), (false, 0, 1023));
-    assert!(bench.arm.positions()[1] > 0.1, "it has fallen");
-    assert_eq!(bench.arm.positions()[0], FRAC_PI_4);
-    assert!(bench.read::<Control>(1).torque_enable);
+    assert!(fixture.arm.positions()[1] > 0.1, "it has fallen");
+    assert_eq!(fixture.arm.positions()[0], FRAC_PI_4);
+    assert!(fixture.read::<Control>(1).torque_enable);
 }
 
 #[test]
 fn answers_take_their_time_where_the_line_has_a_speed() {
     let settings = WidowxSettings { baud: Some(57_600), ..WidowxSettings::default() };
-    let mut bench = Bench::new(settings);
+    let mut fixture = Fixture::new(settings);
     let mut bytes = Vec::new();
     let read = Instruction::Read { address: Measurement::ADDRESS, length: Measurement::LENGTH };
     read.encode(&mut bytes, 1).unwrap();
-    bench.arm.handle_bytes(bench.now, &bytes);
+    fixture.arm.handle_bytes(fixture.now, &bytes);
     // 8 bytes there and 14 back, of 174 us each.
-    assert_eq!(bench.answers(), []);
-    let due = bench.arm.poll_timeout();
+    assert_eq!(fixture.answers(), []);
+    let due = fixture.arm.poll_timeout();
     assert!((3.8..3.9).contains(&(due.as_secs_f64() * 1e3)), "{due:?}");
-    bench.arm.handle_timeout(due);
-    assert_eq!(bench.answers().len(), 1);
+    fixture.arm.handle_timeout(due);
+    assert_eq!(fixture.answers().len(), 1);
 }
 
 #[test]
-fn the_world_cannot_break_it() {
-    let mut bench = Bench::held();
+fn no_inputs_from_the_world_make_it_panic() {
+    let mut fixture = Fixture::held();
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        bench.arm.inputs = Inputs {
+        fixture.arm.inputs = Inputs {
             load: [value; 5],
             lowest: [Some(value); 5],
             highest: [Some(value); 5],
             gripper_stop: Some(value),
         };
-        bench.arm.set_temperature(0, value);
-        bench.run(ms(100));
-        assert_eq!(bench.arm.positions(), WidowxSettings::default().positions);
+        fixture.arm.set_temperature(0, value);
+        fixture.run(ms(100));
+        assert_eq!(fixture.arm.positions(), WidowxSettings::default().positions);
     }
-    bench.arm.reset(Some(COUNT));
-    bench.arm.silence(Some(usize::MAX - 1), ms(1));
+    fixture.arm.reset(Some(COUNT));
+    fixture.arm.silence(Some(usize::MAX - 1), ms(1));
     let settings =
         WidowxSettings { positions: [f64::NAN, 9.0, -9.0, 0.0, 0.0, 9.0], ..WidowxSettings::default() };
     let arm = Widowx::new(settings);
@@ -314,12 +322,12 @@ fn the_world_cannot_break_it() {
 fn no_load_turns_a_joint_faster_than_its_gear_could_take() {
     for load in [1e3, -1e3, 1e300, -f64::MAX] {
         for is_held in [true, false] {
-            let mut bench = Bench::new(WidowxSettings { is_held, ..WidowxSettings::default() });
-            bench.arm.inputs.load = [load; 5];
+            let mut fixture = Fixture::new(WidowxSettings { is_held, ..WidowxSettings::default() });
+            fixture.arm.inputs.load = [load; 5];
             let mut fastest = 0.0_f64;
             for _ in 0..100 {
-                bench.run(ms(1));
-                for velocity in bench.arm.velocities() {
+                fixture.run(ms(1));
+                for velocity in fixture.arm.velocities() {
                     fastest = fastest.max(velocity.abs());
                 }
             }

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{AxisConfig, ControlMode, Event, Fault as DriverFault, GroupConfig, State};
-use dragoman_arm::simpliq::{Argument, Command, Request, objects};
+use dragoman_arm::driver::{AxisConfig, ControlMode, Event, Fault as DriverFault, GroupConfig, GroupState};
+use dragoman_arm::simpliq::{Argument, Command, DriveRequest, objects};
 use dragoman_io::can::{BusFault, Frame};
 use dragoman_sim::device::Fault;
 use dragoman_sim::whistle::{Whistle, WhistleSettings};
@@ -13,7 +13,7 @@ use dragoman_sim::whistle::{Whistle, WhistleSettings};
 use super::lab::{COUNTS_PER_REVOLUTION, Lab, six};
 
 /// The drive that fails, node 103.
-const VICTIM: usize = 2;
+const FAILING_DRIVE: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Phase {
@@ -32,7 +32,7 @@ impl Phase {
                 let mut lab = Lab::new(six());
                 // In the middle of the configuration.
                 lab.run(0.012);
-                assert_eq!(lab.group.state(), State::Unconfigured);
+                assert_eq!(lab.group.state(), GroupState::Unconfigured);
                 lab
             }
             Self::Idle => Lab::enabled(six()),
@@ -61,7 +61,7 @@ fn matrix(reasons: &[&str], inject: fn(&mut Lab), remove: fn(&mut Lab)) {
             lab.events
         );
         assert!(!lab.is_moving(), "{phase:?}: all axes stand");
-        let expected = if phase == Phase::StartUp { State::Unconfigured } else { State::Faulted };
+        let expected = if phase == Phase::StartUp { GroupState::Unconfigured } else { GroupState::Faulted };
         assert_eq!(lab.group.state(), expected, "{phase:?}");
         let refusal = lab.group.enable().unwrap_err().to_string();
         assert!(!refusal.is_empty(), "{phase:?}");
@@ -74,7 +74,7 @@ fn matrix(reasons: &[&str], inject: fn(&mut Lab), remove: fn(&mut Lab)) {
 /// From a removed fault to a motion.
 fn recover(lab: &mut Lab, phase: Phase) {
     let by = lab.now + Duration::from_secs(10);
-    while lab.group.state() != State::Disabled {
+    while lab.group.state() != GroupState::Disabled {
         let refused = lab.group.recover().err();
         assert!(lab.now < by, "{phase:?}: {refused:?} {:?}", lab.events);
         lab.run(0.1);
@@ -82,7 +82,7 @@ fn recover(lab: &mut Lab, phase: Phase) {
     let shafts = shafts(lab);
     let before = lab.positions();
     lab.group.enable().unwrap();
-    lab.until(State::Enabled, 3.0);
+    lab.until(GroupState::Enabled, 3.0);
     lab.run(0.5);
     for (before, after) in shafts.iter().zip(self::shafts(lab)) {
         assert!((before - after).abs() <= 1.0, "{phase:?}: no jump when it is switched on: {before} {after}");
@@ -93,7 +93,7 @@ fn recover(lab: &mut Lab, phase: Phase) {
     for (position, target) in lab.positions().iter().zip(&target) {
         assert!((position - target).abs() < 1e-4, "{phase:?}: {position} {target} {:?}", lab.group.fault());
     }
-    assert_eq!(lab.group.state(), State::Enabled, "{phase:?}");
+    assert_eq!(lab.group.state(), GroupState::Enabled, "{phase:?}");
 }
 
 fn shafts(lab: &Lab) -> Vec<f64> {
@@ -102,11 +102,11 @@ fn shafts(lab: &Lab) -> Vec<f64> {
 
 fn fail(lab: &mut Lab, fault: Fault) {
     let now = lab.now;
-    lab.drives[VICTIM].inject(now, fault);
+    lab.drives[FAILING_DRIVE].inject(now, fault);
 }
 
 fn repair(lab: &mut Lab) {
-    lab.drives[VICTIM].repair();
+    lab.drives[FAILING_DRIVE].repair();
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn interface_down() {
 }
 
 #[test]
-fn a_bus_that_takes_no_frames() {
+fn a_bus_that_accepts_no_frames() {
     matrix(
         &[
             "takes no frames",
@@ -175,20 +175,24 @@ fn a_drive_whose_power_comes_back() {
         let mut lab = phase.lab();
         fail(&mut lab, Fault::PowerCycle);
         lab.run(1.0);
-        let shaft = lab.drives[VICTIM].shaft_counts();
+        let shaft = lab.drives[FAILING_DRIVE].shaft_counts();
         if phase == Phase::StartUp {
-            lab.until(State::Disabled, 3.0);
+            lab.until(GroupState::Disabled, 3.0);
         } else {
-            assert_eq!(lab.group.state(), State::Faulted, "{phase:?}");
+            assert_eq!(lab.group.state(), GroupState::Faulted, "{phase:?}");
             assert!(!lab.is_moving());
             let reported = lab.group.fault().map(ToString::to_string).unwrap_or_default();
             assert!(reported.contains("node 103"), "{reported}");
         }
         lab.run(2.0);
         // Its count started at 0 again, but the joint's position is unchanged, except for the coasting in the meantime.
-        let counts_per_radian = COUNTS_PER_REVOLUTION[VICTIM] / std::f64::consts::TAU;
+        let counts_per_radian = COUNTS_PER_REVOLUTION[FAILING_DRIVE] / std::f64::consts::TAU;
         let known = std::f64::consts::FRAC_PI_2 + shaft / counts_per_radian;
-        assert!((lab.positions()[VICTIM] - known).abs() < 0.1, "{phase:?}: {:?} {known}", lab.positions());
+        assert!(
+            (lab.positions()[FAILING_DRIVE] - known).abs() < 0.1,
+            "{phase:?}: {:?} {known}",
+            lab.positions()
+        );
         recover(&mut lab, phase);
     }
 }
@@ -218,7 +222,7 @@ fn a_second_device_with_the_same_number() {
 }
 
 #[test]
-fn reports_and_answers_that_come_late_and_all_together_are_no_fault() {
+fn reports_and_answers_that_come_late_and_together_are_not_a_fault() {
     let patient = Duration::from_millis(500);
     let patient = GroupConfig { feedback_loss: patient, heartbeat_loss: patient, ..six() };
     // Less than the permitted silence of a drive; its heartbeat has a separate time limit.
@@ -230,14 +234,14 @@ fn reports_and_answers_that_come_late_and_all_together_are_no_fault() {
             lab.deliver();
             lab.run(between);
         }
-        assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+        assert_eq!(lab.group.state(), GroupState::Enabled, "{:?}", lab.events);
         assert!(!lab.events.iter().any(|event| matches!(event, Event::Interrupted(_))), "{:?}", lab.events);
     }
 }
 
 /// Faults that cannot occur before a drive is on, or whose effect is different then.
 #[test]
-fn a_drive_that_switches_off_without_a_word() {
+fn a_drive_that_switches_off_without_a_message() {
     for phase in [Phase::Idle, Phase::Moving] {
         let mut lab = phase.lab();
         fail(&mut lab, Fault::ExitEnabled);
@@ -298,7 +302,7 @@ fn an_object_that_is_refused_or_not_answered() {
         lab.run(3.0);
         let reported = lab.group.fault().map(ToString::to_string).unwrap_or_default();
         assert!(reported.contains(reason), "{reported}");
-        assert_eq!(lab.group.state(), State::Unconfigured);
+        assert_eq!(lab.group.state(), GroupState::Unconfigured);
         repair(&mut lab);
         recover(&mut lab, Phase::StartUp);
     }
@@ -317,7 +321,7 @@ fn foreign_frames_do_no_harm() {
             }
             lab.run(0.000_1);
         }
-        let expected = if phase == Phase::StartUp { State::Disabled } else { State::Enabled };
+        let expected = if phase == Phase::StartUp { GroupState::Disabled } else { GroupState::Enabled };
         assert_eq!(lab.group.state(), expected, "{phase:?} {:?}", lab.events);
         assert!(!lab.events.iter().any(|event| matches!(event, Event::Fault(_))), "{:?}", lab.events);
     }
@@ -326,7 +330,7 @@ fn foreign_frames_do_no_harm() {
 #[test]
 fn drives_stop_by_themselves_within_a_tenth_of_a_second_when_the_driver_is_gone() {
     let mut lab = Phase::Moving.lab();
-    // As after kill -9: nothing is sent any more, and nothing is received.
+    // As after `kill -9` of the driver: it neither sends nor receives.
     lab.cut = true;
     lab.run(0.1);
     assert!(!lab.is_moving());
@@ -350,36 +354,36 @@ fn a_drive_whose_reports_are_lost_stops_too() {
         lab.group.fault()
     );
     assert!(!lab.is_moving());
-    assert!(!lab.drives[VICTIM].status().is_motor_on());
+    assert!(!lab.drives[FAILING_DRIVE].status().is_motor_on());
 }
 
 #[test]
-fn a_drive_that_somebody_else_switches_on_is_switched_off() {
+fn a_drive_that_another_master_switches_on_is_switched_off() {
     let mut lab = Lab::new(six());
-    lab.until(State::Disabled, 3.0);
+    lab.until(GroupState::Disabled, 3.0);
     let on = request_frame(Command::MOTOR, 1);
     let now = lab.now;
-    lab.drives[VICTIM].handle_frame(now, &on);
+    lab.drives[FAILING_DRIVE].handle_frame(now, &on);
     lab.run(0.005);
-    assert!(lab.drives[VICTIM].status().is_motor_on());
+    assert!(lab.drives[FAILING_DRIVE].status().is_motor_on());
     lab.run(0.2);
-    assert!(!lab.drives[VICTIM].status().is_motor_on());
+    assert!(!lab.drives[FAILING_DRIVE].status().is_motor_on());
 }
 
 fn request_frame(command: Command, value: i32) -> Frame {
-    let (bytes, length) = Request::Set(command, Argument::Integer(value)).encode();
+    let (bytes, length) = DriveRequest::Set(command, Argument::Integer(value)).encode();
     Frame::standard(0x300 + 103, &bytes[..length]).unwrap()
 }
 
 #[test]
 fn an_error_passive_controller_is_not_switched_on() {
     let mut lab = Lab::new(six());
-    lab.until(State::Disabled, 3.0);
+    lab.until(GroupState::Disabled, 3.0);
     lab.bus_fault(BusFault::Passive);
     assert!(lab.group.enable().unwrap_err().to_string().contains("error-passive"));
     lab.bus_fault(BusFault::Active);
     lab.group.enable().unwrap();
-    lab.until(State::Enabled, 3.0);
+    lab.until(GroupState::Enabled, 3.0);
 }
 
 #[test]
@@ -399,7 +403,7 @@ fn a_pause_of_the_computer_interrupts_the_motion_and_no_more() {
         lab.drives.iter_mut().for_each(|drive| drive.handle_timeout(now));
     }
     lab.run(1.0);
-    assert_eq!(lab.group.state(), State::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
+    assert_eq!(lab.group.state(), GroupState::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
     assert!(lab.events.iter().any(|event| matches!(event, Event::Interrupted(_))), "{:?}", lab.events);
     assert!(!lab.is_moving(), "it stands, and waits for a new command");
 }
@@ -409,23 +413,30 @@ fn an_interruption_finds_a_relaxed_joint_at_any_moment() {
     // Without power, and this many milliseconds after the command to resume: on its way, and following again.
     for back in [None, Some(1), Some(3), Some(6), Some(10), Some(15), Some(20), Some(30), Some(60)] {
         let mut lab = Lab::enabled(six());
-        lab.group.relax(VICTIM).unwrap();
+        lab.group.relax(FAILING_DRIVE).unwrap();
         lab.run(0.3);
-        let position = lab.positions()[VICTIM];
+        let position = lab.positions()[FAILING_DRIVE];
         if let Some(milliseconds) = back {
-            lab.group.command_joint(lab.now, VICTIM, position).unwrap();
+            lab.group.command_joint(lab.now, FAILING_DRIVE, position).unwrap();
             lab.run(0.001 * f64::from(milliseconds));
         }
         // The queue of another drive has run empty.
         lab.inject(Frame::standard(0x80 + 101, &[0x00, 0xff, 0x81, 0x08, 1, 0, 1, 0]).unwrap());
-        lab.until(State::Enabled, 3.0);
+        lab.until(GroupState::Enabled, 3.0);
         lab.run(0.5);
         assert!(lab.events.iter().any(|event| matches!(event, Event::Interrupted(_))), "{:?}", lab.events);
         assert_eq!(lab.group.fault(), None, "{back:?}");
-        assert!(back.is_some() || !lab.drives[VICTIM].status().is_motor_on(), "it stays without power");
-        lab.group.command_joint(lab.now, VICTIM, position - 0.1).unwrap();
+        assert!(
+            back.is_some() || !lab.drives[FAILING_DRIVE].status().is_motor_on(),
+            "it stays without power"
+        );
+        lab.group.command_joint(lab.now, FAILING_DRIVE, position - 0.1).unwrap();
         lab.run(1.5);
-        assert!((lab.positions()[VICTIM] - position + 0.1).abs() < 1e-4, "{back:?}: {:?}", lab.positions());
+        assert!(
+            (lab.positions()[FAILING_DRIVE] - position + 0.1).abs() < 1e-4,
+            "{back:?}: {:?}",
+            lab.positions()
+        );
     }
 }
 
@@ -455,7 +466,7 @@ fn only_what_drives_report_is_measured() {
     lab.run(2.0);
     assert_eq!(measured(&lab), [None; 6], "there is no drive");
     lab.cut = false;
-    lab.until(State::Disabled, 5.0);
+    lab.until(GroupState::Disabled, 5.0);
     let all: Vec<Option<f64>> = lab.positions().into_iter().map(Some).collect();
     assert_eq!(measured(&lab), all);
     // One drive is silent, its process data 4 do not arrive: the others are still measured.
@@ -464,7 +475,7 @@ fn only_what_drives_report_is_measured() {
     let without: Vec<bool> = measured(&lab).iter().map(Option::is_some).collect();
     assert_eq!(without, [true, true, false, true, true, true]);
     lab.muted = None;
-    lab.until(State::Disabled, 5.0);
+    lab.until(GroupState::Disabled, 5.0);
     // The bus is lost: nothing is measured, not even the joint without a drive.
     lab.bus_fault(BusFault::Down);
     lab.cut = true;
@@ -472,6 +483,6 @@ fn only_what_drives_report_is_measured() {
     assert_eq!(measured(&lab), [None; 6]);
     lab.cut = false;
     lab.bus_fault(BusFault::Up);
-    lab.until(State::Disabled, 5.0);
+    lab.until(GroupState::Disabled, 5.0);
     assert!(measured(&lab).iter().all(Option::is_some));
 }

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use std::time::{Duration, Instant};
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{AxisConfig, Event, Group, GroupConfig, State};
+use dragoman_arm::driver::{AxisConfig, Event, Group, GroupConfig, GroupState};
 use dragoman_io::can::{BusFault, Frame, Received};
 use dragoman_sim::whistle::{Whistle, WhistleSettings};
 
@@ -71,9 +71,9 @@ impl Lab {
     /// Configured and switched on.
     pub(crate) fn enabled(config: GroupConfig) -> Self {
         let mut lab = Self::new(config);
-        lab.until(State::Disabled, 5.0);
+        lab.until(GroupState::Disabled, 5.0);
         lab.group.enable().unwrap();
-        lab.until(State::Enabled, 5.0);
+        lab.until(GroupState::Enabled, 5.0);
         lab
     }
 
@@ -92,7 +92,7 @@ impl Lab {
 
     /// Runs until the group is in `state`.
     #[track_caller]
-    pub(crate) fn until(&mut self, state: State, within: f64) {
+    pub(crate) fn until(&mut self, state: GroupState, within: f64) {
         let end = self.now + Duration::from_secs_f64(within);
         while self.group.state() != state {
             assert!(self.now < end, "{state:?} not reached: {:?} {:?}", self.group.state(), self.events);

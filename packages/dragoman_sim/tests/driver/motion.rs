@@ -3,23 +3,23 @@
 use std::time::Duration;
 
 use dragoman_arm::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
-use dragoman_arm::driver::{AxisConfig, ControlMode, End, Event, GroupConfig, State};
+use dragoman_arm::driver::{AxisConfig, ControlMode, End, Event, GroupConfig, GroupState};
 
 use super::lab::{COUNTS_PER_REVOLUTION, Lab, six};
 
 #[test]
 fn the_drives_are_set_up_and_stay_off_until_they_are_enabled() {
     let mut lab = Lab::new(six());
-    assert_eq!(lab.group.state(), State::Unconfigured);
-    lab.until(State::Disabled, 2.0);
+    assert_eq!(lab.group.state(), GroupState::Unconfigured);
+    lab.until(GroupState::Disabled, 2.0);
     assert!(lab.drives.iter().all(|drive| !drive.status().is_motor_on()));
     let home = std::f64::consts::FRAC_PI_2;
     assert_eq!(lab.positions(), [home, 0.0, home, 0.0, home, 0.0]);
     assert!(lab.group.temperatures().all(|temperature| temperature > 0.0));
     lab.group.enable().unwrap();
-    lab.until(State::Enabled, 1.0);
+    lab.until(GroupState::Enabled, 1.0);
     lab.run(3.0);
-    assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+    assert_eq!(lab.group.state(), GroupState::Enabled, "{:?}", lab.events);
     assert!(lab.drives.iter().all(|drive| drive.status().is_motor_on()));
     assert_eq!(lab.positions(), [home, 0.0, home, 0.0, home, 0.0]);
     assert!(lab.group.emergencies().records().is_empty(), "{:?}", lab.group.emergencies());
@@ -35,7 +35,7 @@ fn commands_are_followed_and_reached() {
         assert!((position - target).abs() < 1e-4, "{position} {target}");
     }
     lab.group.disable(lab.now);
-    lab.until(State::Disabled, 1.0);
+    lab.until(GroupState::Disabled, 1.0);
     assert!(lab.drives.iter().all(|drive| !drive.status().is_motor_on()));
 }
 
@@ -55,7 +55,7 @@ fn halt_brings_the_joints_to_rest_and_they_hold() {
     assert!(stopped[0] - start[0] > 0.1 && stopped[0] - start[0] < 0.8, "{stopped:?}");
     lab.run(0.5);
     assert_eq!(lab.positions(), stopped);
-    assert_eq!(lab.group.state(), State::Enabled);
+    assert_eq!(lab.group.state(), GroupState::Enabled);
 }
 
 #[test]
@@ -71,21 +71,21 @@ fn a_relaxed_joint_has_no_power_until_its_next_command_without_effect_on_others(
     let moved: Vec<f64> = lab.positions().iter().zip(&start).map(|(after, before)| after - before).collect();
     assert!(moved[2].abs() < 1e-9, "{moved:?}");
     assert!(moved.iter().enumerate().all(|(joint, way)| joint == 2 || (way - 0.2).abs() < 1e-4), "{moved:?}");
-    assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+    assert_eq!(lab.group.state(), GroupState::Enabled, "{:?}", lab.events);
 
     lab.group.command_joint(lab.now, 2, start[2] - 0.1).unwrap();
     lab.run(1.5);
     assert!(lab.drives[2].status().is_motor_on());
     assert!((lab.positions()[2] - start[2] + 0.1).abs() < 1e-4, "{:?}", lab.positions());
     assert!((lab.positions()[0] - start[0] - 0.2).abs() < 1e-4);
-    assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+    assert_eq!(lab.group.state(), GroupState::Enabled, "{:?}", lab.events);
 
     // Before it has been switched off.
     lab.group.relax(2).unwrap();
     lab.group.command_joint(lab.now, 2, start[2]).unwrap();
     lab.run(1.5);
     assert!((lab.positions()[2] - start[2]).abs() < 1e-4, "{:?}", lab.positions());
-    assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+    assert_eq!(lab.group.state(), GroupState::Enabled, "{:?}", lab.events);
 }
 
 /// Position of joint `joint` at point `index` of 10,000.
@@ -153,7 +153,7 @@ fn velocities_are_followed_and_expire() {
     // No further commands.
     lab.run(0.5);
     assert!(!lab.is_moving());
-    assert_eq!(lab.group.state(), State::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
+    assert_eq!(lab.group.state(), GroupState::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn currents_move_the_joints_and_expire() {
     }
     let after = lab.positions();
     assert!(after[0] > start[0] && after[1..] == start[1..], "{start:?} {after:?}");
-    assert_eq!(lab.group.state(), State::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
+    assert_eq!(lab.group.state(), GroupState::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
     let speed = lab.drives[0].velocity();
     lab.run(1.0);
     assert!(lab.drives[0].velocity() < speed, "without current, friction slows it down");

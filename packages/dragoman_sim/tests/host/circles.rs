@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_PI_2;
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{AxisConfig, ControlMode, Controller, Group, GroupConfig, State};
+use dragoman_arm::driver::{AxisConfig, ControlMode, Controller, Group, GroupConfig, GroupState};
 use dragoman_io::can::{Bus, InProcessBus};
 use dragoman_kinematics::control::{Law, Method, law};
 use dragoman_kinematics::dynamics::Inertia;
@@ -25,9 +25,9 @@ const SEED: [f64; 6] = [-1.57, 1.32, 1.03, 0.0, 2.36, 0.0];
 /// As the default of parameter `control_bandwidth`.
 const BANDWIDTH: f64 = 15.0;
 
-/// Who follows the set-points.
+/// What follows the set-points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum ControlledBy {
     /// The drives, each for itself.
     Drives,
     /// A controller at the host.
@@ -35,7 +35,7 @@ pub(crate) enum Who {
 }
 
 /// The arm, its drives and their driver.
-pub(crate) struct Bench {
+pub(crate) struct Fixture {
     pub(crate) group: Group,
     pub(crate) rack: Rack<Simpliq>,
     pub(crate) now: Duration,
@@ -54,15 +54,20 @@ fn at(phase: f64) -> Point3<f64> {
     Path::Circle { period: 1.0 }.at(phase) + nearer
 }
 
-impl Bench {
-    /// Switched on at the beginning of the circle, with a payload that the controller does not know. `sample_ratio`: position loops of a
-    /// period of the set-points.
-    pub(crate) fn enabled(who: Who, payload: &Inertia, sample_ratio: u16) -> Self {
+impl Fixture {
+    /// Switched on at the beginning of the circle, with a payload that the controller does not know. `sample_ratio` is
+    /// the period of the set-points in position loops.
+    pub(crate) fn enabled(who: ControlledBy, payload: &Inertia, sample_ratio: u16) -> Self {
         Self::with_bandwidth(who, payload, sample_ratio, BANDWIDTH)
     }
 
     /// The same with another bandwidth of the controller, rad/s.
-    pub(crate) fn with_bandwidth(who: Who, payload: &Inertia, sample_ratio: u16, bandwidth: f64) -> Self {
+    pub(crate) fn with_bandwidth(
+        who: ControlledBy,
+        payload: &Inertia,
+        sample_ratio: u16,
+        bandwidth: f64,
+    ) -> Self {
         let robot = Robot::new(&Model::from_urdf(URDF, None, Some("tool0")).unwrap()).unwrap();
         let mut home = SEED.to_vec();
         robot.inverse(&pose(at(0.0)), &SEED, &IkOptions::default(), &mut home).unwrap();
@@ -72,7 +77,7 @@ impl Bench {
             rotor_inertia: ROTOR_INERTIA[joint],
             ..AxisConfig::whistle(101 + joint as u8, COUNTS_PER_REVOLUTION[joint], home[joint])
         });
-        let mode = if who == Who::Drives { ControlMode::Position } else { ControlMode::Host };
+        let mode = if who == ControlledBy::Drives { ControlMode::Position } else { ControlMode::Host };
         let config = GroupConfig { axes: axes.collect(), sample_ratio, mode, ..GroupConfig::default() };
         let joints = config.axes.iter().map(|axis| ArmJoint {
             node: axis.node,
@@ -95,7 +100,7 @@ impl Bench {
             Whistle::new(NodeId::new(axis.node).unwrap(), settings)
         });
         let rack = Rack::new(drives.collect()).with_arm(arm);
-        let method = if let Who::Host(method) = who { method } else { Method::ComputedTorque };
+        let method = if let ControlledBy::Host(method) = who { method } else { Method::ComputedTorque };
         let law = law(URDF, None, Some("tool0"), &ROTOR_INERTIA, method, bandwidth).unwrap();
         let law = Arc::new(Mutex::new(law));
         let again = Arc::clone(&law);
@@ -108,11 +113,11 @@ impl Bench {
         group.set_controller(controller);
         let master = InProcessBus::new();
         let place = master.another();
-        let mut bench = Self { group, rack, now, cut: false, master, place, robot, home, law };
-        bench.until(State::Disabled);
-        bench.group.enable().unwrap();
-        bench.until(State::Enabled);
-        bench
+        let mut fixture = Self { group, rack, now, cut: false, master, place, robot, home, law };
+        fixture.until(GroupState::Disabled);
+        fixture.group.enable().unwrap();
+        fixture.until(GroupState::Enabled);
+        fixture
     }
 
     /// Another controller in the same place.
@@ -120,7 +125,7 @@ impl Bench {
         self.group.set_controller(controller);
     }
 
-    pub(crate) fn until(&mut self, state: State) {
+    pub(crate) fn until(&mut self, state: GroupState) {
         let end = self.now + Duration::from_secs(5);
         while self.group.state() != state {
             assert!(self.now < end, "{:?} {:?}", self.group.state(), self.group.fault());
@@ -173,8 +178,8 @@ impl Bench {
         self.law.lock().unwrap().payload().mass
     }
 
-    /// Goes round for `turns`; mean and greatest distance of the tool from its circle in the last turn, m. Paths are aligned
-    /// in time as in the thesis, because the drives are `lead` behind.
+    /// Goes round for `turns`; mean and maximum distance of the tool from its circle in the last turn, m. Paths are
+    /// aligned in time as in the thesis, because the drives are `lead` behind.
     pub(crate) fn circle(&mut self, period: f64, turns: f64) -> [f64; 2] {
         let cycle = self.group.config().cycle().as_secs_f64();
         let duration = turns * period + 1.0;

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use dragoman_base::kobuki::wire::DockSignals;
 use dragoman_geometry::Twist;
 use dragoman_sim::kobuki::inputs::{ADC_MAX, CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR};
-use dragoman_sim::kobuki::{BATTERY_RANGE, ChargerSource, Event, Noise, Row};
+use dragoman_sim::kobuki::{BATTERY_RANGE, ChargerSource, Event, FrontSensors, Noise};
 use dragoman_sim::{Kobuki, KobukiSettings};
 
 use super::after;
@@ -104,7 +104,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    fn of<T>(self, row: &mut Row<T>) -> &mut T {
+    fn of<T>(self, row: &mut FrontSensors<T>) -> &mut T {
         match self {
             Self::Left => &mut row.left,
             Self::Center => &mut row.center,
@@ -174,7 +174,7 @@ impl Machine for Kobuki {
             Command::Battery(volts) => self.set_battery(volts),
             Command::Receiver(place, value) => *place.of(&mut inputs.dock_ir) = value,
             Command::Signal(signal, state) => {
-                let Row { left, center, right } = &mut inputs.dock_ir;
+                let FrontSensors { left, center, right } = &mut inputs.dock_ir;
                 for receiver in [left, center, right] {
                     receiver.set(signal, state);
                 }

@@ -130,12 +130,12 @@ impl Lab {
     }
 
     fn bumpers(&self) -> [bool; 3] {
-        let Row { left, center, right } = self.kobuki.inputs.bumpers;
+        let FrontSensors { left, center, right } = self.kobuki.inputs.bumpers;
         [left, center, right]
     }
 
     fn cliffs(&self) -> [bool; 3] {
-        let Row { left, center, right } = self.kobuki.inputs.cliff_adc;
+        let FrontSensors { left, center, right } = self.kobuki.inputs.cliff_adc;
         [left, center, right].map(|value| value < CLIFF_THRESHOLD)
     }
 }

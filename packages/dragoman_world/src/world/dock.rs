@@ -12,7 +12,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use super::state::{Role, Shape, World};
 use crate::geometry::scene::Collider;
 use crate::geometry::{Geometry, Vector, to_parry};
-use dragoman_sim::kobuki::Row;
+use dragoman_sim::kobuki::FrontSensors;
 
 /// Half of the angle of the middle field, rad.
 const CENTER: f64 = 5.0 * std::f64::consts::PI / 180.0;
@@ -47,7 +47,7 @@ pub(crate) fn housing() -> Shape {
 /// What a robot notices of the docking stations around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Docking {
-    pub(crate) signals: Row<DockSignals>,
+    pub(crate) signals: FrontSensors<DockSignals>,
     /// Whether the charger has contact.
     pub(crate) has_contact: bool,
 }
@@ -63,7 +63,7 @@ impl World {
             }
             let relative = station.pose.inverse() * robot.pose;
             noticed.has_contact |= has_contact(&relative);
-            let Row { left, center, right } = &mut noticed.signals;
+            let FrontSensors { left, center, right } = &mut noticed.signals;
             for (seen, receiver) in [left, center, right].into_iter().zip(RECEIVERS) {
                 let signals = received(&relative, receiver);
                 let receiver = place(receiver);

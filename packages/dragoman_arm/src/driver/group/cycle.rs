@@ -9,7 +9,7 @@ use super::super::config::{ControlMode, DriveKind};
 use super::super::execution::End;
 use super::super::fault::Fault;
 use super::super::whistle;
-use super::{Group, State};
+use super::{Group, GroupState};
 use crate::canopen::Service;
 use crate::simpliq::Command;
 
@@ -70,7 +70,7 @@ impl Group {
         } else if late > cycle * u32::from(self.config.lead_rows()) {
             // The missing set-points would come too late.
             self.timing.next_cycle = now;
-            if self.state == State::Enabled {
+            if self.state == GroupState::Enabled {
                 self.interrupt(now, Fault::Paused(late));
             }
         }
@@ -85,7 +85,7 @@ impl Group {
     pub(super) fn cycle(&mut self, now: Duration, due: Duration) {
         self.outbox.push(now, Service::Sync.frame(&[]));
         self.timing.begin_cycle(now, self.config.cycle());
-        let enabled = self.state == State::Enabled;
+        let enabled = self.state == GroupState::Enabled;
         if enabled {
             let relaxed = self.axes.iter().enumerate().filter(|(_, axis)| axis.relaxed);
             let relaxed = relaxed.map(|(joint, axis)| (joint, axis.position()));
@@ -113,7 +113,7 @@ impl Group {
     /// A cycle of control at the host: currents for all motors that are on, also while others are still being switched on,
     /// so that gravity does not move them. A drive holds two unanswered requests; a current and a query are two.
     fn control(&mut self, now: Duration) {
-        if matches!(self.state, State::Enabled | State::Enabling) {
+        if matches!(self.state, GroupState::Enabled | GroupState::Enabling) {
             let period = self.config.cycle().as_secs_f64();
             // The drives reported at the SYNC before this one.
             let since = self.timing.between_syncs.min(self.config.feedback_loss).as_secs_f64();
@@ -137,7 +137,7 @@ impl Group {
     /// Queries the drives in turn, unless a conversation is in progress.
     pub(super) fn ask_one(&mut self, now: Duration) {
         let turn = usize::try_from(self.timing.cycles / 2).unwrap_or_default() % self.axes.len().max(1);
-        let moving = self.state == State::Enabled && self.config.mode == ControlMode::Position;
+        let moving = self.state == GroupState::Enabled && self.config.mode == ControlMode::Position;
         let Some(axis) = self.axes.get_mut(turn) else { return };
         let quiet = axis.conversation.is_done() && axis.asked.is_none() && axis.stage == Stage::SetUp;
         if axis.config.kind != DriveKind::Whistle || !quiet {
@@ -163,8 +163,9 @@ impl Group {
 
     /// Whether all drives still report once per cycle and are on when they should be.
     pub(super) fn supervise(&mut self, now: Duration) {
-        let enabled = self.state == State::Enabled;
-        let is_off = matches!(self.state, State::Disabled | State::Faulted | State::Unconfigured);
+        let enabled = self.state == GroupState::Enabled;
+        let is_off =
+            matches!(self.state, GroupState::Disabled | GroupState::Faulted | GroupState::Unconfigured);
         let awaited = self.config.awaited_reports();
         for index in 0..self.axes.len() {
             let Some(axis) = self.axes.get_mut(index) else { continue };
@@ -231,17 +232,17 @@ impl Group {
         }
         let quiet = |axis: &Axis| axis.stage != Stage::SetUp || axis.conversation.is_done();
         match self.state {
-            State::Unconfigured if self.is_set_up() => {
+            GroupState::Unconfigured if self.is_set_up() => {
                 self.faults.set_up = None;
-                self.set_state(State::Disabled);
+                self.set_state(GroupState::Disabled);
             }
-            State::Enabling if self.axes.iter().all(quiet) => self.enable_on(now),
-            State::Enabled => self.join(now),
-            State::Stopping if self.axes.iter().all(quiet) => {
+            GroupState::Enabling if self.axes.iter().all(quiet) => self.enable_on(now),
+            GroupState::Enabled => self.join(now),
+            GroupState::Stopping if self.axes.iter().all(quiet) => {
                 let end = match self.faults.current {
-                    Some(_) => State::Faulted,
-                    None if self.is_set_up() => State::Disabled,
-                    None => State::Unconfigured,
+                    Some(_) => GroupState::Faulted,
+                    None if self.is_set_up() => GroupState::Disabled,
+                    None => GroupState::Unconfigured,
                 };
                 self.set_state(end);
             }

@@ -9,7 +9,7 @@ use super::super::axis::Stage;
 use super::super::cia402;
 use super::super::config::DriveKind;
 use super::super::fault::Fault;
-use super::{Group, START_PAUSE, State};
+use super::{Group, GroupState, START_PAUSE};
 use crate::canopen::{Emergency, Service};
 use crate::simpliq::{self, emergencies};
 
@@ -80,7 +80,9 @@ impl Group {
 
     pub(super) fn answer(&mut self, now: Duration, index: usize, data: &[u8]) {
         let Self { axes, outbox, .. } = self;
-        let (Some(axis), Some(answer)) = (axes.get_mut(index), simpliq::Answer::decode(data)) else { return };
+        let (Some(axis), Some(answer)) = (axes.get_mut(index), simpliq::DriveAnswer::decode(data)) else {
+            return;
+        };
         axis.note(now, &answer);
         if axis.asked.is_some_and(|(command, _)| command == answer.command) {
             axis.asked = None;
@@ -89,7 +91,10 @@ impl Group {
         let node = axis.config.node;
         let result = match axis.conversation.answer(now, &answer, |frame| outbox.push(now, frame)) {
             // A set-point was refused: no conversation waits for this answer, but the drive does not follow.
-            Ok(false) if answer.result.is_err() && matches!(self.state, State::Enabled | State::Enabling) => {
+            Ok(false)
+                if answer.result.is_err()
+                    && matches!(self.state, GroupState::Enabled | GroupState::Enabling) =>
+            {
                 Err(Fault::Refused { node, answer })
             }
             Ok(_) => Ok(()),
@@ -104,7 +109,7 @@ impl Group {
         let (Some(axis), Some(emergency)) = (self.axes.get(index), Emergency::decode(data)) else { return };
         let node = axis.config.node;
         self.faults.emergencies.add(now, node, emergency);
-        let is_active = matches!(self.state, State::Enabled | State::Enabling);
+        let is_active = matches!(self.state, GroupState::Enabled | GroupState::Enabling);
         if !is_active || emergency.code == 0 || emergencies::is_harmless(&emergency) {
             return;
         }
@@ -129,11 +134,11 @@ impl Group {
                 }
                 let fault = Fault::Bus(fault.clone());
                 match self.state {
-                    State::Unconfigured | State::Disabled => self.unconfigure(fault),
+                    GroupState::Unconfigured | GroupState::Disabled => self.unconfigure(fault),
                     // Nothing can be sent to the drives: they stop by themselves when our heartbeat is missing.
                     _ => {
                         self.record(fault);
-                        self.set_state(State::Faulted);
+                        self.set_state(GroupState::Faulted);
                     }
                 }
             }

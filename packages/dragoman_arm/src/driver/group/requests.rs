@@ -11,7 +11,7 @@ use super::super::execution::End;
 use super::super::fault::Fault;
 use super::super::trajectory::{Tolerances, Trajectory};
 use super::switching::Joining;
-use super::{Group, State};
+use super::{Group, GroupState};
 use crate::drives::{DriveError, check_joint_values};
 
 impl Group {
@@ -21,22 +21,22 @@ impl Group {
     /// A drive is missing, or a fault has not been acknowledged.
     pub fn enable(&mut self) -> Result<(), DriveError> {
         match self.state {
-            State::Enabled | State::Enabling => Ok(()),
-            State::Disabled => {
+            GroupState::Enabled | GroupState::Enabling => Ok(()),
+            GroupState::Disabled => {
                 if let Some(passive @ BusFault::Passive) = &self.bus.warning {
                     return Err(DriveError::Fault(passive.to_string()));
                 }
                 self.switch_on(false);
                 Ok(())
             }
-            State::Stopping => Err(DriveError::Fault("the drives are being stopped".to_owned())),
-            State::Unconfigured | State::Faulted => Err(self.refusal()),
+            GroupState::Stopping => Err(DriveError::Fault("the drives are being stopped".to_owned())),
+            GroupState::Unconfigured | GroupState::Faulted => Err(self.refusal()),
         }
     }
 
     /// Starts to stop the drives and to switch them off.
     pub fn disable(&mut self, now: Duration) {
-        if matches!(self.state, State::Enabled | State::Enabling) {
+        if matches!(self.state, GroupState::Enabled | GroupState::Enabling) {
             self.end_trajectory(End::Stopped("the drives were disabled".to_owned()));
             self.switch_off(now);
         }
@@ -58,12 +58,12 @@ impl Group {
     /// A drive is still missing.
     pub fn recover(&mut self) -> Result<(), DriveError> {
         match self.state {
-            State::Unconfigured => Err(self.refusal()),
-            State::Faulted if !self.is_set_up() => Err(self.refusal()),
-            State::Faulted => {
+            GroupState::Unconfigured => Err(self.refusal()),
+            GroupState::Faulted if !self.is_set_up() => Err(self.refusal()),
+            GroupState::Faulted => {
                 self.faults.current = None;
                 self.faults.emergencies.clear();
-                self.set_state(State::Disabled);
+                self.set_state(GroupState::Disabled);
                 Ok(())
             }
             _ => Ok(()),
@@ -115,7 +115,7 @@ impl Group {
     /// # Errors
     /// Not enabled, or no such joint.
     pub fn relax(&mut self, joint: usize) -> Result<(), DriveError> {
-        if self.state != State::Enabled {
+        if self.state != GroupState::Enabled {
             return Err(DriveError::Disabled);
         }
         if self.config.mode != ControlMode::Position {
@@ -228,9 +228,9 @@ impl Group {
             return Err(DriveError::Fault(wrong.to_lowercase()));
         }
         match self.state {
-            State::Enabled => Ok(()),
-            State::Unconfigured | State::Faulted => Err(self.refusal()),
-            State::Disabled | State::Enabling | State::Stopping => Err(DriveError::Disabled),
+            GroupState::Enabled => Ok(()),
+            GroupState::Unconfigured | GroupState::Faulted => Err(self.refusal()),
+            GroupState::Disabled | GroupState::Enabling | GroupState::Stopping => Err(DriveError::Disabled),
         }
     }
 
@@ -238,7 +238,7 @@ impl Group {
         let missing = self.axes.iter().filter(|axis| axis.stage != Stage::SetUp);
         let nodes: Vec<String> = missing.map(|axis| axis.config.node.to_string()).collect();
         let mut text = self.fault().map(Fault::to_string).unwrap_or_default();
-        if self.state == State::Faulted {
+        if self.state == GroupState::Faulted {
             text = format!("stopped: {text}; recover acknowledges it");
         }
         if !nodes.is_empty() {

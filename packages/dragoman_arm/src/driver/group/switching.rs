@@ -7,7 +7,7 @@ use super::super::config::DriveKind;
 use super::super::execution::End;
 use super::super::fault::Fault;
 use super::super::whistle;
-use super::{Event, Group, MAX_EVENTS, START_PAUSE, State};
+use super::{Event, Group, GroupState, MAX_EVENTS, START_PAUSE};
 use crate::simpliq::Command;
 
 /// Delay before a missing drive is addressed again.
@@ -82,7 +82,7 @@ impl Group {
                 axis.switch_on(&self.config, stop_first);
             }
         }
-        self.set_state(State::Enabling);
+        self.set_state(GroupState::Enabling);
     }
 
     /// All conversations are done: starts the next step of switching on.
@@ -109,7 +109,7 @@ impl Group {
             Enabling::Beginning { deadline } => {
                 let slow = self.axes.iter().find(|axis| follows(axis) && !axis.begun);
                 match slow.map(|axis| axis.config.node) {
-                    None => self.set_state(State::Enabled),
+                    None => self.set_state(GroupState::Enabled),
                     Some(node) if deadline <= now => {
                         self.stop_for(now, Fault::NoAnswer { node, command: Command::BEGIN });
                     }
@@ -174,16 +174,16 @@ impl Group {
             if axis.stage == Stage::SetUp {
                 axis.switch_off();
             } else {
-                axis.stop_unheard(now, &mut self.outbox);
+                axis.stop_without_answer(now, &mut self.outbox);
             }
         }
-        self.set_state(State::Stopping);
+        self.set_state(GroupState::Stopping);
     }
 
     /// The motion was interrupted but the drives work: they continue from their present positions, unless this happens
     /// repeatedly.
     pub(super) fn interrupt(&mut self, now: Duration, fault: Fault) {
-        if self.state == State::Enabling && self.switching.enabling == Enabling::SwitchingOn {
+        if self.state == GroupState::Enabling && self.switching.enabling == Enabling::SwitchingOn {
             // The fault belongs to the motion that is being stopped.
             return;
         }
@@ -213,18 +213,18 @@ impl Group {
             axis.lose(now + pause);
         }
         match self.state {
-            State::Enabled | State::Enabling => self.stop_for(now, fault),
-            State::Disabled if lost => self.unconfigure(fault),
-            State::Unconfigured => self.unconfigure(fault),
-            State::Stopping => {
+            GroupState::Enabled | GroupState::Enabling => self.stop_for(now, fault),
+            GroupState::Disabled if lost => self.unconfigure(fault),
+            GroupState::Unconfigured => self.unconfigure(fault),
+            GroupState::Stopping => {
                 // Its motor may still be on: set-up first switches it off.
                 if let Some(axis) = self.axes.get_mut(index) {
-                    axis.stop_unheard(now, &mut self.outbox);
+                    axis.stop_without_answer(now, &mut self.outbox);
                     axis.lose(now);
                 }
                 self.record(fault);
             }
-            State::Disabled | State::Faulted => {}
+            GroupState::Disabled | GroupState::Faulted => {}
         }
     }
 
@@ -233,12 +233,12 @@ impl Group {
             self.push_event(Event::SetUpFailed(fault.clone()));
         }
         self.faults.set_up = Some(fault);
-        self.set_state(State::Unconfigured);
+        self.set_state(GroupState::Unconfigured);
     }
 
     /// Stops all axes.
     pub(super) fn stop_for(&mut self, now: Duration, fault: Fault) {
-        if matches!(self.state, State::Enabled | State::Enabling) {
+        if matches!(self.state, GroupState::Enabled | GroupState::Enabling) {
             self.record(fault);
             self.switch_off(now);
         }
@@ -259,10 +259,10 @@ impl Group {
         }
     }
 
-    pub(super) fn set_state(&mut self, state: State) {
+    pub(super) fn set_state(&mut self, state: GroupState) {
         if self.state != state {
             self.state = state;
-            self.push_event(Event::State(state));
+            self.push_event(Event::GroupState(state));
         }
     }
 

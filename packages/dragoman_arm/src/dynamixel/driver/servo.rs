@@ -102,9 +102,9 @@ pub(super) struct Servo {
     /// Cycles that have ended since the measurement.
     age: u32,
     errors: ErrorFlags,
-    /// The desired mode; `None`: as it is found.
+    /// The desired mode; `None`: the mode that is read from the servo.
     mode: Option<Mode>,
-    /// The goal of an enabled joint; `None`: as it is found.
+    /// The goal of an enabled joint; `None`: the goal that is read from the servo.
     goal_ticks: Option<u16>,
     speed: f64,
     /// Failed attempts of the present write.

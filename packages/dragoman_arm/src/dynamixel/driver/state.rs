@@ -89,7 +89,7 @@ pub struct Statistics {
 
 /// State of a chain.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub struct ChainState {
     /// Whether the line is open.
     pub is_connected: bool,
     /// The joints, as configured.
@@ -100,7 +100,7 @@ pub struct State {
     pub line: wire::Statistics,
 }
 
-impl State {
+impl ChainState {
     /// Whether all servos answer, can be used, and have reported their mode.
     pub fn is_alive(&self) -> bool {
         self.joints.iter().all(|joint| joint.is_online && joint.problem.is_none() && joint.mode.is_some())

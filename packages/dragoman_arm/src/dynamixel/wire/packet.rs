@@ -13,7 +13,7 @@ pub const MAX_PARAMETERS: usize = 253;
 
 /// Header, id and length.
 const HEAD: usize = HEADER.len() + 2;
-/// The longest packet, in bytes.
+/// Maximum length of a packet, bytes.
 const MAX_PACKET: usize = HEAD + 1 + MAX_PARAMETERS + 1;
 /// Bytes that the decoder buffers; unparsed data is at most one packet.
 const CAPACITY: usize = 2 * MAX_PACKET;

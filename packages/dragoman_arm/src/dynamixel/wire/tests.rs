@@ -76,7 +76,7 @@ fn several_servos_are_written_at_once() {
 }
 
 #[test]
-fn what_is_no_instruction_is_refused() {
+fn packets_that_are_not_instructions_are_refused() {
     let decode = |kind, parameters| Instruction::decode(&Packet { id: 1, kind, parameters });
     assert_eq!(decode(6, &[]), Err(DecodeError::Unknown(6)), "the reset to the factory's settings");
     assert_eq!(decode(2, &[1]), Err(DecodeError::Length { kind: 2, parameters: 1 }));

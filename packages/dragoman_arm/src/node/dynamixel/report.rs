@@ -4,7 +4,7 @@ use dragoman_ros::Node;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
 use super::Chain;
-use crate::dynamixel::driver::{JointState, Mode, State};
+use crate::dynamixel::driver::{ChainState, JointState, Mode};
 use crate::dynamixel::wire::ErrorFlags;
 
 /// Returns a function that publishes the chain's state; its argument is the location of the arm.
@@ -25,7 +25,7 @@ pub(super) fn publisher(
     })
 }
 
-fn summary(state: &State, failure: Option<String>, refusal: Option<String>) -> (Severity, String) {
+fn summary(state: &ChainState, failure: Option<String>, refusal: Option<String>) -> (Severity, String) {
     if let Some(failure) = failure {
         return (Severity::Error, format!("the line is down: {failure}"));
     }
@@ -44,7 +44,7 @@ fn summary(state: &State, failure: Option<String>, refusal: Option<String>) -> (
 }
 
 /// The problem of a servo that does not answer or cannot be used.
-pub(super) fn trouble(state: &State) -> Option<String> {
+pub(super) fn trouble(state: &ChainState) -> Option<String> {
     if state.joints.iter().all(|joint| !joint.is_online) {
         return Some("no servo answers".to_owned());
     }
@@ -59,7 +59,7 @@ pub(super) fn trouble(state: &State) -> Option<String> {
     (!troubles.is_empty()).then(|| troubles.join("; "))
 }
 
-fn figures(state: &State, place: &str, refused: u64) -> Vec<(String, String)> {
+fn figures(state: &ChainState, place: &str, refused: u64) -> Vec<(String, String)> {
     let statistics = &state.statistics;
     let mut values: Vec<(String, String)> = state.joints.iter().map(joint).collect();
     let own = [

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{AxisConfig, Clock, Controller, DriveKind, Drives, GroupConfig, Payload, State};
+use dragoman_arm::driver::{
+    AxisConfig, Clock, Controller, DriveKind, Drives, GroupConfig, GroupState, Payload,
+};
 use dragoman_arm::node::{ArmBus, ArmNode, ArmSettings, BusSettings};
 use dragoman_bridge::arm31::node::start_server;
 use dragoman_io::can::Bus;
@@ -139,23 +141,23 @@ impl Arm {
     /// The state of the drives after at most [`RESPONSE_TIMEOUT`], for the terminal.
     async fn start_up(&self) -> String {
         let there = async {
-            while self.drives.with(|_, group| group.state()) == State::Unconfigured {
+            while self.drives.with(|_, group| group.state()) == GroupState::Unconfigured {
                 dragoman_time::sleep(Duration::from_millis(5)).await;
             }
         };
         // The group's state is valid with or without a timeout.
         let _ = dragoman_time::timeout(RESPONSE_TIMEOUT, there).await;
         self.drives.with(|_, group| match group.state() {
-            State::Unconfigured => {
+            GroupState::Unconfigured => {
                 let reason = group.fault().map_or("no answer yet".to_owned(), ToString::to_string);
                 format!("waiting for them ({reason}); see /diagnostics")
             }
-            State::Enabling | State::Enabled => "on".to_owned(),
-            State::Faulted | State::Stopping => {
+            GroupState::Enabling | GroupState::Enabled => "on".to_owned(),
+            GroupState::Faulted | GroupState::Stopping => {
                 let reason = group.fault().map_or(String::new(), ToString::to_string);
                 format!("stopped ({reason}); the service recover acknowledges that")
             }
-            State::Disabled => "off; the service enable switches them on".to_owned(),
+            GroupState::Disabled => "off; the service enable switches them on".to_owned(),
         })
     }
 }
@@ -336,7 +338,7 @@ fn simulate(wanted: &BusSettings<'_>, carried: &Carried) -> Result<Simulated, St
 }
 
 fn in_rack<A: Application + 'static>(drives: Vec<Device<A>>, load: Option<ArmLoad>) -> Simulated {
-    let clock = Clock::patient(MAX_STEP);
+    let clock = Clock::with_max_step(MAX_STEP);
     let rack = Rack::new(drives);
     let rack = match load {
         Some(arm) => rack.with_arm(arm),

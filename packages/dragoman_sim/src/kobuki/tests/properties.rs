@@ -48,39 +48,39 @@ proptest! {
     fn nothing_makes_it_panic_and_the_watchdog_always_stops_it(
         steps in proptest::collection::vec(step(), 1..60),
     ) {
-        let mut bench = Bench::new();
-        let mut zero = bench.kobuki.wheel_angles();
+        let mut fixture = Fixture::new();
+        let mut zero = fixture.kobuki.wheel_angles();
         for step in steps {
             match step {
-                Step::Bytes(bytes) => bench.kobuki.handle_bytes(bench.now, &bytes),
-                Step::Drive(speed_mm_per_s, radius_mm) => bench.send(&speed(speed_mm_per_s, radius_mm)),
-                Step::Outputs(bits) => bench.send(&Command::SetOutputs(Outputs::from_bits_retain(bits))),
-                Step::Run(time) => bench.run(ms(time)),
-                Step::Stall(left, right) => bench.kobuki.inputs.stalled = Wheels { left, right },
-                Step::Lift(left) => bench.kobuki.inputs.wheel_drops.left = left,
+                Step::Bytes(bytes) => fixture.kobuki.handle_bytes(fixture.now, &bytes),
+                Step::Drive(speed_mm_per_s, radius_mm) => fixture.send(&speed(speed_mm_per_s, radius_mm)),
+                Step::Outputs(bits) => fixture.send(&Command::SetOutputs(Outputs::from_bits_retain(bits))),
+                Step::Run(time) => fixture.run(ms(time)),
+                Step::Stall(left, right) => fixture.kobuki.inputs.stalled = Wheels { left, right },
+                Step::Lift(left) => fixture.kobuki.inputs.wheel_drops.left = left,
                 Step::Carry(linear, angular) => {
-                    bench.kobuki.inputs.motion = Some(Twist::new(linear, angular)).filter(|_| linear > 0.0);
+                    fixture.kobuki.inputs.motion = Some(Twist::new(linear, angular)).filter(|_| linear > 0.0);
                 }
                 Step::Reset => {
-                    bench.kobuki.reset();
-                    bench.run(KobukiSettings::default().boot_time);
-                    zero = bench.kobuki.wheel_angles();
+                    fixture.kobuki.reset();
+                    fixture.run(KobukiSettings::default().boot_time);
+                    zero = fixture.kobuki.wheel_angles();
                 }
-                Step::Silence(time) => bench.kobuki.silence(ms(time)),
-                Step::Garbage(count) => bench.kobuki.garbage(count),
+                Step::Silence(time) => fixture.kobuki.silence(ms(time)),
+                Step::Garbage(count) => fixture.kobuki.garbage(count),
             }
-            let Wheels { left, right } = bench.kobuki.wheel_rates();
+            let Wheels { left, right } = fixture.kobuki.wheel_rates();
             let limit = (MAX_SPEED + MAX_TURN_RATE * 0.115) / 0.035;
             prop_assert!(left.abs() <= limit && right.abs() <= limit, "{} {}", left, right);
-            let Pose { x, y, heading } = bench.kobuki.pose();
+            let Pose { x, y, heading } = fixture.kobuki.pose();
             prop_assert!(x.is_finite() && y.is_finite() && heading.is_finite());
         }
-        bench.kobuki.inputs = Inputs::default();
-        bench.run(ms(1000) + WATCHDOG);
-        prop_assert_eq!(bench.kobuki.wheel_rates(), Wheels { left: 0.0, right: 0.0 });
-        prop_assert_eq!(bench.kobuki.twist(), Twist::ZERO);
-        bench.run(ms(1000));
-        let (core, angles) = (bench.core(), bench.kobuki.wheel_angles());
+        fixture.kobuki.inputs = Inputs::default();
+        fixture.run(ms(1000) + WATCHDOG);
+        prop_assert_eq!(fixture.kobuki.wheel_rates(), Wheels { left: 0.0, right: 0.0 });
+        prop_assert_eq!(fixture.kobuki.twist(), Twist::ZERO);
+        fixture.run(ms(1000));
+        let (core, angles) = (fixture.core(), fixture.kobuki.wheel_angles());
         prop_assert!(fits(core.left_encoder_ticks, angles.left, zero.left));
         prop_assert!(fits(core.right_encoder_ticks, angles.right, zero.right));
     }
@@ -91,9 +91,9 @@ proptest! {
         forward in -700_i16..700, radius in -500_i16..500,
     ) {
         let settings = KobukiSettings { seed: 7, ..KobukiSettings::default() };
-        let (mut often, mut once) = (Bench::with(settings.clone()), Bench::with(settings));
-        for bench in [&mut often, &mut once] {
-            bench.send(&speed(forward, radius));
+        let (mut often, mut once) = (Fixture::with(settings.clone()), Fixture::with(settings));
+        for fixture in [&mut often, &mut once] {
+            fixture.send(&speed(forward, radius));
         }
         for time in &times {
             often.run(ms(*time));

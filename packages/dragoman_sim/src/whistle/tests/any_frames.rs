@@ -26,10 +26,10 @@ fn switches_on(frame: &Frame) -> bool {
 }
 
 /// Events are in the future, and they end.
-fn run(bench: &mut Bench, time: Duration) {
-    bench.run_for(time);
-    assert!(bench.drive.poll_timeout().is_none_or(|due| due > bench.now));
-    bench.sent.clear();
+fn run(fixture: &mut Fixture, time: Duration) {
+    fixture.run_for(time);
+    assert!(fixture.drive.poll_timeout().is_none_or(|due| due > fixture.now));
+    fixture.sent.clear();
 }
 
 proptest! {
@@ -37,14 +37,14 @@ proptest! {
     fn no_frame_moves_a_drive_whose_motor_is_off(
         frames in prop::collection::vec((frame(), 0_u64..20_000), 1..200)
     ) {
-        let mut bench = Bench::set_up();
+        let mut fixture = Fixture::set_up();
         for (frame, wait) in frames {
             if !switches_on(&frame) {
-                bench.drive.handle_frame(bench.now, &frame);
+                fixture.drive.handle_frame(fixture.now, &frame);
             }
-            run(&mut bench, us(wait));
-            prop_assert!(!bench.drive.status().is_motor_on());
-            prop_assert_eq!(bench.drive.shaft_counts(), 0.0);
+            run(&mut fixture, us(wait));
+            prop_assert!(!fixture.drive.status().is_motor_on());
+            prop_assert_eq!(fixture.drive.shaft_counts(), 0.0);
         }
     }
 
@@ -52,29 +52,29 @@ proptest! {
     fn no_frames_panic_or_make_the_shaft_faster_than_its_limit(
         frames in prop::collection::vec((frame(), 0_u64..20_000), 1..200)
     ) {
-        let mut bench = Bench::enabled();
+        let mut fixture = Fixture::enabled();
         for (frame, wait) in frames {
-            bench.drive.handle_frame(bench.now, &frame);
-            run(&mut bench, us(wait));
-            prop_assert!(bench.drive.velocity().abs() <= 510_000.0, "{}", bench.drive.velocity());
+            fixture.drive.handle_frame(fixture.now, &frame);
+            run(&mut fixture, us(wait));
+            prop_assert!(fixture.drive.velocity().abs() <= 510_000.0, "{}", fixture.drive.velocity());
         }
     }
 
     #[test]
     fn the_polling_times_have_no_effect(waits in prop::collection::vec(1_u64..5_000, 1..100)) {
         let motion = |looks: &[u64]| {
-            let mut bench = Bench::enabled();
-            bench.drive.record();
-            bench.set(Command::new(b"PA"), 30_000).unwrap();
-            bench.get(Command::BEGIN).unwrap();
-            let end = bench.now + ms(400);
+            let mut fixture = Fixture::enabled();
+            fixture.drive.record();
+            fixture.set(Command::new(b"PA"), 30_000).unwrap();
+            fixture.get(Command::BEGIN).unwrap();
+            let end = fixture.now + ms(400);
             for look in looks {
-                bench.now = (bench.now + us(*look)).min(end);
-                bench.drive.handle_timeout(bench.now);
-                bench.collect();
+                fixture.now = (fixture.now + us(*look)).min(end);
+                fixture.drive.handle_timeout(fixture.now);
+                fixture.collect();
             }
-            bench.run_until(end);
-            bench.counts()
+            fixture.run_until(end);
+            fixture.counts()
         };
         prop_assert_eq!(motion(&waits), motion(&[]));
     }

@@ -30,7 +30,7 @@ fn dock(lab: &mut Lab) -> bool {
     // The last turn, and for how many steps it still goes on: until the station is in the middle of the receiver's field.
     let (mut turn, mut rest) = (0.5, 0);
     for _ in 0..1500 {
-        let Row { left, center, right } = lab.kobuki.inputs.dock_ir;
+        let FrontSensors { left, center, right } = lab.kobuki.inputs.dock_ir;
         if lab.kobuki.inputs.charger.is_some() {
             lab.stop();
             return lab.kobuki.inputs.charger.is_some();

@@ -13,9 +13,9 @@ use dragoman_io::can::candump::Content;
 use dragoman_sim::whistle::Whistle;
 
 use crate::arm::{SimulatedDrives, six, start_driver};
-use crate::support::{PATIENCE, Vcan, frame};
+use crate::recorder::Candump;
+use crate::support::{TIMEOUT, Vcan, frame};
 use crate::test_name;
-use crate::witness::Candump;
 
 /// The interface name for the driver in the other process.
 const INTERFACE: &str = "DRAGOMAN_TEST_DRIVER_CAN";
@@ -43,7 +43,7 @@ fn drives_stand_within_a_tenth_of_a_second_after_the_driver_was_stopped_and_stay
         let took = scene.time_to_stand();
         scene.stays_at_rest();
         scene.signal("-CONT");
-        scene.until_said("fault: ");
+        scene.until_printed("fault: ");
         scene.stays_at_rest();
         took
     });
@@ -67,16 +67,16 @@ fn until_clean(test: &str, interface: &'static str, mut attempt: impl FnMut(&mut
 struct Scene {
     driver: Child,
     said: Receiver<String>,
-    witness: Option<Candump>,
+    recorder: Option<Candump>,
     simulated: SimulatedDrives,
 }
 
 impl Scene {
     /// Waits until the drives move.
     fn moving(test: &str, vcan: &Vcan) -> Option<Self> {
-        let witness = Some(Candump::start(test, vcan)?);
+        let recorder = Some(Candump::start(test, vcan)?);
         let simulated = SimulatedDrives::start(101..=106, vcan.bus());
-        let arguments = ["--exact", "orphans::the_driver", "--ignored", "--nocapture", "--quiet"];
+        let arguments = ["--exact", "lost_driver::the_driver", "--ignored", "--nocapture", "--quiet"];
         let mut driver = Command::new(std::env::current_exe().unwrap())
             .args(arguments)
             .env(INTERFACE, vcan.name)
@@ -87,14 +87,14 @@ impl Scene {
         let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
         let (sender, said) = channel();
         std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let scene = Self { driver, said, witness, simulated };
+        let scene = Self { driver, said, recorder, simulated };
         let began = Instant::now();
         let shafts = scene.shafts();
         let far = |scene: &Self| {
             scene.shafts().iter().zip(&shafts).all(|(now, before)| (now - before).abs() > 5000.0)
         };
         while !far(&scene) {
-            assert!(began.elapsed() < PATIENCE, "the driver moves nothing");
+            assert!(began.elapsed() < TIMEOUT, "the driver moves nothing");
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(scene.is_moving());
@@ -110,11 +110,11 @@ impl Scene {
     fn time_to_stand(&mut self) -> Duration {
         let began = Instant::now();
         while self.is_moving() {
-            assert!(began.elapsed() < PATIENCE, "the drives do not stop");
+            assert!(began.elapsed() < TIMEOUT, "the drives do not stop");
             std::thread::sleep(Duration::from_millis(1));
         }
         let stood = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let seen = self.witness.take().unwrap().stop();
+        let seen = self.recorder.take().unwrap().stop();
         let heartbeat = Content::Frame(frame("77F#05"));
         let last = seen.iter().rfind(|line| line.content == heartbeat).unwrap();
         stood.saturating_sub(last.time)
@@ -126,8 +126,8 @@ impl Scene {
         assert_eq!(self.shafts(), shafts);
     }
 
-    fn until_said(&self, what: &str) {
-        while !self.said.recv_timeout(PATIENCE).unwrap().contains(what) {}
+    fn until_printed(&self, what: &str) {
+        while !self.said.recv_timeout(TIMEOUT).unwrap().contains(what) {}
     }
 
     fn shafts(&self) -> Vec<f64> {

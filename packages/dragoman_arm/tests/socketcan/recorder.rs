@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use dragoman_io::can::SocketCanBus;
 use dragoman_io::can::candump::{self, LogLine};
 
-use crate::support::{PATIENCE, Vcan, can_utils, frame, send_patiently};
+use crate::support::{TIMEOUT, Vcan, can_utils, frame, send_with_retry};
 
 /// The program, which writes a file; killed when dropped.
 pub(crate) struct Candump {
@@ -45,12 +45,12 @@ impl Candump {
     fn wait_for_marker(&mut self, marker: &str) {
         let began = Instant::now();
         loop {
-            send_patiently(&mut self.bus, &frame(marker));
+            send_with_retry(&mut self.bus, &frame(marker));
             std::thread::sleep(Duration::from_millis(10));
             if std::fs::read_to_string(&self.log).unwrap().contains(marker) {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "candump does not see {marker}");
+            assert!(began.elapsed() < TIMEOUT, "candump does not see {marker}");
         }
     }
 }

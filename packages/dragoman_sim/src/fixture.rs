@@ -24,17 +24,17 @@ pub(crate) fn us(time: u64) -> Duration {
 }
 
 /// A drive, the time, and its sent frames with their times.
-pub(crate) struct Bench<A> {
+pub(crate) struct Fixture<A> {
     pub(crate) drive: Device<A>,
     pub(crate) now: Duration,
     pub(crate) sent: Vec<(Duration, Frame)>,
 }
 
-impl<A: Application> Bench<A> {
+impl<A: Application> Fixture<A> {
     pub(crate) fn of(drive: Device<A>) -> Self {
-        let mut bench = Self { drive, now: Duration::ZERO, sent: Vec::new() };
-        bench.run_for(Duration::ZERO);
-        bench
+        let mut fixture = Self { drive, now: Duration::ZERO, sent: Vec::new() };
+        fixture.run_for(Duration::ZERO);
+        fixture
     }
 
     pub(crate) fn run_until(&mut self, end: Duration) {
