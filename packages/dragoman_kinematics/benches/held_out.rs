@@ -28,7 +28,7 @@ const POSES: usize = 100_000;
 const RANDOM_SEED: u64 = 0x5EED_2026;
 /// Distance of the seed from a solution in the set of near ones, rad or m.
 const NEAR: f64 = 0.1;
-/// What every robot must reach: solved parts, and the median time of giving up, us.
+/// Limits for every robot: minimum solved parts, and maximum median time of giving up, us.
 const RANDOM: f64 = 99.999;
 const AT_LIMITS: f64 = 99.9;
 const GIVING_UP: f64 = 150.0;

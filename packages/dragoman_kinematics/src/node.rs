@@ -141,8 +141,8 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     let configured = Arc::clone(&mover);
     let free = move || configured.lock().config.free_rotation;
     surroundings::serve(&mut tasks, &surroundings)?;
-    let longest = move || limited.read().planning_time;
-    planner::serve(&mut tasks, &mover, &robot, &surroundings, longest)?;
+    let time_limit = move || limited.read().planning_time;
+    planner::serve(&mut tasks, &mover, &robot, &surroundings, time_limit)?;
     serve_solver(&mut tasks, &robot, move || known.lock().measured(), free, Some(surroundings))?;
 
     let description = if publishes {

@@ -15,12 +15,12 @@ static PEER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
 
 #[derive(Deserialize)]
 struct Table {
-    joints: Vec<Row>,
-    tool: Row,
+    joints: Vec<PeerRow>,
+    tool: PeerRow,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct PeerRow {
     #[serde(default, rename = "type")]
     kind: String,
     a: f64,
@@ -64,7 +64,7 @@ fn build() -> Result<PathBuf, String> {
 
 fn problem(case: &Case, robot: &Robot, targets: &[Isometry3<f64>]) -> String {
     let table: Table = serde_norway::from_str(case.table).expect("a table of ours");
-    let row = |row: &Row| format!("{} {} {} {}", row.a, row.alpha, row.d, row.theta);
+    let row = |row: &PeerRow| format!("{} {} {} {}", row.a, row.alpha, row.d, row.theta);
     let mut text = format!("{}\n", table.joints.len());
     for ((joint, limits), home) in table.joints.iter().zip(robot.joints()).zip(case.home) {
         let kind = u8::from(joint.kind == "prismatic");

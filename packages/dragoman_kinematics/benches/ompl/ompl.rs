@@ -17,8 +17,8 @@ mod scenes;
 
 const RANDOM_SEED: u128 = 20;
 /// Maximum time of a search of OMPL, s.
-const LONGEST: f64 = 10.0;
-/// Values of the longest path that is read.
+const MAX_TIME: f64 = 10.0;
+/// Maximum number of values of a path that is read.
 const CAPACITY: usize = 1 << 16;
 
 unsafe extern "C" {
@@ -76,7 +76,7 @@ extern "C" fn is_motion_free(user: *mut c_void, from: *const f64, to: *const f64
 }
 
 /// One answer to one problem.
-struct Answer {
+struct PlannerResult {
     /// Until a path was known, and until it was short, ms.
     times: [f64; 2],
     /// Of search and shortcuts.
@@ -84,7 +84,7 @@ struct Answer {
     path: Vec<Vec<f64>>,
 }
 
-fn ours(setup: &Setup, start: &[f64], goal: &[f64], seed: u64, shortcuts: u32) -> Option<Answer> {
+fn ours(setup: &Setup, start: &[f64], goal: &[f64], seed: u64, shortcuts: u32) -> Option<PlannerResult> {
     let goals = [goal.to_vec()];
     let run = |shortcuts: u32| {
         let mut checker = Checker::new(&setup.robot, &setup.bodies, &setup.scene);
@@ -95,10 +95,10 @@ fn ours(setup: &Setup, start: &[f64], goal: &[f64], seed: u64, shortcuts: u32) -
     };
     let (first, _) = run(0)?;
     let (whole, planned) = run(shortcuts)?;
-    Some(Answer { times: [first, whole], checks: planned.checks, path: planned.path })
+    Some(PlannerResult { times: [first, whole], checks: planned.checks, path: planned.path })
 }
 
-fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64, shortcuts: u32) -> Option<Answer> {
+fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64, shortcuts: u32) -> Option<PlannerResult> {
     let width = setup.robot.joint_count();
     let joints = setup.robot.joints();
     let lower: Vec<f64> = joints.iter().map(|joint| joint.lower).collect();
@@ -106,8 +106,8 @@ fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64, shortcuts: u32) 
     let mut checker = Checker::new(&setup.robot, &setup.bodies, &setup.scene);
     let mut user = User { checker: &mut checker, width };
     let (mut times, mut path) = ([0.0; 2], vec![0.0; CAPACITY]);
-    // SAFETY: all lists have `width` values, `times` has two, `path` as many as are said; the callbacks fit `User`, which lives
-    // until the call ends.
+    // SAFETY: all lists have `width` values, `times` has two, `path` as many as the argument gives; the callbacks fit
+    // `User`, which lives until the call ends.
     let count = unsafe {
         ompl_plan(
             (&raw mut user).cast(),
@@ -119,7 +119,7 @@ fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64, shortcuts: u32) 
             start.as_ptr(),
             goal.as_ptr(),
             range,
-            LONGEST,
+            MAX_TIME,
             shortcuts,
             times.as_mut_ptr(),
             path.as_mut_ptr(),
@@ -128,7 +128,7 @@ fn ompl(setup: &Setup, start: &[f64], goal: &[f64], range: f64, shortcuts: u32) 
     };
     let path: Vec<Vec<f64>> = path.chunks_exact(width).take(count).map(<[f64]>::to_vec).collect();
     let times = [times[0] * 1e3, (times[0] + times[1]) * 1e3];
-    (count > 0).then_some(Answer { times, checks: checker.checks, path })
+    (count > 0).then_some(PlannerResult { times, checks: checker.checks, path })
 }
 
 /// Length of a path in joint space, rad.
@@ -149,7 +149,7 @@ struct Column {
 }
 
 impl Column {
-    fn add(&mut self, setup: &Setup, answer: Option<Answer>) {
+    fn add(&mut self, setup: &Setup, answer: Option<PlannerResult>) {
         let Some(answer) = answer else {
             self.unsolved += 1;
             return;

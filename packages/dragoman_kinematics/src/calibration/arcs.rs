@@ -4,12 +4,12 @@ use std::f64::consts::TAU;
 
 use nalgebra::{DMatrix, DVector, Matrix3, Point3, Vector3, Vector5};
 
-/// Counts per radian of one joint; positive, because the positions do not tell the direction of the axis.
+/// Counts per radian of one joint; positive, because the positions do not determine the direction of the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
     /// Encoder counts per radian.
     pub counts_per_radian: f64,
-    /// Standard deviation of that; 0 where two numbers leave none.
+    /// Standard deviation of the counts per radian; 0 if it cannot be estimated from two numbers.
     pub deviation: f64,
     /// Radius of the arc, m.
     pub radius: f64,

@@ -11,7 +11,7 @@ const SMALL_STEP: f64 = 1e-9;
 
 /// A table and the pose of the measuring frame in the base frame.
 #[derive(Debug, Clone)]
-pub(super) struct State {
+pub(super) struct FitState {
     pub(super) table: DhTable,
     pub(super) frame: Isometry3<f64>,
 }
@@ -32,12 +32,12 @@ impl Problem<'_> {
         self.parameters.len() + if is_estimated(self.frame) { 6 } else { 0 }
     }
 
-    pub(super) fn residuals(&self, state: &State) -> Vec<Vector3<f64>> {
+    pub(super) fn residuals(&self, state: &FitState) -> Vec<Vector3<f64>> {
         residuals(state, self.measurements)
     }
 
     /// Residuals and their derivatives, one column per unknown, each for its plausible error.
-    pub(super) fn linearized(&self, state: &State) -> (Vec<Vector3<f64>>, DMatrix<f64>) {
+    pub(super) fn linearized(&self, state: &FitState) -> (Vec<Vector3<f64>>, DMatrix<f64>) {
         let mut jacobian = DMatrix::zeros(3 * self.measurements.len(), self.unknowns());
         let mut residuals = Vec::with_capacity(self.measurements.len());
         for (index, measurement) in self.measurements.iter().enumerate() {
@@ -63,7 +63,7 @@ impl Problem<'_> {
     }
 
     /// `state` after a step in units of the plausible errors, within the bounds.
-    fn stepped(&self, state: &State, step: &DVector<f64>) -> State {
+    fn stepped(&self, state: &FitState, step: &DVector<f64>) -> FitState {
         let mut next = state.clone();
         for ((parameter, step), (lower, upper)) in self.parameters.iter().zip(step.iter()).zip(self.bounds) {
             let value = state.table.value(*parameter) + step * plausible(*parameter);
@@ -83,7 +83,7 @@ impl Problem<'_> {
     }
 
     /// Unknowns that may move along `-gradient`: not parameters at a bound that it would cross.
-    fn movable(&self, state: &State, gradient: &DVector<f64>) -> Vec<usize> {
+    fn movable(&self, state: &FitState, gradient: &DVector<f64>) -> Vec<usize> {
         let is_blocked = |index: usize| {
             let known = self.parameters.get(index).zip(self.bounds.get(index)).zip(gradient.get(index));
             known.is_some_and(|((parameter, (lower, upper)), slope)| {
@@ -95,7 +95,7 @@ impl Problem<'_> {
     }
 
     /// The state of least cost near `state`, and its weights.
-    pub(super) fn solve(&self, mut state: State) -> (State, Vec<f64>) {
+    pub(super) fn solve(&self, mut state: FitState) -> (FitState, Vec<f64>) {
         let mut damping = 1e-3;
         let mut weights = vec![1.0; self.measurements.len()];
         for _ in 0..MAX_ITERATIONS {
@@ -149,7 +149,7 @@ impl Problem<'_> {
 }
 
 /// Measured minus computed positions in the base frame, m.
-pub(super) fn residuals(state: &State, measurements: &[Measurement]) -> Vec<Vector3<f64>> {
+pub(super) fn residuals(state: &FitState, measurements: &[Measurement]) -> Vec<Vector3<f64>> {
     let difference = |measurement: &Measurement| {
         let computed = state.table.forward(&measurement.joints);
         state.frame * measurement.point - Point3::from(computed.translation.vector)

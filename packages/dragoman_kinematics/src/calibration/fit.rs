@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, Isometry3, Vector3};
 
-use super::descent::{Problem, State, residuals};
+use super::descent::{FitState, Problem, residuals};
 use super::{CalibrationError, DhTable, Measurement, Parameter, align, check, simplex};
 use crate::model::Model;
 
@@ -14,9 +14,10 @@ pub(super) const PLAUSIBLE_LENGTH: f64 = 3e-3;
 const UNDETERMINED: f64 = 1.0 / 3.0;
 /// Parameters whose standard deviation is above this part of the plausible error (0.1 degrees, 0.3 mm) are reported.
 const UNCERTAIN: f64 = 0.1;
-/// No device measures better, m: parameters are not determined by rounding errors.
+/// Minimum assumed error of a measurement, m: otherwise rounding errors would seem to determine parameters.
 const MIN_NOISE: f64 = 1e-5;
-/// A mean error after the fit above this part of the size of the measured region is that of another arm.
+/// A mean error after the fit above this part of the size of the measured region means that the measurements are of
+/// another arm.
 const MISFIT: f64 = 0.05;
 
 pub(super) fn plausible(parameter: Parameter) -> f64 {
@@ -155,11 +156,11 @@ pub struct Estimate {
     pub value: f64,
     /// Standard deviation of the estimate.
     pub deviation: f64,
-    /// Whether the greatest change was reached.
+    /// Whether the maximum change was reached.
     pub at_bound: bool,
 }
 
-/// A parameter that keeps its value, because the measurements do not tell it from others.
+/// A parameter that keeps its value, because the measurements cannot distinguish its effect from that of others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held {
     /// Which.
@@ -193,7 +194,7 @@ pub struct Fit {
     pub frame: Isometry3<f64>,
     /// The estimated parameters.
     pub estimates: Vec<Estimate>,
-    /// Parameters that were to be estimated, and cannot be told apart.
+    /// Parameters that were to be estimated, but cannot be distinguished from others.
     pub held: Vec<Held>,
     /// Intermediate results of Nelder-Mead.
     pub stages: Vec<Stage>,
@@ -262,7 +263,7 @@ pub fn fit(
         check::shape(&start, measurements)?;
     }
     let frame = aligned(&nominal, measurements, &options.frame)?;
-    let before = residuals(&State { table: nominal.clone(), frame }, measurements);
+    let before = residuals(&FitState { table: nominal.clone(), frame }, measurements);
     let mean_before = Statistics::of(&distances(&before)).mean;
     let measured: Vec<_> = measurements.iter().map(|measurement| measurement.point).collect();
     let size = check::spread(&measured);
@@ -275,7 +276,7 @@ pub fn fit(
         let bounds = bounds(&start, &parameters, options)?;
         let problem =
             Problem { measurements, parameters: &parameters, frame: &options.frame, loss, bounds: &bounds };
-        let begin = State { table: start.clone(), frame: aligned(&start, measurements, &options.frame)? };
+        let begin = FitState { table: start.clone(), frame: aligned(&start, measurements, &options.frame)? };
         let (state, weights) = problem.solve(begin);
         let after = Statistics::of(&distances(&problem.residuals(&state))).mean;
         if after > MISFIT * size {
@@ -357,9 +358,9 @@ fn bounds(
     parameters.iter().map(of).collect()
 }
 
-/// The condition number; or, if a combination of unknowns is not determined, the parameter with the greatest part
+/// The condition number; or, if a combination of unknowns is not determined, the parameter with the largest part
 /// in it.
-fn analyzed(problem: &Problem<'_>, state: &State, weights: &[f64]) -> Result<f64, (usize, Held)> {
+fn analyzed(problem: &Problem<'_>, state: &FitState, weights: &[f64]) -> Result<f64, (usize, Held)> {
     let (residuals, mut jacobian) = problem.linearized(state);
     let noise = noise(&residuals, weights, problem.unknowns());
     for (index, weight) in weights.iter().enumerate() {
@@ -423,7 +424,7 @@ fn noise(residuals: &[Vector3<f64>], weights: &[f64], unknowns: usize) -> f64 {
 }
 
 /// Standard deviation of the measurements, m, and of each parameter, rad or m.
-fn deviations(problem: &Problem<'_>, state: &State, weights: &[f64]) -> (f64, Vec<f64>) {
+fn deviations(problem: &Problem<'_>, state: &FitState, weights: &[f64]) -> (f64, Vec<f64>) {
     let (residuals, jacobian) = problem.linearized(state);
     let noise = noise(&residuals, weights, problem.unknowns());
     let mut weighted = jacobian.clone();
@@ -439,7 +440,7 @@ fn deviations(problem: &Problem<'_>, state: &State, weights: &[f64]) -> (f64, Ve
 }
 
 /// Distances at each pose after a fit without it, by the same method.
-fn left_out(problem: &Problem<'_>, state: &State, method: Method) -> Result<Vec<f64>, CalibrationError> {
+fn left_out(problem: &Problem<'_>, state: &FitState, method: Method) -> Result<Vec<f64>, CalibrationError> {
     let poses = check::distinct(problem.measurements);
     if 3 * poses.len() < problem.unknowns() + 6 {
         return Ok(Vec::new());

@@ -6,7 +6,7 @@
 //! | `table.rs` | [`DhTable`]: a robot as a table whose entries can be estimated |
 //! | `rigid.rs` | [`align`]: the measuring frame, by Kabsch's and Umeyama's method |
 //! | `check.rs` | refuses measurements that cannot be used, before anything is computed |
-//! | `fit.rs` | [`fit`]: the estimate, its accuracy, what cannot be told apart |
+//! | `fit.rs` | [`fit`]: the estimate, its accuracy, parameters that cannot be distinguished |
 //! | `descent.rs` | Levenberg-Marquardt with bounds and robust weights |
 //! | `simplex.rs` | Nelder-Mead, as in the Ranger thesis |
 //! | `accuracy.rs` | [`accuracy`]: the errors of a description, without an estimate |

@@ -53,9 +53,10 @@ pub struct Plan {
     pub poses: Vec<Vec<f64>>,
     /// The parameters with the standard deviations to expect.
     pub expected: Vec<Estimate>,
-    /// Parameters that no pose tells apart.
+    /// Parameters that no pose distinguishes from others.
     pub held: Vec<Held>,
-    /// Condition number: maximum by minimum singular value of the planned and the measured poses, for plausible errors of the parameters.
+    /// Condition number: maximum by minimum singular value of the planned and the measured poses, for plausible errors
+    /// of the parameters.
     pub condition: f64,
     /// The same of as many random poses, the mean of their logarithms.
     pub random_condition: f64,
@@ -109,7 +110,7 @@ pub fn plan(
     let mut parameters =
         if options.parameters.is_empty() { table.usual_parameters() } else { options.parameters.clone() };
     let mut held = Vec::new();
-    // What all candidates together do not tell apart, no choice of them does.
+    // Parameters that all candidates together do not distinguish cannot be distinguished by a selection of them.
     loop {
         if parameters.is_empty() {
             let reason = "no pose determines any of the parameters".to_owned();
@@ -131,7 +132,7 @@ pub fn plan(
     let measured: Vec<usize> = (candidates.len()..design.rows.len()).collect();
     let begin = options.begin.as_ref().or(options.measured.last());
     let mut tour = Tour { begin, candidates: &candidates, is_allowed, order: Vec::new() };
-    // Poses to which no way leads are replaced by others.
+    // Poses that cannot be reached on an allowed way are replaced by others.
     let mut excluded: Vec<usize> = Vec::new();
     for _ in 0..ROUNDS {
         let missing = options.poses - tour.order.len();
@@ -267,7 +268,7 @@ impl Design {
         DVector::from_fn(self.unknowns, |index, _| f64::sqrt(variance(index)))
     }
 
-    /// The `wanted` of the first `count` poses, without those `excluded`, with the greatest determinant of the
+    /// The `wanted` of the first `count` poses, without those `excluded`, with the largest determinant of the
     /// information, together with `fixed`: one after the other, then exchanges of single poses while they help (Fedorov).
     fn best(&self, count: usize, excluded: &[usize], fixed: &[usize], wanted: usize) -> Vec<usize> {
         let mut chosen: Vec<usize> = Vec::new();
@@ -348,7 +349,7 @@ struct Tour<'a, F> {
 }
 
 impl<F: Fn(&[f64]) -> bool> Tour<'_, F> {
-    /// Puts each pose where it makes the tour longest by the least; returns those that fit nowhere.
+    /// Inserts each pose where it lengthens the tour least; returns those that cannot be inserted.
     fn insert(&mut self, mut poses: Vec<usize>) -> Vec<usize> {
         loop {
             let before = poses.len();

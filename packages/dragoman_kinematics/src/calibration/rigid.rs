@@ -21,8 +21,8 @@ pub fn align(pairs: &[(Point3<f64>, Point3<f64>)]) -> Option<Alignment> {
     (pairs.len() >= 3 && !is_a_line).then_some(alignment)
 }
 
-/// As [`align`]; the rotation about a line on which all points lie is any. Also the singular values of the covariance,
-/// the greatest first.
+/// As [`align`], also for points on a line, about which the rotation is then arbitrary. Also returns the singular
+/// values of the covariance, the largest first.
 pub(crate) fn align_any(pairs: &[(Point3<f64>, Point3<f64>)]) -> Option<(Alignment, [f64; 3])> {
     let count = pairs.len() as f64;
     let sum = pairs.iter().fold((Vector3::zeros(), Vector3::zeros()), |(from, to), pair| {
@@ -53,7 +53,7 @@ pub(crate) fn align_any(pairs: &[(Point3<f64>, Point3<f64>)]) -> Option<(Alignme
     let alignment = Alignment {
         pose: Isometry3::from_parts(translation, rotation),
         scale: (singular[0] + singular[1] + last) / variance,
-        // Points in a plane do not tell.
+        // Points in a plane are the mirror image of themselves, and show nothing.
         is_mirrored: is_reflection && singular[2] > 0.05 * singular[0],
     };
     Some((alignment, singular))

@@ -1,11 +1,11 @@
 //! Nelder-Mead, as in the Ranger thesis (4.1, 4.4): the sum of squared errors, first over the offsets of the joints,
-//! then over the lengths, then over all. The measuring frame is aligned anew for every table.
+//! then over the lengths, then over all. The measuring frame is aligned again for every table.
 
 use argmin::core::{CostFunction, Error, Executor};
 use argmin::solver::neldermead::NelderMead;
 use argmin_math::{ArgminAdd, ArgminMul, ArgminSub};
 
-use super::descent::{Problem, State};
+use super::descent::{FitState, Problem};
 use super::fit::{Stage, Statistics, aligned, distances, plausible};
 use super::{CalibrationError, DhTable, Parameter};
 
@@ -32,10 +32,10 @@ impl Objective<'_> {
         table
     }
 
-    fn state(&self, values: &[f64]) -> Result<State, CalibrationError> {
+    fn state(&self, values: &[f64]) -> Result<FitState, CalibrationError> {
         let table = self.table(values);
         let frame = aligned(&table, self.problem.measurements, self.problem.frame)?;
-        Ok(State { table, frame })
+        Ok(FitState { table, frame })
     }
 }
 
@@ -84,11 +84,11 @@ impl CostFunction for &Objective<'_> {
     }
 }
 
-/// The best table, and those on the way.
+/// The best table, and the intermediate ones.
 pub(super) fn stages(
     problem: &Problem<'_>,
     start: &DhTable,
-) -> Result<(State, Vec<Stage>), CalibrationError> {
+) -> Result<(FitState, Vec<Stage>), CalibrationError> {
     let mut stages = Vec::new();
     let mut table = start.clone();
     let mut state = None;
@@ -124,7 +124,7 @@ pub(super) fn stages(
 }
 
 /// The best table near `start`, over all parameters at once.
-pub(super) fn refined(problem: &Problem<'_>, start: &DhTable) -> Result<State, CalibrationError> {
+pub(super) fn refined(problem: &Problem<'_>, start: &DhTable) -> Result<FitState, CalibrationError> {
     let (table, parameters) = (start.clone(), problem.parameters.to_vec());
     let objective = Objective { problem, table, parameters, bounds: problem.bounds.to_vec() };
     objective.state(&minimum(&objective)?.0)

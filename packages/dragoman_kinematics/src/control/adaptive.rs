@@ -21,9 +21,9 @@ impl Adaptation {
     pub const DEFAULT: Self = Self { rate: 5.0, max_mass: 10.0, max_distance: 0.35 };
 }
 
-/// Control after Slotine and Li. The error decreases whatever the payload is, if drives and dynamics are as they are
-/// described. Coulomb friction is compensated for the motion that is wanted: the joints need the inertia of rotors, without
-/// which the gains of a light wrist are too small to overcome it.
+/// Control after Slotine and Li. The error decreases for any payload, if drives and dynamics are as described. Coulomb
+/// friction is compensated for the motion that is wanted: the joints need the inertia of rotors, without which the
+/// gains of a light wrist are too small to overcome it.
 #[derive(Debug, Clone)]
 pub struct Adaptive<const N: usize> {
     dynamics: Dynamics<N>,

@@ -69,7 +69,7 @@ fn inertia_of(link: &urdf_rs::Link) -> Result<Inertia, DynamicsError> {
         Translation3::new(x, y, z),
         UnitQuaternion::from_euler_angles(roll, pitch, yaw),
     );
-    // A link without mass is a frame: what it says about inertia means nothing.
+    // A link without mass is a frame; its inertia has no meaning.
     if mass.value == 0.0 {
         return Ok(Inertia::default());
     }

@@ -1,4 +1,5 @@
-//! Evaluation of an arm: does it go where, and as, it is told (Ranger thesis, 4.3 and 4.5).
+//! Evaluation of an arm: how well it reaches commanded positions and follows commanded paths (Ranger thesis, 4.3 and
+//! 4.5).
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -42,7 +43,7 @@ pub struct Pair {
 pub struct Tracking {
     /// Measured time minus commanded time of the best match, s. With two clocks it contains their difference.
     pub lag: f64,
-    /// Pose of the measuring frame in the base frame. About a straight path its rotation is any.
+    /// Pose of the measuring frame in the base frame. About a straight path the rotation is arbitrary.
     pub frame: Isometry3<f64>,
     /// The points.
     pub pairs: Vec<Pair>,

@@ -33,8 +33,9 @@ impl Path {
     pub const AMPLITUDE: f64 = 0.1;
     /// Centre of the sinusoids in the base frame, m.
     pub const CENTER: [f64; 3] = [0.0, 0.62, 0.52];
-    /// Centre of the circle in the base frame, m. The thesis does not have it, but says that joints 4 and 6 turned at about
-    /// 1.5 rad/s with T = 5 s: that is so here, and not round the centre of the sinusoids (2.0 and 1.9 rad/s).
+    /// Centre of the circle in the base frame, m. The thesis does not give it, but says that joints 4 and 6 turned at
+    /// about 1.5 rad/s with T = 5 s. They do so with this centre, but not with that of the sinusoids (2.0 and 1.9
+    /// rad/s).
     pub const CIRCLE_CENTER: [f64; 3] = [0.0, 0.70, 0.52];
     /// Corners of the rectangle in the base frame, m: B, C, E and F of figure 4.5.
     pub const CORNERS: [[f64; 3]; 4] =
@@ -50,7 +51,7 @@ impl Path {
         }
     }
 
-    /// The nominal greatest speed on the curve, m/s; `None` for the rectangle.
+    /// The nominal maximum speed on the curve, m/s; `None` for the rectangle.
     pub fn speed(self) -> Option<f64> {
         match self {
             Self::Rectangle => None,
@@ -92,7 +93,7 @@ impl Path {
 
 /// The points of the static test in the order of a visit, base frame, m: two lines along x, 10 cm apart in a plane that
 /// rises away from the base by the square root of 2, four points on each, 20 cm apart. The thesis counts ten vertices;
-/// its figure does not tell the other two, here the middles of both lines. The place is our choice.
+/// its figure does not show the other two; here they are the middles of both lines. The place is our choice.
 pub fn static_points() -> [Point3<f64>; 10] {
     let up = Vector3::new(0.0, 1.0, 2.0_f64.sqrt()).normalize();
     let at = |x: f64, side: f64| Point3::new(x, 0.58, 0.45) + 0.05 * side * up;

@@ -12,13 +12,13 @@ struct Table {
     name: String,
     joints: Vec<JointRow>,
     #[serde(default)]
-    tool: Row,
+    tool: DhParameters,
 }
 
 /// The four parameters of one row: m and rad.
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct DhParameters {
     a: f64,
     alpha: f64,
     d: f64,
@@ -50,7 +50,7 @@ pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
     let table: Table = yaml::strict(text).map_err(|error| ModelError::Yaml { reason: error.to_string() })?;
     let mut parts = Vec::new();
     for row in table.joints {
-        let parameters = Row { a: row.a, alpha: row.alpha, d: row.d, theta: row.theta };
+        let parameters = DhParameters { a: row.a, alpha: row.alpha, d: row.d, theta: row.theta };
         let origin = parameters.transform(&row.name)?;
         let joint = Joint {
             name: row.name,
@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
     Model::assemble(table.name, "base".to_owned(), "tool".to_owned(), parts, tool, links)
 }
 
-impl Row {
+impl DhParameters {
     /// `Rx(alpha) Tx(a) Rz(theta) Tz(d)`, Craig (1989), equation 3.6.
     fn transform(self, element: &str) -> Result<Isometry3<f64>, ModelError> {
         let Self { a, alpha, d, theta } = self;

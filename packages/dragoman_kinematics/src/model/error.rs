@@ -5,7 +5,7 @@
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ModelError {
-    /// The text is not a URDF document, its links are no tree, or what the arm needs is wrong in it.
+    /// The text is not a URDF document, its links do not form a tree, or a part that the arm needs has a fault.
     #[error("robot description, {reason}")]
     Urdf {
         /// What is wrong, with line and element.

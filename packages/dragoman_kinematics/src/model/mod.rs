@@ -275,7 +275,7 @@ impl Model {
     }
 }
 
-/// Larger angles exceed the range in which the solvers' trigonometry is accurate; no joint turns 15,000 times.
+/// Maximum angle: beyond it the trigonometry of the solvers is not accurate. No joint turns 15,000 times.
 const MAX_POSITION: f64 = 1e5;
 
 fn check_joint(joint: &Joint) -> Result<(), ModelError> {

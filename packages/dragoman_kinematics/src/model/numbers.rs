@@ -88,7 +88,7 @@ mod tests {
     use crate::{Model, RobotSettings};
 
     #[test]
-    fn numbers_that_no_robot_has_are_refused_with_their_line() {
+    fn implausible_numbers_are_refused_with_their_line() {
         let settings = |acceleration: &str, velocity: &str, counts: &str| {
             let text = format!(
                 "urdf: a.urdf\nbase_link: a\ntip_link: b\nhome: [0]\nacceleration: [{acceleration}]\n\

@@ -146,7 +146,7 @@ impl TwistMotion {
         Self { pose: start, velocity: Vector6::zeros(), target: Vector6::zeros(), stopping: false }
     }
 
-    /// Sets the desired `twist` (linear m/s, angular rad/s, base frame). If it exceeds an axis' greatest speed it is
+    /// Sets the desired `twist` (linear m/s, angular rad/s, base frame). If it exceeds an axis' maximum speed it is
     /// scaled down as a whole, which keeps its direction.
     pub fn set_target(&mut self, twist: Vector6<f64>, limits: &CartesianLimits) {
         let excess = ratio(&twist, &limits.max_velocity).max(1.0);

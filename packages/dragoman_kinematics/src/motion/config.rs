@@ -130,7 +130,7 @@ pub enum ConfigError {
         /// Upper limit in force, rad or m.
         upper: f64,
     },
-    /// The free rotation is none of its values, or its axis has no direction.
+    /// The free rotation is not one of the allowed values, or its axis has no direction.
     #[error("free_rotation must be none, all, about or tilt; then x, y, z or three numbers with a direction")]
     FreeRotation,
     /// A box whose minimum is not below its maximum; index `None` is the outer bounds.
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_figures_are_refused() {
+    fn invalid_settings_are_refused() {
         let error = |text: &str| MotionConfig::from_yaml(text, 6).unwrap_err().to_string();
         assert!(error("twist_timeout: .nan").contains("twist_timeout is NaN"));
         assert!(

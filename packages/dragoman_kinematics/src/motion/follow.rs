@@ -49,7 +49,7 @@ impl Pipeline {
             }
             if let Some((position, violation)) = self.limit_on(&trial, &target) {
                 if self.course.braking {
-                    // Even the stopping distance is not free: the set-point is suppressed.
+                    // The stopping distance is not free: the set-point is suppressed.
                     self.hold(events);
                     return;
                 }
@@ -98,8 +98,8 @@ impl Pipeline {
         }
     }
 
-    /// `target` without the part of the step that leads into a singularity; `None`: it leads into none. Below the margin the
-    /// step leads out again: each step is straight in the space of the tool, where the margin is curved.
+    /// `target` without the part of the step that leads towards a singularity; `None` if there is no such part. Below
+    /// the margin the step leads out again, because each step is straight, but the border of the margin is curved.
     fn aside(&mut self, target: &Isometry3<f64>) -> Option<Isometry3<f64>> {
         let margin = self.arm.config.singularity_margin;
         if margin == 0.0 {

@@ -1,7 +1,7 @@
 //! Joint limits: positions are replaced by the limit and the motion continues.
 //! Source: Ranger thesis, 3.5.2 and `jointlimiter.cpp`.
 
-/// Range and greatest rate of one joint: rad and rad/s, or m and m/s for a prismatic joint.
+/// Range and maximum rate of one joint: rad and rad/s, or m and m/s for a prismatic joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointRange {
     /// Lower limit; may be minus infinity.

@@ -249,7 +249,7 @@ mod tests {
         }
         for (period, speed) in [(1.0, 0.628), (2.0, 0.314), (15.0, 0.042)] {
             let mut wave = Shape::sinusoid(Isometry3::identity(), 0.1, period, Axis::X, &limits);
-            // Half of the ramp is lost: a whole period later the tool is at its start, at the greatest speed.
+            // Half of the ramp is lost: a whole period later the tool is at its start, at the maximum speed.
             let before = wave.advance((1.0 + 0.5 * RAMP) * period);
             let step = wave.advance(0.001).translation.vector - before.translation.vector;
             assert!((step.norm() / 0.001 - speed).abs() < 0.001, "{period} s: {}", step.norm() / 0.001);

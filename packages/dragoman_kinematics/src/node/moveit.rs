@@ -12,7 +12,7 @@ use dragoman_ros::tasks::NodeTasks;
 use nalgebra::{Isometry3, UnitQuaternion};
 
 use super::ik_services::{Failure, Solver, bad_constraint, free_axes};
-use super::planner::{Ask, Goal, Planner};
+use super::planner::{Goal, PlanRequest, Planner};
 use super::surroundings::isometry;
 use crate::FreeRotation;
 
@@ -24,18 +24,18 @@ pub(super) fn serve(
     tasks: &mut NodeTasks,
     planner: &Arc<Planner>,
     together: usize,
-    longest: impl Fn() -> Duration + Send + 'static,
+    time_limit: impl Fn() -> Duration + Send + 'static,
 ) -> dragoman_ros::Result<()> {
     let planner = Arc::clone(planner);
     let solver = Arc::new(Solver::new(planner.robot.clone()));
     tasks.serve_together::<GetMotionPlan::Service, _>("plan_kinematic_path", together, move |request| {
-        let (planner, solver, longest) = (Arc::clone(&planner), Arc::clone(&solver), longest());
+        let (planner, solver, time_limit) = (Arc::clone(&planner), Arc::clone(&solver), time_limit());
         let request = request.motion_plan_request;
         async move {
             let begin = dragoman_time::now();
             let mut response =
                 MotionPlanResponse { group_name: request.group_name.clone(), ..Default::default() };
-            let answer = planner.answer(|_, measured, _| ask(&solver, &request, measured, longest)).await;
+            let answer = planner.answer(|_, measured, _| ask(&solver, &request, measured, time_limit)).await;
             response.planning_time = dragoman_time::since(begin).as_secs_f64();
             match answer {
                 Ok(trajectory) => {
@@ -57,8 +57,8 @@ fn ask(
     solver: &Solver,
     request: &MotionPlanRequest,
     measured: Option<Vec<f64>>,
-    longest: Duration,
-) -> Result<Ask, Failure> {
+    time_limit: Duration,
+) -> Result<PlanRequest, Failure> {
     let others = [
         (request.path_constraints != Constraints::default(), "path_constraints"),
         (!request.trajectory_constraints.constraints.is_empty(), "trajectory_constraints"),
@@ -70,14 +70,14 @@ fn ask(
     let start = solver.configuration(&request.start_state.joint_state, measured.as_deref())?;
     let goals = request.goal_constraints.iter().map(|constraints| goal(solver, constraints, &start));
     let goals = goals.collect::<Result<Vec<Goal>, Failure>>()?;
-    let longest = match request.allowed_planning_time {
-        0.0 => longest,
+    let time_limit = match request.allowed_planning_time {
+        0.0 => time_limit,
         seconds => Duration::try_from_secs_f64(seconds)
             .map_err(|_| bad_constraint(&format!("allowed_planning_time is {seconds}")))?
-            .min(longest),
+            .min(time_limit),
     };
     let scaling = [request.max_velocity_scaling_factor, request.max_acceleration_scaling_factor];
-    Ok(Ask { start, goals, is_straight: request.planner_id == STRAIGHT, scaling, longest })
+    Ok(PlanRequest { start, goals, is_straight: request.planner_id == STRAIGHT, scaling, time_limit })
 }
 
 /// Positions of joints; or the middle of the region of a link, with its orientation.

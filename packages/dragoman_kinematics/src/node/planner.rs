@@ -49,21 +49,21 @@ pub(super) enum Goal {
     Positions(Vec<f64>),
 }
 
-/// A motion that is asked for.
+/// A motion to plan.
 #[derive(Debug, Clone)]
-pub(super) struct Ask {
+pub(super) struct PlanRequest {
     pub(super) start: Vec<f64>,
-    /// One of them is reached.
+    /// The motion leads to one of them.
     pub(super) goals: Vec<Goal>,
     /// Whether the tool moves straight.
     pub(super) is_straight: bool,
-    /// Fractions of the greatest speeds and accelerations; 0: all of it.
+    /// Fractions of the maximum speeds and accelerations; 0: all of it.
     pub(super) scaling: [f64; 2],
     /// Maximum time of the search.
-    pub(super) longest: Duration,
+    pub(super) time_limit: Duration,
 }
 
-impl Ask {
+impl PlanRequest {
     fn limits(&self, config: &MotionConfig) -> Result<Vec<[f64; 2]>, Failure> {
         let fraction = |(name, scale): (&str, f64)| match scale {
             0.0 => Ok(1.0),
@@ -89,10 +89,10 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    /// Plans beside the node's task. `ask` makes the question from the measured positions.
+    /// Plans outside of the node's task. `ask` makes the request from the measured positions.
     pub(super) async fn answer(
         self: Arc<Self>,
-        ask: impl FnOnce(&Self, Option<Vec<f64>>, &MotionConfig) -> Result<Ask, Failure>,
+        ask: impl FnOnce(&Self, Option<Vec<f64>>, &MotionConfig) -> Result<PlanRequest, Failure>,
     ) -> Result<JointTrajectory, Failure> {
         let begin = dragoman_time::now();
         let (measured, config, stamp) = {
@@ -100,13 +100,13 @@ impl Planner {
             (mover.measured(), mover.config.clone(), mover.stamp())
         };
         let ask = ask(&self, measured, &config)?;
-        let (longest, known) = (ask.longest, self.cancelled.load(Ordering::Relaxed));
+        let (time_limit, known) = (ask.time_limit, self.cancelled.load(Ordering::Relaxed));
         let planner = Arc::clone(&self);
         let answer = beside(Work::MOTION, "planning", move |clock, is_wanted| {
             let goes_on = || {
                 clock.step();
                 let passed = clock.now().saturating_duration_since(begin);
-                passed < longest && !planner.is_cancelled(known) && is_wanted()
+                passed < time_limit && !planner.is_cancelled(known) && is_wanted()
             };
             let trajectory = planner.planned(&config, &ask, goes_on)?;
             let path = path(&planner.robot, &trajectory, stamp);
@@ -118,7 +118,7 @@ impl Planner {
                 Failure(MoveItErrorCodes::PREEMPTED as i32, format!("cancelled: {reason}"))
             }
             Failure(TIMED_OUT, reason) => {
-                Failure(TIMED_OUT, format!("{} s have passed: {reason}", longest.as_secs_f64()))
+                Failure(TIMED_OUT, format!("{} s have passed: {reason}", time_limit.as_secs_f64()))
             }
             failure => failure,
         });
@@ -138,7 +138,7 @@ impl Planner {
     fn planned(
         &self,
         config: &MotionConfig,
-        ask: &Ask,
+        ask: &PlanRequest,
         goes_on: impl Fn() -> bool,
     ) -> Result<JointTrajectory, Failure> {
         let unavailable = |reason| Failure(MoveItErrorCodes::COLLISION_CHECKING_UNAVAILABLE as i32, reason);
@@ -191,14 +191,14 @@ impl From<PlanningError> for Failure {
     }
 }
 
-/// Offers the services and the previews `planned_path` and `planned_path_markers`; `longest` is the parameter
+/// Offers the services and the previews `planned_path` and `planned_path_markers`; `time_limit` is the parameter
 /// `planning_time`.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     mover: &Arc<Mutex<Mover>>,
     robot: &Robot,
     surroundings: &Arc<Surroundings>,
-    longest: impl Fn() -> Duration + Clone + Send + Sync + 'static,
+    time_limit: impl Fn() -> Duration + Clone + Send + Sync + 'static,
 ) -> dragoman_ros::Result<()> {
     let planner = Arc::new(Planner {
         robot: robot.clone(),
@@ -208,9 +208,9 @@ pub(super) fn serve(
         markers: tasks.node().create_publisher("planned_path_markers", latched())?.into(),
         cancelled: AtomicU64::new(0),
     });
-    let (asked, seconds) = (Arc::clone(&planner), longest.clone());
+    let (asked, seconds) = (Arc::clone(&planner), time_limit.clone());
     tasks.serve_together::<PlanToPose::Service, _>("plan_to_pose", TOGETHER, move |request| {
-        let longest = seconds();
+        let time_limit = seconds();
         let answer = Arc::clone(&asked).answer(move |planner, measured, config| {
             let start = measured.ok_or_else(|| {
                 Failure(
@@ -226,7 +226,7 @@ pub(super) fn serve(
             } else {
                 Goal::Positions(request.positions)
             };
-            Ok(Ask { start, goals: vec![goal], is_straight: false, scaling, longest })
+            Ok(PlanRequest { start, goals: vec![goal], is_straight: false, scaling, time_limit })
         });
         async move {
             match answer.await {
@@ -237,7 +237,7 @@ pub(super) fn serve(
             }
         }
     })?;
-    moveit::serve(tasks, &planner, TOGETHER, longest)?;
+    moveit::serve(tasks, &planner, TOGETHER, time_limit)?;
     tasks.serve::<Trigger::Service>("cancel_planning", move |_request| {
         planner.cancelled.fetch_add(1, Ordering::Relaxed);
         Trigger::Response { success: true, message: String::new() }
@@ -249,7 +249,7 @@ fn options(free: FreeRotation) -> IkOptions {
 }
 
 /// Configurations of all goals that can be reached.
-fn goals(robot: &Robot, ask: &Ask) -> Result<Vec<Vec<f64>>, Failure> {
+fn goals(robot: &Robot, ask: &PlanRequest) -> Result<Vec<Vec<f64>>, Failure> {
     let (mut found, mut failure) = (Vec::new(), None);
     for goal in &ask.goals {
         match goal {

@@ -41,8 +41,8 @@ pub(super) fn serve(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
     serve_shapes(tasks, mover)
 }
 
-/// `stop` ends what the pipeline does; in mode off, in which the arm obeys the topics of its joints and trajectories, also
-/// what the drives do.
+/// `stop` ends what the pipeline does; in mode off, in which the drives follow the topics of joints and trajectories,
+/// it also stops the drives.
 fn serve_stop(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
     let halt = tasks.node().create_client::<Trigger::Service>("halt", QosProfile::services_default())?;
     let (halt, mover) = (Arc::new(halt), Arc::clone(mover));

@@ -111,7 +111,7 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
     let parameters = parameters.read();
     let urdf = description(&parameters, &settings.urdf)?;
     let tree = if urdf.is_empty() { None } else { Some(Tree::from_urdf(&urdf)?) };
-    // The program has warned of those of its own.
+    // The program has already logged the notes of its own description.
     if urdf != settings.urdf {
         for note in tree.iter().flat_map(Tree::notes) {
             tracing::warn!("robot_description, {note}");

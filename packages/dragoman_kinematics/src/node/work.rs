@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dragoman_time::{Work, WorkClock, off_thread};
 
-/// Runs `work` beside the node's task. It gets the clock for its time limits, and can ask whether the answer is still
-/// wanted: the node may have ended.
+/// Runs `work` beside the node's task. It gets the clock for its time limits, and can check whether the answer is still
+/// needed: the node may have ended.
 ///
 /// # Errors
 /// There is no thread, or `work` has panicked.

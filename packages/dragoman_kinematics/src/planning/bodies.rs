@@ -131,7 +131,7 @@ impl ArmBodies {
     }
 }
 
-/// For each joint that moves a part the greatest distance of a point of the part from the joint's frame, m; 1 where the
+/// For each joint that moves a part the maximum distance of a point of the part from the joint's frame, m; 1 where the
 /// joint slides.
 fn leverage(robot: &Robot, part: &Part) -> Vec<f64> {
     let placements = robot.model().placements();

@@ -43,7 +43,7 @@ pub struct Checker<'a> {
     gaps: VecDeque<[f64; 2]>,
     speeds: Speeds,
     left: Option<Rest>,
-    /// What was nearest last: it is likely to be so again.
+    /// The pair that was nearest at the last check; it is likely to be the nearest again.
     nearest: Option<(usize, Other)>,
     /// Configurations that were checked.
     pub checks: u64,
@@ -100,7 +100,7 @@ impl<'a> Checker<'a> {
         self.placed.extend(parts.map(|(part, pose)| part.solid.place(pose)));
     }
 
-    /// How far a part is from another one or from a body where they are placed, beyond what they have to be; as
+    /// Distance of a placed part from another one or from a body, minus the distance that they must keep; as
     /// [`super::shape::Solid::separation`].
     fn separation(&self, part: usize, other: Other, enough: f64) -> f64 {
         let (one, at) = (&self.bodies.parts[part], &self.placed[part]);
@@ -115,8 +115,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// How far the motion of [`Checker::speeds`] can go from a configuration in either direction, as a share of it up to
-    /// `wanted`, so that links keep the clearance; or what touches there.
+    /// The part of the motion of [`Checker::speeds`] that is free of collisions from a configuration on, in either
+    /// direction, as a share of it up to `wanted`; or the pair that touches there.
     fn reach(&mut self, q: &[f64], wanted: f64) -> Result<f64, (usize, Other)> {
         self.checks += 1;
         self.place(q);
@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         let rest = rest.filter(|rest| self.displacement(&rest.position, q) < NEIGHBOURHOOD);
         let tolerated = rest.map_or(&[][..], |rest| &rest.touching);
         if !tolerated.is_empty() {
-            // What is tolerated here is not farther on.
+            // Contacts that are tolerated here are not tolerated farther on.
             share = share.min(self.speeds.least);
         }
         // Clearances beyond the one that has to be left: half of one from the scene, one from each other.
@@ -222,7 +222,7 @@ impl<'a> Checker<'a> {
     ) -> bool {
         self.speeds.set(self.bodies, rates);
         let least = self.speeds.least;
-        // Nobody waits for the check of a motion through millions of configurations.
+        // The check would need millions of configurations: it would take too long.
         if least.is_nan() || least < 1e-6 {
             return false;
         }

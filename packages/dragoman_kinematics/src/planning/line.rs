@@ -20,8 +20,8 @@ const JUMP: f64 = 0.2;
 /// Between the poses, which are 5 mm and 0.02 rad apart, the joints move straight.
 ///
 /// # Errors
-/// A start that is no configuration of the arm, or where it collides; a pose on the line without a configuration near the
-/// one before, or where the arm collides.
+/// A start that is not a configuration of the arm, or where it collides; a pose on the line without a configuration
+/// near the one before, or where the arm collides.
 pub fn line(
     checker: &mut Checker<'_>,
     start: &[f64],

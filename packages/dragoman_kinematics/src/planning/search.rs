@@ -1,4 +1,4 @@
-//! RRT-Connect in joint space, and shortcuts of what it finds.
+//! RRT-Connect in joint space, and shortcuts of the paths that it finds.
 //!
 //! Source: Kuffner and LaValle, "RRT-Connect: an efficient approach to single-query path planning", ICRA 2000; Geraerts
 //! and Overmars, "Creating high-quality paths for motion planning", 2007 (shortcuts).
@@ -48,7 +48,7 @@ pub const START_TOLERANCE: f64 = 0.01;
 /// The path begins at `start` as it is given. Joints that are outside of their limits there come back on the way.
 ///
 /// # Errors
-/// A start or a goal that is no configuration of the arm, or where it collides; no path was found.
+/// The start or a goal is not a configuration of the arm, or the arm collides there; no path was found.
 pub fn plan(
     checker: &mut Checker<'_>,
     start: &[f64],
@@ -132,13 +132,13 @@ pub(super) fn check_configuration(
     Ok(())
 }
 
-/// Of so many extensions in a row that are blocked, one is of the larger tree.
+/// Number of blocked extensions in a row after which the larger tree is extended once.
 const BLOCKED: u32 = 8;
 
 /// Configurations that can be reached from the roots.
 #[derive(Default)]
 struct Tree {
-    /// One after the other.
+    /// All configurations in one list.
     positions: Vec<f64>,
     parents: Vec<usize>,
 }
@@ -239,7 +239,7 @@ impl<'a, 'b> Search<'a, 'b> {
                     return Some((path, goal));
                 }
             }
-            // The smaller tree has more to find; but it may be where nothing grows.
+            // The smaller tree is extended; but it may be enclosed by obstacles.
             blocked = if reached.is_some() { 0 } else { blocked + 1 };
             let [from_start, from_goal] = [0, 1].map(|tree: usize| self.trees[tree].parents.len());
             let smaller = usize::from(from_goal < from_start);

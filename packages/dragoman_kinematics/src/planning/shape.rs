@@ -170,7 +170,7 @@ impl Solid {
             GJKResult::NoIntersection(direction) | GJKResult::ClosestPoints(_, _, direction) => direction,
             GJKResult::Intersection | GJKResult::Proximity(_) => return 0.0,
         };
-        // Between two parallel planes that separate them, whatever the search was worth.
+        // The distance of two parallel planes that separate them is a lower bound, even if the search was not exact.
         -direction.dot(CsoPoint::from_shapes(&pose, one, two, direction).point)
     }
 }

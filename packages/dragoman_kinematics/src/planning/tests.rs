@@ -195,7 +195,7 @@ fn a_corner_is_rounded_where_there_is_room_and_a_stop_elsewhere() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_refused_with_its_reason() {
+fn requests_that_cannot_be_planned_are_refused_with_the_reason() {
     let robot = arm(RANGER);
     let bodies = ArmBodies::from_urdf(RANGER, &robot, CLEARANCE).unwrap();
     let free = vec![0.0, 1.0, -1.0, 0.0, 1.57, 0.0];
@@ -310,7 +310,7 @@ fn a_line_of_the_tool_is_straight_and_ends_at_obstacles() {
 }
 
 #[test]
-fn a_search_ends_when_it_is_asked_to() {
+fn a_search_ends_on_request() {
     let robot = arm(RANGER);
     let bodies = ArmBodies::from_urdf(RANGER, &robot, CLEARANCE).unwrap();
     let ends = [-1.0, 1.0].map(|turn| vec![turn, 1.0, -1.0, 0.0, 1.57, 0.0]);
@@ -330,7 +330,7 @@ fn a_search_ends_when_it_is_asked_to() {
 }
 
 #[test]
-fn an_arm_does_not_go_through_itself() {
+fn planned_paths_avoid_collisions_of_the_links() {
     let robot = arm(RANGER);
     let bodies = ArmBodies::from_urdf(RANGER, &robot, CLEARANCE).unwrap();
     let pairs: Vec<_> = bodies.checked_links().collect();

@@ -43,7 +43,7 @@ impl Trajectory {
 
 /// The fastest motion along a path with rounded corners, sampled every `period`, s.
 ///
-/// `limits` are the greatest velocity and acceleration of each joint. `rounding` is the longest part of an edge that a
+/// `limits` are the maximum velocity and acceleration of each joint. `rounding` is the longest part of an edge that a
 /// corner takes, rad or m in joint space; a corner that would touch something becomes less round, at last not at all: the
 /// arm then stops there.
 ///

@@ -15,12 +15,13 @@ const DAMPING: f64 = 0.1;
 const MIN_DAMPING: f64 = 1e-12;
 /// Maximum joint motion of one iteration, rad or m.
 const MAX_STEP: f64 = 1.5;
-/// A step that is expected to leave more than this share of the cost counts as so many further ones without progress.
+/// A step that is expected to leave more than the share [`STALLED`] of the cost counts as [`STALL_PENALTY`] further
+/// steps without progress.
 const STALLED: f64 = 0.5;
 const STALL_PENALTY: u32 = 2;
-/// Share of a joint's range, about its middle, within which nothing pushes it back.
+/// Share of a joint's range, about its middle, within which there is no motion away from the limits.
 const COMFORT: f64 = 0.8;
-/// Push at the limit itself, rad or m per tracking call.
+/// Motion away from a limit at the limit itself, rad or m per tracking call.
 const MAX_RETREAT: f64 = 0.02;
 /// Maximum number of rounds of excluding joints that would leave their range from one step.
 const REDUCTIONS: usize = 3;
@@ -80,7 +81,7 @@ pub(super) fn descend<const N: usize, const FULL: bool>(
         let predicted = step::<N, FULL>(chain, goal, q, pass, residual, &retreat, bounds);
         retreat = [0.0; N];
         if bounds.wrap && predicted > STALLED * residual.cost {
-            // Next to a minimum that is no solution: restarts are better than steps.
+            // Next to a local minimum that is not a solution: restarts are better than steps.
             since_milestone += STALL_PENALTY;
         }
         chain.pass(q, pass);

@@ -185,7 +185,7 @@ impl Goal {
         self.rotation_counts == [false, false, true]
     }
 
-    /// For a goal whose axis, z of `frame`, may tilt at will: the turn about it that is left of the rotation from
+    /// For a goal whose axis, z of `frame`, may tilt freely: the turn about it that is left of the rotation from
     /// `current` to the target once its tilt is taken out, within -pi and pi, and the direction (base frame) about
     /// which turning the tool reduces it fastest.
     ///

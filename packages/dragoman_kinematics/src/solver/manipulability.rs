@@ -1,10 +1,10 @@
-//! How far a configuration is from a singularity, in which direction that changes, and motions that the tool does not
-//! notice.
+//! How far a configuration is from a singularity, the gradient of that distance, and motions of the joints that do not
+//! move the tool.
 //!
-//! Sources: Yoshikawa, "Manipulability of robotic mechanisms", 1985 (the measure); Marani et al., "A real-time approach for
-//! singularity avoidance in resolved motion rate control of robotic manipulators", ICRA 2002 (its derivative in the space of
-//! the tool). The derivative of the Jacobian follows from the chain alone: what joint i turns are all columns from i on, and
-//! the tool point for the columns before it.
+//! Sources: Yoshikawa, "Manipulability of robotic mechanisms", 1985 (the measure); Marani et al., "A real-time approach
+//! for singularity avoidance in resolved motion rate control of robotic manipulators", ICRA 2002 (its derivative in the
+//! space of the tool). The derivative of the Jacobian follows from the chain alone: joint i turns all columns from i
+//! on, and moves the tool point of the columns before it.
 
 use nalgebra::{Matrix6, SMatrix, Vector3, Vector6};
 

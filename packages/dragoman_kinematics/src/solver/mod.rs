@@ -30,7 +30,7 @@ pub use options::{
 use crate::model::{Joint, JointKind, Link, MAX_JOINTS, Model, ModelError};
 use chain::{Chain, Pass};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
-use search::Answer;
+use search::SearchResult;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -292,7 +292,7 @@ fn array<const N: usize>(slice: &[f64]) -> [f64; N] {
     }
 }
 
-fn deliver<const N: usize>(answer: Answer<N>, out: &mut [f64]) -> Result<IkReport, IkError> {
+fn deliver<const N: usize>(answer: SearchResult<N>, out: &mut [f64]) -> Result<IkReport, IkError> {
     out.copy_from_slice(&answer.q);
     if answer.converged { Ok(answer.report) } else { Err(IkError::NotConverged(answer.report)) }
 }

@@ -77,7 +77,7 @@ fn direction(axis: [f64; 3]) -> Option<Unit<Vector3<f64>>> {
     is_direction.then(|| Unit::new_normalize(scaled))
 }
 
-/// A text that is no [`FreeRotation`].
+/// A text that is not a [`FreeRotation`].
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "'{text}' is not a free rotation: none, all, about or tilt; then x, y, z or three numbers with a direction"

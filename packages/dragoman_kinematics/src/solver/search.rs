@@ -11,7 +11,7 @@ use nalgebra::Isometry3;
 use std::f64::consts::{PI, TAU};
 
 /// Descents that do not halve their cost in this many iterations are abandoned while other starts remain.
-const PATIENCE: u32 = 3;
+const TIMEOUT: u32 = 3;
 /// The same where a solution is likely: next to the seed, from the closed form, in tracking.
 const LONG_PATIENCE: u32 = 12;
 /// Number of starts for targets without solution, at least as far as is known: enough for a close configuration.
@@ -42,8 +42,8 @@ const NEAR_SLACK: f64 = 1.3;
 /// Distance from its limit at which a joint of the closed form may be, since rounding grows near singularities, rad.
 const MARGIN: f64 = 1e-3;
 
-/// Best configuration found, its effort, and whether it is within the tolerances.
-pub(super) struct Answer<const N: usize> {
+/// The best configuration that was found, the effort, and whether it is within the tolerances.
+pub(super) struct SearchResult<const N: usize> {
     pub(super) q: [f64; N],
     pub(super) report: IkReport,
     pub(super) converged: bool,
@@ -91,7 +91,12 @@ impl<const N: usize> Search<'_, N> {
 
 impl<const N: usize> Chain<N> {
     /// Searches for a configuration from the seed and from restarts.
-    pub(super) fn search(&self, target: &Isometry3<f64>, seed: &[f64; N], options: &IkOptions) -> Answer<N> {
+    pub(super) fn search(
+        &self,
+        target: &Isometry3<f64>,
+        seed: &[f64; N],
+        options: &IkOptions,
+    ) -> SearchResult<N> {
         let goal = Goal::new(target, options);
         if goal.full {
             self.search_for::<true>(&goal, seed, options)
@@ -100,7 +105,12 @@ impl<const N: usize> Chain<N> {
         }
     }
 
-    fn search_for<const FULL: bool>(&self, goal: &Goal, seed: &[f64; N], options: &IkOptions) -> Answer<N> {
+    fn search_for<const FULL: bool>(
+        &self,
+        goal: &Goal,
+        seed: &[f64; N],
+        options: &IkOptions,
+    ) -> SearchResult<N> {
         let mut search = Search { chain: self, goal, options, best: None, starts: 0, iterations: 0 };
         let mut end = self.run::<FULL>(&mut search, seed);
         if let Some(best) = &search.best
@@ -138,7 +148,7 @@ impl<const N: usize> Chain<N> {
             upper: self.upper,
             wrap: true,
             max_iterations: options.max_iterations.min(options.max_total_iterations),
-            patience: PATIENCE,
+            patience: TIMEOUT,
             retreat: false,
         };
         let first = Start::new::<FULL>(self, goal, &self.nearest_allowed(seed));
@@ -163,7 +173,7 @@ impl<const N: usize> Chain<N> {
                     return limit;
                 }
             }
-            bounds.patience = PATIENCE;
+            bounds.patience = TIMEOUT;
             let is_strict = goal.position_tolerance.max(goal.rotation_tolerance) < MARGIN;
             if is_strict && !branches.is_incomplete {
                 (most, then) = (search.starts + HOPELESS_STARTS, SearchEnd::NoBranch);
@@ -281,7 +291,7 @@ impl<const N: usize> Chain<N> {
         target: &Isometry3<f64>,
         previous: &[f64; N],
         options: &IkOptions,
-    ) -> Answer<N> {
+    ) -> SearchResult<N> {
         let goal = Goal::new(target, options);
         if goal.full {
             self.follow_for::<true>(&goal, previous, options)
@@ -296,7 +306,7 @@ impl<const N: usize> Chain<N> {
         goal: &Goal,
         previous: &[f64; N],
         options: &IkOptions,
-    ) -> Answer<N> {
+    ) -> SearchResult<N> {
         // A full turn, although nearest to a seed, would be a jump here.
         let start = self.clamped(previous);
         let bounds = Bounds {
@@ -327,7 +337,7 @@ impl<const N: usize> Chain<N> {
         bounds: &Bounds<N>,
         blocked: Attempt<N>,
         options: &IkOptions,
-    ) -> Answer<N> {
+    ) -> SearchResult<N> {
         let (iterations, starts) = (blocked.iterations, 1);
         let mut search = Search { chain: self, goal, options, best: Some(blocked), starts, iterations };
         let mut spread = Spread { point: [0.5; N], stride: &self.stride };
@@ -456,7 +466,7 @@ impl<const N: usize> Chain<N> {
     }
 }
 
-/// The starts that were moved least, these first.
+/// The starts that were moved least, in the order of that distance.
 struct Ranking {
     entries: [(f64, [f64; 7]); WIDE_STARTS],
 }
@@ -482,7 +492,7 @@ fn entries<const N: usize, const M: usize>(q: &[f64; N]) -> [f64; M] {
     entries
 }
 
-fn answer<const N: usize>(attempt: Attempt<N>, starts: u32, end: SearchEnd) -> Answer<N> {
+fn answer<const N: usize>(attempt: Attempt<N>, starts: u32, end: SearchEnd) -> SearchResult<N> {
     let report = IkReport {
         position_error: attempt.residual.position_error,
         rotation_error: attempt.residual.rotation_error,
@@ -490,7 +500,7 @@ fn answer<const N: usize>(attempt: Attempt<N>, starts: u32, end: SearchEnd) -> A
         starts,
         end,
     };
-    Answer { q: attempt.q, report, converged: attempt.converged }
+    SearchResult { q: attempt.q, report, converged: attempt.converged }
 }
 
 /// A sequence that covers the unit cube evenly: multiples of powers of the generalised golden ratio, modulo one

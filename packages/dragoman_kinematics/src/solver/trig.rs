@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn quarter_turns_large_angles_and_rubbish() {
+    fn quarter_turns_large_angles_and_values_that_are_not_finite() {
         for quarter in -200..200 {
             let angle = f64::from(quarter) * std::f64::consts::FRAC_PI_2;
             let (sines, cosines) = sin_cos(&[angle]);

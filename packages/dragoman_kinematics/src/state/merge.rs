@@ -204,13 +204,13 @@ mod tests {
         list.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    struct Bench {
+    struct Fixture {
         merge: Merge,
         wheels: Vec<String>,
         arm: Vec<String>,
     }
 
-    impl Bench {
+    impl Fixture {
         fn new() -> Self {
             let merge = Merge::new(2, ms(40), ms(1000));
             Self { merge, wheels: names(&["left", "right"]), arm: names(&["arm_1"]) }
@@ -241,37 +241,37 @@ mod tests {
 
     #[test]
     fn the_joints_of_all_sources_are_one_state_in_their_order() {
-        let mut bench = Bench::new();
-        assert_eq!(bench.arm(0).unwrap().names, ["arm_1"], "only the active source");
-        assert_eq!(bench.wheels(5), None, "the arm has sent nothing new");
-        let state = bench.arm(20).unwrap();
+        let mut fixture = Fixture::new();
+        assert_eq!(fixture.arm(0).unwrap().names, ["arm_1"], "only the active source");
+        assert_eq!(fixture.wheels(5), None, "the arm has sent nothing new");
+        let state = fixture.arm(20).unwrap();
         assert_eq!(state.names, ["left", "right", "arm_1"]);
         assert_eq!((state.stamp, state.positions), (ms(20), vec![1.0, 2.0, 3.0]));
         assert_eq!(state.velocities[..2], [0.1, 0.2]);
         assert!(state.velocities[2].is_nan() && state.efforts.is_empty());
-        assert_eq!(bench.wheels(25), None);
-        assert_eq!(bench.arm(40).unwrap().names.len(), 3);
+        assert_eq!(fixture.wheels(25), None);
+        assert_eq!(fixture.arm(40).unwrap().names.len(), 3);
     }
 
     #[test]
-    fn a_source_that_has_gone_is_waited_for_for_a_period_and_then_left_out() {
-        let mut bench = Bench::new();
-        bench.arm(0);
-        bench.wheels(1);
-        assert!(bench.arm(2).is_some());
-        assert_eq!(bench.arm(30), None);
-        assert_eq!(bench.merge.poll_state(ms(41)), None);
-        let state = bench.merge.poll_state(ms(42)).unwrap();
+    fn a_silent_source_delays_states_by_a_period_and_is_then_left_out() {
+        let mut fixture = Fixture::new();
+        fixture.arm(0);
+        fixture.wheels(1);
+        assert!(fixture.arm(2).is_some());
+        assert_eq!(fixture.arm(30), None);
+        assert_eq!(fixture.merge.poll_state(ms(41)), None);
+        let state = fixture.merge.poll_state(ms(42)).unwrap();
         assert_eq!((state.names.len(), state.stamp), (3, ms(30)), "a wheel is where it was");
-        assert_eq!(bench.merge.poll_state(ms(900)), None, "nothing new");
-        assert_eq!(bench.arm(1002).unwrap().names, ["arm_1"], "no wheels for more than a second");
-        assert_eq!(bench.merge.active(ms(1002)).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(fixture.merge.poll_state(ms(900)), None, "nothing new");
+        assert_eq!(fixture.arm(1002).unwrap().names, ["arm_1"], "no wheels for more than a second");
+        assert_eq!(fixture.merge.active(ms(1002)).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_and_changes_nothing() {
-        let mut bench = Bench::new();
-        let before = bench.wheels(0).unwrap();
+    fn invalid_readings_are_refused_and_change_nothing() {
+        let mut fixture = Fixture::new();
+        let before = fixture.wheels(0).unwrap();
         let readings = |names, positions, velocities| JointReadings {
             stamp: ms(1),
             names,
@@ -288,8 +288,8 @@ mod tests {
             (readings(&wheels, &[1.0], &[]), "left has two sources"),
             (readings(&twins, &[1.0, 1.0], &[]), "a has two sources"),
         ] {
-            assert_eq!(bench.merge.handle_readings(ms(1), 1, refused).unwrap_err().to_string(), reason);
+            assert_eq!(fixture.merge.handle_readings(ms(1), 1, refused).unwrap_err().to_string(), reason);
         }
-        assert_eq!(bench.wheels(0).unwrap(), before);
+        assert_eq!(fixture.wheels(0).unwrap(), before);
     }
 }

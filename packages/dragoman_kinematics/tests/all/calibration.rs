@@ -13,14 +13,14 @@ use crate::common::{Random, TABLES, urdf};
 const NOISE: f64 = 3e-4;
 
 /// An arm that is not as described, and a measuring device.
-struct Bench {
+struct Fixture {
     model: Model,
     truth: DhTable,
     frame: Isometry3<f64>,
     random: Random,
 }
 
-impl Bench {
+impl Fixture {
     /// A Ranger Mark I with offsets of up to a degree and lengths that are up to 3 mm off.
     fn ranger(seed: u64) -> Self {
         let mut random = Random::announced("calibration", seed);
@@ -70,10 +70,10 @@ fn names(fit: &Fit) -> Vec<String> {
     fit.estimates.iter().map(|estimate| fit.table.name(estimate.parameter)).collect()
 }
 
-fn assert_recovered(bench: &Bench, fit: &Fit) {
+fn assert_recovered(fixture: &Fixture, fit: &Fit) {
     for estimate in &fit.estimates {
         let name = fit.table.name(estimate.parameter);
-        let error = (estimate.value - bench.truth.value(estimate.parameter)).abs();
+        let error = (estimate.value - fixture.truth.value(estimate.parameter)).abs();
         let limit = if estimate.parameter.entry.is_angle() { 0.1_f64.to_radians() } else { 3e-4 };
         assert!(error < limit, "{name}: error {error}, standard deviation {}", estimate.deviation);
         assert!(
@@ -164,13 +164,13 @@ fn the_table_of_ranger_mark_1_is_that_of_the_thesis() {
 
 #[test]
 fn fifty_noisy_measurements_give_the_parameters_back() {
-    let robot = Bench::ranger(0).model;
+    let robot = Fixture::ranger(0).model;
     let poses = plan(&robot, &PlanOptions::default(), |_| true).unwrap().poses;
     for seed in 1..=8 {
-        let mut bench = Bench::ranger(seed);
-        let measurements: Vec<_> = poses.iter().map(|pose| bench.measure(pose.clone())).collect();
-        let fit = bench.fit(&measurements, &FitOptions::default());
-        assert_recovered(&bench, &fit);
+        let mut fixture = Fixture::ranger(seed);
+        let measurements: Vec<_> = poses.iter().map(|pose| fixture.measure(pose.clone())).collect();
+        let fit = fixture.fit(&measurements, &FitOptions::default());
+        assert_recovered(&fixture, &fit);
         // Base height and the first joint are those of the measuring frame; a tool near the last axis does not show
         // its turn.
         let held: Vec<String> = fit.held.iter().map(|held| fit.table.name(held.parameter)).collect();
@@ -192,21 +192,21 @@ fn fifty_noisy_measurements_give_the_parameters_back() {
 
 #[test]
 fn a_known_frame_gives_the_base_as_well() {
-    let mut bench = Bench::ranger(3);
-    let measurements = bench.measure_random(50);
-    let frame = MeasuringFrame::Known(bench.frame);
-    let fit = bench.fit(&measurements, &FitOptions { frame, ..FitOptions::default() });
-    assert_recovered(&bench, &fit);
+    let mut fixture = Fixture::ranger(3);
+    let measurements = fixture.measure_random(50);
+    let frame = MeasuringFrame::Known(fixture.frame);
+    let fit = fixture.fit(&measurements, &FitOptions { frame, ..FitOptions::default() });
+    assert_recovered(&fixture, &fit);
     assert!(names(&fit).contains(&"theta_1".to_owned()) && names(&fit).contains(&"d_1".to_owned()));
 }
 
 #[test]
 fn both_optimizers_find_the_same() {
-    let mut bench = Bench::ranger(5);
-    let measurements = bench.measure_random(50);
-    let descent = bench.fit(&measurements, &FitOptions { loss: Loss::Squares, ..FitOptions::default() });
+    let mut fixture = Fixture::ranger(5);
+    let measurements = fixture.measure_random(50);
+    let descent = fixture.fit(&measurements, &FitOptions { loss: Loss::Squares, ..FitOptions::default() });
     let options = FitOptions { method: Method::NelderMead, loss: Loss::Squares, ..FitOptions::default() };
-    let simplex = bench.fit(&measurements, &options);
+    let simplex = fixture.fit(&measurements, &options);
     for (a, b) in descent.estimates.iter().zip(&simplex.estimates) {
         assert!((a.value - b.value).abs() < 0.5 * a.deviation, "{a:?} {b:?}");
     }
@@ -218,15 +218,15 @@ fn both_optimizers_find_the_same() {
 
 #[test]
 fn nelder_mead_counts_squares_in_all_its_figures() {
-    let mut bench = Bench::ranger(5);
-    let mut measurements = bench.measure_random(16);
+    let mut fixture = Fixture::ranger(5);
+    let mut measurements = fixture.measure_random(16);
     measurements[3].point.y += 0.02;
     let of = |loss| FitOptions { method: Method::NelderMead, loss, ..FitOptions::default() };
-    let simplex = bench.fit(&measurements, &of(Loss::Huber));
-    assert_eq!(simplex, bench.fit(&measurements, &of(Loss::Squares)));
+    let simplex = fixture.fit(&measurements, &of(Loss::Huber));
+    assert_eq!(simplex, fixture.fit(&measurements, &of(Loss::Squares)));
     // Leave-one-out has the same optimum as that of the other method.
-    let squares = bench.fit(&measurements, &FitOptions { loss: Loss::Squares, ..FitOptions::default() });
-    let huber = bench.fit(&measurements, &FitOptions::default());
+    let squares = fixture.fit(&measurements, &FitOptions { loss: Loss::Squares, ..FitOptions::default() });
+    let huber = fixture.fit(&measurements, &FitOptions::default());
     let gap = |other: &Fit| {
         let gaps = simplex.left_out.iter().zip(&other.left_out).map(|(a, b)| (a - b).abs());
         gaps.fold(0.0, f64::max)
@@ -238,69 +238,70 @@ fn nelder_mead_counts_squares_in_all_its_figures() {
 #[test]
 fn outliers_are_named_and_do_not_count() {
     for loss in [Loss::Huber, Loss::Cauchy] {
-        let mut bench = Bench::ranger(11);
-        let mut measurements = bench.measure_random(50);
+        let mut fixture = Fixture::ranger(11);
+        let mut measurements = fixture.measure_random(50);
         for (index, by) in [(4, 0.04), (17, -0.03), (33, 0.1)] {
             measurements[index].point.y += by;
         }
-        let fit = bench.fit(&measurements, &FitOptions { loss, ..FitOptions::default() });
+        let fit = fixture.fit(&measurements, &FitOptions { loss, ..FitOptions::default() });
         assert_eq!(fit.outliers, [4, 17, 33], "{loss:?}");
-        assert_recovered(&bench, &fit);
-        let squares = bench.fit(&measurements, &FitOptions { loss: Loss::Squares, ..FitOptions::default() });
+        assert_recovered(&fixture, &fit);
+        let squares =
+            fixture.fit(&measurements, &FitOptions { loss: Loss::Squares, ..FitOptions::default() });
         assert!(squares.noise > 5.0 * NOISE);
     }
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_held_and_named() {
-    let mut bench = Bench::ranger(2);
-    let measurements = bench.measure_random(40);
-    let table = DhTable::of(&bench.model);
+fn parameters_with_the_same_effect_are_held_and_named() {
+    let mut fixture = Fixture::ranger(2);
+    let measurements = fixture.measure_random(40);
+    let table = DhTable::of(&fixture.model);
     let named = |name: &str| table.named(name).unwrap();
     let mut parameters = table.usual_parameters();
     // Axes 2 and 3 are parallel, and the tool lies on axis 6.
     parameters.extend([named("d_2"), named("d_3"), named("d_6")]);
-    let fit = bench.fit(&measurements, &FitOptions { parameters, ..FitOptions::default() });
+    let fit = fixture.fit(&measurements, &FitOptions { parameters, ..FitOptions::default() });
     let held = |name: &str| fit.held.iter().find(|held| held.parameter == named(name));
     assert_eq!(held("d_3").unwrap().like, [named("d_2")]);
     assert_eq!(held("d_6").unwrap().like, [named("d_T")]);
     assert!(held("d_2").is_none() && held("d_T").is_none());
     // One joint alone moves: nothing but a circle.
     let measurements: Vec<Measurement> = (0..40)
-        .map(|step| bench.measure(vec![-1.5 + 0.07 * f64::from(step), 0.8, 0.3, 0.2, 1.6, 0.1]))
+        .map(|step| fixture.measure(vec![-1.5 + 0.07 * f64::from(step), 0.8, 0.3, 0.2, 1.6, 0.1]))
         .collect();
-    let fit = bench.fit(&measurements, &FitOptions::default());
+    let fit = fixture.fit(&measurements, &FitOptions::default());
     assert!(fit.held.len() >= 10, "{:?}", fit.estimates);
 }
 
 #[test]
 fn bounds_and_fixed_parameters_are_kept() {
-    let mut bench = Bench::ranger(4);
-    let measurements = bench.measure_random(50);
-    let table = DhTable::of(&bench.model);
+    let mut fixture = Fixture::ranger(4);
+    let measurements = fixture.measure_random(50);
+    let table = DhTable::of(&fixture.model);
     let [a_2, theta_3] = ["a_2", "theta_3"].map(|name| table.named(name).unwrap());
-    let true_change = (bench.truth.value(theta_3) - table.value(theta_3)).abs();
+    let true_change = (fixture.truth.value(theta_3) - table.value(theta_3)).abs();
     let options = FitOptions { max_changes: vec![(theta_3, 0.5 * true_change)], ..FitOptions::default() };
-    let fit = bench.fit(&measurements, &options);
+    let fit = fixture.fit(&measurements, &options);
     let bounded = fit.estimates.iter().find(|estimate| estimate.parameter == theta_3).unwrap();
     assert!(bounded.at_bound && (bounded.value.abs() - 0.5 * true_change).abs() < 1e-12);
     let parameters = table.usual_parameters().into_iter().filter(|parameter| *parameter != a_2).collect();
     let options = FitOptions { parameters, start: vec![(a_2, 0.56)], ..FitOptions::default() };
-    assert_eq!(bench.fit(&measurements, &options).table.value(a_2), 0.56);
+    assert_eq!(fixture.fit(&measurements, &options).table.value(a_2), 0.56);
     for change in [0.0, -1.0, f64::NAN] {
         let options = FitOptions { max_angle: change, ..FitOptions::default() };
-        assert!(bench.error(&measurements, &options).to_string().contains("greatest change of theta_1"));
+        assert!(fixture.error(&measurements, &options).to_string().contains("greatest change of theta_1"));
     }
 }
 
 #[test]
 fn bad_measurements_are_refused_with_the_reason() {
-    let mut bench = Bench::ranger(6);
-    let good = bench.measure_random(50);
+    let mut fixture = Fixture::ranger(6);
+    let good = fixture.measure_random(50);
     let refused = |change: &dyn Fn(&mut Vec<Measurement>)| {
         let mut bad = good.clone();
         change(&mut bad);
-        bench.error(&bad, &FitOptions::default()).to_string()
+        fixture.error(&bad, &FitOptions::default()).to_string()
     };
     let each =
         |rows: &mut Vec<Measurement>, change: &dyn Fn(&mut Measurement)| rows.iter_mut().for_each(change);
@@ -340,11 +341,11 @@ fn bad_measurements_are_refused_with_the_reason() {
 
 #[test]
 fn repeated_measurements_count_once_as_poses() {
-    let mut bench = Bench::ranger(8);
-    let poses = bench.measure_random(12);
+    let mut fixture = Fixture::ranger(8);
+    let poses = fixture.measure_random(12);
     let repeated: Vec<Measurement> =
-        (0..48).map(|index| bench.measure(poses[index % 12].joints.clone())).collect();
-    let fit = bench.fit(&repeated, &FitOptions::default());
+        (0..48).map(|index| fixture.measure(poses[index % 12].joints.clone())).collect();
+    let fit = fixture.fit(&repeated, &FitOptions::default());
     assert_eq!((fit.poses, fit.left_out.len()), (12, 48));
     let [_, after] = fit.errors();
     // A pose that is left out is left out with all its measurements.
@@ -354,10 +355,10 @@ fn repeated_measurements_count_once_as_poses() {
 
 #[test]
 fn planned_poses_are_better_than_random_ones() {
-    let mut bench = Bench::ranger(9);
+    let mut fixture = Fixture::ranger(9);
     let is_allowed = |q: &[f64]| q[1] > 0.0;
     let options = PlanOptions { poses: 12, candidates: 300, ..PlanOptions::default() };
-    let planned = plan(&bench.model, &options, is_allowed).unwrap();
+    let planned = plan(&fixture.model, &options, is_allowed).unwrap();
     assert_eq!(planned.poses.len(), 12);
     assert!(planned.poses.iter().all(|pose| pose[1] > 0.0));
     assert!(
@@ -367,8 +368,8 @@ fn planned_poses_are_better_than_random_ones() {
         planned.random_condition
     );
     let measurements: Vec<Measurement> =
-        planned.poses.iter().map(|pose| bench.measure(pose.clone())).collect();
-    let fitted = bench.fit(&measurements, &FitOptions::default());
+        planned.poses.iter().map(|pose| fixture.measure(pose.clone())).collect();
+    let fitted = fixture.fit(&measurements, &FitOptions::default());
     for estimate in &fitted.estimates {
         let expected = planned.expected.iter().find(|expected| expected.parameter == estimate.parameter);
         let ratio = estimate.deviation / expected.unwrap().deviation;
@@ -377,9 +378,9 @@ fn planned_poses_are_better_than_random_ones() {
     // Further poses complete those that exist.
     let measured = planned.poses[..6].to_vec();
     let more =
-        plan(&bench.model, &PlanOptions { poses: 6, measured, ..options.clone() }, is_allowed).unwrap();
+        plan(&fixture.model, &PlanOptions { poses: 6, measured, ..options.clone() }, is_allowed).unwrap();
     assert!(more.condition < 1.5 * planned.condition, "{} {}", more.condition, planned.condition);
-    let error = plan(&bench.model, &options, |_| false).unwrap_err().to_string();
+    let error = plan(&fixture.model, &options, |_| false).unwrap_err().to_string();
     assert!(error.contains("only 0 of"), "{error}");
 }
 
@@ -388,27 +389,27 @@ fn arcs_give_the_counts_per_radian() {
     // Ranger thesis, 4.2: 130,148 counts per radian.
     let arc = arcs::from_length(-130_148.0 * 1.2, 1.2 * 0.8, 0.8).unwrap();
     assert!((arc.counts_per_radian - 130_148.0).abs() < 1e-6);
-    let mut bench = Bench::ranger(10);
-    let sweep = |bench: &mut Bench, angle: f64| -> Vec<(f64, Point3<f64>)> {
+    let mut fixture = Fixture::ranger(10);
+    let sweep = |fixture: &mut Fixture, angle: f64| -> Vec<(f64, Point3<f64>)> {
         (0..=20)
             .map(|step| {
                 let turned = angle * f64::from(step) / 20.0;
-                let measured = bench.measure(vec![-1.5, 0.3, -1.0 + turned, 0.0, 1.6, 0.0]);
+                let measured = fixture.measure(vec![-1.5, 0.3, -1.0 + turned, 0.0, 1.6, 0.0]);
                 (-65_929.0 * turned, measured.point)
             })
             .collect()
     };
-    let arc = arcs::from_points(&sweep(&mut bench, 2.0)).unwrap();
+    let arc = arcs::from_points(&sweep(&mut fixture, 2.0)).unwrap();
     assert!((arc.counts_per_radian / 65_929.0 - 1.0).abs() < 1e-3, "{arc:?}");
     assert!((arc.counts_per_radian - 65_929.0).abs() < 5.0 * arc.deviation, "{arc:?}");
     assert!((arc.angle - 2.0).abs() < 2e-3, "{arc:?}");
-    assert!(arcs::from_points(&sweep(&mut bench, 0.05)).is_err());
-    let mut points = sweep(&mut bench, 2.0);
+    assert!(arcs::from_points(&sweep(&mut fixture, 0.05)).is_err());
+    let mut points = sweep(&mut fixture, 2.0);
     points[3].1.x = f64::NAN;
     assert_eq!(arcs::from_points(&points).unwrap_err().to_string(), "x is NaN");
     let line: Vec<_> = (0..9).map(|at| (f64::from(at), Point3::new(f64::from(at), 0.0, 0.0))).collect();
     assert!(arcs::from_points(&line).is_err());
-    let shuffled: Vec<_> = sweep(&mut bench, 2.0)
+    let shuffled: Vec<_> = sweep(&mut fixture, 2.0)
         .iter()
         .enumerate()
         .map(|(at, point)| (((at * 7) % 21) as f64, point.1))

@@ -18,14 +18,14 @@ const BANDWIDTH: f64 = 25.0;
 const SEED: [f64; 6] = [-1.57, 1.32, 1.03, 0.0, 2.36, 0.0];
 const ADAPTATION: Adaptation = Adaptation::DEFAULT;
 
-struct Bench {
+struct Fixture {
     robot: Robot,
     arm: Dynamics<6>,
     /// Maximum torques.
     effort: [f64; 6],
 }
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
         let xml = urdf("ranger_mk1.urdf");
         let robot = Robot::new(&Model::from_urdf(&xml, None, Some("tool0")).unwrap()).unwrap();
@@ -74,7 +74,7 @@ impl Bench {
         path
     }
 
-    /// Mean and greatest distance of the tool from its circle in the last turn, m, when the arm carries a payload.
+    /// Mean and maximum distance of the tool from its circle in the last turn, m, when the arm carries a payload.
     fn run(
         &self,
         period: f64,
@@ -133,18 +133,18 @@ fn payload() -> Inertia {
 
 #[test]
 fn the_dynamics_make_circles_accurate_and_adaptation_keeps_them_so_with_a_payload() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let mut rows = Vec::new();
     for period in [5.0, 10.0] {
         let turns = 3.0;
-        let computed = ComputedTorque::new(bench.arm.clone(), BANDWIDTH).unwrap();
+        let computed = ComputedTorque::new(fixture.arm.clone(), BANDWIDTH).unwrap();
         let by_model = |q: &Joints, v: &Joints, target: &Target<6>| computed.torques(q, v, target);
         for (load, body) in [("none", Inertia::default()), ("1.5 kg", payload())] {
-            let mut adaptive = Adaptive::new(bench.arm.clone(), BANDWIDTH, ADAPTATION).unwrap();
-            let independent = bench.run(period, turns, &body, bench.independent());
-            let model = bench.run(period, turns, &body, by_model);
+            let mut adaptive = Adaptive::new(fixture.arm.clone(), BANDWIDTH, ADAPTATION).unwrap();
+            let independent = fixture.run(period, turns, &body, fixture.independent());
+            let model = fixture.run(period, turns, &body, by_model);
             let adapted =
-                bench.run(period, turns, &body, |q, v, target| adaptive.torques(q, v, target, PERIOD));
+                fixture.run(period, turns, &body, |q, v, target| adaptive.torques(q, v, target, PERIOD));
             let found = adaptive.payload();
             println!(
                 "| {period:.0} | {load} | {} | {:.2} kg |",
@@ -168,9 +168,9 @@ fn the_dynamics_make_circles_accurate_and_adaptation_keeps_them_so_with_a_payloa
 }
 
 #[test]
-fn what_is_learned_is_a_body() {
-    let bench = Bench::new();
-    let mut adaptive = Adaptive::new(bench.arm.clone(), BANDWIDTH, ADAPTATION).unwrap();
+fn the_learned_payload_is_a_possible_body() {
+    let fixture = Fixture::new();
+    let mut adaptive = Adaptive::new(fixture.arm.clone(), BANDWIDTH, ADAPTATION).unwrap();
     let mut random = crate::common::Random::announced("control", 9);
     let mut joints = |most: f64| Joints::from_fn(|_, _| most * (2.0 * random.unit() - 1.0));
     for _ in 0..500 {
@@ -188,7 +188,7 @@ fn what_is_learned_is_a_body() {
     }
     assert_eq!(adaptive.payload(), before);
     for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(ComputedTorque::new(bench.arm.clone(), wrong).is_err());
-        assert!(Adaptive::new(bench.arm.clone(), 10.0, Adaptation { rate: wrong, ..ADAPTATION }).is_err());
+        assert!(ComputedTorque::new(fixture.arm.clone(), wrong).is_err());
+        assert!(Adaptive::new(fixture.arm.clone(), 10.0, Adaptation { rate: wrong, ..ADAPTATION }).is_err());
     }
 }

@@ -31,7 +31,7 @@ fn random<const N: usize>(random: &mut Random, most: f64) -> SVector<f64, N> {
     SVector::from_fn(|_, _| most * (2.0 * random.unit() - 1.0))
 }
 
-/// Difference relative to the greatest of the expected values, at least 1.
+/// Difference relative to the maximum of the expected values, at least 1.
 fn difference(found: &[f64], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let scale = expected.iter().fold(1.0_f64, |scale, value| scale.max(value.abs()));
@@ -93,7 +93,7 @@ fn laws<const N: usize>(robot: &str, seed: u64) {
         let change = (arm.mass_matrix(&(q + v * step)) - arm.mass_matrix(&(q - v * step))) / (2.0 * step);
         let power = r.dot(&(change * r)) - 2.0 * r.dot(&arm.coriolis(&q, &v, &r));
         assert!(power.abs() < 1e-5 * (1.0 + change.norm() * r.norm_squared()), "{power}");
-        // Joints held still stay so; the others move as the equations of motion of all joints say.
+        // Joints that are held do not move; the others obey the equations of motion of all joints.
         let mut given = [None; N];
         given[0] = Some(0.0);
         given[N - 1] = Some(-1.0);

@@ -153,7 +153,7 @@ fn jacobian_is_the_derivative_and_link_frames_end_in_the_pose() {
 }
 
 #[test]
-fn wrong_lengths_do_no_harm() {
+fn slices_of_a_wrong_length_are_accepted() {
     let robot = robot(include_str!("../data/panda.yaml"));
     let zeros = robot.forward(&[0.0; 7]);
     assert_same(&robot.forward(&[]), &zeros, 0.0);

@@ -37,7 +37,7 @@ fn assert_refused_with_line(error: &ModelError, value: &str) {
 }
 
 #[test]
-fn numbers_that_are_no_numbers() {
+fn invalid_numbers_are_refused() {
     let reach = "joint reach: xyz=\"0.4 NaN 0\" of <origin> is not 3 numbers";
     assert_urdf_refused(r#"xyz="0.4 0 0""#, r#"xyz="0.4 NaN 0""#, reach);
     assert!(urdf_error(r#"rpy="0 1.3 0""#, r#"rpy="0 inf 0""#).to_string().contains("rpy=\"0 inf 0\""));
@@ -90,7 +90,7 @@ fn axes_types_and_mimics() {
     assert!(matches!(table_error("revolute", "helical"), ModelError::Yaml { .. }));
     let error = Model::from_urdf(CROOKED, None, Some("finger_b")).unwrap_err();
     assert_eq!(error, ModelError::Mimic { joint: "grip_b".to_owned(), source_joint: "grip_a".to_owned() });
-    // It is no joint of the arm.
+    // It is not a joint of the arm.
     let missing = CROOKED.replace(r#"mimic joint="grip_a""#, r#"mimic joint="grip_x""#);
     assert_eq!(
         Model::from_urdf(&missing, None, Some("camera")),
@@ -99,7 +99,7 @@ fn axes_types_and_mimics() {
 }
 
 #[test]
-fn trees_that_are_none() {
+fn links_that_do_not_form_a_tree_are_refused() {
     let refused = |from: &str, to: &str, reason: &str| {
         let error = urdf_error(from, to).to_string();
         assert!(error.starts_with("robot description, line ") && error.contains(reason), "{error}");
@@ -132,7 +132,7 @@ fn base_and_tip() {
 }
 
 #[test]
-fn too_few_too_many_and_no_text() {
+fn too_few_joints_too_many_joints_and_invalid_text_are_refused() {
     assert_eq!(Model::from_dh_yaml("joints: []").unwrap_err(), ModelError::NoJoints);
     let row = |i| format!("  - {{name: j{i}, type: revolute, a: 0.1, alpha: 0, d: 0, theta: 0}}\n");
     let of = |n: usize| format!("joints:\n{}", (0..n).map(row).collect::<String>());

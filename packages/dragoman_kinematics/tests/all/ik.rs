@@ -304,7 +304,7 @@ fn the_report_names_the_limit_that_ended_the_search() {
 }
 
 #[test]
-fn the_closed_form_knows_that_there_is_no_solution() {
+fn the_closed_form_shows_that_there_is_no_solution() {
     for table in [MK1, include_str!("../data/puma560.yaml")] {
         let robot = robot(table);
         let mut random = Random::announced(robot.model().name(), 32);
@@ -351,7 +351,7 @@ fn bad_input_is_refused_and_touches_nothing() {
 }
 
 #[test]
-fn senseless_options_are_refused() {
+fn invalid_options_are_refused() {
     let robot = robot(MK1);
     let good = IkOptions::default();
     good.check().unwrap();

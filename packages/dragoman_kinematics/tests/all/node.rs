@@ -21,7 +21,7 @@ use dragoman_ros::{
 use futures::executor::block_on;
 
 const REACHING: [f64; 6] = [-1.57, 1.5, 1.0, 0.0, 2.0, 0.0];
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// State shared by the arm and its observer.
 #[derive(Default)]
@@ -33,14 +33,14 @@ struct World {
     status: Option<MotionStatus>,
 }
 
-struct Bench {
+struct Fixture {
     world: Arc<Mutex<World>>,
     node: Node,
     robot: Robot,
     twists: dragoman_ros::Publisher<TwistStamped>,
 }
 
-impl Bench {
+impl Fixture {
     /// Ranger Mark I in namespace `/arm`, without workspace limits; `test` selects the domain of the test.
     fn new(test: u16) -> Self {
         let domain_id = 91 + (std::process::id() % 3) as u16 * 4 + test;
@@ -105,7 +105,7 @@ impl Bench {
             if let Some(value) = holds(&self.world.lock().unwrap()) {
                 return value;
             }
-            assert!(start.elapsed() < PATIENCE, "{what}");
+            assert!(start.elapsed() < TIMEOUT, "{what}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -117,7 +117,7 @@ impl Bench {
         assert!(self.call::<SetCommandMode::Service>("set_command_mode", mode).success);
         let start = Instant::now();
         while self.trigger("begin_motion").message != "no goal has been set" {
-            assert!(start.elapsed() < PATIENCE);
+            assert!(start.elapsed() < TIMEOUT);
         }
     }
 
@@ -177,101 +177,101 @@ fn simulate(tasks: &mut NodeTasks, world: &Arc<Mutex<World>>) {
 
 #[test]
 fn a_parameter_counts_for_the_next_motion_and_one_that_fits_no_other_comes_back() {
-    let mut bench = Bench::new(0);
-    bench.ready();
-    bench.set_goal(0.002);
-    let z = bench.until("a pose", |world| world.pose.clone()).pose.position.z;
+    let mut fixture = Fixture::new(0);
+    fixture.ready();
+    fixture.set_goal(0.002);
+    let z = fixture.until("a pose", |world| world.pose.clone()).pose.position.z;
     let low = [-2.0, 2.0, -2.0, 2.0, -2.0, z - 0.1];
     let high = [-2.0, 2.0, -2.0, 2.0, -2.0, 2.0];
-    assert!(bench.set(&[("workspace.bounds", &low)])[0].successful);
+    assert!(fixture.set(&[("workspace.bounds", &low)])[0].successful);
     let start = Instant::now();
-    while !bench.trigger("begin_motion").message.contains("workspace limit") {
-        assert!(start.elapsed() < PATIENCE);
-        bench.trigger("stop");
+    while !fixture.trigger("begin_motion").message.contains("workspace limit") {
+        assert!(start.elapsed() < TIMEOUT);
+        fixture.trigger("stop");
     }
-    assert!(bench.set(&[("workspace.bounds", &high)])[0].successful);
+    assert!(fixture.set(&[("workspace.bounds", &high)])[0].successful);
     let start = Instant::now();
-    while !bench.trigger("begin_motion").success {
-        assert!(start.elapsed() < PATIENCE);
+    while !fixture.trigger("begin_motion").success {
+        assert!(start.elapsed() < TIMEOUT);
     }
 
-    let refused = bench.set(&[("twist_timeout", &[-1.0])]).remove(0);
+    let refused = fixture.set(&[("twist_timeout", &[-1.0])]).remove(0);
     assert!(!refused.successful && refused.reason.contains("0.000001"), "{}", refused.reason);
-    assert!(!bench.set(&[("max_time_step", &[0.2])])[0].successful, "fixed once the node runs");
+    assert!(!fixture.set(&[("max_time_step", &[0.2])])[0].successful, "fixed once the node runs");
     // Within its range, but inconsistent with the others.
-    bench.set(&[("twist_timeout", &[0.4]), ("via_points.cartesian", &[0.2])]);
+    fixture.set(&[("twist_timeout", &[0.4]), ("via_points.cartesian", &[0.2])]);
     let start = Instant::now();
-    while bench.get("via_points.cartesian").double_value != 0.002 {
-        assert!(start.elapsed() < PATIENCE);
+    while fixture.get("via_points.cartesian").double_value != 0.002 {
+        assert!(start.elapsed() < TIMEOUT);
     }
-    assert_eq!(bench.get("twist_timeout").double_value, 0.5, "all or none");
-    bench.set(&[("joint.max_rate", &[0.1, 0.1])]);
+    assert_eq!(fixture.get("twist_timeout").double_value, 0.5, "all or none");
+    fixture.set(&[("joint.max_rate", &[0.1, 0.1])]);
     let start = Instant::now();
-    while bench.get("joint.max_rate").double_array_value.len() != 6 {
-        assert!(start.elapsed() < PATIENCE);
+    while fixture.get("joint.max_rate").double_array_value.len() != 6 {
+        assert!(start.elapsed() < TIMEOUT);
     }
 }
 
 #[test]
 fn twists_count_in_the_base_and_the_tool_frame_and_poses_have_the_stamp_of_the_joints() {
-    let mut bench = Bench::new(1);
-    bench.ready();
-    let stamp = bench.until("a pose", |world| world.pose.clone()).header.stamp;
+    let mut fixture = Fixture::new(1);
+    fixture.ready();
+    let stamp = fixture.until("a pose", |world| world.pose.clone()).header.stamp;
     assert_eq!((stamp.sec, stamp.nanosec), (1000, 7));
-    let from = bench.robot.forward(&REACHING);
+    let from = fixture.robot.forward(&REACHING);
     let axis_of_tool = from.rotation * nalgebra::Vector3::z();
     for (frame, axis) in
         [("tool", axis_of_tool), ("", nalgebra::Vector3::z()), ("base", nalgebra::Vector3::z())]
     {
-        let began = bench.world.lock().unwrap().joints.clone();
-        let began = bench.robot.forward(&began).translation.vector;
+        let began = fixture.world.lock().unwrap().joints.clone();
+        let began = fixture.robot.forward(&began).translation.vector;
         let moved = loop {
-            bench.steer(frame);
+            fixture.steer(frame);
             std::thread::sleep(Duration::from_millis(20));
-            let joints = bench.world.lock().unwrap().joints.clone();
-            let moved = bench.robot.forward(&joints).translation.vector - began;
+            let joints = fixture.world.lock().unwrap().joints.clone();
+            let moved = fixture.robot.forward(&joints).translation.vector - began;
             if moved.norm() > 0.005 {
                 break moved;
             }
         };
         assert!((moved.normalize() - axis).norm() < 1e-3, "{frame}: {moved} along {axis}");
-        bench.trigger("stop");
-        bench.until("it stands", |world| world.status.as_ref().is_some_and(|s| !s.moving).then_some(()));
+        fixture.trigger("stop");
+        fixture.until("it stands", |world| world.status.as_ref().is_some_and(|s| !s.moving).then_some(()));
     }
-    let joints = bench.world.lock().unwrap().joints.clone();
+    let joints = fixture.world.lock().unwrap().joints.clone();
     for _ in 0..10 {
-        bench.steer("map");
+        fixture.steer("map");
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(bench.world.lock().unwrap().joints, joints, "a frame that is not known moves nothing");
+    assert_eq!(fixture.world.lock().unwrap().joints, joints, "a frame that is not known moves nothing");
 }
 
 #[test]
 fn a_motion_ends_with_the_joint_states_and_is_not_resumed() {
-    let mut bench = Bench::new(2);
-    bench.ready();
-    bench.set_goal(0.2);
-    assert!(bench.trigger("begin_motion").success);
-    bench.until("it moves", |world| world.status.as_ref()?.moving.then_some(()));
-    bench.world.lock().unwrap().silent = true;
-    bench.until("the motion ends", |world| (!world.status.as_ref()?.moving).then_some(()));
-    assert!(bench.trigger("begin_motion").message.contains("not being measured"));
-    let joints = bench.world.lock().unwrap().joints.clone();
+    let mut fixture = Fixture::new(2);
+    fixture.ready();
+    fixture.set_goal(0.2);
+    assert!(fixture.trigger("begin_motion").success);
+    fixture.until("it moves", |world| world.status.as_ref()?.moving.then_some(()));
+    fixture.world.lock().unwrap().silent = true;
+    fixture.until("the motion ends", |world| (!world.status.as_ref()?.moving).then_some(()));
+    assert!(fixture.trigger("begin_motion").message.contains("not being measured"));
+    let joints = fixture.world.lock().unwrap().joints.clone();
     {
-        let mut world = bench.world.lock().unwrap();
+        let mut world = fixture.world.lock().unwrap();
         (world.silent, world.pose) = (false, None);
     }
-    bench.until("the arm is back", |world| world.pose.clone());
+    fixture.until("the arm is back", |world| world.pose.clone());
     std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(bench.world.lock().unwrap().joints, joints);
+    assert_eq!(fixture.world.lock().unwrap().joints, joints);
 }
 
 #[test]
 fn only_a_complete_and_finite_measurement_has_a_pose() {
-    let mut bench = Bench::new(3);
-    bench.ready();
-    let names: Vec<String> = bench.robot.joints().iter().map(|joint| joint.name.clone()).collect();
-    let states = bench.node.create_publisher("joint_states", QosProfile::default()).unwrap();
+    let mut fixture = Fixture::new(3);
+    fixture.ready();
+    let names: Vec<String> = fixture.robot.joints().iter().map(|joint| joint.name.clone()).collect();
+    let states = fixture.node.create_publisher("joint_states", QosProfile::default()).unwrap();
     let publish = |name: &[String], position: &[f64]| {
         let mut state = JointState { name: name.to_vec(), position: position.to_vec(), ..Default::default() };
         state.header.stamp.sec = 3000;
@@ -280,18 +280,18 @@ fn only_a_complete_and_finite_measurement_has_a_pose() {
     // The publisher is matched: the joints come in reverse order, from the tool to the base.
     let (backwards, other_way): (Vec<String>, Vec<f64>) = names.iter().cloned().zip(REACHING).rev().unzip();
     let is_published_here = |world: &World| world.pose.clone().filter(|pose| pose.header.stamp.sec == 3000);
-    bench.world.lock().unwrap().silent = true;
-    let pose = bench.until("the pose of joints in another order", |world| {
+    fixture.world.lock().unwrap().silent = true;
+    let pose = fixture.until("the pose of joints in another order", |world| {
         publish(&backwards, &other_way);
         std::thread::sleep(Duration::from_millis(20));
         is_published_here(world)
     });
-    let expected = bench.robot.forward(&REACHING).translation.vector;
+    let expected = fixture.robot.forward(&REACHING).translation.vector;
     let position = pose.pose.position;
     assert!((nalgebra::Vector3::new(position.x, position.y, position.z) - expected).norm() < 1e-6);
     std::thread::sleep(Duration::from_millis(200));
 
-    bench.world.lock().unwrap().pose = None;
+    fixture.world.lock().unwrap().pose = None;
     for _ in 0..10 {
         publish(&["gripper".to_owned()], &[0.02]);
         publish(&names[..3], &REACHING[..3]);
@@ -301,5 +301,5 @@ fn only_a_complete_and_finite_measurement_has_a_pose() {
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(bench.world.lock().unwrap().pose, None);
+    assert_eq!(fixture.world.lock().unwrap().pose, None);
 }

@@ -1,4 +1,4 @@
-//! Descriptions as Pinocchio has them, which reads them with urdfdom: poses of all links, limits of the joints.
+//! Descriptions compared with Pinocchio, which reads them with urdfdom: poses of all links, limits of the joints.
 //!
 //! `DRAGOMAN_PEER_PIN_PYTHON` is a Python with PyPI's `pin`; with `DRAGOMAN_REQUIRE_PEERS` it must be there.
 
@@ -20,11 +20,11 @@ use crate::common::{Random, link_poses};
 const POSITIONS: usize = 3;
 const TOLERANCE: f64 = 1e-9;
 
-/// Where the two differ on purpose: a joint that turns about a vector of length 0. Pinocchio's result is no rotation; this
-/// takes x, and says so.
+/// Where the two differ on purpose: a joint that turns about a vector of length 0. Pinocchio's result is not a
+/// rotation; Dragoman takes x, with a note.
 const WITHOUT_DIRECTION: [&str; 2] = ["<axis xyz='0 0 0'/>", "<axis/>"];
 
-/// A description that this loads.
+/// A description that Dragoman loads.
 struct Case {
     name: String,
     text: String,
@@ -32,7 +32,7 @@ struct Case {
     positions: Vec<BTreeMap<String, f64>>,
 }
 
-/// `None` if this does not load it.
+/// `None` if Dragoman does not load it.
 fn case(name: String, text: String, random: &mut Random) -> Option<Case> {
     let description = dragoman_urdf::Description::parse(&text).ok()?;
     let tree = Tree::from_urdf(&text).ok()?;
@@ -42,7 +42,7 @@ fn case(name: String, text: String, random: &mut Random) -> Option<Case> {
     Some(Case { name, positions: positions.collect(), root: description.root, text })
 }
 
-/// What Pinocchio makes of these.
+/// Pinocchio's poses and limits of these.
 fn pinocchio(python: &str, cases: &[Case]) -> Vec<Value> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/pin.py");
     let mut child = Command::new(python)
@@ -97,7 +97,7 @@ fn poses_and_limits_are_those_of_pinocchio() {
     assert!(compared > 1000);
 }
 
-/// What Pinocchio makes of the lift of this case that is not what this makes of it.
+/// Differences of Pinocchio's poses and limits from Dragoman's.
 fn differences(case: &Case, answer: &Value) -> Vec<String> {
     let (name, mut found) = (&case.name, Vec::new());
     let mut tree = Tree::from_urdf(&case.text).unwrap();

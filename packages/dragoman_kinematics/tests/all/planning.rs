@@ -1,4 +1,4 @@
-//! Planned paths keep the clearance, as a check says that shares no code with the planner.
+//! Planned paths keep the clearance, by a check that shares no code with the planner.
 
 mod scenes;
 

@@ -19,7 +19,7 @@ use proptest::prelude::*;
 
 const BRANCHES: &str = include_str!("../data/branches.urdf");
 const RANGER: &str = include_str!("../../../../urdf/ranger_mk1.urdf");
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Compares all links with those of `k`, which resolves chains of mimic joints one step at a time.
 fn compare(urdf: &str, positions: &[f64]) {
@@ -70,7 +70,7 @@ proptest! {
 }
 
 #[test]
-fn links_beyond_an_unknown_joint_are_nowhere() {
+fn links_beyond_an_unknown_joint_have_no_pose() {
     let mut tree = Tree::from_urdf(BRANCHES).unwrap();
     assert_eq!(tree.joint_names().count(), 5);
     let poses = link_poses(&mut tree, "base_footprint", |joint| (joint != "arm_1_joint").then_some(0.0));
@@ -108,7 +108,7 @@ fn joints_that_follow_others_are_added_to_a_state() {
 }
 
 #[test]
-fn joints_that_make_no_sense_move_by_themselves_or_not_at_all() {
+fn invalid_joints_move_by_themselves_or_not_at_all() {
     let names = |from: &str, to: &str| {
         assert!(BRANCHES.contains(from));
         let tree = Tree::from_urdf(&BRANCHES.replace(from, to)).unwrap();
@@ -199,7 +199,7 @@ fn wheels_and_arm_are_one_message_and_one_tree() {
         if let (Some(state), Some(tree)) = (whole, tree) {
             break (state.clone(), tree.clone());
         }
-        assert!(start.elapsed() < PATIENCE);
+        assert!(start.elapsed() < TIMEOUT);
     };
     assert_eq!(
         merged.name,
@@ -237,7 +237,7 @@ fn without_sources_all_links_are_published_once() {
     tasks.subscribe("/tf_static", latched, move |m: TFMessage| sender.send(m).unwrap_or_default()).unwrap();
     let observer = tasks.start().unwrap();
     std::thread::spawn(move || block_on(futures::future::join(node, observer)));
-    let message = received.recv_timeout(PATIENCE).unwrap();
+    let message = received.recv_timeout(TIMEOUT).unwrap();
     let links = urdf_rs::read_from_string(BRANCHES).unwrap().links;
     assert_eq!(message.transforms.len(), links.len() - 1);
     for transform in &message.transforms {
@@ -270,7 +270,7 @@ fn beside_robot_state_publisher_neither_description_nor_transforms_are_published
         if ["/robot/joint_states", "/arm/pose"].iter().all(|topic| topics.contains_key(*topic)) {
             break topics;
         }
-        assert!(start.elapsed() < PATIENCE);
+        assert!(start.elapsed() < TIMEOUT);
         std::thread::sleep(Duration::from_millis(5));
     };
     for topic in topics.keys() {
@@ -281,7 +281,7 @@ fn beside_robot_state_publisher_neither_description_nor_transforms_are_published
 }
 
 #[test]
-fn a_node_does_not_listen_to_itself() {
+fn a_node_does_not_accept_its_own_topics_as_sources() {
     let context = context(2, "");
     for sources in [&["joint_states"][..], &["/robot/joint_states"], &["wheels", "/robot/wheels"]] {
         let refused = start(&context, &settings(sources));

@@ -113,7 +113,7 @@ fn joints_that_a_state_leaves_out_are_where_they_were_measured() {
 }
 
 #[test]
-fn forward_refuses_what_it_does_not_know_without_poses() {
+fn forward_refuses_unknown_names_without_poses() {
     let solver = solver();
     let cases = [
         (forward("world", &[], whole_state()), MoveItErrorCodes::FRAME_TRANSFORM_FAILURE, "world"),
@@ -168,7 +168,7 @@ fn every_link_that_is_fixed_to_the_tip_can_be_posed_in_every_frame() {
 }
 
 #[test]
-fn inverse_refuses_what_it_cannot_honour() {
+fn inverse_refuses_unsupported_requests() {
     let solver = solver();
     let target = solver.robot.forward(&Q);
     let refuses = |request: &GetPositionIK::Request, value, word| {

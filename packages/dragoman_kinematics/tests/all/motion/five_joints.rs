@@ -31,7 +31,7 @@ fn shifted(pose: &Isometry3<f64>, x: f64, y: f64, z: f64) -> Isometry3<f64> {
     moved
 }
 
-/// Runs a motion and returns the greatest distance of the tool from the line through `from` and `to`, m, and of its z
+/// Runs a motion and returns the maximum distance of the tool from the line through `from` and `to`, m, and of its z
 /// axis from where it was, rad.
 fn deviation(lab: &mut Lab, from: &Isometry3<f64>, to: &Isometry3<f64>) -> (f64, f64) {
     let along = (to.translation.vector - from.translation.vector).normalize();
@@ -60,7 +60,7 @@ fn lines_in_every_direction() {
             assert_eq!(lab.saw(|event| *event == Event::MotionFinished), 1, "{:?}", lab.events);
             assert!(off < 1e-6 && tilt < 1e-6, "{off} m, {tilt} rad");
             assert!((lab.tool().translation.vector - to.translation.vector).norm() < 1e-6);
-            // Where the tool is and how it is turned is published, not what was asked for.
+            // The published pose is the actual one, not the requested one.
             assert!((lab.setpoint.rotation.angle_to(&lab.tool().rotation)) < 1e-6);
         }
     }

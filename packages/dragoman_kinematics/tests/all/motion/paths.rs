@@ -14,8 +14,8 @@ fn simulation(robot: &Robot) -> MotionConfig {
     config
 }
 
-/// Runs through `corners` (first = start) as via points and returns the greatest distance of the commanded tool from
-/// the straight line between the corners (m), the greatest angle from the attitude (rad), and the time taken (s).
+/// Runs through `corners` (first = start) as via points and returns the maximum distance of the commanded tool from
+/// the straight line between the corners (m), the maximum angle from the attitude (rad), and the time taken (s).
 fn trace(lab: &mut Lab, corners: &[Isometry3<f64>], durations: &[f64]) -> (f64, f64, f64) {
     for (index, (corner, duration)) in corners.iter().skip(1).zip(durations).enumerate() {
         lab.pipeline.set_via_point(index, &RawPose::from(corner), *duration).unwrap();

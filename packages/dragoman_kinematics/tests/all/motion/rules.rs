@@ -84,7 +84,7 @@ fn begin_needs_a_goal_the_right_mode_and_rest() {
 }
 
 #[test]
-fn senseless_values_are_refused_and_name_themselves() {
+fn invalid_values_are_refused_by_name() {
     let mut lab = Lab::ranger(CommandMode::Cartesian);
     let pose = RawPose::from(&lab.tool());
     let pipeline: &mut Pipeline = &mut lab.pipeline;
@@ -171,7 +171,7 @@ fn a_stop_gives_way_to_a_blocked_arm() {
     lab.cycles(200);
     assert!((lab.command.as_ref().unwrap()[2] - HOME[2]) < -0.1);
     lab.pipeline.stop();
-    // It brakes within 0.1 s. After some cycles without a command the arm is told to stay where it is.
+    // It brakes within 0.1 s. After some cycles without a command, the command is the measured position.
     assert!(lab.run(1.0) < 0.2);
     let silent = lab.pipeline.config().mode_switch_cycles;
     lab.cycles(silent as usize + 2);
