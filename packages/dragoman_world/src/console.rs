@@ -103,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_so_much_and_no_more(texts in prop::collection::vec(".{0,400}", 0..20)) {
+        fn the_content_is_bounded(texts in prop::collection::vec(".{0,400}", 0..20)) {
             let mut console = Console::default();
             for text in &texts {
                 console.print(text);

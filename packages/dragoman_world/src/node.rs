@@ -67,7 +67,7 @@ use parameters::WorldParameters;
 use rhythm::Rhythm;
 use topics::Sources;
 
-/// Name of the node.
+/// Name of the node, without its namespace.
 pub const NODE_NAME: &str = "world";
 /// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
@@ -129,7 +129,7 @@ pub enum WorldNodeError {
     /// An entry of parameter `planners` is not an arm and a namespace.
     #[error("parameter planners: '{entry}' is not ARM=NAMESPACE")]
     Planner {
-        /// The entry.
+        /// The entry, as in the parameter.
         entry: String,
     },
     /// Error of the ROS node.
@@ -228,10 +228,10 @@ pub struct Live {
     start: Instant,
     /// The time of simulated devices and their drivers.
     timeline: Timeline,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<NodeState>>,
 }
 
-struct State {
+struct NodeState {
     pace: Pace,
     control: Control,
     driven: Vec<Driven>,
@@ -254,7 +254,7 @@ impl Live {
         let timeline = Timeline::default();
         // While the worlds' time only advances by requests, devices live in real time.
         timeline.set_factor(pace.factor().filter(|factor| *factor > 0.0).unwrap_or(1.0));
-        let state = State { pace, control, driven, requests: 0, refused: 0, refusal: None };
+        let state = NodeState { pace, control, driven, requests: 0, refused: 0, refusal: None };
         Self { start: dragoman_time::now(), timeline, state: Arc::new(Mutex::new(state)) }
     }
 
@@ -264,7 +264,7 @@ impl Live {
     }
 
     /// Runs an action with the worlds at the current time.
-    fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
+    fn with<R>(&self, action: impl FnOnce(&mut NodeState) -> R) -> R {
         let mut state = self.state.lock();
         let now = dragoman_time::since(self.start);
         state.pace.advance_to(now);
@@ -313,7 +313,7 @@ fn hint(worlds: &Worlds, error: &WorldError) -> String {
     }
 }
 
-impl State {
+impl NodeState {
     /// Stores a refusal; returns its text. The log gets the first since the last report.
     fn refuse(&mut self, error: &WorldError) -> String {
         let reason = error.to_string();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-use crate::limits::{LARGEST, MAX_ANGLE, MAX_CORNERS, SMALLEST};
+use crate::limits::{MAX_ANGLE, MAX_CORNERS, MAX_SIZE, MIN_SIZE};
 use crate::robots::arm::JointKind;
 
 /// Default colour.
@@ -34,10 +34,10 @@ macro_rules! number {
     };
 }
 
-number!(/** A coordinate, m. */ Coordinate, -LARGEST, LARGEST);
+number!(/** A coordinate, m. */ Coordinate, -MAX_SIZE, MAX_SIZE);
 number!(/** An angle, rad. */ Angle, -MAX_ANGLE, MAX_ANGLE);
 number!(/** A direction about z, rad. */ HalfTurn, -std::f64::consts::PI, std::f64::consts::PI);
-number!(/** A length that is not zero, m. */ Size, SMALLEST, LARGEST);
+number!(/** A length that is not zero, m. */ Size, MIN_SIZE, MAX_SIZE);
 number!(/** A share, or a standard deviation relative to something. */ Share, 0.0, 1.0);
 number!(/** A standard deviation, m. */ Deviation, 0.0, 100.0);
 number!(/** A standard deviation, rad. */ AngleDeviation, 0.0, std::f64::consts::PI);

@@ -5,9 +5,9 @@
 //! | this one | [`world`] |
 //! | `values.rs` | numbers, poses and colours of elements |
 //! | `shapes.rs` | parts of bodies: faces, prisms, cylinders, spheres, meshes |
-//! | `scene.rs` | bodies, robots, sensors, landmarks, and what is linked to what |
+//! | `scene.rs` | bodies, robots, sensors, landmarks, and the links between them |
 //! | `noise.rs` | the noise that follows from the register numbers of a course |
-//! | `unknown.rs` | what is in the file and is not read |
+//! | `unknown.rs` | notes about contents that the import does not read |
 //! | `write.rs` | YAML |
 //! | `importer.rs` | notes and names |
 //!
@@ -36,11 +36,11 @@ pub struct Import {
     pub yaml: String,
     /// In the order of the lines.
     pub notes: Vec<Note>,
-    /// How much was taken.
+    /// Number of imported elements.
     pub counts: Counts,
 }
 
-/// Why a file cannot be imported.
+/// Error importing a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {

@@ -10,7 +10,7 @@ use urdf_rs::{JointType, Material, Pose};
 use super::Files;
 use super::format::GREY;
 use crate::geometry::{Geometry, Mesh, pose};
-use crate::limits::{LARGEST, MAX_ANGLE};
+use crate::limits::{MAX_ANGLE, MAX_SIZE};
 use crate::robots::arm::{Arm, ArmJoint, ArmLink, JointKind, LinkMotion};
 use crate::world::Shape;
 
@@ -27,7 +27,7 @@ pub(super) struct Description {
     pub(super) origin: Isometry3<f64>,
     /// The file's text, if no part is omitted; `None` for an arm from a table.
     pub(super) text: Option<String>,
-    /// What was left out or taken otherwise.
+    /// Notes about omitted or changed parts.
     pub(super) notes: Vec<String>,
 }
 
@@ -57,7 +57,8 @@ pub(super) fn read(file: &str, selection: &Selection<'_>, files: Files<'_>) -> R
     Ok(found)
 }
 
-/// What moves a tool that was named must be without faults: the arm would move otherwise than the real one does.
+/// The joints that move a named tool must be without faults: otherwise the arm would move differently from the real
+/// one.
 fn without_faults(described: &dragoman_urdf::Description, found: Description) -> Result<Description, String> {
     let mut at = Some(found.tool.0);
     while let Some(link) = at.and_then(|at| found.links.get(at)) {
@@ -198,7 +199,7 @@ fn link(
 ) -> ArmLink {
     let mut mass = link.inertial.mass.value;
     let centre = placed(&link.inertial.origin);
-    if mass > LARGEST || centre.is_err() {
+    if mass > MAX_SIZE || centre.is_err() {
         notes.push(format!(
             "link {}: mass {mass:e} kg, or its place, is too large: it has no mass",
             link.name
@@ -266,7 +267,7 @@ fn shape(
 ) -> Result<Shape, String> {
     let sizes = |sizes: &[f64]| {
         // Written such that NaN fails.
-        match sizes.iter().find(|size| !(**size >= 1e-6 && **size <= LARGEST)) {
+        match sizes.iter().find(|size| !(**size >= 1e-6 && **size <= MAX_SIZE)) {
             Some(size) => Err(format!("size {size} m")),
             None => Ok(()),
         }
@@ -297,7 +298,7 @@ fn shape(
 fn placed(origin: &Pose) -> Result<Isometry3<f64>, String> {
     let (xyz, rpy) = (*origin.xyz, *origin.rpy);
     let fits = |values: [f64; 3], most: f64| values.iter().all(|value| value.abs() <= most);
-    if fits(xyz, LARGEST) && fits(rpy, MAX_ANGLE) {
+    if fits(xyz, MAX_SIZE) && fits(rpy, MAX_ANGLE) {
         return Ok(pose(xyz, rpy));
     }
     Err(format!("origin {xyz:?}, {rpy:?}"))

@@ -3,7 +3,7 @@
 /// Maximum number of triangles.
 const MAX_TRIANGLES: usize = 1_000_000;
 /// Maximum coordinate, m, before scaling in m.
-const LARGEST: f64 = 1e6;
+const MAX_SIZE: f64 = 1e6;
 
 /// Corners, m, and triangles of them, counter-clockwise seen from outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ impl Mesh {
         for vertex in &mut self.vertices {
             for (value, scale) in vertex.iter_mut().zip(scale) {
                 *value *= scale;
-                if !value.is_finite() || value.abs() > LARGEST {
+                if !value.is_finite() || value.abs() > MAX_SIZE {
                     return Err(format!("{name}: coordinate {value} m"));
                 }
             }

@@ -85,10 +85,10 @@ impl Scene {
         &self,
         origin: Vector,
         direction: Vector,
-        longest: f64,
+        max_distance: f64,
         ignore: impl Fn(&Collider) -> bool,
     ) -> Option<f64> {
-        self.first_hit(origin, direction, longest, ignore).map(|(_, way)| way)
+        self.first_hit(origin, direction, max_distance, ignore).map(|(_, way)| way)
     }
 
     /// The first solid along such a ray, and its distance.
@@ -96,11 +96,11 @@ impl Scene {
         &self,
         origin: Vector,
         direction: Vector,
-        longest: f64,
+        max_distance: f64,
         ignore: impl Fn(&Collider) -> bool,
     ) -> Option<(&Collider, f64)> {
         let ray = Ray::new(origin, direction);
-        let hit = self.tree.cast_ray(&ray, longest, |leaf, best| {
+        let hit = self.tree.cast_ray(&ray, max_distance, |leaf, best| {
             let collider = self.colliders.get(leaf as usize).filter(|collider| !ignore(collider))?;
             let origin = collider.pose.inverse_transform_point(origin);
             let direction = collider.pose.inverse_transform_vector(direction);

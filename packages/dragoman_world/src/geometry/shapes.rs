@@ -205,12 +205,12 @@ impl Solid {
         // All kinds of shapes that are created here are supported.
         query::intersection_test(pose, &*self.shape, other_pose, &*other.shape)
             .is_ok_and(|found| found.intersecting)
-            || self.swallows(pose, other, other_pose)
-            || other.swallows(other_pose, self, pose)
+            || self.encloses(pose, other, other_pose)
+            || other.encloses(other_pose, self, pose)
     }
 
     /// Whether a point of `other` is inside this surface, which does not intersect `other`.
-    fn swallows(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
+    fn encloses(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
         let Some(mesh) = self.shape.as_trimesh().filter(|mesh| mesh.flags().contains(TriMeshFlags::ORIENTED))
         else {
             return false;
@@ -244,7 +244,7 @@ impl Solid {
     ///
     /// Boxes, cylinders and prisms are computed in closed form: parry's search for convex shapes is slower and less
     /// accurate, above all for thin ones, and a scan calls this a thousand times.
-    pub(crate) fn ray(&self, origin: Vector, direction: Vector, longest: f64) -> Option<f64> {
+    pub(crate) fn ray(&self, origin: Vector, direction: Vector, max_distance: f64) -> Option<f64> {
         let way = match &self.rays {
             Rays::Box { half } => ray_against_box(origin, direction, *half),
             Rays::Cylinder { radius, half_length } => {
@@ -253,19 +253,20 @@ impl Solid {
             Rays::Prism { sides, height } => {
                 ray_against_prism(origin, direction, sides, *height).map(|(way, _)| way)
             }
-            Rays::Other => self.shape.cast_local_ray(&Ray::new(origin, direction), longest, true),
+            Rays::Other => self.shape.cast_local_ray(&Ray::new(origin, direction), max_distance, true),
         };
-        way.filter(|way| *way <= longest)
+        way.filter(|way| *way <= max_distance)
     }
 }
 
 impl Solid {
     /// Normal of the surface that a ray with a unit direction hits, in the solid's frame; `None` from inside.
-    pub(crate) fn normal(&self, origin: Vector, direction: Vector, longest: f64) -> Option<Vector> {
+    pub(crate) fn normal(&self, origin: Vector, direction: Vector, max_distance: f64) -> Option<Vector> {
         if let Rays::Prism { sides, height } = &self.rays {
             return ray_against_prism(origin, direction, sides, *height).and_then(|(_, normal)| normal);
         }
-        let hit = self.shape.cast_local_ray_and_get_normal(&Ray::new(origin, direction), longest, true)?;
+        let hit =
+            self.shape.cast_local_ray_and_get_normal(&Ray::new(origin, direction), max_distance, true)?;
         (hit.time_of_impact > 0.0).then_some(hit.normal)
     }
 }

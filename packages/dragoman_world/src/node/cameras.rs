@@ -15,7 +15,7 @@ use futures::channel::oneshot;
 use futures::future::{Either, select};
 
 use super::pictures::{self, Encoding};
-use super::sensors::{Kind, Sensor};
+use super::sensors::{Sensor, SensorKind};
 use super::{Live, Stamps, listened};
 use crate::{CameraFigures, ColorImage, DepthImage, View};
 
@@ -34,7 +34,7 @@ pub(super) fn serve(
     is_grey: bool,
 ) -> std::result::Result<(), NodeError> {
     for sensor in sensors {
-        let Kind::Camera(figures, _) = sensor.kind else { continue };
+        let SensorKind::Camera(figures, _) = sensor.kind else { continue };
         let mut feed = Feed::new(tasks.node(), live, stamps, sensor, figures, is_grey)?;
         let (end, ended) = oneshot::channel();
         let name = format!("camera {}", sensor.name.chars().take(8).collect::<String>());
@@ -145,13 +145,13 @@ impl Topic<Image> {
         );
     }
 
-    fn forget(&mut self) {
+    fn release_memory(&mut self) {
         (self.message.data, self.is_filled) = (Vec::new(), false);
     }
 }
 
 impl Topic<CompressedImage> {
-    fn forget(&mut self) {
+    fn release_memory(&mut self) {
         (self.message.data, self.is_filled) = (Vec::new(), false);
     }
 }
@@ -227,7 +227,7 @@ impl Feed {
             due = if self.publish() {
                 (due + self.period).max(begin)
             } else {
-                self.forget();
+                self.release_memory();
                 begin + IDLE_PERIOD
             };
             if let Either::Left(_) = select(&mut ended, sleep_until(due)).await {
@@ -237,19 +237,19 @@ impl Feed {
     }
 
     /// Gives the memory of the last pictures back.
-    fn forget(&mut self) {
+    fn release_memory(&mut self) {
         if self.measured.take().is_some() {
             self.depth = DepthImage::default();
-            self.image.forget();
-            self.millimetres.forget();
-            self.image_compressed.forget();
+            self.image.release_memory();
+            self.millimetres.release_memory();
+            self.image_compressed.release_memory();
         }
         if self.painted.take().is_some() {
             (self.color, self.gray) = (ColorImage::default(), Vec::new());
-            self.rgb.forget();
-            self.rgb_compressed.forget();
-            self.mono.forget();
-            self.mono_compressed.forget();
+            self.rgb.release_memory();
+            self.rgb_compressed.release_memory();
+            self.mono.release_memory();
+            self.mono_compressed.release_memory();
         }
         self.bytes = Vec::new();
     }

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::pace::Pace;
-use super::{Live, State, WorldNodeError};
+use super::{Live, NodeState, WorldNodeError};
 use crate::{WorldError, Worlds};
 
 /// Speeds of the simulation, relative to real time.
@@ -40,7 +40,7 @@ impl fmt::Display for RunState {
     }
 }
 
-/// Why a request was refused.
+/// Reason for a refused request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlError {
@@ -181,7 +181,7 @@ impl Live {
         })
     }
 
-    fn advance_all(&self, state: &mut State, time: f64) -> Result<(), WorldError> {
+    fn advance_all(&self, state: &mut NodeState, time: f64) -> Result<(), WorldError> {
         let mut rest = time;
         loop {
             // The first step also checks the whole.

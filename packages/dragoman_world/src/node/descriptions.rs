@@ -7,7 +7,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Publisher, QosProfile, poses};
 
 use super::frames::prefix;
-use super::{Live, State, WorldNodeError};
+use super::{Live, NodeState, WorldNodeError};
 use crate::Object;
 
 /// Publishes the descriptions once. The publishers keep them for late subscribers.
@@ -23,7 +23,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Publisher<
 }
 
 /// Prefix and description of all robots without a driver of their own.
-fn found(state: &mut State) -> Vec<(String, String)> {
+fn found(state: &mut NodeState) -> Vec<(String, String)> {
     let driven: Vec<&str> = state.driven.iter().map(|driven| driven.robot.name.as_str()).collect();
     let mut found = Vec::new();
     for (at, world) in state.pace.worlds().worlds().iter().enumerate() {

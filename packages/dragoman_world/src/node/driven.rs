@@ -11,16 +11,16 @@ use dragoman_ros::tasks::NodeTasks;
 
 use super::frames::world_frame;
 use super::pace::Pace;
-use super::{Live, State};
+use super::{Live, NodeState};
 use crate::Worlds;
 use crate::{Turtlebot, WorldError};
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, Widowx};
 
 /// Maximum time between two exchanges.
-const LONGEST: Duration = Duration::from_millis(20);
+const MAX_PERIOD: Duration = Duration::from_millis(20);
 /// Minimum time between two exchanges, because requests may come fast.
-const SHORTEST: Duration = Duration::from_millis(2);
+const MIN_PERIOD: Duration = Duration::from_millis(2);
 
 /// A robot on wheels, in the first world that has it, with a driver of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,13 +90,13 @@ impl Driven {
     }
 }
 
-impl State {
+impl NodeState {
     /// Exchanges the states of devices and worlds, if the last exchange was long enough ago.
     pub(super) fn exchange(&mut self, now: Duration) {
         let (time_step, time) = (self.pace.time_step(), self.pace.time());
         for driven in &mut self.driven {
             let in_step = !time_step.is_zero() && driven.exchanged == time;
-            if now.saturating_sub(driven.last) < SHORTEST || in_step {
+            if now.saturating_sub(driven.last) < MIN_PERIOD || in_step {
                 continue;
             }
             (driven.last, driven.exchanged) = (now, time);
@@ -107,7 +107,7 @@ impl State {
     }
 }
 
-impl State {
+impl NodeState {
     /// Exchanges the states of devices and worlds.
     pub(super) fn exchange_now(&mut self) {
         for driven in &mut self.driven {
@@ -143,5 +143,5 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<()> {
         return Ok(());
     }
     let live = live.clone();
-    tasks.every(LONGEST, move || live.with(|_| ()))
+    tasks.every(MAX_PERIOD, move || live.with(|_| ()))
 }

@@ -20,7 +20,7 @@ use super::{Live, WorldNodeError, listened};
 use crate::Echo;
 use battery::Battery;
 
-/// Name of the node.
+/// Name of the node, without its namespace.
 pub const NODE_NAME: &str = "hardware";
 /// Period of the sensors while they have subscribers.
 const SENSOR_PERIOD: Duration = Duration::from_millis(100);
@@ -127,7 +127,7 @@ mod tests {
     use crate::UltrasonicFigures;
 
     #[test]
-    fn what_is_too_far_is_no_echo() {
+    fn an_object_out_of_range_gives_no_echo() {
         let figures = UltrasonicFigures::default();
         let message = |measured: f64| range(&Echo { figures, range: measured });
         assert_eq!((message(1.5).range, message(3.0).range), (1.5, f32::INFINITY));

@@ -8,7 +8,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, Result};
 
 use super::rhythm::Rhythm;
-use super::sensors::{Kind, Sensor};
+use super::sensors::{Sensor, SensorKind};
 use super::{Live, Stamps, listened};
 use crate::LaserFigures;
 
@@ -25,7 +25,7 @@ pub(super) fn serve(
     rhythm: &mut Rhythm,
 ) -> Result<()> {
     for sensor in sensors {
-        let Kind::Laser(figures) = sensor.kind else { continue };
+        let SensorKind::Laser(figures) = sensor.kind else { continue };
         let publisher = tasks.node().create_publisher(&sensor.topic, QosProfile::default().keep_last(5))?;
         let (live, stamps, sensor) = (live.clone(), stamps.clone(), sensor.clone());
         let rate = sensor.rate.unwrap_or(rate);

@@ -14,7 +14,7 @@ const RATE: f64 = 10.0;
 /// Messages from one with all poses to the next.
 const ALL_EVERY: u32 = 10;
 
-/// Publishes the poses while somebody listens.
+/// Publishes the poses while their topic has subscribers.
 pub(super) struct Moved {
     publisher: Publisher<ScenePoses>,
     /// Calls for one message, and since the last one.

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_velocity_holds_until_it_expires_however_rarely_one_looks() {
+    fn a_velocity_is_valid_until_it_expires_with_any_step() {
         for step in [0.001, 0.05, 2.0] {
             let mut pace = pace(1.0);
             pace.advance_to(seconds(1.0));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_velocity_counts_from_when_it_came() {
+    fn a_velocity_is_valid_from_its_reception() {
         let mut pace = pace(1.0);
         pace.command(WORLD, "Neo", Twist::new(0.5, 0.0)).unwrap();
         pace.advance_to(seconds(0.4));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn time_may_run_fast_or_stand() {
+    fn time_may_run_fast_or_be_paused() {
         for factor in [0.0, 4.0] {
             let mut pace = pace(factor);
             pace.command(WORLD, "Neo", Twist::new(0.5, 0.0)).unwrap();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_goes_by_when_the_step_makes_no_sense() {
+    fn invalid_steps_do_not_advance_the_time() {
         let mut pace = pace(0.0);
         for time in [-0.1, 3601.0, f64::NAN, f64::INFINITY] {
             assert!(pace.step(time).is_err(), "{time}");

@@ -16,7 +16,7 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use super::frames::{prefix, world_frame};
 use super::pace::Pace;
-use super::{Live, State, listened};
+use super::{Live, NodeState, listened};
 use crate::ObjectKind;
 use crate::{Step, WorldError};
 
@@ -140,7 +140,7 @@ fn geometry([low, high]: [[f64; 3]; 2]) -> GetGeometry::Response {
 }
 
 /// World, its frame, name and prefix of these robots.
-fn found(state: &mut State) -> Vec<(String, String, String, String)> {
+fn found(state: &mut NodeState) -> Vec<(String, String, String, String)> {
     let mut robots = Vec::new();
     let driven: Vec<String> = state.driven.iter().map(|driven| driven.robot.name.clone()).collect();
     for (at, world) in state.pace.worlds().worlds().iter().enumerate() {

@@ -55,7 +55,7 @@ struct Published {
 }
 
 impl Published {
-    /// Publishes the scene, if it has changed and somebody plans with it.
+    /// Publishes the scene, if it has changed and its topic has subscribers.
     fn publish(&mut self, live: &Live) {
         if !listened(&self.publisher) {
             return;
@@ -67,7 +67,7 @@ impl Published {
                 return None;
             }
             self.revisions = revisions;
-            // Without the arm there is nothing around it.
+            // Without the arm the scene is empty.
             Some(scene(worlds, &self.arm).unwrap_or_default())
         });
         let Some(scene) = scene.filter(|scene| self.last.as_ref() != Some(scene)) else { return };
@@ -78,7 +78,7 @@ impl Published {
     }
 }
 
-/// What is in reach of an arm and not a part of it, in the frame of its base; `None` if there is no such arm.
+/// The bodies in reach of an arm that are not a part of it, in the frame of its base; `None` if there is no such arm.
 fn scene(worlds: &Worlds, arm: &str) -> Option<PlanningScene> {
     let is_arm = |object: &crate::Object| object.name() == arm && object.kind() == ObjectKind::Arm;
     let (world, at) = worlds

@@ -17,7 +17,7 @@ use crate::{World, WorldError};
 pub(super) struct Sensor {
     pub(super) world: String,
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: SensorKind,
     /// The topic of a laser; the prefix of a camera's topics.
     pub(super) topic: String,
     /// The frame of a laser; the prefix of a camera's frames.
@@ -29,7 +29,7 @@ pub(super) struct Sensor {
 }
 
 #[derive(Clone)]
-pub(super) enum Kind {
+pub(super) enum SensorKind {
     Laser(LaserFigures),
     /// With the position of the colour camera in the frame of the depth camera, m.
     Camera(CameraFigures, [f64; 3]),
@@ -67,14 +67,14 @@ fn found(pace: &mut Pace) -> Vec<Sensor> {
                     _ => continue,
                 }
             }
-            sensors.push(sensor(at, world, name, Kind::Laser(figures), ["scan", "laser"]));
+            sensors.push(sensor(at, world, name, SensorKind::Laser(figures), ["scan", "laser"]));
         }
         for name in world.cameras() {
             let (Ok(figures), Ok(offset)) = (world.camera_figures(name), world.color_offset(name)) else {
                 continue;
             };
             let own = naming::token(name);
-            sensors.push(sensor(at, world, name, Kind::Camera(figures, offset), [&own, &own]));
+            sensors.push(sensor(at, world, name, SensorKind::Camera(figures, offset), [&own, &own]));
         }
     }
     sensors
@@ -92,7 +92,7 @@ fn is_named(world: &World, sensor: &str) -> bool {
 }
 
 /// `defaults` are the default suffixes of topic and frame.
-fn sensor(at: usize, world: &World, name: &str, kind: Kind, defaults: [&str; 2]) -> Sensor {
+fn sensor(at: usize, world: &World, name: &str, kind: SensorKind, defaults: [&str; 2]) -> Sensor {
     let publication = world.publication(name).cloned().unwrap_or_default();
     let robot = robot(world, name);
     let ([topic, frame], parent) = match publication.names {
@@ -140,8 +140,8 @@ impl Sensor {
         let transform =
             |frame: String, pose: &Isometry3<f64>| poses::transform(stamp, &parent.frame, frame, pose);
         Ok(match self.kind {
-            Kind::Laser(_) => vec![transform(self.frame.clone(), &mount)],
-            Kind::Camera(_, [x, y, z]) => {
+            SensorKind::Laser(_) => vec![transform(self.frame.clone(), &mount)],
+            SensorKind::Camera(_, [x, y, z]) => {
                 let offset = Isometry3::from_parts(Translation3::new(x, y, z), UnitQuaternion::identity());
                 let [depth, color] = self.optical_frames();
                 vec![

@@ -140,7 +140,7 @@ impl Truth {
 
 /// Services that control the simulation, and its state.
 fn serve_control(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Result<()> {
-    let again = Again::new(tasks.node(), namespace)?;
+    let again = ResetRequests::new(tasks.node(), namespace)?;
     let shown: SharedPublisher<Text> = tasks.node().create_publisher("~/state", latched())?.into();
     report(shown.publish(&Text { data: worlds.run_state().to_string() }));
     let answer =
@@ -180,10 +180,10 @@ fn serve_control(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Resul
     })
 }
 
-/// What the robot's drivers do not know of a reset: while the base is gone, its driver keeps odometry, outputs and the
-/// switch of the motors; while the arm is gone, its driver keeps modes and speeds of the joints.
+/// Requests that a reset sends to the robot's drivers: they keep the odometry, the outputs and the switch of the
+/// motors, and the modes and speeds of the joints, while their devices are reset.
 #[derive(Clone)]
-struct Again {
+struct ResetRequests {
     odometry: SharedPublisher<Empty>,
     joints: SharedPublisher<Empty>,
     leds: [SharedPublisher<Led>; 2],
@@ -192,7 +192,7 @@ struct Again {
     motors: SharedPublisher<MotorPower>,
 }
 
-impl Again {
+impl ResetRequests {
     fn new(node: &mut Node, namespace: &str) -> Result<Self> {
         let base = format!("{namespace}/mobile_base/commands");
         let led = |node: &mut Node, name: &str| {

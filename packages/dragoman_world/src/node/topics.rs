@@ -17,7 +17,7 @@ use super::pace::Pace;
 use super::rhythm::Rhythm;
 use super::robots::Robot;
 use super::sensors::Sensor;
-use super::{Live, Stamps, State, descriptions, listened};
+use super::{Live, NodeState, Stamps, descriptions, listened};
 use crate::World;
 use crate::{Object, ObjectKind, Worlds};
 
@@ -91,7 +91,7 @@ impl Topics {
         let live = self.live.clone();
         // Messages are created while the worlds are locked, and sent after they are unlocked.
         let (stamp, changed, moved, transforms, odometry) = live.with(|state| {
-            let State { pace, driven, .. } = state;
+            let NodeState { pace, driven, .. } = state;
             let stamp = self.stamps.now(pace);
             let revisions: Vec<u64> = pace.worlds().worlds().iter().map(|world| world.revision()).collect();
             let changed = (self.shown.as_ref() != Some(&revisions)).then(|| {

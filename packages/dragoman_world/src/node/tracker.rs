@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::noise::Noise;
 
-/// Name of the node.
+/// Name of the node, without its namespace.
 pub const NODE_NAME: &str = "tracker";
 
 /// The true position of the measured point in the machine's base frame, m; `None` while it is unknown.

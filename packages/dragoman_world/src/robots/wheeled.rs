@@ -9,7 +9,7 @@ use crate::noise::Noise;
 /// Maximum distance of a support from the plane through all of them, m: tolerance of tyres and suspension.
 const SUPPORT_TOLERANCE: f64 = 0.02;
 /// Maximum inclination on which a robot stands, rad.
-const STEEPEST: f64 = 0.35;
+const MAX_INCLINATION: f64 = 0.35;
 
 /// A robot on wheels.
 #[derive(Debug, Clone)]
@@ -112,7 +112,7 @@ impl Wheeled {
         let [slope_x, slope_y, level] = plane(&points)?;
         let off = |point: &Vector3<f64>| (point.z - (slope_x * point.x + slope_y * point.y + level)).abs();
         if points.iter().any(|point| off(point) > SUPPORT_TOLERANCE)
-            || slope_x.hypot(slope_y).atan() > STEEPEST
+            || slope_x.hypot(slope_y).atan() > MAX_INCLINATION
         {
             return None;
         }

@@ -309,40 +309,40 @@ impl Cone {
 struct Beam<'a> {
     collider: &'a Collider,
     to_solid: Pose,
-    longest: f64,
+    max_distance: f64,
 }
 
 impl<'a> Beam<'a> {
-    fn new(collider: &'a Collider, sensor: &Pose, longest: f64) -> Self {
-        Self { collider, to_solid: collider.pose.inv_mul(sensor), longest }
+    fn new(collider: &'a Collider, sensor: &Pose, max_distance: f64) -> Self {
+        Self { collider, to_solid: collider.pose.inv_mul(sensor), max_distance }
     }
 
     /// Distance to the solid in a direction; infinite if it is not hit, or gives no echo.
     fn echo(&self, direction: Vector) -> f64 {
         let (origin, direction) = (self.to_solid.translation, self.to_solid.transform_vector(direction));
         let solid = &self.collider.solid;
-        let Some(way) = solid.ray(origin, direction, self.longest) else { return f64::INFINITY };
+        let Some(way) = solid.ray(origin, direction, self.max_distance) else { return f64::INFINITY };
         let grazes = solid
-            .normal(origin, direction, self.longest)
+            .normal(origin, direction, self.max_distance)
             .is_some_and(|normal| normal.dot(direction).abs() < MIN_INCIDENCE);
         if grazes { f64::INFINITY } else { way }
     }
 }
 
-/// Distance to the nearest point of the solid in the cone that gives an echo; at most `longest`. It is the point of the
+/// Distance to the nearest point of the solid in the cone that gives an echo; at most `max_distance`. It is the point of the
 /// solid nearest to the sensor, if that is in the cone; otherwise, for a convex solid, it is on the cone's surface.
-fn nearest_in_cone(collider: &Collider, sensor: &Pose, cone: &Cone, longest: f64) -> f64 {
+fn nearest_in_cone(collider: &Collider, sensor: &Pose, cone: &Cone, max_distance: f64) -> f64 {
     let point = collider.solid.nearest(&collider.pose, sensor.translation);
     let away = sensor.inverse_transform_point(point);
     let distance = away.length();
-    if distance >= longest {
-        return longest;
+    if distance >= max_distance {
+        return max_distance;
     }
     let (_, along) = cone.half_angle;
     if away.x >= distance * along {
         return distance;
     }
-    let beam = Beam::new(collider, sensor, longest);
+    let beam = Beam::new(collider, sensor, max_distance);
     let mut best = (beam.echo(Vector::X), 0.0);
     // Beyond the rim towards the nearest point: detects objects thinner than the distance between the rays.
     let toward = away.z.atan2(away.y);
@@ -357,14 +357,14 @@ fn nearest_in_cone(collider: &Collider, sensor: &Pose, cone: &Cone, longest: f64
         }
     }
     if best.0.is_infinite() {
-        return longest;
+        return max_distance;
     }
     let (mut low, mut high) = (best.1 - RIM_STEP, best.1 + RIM_STEP);
     for _ in 0..SEARCH_STEPS {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
         if beam.echo(cone.rim(a)) < beam.echo(cone.rim(b)) { high = b } else { low = a }
     }
-    best.0.min(beam.echo(cone.rim((low + high) / 2.0))).min(longest)
+    best.0.min(beam.echo(cone.rim((low + high) / 2.0))).min(max_distance)
 }
 
 /// A landmark that lasers recognize.

@@ -136,7 +136,7 @@ fn a_face_in_the_light_is_brighter() {
 }
 
 #[test]
-fn a_view_is_of_its_moment() {
+fn a_view_keeps_the_poses_of_its_time() {
     let mut room = room("kind: kinect", "  - {name: wall, xyz: [2.1, 0, 0], shapes: [{box: [0.2, 9, 9]}]}");
     let view = room.view(None, "eye").unwrap();
     room.place_xyz(None, "wall", [3.1, 0.0, 0.0]).unwrap();
@@ -217,7 +217,7 @@ fn depths_with_noise_are_known_to_differ() {
 }
 
 #[test]
-fn cameras_that_make_no_sense_are_refused() {
+fn invalid_cameras_are_refused() {
     let image = "width: 9, height: 9, horizontal_angle: 1, vertical_angle: 1";
     for (camera, words) in [
         ("name: c".to_owned(), "either a kind or an image"),
@@ -289,7 +289,7 @@ fn depths_are_those_of_rays() {
                         let steepest = 2.1 * expected / focal;
                         let smooth =
                             around.iter().flatten().filter(|other| (*other - expected).abs() < steepest);
-                        // At its least and its greatest depth a millimetre decides whether an image has it.
+                        // Near the minimum and the maximum depth a millimetre decides whether a pixel is measured.
                         if !(0.101..=29.999).contains(&expected) || smooth.count() < 4 {
                             continue;
                         }

@@ -328,7 +328,7 @@ fn a_faulty_joint_of_an_arm_is_an_error() {
     assert!(notes.contains("t: line 3: ") && notes.contains("it is taken along x"), "{notes}");
 }
 
-/// What does not move as it should stands still, and what has no shape is not there: with a note, not an error.
+/// Faulty joints do not move, and links without a shape are omitted: with a note, not an error.
 #[test]
 fn descriptions_with_faults() {
     let joint = |name: &str, parent: &str, rest: &str| {

@@ -193,7 +193,7 @@ fn parts_are_where_apolo_has_them() {
 }
 
 #[test]
-fn names_differ_and_links_lead_somewhere() {
+fn names_are_unique_and_links_are_resolved() {
     let import = import(
         r#"<root>
 <World>
@@ -303,7 +303,7 @@ fn any_encoding() {
 }
 
 #[test]
-fn files_that_are_no_world() {
+fn files_without_a_world() {
     let error = |text: &str| import::world(text.as_bytes(), &no_files, "").unwrap_err();
     assert_eq!(error(""), ImportError::NoWorld);
     assert_eq!(error("worlds: [{name: A}]"), ImportError::NoWorld);
@@ -394,7 +394,7 @@ proptest! {
         }
     }
 
-    /// Whatever the file holds, the world file loads, and all its queries work.
+    /// For any file, the imported world file loads, and all its queries work.
     #[test]
     fn what_is_imported_loads(elements in proptest::collection::vec(element(), 1..8)) {
         let text = format!("<root><World>{}</World></root>", elements.concat());

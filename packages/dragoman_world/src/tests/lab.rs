@@ -116,7 +116,7 @@ fn sensors_of_the_lab() {
 }
 
 #[test]
-fn noise_begins_anew_with_another_seed() {
+fn another_seed_restarts_the_noise() {
     let scan = |seed: Option<u64>| {
         let mut lab = lab();
         lab.laser_data(None, "LMS100").unwrap();

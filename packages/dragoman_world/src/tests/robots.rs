@@ -45,7 +45,7 @@ fn without_motor_power_a_robot_takes_no_velocities() {
     let off = Err(WorldError::MotorsOff { robot: "Cart".to_owned() });
     assert_eq!(room.set_twist(None, "Cart", Twist::new(0.5, 0.0)), off);
     assert_eq!(room.move_m_robot(None, "Cart", [0.5, 0.0], 1.0).map(|_| ()), off);
-    // Standing still is no motion.
+    // A zero velocity is not a motion.
     room.set_twist(None, "Cart", Twist::ZERO).unwrap();
     room.set_motor_power(None, "Cart", true).unwrap();
     room.set_twist(None, "Cart", Twist::new(0.5, 0.0)).unwrap();
@@ -260,7 +260,7 @@ fn increments_of_the_odometry_are_along_the_axes_of_the_robot_at_the_reset() {
 }
 
 #[test]
-fn odometry_does_not_know_of_a_placed_robot_until_its_next_motion() {
+fn placing_a_robot_changes_the_odometry_with_its_next_motion() {
     let mut room = room("", "");
     assert!(room.place_m_robot(None, "Cart", [1.0, 0.0, 0.0], std::f64::consts::FRAC_PI_2).unwrap());
     room.reset_odometry(None, "Cart", [0.0; 3]).unwrap();

@@ -9,7 +9,7 @@ use super::state::{Object, Role, World, check};
 use crate::error::WorldError;
 use crate::geometry::scene::Collider;
 use crate::geometry::{Vector, to_parry, vector};
-use crate::limits::{LARGEST, MAX_ANGLE};
+use crate::limits::{MAX_ANGLE, MAX_SIZE};
 use crate::robots::wheeled::Step;
 
 /// Maximum step of [`World::advance`], s.
@@ -21,10 +21,10 @@ const HALVINGS: u32 = 7;
 
 impl World {
     pub(crate) fn place_m_robot(&mut self, name: &str, xyz: [f64; 3], yaw: f64) -> Result<bool, WorldError> {
-        check("position", &xyz, LARGEST)?;
+        check("position", &xyz, MAX_SIZE)?;
         check("heading", &[yaw], MAX_ANGLE)?;
         let (at, _) = self.wheeled(name)?;
-        Ok(self.drop_at(at, xyz, yaw, 2.0 * LARGEST, false))
+        Ok(self.drop_at(at, xyz, yaw, 2.0 * MAX_SIZE, false))
     }
 
     /// Lets the robot fall by at most this height; it stays if that is not possible, or if it would touch something and
@@ -40,12 +40,12 @@ impl World {
         let Some(Role::Wheeled(wheeled)) = self.objects.get(at).map(|object| &object.role) else {
             return false;
         };
-        let longest = wheeled.wheel_radius + deepest;
+        let max_distance = wheeled.wheel_radius + deepest;
         let group = self.group(at);
         let own = |collider: &Collider| group.contains(&collider.object);
         let ground = |[x, y, z]: [f64; 3]| {
             self.scene
-                .ray(Vector::new(x, y, z), -Vector::Z, longest, own)
+                .ray(Vector::new(x, y, z), -Vector::Z, max_distance, own)
                 .filter(|way| *way > 0.0)
                 .map(|way| z - way)
         };
@@ -85,7 +85,7 @@ impl World {
         };
         let go = |world: &mut Self, share: f64, may_touch: bool| {
             let (to, yaw) = along(share);
-            to.iter().all(|value| value.abs() <= LARGEST) && world.drop_at(at, to, yaw, radius, may_touch)
+            to.iter().all(|value| value.abs() <= MAX_SIZE) && world.drop_at(at, to, yaw, radius, may_touch)
         };
         if go(self, 1.0, false) {
             return step;
@@ -106,11 +106,17 @@ impl World {
     }
 
     /// Distance from a point in the frame of an object, down along its z axis, to the first object outside of its
-    /// group; `None` if beyond `longest`.
-    pub(crate) fn clearance(&self, at: usize, group: &[usize], from: [f64; 3], longest: f64) -> Option<f64> {
+    /// group; `None` if beyond `max_distance`.
+    pub(crate) fn clearance(
+        &self,
+        at: usize,
+        group: &[usize],
+        from: [f64; 3],
+        max_distance: f64,
+    ) -> Option<f64> {
         let pose = to_parry(&self.objects.get(at)?.pose);
         let own = |collider: &Collider| group.contains(&collider.object);
-        self.scene.ray(pose * vector(from), pose.rotation * -Vector::Z, longest, own)
+        self.scene.ray(pose * vector(from), pose.rotation * -Vector::Z, max_distance, own)
     }
 
     pub(crate) fn location_m_robot(&self, name: &str) -> Result<[f64; 4], WorldError> {
@@ -146,7 +152,7 @@ impl World {
         let [x, y, z] = object.pose.translation.vector.into();
         let target =
             [x + step.distance * cos - step.side * sin, y + step.distance * sin + step.side * cos, z];
-        if target.iter().any(|value| value.abs() > LARGEST)
+        if target.iter().any(|value| value.abs() > MAX_SIZE)
             || !self.drop_at(at, target, wrap_angle(heading), radius, false)
         {
             return false;
@@ -232,7 +238,7 @@ impl World {
     }
 
     pub(crate) fn reset_odometry(&mut self, name: &str, odometry: [f64; 3]) -> Result<(), WorldError> {
-        check("odometry", &odometry, LARGEST)?;
+        check("odometry", &odometry, MAX_SIZE)?;
         let (at, _) = self.wheeled(name)?;
         if let Some(Object { pose, role: Role::Wheeled(wheeled), .. }) = self.objects.get_mut(at) {
             wheeled.odometry = odometry;

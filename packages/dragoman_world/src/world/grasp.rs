@@ -9,7 +9,7 @@ use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use super::state::{Body, Role, World};
 use crate::geometry::scene::Collider;
 use crate::geometry::{Geometry, Pose, Solid, Vector, to_parry};
-use crate::limits::LARGEST;
+use crate::limits::MAX_SIZE;
 use crate::robots::arm::{Arm, Gripper};
 
 /// Maximum motion of a joint in one step, rad or m: the motion of a servo in 10 ms.
@@ -312,7 +312,7 @@ impl World {
         let below = self.scene.first_hit(
             Vector::new(middle.x, middle.y, middle.z),
             -Vector::Z,
-            2.0 * LARGEST,
+            2.0 * MAX_SIZE,
             unseen,
         );
         let Some((ground, way)) = below.map(|(collider, way)| (collider.object, way)) else { return };

@@ -4,7 +4,7 @@ use super::state::{Named, World, wrong_kind};
 use crate::error::WorldError;
 use crate::geometry::scene::Collider;
 use crate::geometry::{Vector, to_parry, vector};
-use crate::limits::LARGEST;
+use crate::limits::MAX_SIZE;
 #[cfg(feature = "node")]
 use crate::sensors::range::Echo;
 use crate::sensors::range::{Landmark, LaserFigures, Sighting};
@@ -16,7 +16,7 @@ const LANDMARK_CLEARANCE: f64 = 0.01;
 /// Maximum height of a landmark above the laser's plane, m; the size of Apolo's landmarks.
 const LANDMARK_HEIGHT: f64 = 0.4;
 /// How far away a surface behind a landmark is searched, m: the size of a world.
-const MAX_LOOK: f64 = 4.0 * LARGEST;
+const MAX_LOOK: f64 = 4.0 * MAX_SIZE;
 
 impl World {
     pub(super) fn laser_index(&self, name: &str) -> Result<usize, WorldError> {
@@ -95,8 +95,8 @@ impl World {
         if length == 0.0 {
             return true;
         }
-        let longest = if self.as_original { MAX_LOOK } else { length };
-        let surface = self.scene.ray(from, way / length, longest, ignore);
+        let max_distance = if self.as_original { MAX_LOOK } else { length };
+        let surface = self.scene.ray(from, way / length, max_distance, ignore);
         if self.as_original {
             surface.is_some_and(|surface| surface >= length + LANDMARK_CLEARANCE)
         } else {
@@ -153,10 +153,10 @@ impl World {
         &self,
         pose: &nalgebra::Isometry3<f64>,
         angle: f64,
-        longest: f64,
+        max_distance: f64,
     ) -> Option<f64> {
         let direction = pose.rotation * nalgebra::Vector3::new(angle.cos(), angle.sin(), 0.0);
         let [origin, direction] = [pose.translation.vector.into(), direction.into()].map(vector);
-        self.scene.ray(origin, direction, longest, |_| false)
+        self.scene.ray(origin, direction, max_distance, |_| false)
     }
 }

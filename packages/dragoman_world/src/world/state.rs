@@ -10,7 +10,7 @@ use nalgebra::Isometry3;
 use crate::error::WorldError;
 use crate::geometry::scene::Scene;
 use crate::geometry::{Geometry, pose, to_parry};
-use crate::limits::{LARGEST, MAX_ANGLE};
+use crate::limits::{MAX_ANGLE, MAX_SIZE};
 use crate::noise::Noise;
 use crate::robots::arm::Arm;
 use crate::robots::wheeled::Wheeled;
@@ -209,7 +209,7 @@ pub(super) fn check(field: &'static str, values: &[f64], most: f64) -> Result<()
 }
 
 impl World {
-    /// What was left out of its descriptions, or taken otherwise, with file and line.
+    /// Notes about omitted or changed parts of its descriptions, with file and line.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -234,7 +234,7 @@ impl World {
         &self.chargers
     }
 
-    /// All landmarks.
+    /// The landmarks that lasers recognize, in the order of the file.
     pub fn landmarks(&self) -> &[Landmark] {
         &self.landmarks
     }
@@ -302,7 +302,7 @@ impl World {
     /// Gives a name to an item.
     ///
     /// # Errors
-    /// Why it cannot have this name.
+    /// The reason why it cannot have this name.
     pub(crate) fn take_name(&mut self, name: &str, named: Named) -> Result<(), String> {
         // The legacy protocol has one byte for a name's length including a final NUL.
         if key(name).is_empty() || name.len() > 254 || name.contains('\0') {
@@ -373,7 +373,7 @@ impl World {
     }
 
     pub(crate) fn place(&mut self, name: &str, xyz: [f64; 3], rpy: [f64; 3]) -> Result<(), WorldError> {
-        check("position", &xyz, LARGEST)?;
+        check("position", &xyz, MAX_SIZE)?;
         check("orientation", &rpy, MAX_ANGLE)?;
         let named = self.named(name)?;
         if self.is_part_of_a_robot(name) {

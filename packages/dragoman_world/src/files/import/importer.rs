@@ -1,4 +1,4 @@
-//! Notes about what is not taken, and names.
+//! Notes about elements that are not imported, and names.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::world::key;
 /// Maximum length of a name, bytes.
 const MAX_NAME_LEN: usize = 200;
 
-/// Something that was not taken, or not as it was.
+/// A note about an element that was omitted or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Line of the element, from 1.

@@ -1,4 +1,4 @@
-//! Bodies, robots, sensors and landmarks, and what is linked to what.
+//! Bodies, robots, sensors and landmarks, and the links between them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::noise::CourseNoise;
 use super::shapes::{Shape, is_part, rounded};
 use super::values::{Placement, number};
 use crate::geometry::Geometry;
-use crate::limits::SMALLEST;
+use crate::limits::MIN_SIZE;
 use crate::sensors::range::UltrasonicFigures;
 use dragoman_urdf::xml::Element;
 
@@ -353,9 +353,9 @@ impl Importer<'_> {
             half_angle: rounded(self.number_within(element, "conusAngle", usual.half_angle, [0.0, 1.5])),
             // Apolo permits zero.
             min_range: rounded(
-                self.number_within(element, "minRange", usual.min_range, [0.0, 1e4]).max(SMALLEST),
+                self.number_within(element, "minRange", usual.min_range, [0.0, 1e4]).max(MIN_SIZE),
             ),
-            max_range: rounded(self.number_within(element, "maxRange", usual.max_range, [SMALLEST, 1e4])),
+            max_range: rounded(self.number_within(element, "maxRange", usual.max_range, [MIN_SIZE, 1e4])),
         };
         if figures.min_range < figures.max_range {
             return figures;

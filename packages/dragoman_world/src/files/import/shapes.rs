@@ -7,13 +7,13 @@ use nalgebra::{UnitQuaternion, Vector3};
 use super::importer::Importer;
 use super::values::{Placement, color, triples};
 use crate::geometry::{Geometry, Mesh};
-use crate::limits::{LARGEST, MAX_CORNERS, SMALLEST};
+use crate::limits::{MAX_CORNERS, MAX_SIZE, MIN_SIZE};
 use dragoman_urdf::xml::Element;
 
 /// Thickness of a face, m. Faces of Apolo have none.
 const FACE_THICKNESS: f64 = 1e-4;
 /// Permitted sizes, m.
-const SIZES: [f64; 2] = [SMALLEST, LARGEST];
+const SIZES: [f64; 2] = [MIN_SIZE, MAX_SIZE];
 
 /// A shape of a world file.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ impl Importer<'_> {
             self.note(vertex.line, format!("{count} corners instead of 3 to {MAX_CORNERS}: not taken"));
             return None;
         }
-        if polygon.iter().flatten().any(|value| value.abs() > LARGEST) {
+        if polygon.iter().flatten().any(|value| value.abs() > MAX_SIZE) {
             self.note(vertex.line, "a corner is too far away: not taken");
             return None;
         }
@@ -213,7 +213,7 @@ fn rectangle(polygon: &[[f64; 2]]) -> Option<([f64; 2], [f64; 2])> {
         return None;
     }
     let size = [rounded((c[0] - a[0]).abs()), rounded((c[1] - a[1]).abs())];
-    let fits = size.iter().all(|length| (SMALLEST..=LARGEST).contains(length));
+    let fits = size.iter().all(|length| (MIN_SIZE..=MAX_SIZE).contains(length));
     fits.then_some(([(a[0] + c[0]) / 2.0, (a[1] + c[1]) / 2.0], size))
 }
 
@@ -226,7 +226,7 @@ fn inline_mesh(element: &Element) -> Result<Mesh, String> {
     let numbers =
         |part: &Element| triples(&part.text).ok_or_else(|| format!("<{}> is not triples", part.name));
     let vertices: Vec<[f64; 3]> = numbers(vertices)?.into_iter().map(|corner| corner.map(rounded)).collect();
-    if vertices.iter().flatten().any(|value| value.abs() > LARGEST) {
+    if vertices.iter().flatten().any(|value| value.abs() > MAX_SIZE) {
         return Err("a corner is too far away".to_owned());
     }
     let index = |value: f64| {

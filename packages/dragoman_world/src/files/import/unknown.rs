@@ -1,4 +1,4 @@
-//! What elements have that the import does not read: each kind is named once, with what may be meant.
+//! Notes about attributes and children that the import does not read: each kind is named once, with a suggestion.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,7 +106,7 @@ impl Importer<'_> {
         for child in &element.children {
             let is_part_of_body = name == "ComposedEntity" && !IN_ALL.contains(&child.name.as_str());
             if is_part_of_body {
-                // What is no part has a note of the part.
+                // A child that is not a part has a note of its parent.
                 if !is_part(&child.name) {
                     continue;
                 }

@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Matrix3, Rotation3};
 
 use super::importer::Importer;
 use crate::geometry::pose;
-use crate::limits::{LARGEST, MAX_ANGLE};
+use crate::limits::{MAX_ANGLE, MAX_SIZE};
 use dragoman_urdf::xml::Element;
 
 /// Position, m, and roll, pitch, yaw, rad, of an element in the frame of its parent.
@@ -26,7 +26,7 @@ impl Placement {
 
     /// Whether a world file takes it.
     pub(super) fn is_in_range(&self) -> bool {
-        self.xyz.iter().all(|value| value.abs() <= LARGEST)
+        self.xyz.iter().all(|value| value.abs() <= MAX_SIZE)
             && self.rpy.iter().all(|value| value.abs() <= MAX_ANGLE)
     }
 }
@@ -109,7 +109,7 @@ pub(super) fn color(element: &Element) -> Option<[f64; 4]> {
     Some([share("r"), share("g"), share("b"), 1.0])
 }
 
-/// Roll, pitch, yaw of a matrix; rows that are no rotation are brought to the nearest one.
+/// Roll, pitch, yaw of a matrix; rows that are not a rotation are replaced by the nearest one.
 fn from_rows(rows: [[f64; 3]; 3]) -> [f64; 3] {
     let [x, y, z] = rows.map(nalgebra::RowVector3::from);
     let matrix = Matrix3::from_rows(&[x, y, z]);

@@ -196,7 +196,7 @@ impl DepthImage {
         self.height
     }
 
-    /// All depths.
+    /// Depths along the optical axis, m, row by row from the top; NaN if nothing was measured.
     pub fn depths(&self) -> &[f32] {
         &self.depths
     }

@@ -177,7 +177,7 @@ fn the_gripper_takes_the_cube_carries_it_and_lets_it_go_over_another_table() {
 }
 
 #[test]
-fn let_go_beside_a_table_it_falls_to_the_floor() {
+fn a_body_released_beside_a_table_falls_to_the_floor() {
     let mut lab = carrying();
     lab.drive(-0.4, 0.0, 3.0);
     lab.stop();
@@ -196,7 +196,7 @@ fn let_go_beside_a_table_it_falls_to_the_floor() {
 }
 
 #[test]
-fn let_go_above_its_own_plate_it_goes_with_the_robot() {
+fn a_body_released_above_the_plate_moves_with_the_robot() {
     let mut lab = carrying();
     let open = with_gripper(FOLDED, 0.0);
     lab.arm(open);
@@ -225,7 +225,7 @@ fn a_cube_that_is_not_in_the_middle_is_pushed_there() {
 }
 
 #[test]
-fn beside_the_fingers_is_not_between_them() {
+fn a_body_beside_the_fingers_is_not_held() {
     let mut lab = Lab::new(&tables([CUBE[0], 0.05, CUBE[2]]));
     reach(&mut lab);
     lab.arm(with_gripper(REACHING, 2.5));
@@ -274,7 +274,7 @@ fn a_held_cube_weighs_on_the_servos() {
 }
 
 #[test]
-fn taken_away_by_apolo_the_gripper_is_free() {
+fn a_body_taken_away_by_apolo_frees_the_gripper() {
     let mut lab = carrying();
     lab.worlds.place_xyz(None, "cube", [3.0, 0.0, 0.1]).unwrap();
     lab.arm(with_gripper(FOLDED, 2.0));

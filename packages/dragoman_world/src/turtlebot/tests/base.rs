@@ -121,7 +121,7 @@ fn a_step_counts_as_a_cliff_from_five_centimetres_on() {
 }
 
 #[test]
-fn lifted_its_wheels_hang_and_take_it_nowhere() {
+fn turning_wheels_do_not_move_a_lifted_base() {
     let mut lab = Lab::new("");
     lab.drive(0.2, 0.0, 1.0);
     lab.stop();
