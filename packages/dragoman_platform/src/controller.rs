@@ -74,7 +74,7 @@ pub struct Input<'a> {
     pub scan: Option<Scan<'a>>,
     /// Ranges of the ultrasonic sensors by their numbers, m; NaN if absent.
     pub ultrasonics: &'a [f64],
-    /// Whether the connection to the base is alive.
+    /// Whether the base is connected.
     pub base_alive: bool,
     /// Whether an emergency stop is pressed.
     pub emergency_stop: bool,
@@ -231,7 +231,7 @@ impl Platform {
     fn watch_base(&mut self, input: &Input<'_>) {
         if self.base_alive && !input.base_alive && self.operation != Operation::NotInitialized {
             self.event(Event::BaseSilent);
-            self.forget_motion();
+            self.clear_motion();
             self.switches.brakes = [true; 2];
             self.enter(Operation::NotInitialized);
         }
@@ -247,7 +247,7 @@ impl Platform {
         }
         match state {
             Emergency::Active => {
-                self.forget_motion();
+                self.clear_motion();
                 self.switches.brakes = [true; 2];
                 self.enter(Operation::Broken);
             }
@@ -307,7 +307,7 @@ impl Platform {
             Replayed::Ended => self.event(Event::ReplayEnded),
             Replayed::Astray => self.event(Event::ReplayAstray),
         }
-        self.forget_motion();
+        self.clear_motion();
         self.enter(Operation::Ready);
         Twist::ZERO
     }
@@ -378,14 +378,14 @@ impl Platform {
         }
     }
 
-    /// Forgets the commanded velocity, and stands at once: the motors are off.
+    /// Clears the commanded velocity, and stops at once: the motors are off.
     pub fn stand(&mut self) {
         self.drive.velocity = None;
         self.drive.ramp.stop();
     }
 
-    fn forget_motion(&mut self) {
-        self.drive.forget();
+    fn clear_motion(&mut self) {
+        self.drive.clear();
         self.programs.interpreter = None;
     }
 }

@@ -12,7 +12,7 @@
 //! | [`replay`] | recorded motions and their replay |
 //! | [`settings`] | all settings |
 //! | [`tracking`] | moving objects in the laser's scans |
-//! | [`startup`] | what a platform remembers over a restart |
+//! | [`startup`] | data that a platform keeps over a restart |
 //! | `node` | the node: services and topics of a platform, for any base in ROS |
 //!
 //! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a monotonic clock.

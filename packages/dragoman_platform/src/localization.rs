@@ -71,7 +71,7 @@ pub struct Uncertainty {
 }
 
 #[derive(Debug)]
-enum State {
+enum SearchState {
     /// There is exactly one hypothesis.
     Tracking,
     /// A search is running.
@@ -86,7 +86,7 @@ pub struct Localizer {
     lines: Arc<Lines>,
     /// The best first; never empty.
     hypotheses: Vec<Hypothesis>,
-    state: State,
+    state: SearchState,
     lost: bool,
     /// Whether there ever was a scan: without a laser there is no search.
     sees: bool,
@@ -99,7 +99,7 @@ impl Localizer {
         Self {
             lines: Arc::default(),
             hypotheses: vec![hypothesis],
-            state: State::Tracking,
+            state: SearchState::Tracking,
             lost: false,
             sees: false,
         }
@@ -120,7 +120,7 @@ impl Localizer {
     pub fn map_from(&mut self, lines: impl Iterator<Item = Segment>) {
         self.lines = Arc::new(Lines::new(&lines.collect::<Vec<_>>()));
         self.hypotheses.truncate(1);
-        self.state = State::Tracking;
+        self.state = SearchState::Tracking;
         self.lost = false;
     }
 
@@ -130,7 +130,7 @@ impl Localizer {
             [settings.search_radius, settings.search_radius, settings.search_angle].map(|most| most / 2.0);
         self.set(pose, deviations);
         if !self.lines.is_empty() && settings.local {
-            self.state = State::Searching(Box::new(Search::about(pose, settings)));
+            self.state = SearchState::Searching(Box::new(Search::about(pose, settings)));
         }
     }
 
@@ -138,7 +138,7 @@ impl Localizer {
     pub fn set(&mut self, pose: Pose, deviations: [f64; 3]) {
         let covariance = Matrix3::from_diagonal(&deviations.map(|deviation| deviation * deviation).into());
         self.hypotheses = vec![Hypothesis { pose, covariance, quality: 1.0 }];
-        self.state = State::Tracking;
+        self.state = SearchState::Tracking;
         self.lost = false;
     }
 
@@ -151,7 +151,7 @@ impl Localizer {
         for hypothesis in &mut self.hypotheses {
             hypothesis.predict(step, length, settings);
         }
-        if let State::Searching(search) = &mut self.state {
+        if let SearchState::Searching(search) = &mut self.state {
             search.moved(step);
         }
     }
@@ -168,17 +168,17 @@ impl Localizer {
             return;
         }
         match &mut self.state {
-            State::Tracking => {
+            SearchState::Tracking => {
                 let Some(hypothesis) = self.hypotheses.first_mut() else {
                     return;
                 };
                 hypothesis.correct(origin, &points, &self.lines, settings);
                 if hypothesis.quality < settings.lost_below {
                     self.lost = true;
-                    self.state = State::Searching(Box::new(Search::about(hypothesis.pose, settings)));
+                    self.state = SearchState::Searching(Box::new(Search::about(hypothesis.pose, settings)));
                 }
             }
-            State::Searching(search) => {
+            SearchState::Searching(search) => {
                 let Some(found) = search.go_on(&points, field) else {
                     return;
                 };
@@ -186,16 +186,16 @@ impl Localizer {
                 let within = search.area(settings);
                 self.choose_from(found, within, (origin, &points), settings);
                 if self.hypotheses_are_good(settings) {
-                    self.state = State::Choosing { scans: 0 };
+                    self.state = SearchState::Choosing { scans: 0 };
                 } else if everywhere || !settings.global {
                     self.lost = true;
-                    self.state = State::Searching(Box::new(Search::about(self.pose(), settings)));
+                    self.state = SearchState::Searching(Box::new(Search::about(self.pose(), settings)));
                 } else {
                     self.lost = true;
-                    self.state = State::Searching(Box::new(Search::everywhere(field)));
+                    self.state = SearchState::Searching(Box::new(Search::everywhere(field)));
                 }
             }
-            State::Choosing { scans } => {
+            SearchState::Choosing { scans } => {
                 *scans += 1;
                 let (patient, confirmed) = (*scans < MAX_CHOOSING_SCANS, *scans >= CONFIRMATIONS);
                 for hypothesis in &mut self.hypotheses {
@@ -204,7 +204,7 @@ impl Localizer {
                 self.sort();
                 if !patient || !self.hypotheses_are_good(settings) {
                     self.lost = true;
-                    self.state = State::Searching(Box::new(Search::everywhere(field)));
+                    self.state = SearchState::Searching(Box::new(Search::everywhere(field)));
                 } else if confirmed {
                     self.choose(settings);
                 }
@@ -259,7 +259,7 @@ impl Localizer {
 
     /// Whether the pose was just set, or is lost, and a search is running. Without a laser the pose is as it was set.
     pub fn is_searching(&self) -> bool {
-        self.sees && !matches!(self.state, State::Tracking)
+        self.sees && !matches!(self.state, SearchState::Tracking)
     }
 
     /// Fits the results of a search to the scan. `within`: results farther from this pose, m and rad, are discarded.
@@ -316,7 +316,7 @@ impl Localizer {
             .is_some_and(|best| best.quality >= settings.found_above && best.quality > next + LEAD)
         {
             self.hypotheses.truncate(1);
-            self.state = State::Tracking;
+            self.state = SearchState::Tracking;
             self.lost = false;
         }
     }

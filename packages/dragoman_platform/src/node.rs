@@ -61,12 +61,12 @@ pub use parameters::PlatformParameters;
 pub use senses::SenseParameters;
 use state::Shared;
 
-/// Name of the node.
+/// Name of the node, without its namespace.
 pub const NODE_NAME: &str = "platform";
 /// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// What depends on the platform's environment.
+/// Defaults that depend on the platform's environment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Setup {
     /// Defaults of the parameters.

@@ -191,15 +191,15 @@ impl Recording {
 /// Whether all values are finite and within range.
 fn is_countable(sample: &Sample) -> bool {
     /// Maximum speed, m/s and rad/s.
-    const FASTEST: f64 = 100.0;
+    const MAX_SPEED: f64 = 100.0;
     /// Maximum time; beyond it, the text cannot represent nanoseconds.
-    const LONGEST: Duration = Duration::from_secs(1_000_000);
-    sample.time <= LONGEST
+    const MAX_TIME: Duration = Duration::from_secs(1_000_000);
+    sample.time <= MAX_TIME
         && sample.pose.is_finite()
         && position(sample.pose).coords.amax() <= MAX_COORDINATE
         && sample.twist.is_finite()
-        && sample.twist.linear.abs().max(sample.twist.angular.abs()) <= FASTEST
-        && sample.twist.lateral.abs() <= FASTEST
+        && sample.twist.linear.abs().max(sample.twist.angular.abs()) <= MAX_SPEED
+        && sample.twist.lateral.abs() <= MAX_SPEED
 }
 
 fn is_head(text: &str) -> bool {

@@ -12,7 +12,7 @@ use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_geometry::Footprint;
 use dragoman_text::number;
 
-/// All settings.
+/// Settings of a platform: its dimensions and drives, and how it moves.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Settings {
@@ -442,7 +442,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_that_make_no_sense_are_named() {
+    fn invalid_settings_are_named() {
         assert_eq!(Settings::default().check(), Ok(()));
         let mut wrong = Settings::default();
         wrong.motion.position_tolerance = f64::NAN;

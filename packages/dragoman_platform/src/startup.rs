@@ -1,4 +1,4 @@
-//! What a platform remembers over a restart, as texts: its pose, and the names of the documents that it has saved.
+//! Data that a platform keeps over a restart, as texts: its pose, and the names of the documents that it has saved.
 //!
 //! The original reads its pose from `StartupPosition.dat`, and its log shows `x:0 y:0 a:1.284` (PlatformCtrl guide,
 //! first page). The guide does not describe the file; ours holds one line of that form, in m and rad.

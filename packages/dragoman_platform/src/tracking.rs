@@ -10,15 +10,15 @@ const GAP: f64 = 0.25;
 /// Minimum number of points of a cluster.
 const MIN_POINTS: usize = 3;
 /// Maximum extent of a cluster, m; larger ones are furniture.
-const LARGEST: f64 = 1.2;
+const MAX_EXTENT: f64 = 1.2;
 /// Maximum distance of a cluster from its last position, m.
 const REACH: f64 = 0.5;
 /// Period over which the motion is measured.
 const WINDOW: Duration = Duration::from_millis(1000);
 /// Distance within the window from which on a cluster moves, m; the visible side of a resting object varies by less.
 const MOVED: f64 = 0.25;
-/// A cluster that is not seen for this long is forgotten.
-const FORGOTTEN: Duration = Duration::from_millis(1000);
+/// A cluster that is not seen for this long is removed.
+const REMOVE_AFTER: Duration = Duration::from_millis(1000);
 /// Maximum number of clusters.
 const MAX_TRACKS: usize = 64;
 
@@ -62,10 +62,10 @@ impl Tracker {
                 self.tracks.push(Track { number, place, seen, from, is_moving: false });
             }
         }
-        self.tracks.retain(|track| now.saturating_sub(track.seen) <= FORGOTTEN);
+        self.tracks.retain(|track| now.saturating_sub(track.seen) <= REMOVE_AFTER);
     }
 
-    /// Forgets everything.
+    /// Removes all clusters.
     pub fn clear(&mut self) {
         self.tracks.clear();
     }
@@ -96,7 +96,7 @@ fn clusters(points: &[Point]) -> impl Iterator<Item = Point> + '_ {
     let groups = points.chunk_by(|a, b| (a - b).norm() <= GAP);
     groups
         .filter(|group| match group {
-            [first, .., last] => group.len() >= MIN_POINTS && (first - last).norm() <= LARGEST,
+            [first, .., last] => group.len() >= MIN_POINTS && (first - last).norm() <= MAX_EXTENT,
             _ => false,
         })
         .map(|group| {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_walks_is_moving_and_what_stands_is_not() {
+    fn walking_legs_are_moving_and_standing_ones_are_not() {
         let mut tracker = Tracker::default();
         let mut found = Vec::new();
         for tenth in 0..10 {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn walls_and_single_points_are_no_clusters() {
+    fn walls_and_single_points_are_not_clusters() {
         let wall: Vec<Point> = (0..40).map(|part| Point::new(f64::from(part) * 0.05, 3.0)).collect();
         assert_eq!(clusters(&wall).count(), 0);
         assert_eq!(clusters(&[Point::new(1.0, 1.0), Point::new(2.0, 1.0)]).count(), 0);

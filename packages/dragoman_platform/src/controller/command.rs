@@ -98,7 +98,7 @@ impl Command {
     }
 }
 
-/// Why a command was refused. Nothing has changed then. A client of the old protocol gets no reply; it sees the
+/// Reason for a refused command, which changes nothing. A client of the old protocol gets no reply; it sees the
 /// unchanged state.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -40,8 +40,8 @@ impl Drive {
         }
     }
 
-    /// Forgets every motion; the ramp brakes.
-    pub(super) fn forget(&mut self) {
+    /// Ends every motion; the ramp brakes.
+    pub(super) fn clear(&mut self) {
         self.velocity = None;
         self.automatic.cancel();
         self.player = None;

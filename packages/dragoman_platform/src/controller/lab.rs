@@ -8,7 +8,7 @@ use crate::testing::{self, Lab, lab_map};
 
 const START: Pose = Pose { x: 4.5, y: 3.8, heading: -std::f64::consts::FRAC_PI_2 };
 
-struct Bench {
+struct Fixture {
     lab: Lab,
     platform: Platform,
     now: Duration,
@@ -19,7 +19,7 @@ struct Bench {
     events: Vec<Event>,
 }
 
-impl Bench {
+impl Fixture {
     /// In automatic mode, at a known pose.
     fn new(seed: u64, settings: Settings, map: Map) -> Self {
         let lab = Lab::new(seed, START);
@@ -36,12 +36,13 @@ impl Bench {
             platform.command(command).unwrap();
         }
         let (now, twist) = (Duration::ZERO, Twist::ZERO);
-        let mut bench = Self { lab, platform, now, twist, driven: 0.0, errors: [0.0; 2], events: Vec::new() };
+        let mut fixture =
+            Self { lab, platform, now, twist, driven: 0.0, errors: [0.0; 2], events: Vec::new() };
         for _ in 0..20 {
-            bench.cycle();
+            fixture.cycle();
         }
-        bench.events.clear();
-        bench
+        fixture.events.clear();
+        fixture
     }
 
     fn cycle(&mut self) {
@@ -120,17 +121,17 @@ fn roadmap() -> Roadmap {
 fn stations_are_reached_within_two_centimetres_and_a_degree() {
     for seed in 0..2 {
         println!("seed {seed}");
-        let mut bench = Bench::new(seed, Settings::default(), lab_map());
+        let mut fixture = Fixture::new(seed, Settings::default(), lab_map());
         for name in ["west", "middle", "north"] {
             let goal = roadmap().station(name).unwrap().pose;
-            bench.reach(Command::MoveToStation(name.to_owned()), goal);
+            fixture.reach(Command::MoveToStation(name.to_owned()), goal);
         }
     }
 }
 
 #[test]
-fn fifty_metres_are_driven_without_losing_the_way() {
-    let mut bench = Bench::new(7, Settings::default(), lab_map());
+fn fifty_metres_are_driven_without_losing_localization() {
+    let mut fixture = Fixture::new(7, Settings::default(), lab_map());
     let goals = [
         [3.0, 0.5],
         [0.8, -1.0],
@@ -145,34 +146,34 @@ fn fifty_metres_are_driven_without_losing_the_way() {
     'driving: loop {
         for [x, y] in goals {
             let goal = Pose::new(x, y, random.rand_range(0..6283) as f64 / 1000.0 - std::f64::consts::PI);
-            bench.reach(Command::MoveAbsolute(goal), goal);
-            if bench.driven >= 50.0 {
+            fixture.reach(Command::MoveAbsolute(goal), goal);
+            if fixture.driven >= 50.0 {
                 break 'driving;
             }
         }
     }
-    let [away, wrong] = bench.errors;
+    let [away, wrong] = fixture.errors;
     println!(
         "{:.1} m in {:?}: at most {away:.4} m and {:.3} deg off",
-        bench.driven,
-        bench.now,
+        fixture.driven,
+        fixture.now,
         wrong.to_degrees()
     );
     assert!(away < 0.03 && wrong < 1.0_f64.to_radians(), "{away} {wrong}");
 }
 
 #[test]
-fn something_put_in_the_way_is_gone_round() {
-    let mut bench = Bench::new(11, Settings::default(), lab_map());
+fn a_new_obstacle_is_driven_around() {
+    let mut fixture = Fixture::new(11, Settings::default(), lab_map());
     let goal = Pose::new(-1.5, 3.6, 2.0);
-    bench.platform.command(Command::MoveAbsolute(goal)).unwrap();
+    fixture.platform.command(Command::MoveAbsolute(goal)).unwrap();
     for _ in 0..100 {
-        bench.cycle();
+        fixture.cycle();
     }
     // Another robot, ahead of it.
-    let ahead = position(bench.lab.pose()) + direction(bench.lab.pose().heading) * 1.6;
-    bench.lab.put("Pioneer3AT", ahead.x, ahead.y, 0.0);
-    bench.reach(Command::MoveAbsolute(goal), goal);
+    let ahead = position(fixture.lab.pose()) + direction(fixture.lab.pose().heading) * 1.6;
+    fixture.lab.put("Pioneer3AT", ahead.x, ahead.y, 0.0);
+    fixture.reach(Command::MoveAbsolute(goal), goal);
 }
 
 #[test]
@@ -186,29 +187,29 @@ fn prohibited_areas_are_never_entered() {
             let (x, y) = (between(-4.0, 2.5), between(-3.0, 2.5));
             map.prohibited.push(testing::rectangle(x, y, x + between(0.2, 1.0), y + between(0.2, 1.0)));
         }
-        let mut bench = Bench::new(seed, Settings::default(), map);
+        let mut fixture = Fixture::new(seed, Settings::default(), map);
         let mut reached = 0;
         for _ in 0..5 {
             let goal = Pose::new(between(-5.0, 5.0), between(-4.0, 4.0), between(-3.0, 3.0));
             // `cycle` checks each pose on the way.
-            bench.events.clear();
-            if bench.platform.command(Command::MoveAbsolute(goal)).is_ok() {
+            fixture.events.clear();
+            if fixture.platform.command(Command::MoveAbsolute(goal)).is_ok() {
                 for _ in 0..600 {
-                    bench.cycle();
-                    if bench.platform.status().goal.is_none() {
+                    fixture.cycle();
+                    if fixture.platform.status().goal.is_none() {
                         break;
                     }
                 }
-                reached += u32::from(bench.platform.status().target_reached);
+                reached += u32::from(fixture.platform.status().target_reached);
             }
         }
-        println!("{reached} goals reached, {:.1} m", bench.driven);
+        println!("{reached} goals reached, {:.1} m", fixture.driven);
         assert!(reached > 0);
     }
 }
 
 #[test]
-fn a_map_that_it_made_is_one_to_find_itself_by() {
+fn it_is_localized_in_a_map_that_it_made() {
     // Driven manually, without a map; its start is the map's origin.
     let lab = Lab::new(5, Pose::new(0.8, -1.0, 0.0));
     let mut platform = Platform::new(Settings::default()).unwrap();
@@ -219,39 +220,40 @@ fn a_map_that_it_made_is_one_to_find_itself_by() {
     let start = Pose::new(0.8, -1.0, 0.0);
     platform.command(Command::SetPose(start)).unwrap();
     let (now, twist) = (Duration::ZERO, Twist::ZERO);
-    let mut bench = Bench { lab, platform, now, twist, driven: 0.0, errors: [0.0; 2], events: Vec::new() };
+    let mut fixture =
+        Fixture { lab, platform, now, twist, driven: 0.0, errors: [0.0; 2], events: Vec::new() };
     // Driven manually between these poses.
     for place in [[-1.8, -1.2], [-4.5, 0.5], [-1.0, 1.5], [0.8, 3.2], [2.0, 3.8]].map(Point::from) {
         loop {
-            let truth = bench.lab.pose();
+            let truth = fixture.lab.pose();
             let turn = wrap_angle(heading(position(truth), place) - truth.heading);
             if (place - position(truth)).norm() < 0.2 {
                 break;
             }
             let twist = if turn.abs() > 0.3 { Twist::new(0.0, turn.signum()) } else { Twist::new(0.5, turn) };
-            bench.platform.command(Command::Move(twist)).unwrap();
-            bench.cycle();
-            assert!(bench.now < Duration::from_secs(120), "{truth:?}");
+            fixture.platform.command(Command::Move(twist)).unwrap();
+            fixture.cycle();
+            assert!(fixture.now < Duration::from_secs(120), "{truth:?}");
         }
     }
-    let [away, wrong] = bench.errors;
-    println!("{:.1} m driven, {away:.3} m and {:.2} deg off", bench.driven, wrong.to_degrees());
-    assert!(bench.driven > 5.0 && away < 0.05 && wrong < 1.0_f64.to_radians());
-    let lines: Vec<Segment> = bench.platform.mapped_lines().collect();
+    let [away, wrong] = fixture.errors;
+    println!("{:.1} m driven, {away:.3} m and {:.2} deg off", fixture.driven, wrong.to_degrees());
+    assert!(fixture.driven > 5.0 && away < 0.05 && wrong < 1.0_f64.to_radians());
+    let lines: Vec<Segment> = fixture.platform.mapped_lines().collect();
     for wall in &lab_map().lines[..4] {
         let mine = lines.iter().filter(|line| wall.distance(line.a) < 0.05 && wall.distance(line.b) < 0.05);
         let length: f64 = mine.map(Segment::length).sum();
         assert!(length > 0.6 * wall.length(), "{wall:?}: {length} of {}", wall.length());
     }
-    bench.platform.command(Command::StopMapping).unwrap();
-    bench.platform.command(Command::SetMap(Map { lines, ..Map::default() })).unwrap();
-    let guess = bench.lab.pose();
-    bench.platform.command(Command::SetPose(Pose { x: guess.x + 0.4, ..guess })).unwrap();
+    fixture.platform.command(Command::StopMapping).unwrap();
+    fixture.platform.command(Command::SetMap(Map { lines, ..Map::default() })).unwrap();
+    let guess = fixture.lab.pose();
+    fixture.platform.command(Command::SetPose(Pose { x: guess.x + 0.4, ..guess })).unwrap();
     for _ in 0..20 {
-        bench.twist = Twist::ZERO;
-        bench.cycle();
+        fixture.twist = Twist::ZERO;
+        fixture.cycle();
     }
-    let (pose, truth) = (bench.platform.status().pose, bench.lab.pose());
+    let (pose, truth) = (fixture.platform.status().pose, fixture.lab.pose());
     assert!((position(pose) - position(truth)).norm() < 0.05, "{pose:?} {truth:?}");
-    assert!(!bench.platform.status().localization_lost);
+    assert!(!fixture.platform.status().localization_lost);
 }

@@ -1,4 +1,4 @@
-//! What the platform sees around it: obstacles, moving objects, and whether its laser measures.
+//! Perception: obstacles, moving objects, and whether the laser measures.
 
 use std::time::Duration;
 

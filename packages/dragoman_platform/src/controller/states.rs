@@ -26,7 +26,7 @@ impl Platform {
                 }
                 let [right, left] = &mut self.switches.brakes;
                 *if motor == Motor::Left { left } else { right } = applied;
-                // Nobody expects it to drive off because a brake is released.
+                // A released brake must not start a motion.
                 if applied && self.operation == Operation::Moving {
                     self.interrupt();
                 }
@@ -124,7 +124,7 @@ impl Platform {
     }
 
     fn shut_down(&mut self) -> Result<(), Refusal> {
-        self.forget_motion();
+        self.clear_motion();
         self.connected = false;
         self.switches.brakes = [true; 2];
         self.switches.ultrasonics = 0;
@@ -178,7 +178,7 @@ impl Platform {
             // An emergency stop is left only through its reset.
             self.emergency.check()?;
         }
-        self.forget_motion();
+        self.clear_motion();
         self.enter(Operation::Ready);
         Ok(())
     }
@@ -188,7 +188,7 @@ impl Platform {
             return Err(Refusal::WrongState(self.operation));
         }
         if self.mode != mode {
-            self.forget_motion();
+            self.clear_motion();
             self.mode = mode;
             self.event(Event::Mode(mode));
         }

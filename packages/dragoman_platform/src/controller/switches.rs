@@ -1,4 +1,4 @@
-//! What is switched on and off: brakes, digital outputs, ultrasonic sensors.
+//! Switches: brakes, digital outputs, ultrasonic sensors.
 
 use dragoman_neobotix::codes::Board;
 

@@ -9,7 +9,7 @@ use crate::program::{Awaited, Condition, Effect, Instruction, Movement, Program,
 const STEP: Duration = Duration::from_millis(20);
 
 /// A platform that follows its commands exactly, in a world of points.
-struct Bench {
+struct Fixture {
     platform: Platform,
     now: Duration,
     /// True pose, in the map; the odometry starts at the origin.
@@ -23,7 +23,7 @@ struct Bench {
     events: Vec<Event>,
 }
 
-impl Bench {
+impl Fixture {
     fn new(settings: Settings) -> Self {
         let platform = Platform::new(settings).unwrap();
         let output =
@@ -36,13 +36,13 @@ impl Bench {
 
     /// A moving platform in this mode.
     fn moving(settings: Settings, mode: MotionMode) -> Self {
-        let mut bench = Self::new(settings);
+        let mut fixture = Self::new(settings);
         for command in [Command::Connect, Command::Initialize, Command::SetMode(mode), Command::Start] {
-            bench.send(command).unwrap();
+            fixture.send(command).unwrap();
         }
-        bench.run(0.1);
-        bench.events.clear();
-        bench
+        fixture.run(0.1);
+        fixture.events.clear();
+        fixture
     }
 
     fn send(&mut self, command: Command) -> Result<(), Refusal> {
@@ -113,54 +113,54 @@ fn without_planning() -> Settings {
 
 #[test]
 fn the_session_of_a_real_client_drives() {
-    let mut bench = Bench::new(Settings::default());
+    let mut fixture = Fixture::new(Settings::default());
     let wheels = Command::MoveWheels { right: 0.3, left: 0.3 };
-    bench.run(0.1);
-    bench.send(Command::Connect).unwrap();
-    bench.send(Command::Stop).unwrap();
-    bench.send(Command::SetMode(MotionMode::Velocity)).unwrap();
-    bench.send(Command::Continue).unwrap();
+    fixture.run(0.1);
+    fixture.send(Command::Connect).unwrap();
+    fixture.send(Command::Stop).unwrap();
+    fixture.send(Command::SetMode(MotionMode::Velocity)).unwrap();
+    fixture.send(Command::Continue).unwrap();
     for _ in 0..10 {
-        bench.send(wheels.clone()).unwrap();
-        bench.run(0.4);
+        fixture.send(wheels.clone()).unwrap();
+        fixture.run(0.4);
     }
-    assert!((bench.output.twist.linear - 0.3).abs() < 1e-9);
-    assert!((1.0..1.2).contains(&bench.pose.x), "{:?}", bench.pose);
+    assert!((fixture.output.twist.linear - 0.3).abs() < 1e-9);
+    assert!((1.0..1.2).contains(&fixture.pose.x), "{:?}", fixture.pose);
     // Without further commands it brakes after a second.
-    bench.run(1.0);
-    assert!(bench.output.twist.linear < 0.3 && bench.events.contains(&Event::WatchdogExpired));
-    bench.run(1.0);
-    assert_eq!(bench.output.twist, Twist::ZERO);
+    fixture.run(1.0);
+    assert!(fixture.output.twist.linear < 0.3 && fixture.events.contains(&Event::WatchdogExpired));
+    fixture.run(1.0);
+    assert_eq!(fixture.output.twist, Twist::ZERO);
 }
 
 #[test]
 fn the_state_chart_is_that_of_the_guide() {
-    let mut bench = Bench::new(Settings::default());
-    let state = |bench: &Bench| bench.platform.status().operation;
-    assert_eq!(bench.send(Command::Initialize), Err(Refusal::NotConnected));
-    assert_eq!(bench.send(Command::Stop), Err(Refusal::NotConnected));
-    assert_eq!(bench.send(Command::Start), Err(Refusal::WrongState(Operation::NotInitialized)));
-    bench.send(Command::Connect).unwrap();
-    assert_eq!(state(&bench), Operation::NotInitialized);
-    bench.send(Command::Initialize).unwrap();
-    assert_eq!(state(&bench), Operation::Ready);
-    assert_eq!(bench.send(Command::Break), Err(Refusal::WrongState(Operation::Ready)));
-    bench.send(Command::SetMode(MotionMode::Velocity)).unwrap();
-    bench.send(Command::Start).unwrap();
-    assert_eq!(state(&bench), Operation::Moving);
-    assert_eq!(bench.send(Command::SetMode(MotionMode::None)), Err(Refusal::WrongState(Operation::Moving)));
-    bench.send(Command::Break).unwrap();
-    assert_eq!(state(&bench), Operation::Broken);
-    assert_eq!(bench.send(Command::Start), Err(Refusal::WrongState(Operation::Broken)));
-    bench.send(Command::Continue).unwrap();
-    assert_eq!(state(&bench), Operation::Moving);
-    bench.send(Command::Stop).unwrap();
-    assert_eq!(state(&bench), Operation::Ready);
-    bench.send(Command::Shutdown).unwrap();
-    assert_eq!(state(&bench), Operation::NotInitialized);
-    assert_eq!(bench.output.brakes, [true; 2]);
-    bench.run(0.02);
-    let changes: Vec<Operation> = bench
+    let mut fixture = Fixture::new(Settings::default());
+    let state = |fixture: &Fixture| fixture.platform.status().operation;
+    assert_eq!(fixture.send(Command::Initialize), Err(Refusal::NotConnected));
+    assert_eq!(fixture.send(Command::Stop), Err(Refusal::NotConnected));
+    assert_eq!(fixture.send(Command::Start), Err(Refusal::WrongState(Operation::NotInitialized)));
+    fixture.send(Command::Connect).unwrap();
+    assert_eq!(state(&fixture), Operation::NotInitialized);
+    fixture.send(Command::Initialize).unwrap();
+    assert_eq!(state(&fixture), Operation::Ready);
+    assert_eq!(fixture.send(Command::Break), Err(Refusal::WrongState(Operation::Ready)));
+    fixture.send(Command::SetMode(MotionMode::Velocity)).unwrap();
+    fixture.send(Command::Start).unwrap();
+    assert_eq!(state(&fixture), Operation::Moving);
+    assert_eq!(fixture.send(Command::SetMode(MotionMode::None)), Err(Refusal::WrongState(Operation::Moving)));
+    fixture.send(Command::Break).unwrap();
+    assert_eq!(state(&fixture), Operation::Broken);
+    assert_eq!(fixture.send(Command::Start), Err(Refusal::WrongState(Operation::Broken)));
+    fixture.send(Command::Continue).unwrap();
+    assert_eq!(state(&fixture), Operation::Moving);
+    fixture.send(Command::Stop).unwrap();
+    assert_eq!(state(&fixture), Operation::Ready);
+    fixture.send(Command::Shutdown).unwrap();
+    assert_eq!(state(&fixture), Operation::NotInitialized);
+    assert_eq!(fixture.output.brakes, [true; 2]);
+    fixture.run(0.02);
+    let changes: Vec<Operation> = fixture
         .events
         .iter()
         .filter_map(|event| if let Event::Operation(state) = event { Some(*state) } else { None })
@@ -177,7 +177,7 @@ fn the_state_chart_is_that_of_the_guide() {
 }
 
 #[test]
-fn each_mode_listens_to_its_commands_alone() {
+fn each_mode_accepts_only_its_commands() {
     let velocity = || Command::Move(Twist::new(0.2, 0.0));
     let wheels = || Command::MoveWheels { right: 0.2, left: 0.2 };
     let goal = || Command::MoveAbsolute(Pose::new(1.0, 0.0, 0.0));
@@ -186,104 +186,104 @@ fn each_mode_listens_to_its_commands_alone() {
         assert_eq!(Command::set_mode(number), Ok(Command::SetMode(mode)));
     }
     for (mode, accepted) in modes.zip(["", "", "v", "vw", "g", "", ""]) {
-        let mut bench = Bench::moving(Settings::default(), mode);
+        let mut fixture = Fixture::moving(Settings::default(), mode);
         for (letter, command) in [('v', velocity()), ('w', wheels()), ('g', goal())] {
             let wanted = if accepted.contains(letter) { Ok(()) } else { Err(Refusal::WrongMode(mode)) };
-            assert_eq!(bench.send(command), wanted, "{mode:?} {letter}");
+            assert_eq!(fixture.send(command), wanted, "{mode:?} {letter}");
         }
-        bench.run(0.5);
-        assert_eq!(bench.output.twist != Twist::ZERO, !accepted.is_empty(), "{mode:?}");
-        bench.send(Command::Stop).unwrap();
-        assert!(bench.send(velocity()).is_err());
-        bench.run(1.0);
-        assert_eq!(bench.output.twist, Twist::ZERO);
+        fixture.run(0.5);
+        assert_eq!(fixture.output.twist != Twist::ZERO, !accepted.is_empty(), "{mode:?}");
+        fixture.send(Command::Stop).unwrap();
+        assert!(fixture.send(velocity()).is_err());
+        fixture.run(1.0);
+        assert_eq!(fixture.output.twist, Twist::ZERO);
     }
     assert_eq!(Command::set_mode(7), Err(Refusal::UnknownMode(7)));
     assert_eq!(Command::set_mode(-1), Err(Refusal::UnknownMode(-1)));
     // The joystick comes with the measurements.
-    let mut bench = Bench::moving(Settings::default(), MotionMode::JoystickHardware);
-    bench.input.joystick = Some(Twist::new(0.2, 0.0));
-    bench.run(0.5);
-    assert_eq!(bench.output.twist.linear, 0.2);
-    bench.input.joystick = Some(Twist::new(f64::NAN, 0.0));
-    bench.run(0.5);
-    assert_eq!(bench.output.twist, Twist::ZERO);
+    let mut fixture = Fixture::moving(Settings::default(), MotionMode::JoystickHardware);
+    fixture.input.joystick = Some(Twist::new(0.2, 0.0));
+    fixture.run(0.5);
+    assert_eq!(fixture.output.twist.linear, 0.2);
+    fixture.input.joystick = Some(Twist::new(f64::NAN, 0.0));
+    fixture.run(0.5);
+    assert_eq!(fixture.output.twist, Twist::ZERO);
 }
 
 #[test]
 fn an_emergency_stop_secures_the_platform_until_its_reset() {
-    let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
-    bench.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
-    bench.run(0.9);
-    assert!(bench.output.twist.linear > 0.4);
-    bench.input.emergency_stop = true;
-    bench.cycle();
-    assert_eq!((bench.output.twist, bench.output.brakes), (Twist::ZERO, [true; 2]));
-    let status = bench.platform.status();
+    let mut fixture = Fixture::moving(Settings::default(), MotionMode::Velocity);
+    fixture.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    fixture.run(0.9);
+    assert!(fixture.output.twist.linear > 0.4);
+    fixture.input.emergency_stop = true;
+    fixture.cycle();
+    assert_eq!((fixture.output.twist, fixture.output.brakes), (Twist::ZERO, [true; 2]));
+    let status = fixture.platform.status();
     assert_eq!((status.operation, status.emergency), (Operation::Broken, Emergency::Active));
     let refused = Err(Refusal::Emergency(Emergency::Active));
     for command in [Command::Continue, Command::Start, Command::Stop] {
-        assert_eq!(bench.send(command), refused);
+        assert_eq!(fixture.send(command), refused);
     }
-    assert_eq!(bench.send(Command::SetBrake { motor: Motor::Left, applied: false }), refused);
-    bench.input.emergency_stop = false;
-    bench.cycle();
-    assert_eq!(bench.platform.status().emergency, Emergency::Reset);
-    bench.run(0.6);
-    let status = bench.platform.status();
+    assert_eq!(fixture.send(Command::SetBrake { motor: Motor::Left, applied: false }), refused);
+    fixture.input.emergency_stop = false;
+    fixture.cycle();
+    assert_eq!(fixture.platform.status().emergency, Emergency::Reset);
+    fixture.run(0.6);
+    let status = fixture.platform.status();
     assert_eq!((status.operation, status.emergency), (Operation::Ready, Emergency::Inactive));
     // No autonomous motion.
-    bench.run(1.0);
-    assert_eq!((bench.output.twist, bench.output.brakes), (Twist::ZERO, [false; 2]));
+    fixture.run(1.0);
+    assert_eq!((fixture.output.twist, fixture.output.brakes), (Twist::ZERO, [false; 2]));
 }
 
 #[test]
-fn a_silent_base_has_to_be_initialized_anew() {
-    let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
-    bench.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
-    bench.run(0.5);
-    bench.input.base_alive = false;
-    bench.run(0.1);
-    assert_eq!(bench.output.twist, Twist::ZERO);
-    assert_eq!(bench.send(Command::Initialize), Err(Refusal::BaseSilent));
-    bench.input.base_alive = true;
-    bench.run(0.5);
-    assert_eq!(bench.output.twist, Twist::ZERO);
-    assert_eq!(bench.platform.status().operation, Operation::NotInitialized);
-    bench.send(Command::Initialize).unwrap();
-    assert_eq!(bench.platform.status().operation, Operation::Ready);
+fn a_silent_base_has_to_be_initialized_again() {
+    let mut fixture = Fixture::moving(Settings::default(), MotionMode::Velocity);
+    fixture.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    fixture.run(0.5);
+    fixture.input.base_alive = false;
+    fixture.run(0.1);
+    assert_eq!(fixture.output.twist, Twist::ZERO);
+    assert_eq!(fixture.send(Command::Initialize), Err(Refusal::BaseSilent));
+    fixture.input.base_alive = true;
+    fixture.run(0.5);
+    assert_eq!(fixture.output.twist, Twist::ZERO);
+    assert_eq!(fixture.platform.status().operation, Operation::NotInitialized);
+    fixture.send(Command::Initialize).unwrap();
+    assert_eq!(fixture.platform.status().operation, Operation::Ready);
 }
 
 #[test]
 fn brakes_outputs_and_ultrasonics_are_set() {
-    let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
-    bench.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
-    bench.send(Command::SetBrake { motor: Motor::Left, applied: true }).unwrap();
-    bench.send(Command::SetDigitalOutput { board: Board::Relay, channel: 15, high: true }).unwrap();
-    bench.send(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: true }).unwrap();
-    bench.send(Command::StartUltrasonic { channels: 5 }).unwrap();
-    bench.run(0.5);
+    let mut fixture = Fixture::moving(Settings::default(), MotionMode::Velocity);
+    fixture.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    fixture.send(Command::SetBrake { motor: Motor::Left, applied: true }).unwrap();
+    fixture.send(Command::SetDigitalOutput { board: Board::Relay, channel: 15, high: true }).unwrap();
+    fixture.send(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: true }).unwrap();
+    fixture.send(Command::StartUltrasonic { channels: 5 }).unwrap();
+    fixture.run(0.5);
     let wanted =
         Output { twist: Twist::ZERO, brakes: [false, true], digital_outputs: [1, 1 << 15], ultrasonics: 5 };
-    assert_eq!(bench.output, wanted);
-    bench.send(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: false }).unwrap();
-    bench.send(Command::StopUltrasonic).unwrap();
-    bench.send(Command::SetBrake { motor: Motor::Left, applied: false }).unwrap();
-    bench.run(0.2);
-    assert_eq!((bench.output.digital_outputs[0], bench.output.ultrasonics), (0, 0));
+    assert_eq!(fixture.output, wanted);
+    fixture.send(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: false }).unwrap();
+    fixture.send(Command::StopUltrasonic).unwrap();
+    fixture.send(Command::SetBrake { motor: Motor::Left, applied: false }).unwrap();
+    fixture.run(0.2);
+    assert_eq!((fixture.output.digital_outputs[0], fixture.output.ultrasonics), (0, 0));
     // The brake has interrupted the motion: it does not drive on by itself.
-    assert_eq!((bench.output.twist, bench.platform.status().operation), (Twist::ZERO, Operation::Broken));
-    bench.send(Command::Continue).unwrap();
-    bench.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
-    bench.run(0.2);
-    assert!(bench.output.twist.linear > 0.0);
-    let unknown = bench.send(Command::SetDigitalOutput { board: Board::Io, channel: 16, high: true });
+    assert_eq!((fixture.output.twist, fixture.platform.status().operation), (Twist::ZERO, Operation::Broken));
+    fixture.send(Command::Continue).unwrap();
+    fixture.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    fixture.run(0.2);
+    assert!(fixture.output.twist.linear > 0.0);
+    let unknown = fixture.send(Command::SetDigitalOutput { board: Board::Io, channel: 16, high: true });
     assert_eq!(unknown, Err(Refusal::UnknownChannel(16)));
 }
 
 #[test]
 fn what_is_not_finite_is_refused() {
-    let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
+    let mut fixture = Fixture::moving(Settings::default(), MotionMode::Automatic);
     let wrong = Pose::new(0.0, f64::NAN, 0.0);
     for command in [
         Command::MoveAbsolute(wrong),
@@ -292,7 +292,7 @@ fn what_is_not_finite_is_refused() {
         Command::SetPose(wrong),
         Command::PlaceObstacle(Some(Point::new(f64::INFINITY, 0.0))),
     ] {
-        assert_eq!(bench.send(command), Err(Refusal::NotFinite));
+        assert_eq!(fixture.send(command), Err(Refusal::NotFinite));
     }
     // The maximum INT of a telegram in mm.
     let far = Pose::new(2_147_483.647, 0.0, 0.0);
@@ -302,11 +302,11 @@ fn what_is_not_finite_is_refused() {
         Command::MovePath(vec![Pose::ORIGIN, far]),
         Command::SetPose(far),
     ] {
-        assert_eq!(bench.send(command), Err(Refusal::TooFar));
+        assert_eq!(fixture.send(command), Err(Refusal::TooFar));
     }
-    assert_eq!(bench.send(Command::MovePath(Vec::new())), Err(Refusal::EmptyPath));
-    bench.run(0.1);
-    assert_eq!(bench.output.twist, Twist::ZERO);
+    assert_eq!(fixture.send(Command::MovePath(Vec::new())), Err(Refusal::EmptyPath));
+    fixture.run(0.1);
+    assert_eq!(fixture.output.twist, Twist::ZERO);
 }
 
 #[test]
@@ -318,15 +318,15 @@ fn goals_are_reached_with_and_without_planning() {
                 settings.planning.enabled = planning;
                 settings.interpolation.start_turn = start_turn;
                 settings.interpolation.end_turn = end_turn;
-                let mut bench = Bench::moving(settings, MotionMode::Automatic);
-                bench.drive(Command::MoveAbsolute(goal));
-                bench.assert_at(goal);
+                let mut fixture = Fixture::moving(settings, MotionMode::Automatic);
+                fixture.drive(Command::MoveAbsolute(goal));
+                fixture.assert_at(goal);
                 // It waits for the next goal.
-                assert_eq!(bench.platform.status().operation, Operation::Moving);
-                bench.events.clear();
-                let next = compose(bench.pose, Pose::new(1.0, 0.0, 0.5));
-                bench.drive(Command::MoveRelative(Pose::new(1.0, 0.0, 0.5)));
-                bench.assert_at(next);
+                assert_eq!(fixture.platform.status().operation, Operation::Moving);
+                fixture.events.clear();
+                let next = compose(fixture.pose, Pose::new(1.0, 0.0, 0.5));
+                fixture.drive(Command::MoveRelative(Pose::new(1.0, 0.0, 0.5)));
+                fixture.assert_at(next);
             }
         }
     }
@@ -334,71 +334,73 @@ fn goals_are_reached_with_and_without_planning() {
 
 #[test]
 fn a_motion_is_interrupted_goes_on_and_is_replaced() {
-    let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
-    bench.send(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
-    bench.run(2.0);
-    bench.send(Command::Break).unwrap();
-    bench.run(2.0);
-    let stood = bench.pose;
-    assert!(stood.x > 0.5 && bench.output.twist == Twist::ZERO);
-    bench.run(2.0);
-    assert_eq!(bench.pose, stood);
-    bench.send(Command::Continue).unwrap();
-    bench.run(2.0);
-    assert!(bench.pose.x > 1.5);
+    let mut fixture = Fixture::moving(without_planning(), MotionMode::Automatic);
+    fixture.send(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
+    fixture.run(2.0);
+    fixture.send(Command::Break).unwrap();
+    fixture.run(2.0);
+    let stood = fixture.pose;
+    assert!(stood.x > 0.5 && fixture.output.twist == Twist::ZERO);
+    fixture.run(2.0);
+    assert_eq!(fixture.pose, stood);
+    fixture.send(Command::Continue).unwrap();
+    fixture.run(2.0);
+    assert!(fixture.pose.x > 1.5);
     // Another goal while it moves takes effect at once.
-    bench.drive(Command::MoveAbsolute(Pose::new(2.0, 2.0, 0.0)));
-    bench.assert_at(Pose::new(2.0, 2.0, 0.0));
-    bench.send(Command::MoveAbsolute(Pose::ORIGIN)).unwrap();
-    bench.send(Command::Stop).unwrap();
-    bench.send(Command::Start).unwrap();
-    bench.run(2.0);
-    assert_eq!(bench.platform.status().goal, None);
-    assert_eq!(bench.output.twist, Twist::ZERO);
+    fixture.drive(Command::MoveAbsolute(Pose::new(2.0, 2.0, 0.0)));
+    fixture.assert_at(Pose::new(2.0, 2.0, 0.0));
+    fixture.send(Command::MoveAbsolute(Pose::ORIGIN)).unwrap();
+    fixture.send(Command::Stop).unwrap();
+    fixture.send(Command::Start).unwrap();
+    fixture.run(2.0);
+    assert_eq!(fixture.platform.status().goal, None);
+    assert_eq!(fixture.output.twist, Twist::ZERO);
 }
 
 #[test]
 fn without_planning_obstacles_are_waited_for() {
-    let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
-    bench.things = vec![Point::new(2.5, 0.05)];
-    bench.send(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
-    bench.run(20.0);
-    assert!(bench.platform.status().collision && bench.events.contains(&Event::Motion(MotionEvent::Blocked)));
-    let gap = 2.5 - bench.pose.x - 0.45;
+    let mut fixture = Fixture::moving(without_planning(), MotionMode::Automatic);
+    fixture.things = vec![Point::new(2.5, 0.05)];
+    fixture.send(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
+    fixture.run(20.0);
+    assert!(
+        fixture.platform.status().collision && fixture.events.contains(&Event::Motion(MotionEvent::Blocked))
+    );
+    let gap = 2.5 - fixture.pose.x - 0.45;
     assert!((0.13..0.25).contains(&gap), "{gap}");
-    bench.things.clear();
-    bench.run(15.0);
-    assert!(bench.events.contains(&Event::Motion(MotionEvent::Resumed)));
-    bench.assert_at(Pose::new(4.0, 0.0, 0.0));
+    fixture.things.clear();
+    fixture.run(15.0);
+    assert!(fixture.events.contains(&Event::Motion(MotionEvent::Resumed)));
+    fixture.assert_at(Pose::new(4.0, 0.0, 0.0));
 }
 
 #[test]
-fn with_planning_obstacles_are_gone_round() {
-    let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
-    bench.send(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0))).unwrap();
-    bench.run(2.0);
-    bench.things = (-5..=5).map(|step| Point::new(3.0, f64::from(step) * 0.1)).collect();
-    let things = bench.things.clone();
+fn with_planning_obstacles_are_driven_around() {
+    let mut fixture = Fixture::moving(Settings::default(), MotionMode::Automatic);
+    fixture.send(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0))).unwrap();
+    fixture.run(2.0);
+    fixture.things = (-5..=5).map(|step| Point::new(3.0, f64::from(step) * 0.1)).collect();
+    let things = fixture.things.clone();
     for _ in 0..3000 {
-        bench.cycle();
+        fixture.cycle();
         for &thing in &things {
-            let seen = dragoman_geometry::inverse_transform(bench.pose, thing);
-            assert!(!bench.platform.settings().footprint.contains(seen), "{:?}", bench.pose);
+            let seen = dragoman_geometry::inverse_transform(fixture.pose, thing);
+            assert!(!fixture.platform.settings().footprint.contains(seen), "{:?}", fixture.pose);
         }
     }
-    bench.assert_at(Pose::new(6.0, 0.0, 0.0));
+    fixture.assert_at(Pose::new(6.0, 0.0, 0.0));
 }
 
 #[test]
 fn a_path_is_waited_on_and_entered_again_behind_an_obstacle() {
     let path = [[1.0, 0.0], [5.0, 0.0], [5.0, 4.0]].map(|[x, y]| Pose::new(x, y, 1.0));
-    let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
-    bench.things = (-3..=3).map(|step| Point::new(3.0, f64::from(step) * 0.1)).collect();
-    let poses = bench.drive(Command::MovePath(path.to_vec()));
-    bench.assert_at(path[2]);
-    let blocked = bench.events.iter().position(|event| *event == Event::Motion(MotionEvent::Blocked));
-    let replanned = bench.events.iter().position(|event| *event == Event::Motion(MotionEvent::Replanned));
-    assert!(blocked.is_some() && blocked < replanned, "{:?}", bench.events);
+    let mut fixture = Fixture::moving(Settings::default(), MotionMode::Automatic);
+    fixture.things = (-3..=3).map(|step| Point::new(3.0, f64::from(step) * 0.1)).collect();
+    let poses = fixture.drive(Command::MovePath(path.to_vec()));
+    fixture.assert_at(path[2]);
+    let blocked = fixture.events.iter().position(|event| *event == Event::Motion(MotionEvent::Blocked));
+    let replanned = fixture.events.iter().position(|event| *event == Event::Motion(MotionEvent::Replanned));
+    assert!(blocked.is_some() && blocked < replanned, "{:?}", fixture.events);
     // It stood for the three seconds of the settings, and was on the path before and after.
     let waited = poses.windows(2).filter(|pair| pair[0] == pair[1] && pair[0].x > 1.5).count();
     assert!(waited > 125, "{waited}");
@@ -414,25 +416,25 @@ fn what_the_map_forbids_is_refused_and_never_entered() {
     let corners = [[2.0, -1.0], [4.0, -1.0], [4.0, 1.0], [2.0, 1.0]].map(Point::from);
     let area = dragoman_geometry::Polygon::new(corners.to_vec()).unwrap();
     let map = Map { prohibited: vec![area], ..Map::default() };
-    let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
-    bench.send(Command::SetMap(map.clone())).unwrap();
-    let refused = bench.send(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0)));
+    let mut fixture = Fixture::moving(without_planning(), MotionMode::Automatic);
+    fixture.send(Command::SetMap(map.clone())).unwrap();
+    let refused = fixture.send(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0)));
     assert_eq!(refused, Err(Refusal::Plan(PlanError::NoPath)));
-    let refused = bench.send(Command::MoveAbsolute(Pose::new(3.0, 0.0, 0.0)));
+    let refused = fixture.send(Command::MoveAbsolute(Pose::new(3.0, 0.0, 0.0)));
     assert_eq!(refused, Err(Refusal::Plan(PlanError::CollisionTarget)));
-    assert_eq!(bench.platform.status().planner, PlannerState::CollisionTarget);
+    assert_eq!(fixture.platform.status().planner, PlannerState::CollisionTarget);
     // The path cuts a corner of the area.
     let path = [[1.2, 0.0], [1.2, 1.4], [6.0, 1.4]].map(|[x, y]| Pose::new(x, y, 0.0)).to_vec();
-    bench.run(0.1);
-    for pose in bench.drive(Command::MovePath(path)) {
-        assert!(!map.forbids(&bench.platform.settings().footprint.at(pose)), "{pose:?}");
+    fixture.run(0.1);
+    for pose in fixture.drive(Command::MovePath(path)) {
+        assert!(!map.forbids(&fixture.platform.settings().footprint.at(pose)), "{pose:?}");
     }
-    let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
-    bench.send(Command::SetMap(map.clone())).unwrap();
-    for pose in bench.drive(Command::MoveAbsolute(Pose::new(6.0, 0.0, 1.0))) {
-        assert!(!map.forbids(&bench.platform.settings().footprint.at(pose)), "{pose:?}");
+    let mut fixture = Fixture::moving(Settings::default(), MotionMode::Automatic);
+    fixture.send(Command::SetMap(map.clone())).unwrap();
+    for pose in fixture.drive(Command::MoveAbsolute(Pose::new(6.0, 0.0, 1.0))) {
+        assert!(!map.forbids(&fixture.platform.settings().footprint.at(pose)), "{pose:?}");
     }
-    bench.assert_at(Pose::new(6.0, 0.0, 1.0));
+    fixture.assert_at(Pose::new(6.0, 0.0, 1.0));
 }
 
 #[test]
@@ -478,24 +480,27 @@ fn a_program_with_two_tasks_runs_to_its_end() {
     let rescue = vec![log("no charging station")];
     let tasks = vec![task("driver", 1, driver), task("watcher", 5, watcher), task("rescue", 0, rescue)];
     let program = Program { tasks };
-    let mut bench = Bench::new(Settings::default());
+    let mut fixture = Fixture::new(Settings::default());
     for command in [Command::Connect, Command::Initialize, Command::SetMode(MotionMode::Program)] {
-        bench.send(command).unwrap();
+        fixture.send(command).unwrap();
     }
-    bench.send(Command::SetProgram(program.clone())).unwrap();
-    bench.send(Command::Start).unwrap();
-    bench.run(1.0);
-    assert_eq!(bench.send(Command::SetProgram(program)), Err(Refusal::WrongState(Operation::Moving)));
-    assert_eq!(bench.send(Command::MoveAbsolute(Pose::ORIGIN)), Err(Refusal::WrongMode(MotionMode::Program)));
+    fixture.send(Command::SetProgram(program.clone())).unwrap();
+    fixture.send(Command::Start).unwrap();
+    fixture.run(1.0);
+    assert_eq!(fixture.send(Command::SetProgram(program)), Err(Refusal::WrongState(Operation::Moving)));
+    assert_eq!(
+        fixture.send(Command::MoveAbsolute(Pose::ORIGIN)),
+        Err(Refusal::WrongMode(MotionMode::Program))
+    );
     // When interrupted it stops, and then continues.
-    bench.send(Command::Break).unwrap();
-    bench.run(2.0);
-    let stood = bench.pose;
-    bench.run(2.0);
-    assert_eq!(bench.pose, stood);
-    bench.send(Command::Continue).unwrap();
-    bench.run(30.0);
-    let logs: Vec<&str> = bench
+    fixture.send(Command::Break).unwrap();
+    fixture.run(2.0);
+    let stood = fixture.pose;
+    fixture.run(2.0);
+    assert_eq!(fixture.pose, stood);
+    fixture.send(Command::Continue).unwrap();
+    fixture.run(30.0);
+    let logs: Vec<&str> = fixture
         .events
         .iter()
         .filter_map(|event| match event {
@@ -504,13 +509,13 @@ fn a_program_with_two_tasks_runs_to_its_end() {
         })
         .collect();
     assert_eq!(logs, ["two seconds", "nobody", "there", "no charging station"]);
-    assert!((position(bench.pose) - position(goal)).norm() < 0.02, "{:?}", bench.pose);
+    assert!((position(fixture.pose) - position(goal)).norm() < 0.02, "{:?}", fixture.pose);
     // What was reached is not the unknown station.
-    let status = bench.platform.status();
+    let status = fixture.platform.status();
     assert_eq!((status.target_reached, status.planner), (false, PlannerState::NoPath));
-    assert_eq!(bench.output.digital_outputs, [1 << 3, 0]);
-    assert!(bench.events.contains(&Event::ProgramEnded));
-    let refused = bench.events.iter().filter(|event| matches!(event, Event::ProgramRefused(_))).count();
+    assert_eq!(fixture.output.digital_outputs, [1 << 3, 0]);
+    assert!(fixture.events.contains(&Event::ProgramEnded));
+    let refused = fixture.events.iter().filter(|event| matches!(event, Event::ProgramRefused(_))).count();
     assert_eq!(refused, 2);
 }
 

@@ -219,9 +219,9 @@ mod tests {
         }
     }
 
-    /// A plan of nonsense, or of an attacker: the time to look at it has a bound.
+    /// For a map of random lines, or of an attacker, the computing time is bounded.
     #[test]
-    fn so_many_lines_are_looked_at_for_a_point_at_most() {
+    fn the_number_of_lines_examined_for_a_point_is_bounded() {
         let heights = (0..20_000).map(|number| f64::from(number) * 5e-6);
         let all: Vec<Segment> =
             heights.map(|height| Segment::new(Point::new(0.0, height), Point::new(0.5, height))).collect();

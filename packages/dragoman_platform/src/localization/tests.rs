@@ -3,8 +3,8 @@ use crate::planning::Ground;
 use crate::settings::Settings;
 use crate::testing::{Lab, lab_map};
 
-/// Drives the lab's platform by its laser and odometry; returns the maximum errors, m and rad, after the first scans.
-struct Bench {
+/// The lab's platform, localized by its laser and odometry.
+struct Fixture {
     lab: Lab,
     localizer: Localizer,
     ground: Ground,
@@ -12,7 +12,7 @@ struct Bench {
     odometry: Pose,
 }
 
-impl Bench {
+impl Fixture {
     fn new(seed: u64, start: Pose) -> Self {
         let (map, settings) = (lab_map(), Settings::default());
         let lab = Lab::new(seed, start);
@@ -46,27 +46,27 @@ impl Bench {
 }
 
 #[test]
-fn half_a_metre_and_twenty_degrees_off_it_finds_itself() {
+fn it_is_localized_from_half_a_metre_and_twenty_degrees_away() {
     for seed in 0..24 {
         println!("seed {seed}");
         let start = Pose::new(4.5, 3.8, -TAU / 4.0);
-        let mut bench = Bench::new(seed, start);
+        let mut fixture = Fixture::new(seed, start);
         let away = dragoman_geometry::direction(seed as f64 * TAU / 24.0) * 0.5;
         let wrong = if seed % 2 == 0 { 20.0_f64 } else { -20.0 };
         let guess =
             Pose::new(start.x + away.x, start.y + away.y, wrap_angle(start.heading + wrong.to_radians()));
-        bench.localizer.place(guess, &bench.settings.localization);
+        fixture.localizer.place(guess, &fixture.settings.localization);
         for _ in 0..15 {
-            bench.cycle(0.0, 0.0);
+            fixture.cycle(0.0, 0.0);
         }
-        bench.assert_exact("standing");
+        fixture.assert_exact("standing");
     }
 }
 
 const TAU: f64 = std::f64::consts::TAU;
 
 #[test]
-fn without_any_idea_it_finds_itself_on_the_whole_map() {
+fn without_a_known_pose_it_is_localized_on_the_whole_map() {
     let starts = [
         Pose::new(4.5, 3.8, -1.57),
         Pose::new(-4.5, 0.0, 0.4),
@@ -75,40 +75,40 @@ fn without_any_idea_it_finds_itself_on_the_whole_map() {
     ];
     for (seed, start) in starts.into_iter().enumerate() {
         println!("seed {seed}");
-        let mut bench = Bench::new(seed as u64, start);
-        bench
+        let mut fixture = Fixture::new(seed as u64, start);
+        fixture
             .localizer
-            .place(Pose::new(-start.x, -start.y, start.heading + 2.0), &bench.settings.localization);
-        bench.cycle(0.0, 0.3);
+            .place(Pose::new(-start.x, -start.y, start.heading + 2.0), &fixture.settings.localization);
+        fixture.cycle(0.0, 0.3);
         let mut cycles = 0;
-        while bench.localizer.is_searching() {
-            bench.cycle(0.0, 0.3);
+        while fixture.localizer.is_searching() {
+            fixture.cycle(0.0, 0.3);
             cycles += 1;
-            assert!(cycles < 500, "{:?}", bench.localizer.candidates().collect::<Vec<_>>());
+            assert!(cycles < 500, "{:?}", fixture.localizer.candidates().collect::<Vec<_>>());
         }
         for _ in 0..10 {
-            bench.cycle(0.0, 0.3);
+            fixture.cycle(0.0, 0.3);
         }
-        bench.assert_exact("turning");
+        fixture.assert_exact("turning");
     }
 }
 
 #[test]
-fn carried_away_it_notices_and_finds_itself_again() {
-    let mut bench = Bench::new(3, Pose::new(4.5, 3.8, -1.57));
+fn a_carried_platform_is_localized_again() {
+    let mut fixture = Fixture::new(3, Pose::new(4.5, 3.8, -1.57));
     for _ in 0..20 {
-        bench.cycle(0.0, 0.0);
+        fixture.cycle(0.0, 0.0);
     }
-    bench.assert_exact("before");
-    bench.lab.carry(Pose::new(-4.5, 0.0, 0.4));
-    bench.odometry = bench.lab.odometry;
+    fixture.assert_exact("before");
+    fixture.lab.carry(Pose::new(-4.5, 0.0, 0.4));
+    fixture.odometry = fixture.lab.odometry;
     let mut lost = false;
     for _ in 0..300 {
-        bench.cycle(0.0, 0.2);
-        lost |= bench.localizer.is_lost();
+        fixture.cycle(0.0, 0.2);
+        lost |= fixture.localizer.is_lost();
     }
     assert!(lost);
-    bench.assert_exact("after");
+    fixture.assert_exact("after");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn uncertainty_grows_without_a_laser_and_has_a_direction() {
 }
 
 #[test]
-fn without_a_laser_it_is_where_it_was_put() {
+fn without_a_laser_the_pose_is_the_one_that_was_set() {
     let settings = Settings::default().localization;
     let mut localizer = Localizer::new(Pose::ORIGIN);
     localizer.set_map(&lab_map(), &settings);

@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_breaks_on_any_points(points in prop::collection::vec((-1e5..1e5_f64, -1e5..1e5_f64), 0..200)) {
+    fn any_points_are_accepted(points in prop::collection::vec((-1e5..1e5_f64, -1e5..1e5_f64), 0..200)) {
         let points: Vec<Point> = points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
         let settings = Settings::default().mapping;
         for line in extract(Scan { origin: Point::origin(), points: &points }, &settings) {

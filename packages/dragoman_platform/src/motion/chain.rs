@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_begins_where_the_platform_is() {
+    fn the_rest_of_a_chain_begins_at_the_platform() {
         let chain = [[0.0, 0.0], [4.0, 0.0], [4.0, 3.0]].map(Point::from);
         let along = progress(&chain, Point::new(2.5, 0.3), 1.0);
         assert!((along - 2.5).abs() < 1e-9);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_that_comes_by_again_is_not_cut_short() {
+    fn a_chain_that_returns_to_a_place_is_not_cut_short() {
         let chain = [[0.0, 0.0], [10.0, 0.0], [10.0, 0.2], [0.0, 0.2]].map(Point::from);
         let along = progress(&chain, Point::new(1.0, 0.15), 0.5);
         assert!((along - 1.0).abs() < 1e-9, "{along}");

@@ -76,7 +76,7 @@ impl Obstacles {
             now.saturating_sub(*seen) <= memory && !under()
         });
         if let Some(scan) = scan {
-            self.forget_gone(pose, scan);
+            self.remove_gone(pose, scan);
             self.scanned.clear();
             self.scanned.extend(scan.points.iter().map(|&point| transform(odometry, point)));
             self.scanned_at = Some(now);
@@ -135,7 +135,7 @@ impl Obstacles {
     }
 
     /// Removes obstacles if the laser measures beyond them.
-    fn forget_gone(&mut self, pose: Pose, scan: Scan<'_>) {
+    fn remove_gone(&mut self, pose: Pose, scan: Scan<'_>) {
         let mut ranges = [0.0_f64; SECTORS];
         for &point in scan.points {
             let range = &mut ranges[sector(heading(scan.origin, point))];

@@ -15,7 +15,7 @@ use dragoman_ros::tasks::{Goal, NodeTasks, Outcome};
 use dragoman_ros::times;
 use futures::FutureExt;
 
-use super::state::{Refused, Shared, State};
+use super::state::{NodeState, Refused, Shared};
 use crate::controller::Command;
 use crate::motion::automatic::{MotionEnd, Target};
 use crate::planning::PlanError;
@@ -50,7 +50,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
 }
 
 /// Checks that a goal is valid, and would currently be accepted.
-fn check(shared: &Shared, target: impl FnOnce(&State) -> Result<Target, Refused>) -> Result<(), String> {
+fn check(shared: &Shared, target: impl FnOnce(&NodeState) -> Result<Target, Refused>) -> Result<(), String> {
     let checked = shared.ask(|state| Ok(state.platform.would_drive(&target(state)?)?));
     checked.map_err(|Refused(reason)| reason)
 }
@@ -130,7 +130,7 @@ struct Journey {
 }
 
 /// Returns the motion's number.
-fn begin(state: &mut State, target: Target) -> Result<u64, Refused> {
+fn begin(state: &mut NodeState, target: Target) -> Result<u64, Refused> {
     let command = match target {
         Target::Pose(pose) => Command::MoveAbsolute(pose),
         Target::Path(poses) => Command::MovePath(poses),
@@ -184,7 +184,7 @@ async fn pursue<A: dragoman_ros::WrappedActionTypeSupport + 'static>(
     }
 }
 
-fn journey(state: &State) -> Journey {
+fn journey(state: &NodeState) -> Journey {
     let status = state.platform.status();
     let mut points = vec![position(status.pose)];
     points.extend(state.platform.path());
@@ -210,7 +210,7 @@ fn current_pose(journey: &Journey) -> PoseStamped {
     pose
 }
 
-fn pose_target(state: &State, goal: &NavigateToPose::Goal) -> Result<Target, Refused> {
+fn pose_target(state: &NodeState, goal: &NavigateToPose::Goal) -> Result<Target, Refused> {
     if !goal.behavior_tree.is_empty() {
         return Err(Refused("behavior trees are not supported; leave behavior_tree empty".to_owned()));
     }
@@ -219,7 +219,7 @@ fn pose_target(state: &State, goal: &NavigateToPose::Goal) -> Result<Target, Ref
 }
 
 /// There is only one controller, goal checker and progress checker; their names in the goal are ignored.
-fn path_target(state: &State, goal: &FollowPath::Goal) -> Result<Target, Refused> {
+fn path_target(state: &NodeState, goal: &FollowPath::Goal) -> Result<Target, Refused> {
     let poses = &goal.path.poses;
     if poses.len() > MAX_POSES {
         return Err(Refused(format!("the path has {} poses; the maximum is {MAX_POSES}", poses.len())));
@@ -235,7 +235,7 @@ fn path_target(state: &State, goal: &FollowPath::Goal) -> Result<Target, Refused
 }
 
 /// Transforms a pose from one of the platform's frames to the map.
-pub(super) fn in_map(state: &State, frame: &str, pose: &PoseMessage) -> Result<Pose, Refused> {
+pub(super) fn in_map(state: &NodeState, frame: &str, pose: &PoseMessage) -> Result<Pose, Refused> {
     let pose = planar(pose)?;
     let here = state.platform.status().pose;
     let [odom, base] = state.frames();

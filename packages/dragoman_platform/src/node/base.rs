@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn beams_that_hit_nothing_are_no_points() {
+    fn beams_without_a_hit_give_no_points() {
         let scan = LaserScan {
             angle_min: -std::f32::consts::FRAC_PI_2,
             angle_increment: std::f32::consts::FRAC_PI_2,

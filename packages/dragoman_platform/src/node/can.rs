@@ -15,7 +15,7 @@ use embedded_can::{ExtendedId, Id, StandardId};
 
 use super::PlatformNodeError;
 use super::services::{serve_order, serve_question};
-use super::state::{Refused, Shared, State};
+use super::state::{NodeState, Refused, Shared};
 
 /// Maximum number of identifiers on the listening list.
 const MAX_LISTENING: usize = 1024;
@@ -43,7 +43,7 @@ pub(super) fn serve(
         let bus = open(interface).map_err(PlatformNodeError::CanInterface)?;
         shared.with(|state| state.can.bus = Some(bus));
         let shared = shared.clone();
-        tasks.every(PERIOD, move || shared.with(State::take_frames))?;
+        tasks.every(PERIOD, move || shared.with(NodeState::take_frames))?;
     }
     Ok(serve_requests(tasks, shared)?)
 }
@@ -104,7 +104,7 @@ impl Can {
     }
 }
 
-impl State {
+impl NodeState {
     /// Reads all received frames.
     fn take_frames(&mut self) {
         while let Some(received) = self.can.bus.as_mut().and_then(|bus| bus.receive()) {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listened_for_is_kept_and_no_more() {
+    fn only_requested_identifiers_are_kept() {
         let mut can = Can { listening: BTreeSet::from([5]), ..Can::default() };
         for id in 0..10 {
             can.keep(CanMessage { id, ..Default::default() });

@@ -23,14 +23,14 @@ use futures::stream::StreamExt;
 
 use super::files::{beside, read, read_given, save as save_file};
 use super::services::serve_question;
-use super::state::{Refused, Shared, State};
+use super::state::{NodeState, Refused, Shared};
 use crate::controller::{Command, PreparedMap, Refusal};
 use crate::settings::Settings;
 
 /// Maximum distance between a mapped line and a line of the map that counts as the same, m.
 const EXPLAINED: f64 = 0.1;
 
-/// A document with its name.
+/// The XML text of a map, roadmap or program, and the name under which it is saved.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamedDocument {
     /// Name; the protocol has none for programs.
@@ -47,9 +47,8 @@ pub(super) struct Documents {
     program: NamedDocument,
 }
 
-/// Kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DocumentKind {
     Map,
     Roadmap,
     Program,
@@ -98,7 +97,7 @@ pub enum DocumentFileError {
     Write(#[from] WriteError),
 }
 
-impl Kind {
+impl DocumentKind {
     fn folder(self) -> &'static str {
         match self {
             Self::Map => "maps",
@@ -118,11 +117,11 @@ impl Kind {
 }
 
 impl Documents {
-    fn place(&mut self, kind: Kind) -> &mut NamedDocument {
+    fn place(&mut self, kind: DocumentKind) -> &mut NamedDocument {
         match kind {
-            Kind::Map => &mut self.map,
-            Kind::Roadmap => &mut self.roadmap,
-            Kind::Program => &mut self.program,
+            DocumentKind::Map => &mut self.map,
+            DocumentKind::Roadmap => &mut self.roadmap,
+            DocumentKind::Program => &mut self.program,
         }
     }
 }
@@ -143,7 +142,7 @@ pub(super) fn data_folder(named: Option<&str>) -> PathBuf {
 
 /// A document that was parsed and checked. Adopting it takes no time.
 struct Prepared {
-    kind: Kind,
+    kind: DocumentKind,
     document: NamedDocument,
     content: Content,
 }
@@ -160,7 +159,7 @@ enum Content {
 /// # Errors
 /// The document is invalid.
 fn prepare(
-    kind: Kind,
+    kind: DocumentKind,
     mut document: NamedDocument,
     settings: &Settings,
     roadmap: &str,
@@ -173,18 +172,18 @@ fn prepare(
     let wrong = |source| DocumentFileError::Document { name: name.clone(), source };
     let refused = |source| DocumentFileError::Refused { name: name.clone(), source };
     let content = match kind {
-        Kind::Map => {
+        DocumentKind::Map => {
             let map = Map::read(text).map_err(wrong)?;
             warn_of_unknown(name, &map);
             let prepared = PreparedMap::new((&map).into(), settings).map_err(Refusal::from);
             Content::Map(Box::new(prepared.map_err(refused)?))
         }
-        Kind::Roadmap => {
+        DocumentKind::Roadmap => {
             let roadmap = Roadmap::read(text).map_err(wrong)?;
             warn_of_unknown(name, &roadmap);
             Content::Roadmap((&roadmap).into())
         }
-        Kind::Program => {
+        DocumentKind::Program => {
             let program = Program::read(text).map_err(wrong)?;
             if let Ok(roadmap) = Roadmap::read(roadmap.as_bytes()) {
                 for missing in program.check_stations(&roadmap) {
@@ -211,7 +210,7 @@ fn warn_of_unknown(name: &str, document: &impl Document) {
 ///
 /// # Errors
 /// The controller refused the document.
-fn adopt(state: &mut State, prepared: Prepared) -> Result<(), DocumentFileError> {
+fn adopt(state: &mut NodeState, prepared: Prepared) -> Result<(), DocumentFileError> {
     let Prepared { kind, document, content } = prepared;
     let refused = |source| DocumentFileError::Refused { name: document.name.clone(), source };
     match content {
@@ -231,7 +230,11 @@ fn adopt(state: &mut State, prepared: Prepared) -> Result<(), DocumentFileError>
 ///
 /// # Errors
 /// The document is invalid; the controller refused it.
-pub(super) fn set(state: &mut State, kind: Kind, document: NamedDocument) -> Result<(), DocumentFileError> {
+pub(super) fn set(
+    state: &mut NodeState,
+    kind: DocumentKind,
+    document: NamedDocument,
+) -> Result<(), DocumentFileError> {
     let prepared = prepare(kind, document, state.platform.settings(), &state.documents.roadmap.text)?;
     adopt(state, prepared)
 }
@@ -239,12 +242,12 @@ pub(super) fn set(state: &mut State, kind: Kind, document: NamedDocument) -> Res
 /// As [`set`], without blocking the node. `find` returns the document.
 async fn put(
     shared: &Shared,
-    kind: Kind,
+    kind: DocumentKind,
     find: impl FnOnce() -> Result<NamedDocument, DocumentFileError> + Send + 'static,
 ) -> Result<(), Refused> {
     let (settings, roadmap) = shared.with(|state| {
         // Only a program needs it.
-        let roadmap = (kind == Kind::Program).then(|| state.documents.roadmap.text.clone());
+        let roadmap = (kind == DocumentKind::Program).then(|| state.documents.roadmap.text.clone());
         (state.platform.settings().clone(), roadmap.unwrap_or_default())
     });
     let prepared = beside(move || prepare(kind, find()?, &settings, &roadmap)).await;
@@ -255,7 +258,11 @@ async fn put(
 ///
 /// # Errors
 /// The file cannot be read, or the document is invalid.
-pub(super) fn load_file(state: &mut State, kind: Kind, path: &str) -> Result<(), DocumentFileError> {
+pub(super) fn load_file(
+    state: &mut NodeState,
+    kind: DocumentKind,
+    path: &str,
+) -> Result<(), DocumentFileError> {
     let path = Path::new(path);
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let text = read_given(path, MAX_DOCUMENT_LEN)?;
@@ -266,32 +273,36 @@ pub(super) fn load_file(state: &mut State, kind: Kind, path: &str) -> Result<(),
 ///
 /// # Errors
 /// Those of [`load_file`]; the name is not a file name.
-pub(super) fn load_saved(state: &mut State, kind: Kind, name: &str) -> Result<(), DocumentFileError> {
+pub(super) fn load_saved(
+    state: &mut NodeState,
+    kind: DocumentKind,
+    name: &str,
+) -> Result<(), DocumentFileError> {
     let text = read(&file(state, kind, name)?, MAX_DOCUMENT_LEN)?;
     set(state, kind, NamedDocument { name: name.to_owned(), text })
 }
 
 /// Path of the document with this name on the disk.
-fn file(state: &State, kind: Kind, name: &str) -> Result<PathBuf, DocumentFileError> {
+fn file(state: &NodeState, kind: DocumentKind, name: &str) -> Result<PathBuf, DocumentFileError> {
     let name = plain_file_name(if name.is_empty() { kind.default_name() } else { name })?;
     let end = if name.to_ascii_lowercase().ends_with(".xml") { "" } else { ".xml" };
     Ok(state.data_folder.join(kind.folder()).join(format!("{name}{end}")))
 }
 
 /// Puts the document with this name on the disk into force.
-async fn load_named(shared: &Shared, kind: Kind, name: String) -> Result<(), Refused> {
+async fn load_named(shared: &Shared, kind: DocumentKind, name: String) -> Result<(), Refused> {
     let path = shared.with(|state| file(state, kind, &name));
     put(shared, kind, move || Ok(NamedDocument { name, text: read(&path?, MAX_DOCUMENT_LEN)? })).await
 }
 
 /// Reloads the current document from the disk.
-async fn load(shared: &Shared, kind: Kind) -> Result<(), Refused> {
+async fn load(shared: &Shared, kind: DocumentKind) -> Result<(), Refused> {
     let name = shared.with(|state| state.documents.place(kind).name.clone());
     load_named(shared, kind, name).await
 }
 
 /// Kinds and names of documents that a program loads together.
-pub(super) type Wanted = Vec<(Kind, String)>;
+pub(super) type Wanted = Vec<(DocumentKind, String)>;
 
 /// Maximum number of requests of programs that wait for the current one; more are refused.
 pub(super) const MAX_LOADS: usize = 64;
@@ -301,7 +312,7 @@ pub(super) async fn load_wanted(shared: Shared, mut requests: Receiver<Wanted>) 
     while let Some(wanted) = requests.next().await {
         for (kind, name) in wanted {
             if let Err(Refused(reason)) = load_named(&shared, kind, name).await {
-                shared.with(|state| state.tell_refusal(reason));
+                shared.with(|state| state.report_refusal(reason));
                 break;
             }
         }
@@ -311,7 +322,7 @@ pub(super) async fn load_wanted(shared: Shared, mut requests: Receiver<Wanted>) 
 
 /// Writes the current document to the disk. An existing file is replaced when the new one is complete. After a restart
 /// the platform starts with it.
-async fn save(shared: &Shared, kind: Kind) -> Result<(), Refused> {
+async fn save(shared: &Shared, kind: DocumentKind) -> Result<(), Refused> {
     let found = shared.with(|state| {
         let name = state.documents.place(kind).name.clone();
         let name = if name.is_empty() { kind.default_name().to_owned() } else { name };
@@ -325,7 +336,7 @@ async fn save(shared: &Shared, kind: Kind) -> Result<(), Refused> {
     let saved = beside(move || {
         let (path, text, name, startup) = found?;
         save_file(&path, text.as_bytes())?;
-        super::startup::remember(&startup, kind, &name)
+        super::startup::save_name(&startup, kind, &name)
     });
     let saved = saved.await;
     shared.ask(|_| saved)
@@ -340,12 +351,12 @@ async fn stop_mapping(shared: &Shared) -> Result<(), Refused> {
         if !was_mapping || mapped.is_empty() {
             return Ok(None);
         }
-        let name = state.documents.place(Kind::Map).name.clone();
-        let text = text(state, Kind::Map)?;
+        let name = state.documents.place(DocumentKind::Map).name.clone();
+        let text = text(state, DocumentKind::Map)?;
         Ok(Some((NamedDocument { name, text }, mapped)))
     })?;
     match stopped {
-        Some((map, mapped)) => put(shared, Kind::Map, move || with_mapped(map, mapped)).await,
+        Some((map, mapped)) => put(shared, DocumentKind::Map, move || with_mapped(map, mapped)).await,
         None => Ok(()),
     }
 }
@@ -382,15 +393,15 @@ fn with_mapped(map: NamedDocument, mapped: Vec<Segment>) -> Result<NamedDocument
 }
 
 /// The current document; an empty one if none was set.
-fn text(state: &mut State, kind: Kind) -> Result<String, DocumentFileError> {
+fn text(state: &mut NodeState, kind: DocumentKind) -> Result<String, DocumentFileError> {
     let text = &state.documents.place(kind).text;
     if !text.is_empty() {
         return Ok(text.clone());
     }
     Ok(match kind {
-        Kind::Map => Map::default().write()?,
-        Kind::Roadmap => Roadmap::default().write()?,
-        Kind::Program => Program::default().write()?,
+        DocumentKind::Map => Map::default().write()?,
+        DocumentKind::Roadmap => Roadmap::default().write()?,
+        DocumentKind::Program => Program::default().write()?,
     })
 }
 
@@ -400,7 +411,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         let shared = stopped.clone();
         async move { Trigger::Response::from_result(stop_mapping(&shared).await) }
     })?;
-    for kind in [Kind::Map, Kind::Roadmap, Kind::Program] {
+    for kind in [DocumentKind::Map, DocumentKind::Roadmap, DocumentKind::Program] {
         let name = kind.default_name();
         let given = shared.clone();
         tasks.serve_later::<PlatformSetDocument::Service, _>(&format!("set_{name}"), move |request| {
@@ -417,7 +428,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
             &format!("get_{name}"),
             move |state, _| {
                 let document = text(state, kind)?;
-                let name = if kind == Kind::Program {
+                let name = if kind == DocumentKind::Program {
                     String::new()
                 } else {
                     state.documents.place(kind).name.clone()
@@ -481,7 +492,7 @@ mod tests {
         std::thread::spawn(move || {
             let load = Effect::Load { map: Some("slow".to_owned()), roadmap: None };
             control.with(|state| state.perform(load)).unwrap();
-            control.with(State::cycle);
+            control.with(NodeState::cycle);
             sender.send(())
         });
         receiver.recv_timeout(Duration::from_secs(10)).expect("the control waits for the file");

@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use super::documents::DocumentFileError;
 use super::state::Refused;
 
-/// What a folder of the data folder may have, as clients save documents under any name.
-const MOST: Quota = Quota { files: 1000, bytes: 1 << 30 };
+/// Limits of a folder of the data folder, because clients save documents under any name.
+const FOLDER_QUOTA: Quota = Quota { files: 1000, bytes: 1 << 30 };
 
 /// Runs work beside the node's task, without blocking it.
 pub(super) async fn beside<R, E>(work: impl FnOnce() -> Result<R, E> + Send + 'static) -> Result<R, Refused>
@@ -34,7 +34,7 @@ where
 /// # Errors
 /// Those of [`write`]; the folder would have too much.
 pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> {
-    write_within(path, bytes, Some(&MOST))
+    write_within(path, bytes, Some(&FOLDER_QUOTA))
 }
 
 /// As [`save`], without waiting: an error of writing is logged.
@@ -100,7 +100,7 @@ const MAX_WAITING: usize = 8;
 struct Writing {
     /// Held while a file is written.
     one_at_a_time: Mutex<()>,
-    /// Number of those that nobody waits for.
+    /// Number of writes whose result is only logged.
     waiting: AtomicUsize,
 }
 
@@ -111,7 +111,7 @@ struct Quota {
 }
 
 impl Quota {
-    /// Whether a folder may have this file with so many bytes.
+    /// Checks that a folder has room for this file with this number of bytes.
     ///
     /// # Errors
     /// It would have too much; the system's error.
@@ -125,7 +125,7 @@ impl Quota {
             let entry = entry?;
             if Some(&*entry.file_name()) != path.file_name() {
                 files += 1;
-                // Somebody may have removed it meanwhile.
+                // Another program may have removed it meanwhile.
                 all += entry.metadata().map_or(0, |file| file.len());
             }
         }
@@ -170,7 +170,7 @@ fn write_within(path: &Path, bytes: &[u8], quota: Option<&Quota>) -> Result<(), 
 fn replace(path: &Path, unfinished: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    // What a killed process has left; a link in its place is not followed.
+    // A temporary file of a killed process; a link in its place is not followed.
     if let Err(error) = std::fs::remove_file(unfinished)
         && error.kind() != io::ErrorKind::NotFound
     {
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_takes_long_is_done_beside_the_task() {
+    async fn long_work_does_not_block_the_task() {
         let (sender, receiver) = std::sync::mpsc::channel();
         let work = beside(move || receiver.recv());
         // In the node's task this would never be sent.

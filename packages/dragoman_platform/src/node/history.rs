@@ -7,7 +7,7 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::times::Seconds;
 
 /// Maximum number of poses: 2 s at 50 Hz.
-const MOST: usize = 100;
+const MAX_POSES: usize = 100;
 /// Difference from the nearest known time up to which its pose is taken, s.
 const NEAR: f64 = 0.3;
 
@@ -18,7 +18,7 @@ pub(super) struct History(VecDeque<(f64, Pose)>);
 impl History {
     /// Adds the current pose.
     pub(super) fn push(&mut self, now: &Time, pose: Pose) {
-        if self.0.len() == MOST {
+        if self.0.len() == MAX_POSES {
             self.0.pop_front();
         }
         self.0.push_back((now.seconds(), pose));
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_late_was_seen_from_where_the_platform_was() {
+    fn late_measurements_get_the_pose_of_their_time() {
         let time = |tenths: i32| Time { sec: 100 + tenths / 10, nanosec: (tenths % 10) as u32 * 100_000_000 };
         let pose = |tenths: i32| Pose::new(f64::from(tenths), 0.0, 0.0);
         let mut history = History::default();

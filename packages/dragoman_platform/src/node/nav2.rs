@@ -10,7 +10,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{ActionClient, GoalStatus, Node, WrappedActionTypeSupport, poses};
 use futures::future::{Either, select};
 
-use super::state::{Shared, State};
+use super::state::{NodeState, Shared};
 use crate::motion::automatic::{Navigation, Target};
 
 /// Period of checking for a new task.
@@ -40,7 +40,7 @@ struct Nav2 {
     shared: Shared,
 }
 
-/// Why a goal has ended.
+/// Reason for the end of a goal.
 enum End {
     Arrived,
     /// The platform has another task, or none.
@@ -143,14 +143,14 @@ impl Nav2 {
     /// Resolves when the platform's task has changed.
     async fn withdrawn(&self, number: u64) {
         let is_wanted =
-            |state: &mut State| state.platform.delegated().is_some_and(|(wanted, _)| wanted == number);
+            |state: &mut NodeState| state.platform.delegated().is_some_and(|(wanted, _)| wanted == number);
         while self.shared.with(is_wanted) {
             dragoman_time::sleep(PERIOD).await;
         }
     }
 }
 
-fn stamped(state: &State, pose: Pose) -> PoseStamped {
+fn stamped(state: &NodeState, pose: Pose) -> PoseStamped {
     let mut message = PoseStamped::default();
     message.header.stamp = state.stamp();
     message.header.frame_id.clone_from(&state.parameters.read().map_frame);

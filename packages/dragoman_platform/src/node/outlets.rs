@@ -6,7 +6,7 @@ use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::{Float64, String as Text};
 use dragoman_ros::{Node, Publisher, QosProfile, WrappedTypesupport};
 
-use super::state::{Refused, State};
+use super::state::{NodeState, Refused};
 
 /// Maximum length of a text, bytes.
 const MAX_TEXT: usize = 64 * 1024;
@@ -63,7 +63,7 @@ impl Outlets {
     }
 }
 
-impl State {
+impl NodeState {
     /// Publishes the path of a sound file of the data folder.
     pub(super) fn play(&self, name: &str) -> Result<(), Refused> {
         let path = self.data_folder.join("sounds").join(plain_file_name(name)?);

@@ -249,8 +249,8 @@ pub(super) fn load(
     Ok(kept)
 }
 
-/// A value with an unknown key for `get_pltf_param`. The protocol has no type for a text that is no number: it gets the
-/// type of any number.
+/// A value with an unknown key for `get_pltf_param`. The protocol has no type for a text that is not a number: it gets
+/// the type of any number.
 pub(super) fn kept_parameter(entry: &table::IniEntry) -> PlatformParameter {
     let kinds = [ParameterType::Boolean, ParameterType::Integer];
     let is_word = |kind| kind != ParameterType::Boolean || entry.value.parse::<f64>().is_err();

@@ -60,7 +60,7 @@ impl Format {
 /// Maximum number of pictures and scans of programs that wait for the current one; more are refused.
 pub(super) const MAX_WANTED: usize = 8;
 
-/// Serves `grab_image`, and saves what comes from `wanted`.
+/// Serves `grab_image`, and saves the pictures and scans from `wanted`.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     shared: &Shared,
@@ -78,7 +78,7 @@ pub(super) fn serve(
     tasks.spawn(async move {
         while let Some(grab) = wanted.next().await {
             if let Err(Refused(reason)) = own.grab(grab).await {
-                own.shared.with(|state| state.tell_refusal(reason));
+                own.shared.with(|state| state.report_refusal(reason));
             }
         }
     });
@@ -100,7 +100,7 @@ struct Camera {
     shared: Shared,
 }
 
-/// What a program wants to be saved.
+/// A picture or scan that a program saves.
 pub(super) enum Grab {
     /// A picture of the camera, under this name.
     Picture(String),

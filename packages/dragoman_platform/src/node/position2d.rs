@@ -10,7 +10,7 @@ use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
 
 use super::services::{serve_order, serve_question};
-use super::state::{Refused, Shared, State};
+use super::state::{NodeState, Refused, Shared};
 use crate::controller::{Command, MotionMode};
 
 /// The motors and the odometry of the base, as the platform shows them.
@@ -44,7 +44,7 @@ fn moves(command: &Command) -> bool {
     )
 }
 
-impl State {
+impl NodeState {
     /// Passes a command to the controller, unless it moves the platform while the motors are off.
     pub(super) fn order(&mut self, command: Command) -> Result<(), Refused> {
         if !self.base.has_motor_power && moves(&command) {
@@ -58,7 +58,7 @@ impl State {
         if on {
             return Ok(());
         }
-        // A velocity waits for the next command; what drives by itself ends.
+        // After a velocity the platform waits for the next command; autonomous motions end.
         self.platform.stand();
         let drives_itself = matches!(
             self.platform.status().mode,

@@ -7,10 +7,10 @@ use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_neobotix::parameters::Value;
 use futures::channel::mpsc::Sender;
 
-use super::documents::{Kind, MAX_LOADS, Wanted};
+use super::documents::{DocumentKind, MAX_LOADS, Wanted};
 use super::picture::{Grab, MAX_WANTED};
 use super::services::set_parameter;
-use super::state::{Refused, State};
+use super::state::{NodeState, Refused};
 use crate::program::{Date, Effect};
 
 /// Number of messages that are kept.
@@ -18,7 +18,7 @@ const MAX_MESSAGES: usize = 32;
 /// Maximum length of a message, characters.
 const MAX_MESSAGE: usize = 1024;
 
-impl State {
+impl NodeState {
     /// The parameters whose value is true, for a program's conditions.
     pub(super) fn true_parameters(&self) -> Vec<String> {
         let parameters = self.parameters.read();
@@ -30,7 +30,7 @@ impl State {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<(), Refused> {
         match effect {
             Effect::Load { map, roadmap } => {
-                let named = [(Kind::Map, map), (Kind::Roadmap, roadmap)];
+                let named = [(DocumentKind::Map, map), (DocumentKind::Roadmap, roadmap)];
                 let wanted = named.into_iter().filter_map(|(kind, name)| Some((kind, name?))).collect();
                 let busy = |_| Refused(format!("{MAX_LOADS} loads are waiting already"));
                 self.programs.loads.try_send(wanted).map_err(busy)?;
@@ -67,7 +67,7 @@ impl State {
     }
 }
 
-/// What programs effect.
+/// Effects of programs.
 pub(super) struct Programs {
     /// The last refusal of a program, and the number of its run.
     pub(super) refusal: Option<(u32, String)>,

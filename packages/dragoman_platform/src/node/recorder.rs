@@ -11,7 +11,7 @@ use dragoman_ros::dragoman_msgs::srv::PlatformSetEvent;
 use dragoman_ros::tasks::NodeTasks;
 
 use super::files::{beside, read, save, save_beside};
-use super::state::{Refused, Shared, State};
+use super::state::{NodeState, Refused, Shared};
 use crate::controller::{Command, MotionMode, Operation};
 use crate::replay::{MAX_TEXT_LEN, Recording, Sample};
 
@@ -35,7 +35,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         let shared = shared.clone();
         async move {
             let outcome = match request.event {
-                START_RECORDING => shared.ask(State::start_recording),
+                START_RECORDING => shared.ask(NodeState::start_recording),
                 STOP_RECORDING => save_recording(&shared).await,
                 START_REPLAY => replay(&shared).await,
                 STOP_REPLAY => shared.ask(|state| state.replaying(Command::Stop)),
@@ -50,7 +50,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
 
 /// Writes the recording, and replaces the last one.
 async fn save_recording(shared: &Shared) -> Result<(), Refused> {
-    let stopped = shared.with(State::stop_recording);
+    let stopped = shared.with(NodeState::stop_recording);
     let saved = beside(move || {
         let (path, recording) = stopped?;
         Ok::<_, Refused>(save(&path, recording.to_string().as_bytes())?)
@@ -69,7 +69,7 @@ async fn replay(shared: &Shared) -> Result<(), Refused> {
     shared.ask(|state| Ok(state.platform.command(Command::StartReplay(recording?))?))
 }
 
-impl State {
+impl NodeState {
     fn recording_file(&self) -> PathBuf {
         self.data_folder.join("recordings").join("motion.csv")
     }

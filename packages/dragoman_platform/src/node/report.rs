@@ -4,7 +4,7 @@ use dragoman_geometry::Twist;
 use dragoman_ros::Node;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
-use super::state::{Shared, State};
+use super::state::{NodeState, Shared};
 use crate::controller::{Emergency, MotionMode, Operation, PlannerState, Status};
 
 /// Returns a function that publishes the state at each call.
@@ -20,7 +20,7 @@ pub(super) fn report(
     })
 }
 
-fn state(state: &mut State) -> (Severity, String, Vec<(&'static str, String)>) {
+fn state(state: &mut NodeState) -> (Severity, String, Vec<(&'static str, String)>) {
     let (requests, refused, refusal) = state.take_refusals();
     let status = state.platform.status();
     let values = vec![
@@ -93,7 +93,7 @@ mod tests {
     use crate::settings::Settings;
 
     #[test]
-    fn nothing_less_grave_hides_a_silent_base_or_a_blind_platform() {
+    fn a_refusal_hides_neither_a_silent_base_nor_a_blind_platform() {
         let mut platform = Platform::new(Settings::default()).unwrap();
         platform.command(Command::Connect).unwrap();
         let mut input = Input::at(std::time::Duration::from_secs(1), Pose::ORIGIN);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_started_platform_that_stands_is_not_said_to_move() {
+    fn a_started_platform_at_rest_is_not_reported_as_moving() {
         let mut status = Platform::new(Settings::default()).unwrap().status();
         assert_eq!(activity(&status), "not initialized");
         status.operation = Operation::Moving;

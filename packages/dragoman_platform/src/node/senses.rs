@@ -15,7 +15,7 @@ use dragoman_ros::{QosProfile, WrappedTypesupport, parameters, poses};
 
 use super::actions::in_map;
 use super::services::serve_order;
-use super::state::{Refused, Shared, State};
+use super::state::{NodeState, Refused, Shared};
 use super::status::point32;
 use crate::controller::{Docking, MotionMode, Operation};
 use crate::program::TrackedObject;
@@ -29,7 +29,7 @@ const RADAR_SPEED: f64 = 0.1;
 /// Free distance to a person, ball or moving object that the platform follows, m.
 const FOLLOWING_DISTANCE: f64 = 0.5;
 /// Maximum number of detected objects of a kind, and of waiting user events.
-const MOST: usize = 64;
+const MAX_OBJECTS: usize = 64;
 
 parameters! {
     /// The topics of the sensors and boards.
@@ -177,14 +177,14 @@ pub(super) fn serve(
         // Refusals are stored for the diagnostics.
         let _ = raised.ask(|state| state.raise_user_event(event.data));
     })?;
-    serve_order::<PlatformRaiseEvent::Service>(tasks, shared, "raise_event", State::raise)
+    serve_order::<PlatformRaiseEvent::Service>(tasks, shared, "raise_event", NodeState::raise)
 }
 
 fn subscribe<T: WrappedTypesupport + Send + 'static>(
     tasks: &mut NodeTasks,
     shared: &Shared,
     topic: &Option<String>,
-    take: impl Fn(&mut State, T) + Send + 'static,
+    take: impl Fn(&mut NodeState, T) + Send + 'static,
 ) -> dragoman_ros::Result<()> {
     let Some(topic) = topic else { return Ok(()) };
     let shared = shared.clone();
@@ -193,7 +193,7 @@ fn subscribe<T: WrappedTypesupport + Send + 'static>(
     })
 }
 
-impl State {
+impl NodeState {
     /// The poses of a message in the map; too many of them are cut off.
     fn poses(&self, message: &PoseArray) -> Result<Vec<Pose>, Refused> {
         let frame = &message.header.frame_id;
@@ -202,7 +202,7 @@ impl State {
         // Relative to the platform where it was then.
         let then = self.history.at(&message.header.stamp).filter(|_| Some(frame) == base.as_ref());
         let placed = |pose| then.map_or(pose, |then| compose(then, relative(here, pose)));
-        message.poses.iter().take(MOST).map(|pose| in_map(self, frame, pose).map(placed)).collect()
+        message.poses.iter().take(MAX_OBJECTS).map(|pose| in_map(self, frame, pose).map(placed)).collect()
     }
 
     /// The value of a flag of the PlatformCtrl guide.
@@ -217,8 +217,8 @@ impl State {
         if !runs {
             return Err(Refused(format!("user event '{id}': no program is running")));
         }
-        if self.senses.user_events.len() >= MOST {
-            return Err(Refused(format!("{MOST} user events are waiting already")));
+        if self.senses.user_events.len() >= MAX_OBJECTS {
+            return Err(Refused(format!("{MAX_OBJECTS} user events are waiting already")));
         }
         self.senses.user_events.push(id);
         Ok(())
@@ -268,12 +268,12 @@ impl State {
         key.map_or(Ok(()), |key| self.enabled(key))
     }
 
-    /// Refuses what has no effect because of a parameter.
+    /// Refuses a request that a parameter disables.
     fn enabled(&self, key: &str) -> Result<(), Refused> {
         if self.flag(key) { Ok(()) } else { Err(Refused(format!("no effect: {key} is false"))) }
     }
 
-    /// What the sensors see, with the effect of the parameters that enable them. Takes the user events.
+    /// The conditions from the sensors, as far as parameters enable them. Takes the user events.
     pub(super) fn sensed(&mut self) -> Sensed {
         let user_events = std::mem::take(&mut self.senses.user_events);
         let infrared = self.infrared();

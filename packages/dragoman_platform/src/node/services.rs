@@ -20,7 +20,7 @@ use dragoman_ros::{Response, WrappedServiceTypeSupport};
 use dragoman_text::excerpt;
 
 use super::PlatformParameters;
-use super::state::{Refused, Shared, State};
+use super::state::{NodeState, Refused, Shared};
 use super::{parameters, status};
 use crate::controller::{Board, Command, Motor, Refusal};
 
@@ -29,7 +29,7 @@ pub(super) fn serve_order<S>(
     tasks: &mut NodeTasks,
     shared: &Shared,
     service: impl AsRef<str>,
-    mut act: impl FnMut(&mut State, S::Request) -> Result<(), Refused> + Send + 'static,
+    mut act: impl FnMut(&mut NodeState, S::Request) -> Result<(), Refused> + Send + 'static,
 ) -> dragoman_ros::Result<()>
 where
     S: WrappedServiceTypeSupport + 'static,
@@ -47,7 +47,7 @@ pub(super) fn serve_question<S>(
     tasks: &mut NodeTasks,
     shared: &Shared,
     service: impl AsRef<str>,
-    mut answer: impl FnMut(&mut State, S::Request) -> Result<S::Response, Refused> + Send + 'static,
+    mut answer: impl FnMut(&mut NodeState, S::Request) -> Result<S::Response, Refused> + Send + 'static,
 ) -> dragoman_ros::Result<()>
 where
     S: WrappedServiceTypeSupport + 'static,
@@ -198,7 +198,7 @@ fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
 }
 
 /// Sets a parameter of the guide, in the controller and in ROS.
-pub(super) fn set_parameter(state: &mut State, key: &str, value: &str) -> Result<(), Refused> {
+pub(super) fn set_parameter(state: &mut NodeState, key: &str, value: &str) -> Result<(), Refused> {
     if state.kept.contains_key(key) {
         let key = excerpt(key);
         return Err(Refused(format!(

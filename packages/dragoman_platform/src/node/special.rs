@@ -13,7 +13,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::visualization_msgs::msg::Marker;
 
 use super::services::{serve_order, serve_question};
-use super::state::{Shared, State};
+use super::state::{NodeState, Shared};
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
     serve_outlets(tasks, shared)?;
@@ -46,7 +46,7 @@ fn serve_outlets(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
 }
 
 /// The path, obstacles, the goal, mapped lines, and possible poses, as markers.
-fn debug_data(state: &State) -> PlatformDebugData {
+fn debug_data(state: &NodeState) -> PlatformDebugData {
     let status = state.platform.status();
     let marker = |id: i32, kind: i32, color: [f32; 3], points: Vec<Point>| {
         let mut marker = Marker { ns: "platform".to_owned(), id, type_: kind, ..Default::default() };

@@ -1,4 +1,4 @@
-//! What the platform remembers over a restart, in its data folder: `StartupPosition.dat` has its pose, and
+//! Data that the platform keeps over a restart, in its data folder: `StartupPosition.dat` has its pose, and
 //! `StartupDocuments.dat` the names of the documents that were saved. Platforms in other namespaces than `/neobotix`
 //! have files of their own, e.g. `StartupPosition_second.dat`.
 
@@ -8,9 +8,9 @@ use std::time::Duration;
 use dragoman_geometry::{Pose, position, wrap_angle};
 use dragoman_time::{now, since, sleep};
 
-use super::documents::{Kind, NamedDocument, load_saved, set};
+use super::documents::{DocumentKind, NamedDocument, load_saved, set};
 use super::files::{beside, read, write};
-use super::state::{Refused, Shared, State};
+use super::state::{NodeState, Refused, Shared};
 use super::{PlatformNodeError, Setup};
 use crate::controller::Command;
 use crate::startup::{MAX_LEN, SavedNames, StartPosition};
@@ -45,7 +45,7 @@ impl Files {
 }
 
 /// Sets the pose at the start: that of the last run, unless parameter `initial_pose` was set.
-pub(super) fn restore_pose(state: &mut State, setup: &Setup) {
+pub(super) fn restore_pose(state: &mut NodeState, setup: &Setup) {
     let values = state.parameters.read();
     let is_unset = values.initial_pose == setup.parameters.initial_pose;
     let file = state.startup.position.clone();
@@ -67,13 +67,13 @@ pub(super) fn restore_pose(state: &mut State, setup: &Setup) {
 ///
 /// # Errors
 /// A document of a parameter or of `setup` is invalid.
-pub(super) fn load_documents(state: &mut State, setup: &Setup) -> Result<(), PlatformNodeError> {
+pub(super) fn load_documents(state: &mut NodeState, setup: &Setup) -> Result<(), PlatformNodeError> {
     let saved = saved_names(&state.startup);
     let values = state.parameters.read();
     for (kind, parameter, file, name, default) in [
-        (Kind::Map, "map_file", &values.map_file, &saved.map, &setup.map),
-        (Kind::Roadmap, "roadmap_file", &values.roadmap_file, &saved.roadmap, &setup.roadmap),
-        (Kind::Program, "program_file", &values.program_file, &saved.program, &setup.program),
+        (DocumentKind::Map, "map_file", &values.map_file, &saved.map, &setup.map),
+        (DocumentKind::Roadmap, "roadmap_file", &values.roadmap_file, &saved.roadmap, &setup.roadmap),
+        (DocumentKind::Program, "program_file", &values.program_file, &saved.program, &setup.program),
     ] {
         if let Some(file) = file {
             super::documents::load_file(state, kind, file)?;
@@ -112,12 +112,12 @@ fn saved_names(files: &Files) -> SavedNames {
 ///
 /// # Errors
 /// The file cannot be written.
-pub(super) fn remember(files: &Files, kind: Kind, name: &str) -> Result<(), Refused> {
+pub(super) fn save_name(files: &Files, kind: DocumentKind, name: &str) -> Result<(), Refused> {
     let mut names = saved_names(files);
     let place = match kind {
-        Kind::Map => &mut names.map,
-        Kind::Roadmap => &mut names.roadmap,
-        Kind::Program => &mut names.program,
+        DocumentKind::Map => &mut names.map,
+        DocumentKind::Roadmap => &mut names.roadmap,
+        DocumentKind::Program => &mut names.program,
     };
     if place == name {
         return Ok(());
@@ -166,9 +166,9 @@ mod tests {
     fn saved_documents_are_remembered_one_by_one_and_per_platform() {
         let folder = std::env::temp_dir().join(format!("dragoman_startup_{}", std::process::id()));
         let [usual, second] = ["/neobotix", "/fleet/second"].map(|namespace| Files::new(&folder, namespace));
-        remember(&usual, Kind::Map, "hall").unwrap();
-        remember(&usual, Kind::Roadmap, "ways").unwrap();
-        remember(&second, Kind::Map, "cellar").unwrap();
+        save_name(&usual, DocumentKind::Map, "hall").unwrap();
+        save_name(&usual, DocumentKind::Roadmap, "ways").unwrap();
+        save_name(&second, DocumentKind::Map, "cellar").unwrap();
         let names = saved_names(&usual);
         assert_eq!(
             (names.map.as_str(), names.roadmap.as_str(), names.program.as_str()),

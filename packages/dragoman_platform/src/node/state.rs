@@ -58,14 +58,14 @@ pub(super) struct Inputs {
 }
 
 /// The node's state.
-pub(super) struct State {
+pub(super) struct NodeState {
     pub(super) platform: Platform,
     pub(super) parameters: Parameters<PlatformParameters>,
     /// Values of parameter files that have no effect.
     pub(super) kept: parameters::Kept,
     pub(super) documents: Documents,
     pub(super) data_folder: PathBuf,
-    /// What is remembered over a restart.
+    /// Data that is kept over a restart.
     pub(super) startup: startup::Files,
     pub(super) inputs: Inputs,
     pub(super) output: Output,
@@ -87,7 +87,7 @@ pub(super) struct State {
 
 /// The state, shared by all tasks of the node. Clones share it.
 #[derive(Clone)]
-pub(super) struct Shared(Arc<Mutex<State>>);
+pub(super) struct Shared(Arc<Mutex<NodeState>>);
 
 impl Shared {
     /// `grabs` receives the pictures and scans of a program, `loads` its documents.
@@ -105,7 +105,7 @@ impl Shared {
         let _ = platform.command(Command::SetPose(values.initial_pose()?));
         let laser = values.laser_pose()?;
         let data_folder = super::documents::data_folder(values.data_folder.as_deref());
-        let state = State {
+        let state = NodeState {
             platform,
             documents: Documents::default(),
             startup: startup::Files::new(&data_folder, &node.namespace()?),
@@ -132,14 +132,14 @@ impl Shared {
     }
 
     /// Runs an action with the state locked.
-    pub(super) fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
+    pub(super) fn with<R>(&self, action: impl FnOnce(&mut NodeState) -> R) -> R {
         action(&mut self.0.lock())
     }
 
     /// Handles a request, and counts it.
     pub(super) fn ask<R>(
         &self,
-        request: impl FnOnce(&mut State) -> Result<R, Refused>,
+        request: impl FnOnce(&mut NodeState) -> Result<R, Refused>,
     ) -> Result<R, Refused> {
         self.with(|state| {
             state.requests.count += 1;
@@ -191,7 +191,7 @@ impl<E: std::error::Error> From<E> for Refused {
     }
 }
 
-impl State {
+impl NodeState {
     /// The current time for messages.
     pub(super) fn stamp(&self) -> Time {
         times::stamp(&self.clock)
@@ -207,7 +207,7 @@ impl State {
         self.inputs.odometry.is_some() && self.platform.status().operation != Operation::NotInitialized
     }
 
-    /// Whether the connection to the base is alive.
+    /// Whether the base is connected.
     pub(super) fn base_alive(&self) -> bool {
         self.inputs.odometry.as_ref().is_some_and(|(when, _)| since(*when) <= self.base_timeout)
     }
@@ -315,11 +315,11 @@ impl State {
 
     fn refuse_program(&mut self, reason: String) {
         self.refuse(&reason);
-        self.tell_refusal(reason);
+        self.report_refusal(reason);
     }
 
-    /// Tells the clients of the protocol and those of `program_state` that an effect of the program was refused.
-    pub(super) fn tell_refusal(&mut self, reason: String) {
+    /// Reports to the clients of the protocol and of `program_state` that an effect of the program was refused.
+    pub(super) fn report_refusal(&mut self, reason: String) {
         self.programs.log.push("refused", &reason);
         self.programs.refusal = Some((self.platform.program_run().0, reason));
     }

@@ -4,11 +4,11 @@ use dragoman_geometry::{Point, Pose, transform};
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
 
-use super::state::State;
+use super::state::NodeState;
 use crate::controller::{Operation, Status};
 
 /// The complete status; data that the platform does not have are 0.
-pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
+pub(super) fn message(state: &NodeState, frame: &str) -> PlatformStatus {
     let status = state.platform.status();
     let Status { pose, velocity, .. } = status;
     let mut message = PlatformStatus {

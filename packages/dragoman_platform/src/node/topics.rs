@@ -19,7 +19,7 @@ use dragoman_ros::{Publisher, QosProfile, Result, poses};
 use dragoman_time::{Task, Work, off_thread, spawn};
 
 use super::PlatformParameters;
-use super::state::{Shared, State};
+use super::state::{NodeState, Shared};
 use super::status;
 use crate::settings::UltrasonicSettings;
 
@@ -154,7 +154,7 @@ impl Topics {
     }
 
     /// The state of the running program, if it has changed.
-    fn new_program(&mut self, state: &State) -> Option<ProgramState> {
+    fn new_program(&mut self, state: &NodeState) -> Option<ProgramState> {
         let mut now = ProgramState::default();
         if let Some(program) = state.platform.running_program() {
             let (tasks, steps): (Vec<_>, Vec<_>) = program.running().unzip();
@@ -179,7 +179,7 @@ impl Topics {
     }
 
     /// The remaining path, if it has changed.
-    fn new_path(&mut self, state: &State) -> Option<Path> {
+    fn new_path(&mut self, state: &NodeState) -> Option<Path> {
         let points: Vec<Point> = state.platform.path().collect();
         if points == self.shown_path {
             return None;
@@ -192,7 +192,7 @@ impl Topics {
     }
 
     /// The map, if another one is in force and the last one was published.
-    fn new_map(&self, state: &State) -> Option<(Arc<Map>, Time)> {
+    fn new_map(&self, state: &NodeState) -> Option<(Arc<Map>, Time)> {
         if self.drawing.as_ref().is_some_and(|drawing| !drawing.is_finished()) {
             return None;
         }
@@ -219,7 +219,7 @@ impl Topics {
     }
 
     /// Transform from the map to the origin of the odometry.
-    fn origin(&self, state: &State) -> Option<TransformStamped> {
+    fn origin(&self, state: &NodeState) -> Option<TransformStamped> {
         self.tf.as_ref().filter(|tf| listened(tf))?;
         let (_, odometry) = state.inputs.odometry.as_ref().filter(|_| state.base_alive())?;
         let frame = if self.frame_prefix.is_empty() {

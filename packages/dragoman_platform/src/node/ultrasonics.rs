@@ -9,7 +9,7 @@ use dragoman_ros::{Context, Node, QosProfile};
 use dragoman_time::{now, since, sleep};
 
 use super::base::MAX_ULTRASONICS;
-use super::state::{Shared, State};
+use super::state::{NodeState, Shared};
 
 /// Period of checking whether they are enabled.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -110,15 +110,15 @@ impl Ultrasonics {
         for (index, topic) in self.topics.iter().enumerate() {
             let shared = self.shared.clone();
             tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |range: Range| {
-                shared.with(|state| state.hear(index, &range));
+                shared.with(|state| state.store_range(index, &range));
             })?;
         }
         Ok(tasks.start()?)
     }
 }
 
-impl State {
-    fn hear(&mut self, sensor: usize, range: &Range) {
+impl NodeState {
+    fn store_range(&mut self, sensor: usize, range: &Range) {
         if let Some(place) = self.inputs.ultrasonics.0.get_mut(sensor) {
             *place = Echo::new(range).map(|echo| (now(), echo));
         }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sensor_that_hears_nothing_shows_its_maximum_range_and_never_contact() {
+    fn a_sensor_without_an_echo_shows_its_maximum_range_and_never_contact() {
         let message = |range| Range { range, min_range: 0.05, max_range: 3.0, ..Default::default() };
         let echoes = |ranges: &[f32]| {
             let echo = |&range| Echo::new(&message(range)).map(|echo| (now(), echo));

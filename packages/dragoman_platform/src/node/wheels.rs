@@ -6,11 +6,11 @@ use dragoman_geometry::Twist;
 use dragoman_geometry::wheels::Wheel;
 use dragoman_ros::sensor_msgs::msg::JointState;
 
-use super::state::State;
+use super::state::NodeState;
 use crate::settings::{Kinematics, Settings};
 
 /// Longer gaps between two measurements are not bridged.
-const LONGEST: Duration = Duration::from_secs(1);
+const MAX_GAP: Duration = Duration::from_secs(1);
 
 /// State of the wheels.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Wheels {
             self.measured.replace(now).map_or(Duration::ZERO, |before| now.saturating_duration_since(before));
         self.wheels = settings.drives().wheels(twist, &self.wheels);
         self.angles.resize(self.wheels.len(), 0.0);
-        if passed <= LONGEST {
+        if passed <= MAX_GAP {
             let time = passed.as_secs_f64() / settings.wheel_radius;
             self.angles.iter_mut().zip(&self.wheels).for_each(|(angle, wheel)| *angle += wheel.speed * time);
         }
@@ -56,7 +56,7 @@ impl Wheels {
     }
 }
 
-impl State {
+impl NodeState {
     /// The wheels as a message; `None` before the first measurement.
     pub(super) fn wheel_states(&self) -> Option<JointState> {
         self.wheels.measured?;

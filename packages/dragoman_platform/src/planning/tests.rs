@@ -92,7 +92,7 @@ fn places_without_room_are_reported() {
 }
 
 #[test]
-fn obstacles_are_gone_round() {
+fn paths_lead_around_obstacles() {
     let (start, goal) = (Pose::new(-5.0, 3.0, 0.0), Pose::new(-1.0, 3.0, 0.0));
     let thing: Vec<Point> = (0..10).map(|index| Point::new(-3.0, 2.8 + 0.05 * f64::from(index))).collect();
     let steps = check(&hall(2.0), thing, start, goal).unwrap();

@@ -60,7 +60,8 @@ mod tests {
         assert_eq!(settings, Settings::default());
     }
 
-    /// What the reply to CMD_GET_PLTF_PARAM says about minimum and maximum is true, whatever the others are.
+    /// Every value between the minimum and maximum in the reply to CMD_GET_PLTF_PARAM is accepted, for any other
+    /// parameters.
     #[test]
     fn every_value_from_minimum_to_maximum_is_accepted() {
         let ultrasonics =
