@@ -34,7 +34,7 @@ pub fn run(name: &str, program: impl Program, options: &CommonOptions) -> ExitCo
     ExitCode::SUCCESS
 }
 
-/// Why a program has not reached its goal.
+/// Reason why a program has not reached its goal.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 enum NotReached {
     #[error(transparent)]

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_no_point() {
+    fn unmeasured_pixels_give_no_points() {
         let line = vec![f32::NAN, 0.0, 0.3, 5.0, f32::INFINITY, 1.0];
         let image = DepthImage { width: 6, height: 1, rows: vec![(0, line)] };
         let mount = CameraMount { x: 0.0, y: 0.0, z: 0.3 };

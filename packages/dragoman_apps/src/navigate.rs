@@ -169,7 +169,7 @@ impl Navigate {
             views.push(View { bearing: column.bearing, free });
         }
         let [x, y] = in_odometry(mount.x, mount.y);
-        self.memory.forget(Pose::new(x, y, pose.heading), &views, now);
+        self.memory.remove_outdated(Pose::new(x, y, pose.heading), &views, now);
         self.field.look(depth.value);
     }
 

@@ -104,7 +104,7 @@ pub struct Observation<'a> {
     pub joints: Positions,
     /// `/camera/depth/image`, the latest.
     pub depth: Option<Stamped<&'a DepthImage>>,
-    /// Why a service call of the last step failed.
+    /// The error of a service call in the last step.
     pub refusal: Option<&'a str>,
 }
 
@@ -141,7 +141,7 @@ pub enum Status {
     Failed(Failure),
 }
 
-/// Why a program failed.
+/// Reason of a failure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of some fields say it")]

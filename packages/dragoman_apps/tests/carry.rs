@@ -52,7 +52,7 @@ fn the_cube_stands_on_the_near_table_from_every_seed() {
         let end = run(&mut lab, &mut Carry::new(), seed);
         assert_eq!(end.status, Status::Done, "seed {seed}");
         assert_stands(&mut lab, "near table");
-        // It is at rest, and not held: the arm has gone home.
+        // It is at rest, and not held: the arm has moved home.
         let before = cube(&mut lab);
         let tool = lab.worlds().tool_pose(None, ARM).unwrap().translation.vector;
         assert!((tool - nalgebra::Vector3::new(before[0], before[1], before[2])).norm() > 0.1);
@@ -72,7 +72,7 @@ impl Program for Idle {
     }
 }
 
-/// Whatever happens to the cube: a program that does not hold it does not say that it is done.
+/// A program that does not hold the cube does not report success.
 #[test]
 fn a_cube_that_is_not_carried_is_a_failure() {
     let gone = |lab: &mut VirtualLab| {
@@ -127,15 +127,15 @@ impl Program for Watched {
 #[test]
 fn an_arm_that_does_not_arrive_is_a_failure() {
     let mut lab = start("laboratory", 1);
-    let end = lab.run(&mut Deaf(Carry::new()), Duration::from_secs(300), |_| {}).unwrap();
+    let end = lab.run(&mut LosesBicepsCommands(Carry::new()), Duration::from_secs(300), |_| {}).unwrap();
     let Status::Failed(failure @ Failure::Unreached { .. }) = end.status else { panic!("{:?}", end.status) };
     println!("{failure}");
 }
 
 /// A program whose commands to the biceps get lost.
-struct Deaf(Carry);
+struct LosesBicepsCommands(Carry);
 
-impl Program for Deaf {
+impl Program for LosesBicepsCommands {
     fn step(&mut self, seen: &Observation<'_>, actions: &mut Vec<Action>) -> Status {
         let status = self.0.step(seen, actions);
         actions.retain(|action| !matches!(action, Action::Command(Joint::Biceps, _)));

@@ -106,7 +106,7 @@ fn a_silent_robot_is_given_up() {
 
 /// Without pictures the robot stops, and then the program ends.
 #[test]
-fn a_blind_robot_stands() {
+fn a_robot_without_pictures_stops() {
     let mut roll = rolling(|_| Contacts::default(), None);
     let mut blind = Vec::new();
     let see = |now: Duration, velocity| {
@@ -147,7 +147,7 @@ fn a_service_that_fails_ends_the_program() {
 
 /// After a reset of the simulation nothing that the program knows is valid.
 #[test]
-fn a_robot_that_is_put_elsewhere_ends_the_program() {
+fn a_displaced_robot_ends_the_program() {
     let mut roll = rolling(|_| Contacts::default(), None);
     let see = |now: Duration, velocity| {
         let seen = roll(now, velocity);
@@ -215,7 +215,7 @@ proptest! {
 
     /// For any inputs: no panic, and no velocity or position beyond the robot's limits; `run` checks each.
     #[test]
-    fn nothing_makes_them_ask_for_the_impossible(seen in proptest::collection::vec(any_seen(), 1..40)) {
+    fn commands_stay_within_the_limits_for_any_inputs(seen in proptest::collection::vec(any_seen(), 1..40)) {
         let limit = STEP * 200;
         let mut next = seen.iter().cycle().cloned();
         run(&mut Carry::new(), limit, |_, _| next.next().unwrap_or_default());

@@ -18,7 +18,7 @@ const LINEAR: f64 = 0.2;
 const TURN: f64 = FRAC_PI_2;
 const SLOW_TURN: f64 = 0.05;
 
-/// A scene with the noise of the thesis' simulator; the robot stands as the scene has it.
+/// A scene with the noise of the thesis' simulator; the robot stands at its pose in the scene.
 fn lab(scene: &str, seed: u64) -> VirtualLab {
     let settings = LabSettings { seed, noise: Noise::Raw, start: Pose::ORIGIN };
     VirtualLab::new(Worlds::scene(scene).unwrap().unwrap(), settings).unwrap()

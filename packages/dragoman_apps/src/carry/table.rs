@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_legs_are_where_they_are_from_wherever_they_are_seen() {
+    fn the_legs_are_found_from_every_viewpoint() {
         let mut worlds = Worlds::scene("laboratory").unwrap().unwrap();
         for (x, y, heading) in [(0.0, 0.0, 0.0), (1.5, 0.2, -0.1), (2.2, -0.15, 0.2), (2.6, 0.02, -0.03)] {
             let pose = Pose::new(x, y, heading);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_there_is_no_table() {
+    fn no_table_is_found_elsewhere() {
         let mut worlds = Worlds::scene("corridor").unwrap().unwrap();
         for heading in [0.0, 1.0, 2.0, 3.0, -1.0, -2.0] {
             let pose = Pose::new(0.0, 0.0, heading);

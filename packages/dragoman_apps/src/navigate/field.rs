@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_on_the_left_turns_it_to_the_right() {
+    fn an_obstacle_on_the_left_turns_it_to_the_right() {
         let mut field = Field::default();
         let mut depths = vec![4.0; 640];
         depths[100] = 0.5;

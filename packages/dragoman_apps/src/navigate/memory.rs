@@ -35,7 +35,7 @@ impl Memory {
     }
 
     /// Deletes cells that are old, far away, or seen through from `camera`. `views` are ordered from left to right.
-    pub(super) fn forget(&mut self, camera: Pose, views: &[View], now: Duration) {
+    pub(super) fn remove_outdated(&mut self, camera: Pose, views: &[View], now: Duration) {
         self.cells.retain(|&cell, seen| {
             let [x, y] = centre(cell);
             let (away_x, away_y) = (x - camera.x, y - camera.y);
@@ -80,15 +80,15 @@ mod tests {
     }
 
     #[test]
-    fn a_beacon_beside_the_robot_is_remembered_and_one_that_has_gone_is_not() {
+    fn a_beacon_out_of_view_is_kept_and_a_removed_one_is_deleted() {
         let mut memory = Memory::default();
         let now = Duration::from_secs(1);
         memory.mark([1.0, 0.0], now);
         memory.mark([0.0, 0.5], now);
         let later = Duration::from_secs(2);
-        memory.forget(Pose::ORIGIN, &views(0.9), later);
+        memory.remove_outdated(Pose::ORIGIN, &views(0.9), later);
         assert_eq!(memory.around(Pose::ORIGIN).len(), 2);
-        memory.forget(Pose::ORIGIN, &views(3.0), later);
+        memory.remove_outdated(Pose::ORIGIN, &views(3.0), later);
         let left = memory.around(Pose::new(0.0, 0.5, std::f64::consts::FRAC_PI_2));
         assert!(matches!(left.as_slice(), [[x, y]] if x.abs() < 0.05 && y.abs() < 0.05), "{left:?}");
     }
@@ -97,12 +97,12 @@ mod tests {
     fn old_and_far_places_are_dropped() {
         let mut memory = Memory::default();
         memory.mark([1.0, 0.0], Duration::ZERO);
-        memory.forget(Pose::ORIGIN, &[], KEEP);
+        memory.remove_outdated(Pose::ORIGIN, &[], KEEP);
         assert_eq!(memory.around(Pose::ORIGIN).len(), 1);
-        memory.forget(Pose::new(6.0, 0.0, 0.0), &[], KEEP);
+        memory.remove_outdated(Pose::new(6.0, 0.0, 0.0), &[], KEEP);
         assert!(memory.around(Pose::ORIGIN).is_empty());
         memory.mark([1.0, 0.0], Duration::ZERO);
-        memory.forget(Pose::ORIGIN, &[], KEEP + Duration::from_secs(1));
+        memory.remove_outdated(Pose::ORIGIN, &[], KEEP + Duration::from_secs(1));
         assert!(memory.around(Pose::ORIGIN).is_empty());
     }
 }

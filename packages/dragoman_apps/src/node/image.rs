@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_depth_image_is_refused() {
+    fn other_images_are_refused() {
         let error = depth_image(&image("rgb8", 1, 1, 3, vec![0; 3])).unwrap_err();
         assert_eq!(error.to_string(), "a depth image is 32FC1, 16UC1 or mono8, not 'rgb8'");
         for (width, height, step, bytes) in [
@@ -125,9 +125,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Any image is converted or refused.
         #[test]
-        fn no_image_is_too_odd(
+        fn any_image_is_converted_or_refused(
             sizes in proptest::array::uniform3(proptest::prop_oneof![0_u32..70, proptest::num::u32::ANY]),
             big in 0_u8..2,
             encoding in proptest::sample::select(vec!["32FC1", "16UC1", "mono16", "mono8", "rgb8", ""]),

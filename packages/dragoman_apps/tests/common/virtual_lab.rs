@@ -63,7 +63,7 @@ pub struct VirtualLab {
     arm: arm::Driver,
     /// Milliseconds since the start.
     now: u64,
-    /// Why a command of a joint was refused.
+    /// The error of a refused command of a joint.
     refusal: Option<String>,
     depth: Option<Stamped<DepthImage>>,
     view: View,
@@ -184,7 +184,7 @@ impl VirtualLab {
     /// Executes an action at once.
     ///
     /// # Errors
-    /// Why a service has refused it.
+    /// The error of a service.
     #[allow(dead_code)]
     pub fn execute(&mut self, action: Action) -> Result<(), String> {
         self.act(action);
