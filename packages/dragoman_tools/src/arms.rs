@@ -1,13 +1,13 @@
-//! The arms that there are, for a user who has named one that is not there.
+//! The existing arms, for a user who has named a missing one.
 
 use std::collections::BTreeSet;
 
 use dragoman_ros::{Context, Node, Result};
 use dragoman_text::hint;
 
-/// Topics by which an arm is known, relative to its namespace.
+/// Topics that identify an arm, relative to its namespace.
 pub(crate) mod sign {
-    /// Of each arm that does trajectories.
+    /// Of each arm that follows trajectories.
     pub(crate) const TRAJECTORIES: &str = "follow_joint_trajectory/_action/status";
     /// Of each arm with the motion node of the Ranger.
     pub(crate) const MOTION: &str = "motion_status";
@@ -24,7 +24,8 @@ pub(crate) fn whereabouts(context: &Context, namespace: &str, sign: &str) -> Str
     if others.is_empty() { ": is the arm running, and in this domain?".to_owned() } else { others }
 }
 
-/// Namespaces in which somebody publishes a topic of this name. That the user's program subscribes to it makes no arm.
+/// Namespaces in which a topic of this name is published. A subscription, such as that of the user's program, does not
+/// count as an arm.
 fn search(context: &Context, sign: &str) -> Result<BTreeSet<String>> {
     // The caller's node may run in a task already, where it cannot be asked.
     let node = Node::create(context.clone(), "arm_search", "")?;

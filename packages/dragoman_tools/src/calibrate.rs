@@ -304,7 +304,7 @@ pub fn arcs(command: &ArcsCommand, arm: &Arm) -> Result<()> {
     Ok(())
 }
 
-/// Where the arm may be.
+/// Permitted positions of the arm.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Space {
     /// Lowest height of any joint behind the second, and of the tool, in the base frame, m.
@@ -329,7 +329,7 @@ fn tool(frames: &[Isometry3<f64>]) -> Point3<f64> {
     frames.last().map_or(Point3::origin(), |frame| Point3::from(frame.translation.vector))
 }
 
-/// Why an arm must not take a pose.
+/// Reason why a pose is not permitted.
 pub(crate) fn check_pose(
     pose: &[f64],
     is_allowed: impl Fn(&[f64]) -> bool,

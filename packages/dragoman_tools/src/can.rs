@@ -177,12 +177,12 @@ fn replay(
     Ok(())
 }
 
-/// What of a recording is not shown.
+/// Lines of a recording that are not shown.
 #[derive(Debug, Default)]
 struct LeftOut {
     /// Frames of CAN FD and CAN XL.
     not_classic: u64,
-    /// Lines that are not understood. A killed recorder leaves half a line.
+    /// Invalid lines. A killed recorder leaves half a line.
     lines: u64,
     /// The first of them.
     first: Option<ReadError>,
@@ -198,7 +198,7 @@ impl LeftOut {
         line: std::result::Result<LogLine, ReadError>,
         interface: Option<&str>,
     ) -> Option<LogLine> {
-        /// More do not help a reader.
+        /// More names do not help the reader.
         const INTERFACES: usize = 8;
         match line {
             Ok(line) if interface.is_some_and(|name| line.interface != name) => {

@@ -32,7 +32,7 @@ pub fn run(options: &InfoOptions) -> Result<(), BagError> {
     Ok(())
 }
 
-/// What is printed.
+/// The printed text.
 struct Table<'a> {
     path: String,
     bytes: u64,

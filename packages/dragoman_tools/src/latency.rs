@@ -57,14 +57,14 @@ const SEARCH_TIME: Duration = Duration::from_secs(3);
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Number of messages at the beginning that do not count.
 const FIRST: usize = 5;
-/// Time until both sides know a connection.
+/// Time until both sides have discovered a connection.
 const SETTLE_TIME: Duration = Duration::from_millis(400);
 /// Pause between two requests.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The measurements of one name.
 #[derive(Debug, Default)]
-struct Row {
+struct LatencyRow {
     name: String,
     /// Definition of the measured time.
     measure: &'static str,
@@ -72,7 +72,7 @@ struct Row {
     transits: Vec<Duration>,
     /// Time from the first to the last sample.
     span: Duration,
-    /// Why there are fewer samples than requested.
+    /// The reason why there are fewer samples than requested.
     remark: String,
 }
 
@@ -120,7 +120,7 @@ pub async fn run(
     if rows.iter().all(|row| row.times.is_empty()) {
         return Err("nothing could be measured: is a robot in this domain?".into());
     }
-    // Of the topics of the table not every robot has all.
+    // Not every robot has all topics of the table.
     let short = rows.iter().filter(|row| !options.topics.is_empty() && !row.remark.is_empty());
     let short: Vec<String> = short.map(|row| format!("{} ({})", row.name, row.remark)).collect();
     if short.is_empty() { Ok(()) } else { Err(format!("not measured: {}", short.join(", ")).into()) }
@@ -136,7 +136,7 @@ fn default_names() -> Result<Vec<String>, Box<dyn Error>> {
     Ok(names.chain(OF_SIMULATOR.into_iter().chain([GEOMETRY]).map(str::to_owned)).collect())
 }
 
-async fn measure(context: &Context, name: String, samples: usize) -> Result<Row, Box<dyn Error>> {
+async fn measure(context: &Context, name: String, samples: usize) -> Result<LatencyRow, Box<dyn Error>> {
     // A node for each measurement, so that no other topic is received meanwhile.
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman_latency", "")?);
     if name == GEOMETRY {
@@ -146,7 +146,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
         return measure_echo(tasks, name, echo, samples).await;
     }
     let Some((type_name, is_reliable)) = found(tasks.node(), &name).await? else {
-        return Ok(Row { name, remark: "not published".to_owned(), ..Row::default() });
+        return Ok(LatencyRow { name, remark: "not published".to_owned(), ..LatencyRow::default() });
     };
     let qos = QosProfile::default().keep_last(10);
     let qos = if is_reliable { qos } else { qos.best_effort() };
@@ -154,7 +154,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
     let mut messages = raw::subscribe(tasks.node(), &name, &type_name, qos)?;
     let _running = tasks.start()?;
     let measure = if has_header { "stamp" } else { "publication" };
-    let mut row = Row { name, measure, ..Row::default() };
+    let mut row = LatencyRow { name, measure, ..LatencyRow::default() };
     let mut seen = 0;
     let mut first: Option<Instant> = None;
     while row.times.len() < samples {
@@ -210,10 +210,14 @@ async fn found(node: &mut Node, topic: &str) -> Result<Option<(String, bool)>, B
     }
 }
 
-async fn measure_service(mut tasks: NodeTasks, name: String, samples: usize) -> Result<Row, Box<dyn Error>> {
+async fn measure_service(
+    mut tasks: NodeTasks,
+    name: String,
+    samples: usize,
+) -> Result<LatencyRow, Box<dyn Error>> {
     let client = tasks.node().create_client::<GetGeometry::Service>(&name, QosProfile::services_default())?;
     let _running: RunningNode = tasks.start()?;
-    let mut row = Row { name, measure: "request", ..Row::default() };
+    let mut row = LatencyRow { name, measure: "request", ..LatencyRow::default() };
     if timeout(SEARCH_TIME, Node::is_available(&client)?).await.is_err() {
         row.remark = "not served".to_owned();
         return Ok(row);
@@ -237,7 +241,7 @@ async fn measure_echo(
     name: String,
     echo: &str,
     samples: usize,
-) -> Result<Row, Box<dyn Error>> {
+) -> Result<LatencyRow, Box<dyn Error>> {
     let publisher = tasks.node().create_publisher::<Text>(&name, QosProfile::default())?;
     let (sender, mut echoes) = mpsc::unbounded();
     tasks.subscribe(echo, QosProfile::default(), move |text: Text| {
@@ -245,7 +249,7 @@ async fn measure_echo(
         let _ = sender.unbounded_send((text.data, dragoman_time::now()));
     })?;
     let running = dragoman_time::spawn(tasks.start()?);
-    let mut row = Row { name, measure: "request", ..Row::default() };
+    let mut row = LatencyRow { name, measure: "request", ..LatencyRow::default() };
     let start = dragoman_time::now();
     while publisher.get_inter_process_subscription_count()? == 0 && dragoman_time::since(start) < SEARCH_TIME
     {
@@ -278,14 +282,14 @@ async fn measure_echo(
 }
 
 /// The results, in milliseconds.
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[LatencyRow]) -> String {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default().max("TOPIC".len());
     let mut text = format!(
         "{:width$}  {:11}  SAMPLES  {:>8} {:>8} {:>8} {:>8}  {:>8} {:>8}   times in ms\n",
         "TOPIC", "FROM", "MEDIAN", "P90", "P99", "MAX", "TRANSIT", "PERIOD"
     );
     let median = |times: &[Duration]| Summary::of(times).map_or("-".to_owned(), |of| milliseconds(of.median));
-    let period = |row: &Row| match u32::try_from(row.times.len()) {
+    let period = |row: &LatencyRow| match u32::try_from(row.times.len()) {
         Ok(count @ 1..) if !row.span.is_zero() => milliseconds(row.span / count),
         _ => "-".to_owned(),
     };
@@ -311,15 +315,15 @@ mod tests {
     fn the_table_has_a_row_for_each_name() {
         let ms = Duration::from_millis;
         let rows = [
-            Row {
+            LatencyRow {
                 name: "/odom".into(),
                 measure: "stamp",
                 times: vec![ms(1), ms(2), ms(3)],
                 transits: vec![ms(1); 3],
                 span: ms(60),
-                ..Row::default()
+                ..LatencyRow::default()
             },
-            Row { name: "/scan".into(), remark: "not published".into(), ..Row::default() },
+            LatencyRow { name: "/scan".into(), remark: "not published".into(), ..LatencyRow::default() },
         ];
         let table = table(&rows);
         let words: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -328,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_changes_only_is_not_measured_unless_it_is_named() {
+    fn topics_published_only_on_change_are_not_measured_unless_named() {
         let names = default_names().unwrap();
         for name in ["/odom", "/joint_states", "/camera/depth/image", "/simulation/pose", GEOMETRY] {
             assert!(names.iter().any(|known| known == name), "{name}");

@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `arms` | the arms that there are, for a user who has named another |
+//! | `arms` | the existing arms, for a user who has named a missing one |
 //! | `bag` | recordings in MCAP: reading and writing |
 //! | [`calibrate`] | `dragoman calibrate`: an arm's geometry from measurements |
 //! | [`can`] | `dragoman can`: monitor of a CAN bus |

@@ -102,7 +102,7 @@ pub enum PlayError {
     Nothing {
         /// The recording.
         path: PathBuf,
-        /// What was meant, or what there is.
+        /// Suggestions, or the existing ones.
         hint: String,
     },
     /// It has no message.
@@ -128,7 +128,7 @@ pub enum PlayError {
         path: PathBuf,
         /// As it was named.
         topic: String,
-        /// What was meant, or what there is.
+        /// Suggestions, or the existing ones.
         hint: String,
     },
     /// The playback was stopped before its end.
@@ -145,7 +145,7 @@ pub enum PlayError {
     Ros(#[from] dragoman_ros::Error),
 }
 
-/// What was played.
+/// The result of a playback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     /// Published messages.
@@ -322,7 +322,7 @@ impl Session {
                 }
                 if !options.repeats {
                     // The last message has to go out.
-                    sleep(FAREWELL).await;
+                    sleep(DELIVERY_TIME).await;
                     return Ok(());
                 }
                 // A recording of one moment would be published without a pause.
@@ -339,7 +339,7 @@ impl Session {
 
 /// The error of a recording of whose topics none can be played.
 fn nothing(path: PathBuf, left_out: &BTreeMap<String, String>) -> PlayError {
-    /// More do not help a reader.
+    /// More names do not help the reader.
     const NAMED: usize = 5;
     let mut reasons: Vec<String> =
         left_out.iter().take(NAMED).map(|(topic, reason)| format!("{topic}: {reason}")).collect();
@@ -353,7 +353,7 @@ const CLOCK_PERIOD: Duration = Duration::from_millis(25);
 /// Minimum time from one beginning to the next of a recording that is repeated.
 const MIN_ROUND: Duration = Duration::from_millis(100);
 /// Time for subscribers to get the last messages.
-const FAREWELL: Duration = Duration::from_millis(200);
+const DELIVERY_TIME: Duration = Duration::from_millis(200);
 
 /// When which part of the recording is due.
 struct Pace {

@@ -89,15 +89,15 @@ impl RecordOptions {
         Self { is_shown: true, ..self }
     }
 
-    /// Who names topics wants all of them.
+    /// Named topics are recorded with all pictures.
     fn pictures(&self) -> Pictures {
         let is_all = self.all || !self.topics.is_empty();
         self.pictures.unwrap_or(if is_all { Pictures::All } else { Pictures::Compressed })
     }
 }
 
-/// What to do if the file is there already; otherwise what the system says.
-fn why_not_created(error: &std::io::Error) -> String {
+/// A hint if the file already exists, otherwise the system's error.
+fn create_error(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::AlreadyExists => "it exists: choose another name, or delete it".to_owned(),
         _ => error.to_string(),
@@ -109,7 +109,7 @@ fn why_not_created(error: &std::io::Error) -> String {
 #[non_exhaustive]
 pub enum RecordError {
     /// The file cannot be created; existing ones are never overwritten.
-    #[error("cannot create {}: {}", path.display(), why_not_created(source))]
+    #[error("cannot create {}: {}", path.display(), create_error(source))]
     Create {
         /// The file.
         path: PathBuf,
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn who_names_topics_gets_their_pictures() {
+    fn named_topics_include_their_pictures() {
         let options = RecordOptions::default();
         assert_eq!(options.pictures(), Pictures::Compressed);
         assert_eq!(RecordOptions { all: true, ..options.clone() }.pictures(), Pictures::All);

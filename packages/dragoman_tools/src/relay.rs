@@ -46,7 +46,7 @@ pub struct RelayOptions {
     table: Option<PathBuf>,
 }
 
-/// Name of the node.
+/// Name of the node, without its namespace.
 pub const NODE_NAME: &str = "relay";
 /// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);

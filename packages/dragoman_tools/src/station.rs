@@ -139,7 +139,7 @@ impl Link {
         }
     }
 
-    /// Does all that the station wants.
+    /// Executes all actions of the station.
     fn act(&mut self, station: &mut Station) -> Result<()> {
         while let Some(action) = station.poll_action() {
             match (&mut *self, action) {
@@ -214,7 +214,7 @@ async fn serve(
                 if let Err(error) = screen.draw(|frame| draw::draw(&station, frame)) {
                     break Err(format!("the terminal cannot be written: {error}").into());
                 }
-                // However long it takes on a busy machine, what comes gets its turn in between.
+                // On a busy machine this may take long; updates are handled in between.
                 due = dragoman_time::now() + TICK;
             }
             Some(entry) = entries.next() => {
@@ -230,7 +230,7 @@ async fn serve(
     };
     let stopped = end(&mut station, &mut link, start).await;
     drop(screen);
-    // What came too late for the screen, such as the reason of a panic.
+    // Text that came too late for the screen, such as the reason of a panic.
     while let Some(entry) = entries.next().now_or_never().flatten() {
         eprintln!("{}", entry.text);
     }
@@ -267,7 +267,7 @@ fn open_joystick(path: &PathBuf) -> Result<File> {
     File::open(path).map_err(|error| format!("joystick {}: {error}", path.display()).into())
 }
 
-/// Reads the device in a thread of its own, which nobody waits for: it blocks until the joystick is moved. The state is
+/// Reads the device in a thread of its own, which is never joined: it blocks until the joystick is moved. The state is
 /// repeated, because the device reports changes only.
 fn read_joystick(device: File) -> std::io::Result<mpsc::Receiver<std::result::Result<Joystick, String>>> {
     let (sender, polled) = mpsc::channel(16);

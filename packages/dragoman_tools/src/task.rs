@@ -6,7 +6,7 @@
 //! | `task/local.rs` | local mode: the platform executes the program |
 //! | `task/remote.rs` | remote mode: this computer executes it, and sends commands |
 //! | `task/battery.rs` | the charge of the platform's battery, in ROS |
-//! | `task/view.rs` | what the user sees of a running program |
+//! | `task/view.rs` | the view of a running program |
 
 mod battery;
 mod local;
@@ -169,7 +169,7 @@ pub fn check(command: &CheckCommand) -> Result<()> {
     Ok(())
 }
 
-/// Prints what has no effect.
+/// Prints the parts without effect.
 fn warn(file: &Path, parts: &[DocumentError]) {
     for DocumentError { position, problem } in parts {
         eprintln!("{}:{}:{}: warning: {problem}", file.display(), position.line, position.column);

@@ -77,11 +77,11 @@ pub async fn run(
     let mut keys = EventStream::new();
     let mut ticks = dragoman_time::interval(PERIOD).with_missed(MissedTicks::Delay);
     let mut stop = std::pin::pin!(stop);
-    let mut is_heard = output.is_heard();
-    let show = |keyboard: &Keyboard, is_heard: bool, note: Option<&str>| {
-        keyboard.show((!is_heard).then_some(options.topic.as_str()), note)
+    let mut has_subscriber = output.has_subscriber();
+    let show = |keyboard: &Keyboard, has_subscriber: bool, note: Option<&str>| {
+        keyboard.show((!has_subscriber).then_some(options.topic.as_str()), note)
     };
-    show(&keyboard, is_heard, None)?;
+    show(&keyboard, has_subscriber, None)?;
     let mut switching = FuturesUnordered::new();
     loop {
         let action = tokio::select! {
@@ -95,14 +95,14 @@ pub async fn run(
             },
             () = ticks.tick() => {
                 output.repeat(keyboard.linear, keyboard.angular)?;
-                if std::mem::replace(&mut is_heard, output.is_heard()) != is_heard {
-                    show(&keyboard, is_heard, None)?;
+                if std::mem::replace(&mut has_subscriber, output.has_subscriber()) != has_subscriber {
+                    show(&keyboard, has_subscriber, None)?;
                 }
                 continue;
             }
             Some(answer) = switching.next() => {
                 let answer: String = answer;
-                show(&keyboard, is_heard, Some(&answer))?;
+                show(&keyboard, has_subscriber, Some(&answer))?;
                 continue;
             }
         };
@@ -113,7 +113,7 @@ pub async fn run(
             Action::Leave => return Ok(()),
         }
         output.publish(keyboard.linear, keyboard.angular)?;
-        show(&keyboard, is_heard, None)?;
+        show(&keyboard, has_subscriber, None)?;
     }
 }
 
@@ -192,15 +192,16 @@ impl Keyboard {
         Action::Drive
     }
 
-    /// The status line at the bottom; `unheard` is the topic if nobody listens. A note gets a line of its own above it.
-    fn show(&self, unheard: Option<&str>, note: Option<&str>) -> io::Result<()> {
+    /// The status line at the bottom; `without_subscriber` is the topic if it has no subscriber. A note gets a line of
+    /// its own above it.
+    fn show(&self, without_subscriber: Option<&str>, note: Option<&str>) -> io::Result<()> {
         let mut out = io::stdout();
         execute!(out, cursor::MoveToColumn(0), terminal::Clear(terminal::ClearType::CurrentLine))?;
         if let Some(note) = note {
             write!(out, "{note}\r\n")?;
         }
         write!(out, "ahead {:+.2} m/s   turn {:+.2} rad/s", self.linear, self.angular)?;
-        if let Some(topic) = unheard {
+        if let Some(topic) = without_subscriber {
             write!(out, "   nobody listens on {topic}")?;
         }
         out.flush()
@@ -249,13 +250,13 @@ impl Output {
         }
     }
 
-    /// Whether somebody gets the commands.
-    fn is_heard(&self) -> bool {
+    /// Whether the topic of the commands has a subscriber.
+    fn has_subscriber(&self) -> bool {
         let listeners = match &self.velocity {
             Velocity::Plain(publisher) => publisher.get_inter_process_subscription_count(),
             Velocity::Stamped(publisher, _) => publisher.get_inter_process_subscription_count(),
         };
-        // If the number is unknown, nothing is said.
+        // If the number is unknown, no warning is shown.
         !listeners.is_ok_and(|count| count == 0)
     }
 

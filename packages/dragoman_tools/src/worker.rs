@@ -12,7 +12,7 @@ pub(crate) struct Worker {
     thread: Option<Thread>,
 }
 
-/// Tells a worker when to end.
+/// Signals a worker to end.
 pub(crate) struct Stop(oneshot::Receiver<()>);
 
 impl Stop {
@@ -28,7 +28,7 @@ impl Stop {
 }
 
 impl Worker {
-    /// Starts a worker. It has to end soon after [`Stop::spin`] has said so.
+    /// Starts a worker. It has to end soon after [`Stop::spin`] has returned true.
     ///
     /// # Errors
     /// The system refused another thread.

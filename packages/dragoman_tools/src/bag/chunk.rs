@@ -17,7 +17,7 @@ pub(super) fn is_known(compression: &str) -> bool {
     ["", "lz4", "zstd"].contains(&compression)
 }
 
-/// Gives the records of a chunk to `take`. Of one that is not `whole`, those that are.
+/// Passes the records of a chunk to `take`; of an incomplete chunk, its complete records.
 pub(super) fn read(chunk: &[u8], is_whole: bool, mut take: impl FnMut(Record<'_>)) -> Result<(), McapError> {
     let mut rest = Cursor::new(chunk);
     let header = match layout::check(op::CHUNK, chunk).and_then(|()| Ok(ChunkHeader::read_le(&mut rest)?)) {
@@ -70,7 +70,7 @@ fn split(records: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((opcode, body, after))
 }
 
-/// All that the decoder gives, which must be as much as the header says, if the chunk is whole.
+/// All bytes from the decoder; for a complete chunk their number must be that of the header.
 fn decompressed(
     header: &ChunkHeader,
     is_whole: bool,

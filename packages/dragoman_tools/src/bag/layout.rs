@@ -6,11 +6,11 @@ use mcap::records::{Record, op};
 
 /// A part of a record (MCAP specification, "Serialization").
 enum Part {
-    /// So many bytes.
+    /// This number of bytes.
     Bytes(usize),
-    /// A length and so many bytes.
+    /// A length, and this number of bytes.
     Text,
-    /// The length of all entries, and entries of so many bytes.
+    /// The length of all entries, and entries with this number of bytes.
     Entries(usize),
     /// The length of all entries, and entries of two texts.
     Texts,
@@ -38,14 +38,14 @@ pub(super) fn parse(opcode: u8, body: &[u8]) -> Result<Option<Record<'_>>, McapE
     mcap::parse_record(opcode, body).map(Some)
 }
 
-/// Whether all texts of a record are as long as they say.
+/// Whether all texts of a record have the length that they declare.
 pub(super) fn check(opcode: u8, mut body: &[u8]) -> Result<(), McapError> {
     let parts = parts(opcode).unwrap_or_default();
     parts.iter().try_for_each(|part| part.skip(&mut body)).ok_or(McapError::UnexpectedEof)
 }
 
 impl Part {
-    /// `None`: there is less of it than it says.
+    /// `None`: it is shorter than it declares.
     fn skip(&self, rest: &mut &[u8]) -> Option<()> {
         match *self {
             Self::Bytes(length) => rest.split_off(..length).map(drop),
@@ -53,7 +53,7 @@ impl Part {
                 let length = length(rest)?;
                 rest.split_off(..length).map(drop)
             }
-            // As the library has it: the last entry is read to its end, whatever the length of all says.
+            // As in the library: the last entry is read to its end, even beyond the length of all.
             Self::Entries(size) => {
                 let length = length(rest)?.checked_next_multiple_of(size)?;
                 rest.split_off(..length).map(drop)

@@ -53,7 +53,8 @@ impl Reader {
         }
     }
 
-    /// Gives all records to `take`. Where the file was cut off, for example because the recorder was killed, it ends.
+    /// Passes all records to `take`, up to the place where the file was cut off, for example because the recorder was
+    /// killed.
     pub(crate) fn read(&mut self, mut take: impl FnMut(Record<'_>)) -> Result<(), BagError> {
         while self.read_some(&mut take)? {}
         Ok(())
@@ -64,7 +65,7 @@ impl Reader {
         self.records.read_some(&mut self.file, take).map_err(|error| self.error(error))
     }
 
-    /// What the end of the file says about it, where it is complete; the next reading starts at the beginning.
+    /// The summary at the end of a complete file; the next reading starts at the beginning.
     pub(crate) fn summary(&mut self) -> Result<Option<Vec<Record<'static>>>, BagError> {
         let summary = summary(&mut self.file)
             .filter(|records| records.iter().any(|record| matches!(record, Record::Statistics(_))));

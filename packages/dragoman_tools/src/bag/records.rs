@@ -62,7 +62,7 @@ impl Records {
         }
         let [opcode, length @ ..] = head;
         let length = u64::from_le_bytes(length);
-        // No record: what a file has where the power failed.
+        // Not a record: a file contains zeros where the power failed.
         if opcode == 0 {
             return Ok(false);
         }
@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_file_ends_the_program(
+        fn any_file_is_read_or_refused(
             is_compressed: bool,
             changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..20),
         ) {

@@ -13,7 +13,7 @@ const METADATA: &str = "metadata.yaml";
 /// Maximum length of a list that is read, bytes: it names every topic.
 const MAX_METADATA_LEN: u64 = 16 << 20;
 
-/// What `metadata.yaml` says, as far as it is needed here.
+/// The needed fields of `metadata.yaml`.
 #[derive(Deserialize)]
 struct Metadata {
     rosbag2_bagfile_information: Information,
@@ -36,7 +36,7 @@ pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>, BagError> {
     let list = path.join(METADATA);
     let text = match read(&list) {
         Ok(text) => text,
-        // A recorder that was killed has written none.
+        // A killed recorder has not written it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return found(path, &on_disk),
         Err(source) => return Err(BagError::Read { path: list, source }),
     };
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_the_order() {
+    fn the_list_determines_the_order() {
         let text = list("[run_0.mcap, run_2.mcap, run_10.mcap]", "");
         let folder = Folder::new(&[("metadata.yaml", text.as_bytes()), ("other.mcap", b"")]);
         assert_eq!(files_of(&folder).unwrap(), ["run_0.mcap", "run_2.mcap", "run_10.mcap"]);
     }
 
     #[test]
-    fn without_a_list_the_numbers_have_it() {
+    fn without_a_list_the_numbers_determine_the_order() {
         let names =
             ["run_0.mcap", "run_10.mcap", "run_2.mcap", "notes.txt"].map(|name| (name, b"".as_slice()));
         let folder = Folder::new(&names);

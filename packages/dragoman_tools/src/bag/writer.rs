@@ -132,13 +132,13 @@ impl<W: Write> Writer<W> {
         record(records, op::MESSAGE, header, data)
     }
 
-    /// Writes all that was given.
+    /// Writes all buffered data.
     pub(crate) fn flush(&mut self) -> Result<(), McapError> {
         self.finish_chunk()?;
         Ok(self.sink.flush()?)
     }
 
-    /// Where the file goes.
+    /// The destination of the file.
     pub(crate) fn sink(&self) -> &W {
         &self.sink
     }

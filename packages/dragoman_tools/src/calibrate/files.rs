@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_too_much_is_named() {
+    fn missing_and_additional_columns_are_named() {
         let rows = rows("# of today\r\nlift, X,y,z,colour\r\n1,2,3,x,red\r\n").unwrap();
         assert_eq!((rows.column("lift").unwrap(), rows.others(&[0, 2, 3])), (0, vec!["X", "colour"]));
         let error = rows.column("x").err().unwrap().to_string();

@@ -22,7 +22,7 @@ use dragoman_time::{sleep, timeout};
 use futures::StreamExt;
 use futures::channel::mpsc;
 
-use super::progress::{Progress, Spoken, motion_time};
+use super::progress::{DurationText, Progress, motion_time};
 use super::{Arm, Result, Space, check_pose, files, positive};
 use crate::arms::{sign, whereabouts};
 
@@ -125,15 +125,15 @@ pub(crate) async fn measure_poses(
     if poses.len() < count {
         outln!("{} of {count} poses are in {} already", count - poses.len(), command.output.display());
     }
-    let mut bench = Bench::start(
+    let mut setup = MeasuringSetup::start(
         (context, node),
         &command.namespace,
         Some((command.reading, command.topic.as_deref())),
         names,
     )?;
     let measured = async {
-        bench.find(context, &command.namespace).await?;
-        let here = bench.positions()?;
+        setup.find(context, &command.namespace).await?;
+        let here = setup.positions()?;
         let begins = std::iter::once(&here).chain(&poses);
         for (row, (from, to)) in begins.zip(&poses).enumerate() {
             if !is_way_allowed(from, to, is_allowed) {
@@ -148,11 +148,11 @@ pub(crate) async fn measure_poses(
         let motions = begins.zip(&poses).map(|(from, to)| motion_time(from, to, command.speed));
         let progress = Progress::begin(motions.collect());
         for (row, pose) in poses.iter().enumerate() {
-            bench.drive(pose, command.speed).await?;
-            let joints = bench.settled().await?;
-            let Some(point) = bench.read(command, row + 1, poses.len()).await? else { continue };
+            setup.drive(pose, command.speed).await?;
+            let joints = setup.settled().await?;
+            let Some(point) = setup.read(command, row + 1, poses.len()).await? else { continue };
             file.write(&joints, &point)?;
-            let (done, left) = (row + 1, Spoken(progress.left(row + 1)));
+            let (done, left) = (row + 1, DurationText(progress.left(row + 1)));
             let [x, y, z] = point.coords.into();
             outln!("{done} of {}: x {x:.5}, y {y:.5}, z {z:.5} m; {left} left", poses.len());
         }
@@ -163,7 +163,7 @@ pub(crate) async fn measure_poses(
         () = stop => Err("stopped before the last pose".into()),
         result = measured => result,
     };
-    bench.cancel().await;
+    setup.cancel().await;
     if !file.measured.is_empty() {
         outln!("{} measurements in {}", file.measured.len(), command.output.display());
     }
@@ -216,8 +216,8 @@ impl Output {
 
 type Readings = Pin<Box<dyn futures::Stream<Item = PointStamped> + Send>>;
 
-/// Arm and measuring device.
-pub(crate) struct Bench {
+/// The arm and the measuring device.
+pub(crate) struct MeasuringSetup {
     names: Vec<String>,
     states: watch::Receiver<Option<(Instant, Vec<f64>)>>,
     readings: Option<Readings>,
@@ -227,7 +227,7 @@ pub(crate) struct Bench {
     _running: dragoman_time::Task<()>,
 }
 
-impl Bench {
+impl MeasuringSetup {
     /// The arm in `namespace`, with readings from the device or the topic. `node` is the name of the node.
     pub(crate) fn start(
         (context, node): (&Context, &str),
@@ -343,7 +343,7 @@ impl Bench {
     pub(crate) async fn settled(&mut self) -> Result<Vec<f64>> {
         let (duration, size) = STILL;
         let deadline = dragoman_time::now() + SETTLE_TIME;
-        // Only states from now on count: those of before may be of the motion.
+        // Only new states count: earlier ones may belong to the motion.
         let begin = dragoman_time::now();
         let mut reference: Option<(Instant, Vec<f64>)> = None;
         while dragoman_time::now() < deadline {
@@ -415,7 +415,7 @@ impl Bench {
     /// Stops a motion.
     pub(crate) async fn cancel(&mut self) {
         if let Some(cancelled) = self.goal.take().and_then(|goal| goal.cancel().ok()) {
-            // An arm that does not answer is beyond reach.
+            // An arm that does not answer cannot be stopped.
             let _ = timeout(Duration::from_secs(2), cancelled).await;
         }
     }

@@ -4,28 +4,28 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 /// Minimum time of a motion from a pose to another, s.
-const SHORTEST: f64 = 0.5;
+const MIN_MOTION_TIME: f64 = 0.5;
 
 /// Duration of a motion in joint space without a stop, of which no joint turns faster than `speed`.
 pub(crate) fn motion_time(from: &[f64], to: &[f64], speed: f64) -> Duration {
     let farthest = from.iter().zip(to).map(|(from, to)| (to - from).abs()).fold(0.0, f64::max);
     // A quintic needs 15/8 of the mean speed in its middle.
-    Duration::from_secs_f64((1.875 * farthest / speed).max(SHORTEST))
+    Duration::from_secs_f64((1.875 * farthest / speed).max(MIN_MOTION_TIME))
 }
 
-/// Of a row of motions, after each of which something is measured, what is left.
+/// The remaining time of a series of motions with a measurement after each.
 pub(crate) struct Progress {
     began: Instant,
     motions: Vec<Duration>,
 }
 
 impl Progress {
-    /// From now on, with these times of motion.
+    /// Starts now, with these times of motion.
     pub(crate) fn begin(motions: Vec<Duration>) -> Self {
         Self { began: dragoman_time::now(), motions }
     }
 
-    /// The time that is left after `done` motions. What they took beyond their motion is expected of the rest as well.
+    /// The remaining time after `done` motions. Their additional time is expected of the remaining ones as well.
     pub(crate) fn left(&self, done: usize) -> Duration {
         let (past, coming) = self.motions.split_at(done.min(self.motions.len()));
         let measuring = dragoman_time::since(self.began).saturating_sub(past.iter().sum());
@@ -35,10 +35,10 @@ impl Progress {
     }
 }
 
-/// A duration as one says it: `40 s`, `2 min 5 s`.
-pub(crate) struct Spoken(pub(crate) Duration);
+/// A duration as text: `40 s`, `2 min 5 s`.
+pub(crate) struct DurationText(pub(crate) Duration);
 
-impl fmt::Display for Spoken {
+impl fmt::Display for DurationText {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0.as_secs_f64().round() as u64;
         match (seconds / 60, seconds % 60) {
@@ -73,8 +73,8 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_spoken() {
-        let spoken = |seconds| Spoken(Duration::from_secs_f64(seconds)).to_string();
-        assert_eq!([0.2, 40.4, 60.0, 125.0].map(spoken), ["0 s", "40 s", "1 min", "2 min 5 s"]);
+    fn durations_are_printed_in_words() {
+        let text = |seconds| DurationText(Duration::from_secs_f64(seconds)).to_string();
+        assert_eq!([0.2, 40.4, 60.0, 125.0].map(text), ["0 s", "40 s", "1 min", "2 min 5 s"]);
     }
 }

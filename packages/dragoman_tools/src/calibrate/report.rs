@@ -105,7 +105,7 @@ fn reason(table: &DhTable, held: &Held) -> String {
     }
 }
 
-/// What a user should know before using the result.
+/// Warnings about the result.
 pub(super) fn warnings(fit: &Fit, measurements: usize) -> Vec<String> {
     let names = |estimates: Vec<&Estimate>| -> String {
         let names: Vec<String> =

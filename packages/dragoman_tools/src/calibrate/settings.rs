@@ -1,4 +1,4 @@
-//! The robot's settings file with what a calibration found, in its section `calibration`.
+//! The robot's settings file with the result of a calibration, in its section `calibration`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

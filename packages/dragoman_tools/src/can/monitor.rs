@@ -30,12 +30,12 @@ pub(super) struct Monitor<W> {
 
 struct Table {
     repaint: bool,
-    rows: BTreeMap<String, Row>,
+    rows: BTreeMap<String, IdentifierRow>,
     beyond: u64,
     last_fault: String,
 }
 
-struct Row {
+struct IdentifierRow {
     frame: Frame,
     at: Duration,
     count: u64,
@@ -179,7 +179,8 @@ impl Table {
             self.beyond += 1;
             return;
         }
-        let row = self.rows.entry(id).or_insert(Row { frame: *frame, at: now, count: 0, rate: (0, 0) });
+        let row =
+            self.rows.entry(id).or_insert(IdentifierRow { frame: *frame, at: now, count: 0, rate: (0, 0) });
         (row.frame, row.at) = (*frame, now);
         row.count += 1;
         row.rate.1 += 1;
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bus_full_of_rubbish_fills_no_more_than_the_table() {
+    fn the_table_is_bounded_on_a_bus_full_of_random_frames() {
         let rubbish: Vec<_> = (0..2000_u32).map(|id| (0, frame(&format!("{id:08X}#")))).collect();
         let shown = shown(true, false, &rubbish);
         assert_eq!(shown.lines().count(), 2 + MAX_ROWS + 1);

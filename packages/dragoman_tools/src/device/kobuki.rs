@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_refused_with_a_reason() {
+    fn unknown_commands_are_refused_with_a_reason() {
         for (line, reason) in [
             ("bump up on", "'up' is not left, center or right"),
             ("press 3", "'3' is not a whole number from 0 to 2"),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn help_tells_every_command() {
+    fn help_lists_every_command() {
         for word in [
             "bump", "cliff", "drop", "press", "release", "charger", "battery", "dock ir", "input", "analog",
             "stall", "blocked", "pose", "silence", "garbage", "corrupt", "reset",

@@ -24,8 +24,8 @@ pub struct WhistlesOptions {
     #[arg(long, value_name = "NODES", default_value = "101-106")]
     nodes: Nodes,
     /// Protocol of the drives.
-    #[arg(long, value_enum, default_value_t = Kind::Whistle)]
-    kind: Kind,
+    #[arg(long, value_enum, default_value_t = DriveProtocol::Whistle)]
+    kind: DriveProtocol,
     /// Inject a fault: `[NODE:]FAULT[@SECONDS]`, seconds after the start. Faults: power-cycle, silent, exit-enabled,
     /// ignore-sdo, late=MS, storm=PER_SECOND, sdo-abort=INDEX. May be given several times.
     #[arg(long, value_name = "FAULT")]
@@ -33,7 +33,7 @@ pub struct WhistlesOptions {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum DriveProtocol {
     /// Elmo SimplIQ with its binary interpreter.
     Whistle,
     /// The profile CiA 402 with cyclic synchronous position.
@@ -62,8 +62,12 @@ pub(super) fn run(options: &WhistlesOptions) -> Result<()> {
     }
     let bus = open(&options.can)?;
     match options.kind {
-        Kind::Whistle => simulate(options, bus, |node| Whistle::new(node, WhistleSettings::default())),
-        Kind::Cia402 => simulate(options, bus, |node| Cia402Drive::new(node, Cia402Settings::default())),
+        DriveProtocol::Whistle => {
+            simulate(options, bus, |node| Whistle::new(node, WhistleSettings::default()))
+        }
+        DriveProtocol::Cia402 => {
+            simulate(options, bus, |node| Cia402Drive::new(node, Cia402Settings::default()))
+        }
     }
 }
 
@@ -131,7 +135,7 @@ impl ScheduledFault {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for DriveProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Whistle => "Whistle",

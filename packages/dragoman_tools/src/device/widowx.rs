@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_refused_with_a_reason() {
+    fn unknown_commands_are_refused_with_a_reason() {
         for (line, reason) in [
             ("load 6 1", "'6' is not a joint from 1 to 5"),
             ("load 0 1", "'0' is not a joint from 1 to 5"),

@@ -28,8 +28,10 @@ use parking_lot::Mutex;
 
 use super::{ReportCommand, name, report, tables};
 use crate::arms::{sign, whereabouts};
-use crate::calibrate::measure::{Bench, MeasureCommand, Reading, SEARCH_TIME, TRACKER, measure_poses};
-use crate::calibrate::progress::Spoken;
+use crate::calibrate::measure::{
+    MeasureCommand, MeasuringSetup, Reading, SEARCH_TIME, TRACKER, measure_poses,
+};
+use crate::calibrate::progress::DurationText;
 use crate::calibrate::{Arm, Result, Space, check_pose, positive};
 
 /// The command line of `dragoman evaluate run`.
@@ -97,13 +99,13 @@ const REST: f64 = 0.5;
 const END_TIME: Duration = Duration::from_secs(30);
 /// About the time before and after a path.
 const APPROACH: Duration = Duration::from_secs(5);
-/// Interval of looks at the recording.
+/// Polling interval of the recording.
 const LOOK: Duration = Duration::from_millis(20);
 /// Joint configurations from which inverse kinematics begins.
 const SEEDS: u32 = 40;
 /// Points of a path at which inverse kinematics is checked.
 const CHECKS: usize = 200;
-/// Farthest a joint may turn between two of them, rad or m: more is a change of configuration.
+/// Maximum motion of a joint between two of them, rad or m: more is a change of configuration.
 const JUMP: f64 = 0.3;
 
 /// Runs the tests until all are done.
@@ -123,12 +125,12 @@ pub async fn run(
     let mut rig = Rig::start(context, command, plan.attitude)?;
     rig.find(context, command).await?;
     rig.mode(SetCommandMode::Request::OFF as u32).await?;
-    let mut bench = Bench::start((context, "evaluate_drive"), &command.namespace, None, names(arm))?;
+    let mut setup = MeasuringSetup::start((context, "evaluate_drive"), &command.namespace, None, names(arm))?;
     let tests = async {
-        bench.find(context, &command.namespace).await?;
+        setup.find(context, &command.namespace).await?;
         if let Some(first) = plan.points.first() {
-            for pose in plan.way(&bench.positions()?, first, "the static test")? {
-                bench.drive(&pose, command.speed).await?;
+            for pose in plan.way(&setup.positions()?, first, "the static test")? {
+                setup.drive(&pose, command.speed).await?;
             }
             let poses: Vec<_> = plan.points.iter().cycle().take(command.points as usize).cloned().collect();
             let measuring = MeasureCommand {
@@ -147,19 +149,19 @@ pub async fn run(
         }
         for (index, (path, start)) in plan.paths.iter().enumerate() {
             let left = plan.paths.iter().skip(index).map(|(path, _)| path_time(command, *path)).sum();
-            outln!("{}: {} cycles; {} left ...", name(*path), cycles(command, *path), Spoken(left));
+            outln!("{}: {} cycles; {} left ...", name(*path), cycles(command, *path), DurationText(left));
             rig.mode(SetCommandMode::Request::OFF as u32).await?;
-            for pose in plan.way(&bench.positions()?, start, &name(*path))? {
-                bench.drive(&pose, command.speed).await?;
+            for pose in plan.way(&setup.positions()?, start, &name(*path))? {
+                setup.drive(&pose, command.speed).await?;
             }
-            bench.settled().await?;
+            setup.settled().await?;
             rig.follow(command, *path).await?;
         }
         rig.mode(SetCommandMode::Request::OFF as u32).await?;
-        // Back home, from where other programs find their way.
+        // Back home, where other programs expect the arm.
         if let Some(home) = arm.settings.as_ref().map(RobotSettings::calibrated_home) {
-            for pose in plan.way(&bench.positions()?, &home, "home")? {
-                bench.drive(&pose, command.speed).await?;
+            for pose in plan.way(&setup.positions()?, &home, "home")? {
+                setup.drive(&pose, command.speed).await?;
             }
         }
         Ok::<(), Box<dyn std::error::Error>>(())
@@ -170,7 +172,7 @@ pub async fn run(
         result = tests => Some(result),
     };
     if !matches!(ended, Some(Ok(()))) {
-        bench.cancel().await;
+        setup.cancel().await;
         rig.stop().await;
     }
     match ended {
@@ -186,7 +188,7 @@ pub async fn run(
     }
 }
 
-/// How often a path is run.
+/// Number of runs of a path.
 fn cycles(command: &RunCommand, path: Path) -> u32 {
     match path {
         Path::Rectangle => command.cycles + command.cycles / 2,
@@ -203,7 +205,7 @@ fn names(arm: &Arm) -> Vec<String> {
     arm.model.joints().iter().map(|joint| joint.name.clone()).collect()
 }
 
-/// What is to be done; all of it is possible.
+/// The plan of the tests, which the arm can do.
 struct Plan<'a> {
     arm: &'a Arm,
     robot: Robot,
@@ -232,7 +234,7 @@ impl<'a> Plan<'a> {
                 let (thesis, _) = tables::of_thesis(path(1.0));
                 let thesis: Vec<f64> = thesis.iter().map(|(period, ..)| *period).collect();
                 let periods = if command.periods.is_empty() { &thesis } else { &command.periods };
-                // The slowest first: it shows where the device stands.
+                // The slowest first: it shows the position of the device.
                 periods.iter().rev().map(|period| path(*period)).collect()
             };
             let (paths, plot) = match test {
@@ -481,7 +483,7 @@ impl Rig {
 
     /// Stops the motion of the tool.
     async fn stop(&self) {
-        // An arm that does not answer is beyond reach.
+        // An arm that does not answer cannot be stopped.
         let _ = timeout(Duration::from_secs(2), Self::trigger(&self.stop)).await;
         let _ = timeout(Duration::from_secs(2), self.mode(SetCommandMode::Request::OFF as u32)).await;
     }
@@ -591,9 +593,9 @@ impl Rig {
         Ok(())
     }
 
-    /// Waits for the end of a motion, at most for `longest`.
-    async fn at_rest(&mut self, longest: Duration) -> Result<()> {
-        at_rest([&self.commanded, &self.measured], &self.status, longest).await
+    /// Waits for the end of a motion, at most for `time_limit`.
+    async fn at_rest(&mut self, time_limit: Duration) -> Result<()> {
+        at_rest([&self.commanded, &self.measured], &self.status, time_limit).await
     }
 
     /// Records until `is_done` with the first and last times of commands and measurements, s.
@@ -626,14 +628,14 @@ async fn record_until(
     }
 }
 
-/// Records until a motion ends, at most for `longest`.
+/// Records until a motion ends, at most for `time_limit`.
 async fn at_rest(
     records: [&Record; 2],
     status: &watch::Receiver<Option<MotionStatus>>,
-    longest: Duration,
+    time_limit: Duration,
 ) -> Result<()> {
     let ended = record_until(records, |_, _| status.borrow().as_ref().is_some_and(|status| !status.moving));
-    let ended = timeout(longest, ended).await;
+    let ended = timeout(time_limit, ended).await;
     ended.map_err(|_| "the motion does not end: see the arm's log and motion_events")?
 }
 
@@ -657,10 +659,10 @@ mod tests {
             record.push(&Time::default(), 0.0, 0.0, 0.0);
         }
         let (sender, status) = watch::channel(Some(MotionStatus { moving: true, ..Default::default() }));
-        let wait = |longest| at_rest([&records[0], &records[1]], &status, longest);
+        let wait = |time_limit| at_rest([&records[0], &records[1]], &status, time_limit);
         let error = wait(Duration::from_millis(50)).await.unwrap_err().to_string();
         assert!(error.starts_with("the motion does not end"), "{error}");
-        // A motion that ends in time is no error.
+        // A motion that ends in time is not an error.
         let end = async {
             sleep(Duration::from_millis(50)).await;
             sender.send_replace(Some(MotionStatus::default()));

@@ -67,7 +67,7 @@ pub(super) fn svg(topics: &[Samples<'_>]) -> Result<Option<String>, Box<dyn Erro
 /// Width of a bar, ms, and the number of times in each, from 0 to the longest.
 fn counts(times: &[Duration], longest: Duration) -> (f64, [usize; BARS]) {
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
-    // Bars that are as narrow as the clock resolves say nothing.
+    // Bars as narrow as the resolution of the clock are meaningless.
     let width = ms(longest).max(1e-3) / BARS as f64;
     let mut counts = [0; BARS];
     for time in times {

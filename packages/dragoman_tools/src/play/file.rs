@@ -52,7 +52,7 @@ struct Offer {
 }
 
 impl Channel {
-    /// Why its messages cannot be published.
+    /// Reason why its messages cannot be published.
     pub(crate) fn fault(&self) -> Option<String> {
         match self.encoding.as_str() {
             "cdr" => {}
@@ -70,7 +70,7 @@ impl Channel {
         }
     }
 
-    /// A profile that serves every subscriber whom one of the recorded publishers served.
+    /// A profile that matches every subscription that one of the recorded publishers matched.
     pub(super) fn qos(&self) -> QosProfile {
         const DEPTH: u32 = 10;
         const MAX_DEPTH: u32 = 1000;
@@ -158,7 +158,7 @@ impl Contents {
             for (file, path) in files.iter().enumerate() {
                 let number = |id| numbers.get(&(file, id)).copied();
                 if let Err(error) = follow_file(path, folder.as_deref(), number, &sender).await {
-                    // Nobody waits for it any more when the playback has been stopped.
+                    // The receiver is gone when the playback has been stopped.
                     let _ = sender.send(Err(error.into())).await;
                     return;
                 }
@@ -241,7 +241,7 @@ pub(super) struct Message {
     pub(super) data: Vec<u8>,
 }
 
-/// Sends the messages of a file, until its end or until nobody waits for them.
+/// Sends the messages of a file, until its end or until the receiver is gone.
 async fn follow_file(
     path: &Path,
     folder: Option<&Path>,

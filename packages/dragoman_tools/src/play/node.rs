@@ -24,7 +24,7 @@ pub(crate) fn serve(
     folder: &Path,
 ) -> Result<(), dragoman_ros::tasks::NodeError> {
     let latched = QosProfile::default().keep_last(1).transient_local();
-    let state = Arc::new(Mutex::new(State {
+    let state = Arc::new(Mutex::new(Playback {
         stop: None,
         last: PlaybackStatus::default(),
         status: tasks.node().create_publisher("playback_status", latched)?.into(),
@@ -48,7 +48,7 @@ pub(crate) fn serve(
     })?;
     tasks.serve::<Trigger::Service>("stop_playback", move |_request| match state.lock().stop.take() {
         Some(stop) => {
-            // The playback has just ended by itself otherwise.
+            // Otherwise the playback has just ended.
             let _ = stop.send(());
             Trigger::Response { success: true, message: String::new() }
         }
@@ -57,7 +57,7 @@ pub(crate) fn serve(
     Ok(())
 }
 
-struct State {
+struct Playback {
     /// Ends the playback that runs.
     stop: Option<oneshot::Sender<()>>,
     /// As published last.
@@ -66,7 +66,7 @@ struct State {
     clock: Clock,
 }
 
-impl State {
+impl Playback {
     fn publish(&mut self) {
         self.last.header.stamp = Clock::to_builtin_time(&self.clock.get_now().unwrap_or_default());
         if let Err(error) = self.status.publish(&self.last) {
@@ -76,7 +76,7 @@ impl State {
 }
 
 async fn start(
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<Playback>>,
     context: Context,
     folder: PathBuf,
     request: StartPlayback::Request,

@@ -16,8 +16,8 @@ use crate::worker::Worker;
 /// Polling interval of the graph.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// After so many looks at the graph a requested topic that is not there is reported.
-const PATIENCE: u32 = 6;
+/// Number of polls of the graph after which a missing requested topic is reported.
+const MISSING_AFTER: u32 = 6;
 /// Maximum number of topics that were not requested, among which a misspelt one is searched.
 const MAX_OTHERS: usize = 10_000;
 
@@ -98,7 +98,7 @@ impl Subscriptions {
                 let offered: Vec<_> = of_type.map(|publisher| publisher.qos_profile.clone()).collect();
                 let news = if selection.wants_type(type_name) {
                     self.subscribe(node, topic, type_name.clone(), offered).map(Found::Topic)
-                } else if selection.tells_of_pictures() {
+                } else if selection.reports_pictures() {
                     self.leave_out(topic, &topics)
                 } else {
                     None
@@ -129,14 +129,14 @@ impl Subscriptions {
             }
         }
         self.looks = self.looks.saturating_add(1);
-        if self.looks == PATIENCE {
+        if self.looks == MISSING_AFTER {
             for missing in selection.missing(names()) {
                 tracing::warn!("not published yet: {}", with_hint(&missing, names()));
             }
         }
     }
 
-    /// Says once that a topic of pictures is not recorded, and what is instead.
+    /// Reports once that a topic of pictures is not recorded, and which one is instead.
     fn leave_out(&mut self, topic: &str, topics: &BTreeMap<String, Vec<String>>) -> Option<Found> {
         if !self.left_out.insert(topic.to_owned()) {
             return None;

@@ -24,7 +24,7 @@ use super::{RecordOptions, Session, default_name, nanoseconds_now};
 /// How often the state is published while it records.
 const PERIOD: Duration = Duration::from_secs(1);
 /// Time limit for closing the file when the process ends.
-const FAREWELL: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum length of a file's name without its suffix, bytes.
 const MAX_NAME_LEN: usize = 200;
 
@@ -57,7 +57,7 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
     let (sessions, orders) = mpsc::channel(1);
     let folder = PathBuf::from(&parameters.folder);
     crate::play::node::serve(&mut tasks, context, &folder)?;
-    let state = Arc::new(Mutex::new(State {
+    let state = Arc::new(Mutex::new(Recording {
         folder,
         sessions,
         current: None,
@@ -109,7 +109,7 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
     let stop = async move {
         let ended = last.lock().stop();
         if let Some(ended) = ended
-            && dragoman_time::timeout(FAREWELL, ended).await.is_err()
+            && dragoman_time::timeout(CLOSE_TIMEOUT, ended).await.is_err()
         {
             tracing::warn!("the file of the recording was not completed in time");
         }
@@ -118,7 +118,7 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
 }
 
 /// What the services and the recording share.
-struct State {
+struct Recording {
     folder: PathBuf,
     /// To the task that records.
     sessions: mpsc::Sender<(Session, oneshot::Receiver<()>, oneshot::Sender<()>)>,
@@ -140,7 +140,7 @@ struct Current {
     ended: Option<oneshot::Receiver<()>>,
 }
 
-impl State {
+impl Recording {
     fn start(&mut self, request: &StartRecording::Request) -> Result<PathBuf, String> {
         if self.current.is_some() {
             return Err(format!("{} is being recorded", self.last.path));
@@ -207,7 +207,7 @@ impl State {
 async fn record(
     context: Context,
     mut sessions: mpsc::Receiver<(Session, oneshot::Receiver<()>, oneshot::Sender<()>)>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<Recording>>,
 ) {
     while let Some((session, stopped, end)) = sessions.recv().await {
         let outcome = session.run(context.clone(), stopped.map(drop)).await;

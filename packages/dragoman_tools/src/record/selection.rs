@@ -103,8 +103,8 @@ impl Selection {
         }
     }
 
-    /// Whether topics of pictures that are not wanted are named: nobody has said that they are not.
-    pub(super) fn tells_of_pictures(&self) -> bool {
+    /// Whether omitted topics of pictures are reported, because the user has not excluded them.
+    pub(super) fn reports_pictures(&self) -> bool {
         self.pictures == Pictures::Compressed
     }
 
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_everything() {
+    fn an_empty_selection_is_all_topics() {
         assert!(selection(&[], &[]).wants("/rosout"));
         assert!(!selection(&[], &["rosout"]).wants("/rosout"));
         assert!(selection(&["/"], &[]).wants("/ranger/pose"));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_may_be_misspelt() {
+    fn missing_names_get_a_suggestion() {
         let known = ["/ranger/pose", "/ranger/joint_states", "/tf"];
         for (missing, expected) in [
             ("/ranger/pse", "/ranger/pse (did you mean '/ranger/pose'?)"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_input_is_refused() {
         for text in ["", "/a b", "a//b", "/ran*", "/r*/pose", "//", "grüße"] {
             assert!(text.parse::<Pattern>().is_err(), "{text}");
         }

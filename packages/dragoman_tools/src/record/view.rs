@@ -18,7 +18,7 @@ const MEASURED: usize = 10;
 /// Shows one line, again and again in its place.
 pub(super) struct View {
     progress: Arc<Progress>,
-    /// `None`: nobody looks.
+    /// `None`: there is no terminal.
     ticks: Option<Interval>,
     begin: Instant,
     rate: Rate,
@@ -72,7 +72,7 @@ impl Rate {
     }
 }
 
-/// What the line says.
+/// The content of the line.
 struct Line {
     time: Duration,
     topics: u32,

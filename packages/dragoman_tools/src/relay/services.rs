@@ -88,7 +88,7 @@ fn in_words(report: &RelayReport) -> String {
 }
 
 /// The result of a request at one robot.
-enum Answer<R> {
+enum RobotAnswer<R> {
     Given { response: R, after: Duration },
     TimedOut,
     Missing,
@@ -154,25 +154,25 @@ async fn ask<S: WrappedServiceTypeSupport + 'static>(
     client: Arc<Client<S>>,
     request: S::Request,
     timeout: Duration,
-) -> Answer<S::Response> {
-    let Ok(available) = Node::is_available(&*client) else { return Answer::Missing };
+) -> RobotAnswer<S::Response> {
+    let Ok(available) = Node::is_available(&*client) else { return RobotAnswer::Missing };
     if !matches!(dragoman_time::timeout(SEARCH_TIME, available).await, Ok(Ok(()))) {
-        return Answer::Missing;
+        return RobotAnswer::Missing;
     }
     let start = dragoman_time::now();
-    let Ok(answer) = client.request(&request) else { return Answer::Missing };
+    let Ok(answer) = client.request(&request) else { return RobotAnswer::Missing };
     match dragoman_time::timeout(timeout, answer).await {
-        Ok(Ok(response)) => Answer::Given { response, after: dragoman_time::since(start) },
-        Ok(Err(_)) | Err(_) => Answer::TimedOut,
+        Ok(Ok(response)) => RobotAnswer::Given { response, after: dragoman_time::since(start) },
+        Ok(Err(_)) | Err(_) => RobotAnswer::TimedOut,
     }
 }
 
 /// Fills in the report; returns the response for the program.
-fn collect<R: serde::Serialize>(answers: Vec<Answer<R>>, report: &mut RelayReport) -> Option<R> {
+fn collect<R: serde::Serialize>(answers: Vec<RobotAnswer<R>>, report: &mut RelayReport) -> Option<R> {
     let mut returned = None;
     for (index, answer) in answers.into_iter().enumerate() {
         let (outcome, seconds, text) = match answer {
-            Answer::Given { response, after } => {
+            RobotAnswer::Given { response, after } => {
                 let text = serde_json::to_string(&response).unwrap_or_default();
                 if returned.is_none() {
                     report.returned = i8::try_from(index).unwrap_or(i8::MAX);
@@ -180,8 +180,8 @@ fn collect<R: serde::Serialize>(answers: Vec<Answer<R>>, report: &mut RelayRepor
                 }
                 (RelayReport::ANSWERED as u8, after.as_secs_f64(), text)
             }
-            Answer::TimedOut => (RelayReport::TIMED_OUT as u8, f64::NAN, String::new()),
-            Answer::Missing => (RelayReport::MISSING as u8, f64::NAN, String::new()),
+            RobotAnswer::TimedOut => (RelayReport::TIMED_OUT as u8, f64::NAN, String::new()),
+            RobotAnswer::Missing => (RelayReport::MISSING as u8, f64::NAN, String::new()),
         };
         report.outcomes.push(outcome);
         report.seconds.push(seconds);
@@ -196,11 +196,11 @@ fn collect<R: serde::Serialize>(answers: Vec<Answer<R>>, report: &mut RelayRepor
 mod tests {
     use super::*;
 
-    fn given(state: bool) -> Answer<bool> {
-        Answer::Given { response: state, after: Duration::from_millis(5) }
+    fn given(state: bool) -> RobotAnswer<bool> {
+        RobotAnswer::Given { response: state, after: Duration::from_millis(5) }
     }
 
-    fn collected(answers: Vec<Answer<bool>>) -> (Option<bool>, RelayReport) {
+    fn collected(answers: Vec<RobotAnswer<bool>>) -> (Option<bool>, RelayReport) {
         let mut report = RelayReport {
             service: "/arm/enable".to_owned(),
             robots: vec!["/real".to_owned(), "/sim".to_owned()],
@@ -222,11 +222,11 @@ mod tests {
 
     #[test]
     fn the_other_robots_answer_counts_where_the_first_gives_none() {
-        let (returned, report) = collected(vec![Answer::Missing, given(true)]);
+        let (returned, report) = collected(vec![RobotAnswer::Missing, given(true)]);
         assert_eq!((returned, report.returned, report.agree), (Some(true), 1, false));
         assert!(report.seconds[0].is_nan() && report.seconds[1] == 0.005);
         assert_eq!(in_words(&report), "/arm/enable: /real is missing, /sim answered true");
-        let (returned, report) = collected(vec![Answer::Missing, Answer::TimedOut]);
+        let (returned, report) = collected(vec![RobotAnswer::Missing, RobotAnswer::TimedOut]);
         assert_eq!((returned, report.returned), (None, -1));
         assert_eq!(report.outcomes, [2, 1]);
     }

@@ -19,7 +19,7 @@ pub struct Table {
     /// One entry for each service.
     #[serde(default)]
     pub services: Vec<Service>,
-    /// What was left out.
+    /// Notes about omitted entries.
     #[serde(skip)]
     pub notes: Vec<Note>,
 }
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_input_is_refused() {
         let topic =
             |name: &str| format!("topics: [{{name: '{name}', type: std_msgs/msg/Empty, to: robots}}]");
         for name in ["", "/a", "a//b", "a b", "1a", "a/"] {

@@ -90,9 +90,9 @@ fn count(passed: &AtomicU64, counts: &Counts, result: Result<()>) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Topics that the relay subscribes to only while they have subscribers, so that no camera renders in vain. They have
-/// their own node and thread: with r2r only the thread that spins a node may subscribe. It only subscribes; a task forwards
-/// the messages.
+/// Topics that the relay subscribes to only while they have subscribers, so that no camera renders without need. They
+/// have their own node and thread: with r2r only the thread that spins a node may subscribe. It only subscribes; a task
+/// forwards the messages.
 #[derive(Default)]
 pub(crate) struct OnDemand {
     lanes: Vec<Lane>,

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use dragoman_bridge::arm31::wire::Command;
 
-/// A command of appendix A with its values in SI units, as they stand in a message: as many joints as the arm has.
+/// A command of appendix A with its values in SI units, as in a message: with the number of joints of the arm.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Order {
     pub(super) command: Command,
@@ -18,7 +18,7 @@ impl Order {
     }
 }
 
-/// What a typed line asks for.
+/// The request of a typed line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Typed {
     Order(Order),
@@ -49,7 +49,7 @@ up down          history
 Esc              leave it
 help COMMAND     usage of a command; scale FACTOR; quit";
 
-/// Words that are no commands of the arm.
+/// Words that are not commands of the arm.
 const WORDS: [&str; 3] = ["help", "quit", "scale"];
 
 /// Names of the values of `command`, in order, for an arm with this number of joints.
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_make_no_sense_are_refused_with_the_reason() {
+    fn invalid_lines_are_refused_with_the_reason() {
         for (line, reason) in [
             ("XX", "there is no command XX"),
             ("GL 1 2 3", "GL takes 7 values, 3 were given; GL x y z qx qy qz qw"),

@@ -1,4 +1,4 @@
-//! The station without terminal, sockets and ROS: what it knows of the arm, what keys and messages do.
+//! The station without terminal, sockets and ROS: the state of the arm, and the effect of keys and messages.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -65,7 +65,7 @@ impl Page {
     }
 }
 
-/// How grave an event is.
+/// Severity of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Info,
@@ -79,11 +79,11 @@ pub(super) struct Event {
     pub(super) time: Duration,
     pub(super) level: Level,
     pub(super) text: String,
-    /// How often it came in a row.
+    /// Number of consecutive occurrences.
     pub(super) count: u32,
 }
 
-/// What comes from the arm.
+/// Data from the arm.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Update {
     /// Measured positions, base of the chain first, rad or m.
@@ -99,7 +99,7 @@ pub(super) enum Update {
         mode: CommandMode,
         moving: bool,
     },
-    /// An answer to an order, or why it was refused.
+    /// An answer to an order, or the reason of its refusal.
     Answer {
         id: u64,
         answer: Result<(), String>,
@@ -107,7 +107,7 @@ pub(super) enum Update {
     Event(Level, String),
 }
 
-/// What the owner has to do.
+/// An action for the owner.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Action {
     /// Send an order; its answer comes as [`Update::Answer`].
@@ -214,7 +214,7 @@ impl Station {
         }
     }
 
-    /// What to do, oldest first.
+    /// Actions for the owner, oldest first.
     pub(super) fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
@@ -255,7 +255,7 @@ impl Station {
         self.advance();
     }
 
-    /// Handles what comes from the arm.
+    /// Handles data from the arm.
     pub(super) fn handle_update(&mut self, now: Duration, update: Update) {
         self.now = now;
         match update {
@@ -287,7 +287,7 @@ impl Station {
         self.advance();
     }
 
-    /// Why the arm cannot be moved from this page now.
+    /// Reason why the arm cannot be moved from this page now.
     pub(super) fn obstacle(&self) -> Option<String> {
         let Some((mode, _)) = self.motion() else {
             return Some("the arm does not report its state".to_owned());

@@ -1,4 +1,4 @@
-//! Joysticks: which axes and buttons mean what, and Linux' joystick devices without libraries.
+//! Joysticks: the meaning of axes and buttons, and Linux' joystick devices without libraries.
 
 use std::io::Read;
 
@@ -38,7 +38,7 @@ impl Mapping {
 const EVENT_LEN: usize = 8;
 const BUTTON: u8 = 1;
 const AXIS: u8 = 2;
-/// Flag of the events that tell the state at the start.
+/// Flag of the events that report the state at the start.
 const INITIAL: u8 = 0x80;
 
 /// The state of a joystick device.

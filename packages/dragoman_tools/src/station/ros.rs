@@ -30,7 +30,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after which an arm that has not appeared is reported.
 const SEARCH_TIME: Duration = Duration::from_secs(3);
 
-/// A clamped joint is reported in every cycle; this often it is news.
+/// Minimum time between two reports of a clamped joint, which the arm reports in every cycle.
 const CLAMP_PERIOD: Duration = Duration::from_secs(1);
 
 /// A change of the arm, or of a joystick on a topic.
@@ -47,7 +47,7 @@ enum Message {
     Other(Incoming),
 }
 
-/// Something that will come.
+/// A message or answer that will arrive.
 type Pending = BoxFuture<'static, Incoming>;
 
 /// The arm of a namespace.
@@ -145,7 +145,7 @@ impl RosLink {
         );
     }
 
-    fn ask(&self, order: Order) -> Result<Answer, String> {
+    fn ask(&self, order: Order) -> Result<PendingAnswer, String> {
         let Order { command, ref values, index } = order;
         Ok(match command {
             Command::SetCommandMode => {
@@ -232,7 +232,7 @@ fn client<S: WrappedServiceTypeSupport + 'static>(node: &mut Node, command: Comm
     node.create_client(command.ros_name(), QosProfile::services_default())
 }
 
-/// A warning as soon as it is plain that there is no arm in the namespace of `node`. Never ends if there is one.
+/// A warning when no arm was found in the namespace of `node`. Never resolves if there is one.
 fn absence(context: &Context, node: &Node, client: &Client<SetCommandMode::Service>) -> Result<Pending> {
     let (context, namespace) = (context.clone(), node.namespace()?);
     let found = Node::is_available(client)?;
@@ -246,13 +246,13 @@ fn absence(context: &Context, node: &Node, client: &Client<SetCommandMode::Servi
     .boxed())
 }
 
-type Answer = BoxFuture<'static, Result<(), String>>;
+type PendingAnswer = BoxFuture<'static, Result<(), String>>;
 
 fn call<S>(
     client: &Client<S>,
     request: &S::Request,
     outcome: fn(S::Response) -> (bool, String),
-) -> Result<Answer, String>
+) -> Result<PendingAnswer, String>
 where
     S: WrappedServiceTypeSupport + 'static,
     S::Response: Send,

@@ -33,7 +33,7 @@ impl Charge {
 /// Subscribes to the battery.
 pub(super) struct Battery {
     charge: Charge,
-    /// Since when it has been unknown; `None`: it is known, or the user knows that it is not.
+    /// Since when it has been unknown; `None`: it is known, or the user has been informed.
     unknown_since: Option<Instant>,
     is_known: bool,
 }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_is_told_once_that_the_charge_is_unknown() {
+    fn an_unknown_charge_is_reported_once() {
         let now = Instant::now();
         let charge = Charge(Arc::default());
         let mut battery = Battery { charge: charge.clone(), unknown_since: Some(now), is_known: false };

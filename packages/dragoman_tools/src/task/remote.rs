@@ -38,8 +38,8 @@ impl Prepared {
         let program = Program::from(&document);
         program.check()?;
         let equipment = options.equipment(charge);
-        let lacking = unsupported(&program, &equipment);
-        for (name, at, reason) in &lacking {
+        let missing = unsupported(&program, &equipment);
+        for (name, at, reason) in &missing {
             let task = program.tasks.iter().find(|task| task.name == *name);
             let step = task.and_then(|task| task.steps.get(*at)).copied().unwrap_or(*at);
             let document = document.tasks.iter().find(|task| task.name == *name);
@@ -47,7 +47,7 @@ impl Prepared {
             let position = position.unwrap_or_default();
             eprintln!("{}:{}:{}: {reason}", options.file.display(), position.line, position.column);
         }
-        if !lacking.is_empty() {
+        if !missing.is_empty() {
             return Err(format!("{}: not possible in the remote mode", options.file.display()).into());
         }
         let mut files = BTreeMap::new();

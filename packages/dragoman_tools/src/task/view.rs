@@ -1,4 +1,4 @@
-//! What the user sees of a running program: a block that is drawn again in a terminal; lines of what changes elsewhere.
+//! The view of a running program: a block that is drawn again in a terminal; otherwise lines of changes.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write as _};

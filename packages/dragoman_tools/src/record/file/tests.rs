@@ -103,7 +103,7 @@ fn the_file_holds_schemas_channels_and_messages() {
 }
 
 #[test]
-fn a_blocked_disk_costs_messages_but_blocks_nobody() {
+fn a_blocked_disk_loses_messages_but_blocks_no_caller() {
     let memory = Memory::default();
     let blocked = memory.gate.lock();
     let recording = Recording::to(memory.clone(), Path::new("test.mcap"), Compression::None).unwrap();

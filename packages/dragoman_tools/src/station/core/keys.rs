@@ -1,4 +1,4 @@
-//! What keys do.
+//! Effects of keys.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use dragoman_bridge::arm31::rotation;
@@ -55,7 +55,7 @@ impl Station {
                 all.iter().map(|temperature| temperature.unwrap_or(absent)).collect()
             }),
             _ => {
-                // Whatever the answer: it may move, and what was meant for another mode or goal is void.
+                // For any answer: the arm may move, and orders for another mode or goal are no longer valid.
                 if order.command.role() == dragoman_bridge::arm31::wire::Role::Start {
                     self.started = Some(Started { at: self.now, seen: false });
                 }

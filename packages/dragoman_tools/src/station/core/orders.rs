@@ -11,7 +11,7 @@ use super::{Action, Level, Station, Target, flat};
 /// Time after an accepted start in which the arm must report a motion; otherwise it was too short to be seen.
 const BEGIN_TIME: Duration = Duration::from_secs(1);
 
-/// Who waits for the answer to an order.
+/// The origin of an order, which gets its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// The goal of a key press, then the start of the motion to it.

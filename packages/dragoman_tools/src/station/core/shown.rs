@@ -1,4 +1,4 @@
-//! What is shown.
+//! Content of the screen.
 
 use std::collections::VecDeque;
 use std::time::Duration;
