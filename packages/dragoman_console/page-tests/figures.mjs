@@ -8,7 +8,7 @@
  *
  * ROUNDS is the number of rounds (15), SECONDS the time for the processor (15). The pages are WebSockets with the
  * subscriptions of the real ones, so that no browser takes the processors. They are in a process of their own: what they
- * hear does not delay the clients that are measured. Answers of all rounds count together.
+ * receive does not delay the clients that are measured. Answers of all rounds count together.
  */
 
 import { fork } from 'node:child_process';
@@ -58,8 +58,8 @@ async function page(url, topics) {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   });
   for (const [topic, type, throttle, compression] of topics) {
-    const wish = { throttle_rate: throttle, queue_length: 1, compression };
-    socket.send(JSON.stringify({ op: 'subscribe', topic, type, ...wish }));
+    const options = { throttle_rate: throttle, queue_length: 1, compression };
+    socket.send(JSON.stringify({ op: 'subscribe', topic, type, ...options }));
   }
   return { counts, close: () => socket.close() };
 }

@@ -10,7 +10,7 @@ pub(crate) const MAX_VALUES: usize = 1_000_000;
 /// Maximum length of a name of a client, bytes: the middleware allows 255 or less.
 pub(crate) const MAX_NAME_LEN: usize = 1000;
 
-/// Why a text of a client is not accepted.
+/// Reason for a refused text of a client.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JsonError {
     #[error("more than {MAX_VALUES} values")]
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_string_is_no_value() {
+    fn the_contents_of_strings_are_not_counted() {
         let text = format!("\"{}\\\"{}\"", ",".repeat(MAX_VALUES), "[".repeat(MAX_VALUES));
         assert!(json::<Value>(text.as_bytes()).is_ok());
         assert!(json::<Value>(b"{").is_err());

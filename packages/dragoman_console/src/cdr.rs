@@ -4,7 +4,7 @@
 //! [`read`] walks through a serialized message and gives its values to a [`Sink`]; [`Output`] is written by
 //! [`crate::json`]. Lengths from the wire are compared with the remaining bytes before anything is allocated.
 
-use crate::schema::{Field, Kind, Primitive, Shape, Structure};
+use crate::schema::{ElementType, Field, Primitive, Shape, Structure};
 
 /// Error in a message.
 #[allow(missing_docs)] // The messages say it.
@@ -137,7 +137,7 @@ impl<'a> Input<'a> {
             Shape::Array(count) => count,
             Shape::Sequence(_) => self.length()?,
         };
-        if let Kind::Primitive(primitive) = &field.kind
+        if let ElementType::Primitive(primitive) = &field.kind
             && let Some(size) = primitive.size()
             && *primitive != Primitive::Bool
         {
@@ -170,10 +170,10 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    fn value(&mut self, kind: &Kind, sink: &mut impl Sink) -> Result<(), ConvertError> {
+    fn value(&mut self, kind: &ElementType, sink: &mut impl Sink) -> Result<(), ConvertError> {
         let primitive = match kind {
-            Kind::Structure(structure) => return self.structure(structure, sink),
-            Kind::Primitive(primitive) => *primitive,
+            ElementType::Structure(structure) => return self.structure(structure, sink),
+            ElementType::Primitive(primitive) => *primitive,
         };
         match primitive {
             Primitive::Bool => match self.take(1)? {

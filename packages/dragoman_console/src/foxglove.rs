@@ -64,7 +64,7 @@ pub struct Connections {
     pub providers: Nodes,
 }
 
-/// What is in the graph.
+/// The content of the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offered {
     /// By id.
@@ -142,7 +142,7 @@ impl Catalogue {
         &self.offered
     }
 
-    /// The next error of a type that is in the graph: what has it is left out.
+    /// The next error of a type in the graph: topics and services of this type are left out.
     pub fn poll_error(&mut self) -> Option<SchemaError> {
         self.errors.pop()
     }
@@ -203,7 +203,7 @@ pub struct Call {
     pub encoding: Encoding,
 }
 
-/// What a client wants in ROS.
+/// A request of a client that is executed in ROS.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Order {

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use crate::cdr::{self, ConvertError, Output, Sink};
-use crate::schema::{Field, Kind, Primitive, Shape, Structure};
+use crate::schema::{ElementType, Field, Primitive, Shape, Structure};
 
 /// Maximum length of a converted message, bytes.
 pub const MAX_LENGTH: usize = 64 << 20;
@@ -243,7 +243,8 @@ fn write_field(
     if field.shape == Shape::Single {
         return write_value(field, value, now, out);
     }
-    let is_byte = matches!(field.kind, Kind::Primitive(Primitive::Uint8 | Primitive::Char | Primitive::Byte));
+    let is_byte =
+        matches!(field.kind, ElementType::Primitive(Primitive::Uint8 | Primitive::Char | Primitive::Byte));
     if let (true, Value::String(text)) = (is_byte, value) {
         let bytes = STANDARD.decode(text).map_err(|error| other(format!("invalid base64: {error}")))?;
         write_count(field, bytes.len(), out)?;
@@ -278,8 +279,8 @@ fn write_value(
     out: &mut Output,
 ) -> Result<(), ConvertError> {
     let primitive = match &field.kind {
-        Kind::Structure(structure) => return write_structure(structure, value, now, out),
-        Kind::Primitive(primitive) => *primitive,
+        ElementType::Structure(structure) => return write_structure(structure, value, now, out),
+        ElementType::Primitive(primitive) => *primitive,
     };
     match primitive {
         Primitive::Bool => {
@@ -335,13 +336,15 @@ fn write_zero(field: &Field, out: &mut Output) -> Result<(), ConvertError> {
     };
     for _ in 0..count {
         match &field.kind {
-            Kind::Structure(structure) => write_structure(structure, &Value::Object(Map::new()), None, out)?,
-            Kind::Primitive(Primitive::String) => {
+            ElementType::Structure(structure) => {
+                write_structure(structure, &Value::Object(Map::new()), None, out)?
+            }
+            ElementType::Primitive(Primitive::String) => {
                 out.length(1)?;
                 out.raw(&[0])?;
             }
-            Kind::Primitive(Primitive::WString) => out.length(0)?,
-            Kind::Primitive(primitive) => match primitive.size() {
+            ElementType::Primitive(Primitive::WString) => out.length(0)?,
+            ElementType::Primitive(primitive) => match primitive.size() {
                 Some(8) => out.number([0; 8])?,
                 Some(4) => out.number([0; 4])?,
                 Some(2) => out.number([0; 2])?,

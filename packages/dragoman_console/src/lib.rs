@@ -6,7 +6,7 @@
 //! | `cdr` | serialized messages of such types |
 //! | [`json`] | to JSON and back, with rosbridge's conventions |
 //! | [`cbor`] | to CBOR and back |
-//! | `bounded` | both without more values than a frame may have |
+//! | `bounded` | parsing of both with a limit on the number of values |
 //! | [`parameter`] | values of parameters as JSON |
 //! | [`rosbridge`] | the protocol: a session takes frames and gives orders |
 //! | [`foxglove`] | the same for Foxglove's protocol |

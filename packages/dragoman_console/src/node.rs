@@ -13,8 +13,8 @@
 //! | `node/lab.rs` | the state of the lab as JSON |
 //! | `node/recordings.rs` | the recorder's files, for download |
 //! | `node/client.rs` | one WebSocket client |
-//! | `node/outbox.rs` | what waits for it |
-//! | `node/bounds.rs` | how much clients may have |
+//! | `node/outbox.rs` | messages that wait for it |
+//! | `node/bounds.rs` | bounds on the resources of clients |
 //! | `node/hub.rs` | the state that clients share, and what they order |
 //! | `node/topics.rs` | subscriptions and publishers |
 //! | `node/overlap.rs` | a subscription that is replaced |
@@ -77,7 +77,7 @@ use lab::Lab;
 use recordings::Recordings;
 use server::Server;
 
-/// Name of the node.
+/// Name of the node, without its namespace.
 pub const NODE_NAME: &str = "console";
 
 /// Priority of the console's threads, relative to that of the process: see [setpriority(2)].

@@ -59,7 +59,7 @@ fn of_field(field: &str, value: &Value) -> Value {
     json!({ "type": code, field: value })
 }
 
-/// The value of a `ParameterValue` and its type in Foxglove's protocol, which names what JSON does not tell.
+/// The value of a `ParameterValue` and its type in Foxglove's protocol, which distinguishes types that JSON does not.
 pub fn foxglove_of_parameter(parameter: &Value) -> Option<(Value, Option<&'static str>)> {
     let value = value_of_parameter(parameter)?;
     Some(match field(parameter)? {

@@ -119,7 +119,7 @@ pub struct Reply {
     pub compression: Compression,
 }
 
-/// What a client wants in ROS.
+/// A request of a client that is executed in ROS.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // The fields are those of the protocol.
 pub enum Order {

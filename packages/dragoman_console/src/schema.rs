@@ -18,14 +18,14 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-/// A type that is no structure.
+/// A primitive type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Primitive {
     Bool,
     /// An octet.
     Byte,
-    /// An unsigned byte in ROS 2, whatever its name.
+    /// An unsigned byte in ROS 2, despite its name.
     Char,
     Int8,
     Uint8,
@@ -90,12 +90,12 @@ impl Primitive {
 /// The type of one element of a field.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub enum Kind {
+pub enum ElementType {
     Primitive(Primitive),
     Structure(Arc<Structure>),
 }
 
-impl Kind {
+impl ElementType {
     /// Its name in definitions; for structures `package/msg/Name`.
     pub fn name(&self) -> &str {
         match self {
@@ -122,7 +122,7 @@ pub struct Field {
     /// Its name in the definition.
     pub name: String,
     /// The type of its elements.
-    pub kind: Kind,
+    pub kind: ElementType,
     /// How many elements it has.
     pub shape: Shape,
     /// Maximum number of bytes of each string.
@@ -146,7 +146,7 @@ impl Structure {
     /// Adds the names of all structures in it to those that are found already.
     fn nested(&self, found: &mut Vec<String>) {
         for field in &self.fields {
-            if let Kind::Structure(inner) = &field.kind
+            if let ElementType::Structure(inner) = &field.kind
                 && !found.contains(&inner.name)
             {
                 found.push(inner.name.clone());
@@ -237,8 +237,10 @@ impl Types {
         let package = name.split('/').next().unwrap_or_default();
         let fields = definition.fields.into_iter().map(|field| {
             let kind = match Primitive::named(&field.type_name) {
-                Some(primitive) => Kind::Primitive(primitive),
-                None => Kind::Structure(self.structure(&nested_name(&field.type_name, package)?, depth + 1)?),
+                Some(primitive) => ElementType::Primitive(primitive),
+                None => ElementType::Structure(
+                    self.structure(&nested_name(&field.type_name, package)?, depth + 1)?,
+                ),
             };
             let FieldDefinition { name, shape, max_text, default, .. } = field;
             Ok(Field { name, kind, shape, max_text, default })

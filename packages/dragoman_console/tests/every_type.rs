@@ -4,7 +4,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use dragoman_console::schema::{Builtin, Field, Kind, Primitive, Shape, Structure, Types};
+use dragoman_console::schema::{Builtin, ElementType, Field, Primitive, Shape, Structure, Types};
 use dragoman_console::{cbor, json};
 use dragoman_ros::{Distribution, WrappedTypesupport};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ fn field_value(field: &Field, random: &mut Random) -> Value {
         Shape::Array(count) => count,
         Shape::Sequence(most) => random.below(4).min(most.unwrap_or(usize::MAX)),
     };
-    if let Kind::Primitive(Primitive::Uint8 | Primitive::Char) = field.kind {
+    if let ElementType::Primitive(Primitive::Uint8 | Primitive::Char) = field.kind {
         let bytes: Vec<u8> = (0..count).map(|_| random.next() as u8).collect();
         return STANDARD.encode(bytes).into();
     }
@@ -64,8 +64,8 @@ fn field_value(field: &Field, random: &mut Random) -> Value {
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
 fn value(field: &Field, random: &mut Random) -> Value {
     let primitive = match &field.kind {
-        Kind::Structure(structure) => return structure_value(structure, random),
-        Kind::Primitive(primitive) => *primitive,
+        ElementType::Structure(structure) => return structure_value(structure, random),
+        ElementType::Primitive(primitive) => *primitive,
     };
     let bits = random.next();
     match primitive {
@@ -101,7 +101,7 @@ fn value(field: &Field, random: &mut Random) -> Value {
     }
 }
 
-/// A random message survives all conversions, and is the same as that of the generated structure.
+/// A random message is unchanged by all conversions, and equals that of the generated structure.
 fn check<T: WrappedTypesupport>(types: &Types, name: &str, seed: u64) {
     let structure = types.part(name).unwrap();
     let value = structure_value(&structure, &mut Random(seed));
@@ -139,7 +139,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn messages_of_every_type_survive_all_conversions(seed: u64) {
+    fn messages_of_every_type_are_unchanged_by_all_conversions(seed: u64) {
         let types = types();
         macro_rules! check_random {
             ($type:ty, $name:expr) => {

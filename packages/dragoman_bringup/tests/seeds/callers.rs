@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_console::json;
-use dragoman_console::schema::{Builtin, Field, Kind, Primitive, Shape, Structure, Types};
+use dragoman_console::schema::{Builtin, ElementType, Field, Primitive, Shape, Structure, Types};
 use dragoman_ros::Node;
 use dragoman_ros::introspection::Introspection;
 use dragoman_ros::raw::{self, Body, Client};
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::common::{block_on, context};
 
 /// Name of the stream of random numbers.
-const CHANCE: &str = "callers";
+const STREAM: &str = "callers";
 
 /// Time for an answer: more than the longest time limit of a protocol.
 const ANSWER_TIME: Duration = Duration::from_secs(120);
@@ -23,7 +23,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(120);
 /// Programs that call at the same time.
 const CALLERS: usize = 8;
 
-/// Services that are none of a machine, stop its time, or write files of any name.
+/// Services that do not belong to a machine, stop its time, or write files of any name.
 const LEFT_OUT: [&str; 16] = [
     "/get_parameters",
     "/get_parameter_types",
@@ -66,10 +66,10 @@ const NAMES: [&str; 16] = [
 /// Programs in ROS that call the services of machines.
 pub(super) struct Callers {
     services: Vec<Service>,
-    /// What texts in requests are.
+    /// The values of texts in requests.
     texts: &'static [&'static str],
-    /// Calls are printed.
-    is_told: bool,
+    /// Whether calls are printed.
+    is_printed: bool,
     answered: Rc<Cell<u64>>,
     refused: Rc<Cell<u64>>,
     _node: Node,
@@ -103,11 +103,11 @@ impl Callers {
             })
             .collect();
         assert!(services.len() > 60, "{} services", services.len());
-        let is_told = std::env::var_os("DRAGOMAN_SEED").is_some();
+        let is_printed = std::env::var_os("DRAGOMAN_SEED").is_some();
         Self {
             services,
             texts: &NAMES,
-            is_told,
+            is_printed,
             answered: Rc::default(),
             refused: Rc::default(),
             _node: node,
@@ -134,23 +134,23 @@ impl Callers {
         let callers = (0..CALLERS).map(async |_| {
             let begin = dragoman_time::now();
             while dragoman_time::since(begin) < time {
-                let number = dragoman_time::random(CHANCE) as usize % self.services.len();
+                let number = dragoman_time::random(STREAM) as usize % self.services.len();
                 self.call(&self.services[number]).await;
-                dragoman_time::sleep(Duration::from_millis(dragoman_time::random(CHANCE) % 1000)).await;
+                dragoman_time::sleep(Duration::from_millis(dragoman_time::random(STREAM) % 1000)).await;
             }
         });
         block_on(async { join_all(callers).await });
     }
 
-    fn tell(&self, service: &Service, text: &str) {
-        if self.is_told {
+    fn log(&self, service: &Service, text: &str) {
+        if self.is_printed {
             println!("{:.6} s: {} {text}", dragoman_time::wall_time().as_secs_f64(), service.name);
         }
     }
 
     async fn call(&self, service: &Service) {
         let request = value(&service.request, self.texts);
-        self.tell(service, &request.to_string());
+        self.log(service, &request.to_string());
         let request = json::to_cdr(&service.request, &request).unwrap();
         let answer = service.client.request(Body::Cdr(request)).unwrap();
         let answer = dragoman_time::timeout(ANSWER_TIME, answer).await;
@@ -160,7 +160,7 @@ impl Callers {
             panic!("an answer is CDR")
         };
         let text = json::from_cdr(&service.response, &answer).unwrap();
-        self.tell(service, &format!("answers {text}"));
+        self.log(service, &format!("answers {text}"));
         let answer: Value = serde_json::from_str(&text).unwrap();
         let count =
             if answer.get("success") == Some(&Value::Bool(false)) { &self.refused } else { &self.answered };
@@ -178,17 +178,17 @@ fn of_field(field: &Field, texts: &[&str]) -> Value {
     let count = match field.shape {
         Shape::Single => return element(&field.kind, texts),
         Shape::Array(count) => count,
-        Shape::Sequence(most) => dragoman_time::random(CHANCE) as usize % (most.unwrap_or(8).min(8) + 1),
+        Shape::Sequence(most) => dragoman_time::random(STREAM) as usize % (most.unwrap_or(8).min(8) + 1),
     };
     Value::Array((0..count).map(|_| element(&field.kind, texts)).collect())
 }
 
-fn element(kind: &Kind, texts: &[&str]) -> Value {
+fn element(kind: &ElementType, texts: &[&str]) -> Value {
     let primitive = match kind {
-        Kind::Structure(structure) => return value(structure, texts),
-        Kind::Primitive(primitive) => *primitive,
+        ElementType::Structure(structure) => return value(structure, texts),
+        ElementType::Primitive(primitive) => *primitive,
     };
-    let random = dragoman_time::random(CHANCE);
+    let random = dragoman_time::random(STREAM);
     match primitive {
         Primitive::Bool => Value::Bool(random.is_multiple_of(2)),
         Primitive::String | Primitive::WString => {
@@ -199,9 +199,9 @@ fn element(kind: &Kind, texts: &[&str]) -> Value {
             1 => Value::from(1e30),
             2 => Value::from(-1e30),
             3 => Value::from(0.0),
-            _ => Value::from(4.0 * dragoman_time::random_unit(CHANCE) - 2.0),
+            _ => Value::from(4.0 * dragoman_time::random_unit(STREAM) - 2.0),
         },
-        // Small numbers are those that mean something.
+        // Small numbers are the meaningful ones.
         _ => Value::from(random % 12),
     }
 }

@@ -10,7 +10,7 @@ const NOTHING = {
   bases: [],
   motors: [],
   velocities: new Map(),
-  unheard: new Set(),
+  withoutSubscriber: new Set(),
   servoArms: new Map(),
   odometry: [],
 };
@@ -148,22 +148,22 @@ test('what does not confirm is not stopped', async () => {
   };
   const results = await stopAll(/** @type {any} */ (bridge), known);
   assert.equal(results.length, 5);
-  // Nothing of the mute robot could confirm: it is told, and has not failed.
-  const told = results.filter(({ reason }) => reason === null);
-  assert.deepEqual(told, [{ name: '/hall/mute/cmd_vel', reason: null, isTold: true }]);
+  // The mute robot has nothing that could confirm: the stop is sent, and it has not failed.
+  const unconfirmed = results.filter(({ reason }) => reason === null);
+  assert.deepEqual(unconfirmed, [{ name: '/hall/mute/cmd_vel', reason: null, isUnconfirmed: true }]);
   assert.ok(bridge.published.filter(([topic]) => topic === '/hall/mute/cmd_vel').length >= 5, 'repeated');
-  assert.equal(results.filter(({ reason, isTold }) => reason && !isTold).length, 4);
+  assert.equal(results.filter(({ reason, isUnconfirmed }) => reason && !isUnconfirmed).length, 4);
   assert.equal(results.find(({ name }) => name === '/a')?.reason, 'the drives are off');
   bridge.isOpen = false;
   assert.ok((await stopAll(/** @type {any} */ (bridge), known)).every(({ reason }) => reason === 'not connected'));
 });
 
-test('where services are not listed, a robot without one is told, and has not failed', async () => {
+test('where services are not listed, a robot without one gets the stop, and has not failed', async () => {
   const bridge = new Fake({ '/b/set_motor_power': () => ({ success: false, message: 'it is locked' }) });
   const known = { ...NOTHING, motors: ['/b', '/hall/mute'], velocities: new Map([['/hall/mute/cmd_vel', TWIST]]) };
   const run = (isGuess) => stopAll(/** @type {any} */ (bridge), { ...known, isGuess });
   const [other, mute] = await run(true);
-  assert.deepEqual(mute, { name: '/hall/mute', reason: null, isTold: true });
+  assert.deepEqual(mute, { name: '/hall/mute', reason: null, isUnconfirmed: true });
   assert.equal(other.reason, 'it is locked', 'a refusal is a failure');
   assert.ok(bridge.published.some(([topic]) => topic === '/hall/mute/cmd_vel'));
   assert.match((await run(false))[1].reason ?? '', /does not exist/, 'a service that was listed and has gone');
@@ -178,7 +178,7 @@ test('a base without a service is confirmed by its odometry', async () => {
   const standing = { twist: { twist: { linear: { x: 0, y: 0 }, angular: { z: 0.001 } } } };
   const bridge = new Fake({}, { '/odom': standing });
   const known = { ...NOTHING, bases: ['/mobile_base'], odometry: ['/odom'] };
-  const stopped = [{ name: '/mobile_base', reason: null, isTold: false }];
+  const stopped = [{ name: '/mobile_base', reason: null, isUnconfirmed: false }];
   assert.deepEqual(await stopAll(/** @type {any} */ (bridge), known), stopped);
   assert.deepEqual(bridge.published[0], ['/mobile_base/commands/motor_power', { state: 0 }]);
 });

@@ -681,7 +681,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     } finally {
       other.stop();
     }
-    // The refusals are what was wanted, and the browser reports them, and that nobody answers.
+    // The refusals were intended; the browser reports them, and that the server does not answer.
     const refusals = problems.filter((one) => /401|ERR_CONNECTION|WebSocket/.test(one));
     for (const one of refusals) problems.splice(problems.indexOf(one), 1);
   });
@@ -1392,7 +1392,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     const elbow = '<joint name="elbow" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>';
     const limit = '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>';
     await until('its limits', async () => {
-      // Some descriptions have prefixes that nobody declares.
+      // Some descriptions have undeclared prefixes.
       const camera = '<gazebo><sensor:camera/></gazebo>';
       const data = `<robot name="far"><link name="a"/><link name="b"/>${elbow}${limit}${camera}</robot>`;
       ros.publish('/far/robot_description', 'std_msgs/msg/String', { data });
@@ -1400,7 +1400,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
       return /^-57 … 57\s°$/.test((await page.locator('.joint', { hasText: 'elbow' }).getAttribute('title')) ?? '');
     });
     assert.equal(await goal.inputValue(), '12');
-    // An empty field is no zero.
+    // An empty field is not a zero.
     await toast(page, 'error', () => page.getByRole('button', { name: 'Move on a line' }).click());
     await choice.selectOption('/ranger');
     for (const topic of ['motion_status', 'joint_states', 'robot_description']) ros.unadvertise(`/far/${topic}`);
@@ -1427,9 +1427,9 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     });
     await page.click('#stop');
     const of = (kind) => page.locator(`.stop-report [data-kind="${kind}"]`);
-    await until('who is told', async () => (await of('told').count()) === 1, 8);
+    await until('who cannot confirm', async () => (await of('unconfirmed').count()) === 1, 8);
     // Where the middleware lists no services, the robot may have some, and has a name.
-    assert.match((await of('told').textContent()) ?? '', /: \/hall\/mute(\/cmd_vel)?$/);
+    assert.match((await of('unconfirmed').textContent()) ?? '', /: \/hall\/mute(\/cmd_vel)?$/);
     assert.ok((await of('confirmed').textContent())?.includes('/neobotix'));
     assert.equal(await of('failed').count(), 0);
     assert.ok(zeros > 0);
@@ -1438,7 +1438,7 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     await until('who drives', async () => (await longest()).text.length > 150, 8);
     assert.ok((await longest()).right <= SIZES[0].viewport.width, 'the button is in view');
     assert.notEqual(await page.textContent('#stop'), 'Release stop', 'not all have confirmed');
-    await page.screenshot({ path: join(out, 'stop-told.png') });
+    await page.screenshot({ path: join(out, 'stop-unconfirmed.png') });
     ros.unsubscribe('/hall/mute/cmd_vel');
     await page.locator('.stop-report button').click();
     await until('released', async () => (await status()).emergency_state === 0, 8);

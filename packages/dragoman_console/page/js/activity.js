@@ -1,4 +1,4 @@
-/** What a platform does, in words that are true, and what has to be done before it can drive. */
+/** What a platform is doing, and what has to be done before it can drive. */
 
 /** @typedef {import('./texts.js').Key} Key */
 
@@ -36,7 +36,7 @@ export function activity(status) {
   return { key: status.target_reached ? 'state.arrived' : 'state.noTarget', level: 'good' };
 }
 
-/** What came of the last target. @param {any} status PlatformStatus @returns {Key} */
+/** The result of the last target. @param {any} status PlatformStatus @returns {Key} */
 export function target(status) {
   if (status.target_reached) return 'fact.reached';
   const isOnTheWay = status.operation_state === Operation.STARTED && [PLANNING, FOUND].includes(status.planner_state);

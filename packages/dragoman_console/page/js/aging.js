@@ -1,4 +1,4 @@
-/** What a page last knew of a machine that has fallen silent is marked as old. */
+/** Marks the last values of a machine that has stopped publishing as old. */
 
 import { h } from './dom.js';
 

@@ -18,9 +18,9 @@ import { EMERGENCY_ACTIVE, prepare, releaseMachines, stopAll } from './stop.js';
 
 /** Beginning of the names of arms whose joints are servos with services of their own. */
 export const SERVO = 'servo:';
-/** Times after a change of a platform's emergency stop at which the platform is asked whether it has followed. */
+/** Times after a change of a platform's emergency stop at which the platform is asked for its state. */
 const FOLLOWED_MS = [150, 800];
-/** Time in which a platform follows the button. */
+/** Time in which a platform reacts to the button. */
 const SETTLE_MS = 500;
 const TOAST_MS = { info: 4000, error: 9000 };
 
@@ -46,7 +46,7 @@ export class App extends EventTarget {
     /** Emergency stops by the platform's namespace, as the platforms say. @type {Map<string, boolean>} */
     this.stopped = new Map();
     /**
-     * What came of the last press of the button: `sending` until all machines have confirmed, or the time is over;
+     * Result of the last press of the button: `sending` until all machines have confirmed, or the time is over;
      * null before it, and after the release.
      * @type {{ isSending: boolean, results: Result[] } | null}
      */
@@ -66,7 +66,7 @@ export class App extends EventTarget {
     this.machinesChanged();
   }
 
-  /** Without a connection nobody knows whether the machines are still stopped. */
+  /** Without a connection it is unknown whether the machines are still stopped. */
   forgetStops() {
     this.stopped.clear();
     const { report } = this;
@@ -89,7 +89,7 @@ export class App extends EventTarget {
     for (const platform of platforms) {
       if (this.watched.has(platform)) continue;
       const end = this.bridge.subscribe(`${platform}/emergency_stop`, 'std_msgs/msg/Bool', () => {
-        // The topic says what somebody wants; only the platform knows whether it has followed.
+        // The topic has the requests of any client; only the platform knows whether it is stopped.
         for (const time of FOLLOWED_MS) setTimeout(() => void this.readStop(platform), time);
       });
       this.watched.set(platform, end);
@@ -106,11 +106,11 @@ export class App extends EventTarget {
     const asked = performance.now();
     try {
       const { status } = await this.bridge.request(`${platform}/get_status`, {}, { timeout: 3000 });
-      // An answer from before the button was pressed says nothing.
+      // An answer from before the button was pressed does not count.
       if (asked <= this.pressed + SETTLE_MS || !this.watched.has(platform)) return;
       const isStopped = status.emergency_state === EMERGENCY_ACTIVE;
       this.stopped.set(platform, isStopped);
-      // Somebody else has released what had confirmed this page's stop.
+      // Another client has released a machine that had confirmed this page's stop.
       const had = this.report?.results.some(({ name, reason }) => name === platform && reason === null);
       if (!isStopped && had) this.report = null;
     } catch {
@@ -131,13 +131,13 @@ export class App extends EventTarget {
    */
   get isStopped() {
     if (this.report) {
-      const hasConfirmed = (/** @type {Result} */ { reason, isTold }) => reason === null && !isTold;
+      const hasConfirmed = (/** @type {Result} */ { reason, isUnconfirmed }) => reason === null && !isUnconfirmed;
       return !this.report.isSending && this.report.results.every(hasConfirmed);
     }
     return [...this.stopped.values()].some(Boolean);
   }
 
-  /** Stops all machines that the page knows, and says which have confirmed it. */
+  /** Stops all machines that the page knows, and shows which have confirmed it. */
   async emergencyStop() {
     this.pressed = performance.now();
     releaseAll();
@@ -145,10 +145,10 @@ export class App extends EventTarget {
     this.report = report;
     this.dispatchEvent(new Event('emergency'));
     if (!this.bridge.isOpen) {
-      report.results = [{ name: '', reason: t('stop.unsent'), isTold: false }];
+      report.results = [{ name: '', reason: t('stop.unsent'), isUnconfirmed: false }];
     } else {
       report.results = await stopAll(this.bridge, this.graph.known);
-      if (!report.results.length) report.results = [{ name: '', reason: t('stop.nobody'), isTold: false }];
+      if (!report.results.length) report.results = [{ name: '', reason: t('stop.noMachine'), isUnconfirmed: false }];
     }
     report.isSending = false;
     if (this.report !== report) return;

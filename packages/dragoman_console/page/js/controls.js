@@ -24,7 +24,7 @@ const SPEED = { base: { linear: 0.4, angular: 1.2 }, robot: { linear: 0.4, angul
 const JOINT_SPEED = 0.25;
 /** Programs that are shown of one server. */
 const MAX_PROGRAMS = 5;
-/** A call of a page that is older commands nothing any more, s. */
+/** Age beyond which a call of a page does not count as a command, s. */
 const RECENT_S = 60;
 const PERIOD_S = 0.1;
 const STANDING = 0.01;
@@ -143,7 +143,7 @@ export function controlsOf(app, machine) {
       ...own.map(({ address, seconds }) => t('start.byPage', { address, seconds: number(seconds, 0) })),
       ...nodes.map((node) => t('start.byNode', { node })),
     ];
-    commanders.replaceChildren(...(lines.length ? lines : [t('start.byNobody')]).map((text) => h('li', {}, text)));
+    commanders.replaceChildren(...(lines.length ? lines : [t('start.byNone')]).map((text) => h('li', {}, text)));
   };
   const lab = (/** @type {Event} */ event) => {
     ({ drivers = [], commands: calls = [] } = /** @type {CustomEvent} */ (event).detail);

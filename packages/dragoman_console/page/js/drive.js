@@ -16,7 +16,7 @@ const PERIOD_MS = 100;
 const ZERO = Object.freeze({ x: 0, y: 0, turn: 0 });
 /** Everything that is held at present. @type {Set<Hold>} */
 const held = new Set();
-/** What waits until nothing is held. @type {Set<() => void>} */
+/** Functions that wait until nothing is held. @type {Set<() => void>} */
 const waiting = new Set();
 
 /** Whether a control is held. */
@@ -58,12 +58,12 @@ export class Hold {
     this.vector = ZERO;
     held.delete(this);
     this.send(ZERO);
-    // After the event that has released it: what waits may replace the control.
+    // After the event that has released it: a waiting function may replace the control.
     if (!isAnyHeld() && waiting.size) setTimeout(proceed);
   }
 }
 
-/** Calls what waits, unless a control is held again. */
+/** Calls the waiting functions, unless a control is held again. */
 function proceed() {
   if (isAnyHeld()) return;
   const all = [...waiting];
@@ -177,7 +177,7 @@ export function jogPad(send) {
       release();
     } else if (KEYS[event.code]) {
       event.preventDefault();
-      // A key that is still down after a stop repeats itself: that is no new command.
+      // A key that is still down after a stop repeats: that is not a new command.
       if (event.repeat) return;
       keys.add(event.code);
       byKeys();

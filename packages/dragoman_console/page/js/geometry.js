@@ -159,9 +159,9 @@ export function fitLine(points) {
 /**
  * @typedef {object} ScanOptions
  * @property {number} [gap] Distance between neighbouring points that separates objects, m.
- * @property {number} [tolerance] Greatest distance of a point from its line, m.
- * @property {number} [points] Least number of points of a line.
- * @property {number} [length] Least length of a line, m.
+ * @property {number} [tolerance] Maximum distance of a point from its line, m.
+ * @property {number} [points] Minimum number of points of a line.
+ * @property {number} [length] Minimum length of a line, m.
  */
 
 /**

@@ -27,7 +27,7 @@ export class Graph extends EventTarget {
     /** @type {string[]} */
     this.nodes = [];
     /** Velocity topics without a subscriber. Empty if the middleware does not know. @type {Set<string>} */
-    this.unheard = new Set();
+    this.withoutSubscriber = new Set();
     /** Namespaces of platforms (PlatformCtrl), arms with the motion node, worlds, and Kobuki bases. */
     this.machines = structuredClone(DEFAULTS);
     /**
@@ -94,7 +94,7 @@ export class Graph extends EventTarget {
     };
     // r2r does not list subscriptions, as it does not list services.
     const topics = this.services.size ? [...this.velocities.keys()] : [];
-    this.unheard = new Set((await Promise.all(topics.map(ask))).flat());
+    this.withoutSubscriber = new Set((await Promise.all(topics.map(ask))).flat());
   }
 
   get velocities() {
@@ -104,7 +104,7 @@ export class Graph extends EventTarget {
   /** What the emergency stop needs. @returns {import('./stop.js').Known} */
   get known() {
     const { platforms, arms, bases } = this.machines;
-    const { velocities, unheard } = this;
+    const { velocities, withoutSubscriber } = this;
     const motors = this.services.size
       ? this.owners('/set_motor_power')
       : [...velocities.keys()].map((topic) => topic.replace(/\/(cmd_vel|commands\/velocity)$/, '')).filter(Boolean);
@@ -115,7 +115,7 @@ export class Graph extends EventTarget {
       motors: [...new Set(motors)].filter((name) => !arms.some((arm) => name.startsWith(`${arm}/`))),
       isGuess: this.services.size === 0,
       velocities,
-      unheard,
+      withoutSubscriber,
       servoArms: this.servoArms,
       odometry: this.topicsOf('nav_msgs/msg/Odometry'),
     };

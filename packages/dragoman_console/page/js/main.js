@@ -102,8 +102,8 @@ const PAGES = [
 
 /** Time out of sight after which a page ends its subscriptions. */
 const REST_MS = 20000;
-/** Time without a first connection after which the page says so. */
-const PATIENCE_MS = 1500;
+/** Time without a first connection after which the page reports it. */
+const CONNECT_TIMEOUT_MS = 1500;
 /** Time after which a server that does not answer is taken for lost. */
 const SILENT_MS = 3000;
 
@@ -181,13 +181,13 @@ function showConnection() {
 /** When the connection was lost. @type {Date | null} */
 let lostAt = null;
 let wasOpen = false;
-/** Says that nothing on the page is the present state. */
+/** Shows that nothing on the page is the present state. */
 function showBanner() {
-  // At the start there is nothing that could be old.
-  banner.hidden = !lostAt || (!wasOpen && Date.now() - lostAt.getTime() < PATIENCE_MS);
+  // At the start nothing shown can be outdated.
+  banner.hidden = !lostAt || (!wasOpen && Date.now() - lostAt.getTime() < CONNECT_TIMEOUT_MS);
   if (banner.hidden || !lostAt) return;
   const time = lostAt.toLocaleTimeString([], { hour12: false });
-  put(banner, wasOpen ? t('link.lost', { time }) : t('link.nobody'));
+  put(banner, wasOpen ? t('link.lost', { time }) : t('link.noAnswer'));
 }
 
 function showStop() {
@@ -209,22 +209,22 @@ function showReport() {
   if (!report) return stopReport.replaceChildren();
   const failed = report.results.filter(({ reason }) => reason !== null);
   const sent = report.results.filter(({ reason }) => reason === null);
-  const names = (/** @type {boolean} */ isTold) => sent.filter((one) => one.isTold === isTold).map(({ name }) => name);
-  const [good, told] = [names(false), names(true)];
+  const good = sent.filter(({ isUnconfirmed }) => !isUnconfirmed).map(({ name }) => name);
+  const unconfirmed = sent.filter(({ isUnconfirmed }) => isUnconfirmed).map(({ name }) => name);
   stopReport.classList.toggle('bad', report.isSending || failed.length > 0);
-  stopReport.classList.toggle('warn', !report.isSending && !failed.length && told.length > 0);
-  const outcome = failed.length ? 'stop.partly' : told.length ? 'stop.told' : 'stop.all';
+  stopReport.classList.toggle('warn', !report.isSending && !failed.length && unconfirmed.length > 0);
+  const outcome = failed.length ? 'stop.partly' : unconfirmed.length ? 'stop.unconfirmed' : 'stop.all';
   /** @type {HTMLElement[]} */
   const parts = [h('strong', { t: report.isSending ? 'stop.sending' : outcome })];
   const line = (/** @type {string} */ kind, /** @type {string} */ text) =>
     parts.push(h('p', { attrs: { 'data-kind': kind } }, text));
   if (good.length) line('confirmed', t('stop.confirmed', { names: good.join(', ') }));
-  if (told.length) line('told', t('stop.cannotConfirm', { names: told.join(', ') }));
+  if (unconfirmed.length) line('unconfirmed', t('stop.cannotConfirm', { names: unconfirmed.join(', ') }));
   if (failed.length) {
     const lines = failed.map(({ name, reason }) => h('li', {}, name ? `${name}: ${reason}` : `${reason}`));
     parts.push(h('p', { t: 'stop.failed', attrs: { 'data-kind': 'failed' } }), h('ul', {}, ...lines));
   }
-  if (failed.length || told.length) {
+  if (failed.length || unconfirmed.length) {
     const release = { click: () => void app.releaseStop() };
     // The button in the corner stops again; so the end of a stop that is incomplete is here.
     parts.push(h('button', { class: 'button', t: 'stop.release', on: release }));
@@ -257,7 +257,7 @@ let isAbsent = false;
 /** Settles when the machines are known, or cannot be found out. @type {Promise<void>} */
 const graphRead = new Promise((resolve) => {
   app.graph.addEventListener('read', () => resolve(), { once: true });
-  setTimeout(resolve, PATIENCE_MS);
+  setTimeout(resolve, CONNECT_TIMEOUT_MS);
 });
 
 /** Links to pages of machines that are not in the lab are hidden, unless such a page is shown. */
@@ -307,7 +307,7 @@ async function route() {
   main.dataset.ready = page.id;
 }
 
-/** Ends the page's subscriptions while nobody sees it for a while, and begins them again. */
+/** Ends the page's subscriptions when it has been hidden for a while, and begins them again when it is shown. */
 function rest() {
   clearTimeout(resting);
   if (document.hidden) {
@@ -337,13 +337,13 @@ function machinesRead() {
 function enterAgain() {
   const page = made.get(shown);
   if (!page || isResting || isAbsent) return;
-  // The page would be drawn anew, and what is held would be released: the machines that move are still there.
+  // The page would be drawn again, and held controls would be released: the machines that move are still there.
   if (isAnyHeld()) return whenReleased(enterAgain);
   leave();
   leave = page.enter();
 }
 
-/** Who drives, as the server says; shown to everybody. */
+/** Who drives, as the server reports it; shown on every page. */
 async function watchDriver() {
   try {
     const answer = await fetch(`/api/lab${app.query}`, { signal: AbortSignal.timeout(SILENT_MS) });
@@ -358,7 +358,7 @@ async function watchDriver() {
       driver.title = text;
     }
   } catch {
-    // The connection may be dead though nobody has closed it, as after a pulled cable.
+    // The connection may be lost without having been closed, as after a pulled cable.
     app.bridge.drop();
   }
   showBanner();

@@ -2,7 +2,7 @@
  * A client of the rosbridge protocol, version 2, over one WebSocket.
  *
  * It reconnects by itself, and then subscribes and advertises again. Subscriptions to one topic are shared: the server
- * is asked once, for the shortest period that anybody here wants. Calls have a time limit.
+ * is asked once, for the shortest period that a subscriber requests. Calls have a time limit.
  */
 
 import { decodeCbor } from './cbor.js';
@@ -29,8 +29,8 @@ import { decodeCbor } from './cbor.js';
 
 const RECONNECT_MS = [250, 500, 1000, 2000, 4000];
 const CALL_TIMEOUT_MS = 6000;
-/** Time by which the page waits longer than the console, which says why there is no answer, ms. */
-const LAST_WORD_MS = 500;
+/** Time by which the page waits longer than the console, which reports why there is no answer, ms. */
+const MARGIN_MS = 500;
 
 /** A call that was not answered, or refused. */
 export class CallError extends Error {
@@ -239,7 +239,7 @@ export class Rosbridge extends EventTarget {
       const timer = setTimeout(() => {
         this.calls.delete(id);
         reject(new CallError(service, 'no answer'));
-      }, timeout + LAST_WORD_MS);
+      }, timeout + MARGIN_MS);
       this.calls.set(id, {
         service,
         resolve: (values) => {

@@ -42,7 +42,7 @@ export class Solid {
     this.refit();
   }
 
-  /** Chooses scale and middle anew with the next drawing. */
+  /** Chooses scale and middle again with the next drawing. */
   refit() {
     this.eye.scale = 0;
     this.request();

@@ -30,15 +30,15 @@ const RESTING_JOINT = 0.005;
  * @property {string[]} motors Namespaces that have, or may have, a service `set_motor_power`.
  * @property {boolean} [isGuess] Whether they only may have it, because the middleware lists no services.
  * @property {Map<string, string>} velocities Type by topic of velocity commands.
- * @property {Set<string>} unheard Those of them without a subscriber: they get zeros, but are no machines.
+ * @property {Set<string>} withoutSubscriber Those of them without a subscriber: they get zeros, but are not machines.
  * @property {Map<string, string[]>} servoArms
  * @property {string[]} odometry Topics of odometry.
  */
 /**
- * What came of a machine: it has confirmed; it `isTold`, because nothing of it can confirm, and the stop was sent; or
- * it has failed, for a `reason`.
+ * The result of a machine: it has confirmed; it `isUnconfirmed`, because it has nothing that can confirm, and the stop
+ * was sent; or it has failed, for a `reason`.
  *
- * @typedef {{ name: string, reason: string | null, isTold: boolean }} Result
+ * @typedef {{ name: string, reason: string | null, isUnconfirmed: boolean }} Result
  */
 /**
  * `run` fails unless the machine confirms; false: it cannot confirm.
@@ -64,7 +64,7 @@ export function machinesOf(bridge, known) {
   const isOwned = (/** @type {string} */ topic) =>
     [...wheeled, ...platforms, ...arms].some((owner) => topic.startsWith(`${owner}/`)) ||
     wheeled.some((owner) => above(owner) === above(topic));
-  const orphans = [...known.velocities].filter(([topic]) => !isOwned(topic) && !known.unheard.has(topic));
+  const orphans = [...known.velocities].filter(([topic]) => !isOwned(topic) && !known.withoutSubscriber.has(topic));
   const odometryOf = (/** @type {string} */ namespace) =>
     odometry.find((topic) => above(topic) === namespace) ??
     odometry.find((topic) => above(topic) === above(namespace));
@@ -90,7 +90,7 @@ export function machinesOf(bridge, known) {
       try {
         return await confirmed(bridge, send, checks);
       } catch (error) {
-        // The service was a guess, and there is nothing else that could confirm.
+        // The service may not exist, and nothing else could confirm.
         if (isMissing && !topic && bridge.isOpen) return false;
         throw error;
       }
@@ -142,9 +142,9 @@ function runAll(bridge, machines) {
     machines.map(async ({ name, run }) => {
       try {
         if (!bridge.isOpen) throw new Error('not connected');
-        return { name, reason: null, isTold: !(await run()) };
+        return { name, reason: null, isUnconfirmed: !(await run()) };
       } catch (error) {
-        return { name, reason: error instanceof Error ? error.message : String(error), isTold: false };
+        return { name, reason: error instanceof Error ? error.message : String(error), isUnconfirmed: false };
       }
     }),
   );
@@ -261,7 +261,7 @@ function next(bridge, topic, type) {
       reject(new Error(`nothing arrives on ${topic}`));
     }, CONFIRM_MS);
     const end = bridge.subscribe(topic, type, (message) => {
-      // The last message, from before, says nothing.
+      // The last message is from before, and does not count.
       if (message === kept) return;
       clearTimeout(timer);
       end();

@@ -45,7 +45,7 @@ export const TEXTS = {
     'Not connected since {time}. What is shown is old; nothing can be commanded. Connecting again …',
     'Seit {time} nicht verbunden. Die Anzeige ist alt; nichts kann befohlen werden. Verbinde wieder …',
   ],
-  'link.nobody': [
+  'link.noAnswer': [
     'The lab does not answer. Is “dragoman up” running? Trying again …',
     'Das Labor antwortet nicht. Läuft „dragoman up“? Neuer Versuch …',
   ],
@@ -61,7 +61,7 @@ export const TEXTS = {
     'Not connected: the stop was not sent. Use the button on the machine.',
     'Nicht verbunden: Der Halt wurde nicht gesendet. Den Taster an der Maschine benutzen.',
   ],
-  'stop.nobody': [
+  'stop.noMachine': [
     'No machine is known: nothing was stopped. Use the buttons on the machines.',
     'Keine Maschine bekannt: Nichts wurde angehalten. Die Taster an den Maschinen benutzen.',
   ],
@@ -71,7 +71,7 @@ export const TEXTS = {
     'NOT all machines have confirmed the stop. Use the buttons on the machines.',
     'NICHT alle Maschinen haben den Halt bestätigt. Die Taster an den Maschinen benutzen.',
   ],
-  'stop.told': [
+  'stop.unconfirmed': [
     'All machines that can confirm the stop have confirmed it. Look at the others.',
     'Alle Maschinen, die den Halt bestätigen können, haben ihn bestätigt. Die anderen ansehen.',
   ],
@@ -126,14 +126,14 @@ export const TEXTS = {
     'Ein Finger: drehen · zwei: verschieben und zoomen · Maschine antippen',
   ],
   'start.machines': ['Machines', 'Maschinen'],
-  'start.nobody': ['No machine is in the lab.', 'Keine Maschine ist im Labor.'],
+  'start.noMachine': ['No machine is in the lab.', 'Keine Maschine ist im Labor.'],
   'start.choose': ['Choose a machine in the picture or above it.', 'Eine Maschine im Bild oder darüber wählen.'],
   'start.connections': ['Old programs that are connected', 'Alte Programme, die verbunden sind'],
   'start.noConnections': [
     'None at present: start one, and it appears here.',
     'Zurzeit keine: Starten Sie eines, und es erscheint hier.',
   ],
-  'start.nobodyNow': ['nobody now', 'zurzeit niemand'],
+  'start.noPrograms': ['nobody now', 'zurzeit niemand'],
   'start.rate': ['{rate} messages/s', '{rate} Nachrichten/s'],
   'start.next': ['What to do next', 'Wie es weitergeht'],
   'start.here': [
@@ -177,7 +177,7 @@ export const TEXTS = {
     '{command} von einer Seite oder einem Programm auf {address}, vor {seconds} s',
   ],
   'start.byNode': ['node {node}', 'Knoten {node}'],
-  'start.byNobody': ['nobody', 'niemandem'],
+  'start.byNone': ['nobody', 'niemandem'],
   'start.more': ['All of this machine', 'Alles zu dieser Maschine'],
   'kind.platform': ['Mobile platform (PlatformCtrl)', 'Mobile Plattform (PlatformCtrl)'],
   'kind.base': ['Base of a TurtleBot (Kobuki)', 'Basis eines TurtleBots (Kobuki)'],

@@ -1,4 +1,4 @@
-/** The newest transforms of the topics `tf` and `tf_static`. Old ones do not expire; who asks knows what is live. */
+/** The newest transforms of the topics `tf` and `tf_static`. Old ones do not expire; the caller knows which are live. */
 
 import { IDENTITY, fromQuaternion, multiply } from './spatial.js';
 

@@ -88,7 +88,7 @@ function prism(base, half) {
   return [...sides, top, bottom];
 }
 
-/** Declares the prefixes that nobody declares: browsers refuse them, other readers of descriptions do not.
+/** Declares undeclared prefixes: browsers refuse them, other readers of descriptions do not.
  * @param {string} text XML. */
 function declared(text) {
   const bare = text.replace(/<!--[\s\S]*?-->/g, '');

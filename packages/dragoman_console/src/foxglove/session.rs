@@ -16,7 +16,7 @@ use crate::schema::full_name;
 
 /// Maximum number of subscriptions of a client, of topics that it advertises, of parameters that it watches or asks for by name, and
 /// most reports on one of its frames: several times those of a whole lab.
-const MOST: usize = 500;
+const MAX_ITEMS: usize = 500;
 /// The form of all schemas.
 const ROS2MSG: &str = "ros2msg";
 const CAPABILITIES: [&str; 6] =
@@ -58,7 +58,7 @@ impl Default for Watched {
 }
 
 impl Session {
-    /// A new client. `distribution` is that of ROS, `id` tells this server from one that is started later.
+    /// A new client. `distribution` is that of ROS; `id` distinguishes this server from one that is started later.
     pub fn new(distribution: &str, id: &str) -> Self {
         let mut session = Self::default();
         session.send(&ServerText::ServerInfo {
@@ -72,7 +72,7 @@ impl Session {
         session
     }
 
-    /// Takes what is in the graph, and tells the client what is new and what has ended.
+    /// Takes the content of the graph, and sends the client what is new and what has ended.
     pub fn handle_offered(&mut self, offered: &Arc<Offered>) {
         if Arc::ptr_eq(&self.offered, offered) {
             return;
@@ -205,12 +205,12 @@ impl Session {
     }
 
     /// Ends the subscriptions to a channel that cannot be subscribed to.
-    pub fn forget_subscription(&mut self, channel: u32) {
+    pub fn end_subscription(&mut self, channel: u32) {
         self.subscriptions.retain(|_, known| *known != channel);
     }
 
     /// Ends a channel of the client that cannot be advertised.
-    pub fn forget_channel(&mut self, channel: u32) {
+    pub fn end_channel(&mut self, channel: u32) {
         self.channels.remove(&channel);
     }
 
@@ -222,13 +222,13 @@ impl Session {
             Level::Warning => 1,
             Level::Error => 2,
         };
-        // A frame may ask for a million things that do not exist.
-        if self.frames.len() < MOST {
+        // A frame may request a million nonexistent items.
+        if self.frames.len() < MAX_ITEMS {
             self.send(&ServerText::Status { level, message: &dragoman_text::line(message) });
         }
     }
 
-    /// Answers a call: with the response in the encoding of the request, or with the reason why there is none.
+    /// Answers a call: with the response in the encoding of the request, or with the reason of the failure.
     pub fn call_response(&mut self, call: &Call, response: Result<&[u8], &str>) {
         match response {
             Ok(data) => {
@@ -282,11 +282,11 @@ impl Session {
                     }
                 }
             }
-            ClientText::GetParameters { parameter_names, .. } if parameter_names.len() > MOST => {
-                self.status(Level::Error, &format!("more than {MOST} parameters"));
+            ClientText::GetParameters { parameter_names, .. } if parameter_names.len() > MAX_ITEMS => {
+                self.status(Level::Error, &format!("more than {MAX_ITEMS} parameters"));
             }
-            ClientText::SetParameters { parameters, .. } if parameters.len() > MOST => {
-                self.status(Level::Error, &format!("more than {MOST} parameters"));
+            ClientText::SetParameters { parameters, .. } if parameters.len() > MAX_ITEMS => {
+                self.status(Level::Error, &format!("more than {MAX_ITEMS} parameters"));
             }
             ClientText::GetParameters { parameter_names: names, id } => {
                 self.orders.push_back(Order::GetParameters { names, id });
@@ -302,7 +302,7 @@ impl Session {
                             names.remove(name);
                         }
                     }
-                    // Of all, single ones cannot be taken away.
+                    // Single parameters cannot be removed from a subscription to all.
                     Watched::All if !parameter_names.is_empty() => {
                         self.status(Level::Warning, "all parameters are subscribed to");
                     }
@@ -327,8 +327,8 @@ impl Session {
         if self.subscriptions.values().any(|known| *known == channel) {
             return Err(format!("channel {channel} is subscribed to already"));
         }
-        if self.subscriptions.len() >= MOST {
-            return Err(format!("more than {MOST} subscriptions"));
+        if self.subscriptions.len() >= MAX_ITEMS {
+            return Err(format!("more than {MAX_ITEMS} subscriptions"));
         }
         let known = self.offered.channels.get(&channel);
         let known = known.ok_or_else(|| format!("channel {channel} does not exist"))?;
@@ -352,8 +352,8 @@ impl Session {
         if self.channels.contains_key(&channel.id) {
             return Err(format!("channel {} is in use", channel.id));
         }
-        if self.channels.len() >= MOST {
-            return Err(format!("more than {MOST} channels"));
+        if self.channels.len() >= MAX_ITEMS {
+            return Err(format!("more than {MAX_ITEMS} channels"));
         }
         if channel.topic.len() > MAX_NAME_LEN {
             return Err(format!("the name of the topic has more than {MAX_NAME_LEN} bytes"));
@@ -373,12 +373,12 @@ impl Session {
         }
         let Watched::These(names) = &mut self.watched else { return };
         names.extend(more.into_iter().filter(|name| name.len() <= MAX_NAME_LEN));
-        let is_too_many = names.len() > MOST;
-        while names.len() > MOST {
+        let is_too_many = names.len() > MAX_ITEMS;
+        while names.len() > MAX_ITEMS {
             names.pop_last();
         }
         if is_too_many {
-            self.status(Level::Error, &format!("more than {MOST} parameters"));
+            self.status(Level::Error, &format!("more than {MAX_ITEMS} parameters"));
         }
     }
 

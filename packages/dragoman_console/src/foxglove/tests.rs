@@ -38,7 +38,7 @@ fn sample(topic: &str, number: i64) -> Sample {
     Sample::new(topic.into(), structure, data, Duration::new(7, 8))
 }
 
-/// A client of a server with these topics and services, past the greeting.
+/// A client of a server with these topics and services, after the first frames.
 fn session(topics: &[&str], services: &[&str]) -> (Session, Catalogue) {
     let catalogue = catalogue(topics, services);
     let mut session = Session::new("jazzy", "1");
@@ -74,7 +74,7 @@ fn refusal(session: &mut Session, frame: &Value) -> String {
 }
 
 #[test]
-fn a_client_is_greeted_with_what_is_offered() {
+fn a_new_client_receives_what_is_offered() {
     let catalogue = catalogue(&["/n", "/a/_action/status"], &["/s"]);
     let mut session = Session::new("jazzy", "5");
     session.handle_offered(catalogue.offered());
@@ -96,17 +96,17 @@ fn a_client_is_greeted_with_what_is_offered() {
 }
 
 #[test]
-fn changes_of_the_graph_are_told() {
+fn changes_of_the_graph_are_sent() {
     let (mut session, mut catalogue) = session(&["/n", "/m"], &["/s"]);
     orders(&mut session, &json!({ "op": "subscribe", "subscriptions": [{ "id": 0, "channelId": 1 }] }));
     session.handle_offered(&update(&mut catalogue, &["/n", "/m"], &["/s"]));
     assert_eq!(texts(&mut session), [] as [Value; 0]);
     // `/m` was channel 1, in the order of names.
     session.handle_offered(&update(&mut catalogue, &["/n", "/new"], &[]));
-    let told = texts(&mut session);
-    assert_eq!(told[0], json!({ "op": "unadvertise", "channelIds": [1] }));
-    assert_eq!(told[1], json!({ "op": "unadvertiseServices", "serviceIds": [3] }));
-    assert_eq!((&told[2]["op"], &told[2]["channels"][0]["topic"]), (&json!("advertise"), &json!("/new")));
+    let frames = texts(&mut session);
+    assert_eq!(frames[0], json!({ "op": "unadvertise", "channelIds": [1] }));
+    assert_eq!(frames[1], json!({ "op": "unadvertiseServices", "serviceIds": [3] }));
+    assert_eq!((&frames[2]["op"], &frames[2]["channels"][0]["topic"]), (&json!("advertise"), &json!("/new")));
     assert_eq!(session.poll_order(), Some(Order::Unsubscribe { topic: "/m".to_owned() }));
     // A topic that comes back has a new number.
     session.handle_offered(&update(&mut catalogue, &["/m"], &[]));
@@ -114,7 +114,7 @@ fn changes_of_the_graph_are_told() {
 }
 
 #[test]
-fn what_has_an_unknown_type_is_left_out_and_named_once() {
+fn topics_of_unknown_types_are_left_out_and_reported_once() {
     let mut catalogue = Catalogue::default();
     for _ in 0..2 {
         let topics = BTreeSet::from([("/n", NUMBER), ("/x", "none/msg/Such")]);
@@ -263,7 +263,7 @@ fn invalid_frames_are_refused() {
 }
 
 proptest! {
-    /// Whatever a client subscribes to in whatever order while topics come and go: it gets each message once for each
+    /// For any order of subscriptions and of changes of the graph: the client gets each message once for each
     /// subscription, and ROS is asked for exactly the topics that it has.
     #[test]
     fn subscriptions_follow_the_client_and_the_graph(
@@ -304,7 +304,7 @@ proptest! {
     }
 
     #[test]
-    fn any_frame_is_survived(texts in proptest::collection::vec(".{0,40}", 0..5), bytes in any::<Vec<u8>>()) {
+    fn any_frame_is_handled(texts in proptest::collection::vec(".{0,40}", 0..5), bytes in any::<Vec<u8>>()) {
         let (mut session, _) = session(&["/a"], &["/s"]);
         for text in texts {
             session.handle_text(&text);

@@ -164,7 +164,7 @@ pub(super) fn response(service: u32, call: u32, encoding: &str, data: &[u8]) -> 
     [&[3][..], numbers.as_flattened(), encoding.as_bytes(), data].concat()
 }
 
-/// An asset, or why there is none.
+/// An asset, or the reason of the failure.
 pub(super) fn asset(request: u32, asset: Result<&[u8], &str>) -> Vec<u8> {
     let (status, error, data) = match asset {
         Ok(data) => (0, "", data),

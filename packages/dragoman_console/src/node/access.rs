@@ -13,7 +13,7 @@ pub struct Token(String);
 /// The cookie that carries the token of a page.
 pub(crate) const COOKIE: &str = "dragoman_token";
 /// Minimum length of a token in a file, characters.
-const SHORTEST: usize = 16;
+const MIN_TOKEN_LENGTH: usize = 16;
 
 /// Error reading a token.
 #[allow(missing_docs)] // The messages say it.
@@ -22,7 +22,7 @@ const SHORTEST: usize = 16;
 pub enum TokenError {
     #[error("the file can be read by others: its mode must be 0600")]
     Mode,
-    #[error("a token has at least {SHORTEST} letters, digits, '-' and '_'")]
+    #[error("a token has at least {MIN_TOKEN_LENGTH} letters, digits, '-' and '_'")]
     Invalid,
     #[error(transparent)]
     File(#[from] std::io::Error),
@@ -48,7 +48,7 @@ impl Token {
         }
         let text = std::fs::read_to_string(path)?;
         let token = text.trim();
-        let is_valid = token.len() >= SHORTEST
+        let is_valid = token.len() >= MIN_TOKEN_LENGTH
             && token.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'));
         if is_valid { Ok(Self(token.to_owned())) } else { Err(TokenError::Invalid) }
     }
@@ -74,7 +74,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Why a request is refused.
+/// Reason for a refused request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The token is missing or wrong.

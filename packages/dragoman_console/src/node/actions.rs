@@ -38,7 +38,7 @@ type GoalKey = (u64, String);
 struct Goal {
     action: String,
     uuid: Uuid,
-    /// Ends waiting for the result and for feedback. The goal itself goes on, as with every client of an action.
+    /// Ends waiting for the result and for feedback. The goal itself continues, as with every client of an action.
     waiting: AbortHandle,
 }
 
@@ -49,7 +49,7 @@ impl Drop for Goal {
 }
 
 impl Goals {
-    /// Forgets the goals of a client.
+    /// Removes the goals of a client.
     pub(crate) fn leave(&self, client: &Client) {
         self.goals.lock().retain(|(owner, _), _| *owner != client.id);
     }

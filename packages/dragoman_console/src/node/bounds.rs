@@ -1,8 +1,9 @@
-//! How much clients may have in ROS, and in the console's memory.
+//! Bounds on the resources of clients in ROS, and in the console's memory.
 //!
 //! The bound of all clients together does not shut out a modest client: up to its share, a client gets what it asks for
-//! whatever the others have. With 64 clients, the default of `max_clients`, all together have at most `all + 64 * share`.
-//! What a client had is given back within a second after it has left.
+//! independent of the others. With 64 clients, the default of `max_clients`, all together have at most `all + 64 *
+//! share`.
+//! The resources of a client are released within a second after it has left.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +43,7 @@ const fn bound(kind: &'static str, client: usize, all: usize, share: usize) -> B
 }
 
 impl Bound {
-    /// Whether a client may have `own` of `all`.
+    /// Checks whether a client may use `own` of `all`.
     ///
     /// # Errors
     /// The reason for the client.
@@ -59,7 +60,8 @@ impl Bound {
     }
 }
 
-/// What a client has of something, which is counted for all clients as well. It is given back when this is dropped.
+/// The use of a bounded resource by a client, which is counted for all clients as well. It is released when this is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct Account {
     own: Held,
@@ -141,7 +143,7 @@ impl Drop for Share {
     }
 }
 
-/// About the memory of a value, bytes.
+/// Approximate memory of a value, bytes.
 pub(crate) fn bytes_of(value: &Value) -> usize {
     let more = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_or_dropped_is_given_back() {
+    fn refused_and_dropped_shares_are_released() {
         let all = Arc::default();
         let things = bound("things", 5, 7, 2);
         let [first, second] = [(); 2].map(|()| Arc::new(Account::new("things", &all)));

@@ -20,13 +20,13 @@ use super::temporary::Place;
 use crate::bounded::MAX_NAME_LEN;
 use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::rosbridge::Reply;
-use crate::schema::{Kind, Primitive, Shape, Structure, full_name};
+use crate::schema::{ElementType, Primitive, Shape, Structure, full_name};
 
 /// Maximum number of clients of ROS services that are kept for further calls.
 const MAX_KEPT: usize = 200;
 /// Time for finding a service, unless the client asks for another time.
 const SEARCH_TIME: Duration = Duration::from_secs(2);
-/// The same if it asks for more: a service that is not there is no slow one.
+/// Maximum of this time: a missing service is not a slow one.
 const MAX_SEARCH: Duration = Duration::from_secs(10);
 /// Time that finding a service takes, though it is there: shorter times of clients do not include it.
 const MATCH_TIME: Duration = Duration::from_millis(500);
@@ -87,7 +87,7 @@ impl Drop for Offered {
     }
 }
 
-/// Times for a call.
+/// Time limits of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallTime {
     /// For finding the service.
@@ -151,8 +151,8 @@ impl Calls {
         request.respond(&data).map_err(|error| error.to_string())
     }
 
-    /// Forgets the clients of ROS services. Those with calls that wait end after these.
-    pub(crate) fn forget_kept(&self) {
+    /// Removes the clients of ROS services. Those with calls that wait end after these.
+    pub(crate) fn remove_kept(&self) {
         self.known.lock().clear();
     }
 
@@ -357,7 +357,7 @@ impl Hub {
             if offered.pending.len() >= MAX_PENDING {
                 offered.pending.retain(|_, (_, since)| dragoman_time::since(*since) < PENDING_TIME);
             }
-            // It is not disconnected because others ask too much of it.
+            // The client is not disconnected because others send it too many requests.
             if offered.pending.len() >= MAX_PENDING || client.is_busy(data.len()) {
                 tracing::warn!(service, "a client does not answer: a request is dropped");
                 return;
@@ -410,7 +410,7 @@ fn without_underscores(structure: &Structure, value: Value) -> Value {
         {
             fields.insert(field.name.clone(), value);
         }
-        if let Kind::Structure(inner) = &field.kind
+        if let ElementType::Structure(inner) = &field.kind
             && let Some(value) = fields.get_mut(&field.name)
         {
             *value = match std::mem::take(value) {
@@ -431,11 +431,11 @@ fn convert(structure: &Structure, value: Value, rename: &dyn Fn(&str, &Structure
     for field in &structure.fields {
         let Some(value) = fields.remove(&field.name) else { continue };
         let value = match (&field.kind, value) {
-            (Kind::Structure(inner), Value::Array(values)) => {
+            (ElementType::Structure(inner), Value::Array(values)) => {
                 values.into_iter().map(|value| convert(inner, value, rename)).collect()
             }
-            (Kind::Structure(inner), value) => convert(inner, value, rename),
-            (Kind::Primitive(Primitive::Uint8 | Primitive::Char), Value::String(text))
+            (ElementType::Structure(inner), value) => convert(inner, value, rename),
+            (ElementType::Primitive(Primitive::Uint8 | Primitive::Char), Value::String(text))
                 if field.shape != Shape::Single =>
             {
                 let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default();

@@ -28,12 +28,12 @@ use crate::rosbridge::{self, Frame, Level, Outgoing, Sample, Session};
 
 /// Bytes of frames whose orders wait, beyond which no more are read.
 const MAX_UNEXECUTED: usize = 8 << 10;
-/// Bytes of frames after which other clients get their turn: a socket gives hundreds of small frames at once.
+/// Bytes of frames after which other clients are served: a socket delivers hundreds of small frames at once.
 const TURN: usize = 1 << 10;
 /// What a frame counts at least.
 const MIN_FRAME: usize = 64;
 /// Requests of a client that are new at a time: further orders wait until one of them has ended, or is not new any more.
-/// So a client that floods a service waits for itself, and others get their turn.
+/// So a client that floods a service delays only itself.
 const MAX_NEW: usize = 4;
 /// Time for which a request is new, while not more than the new ones wait. Slow services hold up nothing.
 const NEW_TIME: Duration = Duration::from_millis(20);
@@ -52,7 +52,7 @@ pub(crate) enum Protocol {
     Foxglove(foxglove::Session),
 }
 
-/// What a client wants in ROS.
+/// A request of a client that is executed in ROS.
 enum Order {
     Rosbridge(rosbridge::Order),
     Foxglove(foxglove::Order),
@@ -188,7 +188,7 @@ impl Client {
         }
     }
 
-    /// Gives something to the session of a client of rosbridge, and its frames to the client.
+    /// Runs an action with the session of a client of rosbridge, and sends its frames to the client.
     pub(crate) fn with(&self, act: impl FnOnce(&mut Session)) {
         self.act(|protocol| {
             if let Protocol::Rosbridge(session) = protocol {
@@ -243,7 +243,7 @@ impl Client {
         });
     }
 
-    /// Runs a request of the client with so many bytes beside others, if there are not too many.
+    /// Runs a request with this number of bytes concurrently with others, if there are not too many.
     pub(crate) fn in_background(
         self: &Arc<Self>,
         bytes: usize,
@@ -255,7 +255,7 @@ impl Client {
         let new_time = new_time(self.calls.get().0);
         let owner = Arc::clone(self);
         dragoman_time::spawn(async move {
-            // Nobody waits for the answer any more.
+            // The receiver of the answer is gone.
             let gone = async {
                 owner.gone().await;
                 dragoman_time::sleep(LAST_ORDERS_TIME).await;
@@ -275,7 +275,7 @@ impl Client {
         }
     }
 
-    /// Whether an answer of about so many bytes may be made.
+    /// Checks whether an answer of about this number of bytes may be created.
     ///
     /// # Errors
     /// Too much waits for clients: the reason for this one.
@@ -283,17 +283,17 @@ impl Client {
         self.outbox.room(bytes)
     }
 
-    /// Whether so many bytes would be more answers and requests than may wait for it.
+    /// Whether this number of bytes would exceed the limit of waiting answers and requests.
     pub(crate) fn is_busy(&self, bytes: usize) -> bool {
         self.outbox.is_busy(bytes)
     }
 
-    /// Counts a request with so many bytes until what is returned is dropped, if there are not too many.
+    /// Counts a request with this number of bytes until the returned guard is dropped, if there are not too many.
     pub(crate) fn begin_call(&self, bytes: usize) -> Result<[Share; 2], String> {
         Ok([self.calls.take(1, &CALLS)?, self.keep(bytes)?])
     }
 
-    /// Counts what is kept for the client until what is returned is dropped.
+    /// Counts bytes kept for the client until the returned guard is dropped.
     ///
     /// # Errors
     /// It is too much.
@@ -395,7 +395,7 @@ impl Client {
     ) -> Option<CloseFrame> {
         // A browser answers pings though its page hangs, so a pong does not show that the page still wants to drive.
         let silence = if self.is_foxglove() { FOXGLOVE_SILENCE } else { hub.heartbeat_timeout() };
-        let (mut heard, mut spoke, mut pinged) =
+        let (mut last_frame, mut last_operation, mut pinged) =
             (dragoman_time::now(), dragoman_time::now(), dragoman_time::now());
         let mut taken = 0;
         loop {
@@ -416,7 +416,7 @@ impl Client {
                 }
                 () = self.changed.notified() => {}
                 message = stream.next(), if may_read => {
-                    heard = dragoman_time::now();
+                    last_frame = dragoman_time::now();
                     let length = match message {
                         Some(Ok(Message::Text(text))) => {
                             self.act(|session| session.handle_text(self.now(), &text));
@@ -435,7 +435,7 @@ impl Client {
                     };
                     taken += length.max(MIN_FRAME);
                     if length > 0 {
-                        spoke = heard;
+                        last_operation = last_frame;
                         received.complete();
                     }
                     if self.act(|session| session.has_orders()) {
@@ -448,12 +448,12 @@ impl Client {
                 pinged = dragoman_time::now();
                 self.outbox.ping();
             }
-            let is_silent = dragoman_time::since(heard) >= hub.heartbeat_timeout()
-                || dragoman_time::since(spoke) >= silence;
+            let is_silent = dragoman_time::since(last_frame) >= hub.heartbeat_timeout()
+                || dragoman_time::since(last_operation) >= silence;
             if self.is_driving.load(Ordering::Relaxed) && is_silent {
                 hub.stop_driving(self, "no sign of the client that drives");
             }
-            if may_read && dragoman_time::since(heard) >= LOST_AFTER {
+            if may_read && dragoman_time::since(last_frame) >= LOST_AFTER {
                 tracing::warn!(client = %self.address, "no sign of a client: disconnected");
                 return Some(close(CloseCode::Policy, "no sign of the client"));
             }
@@ -461,7 +461,7 @@ impl Client {
     }
 }
 
-/// Works, and gives its `place` back when it ends, or is not new any more.
+/// Runs a request, and releases its `place` when it ends or is no longer new.
 pub(super) async fn while_new<T>(place: impl Sized, time: Duration, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     if let Ok(done) = dragoman_time::timeout(time, &mut work).await {
@@ -471,15 +471,15 @@ pub(super) async fn while_new<T>(place: impl Sized, time: Duration, work: impl F
     work.await
 }
 
-/// Time for which a request is new when so many wait with it: it grows with their square. A service that does not keep up
-/// with a flood would get more and more of it otherwise, and everybody else would wait for these as well.
+/// Time for which a request is new while this number of requests wait: it grows with their square. A service that does
+/// not keep up with a flood would otherwise get more and more of it, and all other clients would wait as well.
 fn new_time(waiting: usize) -> Duration {
     // There are at most [`CALLS`] of them.
     let parts = waiting.div_ceil(MAX_NEW).max(1) as u32;
     NEW_TIME * parts * parts
 }
 
-/// Why a client has to leave because of an error (RFC 6455, 7.4.1); `None`: its connection is lost.
+/// Close code and reason for an error (RFC 6455, 7.4.1); `None`: the connection is lost.
 fn reason(error: Error) -> Option<CloseFrame> {
     match error {
         Error::Capacity(error) => Some(close(CloseCode::Size, &error.to_string())),

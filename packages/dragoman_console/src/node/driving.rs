@@ -72,7 +72,7 @@ impl Driving {
         drivers.insert(topic.to_owned(), driver);
     }
 
-    /// Removes the topics of a client, or one of them; returns those that it moves.
+    /// Removes the topics of a client, or one of them; returns those on which it drives.
     fn remove(&self, client: &Client, topic: Option<&str>) -> Vec<(String, Arc<Publication>)> {
         let mut drivers = self.drivers.lock();
         let of_client = |name: &str, driver: &Driver| {
@@ -120,7 +120,7 @@ impl Driving {
     }
 }
 
-/// Maximum number of services and actions that are remembered of a client.
+/// Maximum number of services and actions that are kept for a client.
 const MAX_COMMANDS: usize = 16;
 /// Beginnings of names of services that only ask.
 const QUESTIONS: [&str; 3] = ["get_", "list_", "describe_"];

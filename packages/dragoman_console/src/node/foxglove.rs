@@ -40,7 +40,7 @@ impl Default for Foxglove {
     }
 }
 
-/// Tells clients what is new in the graph, until the hub is gone.
+/// Sends clients the changes of the graph, until the hub is gone.
 pub(crate) async fn follow(hub: Weak<Hub>) {
     loop {
         dragoman_time::sleep(REVIEW_PERIOD).await;
@@ -58,7 +58,7 @@ pub(crate) async fn follow(hub: Weak<Hub>) {
 }
 
 impl Hub {
-    /// A session that knows what is offered.
+    /// A session with the present content of the graph.
     pub(crate) async fn greet_foxglove(&self, id: &str) -> Result<Protocol, String> {
         let distribution = dragoman_time::variable("ROS_DISTRO").unwrap_or_else(|| "jazzy".to_owned());
         let mut session = Session::new(&distribution, id);
@@ -98,7 +98,7 @@ impl Hub {
                 let (topic, type_name) = (&channel.topic, Some(channel.type_name.as_str()));
                 let made = self.topics.subscribe(self, client, topic, type_name).await;
                 if made.is_err() {
-                    client.with_foxglove(|session| session.forget_subscription(channel.id));
+                    client.with_foxglove(|session| session.end_subscription(channel.id));
                 }
                 report(client, None, "subscribe", topic, made);
             }
@@ -106,7 +106,7 @@ impl Hub {
             Order::Advertise { channel, topic, type_name } => {
                 let made = self.topics.advertise(self, client, &topic, &type_name, false).await;
                 if made.is_err() {
-                    client.with_foxglove(|session| session.forget_channel(channel));
+                    client.with_foxglove(|session| session.end_channel(channel));
                 }
                 report(client, None, "advertise", &topic, made);
             }

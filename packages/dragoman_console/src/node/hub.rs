@@ -167,7 +167,7 @@ impl Hub {
             Order::Subscribe { id, topic, type_name } => {
                 let made = self.topics.subscribe(self, client, &topic, type_name.as_deref()).await;
                 if made.is_err() {
-                    client.with(|session| session.forget_subscription(&topic));
+                    client.with(|session| session.end_subscription(&topic));
                 }
                 report(client, id.as_ref(), "subscribe", &topic, made);
             }
@@ -235,7 +235,7 @@ impl Hub {
     }
 }
 
-/// Tells a client why its order failed.
+/// Reports to a client why its order failed.
 pub(crate) fn report(
     client: &Client,
     id: Option<&serde_json::Value>,

@@ -21,7 +21,7 @@ const MAX_VALUES: usize = 1000;
 /// Age after which a subject is stale.
 const STALE_AFTER: Duration = Duration::from_secs(5);
 
-/// What is known without asking.
+/// The constant part of the state.
 pub(crate) struct Lab {
     supervisor: Option<Supervisor>,
     domain: u16,
@@ -44,10 +44,10 @@ struct Subject {
 }
 
 impl Known {
-    /// Takes a state. Where there is no room for it, stale ones are forgotten, or it is.
+    /// Takes a state. If there is no room for it, stale ones are removed; otherwise it is dropped.
     fn take(&mut self, status: DiagnosticStatus) {
         let bytes = bytes_of(&status);
-        self.forget(&status.name);
+        self.remove(&status.name);
         if !self.has_room(bytes) {
             let stale = |one: &Subject| dragoman_time::since(one.received) > STALE_AFTER;
             self.subjects.retain(|_, one| !stale(one));
@@ -60,7 +60,7 @@ impl Known {
         }
     }
 
-    fn forget(&mut self, name: &str) {
+    fn remove(&mut self, name: &str) {
         self.bytes -= self.subjects.remove(name).map_or(0, |one| one.bytes);
     }
 
@@ -69,7 +69,7 @@ impl Known {
     }
 }
 
-/// About the memory of a state, bytes.
+/// Approximate memory of a state, bytes.
 fn bytes_of(status: &DiagnosticStatus) -> usize {
     let texts = [&status.name, &status.name, &status.message, &status.hardware_id];
     let values = status.values.iter().map(|pair| size_of_val(pair) + pair.key.len() + pair.value.len());
@@ -206,7 +206,7 @@ fn processor_time() -> Duration {
     Duration::ZERO
 }
 
-/// Resident memory in bytes; `None` where the system does not tell it.
+/// Resident memory in bytes; `None` if the system does not report it.
 fn memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,5 +1,5 @@
 //! Connections of the web server, not more than a number of them at a time. Those that send no request in time end, and if
-//! all places are taken, the oldest one that is no WebSocket gives its place to a new one: idle connections do not
+//! all places are taken, the oldest one that is not a WebSocket gives its place to a new one: idle connections do not
 //! keep others out. What has not arrived completely is bounded as well: see [`Received`].
 
 use std::collections::BTreeMap;
@@ -53,14 +53,14 @@ impl Limited {
         Self { listener, free, evictable, last: 0, request_time: REQUEST_TIME, received }
     }
 
-    /// Waits for a place; if there is none, the oldest connection that is no WebSocket ends.
+    /// Waits for a place; if there is none, the oldest connection that is not a WebSocket ends.
     async fn place(&self) -> OwnedSemaphorePermit {
         loop {
             if let Ok(place) = Arc::clone(&self.free).try_acquire_owned() {
                 return place;
             }
             if let Some((_, evict)) = self.evictable.lock().pop_first() {
-                // It may just have ended by itself.
+                // It may just have ended.
                 let _ = evict.send(());
             }
             // The semaphore is never closed.
@@ -90,7 +90,7 @@ impl Connection {
         &self.peer
     }
 
-    /// Counts bytes that have arrived; the reason why it must end because of them.
+    /// Counts received bytes; returns the reason if the connection must end because of them.
     fn take(&self, count: usize) -> Option<io::Error> {
         let is_upgraded = self.peer.is_upgraded.load(Ordering::Relaxed);
         if self.peer.received.take(count, is_upgraded) {
@@ -101,7 +101,7 @@ impl Connection {
         Some(io::Error::other("too long"))
     }
 
-    /// Why it must end.
+    /// Reason why the connection must end.
     fn end(&mut self, task: &mut Context<'_>) -> Option<io::Error> {
         if self.peer.is_upgraded.load(Ordering::Relaxed) {
             self.evictable.lock().remove(&self.number);

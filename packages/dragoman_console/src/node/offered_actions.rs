@@ -160,7 +160,7 @@ impl OfferedActions {
         let is_kept = kept.is_ok();
         offered.end(uuid, status, data, kept.ok());
         if !is_kept {
-            // Who waits for it has it.
+            // The clients that waited for it have received it.
             offered.goals.remove(&uuid);
             offered.ended.retain(|ended| *ended != uuid);
         }
@@ -199,21 +199,21 @@ impl Offered {
         to_cdr_at(&self.types.get_response, &response, now).map_err(|error| error.to_string())
     }
 
-    /// Counts a result of so many bytes. If the client has too many, as many bytes of the oldest are forgotten.
+    /// Counts a result of this number of bytes. If the client has too many, its oldest results are removed.
     fn keep(&mut self, bytes: usize) -> Result<Share, String> {
         let kept = self.client.keep(bytes);
         if kept.is_ok() {
             return kept;
         }
-        let mut forgotten = 0;
-        while forgotten < bytes && !self.ended.is_empty() {
-            forgotten += self.forget_oldest();
+        let mut removed = 0;
+        while removed < bytes && !self.ended.is_empty() {
+            removed += self.remove_oldest();
         }
         self.client.keep(bytes)
     }
 
-    /// Forgets the goal that ended first; returns the bytes of its result.
-    fn forget_oldest(&mut self) -> usize {
+    /// Removes the goal that ended first; returns the bytes of its result.
+    fn remove_oldest(&mut self) -> usize {
         let oldest = self.ended.pop_front().and_then(|oldest| self.goals.remove(&oldest));
         oldest.and_then(|goal| goal.result).map_or(0, |(data, _)| data.len())
     }
@@ -255,7 +255,7 @@ impl Offered {
         // The id is aligned to eight bytes, so that the goal is without it.
         let goal = [header.as_slice(), goal].concat();
         if self.goals.len() >= MAX_GOALS {
-            self.forget_oldest();
+            self.remove_oldest();
         }
         let is_free = self.goals.len() < MAX_GOALS && !self.client.is_busy(goal.len());
         let accepted = is_free && !self.goals.contains_key(&uuid);

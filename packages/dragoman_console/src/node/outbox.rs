@@ -1,4 +1,4 @@
-//! What waits for one WebSocket client.
+//! Messages that wait for one WebSocket client.
 //!
 //! A slow client loses messages of topics, the oldest first. Answers are not lost: a client that does not fetch them is
 //! given up.
@@ -74,12 +74,12 @@ impl Outbox {
         all > ALL_QUEUES * self.most
     }
 
-    /// What may wait for a client while it is crowded.
+    /// The number of bytes that may wait for a client while too much waits for all.
     fn share(&self) -> usize {
         self.most / ALL_QUEUES
     }
 
-    /// Whether an answer of about so many bytes may be made.
+    /// Checks whether an answer of about this number of bytes may be created.
     ///
     /// # Errors
     /// It is long, and too much waits for all clients already: the reason for the client.
@@ -151,7 +151,7 @@ impl Outbox {
         self.overfull.notified().await;
     }
 
-    /// Whether so many bytes would be more answers and requests than may wait.
+    /// Whether this number of bytes would exceed the limit of waiting answers and requests.
     pub(super) fn is_busy(&self, bytes: usize) -> bool {
         let queue = self.queue.lock();
         queue.kept > 0 && queue.kept_bytes + bytes > self.most
@@ -172,7 +172,7 @@ impl Outbox {
         (queue.kept, queue.kept_bytes) = (0, 0);
     }
 
-    /// Sends a ping, unless the client is given up for what it holds while it is crowded.
+    /// Sends a ping, unless the client is disconnected because too much waits for it and for all.
     pub(super) fn ping(&self) {
         let mut queue = self.queue.lock();
         if self.is_crowded(&queue) && self.is_slow(&queue, self.share()) {
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_loses_nothing_while_much_waits_for_others() {
+    fn a_client_that_reads_loses_nothing_while_others_are_slow() {
         dragoman_time::Simulation::new(0).block_on(async {
             let all = Arc::new(AtomicUsize::new(8 * 80 + 1));
             let modest = Outbox::new(80, &all);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_answer_for_each_client_is_too_much() {
+    fn long_answers_of_all_clients_are_bounded() {
         dragoman_time::Simulation::new(0).block_on(async {
             let all = Arc::new(AtomicUsize::new(0));
             let holding: Vec<Outbox> = (0..3).map(|_| Outbox::new(80, &all)).collect();
@@ -324,7 +324,7 @@ mod tests {
             holding[2].room(10).unwrap();
             holding[2].push(frame(10, false));
             dragoman_time::sleep(SLOW_AFTER * 2).await;
-            // The first that is asked for a sign of life makes room, then nobody else has to.
+            // The first client that gets a ping makes room; then no other has to.
             holding.iter().for_each(Outbox::ping);
             assert_eq!(holding.iter().map(is_given_up).collect::<Vec<_>>(), [true, false, false]);
             assert_eq!(all.load(Ordering::Relaxed), 510);

@@ -8,7 +8,7 @@ use futures::future::AbortHandle;
 
 use super::temporary::Place;
 
-/// A subscription that is replaced, and goes on for a while. It ends when this is dropped.
+/// A replaced subscription that continues for a while. It ends when this is dropped.
 pub(crate) struct Overlap {
     receiving: AbortHandle,
     /// Its node.

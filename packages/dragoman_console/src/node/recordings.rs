@@ -35,7 +35,7 @@ const READ_TIME: Duration = Duration::from_secs(10);
 /// Time for a piece, after which a download gives its place to a new one.
 const PIECE_TIME: Duration = Duration::from_secs(30);
 
-/// What the recorder says.
+/// The state of the recorder.
 pub(crate) struct Recordings {
     folder: PathBuf,
     /// The file that the recorder has named last, below the folder.
@@ -170,10 +170,10 @@ struct Downloads {
 
 /// A place for a download; it is held by the response, and by a thread that reads for it.
 struct Download {
-    state: Mutex<State>,
+    state: Mutex<DownloadState>,
 }
 
-struct State {
+struct DownloadState {
     /// `None` while it is read, and after the end.
     file: Option<File>,
     /// When the client took the last piece.
@@ -191,7 +191,7 @@ impl Downloads {
             let ended = places.iter().position(|place| place.end_if_slow())?;
             places.swap_remove(ended);
         }
-        let state = State { file: None, last: dragoman_time::now(), has_ended: false };
+        let state = DownloadState { file: None, last: dragoman_time::now(), has_ended: false };
         let place = Arc::new(Download { state: Mutex::new(state) });
         places.push(Arc::clone(&place));
         Some(place)

@@ -16,7 +16,7 @@ use super::hub::Hub;
 use crate::bounded;
 use crate::json::{from_cdr, to_cdr};
 use crate::parameter::{parameter_of_value, value_of_parameter};
-use crate::schema::{Field, Kind, Primitive, Shape, Structure, full_name};
+use crate::schema::{ElementType, Field, Primitive, Shape, Structure, full_name};
 
 /// The names below `/rosapi`, with their types in `rosapi_msgs`.
 const SERVICES: [(&str, &str); 26] = [
@@ -117,7 +117,7 @@ impl Hub {
         let mut next = 0;
         while let Some(current) = found.get(next).cloned() {
             for field in &current.fields {
-                if let Kind::Structure(inner) = &field.kind
+                if let ElementType::Structure(inner) = &field.kind
                     && !found.iter().any(|known| known.name == inner.name)
                 {
                     found.push(Arc::clone(inner));
@@ -320,10 +320,10 @@ fn type_definition(structure: &Structure) -> Value {
     };
     let example = |field: &Field| match (&field.shape, &field.kind) {
         (Shape::Array(_) | Shape::Sequence(_), _) => "[]",
-        (_, Kind::Structure(_)) => "{}",
-        (_, Kind::Primitive(Primitive::Bool)) => "false",
-        (_, Kind::Primitive(Primitive::String | Primitive::WString)) => "",
-        (_, Kind::Primitive(Primitive::Float32 | Primitive::Float64)) => "0.0",
+        (_, ElementType::Structure(_)) => "{}",
+        (_, ElementType::Primitive(Primitive::Bool)) => "false",
+        (_, ElementType::Primitive(Primitive::String | Primitive::WString)) => "",
+        (_, ElementType::Primitive(Primitive::Float32 | Primitive::Float64)) => "0.0",
         _ => "0",
     };
     let constant = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -32,7 +32,7 @@ use super::topics;
 use super::websocket::Upgrade;
 use crate::foxglove::SUBPROTOCOLS;
 
-/// What the handlers share.
+/// State shared by the handlers.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) hub: Arc<Hub>,
@@ -41,7 +41,7 @@ pub(crate) struct Server {
     pub(crate) token: Option<Token>,
     /// Origins that were refused.
     pub(crate) refused: Arc<Mutex<BTreeSet<String>>>,
-    /// Tells this server from one that is started later.
+    /// Distinguishes this server from one that is started later.
     pub(crate) started: Arc<str>,
     /// Pages that may use Foxglove's protocol as well as our own.
     pub(crate) origins: Arc<[String]>,
@@ -142,7 +142,7 @@ async fn accept(mut listener: Limited, router: Router) {
     let mut connections = Tasks::new();
     loop {
         let connection = {
-            // It goes on while others end: it may hold a connection that waits for a place.
+            // This future continues while others end: it may hold a connection that waits for a place.
             let mut accepting = std::pin::pin!(listener.accept());
             loop {
                 tokio::select! {

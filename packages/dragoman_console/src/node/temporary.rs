@@ -1,7 +1,7 @@
-//! Nodes for what clients have in ROS for a while.
+//! Nodes for the endpoints that clients have in ROS for a while.
 //!
-//! r2r 0.9.7 does not give it back on its own: a subscription that was dropped stays until a message comes for it, a service
-//! until it is called, and a client of a service as long as its node.
+//! r2r 0.9.7 does not release endpoints separately: a dropped subscription stays until a message comes for it, a
+//! service until it is called, and a client of a service as long as its node.
 //!
 //! | what | on |
 //! | --- | --- |

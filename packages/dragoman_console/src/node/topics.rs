@@ -29,7 +29,7 @@ const DEPTH: usize = 10;
 const LINGER_TIME: Duration = Duration::from_secs(1);
 /// Interval of comparing subscriptions with what publishers offer.
 const REVIEW_PERIOD: Duration = Duration::from_millis(500);
-/// Time for which a subscription goes on beside the one that replaces it: publishers take a while to find that.
+/// Time for which a replaced subscription continues: publishers need a while to discover the new one.
 const OVERLAP_TIME: Duration = Duration::from_secs(1);
 /// Messages of a latched topic that are kept for later subscribers, if there are several publishers, and their bytes.
 const MAX_KEPT: usize = 32;
@@ -37,7 +37,7 @@ const MAX_KEPT_BYTES: usize = 16 << 20;
 /// Bytes of those of all topics.
 const MAX_KEPT_IN_ALL: usize = 128 << 20;
 
-/// What clients have in topics.
+/// Subscriptions and publishers of clients.
 #[derive(Default)]
 pub(crate) struct Topics {
     subscribed: Mutex<BTreeMap<String, Subscribed>>,
@@ -112,7 +112,7 @@ impl Publication {
         self.send(data)
     }
 
-    /// Publishes serialized data that nobody has to keep.
+    /// Publishes serialized data that is not kept for later subscribers.
     pub(crate) fn send(&self, data: &[u8]) -> Result<(), String> {
         match &*self.writer.publisher.lock() {
             Some(publisher) => publisher.publish(data).map_err(|error| error.to_string()),
@@ -368,7 +368,7 @@ impl Topics {
                 if all > MAX_KEPT_IN_ALL
                     && let Some(entry) = topics.get_mut(topic)
                 {
-                    entry.forget_kept();
+                    entry.remove_kept();
                 }
             }
             subscribers
@@ -380,8 +380,8 @@ impl Topics {
 }
 
 impl Subscribed {
-    /// Forgets the messages for later subscribers.
-    fn forget_kept(&mut self) {
+    /// Removes the messages for later subscribers.
+    fn remove_kept(&mut self) {
         self.kept.clear();
         self.kept_bytes = 0;
     }
@@ -405,7 +405,7 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
         dragoman_time::sleep(REVIEW_PERIOD).await;
         let Some(hub) = hub.upgrade() else { return };
         if hub.temporary.replace(&hub.temporary.calls) {
-            hub.calls.forget_kept();
+            hub.calls.remove_kept();
         }
         if hub.temporary.replace(&hub.temporary.topics) {
             let topics: Vec<(String, String, Strictest)> = {
@@ -441,7 +441,7 @@ pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
                 Some(entry) => {
                     entry.publishers = publishers;
                     if publishers == 0 {
-                        entry.forget_kept();
+                        entry.remove_kept();
                     }
                     entry.request
                 }
@@ -526,7 +526,7 @@ fn receive(
             let received = dragoman_time::wall_time();
             let sample = Sample::new(Arc::clone(&topic), Arc::clone(&structure), message.data, received);
             hub.topics.deliver(&topic, turn, Arc::new(sample));
-            // Other clients and topics get their turn.
+            // Other clients and topics are served.
             tokio::task::yield_now().await;
         }
     });

@@ -303,7 +303,7 @@ mod tests {
             (dropped(&mut fragments), open(&fragments)),
             (vec!["a".into()], vec!["b".into(), "c".into()])
         );
-        // A frame that is too long by itself.
+        // A single frame that is too long.
         begin(&mut fragments, 3, "d", MAX_CLIENT_BYTES);
         assert_eq!((dropped(&mut fragments).len(), fragments.all.clients.lock().bytes()), (3, 0));
     }

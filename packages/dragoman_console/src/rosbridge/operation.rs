@@ -1,10 +1,10 @@
-//! What a client's frame says: its fields with their types, before anything is done.
+//! The parsed frame of a client: its fields with their types.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::subscription::Wish;
+use super::subscription::SubscribeRequest;
 use super::{Compression, Level, Order, Reply};
 use crate::bounded::MAX_NAME_LEN;
 
@@ -14,7 +14,7 @@ pub(super) enum Operation {
     Subscribe {
         topic: String,
         type_name: Option<String>,
-        wish: Wish,
+        request: SubscribeRequest,
     },
     Unsubscribe {
         topic: String,
@@ -169,7 +169,7 @@ fn parse_operation(operation: &str, fields: &mut Fields) -> Result<Operation, St
             message: fields.values("msg"),
         },
         "subscribe" => {
-            let wish = Wish {
+            let request = SubscribeRequest {
                 id,
                 throttle: fields.time("throttle_rate", 1e-3)?.unwrap_or_default(),
                 queue_length: fields.count("queue_length")?.unwrap_or_default(),
@@ -177,7 +177,7 @@ fn parse_operation(operation: &str, fields: &mut Fields) -> Result<Operation, St
                 compression: fields.compression()?,
             };
             let (topic, type_name) = (fields.text("topic")?, fields.optional_text("type")?);
-            return Ok(Operation::Subscribe { topic, type_name, wish });
+            return Ok(Operation::Subscribe { topic, type_name, request });
         }
         "unsubscribe" => return Ok(Operation::Unsubscribe { topic: fields.text("topic")?, id }),
         "call_service" => Order::CallService {

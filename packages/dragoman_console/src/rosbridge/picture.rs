@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_survives_as_a_picture() {
+    fn text_is_unchanged_by_compression() {
         for text in ["{}", "{\"op\":\"publish\"}", &"äö".repeat(1000), &"x".repeat(100_001)] {
             let frame: serde_json::Value = serde_json::from_str(&wrap(text)).unwrap();
             assert_eq!(frame["op"], "png");
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_is_refused() {
+    fn data_that_is_not_a_picture_is_refused() {
         for data in ["", "!", "AAAA", "iVBORw0KGgo="] {
             assert!(unwrap(data).is_err(), "{data}");
         }

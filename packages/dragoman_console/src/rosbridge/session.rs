@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::fragments::{Dropped, Fragments, Incomplete};
 use super::operation::{self, Operation};
-use super::subscription::{MAX_WISHES, Subscription};
+use super::subscription::{MAX_REQUESTS, Subscription};
 use super::{Compression, Frame, Level, Order, Outgoing, Reply, Sample, Split, picture, quoted};
 use crate::cdr::{ConvertError, Sink};
 use crate::schema::Structure;
@@ -134,7 +134,7 @@ impl Session {
     }
 
     /// Ends the subscription to a topic that cannot be subscribed to.
-    pub fn forget_subscription(&mut self, topic: &str) {
+    pub fn end_subscription(&mut self, topic: &str) {
         self.subscriptions.remove(topic);
     }
 
@@ -161,7 +161,7 @@ impl Session {
         }
     }
 
-    /// Answers a `call_service`: with the serialized response, or with the reason why there is none.
+    /// Answers a `call_service`: with the serialized response, or with the reason of the failure.
     pub fn service_response(
         &mut self,
         reply: &Reply,
@@ -256,7 +256,7 @@ impl Session {
         }
         match operation {
             Operation::Order(order) => self.orders.push_back(order),
-            Operation::Subscribe { topic, type_name, wish } => self.subscribe(topic, type_name, wish),
+            Operation::Subscribe { topic, type_name, request } => self.subscribe(topic, type_name, request),
             Operation::Unsubscribe { topic, id } => {
                 if let Some(subscription) = self.subscriptions.get_mut(&topic)
                     && subscription.remove(id.as_ref())
@@ -283,7 +283,7 @@ impl Session {
         }
     }
 
-    /// Tells the client which of its incomplete frames were dropped, and now and then the log.
+    /// Reports to the client which of its incomplete frames were dropped, and now and then to the log.
     fn report_dropped(&mut self, now: Duration) {
         for Dropped { id, reason } in self.fragments.dropped() {
             let message = format!("fragment: an incomplete frame is dropped: {reason}");
@@ -295,14 +295,19 @@ impl Session {
         }
     }
 
-    fn subscribe(&mut self, topic: String, type_name: Option<String>, wish: super::subscription::Wish) {
-        let id = wish.id.clone();
+    fn subscribe(
+        &mut self,
+        topic: String,
+        type_name: Option<String>,
+        request: super::subscription::SubscribeRequest,
+    ) {
+        let id = request.id.clone();
         if let Some(subscription) = self.subscriptions.get_mut(&topic) {
-            if !subscription.add(wish) {
+            if !subscription.add(request) {
                 return self.status(
                     Level::Error,
                     id.as_ref(),
-                    &format!("subscribe {topic}: more than {MAX_WISHES} subscriptions to it"),
+                    &format!("subscribe {topic}: more than {MAX_REQUESTS} subscriptions to it"),
                 );
             }
             // The type may be known only now, and latched messages are for every subscription.
@@ -314,7 +319,7 @@ impl Session {
             return self.status(Level::Error, id.as_ref(), &message);
         }
         let mut subscription = Subscription::default();
-        subscription.add(wish);
+        subscription.add(request);
         self.subscriptions.insert(topic.clone(), subscription);
         self.orders.push_back(Order::Subscribe { id, topic, type_name });
     }

@@ -33,12 +33,12 @@ fn numbers(frames: &[Value]) -> Vec<i64> {
     frames.iter().map(|frame| frame["msg"]["data"].as_i64().unwrap()).collect()
 }
 
-fn subscribed(wish: Value) -> Session {
+fn subscribed(request: Value) -> Session {
     let mut session = Session::default();
     let mut frame = json!({ "op": "subscribe", "topic": "/n", "type": "std_msgs/Int64" });
-    frame.as_object_mut().unwrap().extend(wish.as_object().unwrap().clone());
+    frame.as_object_mut().unwrap().extend(request.as_object().unwrap().clone());
     let order = Order::Subscribe {
-        id: wish.get("id").cloned(),
+        id: request.get("id").cloned(),
         topic: "/n".to_owned(),
         type_name: Some("std_msgs/Int64".to_owned()),
     };
@@ -115,7 +115,7 @@ fn long_frames_are_sent_in_fragments_and_joined_on_the_way_in() {
     let words = "ä b ".repeat(1500);
     let data = text::to_cdr(&structure, &json!({ "data": words })).unwrap();
     let long = Arc::new(Sample::new("/n".into(), structure, data, Duration::new(7, 8)));
-    // Fragments are not smaller than 1 KiB, whatever the client asks for.
+    // Fragments are not smaller than 1 KiB, even if the client requests smaller ones.
     let mut session = subscribed(json!({ "fragment_size": 10 }));
     session.handle_sample(NOW, "/n", &long);
     let outgoing = session.poll_frame().unwrap();
@@ -251,7 +251,7 @@ fn long_ids_and_names_are_refused() {
 }
 
 #[test]
-fn what_is_refused_is_for_the_log_less_and_less_often() {
+fn refusals_are_logged_less_and_less_often() {
     let mut session = Session::default();
     let mut logged = Vec::new();
     for _ in 0..100 {

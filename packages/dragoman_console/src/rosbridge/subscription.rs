@@ -1,5 +1,5 @@
 //! A subscribed topic of a client: throttling and queue. A client may subscribe several times, with an id each; as in
-//! rosbridge the most demanding wishes count for all.
+//! rosbridge the most demanding requests count for all.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::{Compression, Sample};
 const MAX_QUEUED: usize = 1000;
 const MAX_QUEUED_BYTES: usize = 8 << 20;
 /// Maximum number of subscriptions of a client to one topic.
-pub(super) const MAX_WISHES: usize = 64;
+pub(super) const MAX_REQUESTS: usize = 64;
 
 /// One `subscribe`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Wish {
+pub(super) struct SubscribeRequest {
     pub(super) id: Option<Value>,
     /// Minimum time between messages.
     pub(super) throttle: Duration,
@@ -28,7 +28,7 @@ pub(super) struct Wish {
 
 #[derive(Debug, Default)]
 pub(super) struct Subscription {
-    wishes: Vec<Wish>,
+    requests: Vec<SubscribeRequest>,
     throttle: Duration,
     queue_length: usize,
     pub(super) fragment_size: Option<usize>,
@@ -40,30 +40,31 @@ pub(super) struct Subscription {
 }
 
 impl Subscription {
-    /// Adds a wish, or replaces that of the same id. Returns whether there was room.
-    pub(super) fn add(&mut self, wish: Wish) -> bool {
-        self.wishes.retain(|other| other.id != wish.id);
-        if self.wishes.len() >= MAX_WISHES {
+    /// Adds a request, or replaces that of the same id. Returns whether there was room.
+    pub(super) fn add(&mut self, request: SubscribeRequest) -> bool {
+        self.requests.retain(|other| other.id != request.id);
+        if self.requests.len() >= MAX_REQUESTS {
             return false;
         }
-        self.wishes.push(wish);
+        self.requests.push(request);
         self.combine();
         true
     }
 
-    /// Removes the wish of this id, or all. Returns whether none is left.
+    /// Removes the request of this id, or all. Returns whether none is left.
     pub(super) fn remove(&mut self, id: Option<&Value>) -> bool {
-        self.wishes.retain(|wish| id.is_some() && wish.id.as_ref() != id);
+        self.requests.retain(|request| id.is_some() && request.id.as_ref() != id);
         self.combine();
-        self.wishes.is_empty()
+        self.requests.is_empty()
     }
 
     fn combine(&mut self) {
-        let wishes = &self.wishes;
-        self.throttle = wishes.iter().map(|wish| wish.throttle).min().unwrap_or_default();
-        self.queue_length = wishes.iter().map(|wish| wish.queue_length).min().unwrap_or(0).min(MAX_QUEUED);
-        self.fragment_size = wishes.iter().filter_map(|wish| wish.fragment_size).min();
-        self.compression = wishes.iter().map(|wish| wish.compression).max().unwrap_or_default();
+        let requests = &self.requests;
+        self.throttle = requests.iter().map(|request| request.throttle).min().unwrap_or_default();
+        self.queue_length =
+            requests.iter().map(|request| request.queue_length).min().unwrap_or(0).min(MAX_QUEUED);
+        self.fragment_size = requests.iter().filter_map(|request| request.fragment_size).min();
+        self.compression = requests.iter().map(|request| request.compression).max().unwrap_or_default();
         while self.queue.len() > self.queue_length {
             self.pop();
         }

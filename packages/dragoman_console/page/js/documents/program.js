@@ -1,7 +1,7 @@
 /**
  * Checks of programs (PlatformCtrl guide, 6.5, "Program" and "Task"), with the line of each fault. The platform checks
  * again, and
- * decides; this is for whoever is typing.
+ * decides; this is for the user who is typing.
  */
 
 import { DocumentError, elements, parseXml } from '../xml.js';
@@ -11,7 +11,7 @@ import { DocumentError, elements, parseXml } from '../xml.js';
  * @typedef {object} Rule
  * @property {Record<string, Type>} [attributes] A name that ends in `?` may be missing.
  * @property {string[]} [children] Names of the children that are allowed.
- * @property {[number, number]} [count] Least and greatest number of children.
+ * @property {[number, number]} [count] Minimum and maximum number of children.
  */
 /** @typedef {import('../texts.js').Key} Key */
 /** @typedef {{ line: number, key: Key, values: Record<string, string | number> }} Problem */

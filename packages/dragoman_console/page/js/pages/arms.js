@@ -32,7 +32,7 @@ const [OFF, JOINT, CARTESIAN] = [0, 1, 2];
 /** @type {Key[]} */
 const MODES = ['arm.mode.off', 'arm.mode.joint', 'arm.mode.cartesian'];
 const PERIOD_S = 0.1;
-/** Greatest speed of driving by hand at full scale: rad/s or m/s for joints, then m/s and rad/s for the tool. */
+/** Maximum speed of driving by hand at full scale: rad/s or m/s for joints, then m/s and rad/s for the tool. */
 const JOINT_SPEED = 0.4;
 const TOOL_SPEED = 0.05;
 const TOOL_RATE = 0.3;
@@ -177,7 +177,7 @@ export function armsPage(app) {
       scale.value = String(Math.min(100, Math.max(1, Math.round(Number(scale.value) * factor))));
       showScale();
     } else if (TOOL_KEYS[event.code]) {
-      // A key that is still down after a stop repeats itself: that is no new command.
+      // A key that is still down after a stop repeats: that is not a new command.
       if (!event.repeat) {
         keys.add(event.code);
         byKeys();

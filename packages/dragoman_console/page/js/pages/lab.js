@@ -84,7 +84,7 @@ export function labPage(app) {
   let world = '';
 
   const tabs = h('div', { class: 'row tight machines', label: 'start.machines', attrs: { role: 'group' } });
-  const nobody = h('p', { class: 'hint', t: 'start.nobody' });
+  const emptyHint = h('p', { class: 'hint', t: 'start.noMachine' });
   const chosenPart = h('div', { class: 'stack', attrs: { id: 'chosen' } });
   const connections = h('div', { class: 'connections' });
   const noConnections = h('p', { class: 'hint', t: 'start.noConnections' });
@@ -261,7 +261,7 @@ export function labPage(app) {
   const worstOf = (/** @type {string} */ machine) =>
     worst([...levels].filter(([name]) => name.replace(':', '/').startsWith(`${machine}/`)).map(([, level]) => level));
   function showTabs() {
-    nobody.hidden = machines.length > 0;
+    emptyHint.hidden = machines.length > 0;
     tabs.replaceChildren(
       ...machines.map((machine) => {
         const level = worstOf(machine.name.slice(1));
@@ -319,7 +319,7 @@ export function labPage(app) {
           'div',
           { class: 'connection' },
           h('strong', {}, name.replace(/^.*?: /, '')),
-          h('span', { class: 'hint mono' }, valueOf(status, 'addresses') || t('start.nobodyNow')),
+          h('span', { class: 'hint mono' }, valueOf(status, 'addresses') || t('start.noPrograms')),
           h(
             'span',
             { class: 'value' },
@@ -372,7 +372,7 @@ export function labPage(app) {
   const root = h(
     'div',
     { class: 'split start' },
-    h('div', { class: 'drawing' }, h('div', { class: 'tools' }, tabs, nobody), room.root),
+    h('div', { class: 'drawing' }, h('div', { class: 'tools' }, tabs, emptyHint), room.root),
     h(
       'div',
       { class: 'panel' },
