@@ -39,7 +39,7 @@ fn outcome(choice: u8, data: &[u8]) -> Outcome {
 }
 
 /// State of the owner of both cores.
-struct Bench {
+struct Fixture {
     server: Connection,
     client: Client,
     called: bool,
@@ -47,7 +47,7 @@ struct Bench {
     open: BTreeSet<CallId>,
 }
 
-impl Bench {
+impl Fixture {
     fn collect(&mut self, now: Duration) {
         if !self.called
             && let Some(request) = self.server.poll_call(now)
@@ -102,7 +102,7 @@ fuzz_target!(|input: &[u8]| {
     let mut now = Duration::ZERO;
     let size_base = if input.len() % 2 == 0 { SizeBase::Full256 } else { SizeBase::Annex255 };
     let config = ServerConfig { size_base, max_buffered: MAX_BUFFERED, ..ServerConfig::default() };
-    let mut bench = Bench {
+    let mut fixture = Fixture {
         server: Connection::new(config),
         client: Client::new(now, ClientConfig { size_base, max_waiting: 4, ..ClientConfig::default() }),
         called: false,
@@ -116,28 +116,28 @@ fuzz_target!(|input: &[u8]| {
         match operation & 7 {
             0 | 1 => {
                 let bytes = take(&mut input, 4 * usize::from(argument) + 1);
-                if bench.server.wants_input() {
-                    bench.server.handle_bytes(now, bytes);
+                if fixture.server.wants_input() {
+                    fixture.server.handle_bytes(now, bytes);
                 }
             }
             2 => {
                 let data = take(&mut input, argument.into());
-                if std::mem::take(&mut bench.called) {
-                    bench.server.handle_outcome(now, outcome(argument, data));
+                if std::mem::take(&mut fixture.called) {
+                    fixture.server.handle_outcome(now, outcome(argument, data));
                 }
             }
             3 => {
                 // The client must receive whole answers.
                 let mut decoder = ReplyDecoder::new(size_base);
-                decoder.push(bench.server.unsent());
+                decoder.push(fixture.server.unsent());
                 while let Some(received) = decoder.next() {
                     assert!(matches!(received, Received::Message(_)), "{received:?}");
                 }
                 assert_eq!((decoder.buffered(), decoder.skipped()), (0, 0));
-                let all = bench.server.unsent().len();
-                bench.server.handle_sent(all);
+                let all = fixture.server.unsent().len();
+                fixture.server.handle_sent(all);
             }
-            4 | 5 => bench.client.handle_bytes(now, take(&mut input, 4 * usize::from(argument) + 1)),
+            4 | 5 => fixture.client.handle_bytes(now, take(&mut input, 4 * usize::from(argument) + 1)),
             6 => {
                 let bytes = take(&mut input, 40);
                 let mut decoder = RequestDecoder::default();
@@ -146,27 +146,27 @@ fuzz_target!(|input: &[u8]| {
                     Some(Received::Message(request)) => request,
                     _ => Request::GetLocation { world: String::new(), object: argument.to_string() },
                 };
-                bench.open.insert(CallId(next));
-                bench.client.handle_call(now, CallId(next), request);
+                fixture.open.insert(CallId(next));
+                fixture.client.handle_call(now, CallId(next), request);
                 next += 1;
             }
             _ => {
                 now += Duration::from_millis(1 << (argument & 15));
                 if argument > 28 {
-                    bench.client.handle_disconnected(now);
+                    fixture.client.handle_disconnected(now);
                 }
-                bench.client.handle_timeout(now);
+                fixture.client.handle_timeout(now);
             }
         }
         // The owner may be slow: it does not poll after every step.
         if operation & 0x20 == 0 {
-            bench.collect(now);
+            fixture.collect(now);
         }
     }
     for _ in 0..40 {
         now += Duration::from_secs(3);
-        bench.client.handle_timeout(now);
-        bench.collect(now);
+        fixture.client.handle_timeout(now);
+        fixture.collect(now);
     }
-    assert!(bench.open.is_empty(), "every call ends");
+    assert!(fixture.open.is_empty(), "every call ends");
 });

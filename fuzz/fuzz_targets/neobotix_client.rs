@@ -22,7 +22,7 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
     head
 }
 
-struct Bench {
+struct Fixture {
     now: Duration,
     client: Client,
     sent: Decoder<Command>,
@@ -30,7 +30,7 @@ struct Bench {
     next: u64,
 }
 
-impl Bench {
+impl Fixture {
     fn call(&mut self, command: Command) {
         let id = CallId(self.next);
         self.next += 1;
@@ -80,31 +80,31 @@ fuzz_target!(|input: &[u8]| {
         max_unsent: MAX_UNSENT,
         ..ClientConfig::default()
     };
-    let mut bench = Bench {
+    let mut fixture = Fixture {
         now,
         client: Client::new(now, config),
         sent: Decoder::default(),
         open: BTreeSet::new(),
         next: 0,
     };
-    bench.collect();
+    fixture.collect();
     while let [operation, ..] = *input {
         take(&mut input, 1);
         let argument = usize::from(operation >> 3);
         match operation & 7 {
-            0 | 1 => bench.client.handle_bytes(bench.now, take(&mut input, 8 * argument + 1)),
+            0 | 1 => fixture.client.handle_bytes(fixture.now, take(&mut input, 8 * argument + 1)),
             2 => {
                 // An answer of the kind of the byte, with the fields decoded from the data.
                 let len = take(&mut input, 2).iter().fold(0, |len, byte| 256 * len + usize::from(*byte));
                 let data = take(&mut input, len);
                 if let Ok(reply) = Reply::decode(data) {
                     let bytes = reply.encode(Framing::Header).expect("it came");
-                    bench.client.handle_bytes(bench.now, &bytes);
+                    fixture.client.handle_bytes(fixture.now, &bytes);
                 }
             }
             3 => {
                 if let Ok(command) = Command::decode(take(&mut input, argument + 1)) {
-                    bench.call(command);
+                    fixture.call(command);
                 }
             }
             4 => {
@@ -113,28 +113,28 @@ fuzz_target!(|input: &[u8]| {
                     rotation_mrad_per_s: -1,
                     lateral_mm_per_s: Tail((argument & 1 != 0).then_some(1)),
                 };
-                bench.client.handle_velocity(bench.now, velocity);
+                fixture.client.handle_velocity(fixture.now, velocity);
             }
-            5 => bench.send(1 << (argument & 15)),
+            5 => fixture.send(1 << (argument & 15)),
             6 => {
-                bench.now += Duration::from_millis(1 << (argument & 15));
-                bench.client.handle_timeout(bench.now);
+                fixture.now += Duration::from_millis(1 << (argument & 15));
+                fixture.client.handle_timeout(fixture.now);
             }
-            _ => bench.client.handle_disconnected(bench.now, "gone"),
+            _ => fixture.client.handle_disconnected(fixture.now, "gone"),
         }
-        bench.collect();
+        fixture.collect();
     }
     for _ in 0..20 {
         // All actions that are due are performed; afterwards nothing is due.
         for _ in 0..20 {
-            bench.send(usize::MAX);
-            bench.collect();
-            bench.client.handle_timeout(bench.now);
+            fixture.send(usize::MAX);
+            fixture.collect();
+            fixture.client.handle_timeout(fixture.now);
         }
-        assert!(bench.client.poll_timeout().is_none_or(|due| due > bench.now), "no busy loop");
-        bench.now += Duration::from_secs(25);
-        bench.client.handle_timeout(bench.now);
-        bench.collect();
+        assert!(fixture.client.poll_timeout().is_none_or(|due| due > fixture.now), "no busy loop");
+        fixture.now += Duration::from_secs(25);
+        fixture.client.handle_timeout(fixture.now);
+        fixture.collect();
     }
-    assert!(bench.open.is_empty(), "every call ends");
+    assert!(fixture.open.is_empty(), "every call ends");
 });

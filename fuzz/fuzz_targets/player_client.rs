@@ -33,7 +33,7 @@ fn message(device: Device, kind: Kind, subtype: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-struct Bench {
+struct Fixture {
     now: Duration,
     client: Client,
     sent: Decoder,
@@ -41,7 +41,7 @@ struct Bench {
     next: u64,
 }
 
-impl Bench {
+impl Fixture {
     /// Sends what waits. `serves`: the server answers its own requests, and opens every device.
     fn send(&mut self, serves: bool) {
         let unsent = self.client.unsent().to_vec();
@@ -102,14 +102,14 @@ fuzz_target!(|input: &[u8]| {
         ..ClientConfig::default()
     };
     let client = Client::new(Duration::ZERO, config);
-    let mut bench =
-        Bench { now: Duration::ZERO, client, sent: Decoder::default(), open: BTreeSet::new(), next: 0 };
-    bench.collect();
+    let mut fixture =
+        Fixture { now: Duration::ZERO, client, sent: Decoder::default(), open: BTreeSet::new(), next: 0 };
+    fixture.collect();
     while let [operation, rest @ ..] = input {
         input = rest;
         let amount = usize::from(operation >> 3);
         match operation & 7 {
-            0 => bench.client.handle_bytes(bench.now, take(&mut input, amount)),
+            0 => fixture.client.handle_bytes(fixture.now, take(&mut input, amount)),
             // A message of any interface.
             1 | 2 => {
                 let head = take(&mut input, 3);
@@ -117,36 +117,36 @@ fuzz_target!(|input: &[u8]| {
                 let body = take(&mut input, amount * 4);
                 let device = Device { interface: interface.into(), index: 0 };
                 let kind = Kind::from_code(kind % 8).unwrap_or(Kind::Data);
-                bench.client.handle_bytes(bench.now, &message(device, kind, subtype, body));
+                fixture.client.handle_bytes(fixture.now, &message(device, kind, subtype, body));
             }
             3 => {
                 let interface = INTERFACES[amount % INTERFACES.len()];
                 let subtype = take(&mut input, 1).first().copied().unwrap_or(1);
-                let id = CallId(bench.next);
-                bench.next += 1;
-                bench.open.insert(id);
+                let id = CallId(fixture.next);
+                fixture.next += 1;
+                fixture.open.insert(id);
                 let ask = Ask::<(), ()>::new(subtype);
-                bench.client.handle_call(bench.now, id, interface.device(0), &ask, &());
+                fixture.client.handle_call(fixture.now, id, interface.device(0), &ask, &());
             }
             4 => {
                 let bytes = take(&mut input, 8).try_into().unwrap_or_default();
                 let velocity = Pose2d { x: f64::from_le_bytes(bytes), ..Pose2d::default() };
                 let base = Device { interface: 4, index: 0 };
-                let _ = bench.client.handle_velocity(bench.now, base, velocity);
+                let _ = fixture.client.handle_velocity(fixture.now, base, velocity);
             }
             5 => {
-                bench.now += Duration::from_millis(amount as u64 * amount as u64 * 10);
-                bench.client.handle_timeout(bench.now);
+                fixture.now += Duration::from_millis(amount as u64 * amount as u64 * 10);
+                fixture.client.handle_timeout(fixture.now);
                 // A connection attempt waits for its owner.
-                let due = bench.client.poll_timeout().filter(|_| bench.client.is_connected());
-                assert!(due.is_none_or(|due| due > bench.now), "due again");
+                let due = fixture.client.poll_timeout().filter(|_| fixture.client.is_connected());
+                assert!(due.is_none_or(|due| due > fixture.now), "due again");
             }
-            6 => bench.send(amount % 4 != 0),
-            _ => bench.client.handle_disconnected(bench.now, "lost"),
+            6 => fixture.send(amount % 4 != 0),
+            _ => fixture.client.handle_disconnected(fixture.now, "lost"),
         }
-        bench.collect();
+        fixture.collect();
     }
-    bench.client.handle_disconnected(bench.now, "over");
-    bench.collect();
-    assert!(bench.open.is_empty(), "every call ends");
+    fixture.client.handle_disconnected(fixture.now, "over");
+    fixture.collect();
+    assert!(fixture.open.is_empty(), "every call ends");
 });

@@ -39,7 +39,7 @@ fn message(device: Device, kind: Kind, subtype: u8, body: &[u8]) -> Vec<u8> {
 
 /// A device, as its owner knows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum State {
+enum DeviceState {
     Closed,
     Asked,
     Open,
@@ -51,14 +51,14 @@ struct Peer {
     socket: VecDeque<u8>,
 }
 
-struct Bench {
+struct Fixture {
     server: Server,
-    states: [State; 2],
+    states: [DeviceState; 2],
     /// Clients whose requests are open.
     asked: Vec<ClientId>,
 }
 
-impl Bench {
+impl Fixture {
     fn connect(&mut self) -> ClientId {
         let client = self.server.handle_connected(6665);
         assert_eq!(self.server.poll_transmit(NOW, client).map(|bytes| bytes.len()), Some(BANNER_LEN));
@@ -116,13 +116,13 @@ impl Bench {
             match call {
                 Call::Open(device) => {
                     let state = &mut self.states[usize::from(device.index)];
-                    assert_eq!(*state, State::Closed);
-                    *state = State::Asked;
+                    assert_eq!(*state, DeviceState::Closed);
+                    *state = DeviceState::Asked;
                 }
                 Call::Close(device) => {
                     let state = &mut self.states[usize::from(device.index)];
-                    assert_ne!(*state, State::Closed);
-                    *state = State::Closed;
+                    assert_ne!(*state, DeviceState::Closed);
+                    *state = DeviceState::Closed;
                 }
                 Call::Request { client, .. } => self.asked.push(client),
                 Call::Release(_) | Call::Command { .. } => {}
@@ -137,9 +137,9 @@ fuzz_target!(|input: &[u8]| {
     let info = |device| DeviceInfo { device, driver: "driver".to_owned(), robot: "robot".to_owned() };
     let config = ServerConfig { max_data: MAX_DATA, max_buffered: MAX_BUFFERED, ..ServerConfig::default() };
     let server = Server::new(config, DEVICES_THERE.map(info).to_vec());
-    let mut bench = Bench { server, states: [State::Closed; 2], asked: Vec::new() };
-    let mut clients = [(); 2].map(|()| Peer { id: bench.connect(), socket: VecDeque::new() });
-    let witness = bench.connect();
+    let mut fixture = Fixture { server, states: [DeviceState::Closed; 2], asked: Vec::new() };
+    let mut clients = [(); 2].map(|()| Peer { id: fixture.connect(), socket: VecDeque::new() });
+    let witness = fixture.connect();
     while let [operation, rest @ ..] = input {
         input = rest;
         let amount = usize::from(operation >> 3);
@@ -149,7 +149,7 @@ fuzz_target!(|input: &[u8]| {
         match operation % 8 {
             0 => {
                 let bytes = take(&mut input, amount).to_vec();
-                bench.send(peer, &bytes);
+                fixture.send(peer, &bytes);
             }
             1 => {
                 let head = take(&mut input, 3);
@@ -161,47 +161,47 @@ fuzz_target!(|input: &[u8]| {
                 if amount / 8 % 4 == 3 {
                     body.resize(4 * MAX_BUFFERED, 0);
                 }
-                bench.send(peer, &message(device, kind, subtype, &body));
+                fixture.send(peer, &message(device, kind, subtype, &body));
             }
             2 => {
                 let body = position2d::State::default().to_bytes();
-                bench.server.handle_data(device, position2d::STATE.subtype, 1.0, &body);
+                fixture.server.handle_data(device, position2d::STATE.subtype, 1.0, &body);
             }
             3 => {
                 let works = amount / 4 % 2 == 0;
                 let opened = if works { Ok(()) } else { Err("broken".to_owned()) };
-                bench.server.handle_opened(NOW, device, opened);
-                let state = &mut bench.states[usize::from(device.index)];
-                if *state == State::Asked {
-                    *state = if works { State::Open } else { State::Closed };
+                fixture.server.handle_opened(NOW, device, opened);
+                let state = &mut fixture.states[usize::from(device.index)];
+                if *state == DeviceState::Asked {
+                    *state = if works { DeviceState::Open } else { DeviceState::Closed };
                 }
             }
             4 => {
-                if let Some(asked) = bench.asked.pop() {
+                if let Some(asked) = fixture.asked.pop() {
                     let outcome = if amount % 4 < 2 { Ok(vec![0; amount]) } else { Err("no".to_owned()) };
-                    bench.server.handle_outcome(NOW, asked, outcome);
+                    fixture.server.handle_outcome(NOW, asked, outcome);
                 }
             }
             5 => {
-                bench.server.handle_disconnected(client);
-                bench.asked.retain(|asked| *asked != client);
-                *peer = Peer { id: bench.connect(), socket: VecDeque::new() };
+                fixture.server.handle_disconnected(client);
+                fixture.asked.retain(|asked| *asked != client);
+                *peer = Peer { id: fixture.connect(), socket: VecDeque::new() };
             }
-            6 => drop(bench.read(client)),
+            6 => drop(fixture.read(client)),
             _ => {
                 let access = u8::try_from(amount % 4).expect("small");
                 let address = Address { device, ..Address::default() };
                 let body = player::Subscription { address, access, driver: String::new() }.to_bytes();
                 let subscribe = message(SERVER, Kind::Request, player::SUBSCRIBE.subtype, &body);
-                bench.send(peer, &subscribe);
+                fixture.send(peer, &subscribe);
             }
         }
-        bench.calls();
-        bench.take_input(&mut clients[which]);
-        bench.server.handle_bytes(NOW, witness, &message(SERVER, Kind::Request, DEVICES.subtype, &[]));
-        assert_eq!(bench.read(witness), 1, "another client is answered");
+        fixture.calls();
+        fixture.take_input(&mut clients[which]);
+        fixture.server.handle_bytes(NOW, witness, &message(SERVER, Kind::Request, DEVICES.subtype, &[]));
+        assert_eq!(fixture.read(witness), 1, "another client is answered");
     }
     for peer in &mut clients {
-        bench.finish(peer);
+        fixture.finish(peer);
     }
 });

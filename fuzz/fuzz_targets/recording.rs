@@ -1,4 +1,4 @@
-//! Text as what a platform remembers over a restart, and as a recorded motion with a platform that replays it. Checked:
+//! Text as the startup files of a platform, and as a recorded motion with a platform that replays it. Checked:
 //! no panic, what is parsed prints as the same, poses and velocities are finite, a replay ends.
 
 #![no_main]

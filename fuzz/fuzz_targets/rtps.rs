@@ -23,7 +23,7 @@ const READER: &[u8; 4] = b"\xffour";
 const WRITER: &[u8; 4] = b"\xffouw";
 const SOURCE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
 /// The discovery thread completes its loop at least once in five seconds, and the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 struct Target {
     participant: DomainParticipant,
@@ -94,7 +94,7 @@ impl Target {
             SINCE.store(now, Ordering::Relaxed);
         }
         let still = now - SINCE.load(Ordering::Relaxed);
-        assert!(still < PATIENCE.as_secs(), "Discovery has stood still for {still} s");
+        assert!(still < TIME_LIMIT.as_secs(), "Discovery has stood still for {still} s");
     }
 }
 

@@ -25,7 +25,7 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
     head
 }
 
-struct Bench {
+struct Fixture {
     kobuki: Kobuki,
     now: Duration,
     decoder: Decoder,
@@ -36,7 +36,7 @@ struct Bench {
     zero: Wheels<f64>,
 }
 
-impl Bench {
+impl Fixture {
     fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
@@ -92,7 +92,7 @@ impl Bench {
 fuzz_target!(|input: &[u8]| {
     let mut input = input;
     let kobuki = Kobuki::new(KobukiSettings { noise: Noise::Typical, ..KobukiSettings::default() });
-    let mut bench = Bench {
+    let mut fixture = Fixture {
         kobuki,
         now: Duration::ZERO,
         decoder: Decoder::new(),
@@ -101,13 +101,13 @@ fuzz_target!(|input: &[u8]| {
         booted: KobukiSettings::default().boot_time,
         zero: Wheels { left: f64::NAN, right: 0.0 },
     };
-    bench.run_for(Duration::from_millis(220));
+    fixture.run_for(Duration::from_millis(220));
     while let [operation, ..] = *input {
         take(&mut input, 1);
         let argument = operation >> 3;
         match operation & 7 {
-            0 => bench.kobuki.handle_bytes(bench.now, take(&mut input, usize::from(argument))),
-            1 => bench.send(take(&mut input, usize::from(argument))),
+            0 => fixture.kobuki.handle_bytes(fixture.now, take(&mut input, usize::from(argument))),
+            1 => fixture.send(take(&mut input, usize::from(argument))),
             2 => {
                 let [speed_low, speed, radius_low, radius] = *take(&mut input, 4) else { break };
                 let control = BaseControl {
@@ -116,12 +116,12 @@ fuzz_target!(|input: &[u8]| {
                 };
                 let mut bytes = Vec::new();
                 Command::BaseControl(control).encode_frame(&mut bytes);
-                bench.kobuki.handle_bytes(bench.now, &bytes);
-                bench.run_for(Duration::from_millis(u64::from(argument) * 8));
+                fixture.kobuki.handle_bytes(fixture.now, &bytes);
+                fixture.run_for(Duration::from_millis(u64::from(argument) * 8));
             }
-            3 | 4 => bench.run_for(Duration::from_millis(1 << (argument % 10))),
+            3 | 4 => fixture.run_for(Duration::from_millis(1 << (argument % 10))),
             5 => {
-                let inputs = &mut bench.kobuki.inputs;
+                let inputs = &mut fixture.kobuki.inputs;
                 inputs.stalled = Wheels { left: argument & 1 != 0, right: argument & 2 != 0 };
                 inputs.wheel_drops.left = argument & 4 != 0;
                 inputs.bumpers.center = argument & 8 != 0;
@@ -129,37 +129,37 @@ fuzz_target!(|input: &[u8]| {
             6 => {
                 let [a, b, ..] = *take(&mut input, 16) else { break };
                 let value = |byte: u8| f64::from_bits(u64::from(byte) << 55 | u64::from(argument) << 50);
-                bench.kobuki.inputs.motion = Some(Twist::new(value(a), value(b)));
+                fixture.kobuki.inputs.motion = Some(Twist::new(value(a), value(b)));
             }
             _ => match argument & 7 {
-                0 => bench.reset(),
-                1 => bench.kobuki.silence(Duration::from_millis(100)),
+                0 => fixture.reset(),
+                1 => fixture.kobuki.silence(Duration::from_millis(100)),
                 2 => {
-                    bench.is_clean = false;
-                    bench.kobuki.garbage(usize::from(argument) * 8);
+                    fixture.is_clean = false;
+                    fixture.kobuki.garbage(usize::from(argument) * 8);
                 }
                 3 => {
-                    bench.is_clean = false;
-                    bench.kobuki.corrupt(0.5);
+                    fixture.is_clean = false;
+                    fixture.kobuki.corrupt(0.5);
                 }
-                4 => bench.kobuki.set_battery(f64::from(argument)),
-                5 => bench.kobuki.inputs.motion = None,
-                _ => bench.kobuki.inputs = Inputs::default(),
+                4 => fixture.kobuki.set_battery(f64::from(argument)),
+                5 => fixture.kobuki.inputs.motion = None,
+                _ => fixture.kobuki.inputs = Inputs::default(),
             },
         }
-        bench.check();
+        fixture.check();
     }
-    bench.kobuki.inputs = Inputs::default();
-    bench.run_for(WATCHDOG + Duration::from_millis(1200));
-    assert_eq!(bench.kobuki.wheel_rates(), Wheels { left: 0.0, right: 0.0 });
-    bench.run_for(Duration::from_millis(200));
-    if bench.is_clean {
-        let angles = bench.kobuki.wheel_angles();
+    fixture.kobuki.inputs = Inputs::default();
+    fixture.run_for(WATCHDOG + Duration::from_millis(1200));
+    assert_eq!(fixture.kobuki.wheel_rates(), Wheels { left: 0.0, right: 0.0 });
+    fixture.run_for(Duration::from_millis(200));
+    if fixture.is_clean {
+        let angles = fixture.kobuki.wheel_angles();
         let ticks = |angle: f64, zero: f64| {
             let WheelGeometry { radius, ticks_per_metre, .. } = WheelGeometry::KOBUKI;
             ((angle - zero) * (ticks_per_metre * radius)).floor() as i64 as u16
         };
-        assert_eq!(bench.ticks.left, ticks(angles.left, bench.zero.left));
-        assert_eq!(bench.ticks.right, ticks(angles.right, bench.zero.right));
+        assert_eq!(fixture.ticks.left, ticks(angles.left, fixture.zero.left));
+        assert_eq!(fixture.ticks.right, ticks(angles.right, fixture.zero.right));
     }
 });

@@ -25,13 +25,13 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
     head
 }
 
-struct Bench {
+struct Fixture {
     drive: Whistle,
     now: Duration,
     was_on: bool,
 }
 
-impl Bench {
+impl Fixture {
     fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
         while let Some(due) = self.drive.poll_timeout().filter(|due| *due <= end) {
@@ -58,8 +58,8 @@ fuzz_target!(|input: &[u8]| {
     let mut input = input;
     let node = NodeId::new(101).expect("a node number");
     let drive = Whistle::new(node, WhistleSettings::default());
-    let mut bench = Bench { drive, now: Duration::ZERO, was_on: false };
-    bench.run_for(Duration::ZERO);
+    let mut fixture = Fixture { drive, now: Duration::ZERO, was_on: false };
+    fixture.run_for(Duration::ZERO);
     while let [operation, ..] = *input {
         take(&mut input, 1);
         let argument = operation >> 3;
@@ -68,42 +68,42 @@ fuzz_target!(|input: &[u8]| {
                 let id = IDENTIFIERS[usize::from(argument & 7)];
                 let length = if argument & 8 == 0 { 8 } else { 4 };
                 if let Some(frame) = Frame::standard(id, take(&mut input, length)) {
-                    bench.drive.handle_frame(bench.now, &frame);
+                    fixture.drive.handle_frame(fixture.now, &frame);
                 }
                 if argument & 16 == 0 {
-                    bench.run_for(Duration::from_micros(500));
+                    fixture.run_for(Duration::from_micros(500));
                 }
             }
-            4 => bench.run_for(Duration::from_micros(4 << (argument & 15))),
+            4 => fixture.run_for(Duration::from_micros(4 << (argument & 15))),
             5 => {
                 for _ in 0..=argument {
                     if let Some(sync) = Frame::standard(0x080, &[]) {
-                        bench.drive.handle_frame(bench.now, &sync);
+                        fixture.drive.handle_frame(fixture.now, &sync);
                     }
-                    bench.run_for(Duration::from_millis(4));
+                    fixture.run_for(Duration::from_millis(4));
                 }
             }
             6 => {
-                let now = bench.now;
+                let now = fixture.now;
                 match argument & 7 {
-                    0 => bench.drive.inject(now, Fault::PowerCycle),
-                    1 => bench.drive.inject(now, Fault::Silent),
-                    2 => bench.drive.inject(now, Fault::ExitEnabled),
-                    3 => bench.drive.inject(now, Fault::AnswerLate(Duration::from_millis(argument.into()))),
-                    4 => bench.drive.inject(now, Fault::EmergencyStorm { per_second: 1 << argument }),
-                    5 => bench.drive.inject(now, Fault::IgnoreSdo),
-                    _ => bench.drive.repair(),
+                    0 => fixture.drive.inject(now, Fault::PowerCycle),
+                    1 => fixture.drive.inject(now, Fault::Silent),
+                    2 => fixture.drive.inject(now, Fault::ExitEnabled),
+                    3 => fixture.drive.inject(now, Fault::AnswerLate(Duration::from_millis(argument.into()))),
+                    4 => fixture.drive.inject(now, Fault::EmergencyStorm { per_second: 1 << argument }),
+                    5 => fixture.drive.inject(now, Fault::IgnoreSdo),
+                    _ => fixture.drive.repair(),
                 }
             }
             _ => {
                 let [low, high, length] = *take(&mut input, 3) else { break };
                 let id = u16::from_le_bytes([low, high]) & 0x7ff;
                 if let Some(frame) = Frame::standard(id, take(&mut input, usize::from(length % 9))) {
-                    bench.drive.handle_frame(bench.now, &frame);
+                    fixture.drive.handle_frame(fixture.now, &frame);
                 }
             }
         }
-        bench.check();
+        fixture.check();
     }
-    bench.run_for(Duration::from_secs(1));
+    fixture.run_for(Duration::from_secs(1));
 });
