@@ -14,7 +14,7 @@ pub(crate) fn resolve(option: &str, text: &str, own_port: u16) -> Result<SocketA
     addresses.find(SocketAddr::is_ipv4).ok_or_else(|| format!("{option} {text}: no IPv4 address").into())
 }
 
-/// A port that cannot be opened: who has it, and what to do.
+/// A port that cannot be opened: the program that has it, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}{holder}; choose another with {advice}")]
 pub(crate) struct PortError {

@@ -129,7 +129,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Without a row nobody has thought of what it means that a command ends with 0.
+    /// The table defines for each command when it ends with 0.
     #[test]
     fn the_table_of_exit_statuses_has_every_command() {
         use clap::CommandFactory;

@@ -3,9 +3,9 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `fast.rs` | the run |
-//! | `fast/script.rs` | what a script is |
-//! | `fast/player.rs` | clients that carry it out |
-//! | `fast/summary.rs` | what has happened |
+//! | `fast/script.rs` | the format of scripts |
+//! | `fast/player.rs` | clients that execute it |
+//! | `fast/summary.rs` | the summary of a run |
 //! | `fast/tour.yaml` | the script for those without one |
 
 mod player;
@@ -40,7 +40,7 @@ pub(crate) fn run(options: &FastOptions, log: &str) -> Result<(), Box<dyn Error>
     let folder = Folder::new()?;
     let simulation = Simulation::new(options.seed);
     let _guard = simulation.guard();
-    // The lab sees nothing else of the environment: it would not repeat elsewhere.
+    // The lab sees no other environment variables: its runs would not repeat on other machines.
     let kept = ["RUST_LOG", "ROS_DISTRO"];
     let variables: BTreeMap<String, String> =
         kept.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?))).collect();

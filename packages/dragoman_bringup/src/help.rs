@@ -1,4 +1,4 @@
-//! What `--help` says besides the options: the commands in groups, and three examples of each.
+//! Further texts of `--help`: the commands in groups, and three examples of each.
 
 use std::fmt::Write as _;
 

@@ -38,10 +38,10 @@ pub struct Lab {
 
 type Running = Pin<Box<dyn Future<Output = Result<(), String>>>>;
 
-/// What a lab is started with.
+/// Command line and environment of a lab.
 #[derive(Debug, Clone, Default)]
 pub struct LabOptions {
-    /// What stands behind `dragoman` on the command line: a command, for example `up`, with its options and ROS arguments.
+    /// The arguments of `dragoman`: a command, for example `up`, with its options and ROS arguments.
     pub arguments: Vec<String>,
     /// The environment.
     pub variables: BTreeMap<String, String>,
@@ -254,7 +254,7 @@ fn work<T: Tool + 'static>(
         let WithCommon { options, common } = command;
         let (preset, signal) = (known::preset(), async || stop.notified().await);
         let worked = process::simulate(&name, &common, &preset, signal, async |process, stop| {
-            // Who waits for it may have given up.
+            // The receiver may be gone.
             let _ = ready.send(process.context.domain_id());
             options.run(&process.context, stop).await
         });
@@ -286,7 +286,7 @@ async fn simulate<T: Server>(
     let signal = async || stop.notified().await;
     process::simulate(name, common, &preset, signal, async |process, stop| {
         serve_until(stop, process, options, || {
-            // Who waits for it may have given up.
+            // The receiver may be gone.
             let _ = ready.send(process.context.domain_id());
         })
         .await

@@ -5,13 +5,13 @@
 //! | part | holds |
 //! | --- | --- |
 //! | `lib.rs` | runs the command line; the tools are those of `dragoman_tools` |
-//! | `fast`, `help` | `dragoman up --fast`: the lab on virtual time; what `--help` says besides the options |
+//! | `fast`, `help` | `dragoman up --fast`: the lab on virtual time; further texts of `--help` |
 //! | [`lab`] | a lab on virtual time, in one thread: for tests and `dragoman up --fast` |
 //! | `command_line` | the commands and their options |
 //! | `commands` | each command in its file |
 //! | `machine` | a machine or a server that a program makes appear in ROS |
 //! | `program` | the life of a program in ROS |
-//! | `address`, `known`, `robot` | addresses on the command line; the nodes and parameters that there are; the robots that come with Dragoman, and others from files |
+//! | `address`, `known`, `robot` | addresses on the command line; the existing nodes and parameters; the robots that come with Dragoman, and others from files |
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 // The reader of the output may go away: see `dragoman_ros::output`.

@@ -16,7 +16,7 @@ use crate::program::Later;
 
 /// Error text if no port is named.
 pub(crate) const WHICH_PORT: &str = "no serial port: name it with --port PATH, for example /dev/ttyUSB0";
-/// What to look at if a server does not answer.
+/// Hint if a server does not answer.
 const CHECK_SERVER: &str = "is it on, is the address right, is there a firewall between?";
 /// Time after which a machine that has not responded is reported.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ pub(crate) struct Machine {
     pub(crate) place: String,
     /// Resolves when its first data have been received.
     pub(crate) measured: oneshot::Receiver<()>,
-    /// What has not come as long as no data have been received.
+    /// Text shown while no data have been received.
     pub(crate) missing: &'static str,
     /// Stops it and closes its line.
     pub(crate) stop: BoxFuture<'static, ()>,

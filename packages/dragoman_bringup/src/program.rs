@@ -20,7 +20,7 @@ pub(crate) struct WithCommon<T: Args> {
     pub(crate) common: CommonOptions,
 }
 
-/// What a program waits for before it says that it is ready; its nodes run meanwhile.
+/// Condition for which a program waits before it reports that it is ready; its nodes run meanwhile.
 pub(crate) type Later = Option<BoxFuture<'static, ()>>;
 
 /// The options of a command that starts nodes, and serves until it is stopped.
@@ -56,7 +56,7 @@ pub(crate) fn work<T: Tool>(name: &str, command: WithCommon<T>) -> Result<(), Bo
     })
 }
 
-/// Programs wait for the line `ready`; people are told how to end it.
+/// Prints the line `ready`, for which programs wait, and how to end the program.
 fn say_ready() {
     outln!("ready");
     if std::io::stdout().is_terminal() {

@@ -287,7 +287,7 @@ mod tests {
     use dragoman_kinematics::FreeRotation;
 
     #[test]
-    fn every_robot_that_comes_along_can_be_loaded() {
+    fn every_included_robot_can_be_loaded() {
         for (name, _, _) in BUILT_IN {
             let robot = load(name).unwrap();
             assert_eq!(robot.drives.axes.len(), robot.model.joints().len(), "{name}");

@@ -18,15 +18,15 @@ pub(crate) struct ArmOptions {
     #[arg(long, value_name = "PATH")]
     port: Option<PathBuf>,
     /// Kind of arm.
-    #[arg(long, value_enum, default_value_t = Kind::Widowx)]
-    kind: Kind,
+    #[arg(long, value_enum, default_value_t = ArmKind::Widowx)]
+    kind: ArmKind,
     /// Namespace in which the arm appears.
     #[arg(long, value_name = "NAMESPACE", default_value = "/")]
     namespace: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum ArmKind {
     /// A WidowX: six Dynamixel servos, on an ArbotiX board or a USB adapter; the node's parameters select other chains.
     Widowx,
 }
@@ -35,8 +35,8 @@ impl Server for ArmOptions {
     async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
         let port = machine::port(self.port.as_ref())?;
         let namespace = below(&self.namespace, "");
-        let Kind::Widowx = self.kind;
-        // Two drivers of one name would both obey each command.
+        let ArmKind::Widowx = self.kind;
+        // Two drivers of one name would both execute each command.
         process.claims.claim_name(&process.context, dynamixel::NODE_NAME, &namespace)?;
         let arm = dynamixel::start(&process.context, &namespace, Connection::Port(port), JOINT_STATES);
         let DynamixelNode { node, place, measured, stop: stop_arm } = arm.map_err(|error| match error {

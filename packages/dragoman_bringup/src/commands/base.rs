@@ -21,8 +21,8 @@ pub(crate) struct BaseOptions {
     #[arg(long, value_name = "PATH")]
     port: Option<PathBuf>,
     /// Kind of base.
-    #[arg(long, value_enum, default_value_t = Kind::Kobuki)]
-    kind: Kind,
+    #[arg(long, value_enum, default_value_t = BaseKind::Kobuki)]
+    kind: BaseKind,
     /// Take dimensions, limits and the port from a configuration file of a Player server (.cfg): of its first driver that
     /// provides position2d. Parameters and --port take precedence.
     #[arg(long, value_name = "FILE")]
@@ -33,7 +33,7 @@ pub(crate) struct BaseOptions {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum BaseKind {
     /// A Kobuki, the base of the TurtleBot 2.
     Kobuki,
     /// Any base with two driven wheels and the line protocol of ROSArduinoBridge; geometry and limits are parameters.
@@ -72,11 +72,11 @@ impl Server for BaseOptions {
     async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
         let port = machine::port(self.port.as_ref())?;
         let start = match self.kind {
-            Kind::Kobuki => node::start_kobuki,
-            Kind::Differential => node::start_differential,
+            BaseKind::Kobuki => node::start_kobuki,
+            BaseKind::Differential => node::start_differential,
         };
         let namespace = below(&self.namespace, "");
-        // Two drivers of one name would both obey each command.
+        // Two drivers of one name would both execute each command.
         process.claims.claim_name(&process.context, node::NODE_NAME, &namespace)?;
         let base = start(&process.context, &namespace, Connection::Port(port), Role::Robot);
         let BaseNode { node, place, measured, stop: stop_base } = base.map_err(|error| match error {
@@ -84,8 +84,8 @@ impl Server for BaseOptions {
             other => Box::<dyn Error>::from(other),
         })?;
         let (name, missing) = match self.kind {
-            Kind::Kobuki => ("Kobuki", "no data received yet (for another base: --kind differential)"),
-            Kind::Differential => ("base", "no data received yet"),
+            BaseKind::Kobuki => ("Kobuki", "no data received yet (for another base: --kind differential)"),
+            BaseKind::Differential => ("base", "no data received yet"),
         };
         let base = Machine { name, node, place, measured, missing, stop: stop_base };
         Ok(machine::start(process, base).await)

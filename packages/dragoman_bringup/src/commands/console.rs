@@ -161,7 +161,7 @@ pub(crate) fn start_console(
 }
 
 impl Started {
-    /// What users read.
+    /// Text for users.
     pub(crate) fn lines(&self) -> Vec<String> {
         let foxglove =
             self.foxglove.iter().map(|address| format!("Foxglove and Lichtblick: connect to {address}"));
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_may_lack_its_port_and_a_port_its_address() {
+    fn an_address_without_a_port_and_a_port_without_an_address_are_accepted() {
         assert_eq!(address("8090"), Ok(([127, 0, 0, 1], 8090).into()));
         assert_eq!(foxglove_address("8090"), Ok(Where::At(([127, 0, 0, 1], 8090).into())));
         assert_eq!(address("127.0.0.1"), Ok(loopback(PORT)));

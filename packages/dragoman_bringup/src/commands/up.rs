@@ -3,7 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `up.rs` | the options, the list, the start |
-//! | `up/part.rs` | what a part is |
+//! | `up/part.rs` | the parts of a lab |
 //! | `up/fast.rs` | the options for virtual time |
 //! | `up/instance.rs` | several labs on one machine |
 //! | `up/world.rs` | the world, which several parts share |
@@ -50,7 +50,7 @@ use crate::program::{Later, Server};
 #[cfg(not(feature = "r2r"))]
 pub(crate) use fast::FastOptions;
 use instance::Instance;
-use part::{Lab, Part, Row};
+use part::{ConnectionRow, Lab, Part};
 use world::World;
 
 /// The parts of the lab, in the order in which they start.
@@ -172,7 +172,7 @@ impl Server for UpOptions {
     }
 }
 
-fn print_table(rows: &[Row]) {
+fn print_table(rows: &[ConnectionRow]) {
     let line = |robot: &str, protocol: &str, address: &str, namespace: &str| {
         outln!("{robot:<14} {protocol:<28} {address:<22} {namespace}");
     };

@@ -18,7 +18,6 @@ use super::context;
 use super::script::{Arm31, Bytes, Call, Publish, Script, Seconds, Send, Step};
 use super::summary::Summary;
 
-/// Time for an answer.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 /// Period of repeated messages.
 const PERIOD: Duration = Duration::from_millis(100);

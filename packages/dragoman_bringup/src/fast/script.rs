@@ -88,7 +88,6 @@ fn empty() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
-/// Error in a script.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ScriptError {
     #[error("{path}: {source}")]

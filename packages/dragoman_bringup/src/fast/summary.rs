@@ -1,4 +1,4 @@
-//! What has happened in a run on virtual time.
+//! The summary of a run on virtual time.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -6,7 +6,7 @@ use dragoman_bridge::apolo::node::start_server;
 use dragoman_world::node::DrivenRobot;
 
 use super::UpOptions;
-use super::part::{IN_ROS, Lab, Part, Row, Started};
+use super::part::{ConnectionRow, IN_ROS, Lab, Part, Started};
 use crate::address::with_advice;
 
 pub(super) struct Apolo;
@@ -42,7 +42,7 @@ impl Part for Apolo {
             start_server(&context, &again, bind).map(|server| server.node)
         });
         let address = server.address.to_string();
-        let row = Row { robot, protocol: "Apolo's protocol, TCP", address, namespace };
+        let row = ConnectionRow { robot, protocol: "Apolo's protocol, TCP", address, namespace };
         Ok(Started { rows: vec![row], ..Started::default() })
     }
 }

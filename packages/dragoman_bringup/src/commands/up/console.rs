@@ -4,7 +4,7 @@ use std::error::Error;
 
 use clap::Args;
 
-use super::part::{Lab, Part, Row, Started};
+use super::part::{ConnectionRow, Lab, Part, Started};
 use crate::commands::console::{
     AccessOptions, FOXGLOVE_PORT, PORT, Places, RECORDER, Where, address_or_off, loopback, start_console,
 };
@@ -39,7 +39,7 @@ impl Part for Console {
         let advice = "--console ADDRESS:PORT, or --console off";
         let places = Places { console, foxglove: here(FOXGLOVE_PORT), advice };
         let console = start_console(lab.process, lab.below(RECORDER), &places, &options.access)?;
-        let row = |protocol, address: &str| Row {
+        let row = |protocol, address: &str| ConnectionRow {
             robot: "all".to_owned(),
             protocol,
             address: address.split('?').next().unwrap_or_default().to_owned(),

@@ -11,7 +11,7 @@ use dragoman_world::node::DrivenRobot;
 use dragoman_world::node::hardware::{self, HardwareSettings};
 
 use super::UpOptions;
-use super::part::{IN_ROS, Lab, Part, Row, Started};
+use super::part::{ConnectionRow, IN_ROS, Lab, Part, Started};
 use super::world::World;
 use crate::commands::platform;
 
@@ -51,7 +51,7 @@ impl Part for Neobotix {
             None => IN_ROS,
         };
         let addresses = platform::serve(lab.process, &namespace, lab.options.bind)?;
-        let rows = addresses.into_iter().map(|address| Row {
+        let rows = addresses.into_iter().map(|address| ConnectionRow {
             robot: robot.to_owned(),
             protocol: "PlatformCtrl's protocol, TCP",
             address: address.to_string(),
@@ -97,7 +97,7 @@ fn start_simulated(process: &Process, namespace: &str, world: &World) -> Result<
             charging_stations_topic: own("charging_stations"),
             ..SenseParameters::default()
         },
-        // The world begins anew at every start, with the robot where its file says.
+        // The world starts again at every start, with the robot at the pose of its file.
         keep_pose: false,
         initial_pose: vec![
             round(pose.translation.x),

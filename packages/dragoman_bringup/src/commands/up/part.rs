@@ -52,7 +52,7 @@ impl Lab<'_> {
 #[derive(Default)]
 pub(super) struct Started {
     /// Its lines of the table at the start.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<ConnectionRow>,
     /// Each resolves when a device works, or with the reason why the lab cannot start.
     pub(super) ready: Vec<BoxFuture<'static, Result<(), String>>>,
     /// Lines printed when the lab is ready.
@@ -60,7 +60,7 @@ pub(super) struct Started {
 }
 
 /// A line of the table at the start.
-pub(super) struct Row {
+pub(super) struct ConnectionRow {
     pub(super) robot: String,
     pub(super) protocol: &'static str,
     pub(super) address: String,

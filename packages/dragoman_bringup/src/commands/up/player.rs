@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use clap::Args;
 use dragoman_bridge::player::node::{Configured, Table, start_server};
 
-use super::part::{Lab, Part, Row, Started};
+use super::part::{ConnectionRow, Lab, Part, Started};
 use crate::address::with_advice;
 
 pub(super) struct Player;
@@ -21,7 +21,7 @@ pub(super) struct PlayerOptions {
     /// by default those of the lab.
     #[arg(long, value_name = "FILE")]
     player_devices: Option<PathBuf>,
-    /// What the file holds. It is read once, because it may be a pipe.
+    /// The content of the file. It is read once, because it may be a pipe.
     #[arg(skip)]
     configured: OnceLock<Box<Configured>>,
 }
@@ -86,7 +86,7 @@ impl Part for Player {
         });
         let address = server.address.to_string();
         let robot = "all".to_owned();
-        let row = Row { robot, protocol: "Player's protocol, TCP", address, namespace };
+        let row = ConnectionRow { robot, protocol: "Player's protocol, TCP", address, namespace };
         Ok(Started { rows: vec![row], ..Started::default() })
     }
 }

@@ -30,7 +30,7 @@ use futures::channel::oneshot;
 use parking_lot::Mutex;
 
 use super::UpOptions;
-use super::part::{IN_ROS, Lab, Part, Row, START_TIMEOUT, Started};
+use super::part::{ConnectionRow, IN_ROS, Lab, Part, START_TIMEOUT, Started};
 use crate::address::with_advice;
 use crate::robot::{self, Nominal, RobotDescription};
 
@@ -75,7 +75,7 @@ impl Part for Ranger {
             start_server(&context, &again, bind).map(|bridge| bridge.node)
         });
         let address = bridge.address.to_string();
-        let row = Row { robot, protocol: "31-byte arm protocol, UDP", address, namespace };
+        let row = ConnectionRow { robot, protocol: "31-byte arm protocol, UDP", address, namespace };
         let ready = arm.map(|arm| arm.ready(bridge.measured).boxed());
         Ok(Started { rows: vec![row], ready: ready.into_iter().collect(), ..Started::default() })
     }
@@ -185,7 +185,7 @@ fn open(interface: &str, _group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
     Err(format!("{interface}: CAN interfaces are supported on Linux only"))
 }
 
-/// The longest step of the simulated drives' time: well below the pauses that a driver tolerates.
+/// The maximum step of the simulated drives' time: well below the pauses that a driver tolerates.
 const MAX_STEP: Duration = Duration::from_millis(10);
 
 /// Positions of the shafts of simulated drives, counts since the start, by node number.
@@ -199,7 +199,7 @@ struct Simulated {
 }
 
 /// Maximum product of the bandwidth of a controller and its period.
-const FASTEST: f64 = 0.2;
+const MAX_BANDWIDTH_PRODUCT: f64 = 0.2;
 
 /// The arm that the drives carry.
 struct Carried {
@@ -218,7 +218,7 @@ impl Carried {
             "adaptive" => Method::Adaptive,
             _ => return Ok(None),
         };
-        let fastest = FASTEST / wanted.group.cycle().as_secs_f64();
+        let fastest = MAX_BANDWIDTH_PRODUCT / wanted.group.cycle().as_secs_f64();
         if wanted.bandwidth > fastest {
             return Err(format!(
                 "control_bandwidth is {} rad/s; with this sample_ratio at most {fastest:.1} is stable",

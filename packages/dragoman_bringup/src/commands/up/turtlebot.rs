@@ -14,7 +14,7 @@ use dragoman_world::node::{Devices, DrivenRobot};
 use futures::FutureExt;
 use futures::channel::oneshot;
 
-use super::part::{IN_ROS, Lab, Part, Row, START_TIMEOUT, Started};
+use super::part::{ConnectionRow, IN_ROS, Lab, Part, START_TIMEOUT, Started};
 use super::world::World;
 use super::{UpOptions, below, simulated};
 
@@ -152,7 +152,7 @@ impl Part for Turtlebot {
         let devices: Vec<Device> = base.into_iter().chain(arm).collect();
         if devices.is_empty() {
             let (robot, address) = (IN_ROS.to_owned(), IN_ROS.to_owned());
-            started.rows.push(Row { robot, protocol: "TurtleBot", address, namespace: real });
+            started.rows.push(ConnectionRow { robot, protocol: "TurtleBot", address, namespace: real });
         } else {
             start_state(process, &real)?;
             started.add(process, &real, devices)?;
@@ -171,7 +171,7 @@ impl Started {
     ) -> Result<(), Box<dyn Error>> {
         for device in devices {
             process.claims.claim_name(&process.context, device.node, namespace)?;
-            self.rows.push(Row {
+            self.rows.push(ConnectionRow {
                 robot: device.name.to_owned(),
                 protocol: device.protocol,
                 address: device.place.clone(),
