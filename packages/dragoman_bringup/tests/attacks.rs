@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use common::beside::Beside;
 use common::hosts::hosts;
-use common::{Answer, Lab, domain, until};
+use common::{ArmReply, Lab, domain, until};
 use dragoman_ros::sensor_msgs::msg::JointState;
 use peer::{Peer, discovery_port};
 use wire::{announcement, made_up};
@@ -31,7 +31,7 @@ const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 #[track_caller]
 fn attacked(attack: fn(&Peer)) {
     let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
-    // Without a patch a lab takes all memory: it may end, but the machine must survive.
+    // The limit protects the machine: without a patch a lab takes all memory.
     let limit = ["--pid", &lab.child.id().to_string(), "--as=4000000000"];
     let _ = Command::new("prlimit").args(limit).status();
     let client = lab.client();
@@ -41,7 +41,7 @@ fn attacked(attack: fn(&Peer)) {
         let attacker = scope.spawn(|| attack(&peer));
         while !attacker.is_finished() {
             let answer = client.ask("ST", [0.0; 7], 0);
-            assert!(matches!(answer, Answer::Values([b'T', b'S'], ..)), "{answer:?}");
+            assert!(matches!(answer, ArmReply::Values([b'T', b'S'], ..)), "{answer:?}");
             std::thread::sleep(Duration::from_millis(5));
         }
     });
@@ -70,8 +70,8 @@ fn gap_of_many() {
 
 /// Patch: "Assemble the fragments of matched writers only".
 #[test]
-fn fragment_of_a_stranger() {
-    attacked(packets::fragment_of_a_stranger);
+fn fragment_of_an_unknown_writer() {
+    attacked(packets::fragment_of_an_unknown_writer);
 }
 
 /// Patches: "Forget lost participants altogether", "Forget what was read of lost participants".
@@ -122,14 +122,14 @@ fn bad_datagrams_and_floods_move_nothing() {
     let client = lab.client();
     let home = client.position();
     client.ask("CM", [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0);
-    let stranger = lab.client();
+    let flooder = lab.client();
     for size in 0..=2000 {
-        stranger.socket.send(&vec![b'G'; size]).unwrap();
+        flooder.socket.send(&vec![b'G'; size]).unwrap();
     }
     // A hundred thousand in a second.
     for burst in 0..3000 {
         for _ in 0..100 {
-            stranger.send("BG", [0.0; 7], 0);
+            flooder.send("BG", [0.0; 7], 0);
         }
         if burst % 10 == 0 {
             std::thread::sleep(Duration::from_millis(10));

@@ -58,7 +58,7 @@ fn a_recording_is_shown_in_words() {
 }
 
 #[test]
-fn one_interface_of_a_recording_is_shown_alone() {
+fn one_interface_of_a_recording_can_be_selected() {
     let log = Recording::new("interface", LOG);
     let (_, shown, _) = run(&["--replay", log.path(), "--can", "can1"]);
     assert_eq!(shown.lines().count(), 2, "{shown}");
@@ -75,7 +75,7 @@ fn the_summary_is_a_table_without_terminal_codes() {
 }
 
 #[test]
-fn half_a_line_is_passed_over_and_a_file_of_another_kind_refused() {
+fn incomplete_lines_are_skipped_and_other_files_are_refused() {
     let cut = Recording::new("cut", &format!("{LOG}(1600000000.2000"));
     let (success, shown, errors) = run(&["--replay", cut.path()]);
     assert!(success && shown.contains("PX: 12345"), "{errors}");
@@ -88,9 +88,9 @@ fn half_a_line_is_passed_over_and_a_file_of_another_kind_refused() {
     assert!(!success && errors.contains("cannot read /nowhere/a.log"), "{errors}");
 }
 
-/// What `candump -t d -x -a` has shown is shown in the same words.
+/// Output of `candump -t d -x -a` is shown in the same words.
 #[test]
-fn what_candump_has_shown_is_a_recording_too() {
+fn the_output_of_candump_is_accepted_as_a_recording() {
     let screen = Recording::new(
         "screen",
         " (000.000000)  can0  TX - -  000   [2]  01 00                     '..'\n \
@@ -121,7 +121,7 @@ fn frames_of_can_fd_are_counted_and_nothing_else_is_an_error() {
 }
 
 #[test]
-fn whoever_stops_reading_ends_it_without_an_error() {
+fn a_closed_output_ends_it_without_an_error() {
     let long: String = (0..200_000).map(|second| format!("({second}.000000) can0 080#\n")).collect();
     let log = Recording::new("head", &long);
     let mut child =
@@ -133,9 +133,9 @@ fn whoever_stops_reading_ends_it_without_an_error() {
 }
 
 #[test]
-fn an_interface_that_is_not_there_is_refused_in_words() {
+fn a_missing_interface_is_reported() {
     let (success, _, errors) = run(&["--can", "can_nowhere"]);
-    // Without CAN in the kernel the error is another one.
+    // Without CAN in the kernel the error differs.
     let reason =
         errors.contains("no interface can_nowhere") || errors.contains("kernel does not support CAN");
     assert!(!success && (reason || errors.contains("on Linux only")), "{errors}");

@@ -9,8 +9,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "the labs are those of the tests on virtual time")]
 
-#[path = "reference/house.rs"]
-mod house;
+#[path = "reference/conventions.rs"]
+mod conventions;
 #[path = "reference/observer.rs"]
 mod observer;
 #[path = "reference/pages.rs"]
@@ -35,7 +35,7 @@ use virtual_time::{common, host};
 
 use common::{Folder, Lab};
 use observer::Observer;
-use tables::{Pages, Row, implied, names, policies, read_pages, rows, with_rows};
+use tables::{Pages, TableRow, implied, names, policies, read_pages, rows, with_rows};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -152,7 +152,7 @@ fn generate(pages: &Pages, sections: &[(&str, &str)], observer: &mut Observer) -
             problems.push(format!("{node} does not exist"));
             continue;
         };
-        let mut replace = |kind: &str, of_kind: Vec<Row>| {
+        let mut replace = |kind: &str, of_kind: Vec<TableRow>| {
             let unexplained = of_kind.iter().filter(|row| row.last().is_none_or(String::is_empty));
             let mut wrong: Vec<_> =
                 unexplained.map(|row| format!("{heading}: {} needs a meaning", row[0])).collect();
@@ -218,7 +218,7 @@ fn generate(pages: &Pages, sections: &[(&str, &str)], observer: &mut Observer) -
         }
         if !rows(pages, heading, "parameter").is_empty() {
             let common = rows(pages, COMMON, "parameter");
-            let (of_all, own): (Vec<Row>, Vec<Row>) = observer
+            let (of_all, own): (Vec<TableRow>, Vec<TableRow>) = observer
                 .parameters(node)
                 .into_iter()
                 .partition(|row| common.iter().any(|known| known[0] == row[0]));

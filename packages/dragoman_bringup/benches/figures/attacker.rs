@@ -18,31 +18,31 @@ use crate::common::processor_time;
 use crate::rows::pid;
 use crate::table::{Figure, number};
 
-/// What an attacker is given.
+/// Command line of an attacker.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "figures attacker")]
 pub(crate) struct Means {
     /// Its name
     pub(crate) name: String,
-    /// Whom it attacks: an address of this machine
+    /// The attacked address, on this machine
     #[arg(long)]
     pub(crate) target: SocketAddr,
     /// The lab's domain
     #[arg(long)]
     pub(crate) domain: u16,
-    /// How many of what it is about: clients, maps, names
+    /// Number of clients, maps, names or the like
     #[arg(long)]
     pub(crate) count: u32,
-    /// What it sends in a second at most; 0: without limit
+    /// Maximum number of messages per second; 0: without limit
     #[arg(long)]
     pub(crate) rate: u32,
-    /// Size of what it sends
+    /// Size of a message
     #[arg(long)]
     pub(crate) bytes: usize,
     /// Time after which it ends by itself
     #[arg(long)]
     pub(crate) seconds: u64,
-    /// Where its chance begins
+    /// Seed of its random numbers
     #[arg(long)]
     pub(crate) seed: u64,
 }
@@ -71,14 +71,14 @@ pub(crate) fn pin(process: Pid) {
 /// An attack, in the attacker's process.
 pub(crate) struct Attack {
     pub(crate) means: Means,
-    pub(crate) chance: Rand32,
+    pub(crate) random: Rand32,
     began: Instant,
     over: Arc<AtomicBool>,
     sent: u64,
 }
 
 impl Attack {
-    /// What happens is counted; the rate is kept.
+    /// Counts sent messages, and waits as the rate requires.
     pub(crate) fn sent(&mut self, count: u64) {
         self.sent += count;
         if self.means.rate > 0 {
@@ -87,17 +87,17 @@ impl Attack {
         }
     }
 
-    /// Whether the attacker has more time.
+    /// Whether the attacker has time left, and has not been asked to leave.
     pub(crate) fn goes_on(&self) -> bool {
         !self.over.load(Ordering::Relaxed) && self.began.elapsed() < Duration::from_secs(self.means.seconds)
     }
 
-    /// Says that all that it wanted is there.
+    /// Reports that all its clients are connected, or all its messages are sent.
     pub(crate) fn is_complete(&self) {
         println!("complete");
     }
 
-    /// Keeps what it has taken until it is told to leave.
+    /// Holds its connections and requests until it is asked to leave.
     pub(crate) fn stay(&self) {
         while self.goes_on() {
             std::thread::sleep(Duration::from_millis(10));
@@ -105,7 +105,7 @@ impl Attack {
     }
 }
 
-/// Runs an attacker; its standard input ends when it shall leave.
+/// Runs an attacker. The end of its standard input asks it to leave.
 pub(crate) fn attack(arguments: impl Iterator<Item = String>) {
     pin(Pid::this());
     let means = Means::parse_from(std::iter::once("attacker".to_owned()).chain(arguments));
@@ -115,26 +115,26 @@ pub(crate) fn attack(arguments: impl Iterator<Item = String>) {
     };
     assert!(means.target.ip().is_loopback(), "only this machine is attacked");
     let over = Arc::new(AtomicBool::new(false));
-    let told = over.clone();
+    let asked_to_leave = over.clone();
     std::thread::spawn(move || {
         let _ = std::io::stdin().read(&mut [0]);
-        told.store(true, Ordering::Relaxed);
+        asked_to_leave.store(true, Ordering::Relaxed);
     });
-    let chance = Rand32::new(means.seed);
-    let mut attack = Attack { means, chance, began: Instant::now(), over, sent: 0 };
+    let random = Rand32::new(means.seed);
+    let mut attack = Attack { means, random, began: Instant::now(), over, sent: 0 };
     act(&mut attack);
     let load = processor_time(std::process::id()) / attack.began.elapsed().as_secs_f64();
     println!("{} {load}", attack.sent);
 }
 
-/// A running attacker, as the bench has it.
+/// A running attacker, in the process of the bench.
 pub(crate) struct Attacker {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
     began: Instant,
 }
 
-/// What an attacker has done.
+/// The result of an attacker.
 pub(crate) struct Done {
     sent: f64,
     seconds: f64,
@@ -156,12 +156,12 @@ impl Attacker {
         Self { child, lines, began: Instant::now() }
     }
 
-    /// Waits until it has all that it wanted, or has ended.
+    /// Waits until it is [complete](Attack::is_complete), or has ended.
     pub(crate) fn complete(&mut self) {
         while self.lines.next().is_some_and(|line| line.is_ok_and(|line| line != "complete")) {}
     }
 
-    /// Lets it go on for a while, if it does.
+    /// Waits for this time, or until it has ended.
     pub(crate) fn goes_on_for(&mut self, time: Duration) {
         let start = Instant::now();
         while start.elapsed() < time && matches!(self.child.try_wait(), Ok(None)) {
@@ -169,7 +169,7 @@ impl Attacker {
         }
     }
 
-    /// Waits until it has done all by itself.
+    /// Waits until it has ended.
     pub(crate) fn end(mut self) -> Done {
         let line = self.lines.by_ref().map_while(Result::ok).find(|line| line != "complete");
         let seconds = self.began.elapsed().as_secs_f64();
@@ -179,19 +179,19 @@ impl Attacker {
         Done { sent, seconds, load, is_whole }
     }
 
-    /// Stops it, lets it go on, or kills it.
+    /// Sends it a signal that suspends, continues or kills it.
     pub(crate) fn signal(&self, signal: Signal) {
         let _ = kill(pid(self.child.id()), signal);
     }
 
-    /// Tells it to leave.
+    /// Asks it to leave, and waits for its end.
     pub(crate) fn leave(mut self) -> Done {
         drop(self.child.stdin.take());
         self.end()
     }
 }
 
-/// It has ended already, unless the row has failed.
+/// The process has already ended, unless the row has failed.
 impl Drop for Attacker {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -200,7 +200,7 @@ impl Drop for Attacker {
 }
 
 impl Done {
-    /// How much it did, and its own load.
+    /// The number of sent messages, and the load of its process.
     pub(crate) fn figure(&self) -> Figure {
         let end = if self.is_whole { "" } else { ", ended early" };
         let shown = format!(
@@ -210,7 +210,7 @@ impl Done {
             100.0 * self.load
         );
         let figure = Figure::new("attacker: sent, own load", shown);
-        // What half an attack has left proves nothing.
+        // The figures of an incomplete attack prove nothing.
         if self.is_whole { figure } else { figure.goal("failures", 1.0, 0.0, 1.0) }
     }
 }

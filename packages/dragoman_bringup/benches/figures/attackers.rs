@@ -1,5 +1,5 @@
-//! The attackers by their names. Those of [`legacy`] speak the protocols of old programs, those of [`web`] rosbridge and HTTP,
-//! those of [`dds`] RTPS.
+//! The attackers by their names. Those of [`legacy`] use the protocols of old programs, those of [`web`] rosbridge and
+//! HTTP, those of [`dds`] RTPS.
 
 mod dds;
 mod legacy;
@@ -11,7 +11,7 @@ use crate::packets;
 type Act = fn(&mut Attack);
 
 pub(crate) const ATTACKERS: &[(&str, Act)] = &[
-    ("apolo-deaf", legacy::deaf_apolo_clients),
+    ("apolo-unread", legacy::apolo_clients_without_reading),
     ("datagrams", legacy::datagrams),
     ("maps", legacy::maps),
     ("player-subscribers", legacy::player_subscribers),
@@ -27,7 +27,7 @@ pub(crate) const ATTACKERS: &[(&str, Act)] = &[
     ("fragment-zero", |attack| dds::packets(attack, packets::fragment_zero)),
     ("heartbeat", |attack| dds::packets(attack, packets::heartbeat_of_many)),
     ("gap", |attack| dds::packets(attack, packets::gap_of_many)),
-    ("fragment-of-4-gb", |attack| dds::packets(attack, packets::fragment_of_a_stranger)),
+    ("fragment-of-4-gb", |attack| dds::packets(attack, packets::fragment_of_an_unknown_writer)),
     ("restarts", |attack| dds::packets(attack, packets::restarts_of_a_peer)),
     ("participants", |attack| dds::packets(attack, packets::false_participants)),
 ];

@@ -1,4 +1,4 @@
-//! The command line, and the rows by turns.
+//! The command line, and the loop over the rows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use clap::Parser;
 
 use crate::attacker::attack;
 use crate::common::program;
-use crate::rows::{Row, Run, TABLES};
+use crate::rows::{FigureRow, Run, TABLES};
 use crate::table::{Figure, Line, table};
 
 /// Figures of a running lab, as tables in Markdown
@@ -31,7 +31,7 @@ struct Options {
     /// Attacks of full length; otherwise shorter ones
     #[arg(long)]
     full: bool,
-    /// Where the attackers' chance begins
+    /// Seed of the attackers' random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// What cargo passes
@@ -40,7 +40,7 @@ struct Options {
 }
 
 pub(crate) fn main() -> ExitCode {
-    // What fails is told in one line.
+    // A failure is reported in one line.
     std::panic::set_hook(Box::new(|panic| eprintln!("figures: {panic}")));
     let mut arguments = std::env::args().skip(1).peekable();
     if arguments.next_if(|first| first == "attacker").is_some() {
@@ -64,18 +64,18 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn all_rows() -> impl Iterator<Item = &'static Row> {
+fn all_rows() -> impl Iterator<Item = &'static FigureRow> {
     TABLES.iter().flat_map(|(_, rows)| rows.iter())
 }
 
-/// Measures and prints all tables; returns what is beyond its limit.
+/// Measures and prints all tables; returns the figures beyond their limits.
 fn tables(options: &Options) -> Vec<String> {
     let names: Vec<String> = options.programs.iter().map(|program| program.display().to_string()).collect();
     let names = short(&names);
     println!("# Figures\n\nSeed {}, {} attacks.", options.seed, if options.full { "full" } else { "short" });
     let mut beyond = Vec::new();
     for (title, rows) in TABLES {
-        let wanted: Vec<&Row> = rows.iter().filter(|row| is_wanted(options, row)).collect();
+        let wanted: Vec<&FigureRow> = rows.iter().filter(|row| is_wanted(options, row)).collect();
         let lines: Vec<Line> = wanted.iter().flat_map(|row| lines(options, row)).collect();
         beyond.extend(lines.iter().filter(|line| line.is_beyond()).map(|line| line.names.join(": ")));
         if !lines.is_empty() {
@@ -92,7 +92,7 @@ fn tables(options: &Options) -> Vec<String> {
     beyond
 }
 
-/// The programs' names without what their paths begin with alike.
+/// The programs' paths without their common beginning.
 fn short(paths: &[String]) -> Vec<String> {
     let parts: Vec<Vec<&str>> = paths.iter().map(|path| path.split('/').collect()).collect();
     let most = parts.iter().map(Vec::len).min().unwrap_or(1) - 1;
@@ -101,17 +101,17 @@ fn short(paths: &[String]) -> Vec<String> {
     parts.iter().map(|path| path[alike..].join("/")).collect()
 }
 
-fn is_wanted(options: &Options, row: &Row) -> bool {
+fn is_wanted(options: &Options, row: &FigureRow) -> bool {
     if options.rows.is_empty() {
         return true;
     }
-    // A whole name means that row alone.
+    // A complete name selects that row alone.
     let is_whole = |name: &String| all_rows().any(|row| row.name == name);
     options.rows.iter().any(|name| row.name == name || !is_whole(name) && row.name.contains(name.as_str()))
 }
 
 /// A row's figures, of all programs one after the other.
-fn lines(options: &Options, row: &Row) -> Vec<Line> {
+fn lines(options: &Options, row: &FigureRow) -> Vec<Line> {
     let of_programs: Vec<Vec<Figure>> =
         options.programs.iter().map(|program| settled(options, row, program)).collect();
     let mut names: Vec<String> = Vec::new();
@@ -131,9 +131,9 @@ fn lines(options: &Options, row: &Row) -> Vec<Line> {
     names.into_iter().map(line).collect()
 }
 
-/// A row's figures. What is held against its limits and is beyond one is measured twice more, and each figure is the median:
-/// other work on the machine disturbs one of them, and a fault all.
-fn settled(options: &Options, row: &Row, program: &Path) -> Vec<Figure> {
+/// A row's figures. If one is beyond its limit, the row is measured twice more, and each figure is the median: other
+/// work on the machine disturbs a single measurement, a fault all of them.
+fn settled(options: &Options, row: &FigureRow, program: &Path) -> Vec<Figure> {
     let first = measure(options, row, program);
     if !options.hold || !first.iter().any(|figure| figure.is_beyond() && !row.is_open(&figure.what)) {
         return first;
@@ -144,8 +144,8 @@ fn settled(options: &Options, row: &Row, program: &Path) -> Vec<Figure> {
     all[0].iter().filter_map(median).collect()
 }
 
-/// A row that fails says why in one figure, which has no value.
-fn measure(options: &Options, row: &Row, program: &Path) -> Vec<Figure> {
+/// Measures a row. If it fails, the reason is a figure without a value.
+fn measure(options: &Options, row: &FigureRow, program: &Path) -> Vec<Figure> {
     let run = Run { program: program.to_path_buf(), seed: options.seed, is_full: options.full };
     let start = Instant::now();
     eprint!("figures: {} of {}", row.name, program.display());

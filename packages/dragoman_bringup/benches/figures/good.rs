@@ -1,4 +1,4 @@
-//! Good clients: what others make them wait.
+//! Good clients: how long they wait while others attack.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,16 +25,16 @@ const LOST: Duration = Duration::from_millis(500);
 /// What a busy machine may add to the time of an answer.
 const SLACK: f64 = 2.0;
 
-/// What a good client speaks, and asks for.
+/// Protocol and request of a good client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Good {
     /// `ST` of the 31-byte protocol.
     Arm31,
-    /// A robot's speed is set to zero.
+    /// Sets a robot's speed to zero.
     Apolo,
-    /// `CMD_STOP`, and the status, since that has an answer.
+    /// `CMD_STOP`, and the status, because only that has an answer.
     Neobotix,
-    /// A base's speed is set to zero, and the devices are listed, since that has an answer at once.
+    /// Sets a base's speed to zero, and lists the devices, because that is answered at once.
     Player,
     /// A service of the base, called through rosbridge.
     Web,
@@ -43,7 +43,7 @@ pub(crate) enum Good {
 pub(crate) const LEGACY: &[Good] = &[Good::Arm31, Good::Apolo, Good::Neobotix, Good::Player];
 pub(crate) const ALL: &[Good] = &[Good::Arm31, Good::Apolo, Good::Neobotix, Good::Player, Good::Web];
 
-/// Asks once; whether the answer came.
+/// Sends one request; returns whether the answer came.
 type Ask = Box<dyn FnMut() -> bool + Send>;
 
 impl Good {
@@ -90,7 +90,7 @@ fn apolo(lab: &Lab) -> Ask {
 
 fn neobotix(lab: &Lab) -> Ask {
     let mut client = NeobotixClient::new(lab.neobotix[0]);
-    // The platform finds its place on the map with each scan from now on.
+    // From now on the platform is localized with each scan.
     client.order(&[CONNECT]);
     client.order(&[INIT]);
     Box::new(move || {
@@ -122,7 +122,7 @@ pub(crate) struct Working {
 }
 
 impl Working {
-    /// They ask from now on; what is measured begins with [`measure`](Self::measure).
+    /// Starts the requests; the measurement begins with [`measure`](Self::measure).
     pub(crate) fn start(lab: &Lab, kinds: &[Good]) -> Self {
         let (over, measured) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let clients = kinds.iter().map(|&kind| {
@@ -137,7 +137,7 @@ impl Working {
         self.measured.store(true, Ordering::Relaxed);
     }
 
-    /// Ends them, and says how long they waited.
+    /// Ends them, and returns how long they waited.
     pub(crate) fn figures(self, machine: &Times) -> Vec<Figure> {
         self.over.store(true, Ordering::Relaxed);
         let figures = self.clients.into_iter().map(|(kind, client)| {
@@ -154,7 +154,7 @@ impl Working {
     }
 }
 
-/// Asks until it is over.
+/// Sends requests until the end of the attack.
 fn times(ask: &mut Ask, over: &AtomicBool, measured: &AtomicBool) -> Times {
     let mut times = Times::default();
     while !over.load(Ordering::Relaxed) {
@@ -169,7 +169,7 @@ fn times(ask: &mut Ask, over: &AtomicBool, measured: &AtomicBool) -> Times {
     times.sorted()
 }
 
-/// What the machine itself makes all wait: how late a sleeping thread is woken.
+/// Delay caused by the machine itself: how late a sleeping thread resumes.
 pub(crate) struct Machine {
     over: Arc<AtomicBool>,
     sleeper: JoinHandle<Times>,
@@ -178,10 +178,10 @@ pub(crate) struct Machine {
 impl Machine {
     pub(crate) fn start() -> Self {
         let over = Arc::new(AtomicBool::new(false));
-        let told = over.clone();
+        let asked_to_end = over.clone();
         let sleeper = std::thread::spawn(move || {
             let mut times = Times::default();
-            while !told.load(Ordering::Relaxed) {
+            while !asked_to_end.load(Ordering::Relaxed) {
                 let asleep = Instant::now();
                 std::thread::sleep(PERIOD);
                 times.add(asleep.elapsed().saturating_sub(PERIOD), true);
@@ -206,7 +206,8 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Whoever would have asked in the meantime would have waited as well: otherwise a long wait would count as one of many.
+    /// Adds a wait, and those of the requests that would have been sent during it: otherwise a long wait would count as
+    /// one of many.
     fn add(&mut self, time: Duration, is_answered: bool) {
         self.asked += 1;
         self.lost += usize::from(!is_answered);
@@ -240,7 +241,7 @@ impl Times {
     }
 }
 
-/// Listens to joint states, of which a hundred are sent in a second.
+/// Subscribes to joint states, which are published at 100 Hz.
 pub(crate) struct Gaps {
     over: Arc<AtomicBool>,
     listener: JoinHandle<Vec<Duration>>,
@@ -249,14 +250,14 @@ pub(crate) struct Gaps {
 impl Gaps {
     pub(crate) fn start(domain: u16) -> Self {
         let over = Arc::new(AtomicBool::new(false));
-        let (told, (sender, first)) = (over.clone(), std::sync::mpsc::channel());
+        let (asked_to_end, (sender, first)) = (over.clone(), std::sync::mpsc::channel());
         let listener = std::thread::spawn(move || {
             let mut beside = Beside::new(domain);
             let mut states = beside.subscribe::<JointState>("/ranger/joint_states");
             beside.next("the first joint states", &mut states);
             let _ = sender.send(());
             let (mut last, mut gaps) = (Instant::now(), Vec::new());
-            while !told.load(Ordering::Relaxed) {
+            while !asked_to_end.load(Ordering::Relaxed) {
                 let next = async { tokio::time::timeout(Duration::from_secs(1), states.next()).await };
                 let _ = beside.runtime.block_on(next);
                 gaps.push(last.elapsed());

@@ -1,8 +1,8 @@
-//! Figures of a running lab: what attackers take and whether it is given back, how long good clients wait meanwhile, and what a
-//! lab costs. Attackers are processes of this program, each on one core.
+//! Figures of a running lab: which resources attackers take and whether they are released, how long good clients wait
+//! meanwhile, and what a lab costs. Attackers are processes of this program, each on one core.
 //!
-//! `cargo bench --workspace --bench figures` prints tables in Markdown; `-- --help` has the options. [`rows`] has what is
-//! measured, [`attackers`] what comes, [`good`] those that wait.
+//! `cargo bench --workspace --bench figures` prints tables in Markdown; `-- --help` has the options. [`rows`] has the
+//! measurements, [`attackers`] the attackers, [`good`] the clients that wait meanwhile.
 
 #[cfg(target_os = "linux")]
 mod attacker;

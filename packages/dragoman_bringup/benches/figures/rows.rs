@@ -17,30 +17,30 @@ use crate::good::{Good, Machine, Times, Working};
 use crate::table::Figure;
 use crate::watch::{Course, Watch};
 
-/// All, in the order of the tables.
-pub(crate) const TABLES: &[(&str, &[Row])] = &[
-    ("What was taken is given back", given_back::ROWS),
-    ("All by turns", by_turns::ROWS),
-    ("Nobody waits for a stranger", waiting::ROWS),
-    ("From day to day", everyday::ROWS),
+/// All rows, in the order of the tables.
+pub(crate) const TABLES: &[(&str, &[FigureRow])] = &[
+    ("Released resources", given_back::ROWS),
+    ("All attackers in turn", by_turns::ROWS),
+    ("Waiting times during an attack", waiting::ROWS),
+    ("Everyday waiting times and costs", everyday::ROWS),
 ];
 
-/// What comes to a lab, and what is measured then.
-pub(crate) struct Row {
+/// An attack on a lab, or its normal use, and the measurements.
+pub(crate) struct FigureRow {
     pub(crate) name: &'static str,
     pub(crate) what: &'static str,
-    /// Figures whose goal is not reached yet, by the beginning of their names: shown, not held.
+    /// Figures whose goal is not reached yet, by the beginning of their names: shown, but not checked.
     pub(crate) open: &'static [&'static str],
     pub(crate) run: fn(&Run) -> Vec<Figure>,
 }
 
-impl Row {
+impl FigureRow {
     pub(crate) fn is_open(&self, figure: &str) -> bool {
         self.open.iter().any(|open| figure.starts_with(open))
     }
 }
 
-/// Time for which an attack without an end, or a short one, is observed.
+/// Minimum time for which an attack is observed.
 const ATTACK: Duration = Duration::from_secs(4);
 
 /// One program in one row.
@@ -57,7 +57,7 @@ impl Run {
         let arguments = [&["up", "--log", "error"], arguments].concat();
         let ros_arguments = [&["-p", "arm31:port:=0"], ros_arguments].concat();
         let lab = Lab::start_as(Command::new(&self.program), domain(), &arguments, &ros_arguments);
-        // Without a bound a lab takes all memory: it may end, but the machine must survive.
+        // The limit protects the machine: a faulty lab could take all memory.
         let limit = ["--pid", &lab.child.id().to_string(), "--as=6000000000"];
         let _ = Command::new("prlimit").args(limit).status();
         std::thread::sleep(Duration::from_secs(2));
@@ -90,7 +90,7 @@ impl Run {
     }
 }
 
-/// What was seen of an attack.
+/// Measurements during an attack.
 struct Scene {
     course: Course,
     good: Vec<Figure>,
@@ -99,34 +99,35 @@ struct Scene {
 }
 
 impl Scene {
-    /// Good clients work while an attacker comes, takes what it wants, goes on for a while and leaves.
+    /// Good clients work while an attacker starts, completes its attack, continues for a while and leaves.
     fn of(lab: &Lab, good: &[Good], means: &Means, time: Duration) -> Self {
         Self::during(lab, good, || {
             let began = Instant::now();
             let mut attacker = Attacker::start(means);
             attacker.complete();
             attacker.goes_on_for(time);
-            // In a short time one late answer would be one of few.
+            // In a short time one late answer would weigh too much.
             std::thread::sleep(ATTACK.saturating_sub(began.elapsed()));
             (attacker.leave().figure(), Instant::now())
         })
     }
 
-    /// Good clients work during an attack, which returns what is to be shown of it, and when the lab may have forgotten it.
+    /// Good clients work during an attack, which returns its figure, and the time at which the lab has removed its
+    /// state.
     fn during(lab: &Lab, good: &[Good], attack: impl FnOnce() -> (Figure, Instant)) -> Self {
         let good = Working::start(lab, good);
         std::thread::sleep(Duration::from_millis(500));
         let watch = Watch::start(lab);
         good.measure();
         let machine = Machine::start();
-        let (attacker, forgotten) = attack();
+        let (attacker, released) = attack();
         let machine = machine.times();
         let good = good.figures(&machine);
-        std::thread::sleep(forgotten.saturating_duration_since(Instant::now()));
+        std::thread::sleep(released.saturating_duration_since(Instant::now()));
         Self { course: watch.after(), good, machine, attacker }
     }
 
-    /// What was held, with a goal for the peak if there is one, and how long the good clients waited.
+    /// The resources, with a goal for the peak if there is one, and how long the good clients waited.
     fn figures(self, peak: Option<f64>) -> Vec<Figure> {
         let mut figures = self.course.figures();
         if let Some(peak) = peak {
@@ -137,7 +138,7 @@ impl Scene {
         figures
     }
 
-    /// How long the good clients waited, and what memory was kept.
+    /// How long the good clients waited, and how much memory was not released.
     fn waits(self) -> Vec<Figure> {
         self.good
             .into_iter()
@@ -147,7 +148,7 @@ impl Scene {
     }
 }
 
-/// A late wake-up is no fault of the lab's.
+/// The delays of the machine, which are not caused by the lab.
 fn machine(times: &Times) -> Figure {
     times.figure("the machine itself: p50 / p99 / longest, ms")
 }

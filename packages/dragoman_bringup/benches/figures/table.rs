@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// What one line of a table shows of one program.
+/// The content of one line of a table for one program.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
     pub(crate) what: String,
@@ -13,13 +13,13 @@ pub(crate) struct Figure {
 /// A maximum.
 #[derive(Clone, Debug)]
 pub(crate) struct Goal {
-    /// What of the figure it is about, such as `p99`.
+    /// The limited part of the figure, such as `p99`.
     of: &'static str,
     value: f64,
     limit: f64,
-    /// The held limit is so many times the goal, and
+    /// The limit is the goal times this, plus
     slack: f64,
-    /// this more: what the machine itself has made all wait.
+    /// this: the delay caused by the machine itself.
     machine: f64,
 }
 
@@ -38,7 +38,7 @@ impl Figure {
         self
     }
 
-    /// What the machine itself adds to the last goal.
+    /// Adds the delay caused by the machine itself to the last goal.
     pub(crate) fn on_machine(mut self, more: f64) -> Self {
         self.goals.iter_mut().last().into_iter().for_each(|goal| goal.machine = more);
         self
@@ -50,12 +50,12 @@ impl Figure {
         self
     }
 
-    /// Beyond what is held.
+    /// Whether it is beyond a limit.
     pub(crate) fn is_beyond(&self) -> bool {
         self.goals.iter().any(|goal| goal.is_missed(goal.held()))
     }
 
-    /// The one in the middle of those of one name, by how far they are from their limits.
+    /// The median of figures with one name, ordered by their distance from the limits.
     pub(crate) fn median<'a>(figures: impl Iterator<Item = &'a Self>) -> Option<Self> {
         let mut figures: Vec<&Self> = figures.collect();
         figures.sort_by(|a, b| a.excess().total_cmp(&b.excess()));
@@ -67,11 +67,11 @@ impl Figure {
         Some(Self { shown, ..middle.clone() })
     }
 
-    /// The maximum part that a value has of what is held; without goals, 0.
+    /// The maximum ratio of a value to its limit; without goals, 0.
     fn excess(&self) -> f64 {
         let part = |goal: &Goal| match goal.held() {
             _ if !goal.value.is_finite() => f64::INFINITY,
-            // A limit of 0 is exceeded by all that is not 0.
+            // A limit of 0 is exceeded by every other value.
             held if held > 0.0 => goal.value / held,
             _ => goal.value,
         };
@@ -90,18 +90,18 @@ impl Figure {
 }
 
 impl Goal {
-    /// The limit that is held.
+    /// The limit: the goal with its tolerances.
     fn held(&self) -> f64 {
         self.limit * self.slack + self.machine
     }
 
-    /// Also if there is no value.
+    /// True for NaN, too.
     fn is_missed(&self, limit: f64) -> bool {
         !self.value.is_finite() || self.value > limit
     }
 }
 
-/// With as many digits as matter.
+/// With the significant digits.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => "none".into(),
@@ -111,7 +111,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// A figure of all programs, and whether its goal is held. The last program is the one that is judged.
+/// A figure of all programs, and whether its goal is reached. The last program is checked.
 pub(crate) struct Line {
     /// Row and figure.
     pub(crate) names: [String; 2],
@@ -124,7 +124,7 @@ impl Line {
         self.of_programs.last()?.as_ref()
     }
 
-    /// Beyond its held limit.
+    /// Whether it is beyond its limit.
     pub(crate) fn is_beyond(&self) -> bool {
         !self.is_open && self.judged().is_none_or(Figure::is_beyond)
     }
@@ -143,7 +143,7 @@ impl Line {
 
 /// In Markdown, with a column for each program.
 pub(crate) fn table(title: &str, programs: &[String], lines: &[Line]) -> String {
-    let mut text = format!("\n## {title}\n\n| what comes | figure |");
+    let mut text = format!("\n## {title}\n\n| case | figure |");
     programs.iter().for_each(|name| {
         let _ = write!(text, " {name} |");
     });
@@ -151,7 +151,7 @@ pub(crate) fn table(title: &str, programs: &[String], lines: &[Line]) -> String 
     let mut last = "";
     for line in lines {
         let [row, what] = &line.names;
-        // A row's name stands in its first line.
+        // A row's name is in its first line.
         let _ = write!(text, "| {} | {what} |", if row == last { "" } else { row });
         last = row;
         for figure in &line.of_programs {

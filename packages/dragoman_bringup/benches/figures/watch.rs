@@ -1,4 +1,4 @@
-//! What a process holds: memory, open files, threads.
+//! Resources of a process: memory, open files, threads.
 
 use std::fs::{read_dir, read_link, read_to_string};
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use crate::common::Lab;
 use crate::common::web::get;
 use crate::table::{Figure, number};
 
-/// Time between two looks.
+/// Time between two measurements.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Time in which all must be given back.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// What may be kept: memory in MB, files, threads.
-const KEPT: State = State { memory: 15.0, files: 10.0, threads: 4.0 };
-/// The kernel counts pages, the allocator keeps some: a busy machine adds this to what may be kept.
+/// Time in which the resources must be released.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+/// Resources that need not be released: memory in MB, files, threads.
+const KEPT: Resources = Resources { memory: 15.0, files: 10.0, threads: 4.0 };
+/// Tolerance of [`KEPT`]: the kernel counts pages, and the allocator keeps some on a busy machine.
 const SLACK: f64 = 1.3;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct State {
-    /// MB that are resident.
+pub(crate) struct Resources {
+    /// Resident memory, MB.
     pub(crate) memory: f64,
     pub(crate) files: f64,
     pub(crate) threads: f64,
 }
 
-impl State {
-    /// Of a running process; nothing if it has ended.
+impl Resources {
+    /// Of a running process; zeros if it has ended.
     pub(crate) fn of(process: u32) -> Self {
         let status = read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let field = |name: &str| -> f64 {
@@ -68,37 +68,37 @@ fn allocated(lab: &Lab) -> Option<f64> {
     Some(state["allocated_bytes"].as_f64()? / 1e6)
 }
 
-/// Looks at a process until the strangers have left.
+/// Measures a process until the attackers have left.
 pub(crate) struct Watch<'a> {
     lab: &'a Lab,
     allocated: Option<f64>,
-    before: State,
+    before: Resources,
     over: Arc<AtomicBool>,
-    peak: JoinHandle<State>,
+    peak: JoinHandle<Resources>,
 }
 
-/// Before the strangers came, the maximum while they were there, and after they have left.
+/// Resources before the attack, their maximum during it, and after the attackers have left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
-    pub(crate) before: State,
-    pub(crate) peak: State,
-    pub(crate) after: State,
-    /// Seconds after which all was given back.
+    pub(crate) before: Resources,
+    pub(crate) peak: Resources,
+    pub(crate) after: Resources,
+    /// Seconds after which all resources were released.
     back: Option<f64>,
-    /// What Rust code has of the memory, before and after.
+    /// Memory allocated by Rust code, before and after, MB.
     allocated: Option<(f64, f64)>,
 }
 
 impl<'a> Watch<'a> {
     pub(crate) fn start(lab: &'a Lab) -> Self {
         let (process, allocated) = (lab.child.id(), allocated(lab));
-        let before = State::of(process);
+        let before = Resources::of(process);
         let over = Arc::new(AtomicBool::new(false));
         let seen = over.clone();
         let peak = std::thread::spawn(move || {
             let mut peak = before;
             while !seen.load(Ordering::Relaxed) {
-                peak = peak.zip(State::of(process), f64::max);
+                peak = peak.zip(Resources::of(process), f64::max);
                 std::thread::sleep(PERIOD);
             }
             peak
@@ -106,21 +106,21 @@ impl<'a> Watch<'a> {
         Self { lab, allocated, before, over, peak }
     }
 
-    /// Waits until all is given back, but not for longer than ten seconds.
+    /// Waits until the resources are released, at most ten seconds.
     pub(crate) fn after(self) -> Course {
         let left = Instant::now();
         let limit = self.before.zip(KEPT, |before, kept| before + kept);
         let (after, back) = loop {
-            let after = State::of(self.lab.child.id());
+            let after = Resources::of(self.lab.child.id());
             if after.is_within(limit) {
                 break (after, Some(left.elapsed().as_secs_f64()));
             }
-            if left.elapsed() > PATIENCE {
+            if left.elapsed() > TIME_LIMIT {
                 break (after, None);
             }
             std::thread::sleep(PERIOD);
         };
-        // What was held last counts as well.
+        // The last measurement counts as well.
         self.over.store(true, Ordering::Relaxed);
         let peak = self.peak.join().unwrap_or(self.before);
         let allocated = self.allocated.zip(allocated(self.lab));
@@ -129,8 +129,8 @@ impl<'a> Watch<'a> {
 }
 
 impl Course {
-    /// Before, at the peak and after, with a goal for what is more after.
-    fn figure(&self, name: &str, of: fn(&State) -> f64) -> Figure {
+    /// Before, at the peak and after, with a goal for the difference of the last and the first.
+    fn figure(&self, name: &str, of: fn(&Resources) -> f64) -> Figure {
         let [before, peak, after] = [&self.before, &self.peak, &self.after].map(of);
         let shown = format!("{} / {} / {}", number(before), number(peak), number(after));
         Figure::new(format!("{name}: before / peak / after"), shown).goal(
@@ -141,7 +141,7 @@ impl Course {
         )
     }
 
-    /// Memory, and what Rust code has of it where that is known.
+    /// Memory, and the part allocated by Rust code if that is known.
     pub(crate) fn memory(&self) -> impl Iterator<Item = Figure> + use<> {
         let of_rust = self.allocated.map(|(before, after)| {
             let shown = format!("{} / {}", number(before), number(after));
@@ -150,7 +150,7 @@ impl Course {
         [self.figure("memory, MB", |state| state.memory)].into_iter().chain(of_rust)
     }
 
-    /// Memory, files and threads, and when they were given back.
+    /// Memory, files and threads, and when they were released.
     pub(crate) fn figures(&self) -> Vec<Figure> {
         let back = self.back.map_or_else(|| "not in 10 s".into(), |back| format!("{back:.1} s"));
         let rest = [

@@ -34,7 +34,7 @@ pub(crate) fn heartbeat_of_many(peer: &Peer) {
     }
 }
 
-/// Says that samples up to 2^40 do not matter.
+/// Declares samples up to 2^40 irrelevant.
 pub(crate) fn gap_of_many(peer: &Peer) {
     for _ in 0..200 {
         let message = Message::from(peer.prefix);
@@ -43,8 +43,8 @@ pub(crate) fn gap_of_many(peer: &Peer) {
     }
 }
 
-/// Fragments of samples of 4 GB, of a writer that nobody knows.
-pub(crate) fn fragment_of_a_stranger(peer: &Peer) {
+/// Fragments of samples of 4 GB, of an unknown writer.
+pub(crate) fn fragment_of_an_unknown_writer(peer: &Peer) {
     for number in 1..200 {
         let message = Message::from(made_up(peer.number + 1));
         let (reader, writer) = (PUBLICATIONS_READER, PUBLICATIONS_WRITER);
@@ -53,7 +53,7 @@ pub(crate) fn fragment_of_a_stranger(peer: &Peer) {
     }
 }
 
-/// 500 peers come and go, one after the other, half of them without saying goodbye.
+/// 500 peers start and end, one after the other, half of them without announcing their end.
 pub(crate) fn restarts_of_a_peer(peer: &Peer) {
     const ENDPOINTS: u32 = 12;
     for batch in 0..25 {

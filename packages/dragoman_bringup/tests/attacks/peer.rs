@@ -11,7 +11,7 @@ pub(crate) fn discovery_port(domain: u16) -> u16 {
 }
 
 pub(crate) struct Peer {
-    /// Its prefix is made of this; the numbers above are free for others that it makes up.
+    /// Determines its GUID prefix; higher numbers are free for the participants that it simulates.
     pub(crate) number: u32,
     pub(crate) prefix: Prefix,
     pub(crate) address: (Ipv4Addr, u16),

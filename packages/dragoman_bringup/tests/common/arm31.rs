@@ -11,12 +11,12 @@ pub struct ArmClient {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum ArmReply {
     Values([u8; 2], [f32; 7], u8),
     Text(String),
 }
 
-impl Answer {
+impl ArmReply {
     pub fn values(&self) -> [f32; 7] {
         match self {
             Self::Values(_, values, _) => *values,
@@ -47,28 +47,28 @@ impl ArmClient {
         self.socket.send(&datagram).unwrap();
     }
 
-    pub fn receive(&self) -> Option<Answer> {
+    pub fn receive(&self) -> Option<ArmReply> {
         self.try_receive().ok()
     }
 
     /// The next answer. After the lab has ended there is an error at once, and not after the time limit.
-    fn try_receive(&self) -> std::io::Result<Answer> {
+    fn try_receive(&self) -> std::io::Result<ArmReply> {
         let mut bytes = [0; 64];
         let length = self.socket.recv(&mut bytes)?;
         assert_eq!(length, 31);
         if bytes.starts_with(b"ER") || bytes.starts_with(b"WN") {
             let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(31);
-            return Ok(Answer::Text(String::from_utf8(bytes[..end].to_vec()).unwrap()));
+            return Ok(ArmReply::Text(String::from_utf8(bytes[..end].to_vec()).unwrap()));
         }
         let value = |i: usize| f32::from_le_bytes(bytes[2 + 4 * i..6 + 4 * i].try_into().unwrap());
-        Ok(Answer::Values([bytes[0], bytes[1]], std::array::from_fn(value), bytes[30]))
+        Ok(ArmReply::Values([bytes[0], bytes[1]], std::array::from_fn(value), bytes[30]))
     }
 
     /// Sends a command and returns its answer; warnings that come in between are skipped.
-    pub fn ask(&self, letters: &str, values: [f32; 7], index: u8) -> Answer {
+    pub fn ask(&self, letters: &str, values: [f32; 7], index: u8) -> ArmReply {
         self.send(letters, values, index);
         let sent = now();
-        let no_answer = |error| -> Answer {
+        let no_answer = |error| -> ArmReply {
             let waited = now() - sent;
             self.send(letters, values, index);
             let again = self.try_receive();
@@ -76,7 +76,7 @@ impl ArmClient {
         };
         loop {
             match self.try_receive().unwrap_or_else(no_answer) {
-                Answer::Text(text) if text.starts_with("WN") || text.starts_with("ER21") => {}
+                ArmReply::Text(text) if text.starts_with("WN") || text.starts_with("ER21") => {}
                 answer => return answer,
             }
         }
@@ -88,9 +88,9 @@ impl ArmClient {
     }
 
     /// Waits until the tool is within `tolerance` metres of `goal`.
-    pub fn arrives(&self, goal: [f32; 3], tolerance: f32, patience: Duration) -> bool {
+    pub fn arrives(&self, goal: [f32; 3], tolerance: f32, time_limit: Duration) -> bool {
         let start = now();
-        while now() - start < patience {
+        while now() - start < time_limit {
             if distance(self.position(), goal) < tolerance {
                 return true;
             }

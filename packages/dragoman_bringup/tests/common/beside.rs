@@ -9,13 +9,13 @@ use dragoman_ros::{
 use futures::StreamExt;
 use futures::stream::BoxStream;
 
-use super::device::PATIENCE;
+use super::device::TIME_LIMIT;
 
 pub struct Beside {
     pub runtime: tokio::runtime::Runtime,
     pub node: Node,
     context: Context,
-    /// What was subscribed to.
+    /// The subscriptions.
     topics: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Beside {
         Self { runtime, node, context, topics: Vec::new() }
     }
 
-    /// What the middleware has found, for the message of a test that fails.
+    /// The endpoints that the middleware has found, for the message of a failed test.
     fn found(&self) -> String {
         let topics = self.node.get_topic_names_and_types().map(|topics| topics.len());
         let publishers = self.topics.iter().map(|topic| {
@@ -63,7 +63,7 @@ impl Beside {
 
     #[track_caller]
     pub fn next<T>(&self, what: &str, stream: &mut BoxStream<'static, T>) -> T {
-        let next = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, stream.next()).await });
+        let next = self.runtime.block_on(async { tokio::time::timeout(TIME_LIMIT, stream.next()).await });
         next.unwrap_or_else(|_| panic!("{what} does not come; {}", self.found())).expect("the stream goes on")
     }
 
@@ -75,7 +75,7 @@ impl Beside {
         stream: &mut BoxStream<'static, T>,
         fits: impl Fn(&T) -> bool,
     ) -> T {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIME_LIMIT;
         loop {
             let message = self.next(what, stream);
             if fits(&message) {
@@ -91,7 +91,7 @@ impl Beside {
         name: &str,
         request: S::Request,
     ) -> S::Response {
-        self.answer::<S>(name, request, PATIENCE).unwrap_or_else(|| panic!("{name} does not answer"))
+        self.answer::<S>(name, request, TIME_LIMIT).unwrap_or_else(|| panic!("{name} does not answer"))
     }
 
     /// The response, if it comes within two seconds.
@@ -107,21 +107,21 @@ impl Beside {
         &mut self,
         name: &str,
         request: S::Request,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Option<S::Response> {
         let client = self.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
         let called = async {
             Node::is_available(&client).unwrap().await.unwrap();
             client.request(&request).unwrap().await.unwrap()
         };
-        self.runtime.block_on(async { tokio::time::timeout(patience, called).await }).ok()
+        self.runtime.block_on(async { tokio::time::timeout(time_limit, called).await }).ok()
     }
 
     /// Publishes one message when a subscriber is matched.
     #[track_caller]
     pub fn publish<T: WrappedTypesupport + 'static>(&mut self, topic: &str, message: &T) {
         let publisher = self.node.create_publisher::<T>(topic, QosProfile::default()).unwrap();
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIME_LIMIT;
         while publisher.get_inter_process_subscription_count().unwrap() == 0 {
             assert!(Instant::now() < end, "no subscriber to {topic}");
             std::thread::sleep(Duration::from_millis(10));

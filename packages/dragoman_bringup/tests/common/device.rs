@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::lines_of;
 
 /// Timeout of immediate reactions, on a loaded machine.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// A unique path; removed at the end.
 pub struct TestPath(pub PathBuf);
@@ -76,7 +76,7 @@ impl Device {
     /// The next line with this prefix.
     #[track_caller]
     pub fn prints(&self, start: &str) -> String {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIME_LIMIT;
         let mut others = Vec::new();
         loop {
             match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {

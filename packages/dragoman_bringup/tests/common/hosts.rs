@@ -45,7 +45,8 @@ impl Hosts {
             ip(&format!("-n {name} addr add 10.77.0.{host}/24 dev cable"))?;
             ip(&format!("-n {name} link set lo up"))?;
             ip(&format!("-n {name} link set cable up multicast {multicast}"))?;
-            // On a busy machine its link comes a moment later. A program that starts before knows a cable without one.
+            // On a busy machine the link is up a moment later. A program that starts before sees a cable without a
+            // link.
             let link = format!("-n {name} link show cable");
             until("the link of a cable", || ip(&link).is_ok_and(|shown| shown.contains("state UP")));
         }

@@ -1,4 +1,4 @@
-//! Features that programs on rcl (`DRAGOMAN_TEST_PROGRAM`) lack: the only list, queried by tests.
+//! Features that programs on rcl (`DRAGOMAN_TEST_PROGRAM`) do not have: the only list, queried by tests.
 //!
 //! `docs/middleware.md` ("On r2r") has the same table; `processes/implementation.rs` compares the two.
 

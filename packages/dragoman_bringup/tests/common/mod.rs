@@ -19,10 +19,10 @@ pub mod platform;
 pub mod player;
 pub mod recording;
 #[cfg(target_os = "linux")]
-pub mod strangers;
+pub mod undiscovered;
 pub mod web;
 
-pub use arm31::{Answer, ArmClient, distance, roll_pitch_yaw};
+pub use arm31::{ArmClient, ArmReply, distance, roll_pitch_yaw};
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -37,12 +37,12 @@ use std::time::{Duration, Instant};
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < web::PATIENCE, "{what} does not happen");
+        assert!(start.elapsed() < web::TIME_LIMIT, "{what} does not happen");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// The lines of outputs of a program, which are read to their end: a program whose output is full or closed would not go on.
+/// The lines of outputs of a program, which are read to their end: a program whose output is full or closed would stop.
 pub fn lines_of<O: Read + Send + 'static>(outputs: impl IntoIterator<Item = O>) -> mpsc::Receiver<String> {
     let (sender, lines) = mpsc::channel();
     for output in outputs {
@@ -69,7 +69,7 @@ pub fn processor_time(process: u32) -> f64 {
 /// (`packages/dragoman_clients/python/tests/support.py`); from 101 on the ports are among the system's ephemeral ones.
 const DOMAINS: u16 = 59;
 
-/// A domain without participants on this machine. A long test keeps its own while others use up the rest.
+/// A domain without participants on this machine. A long test keeps its domain while others use all remaining ones.
 pub fn domain() -> u16 {
     static NEXT: OnceLock<AtomicU16> = OnceLock::new();
     let next = NEXT.get_or_init(|| AtomicU16::new((std::process::id() % u32::from(DOMAINS)) as u16));

@@ -89,7 +89,7 @@ impl NeobotixClient {
         self.ask_with(&[], data)
     }
 
-    /// Asks in the same packet as the orders before the question.
+    /// Sends the commands and the question in one packet; returns the answer.
     #[track_caller]
     pub fn ask_with(&mut self, orders: &[Vec<u8>], data: &[u8]) -> Fields {
         let orders = orders.iter().map(Vec::as_slice);

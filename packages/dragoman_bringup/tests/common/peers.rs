@@ -18,10 +18,10 @@ pub enum Peer {
     RosActions,
     /// `Ros` with the messages of a later distribution.
     RosKilted,
-    /// Programs that speak rosbridge.
+    /// Programs that use rosbridge.
     Roslibpy,
     Roslib,
-    /// A program that speaks Foxglove's protocol.
+    /// A program that uses Foxglove's protocol.
     Foxglove,
 }
 
@@ -133,13 +133,13 @@ impl Running {
 
     /// The next line of its output.
     #[track_caller]
-    pub fn line(&self, patience: Duration) -> String {
-        self.lines.recv_timeout(patience).expect("the peer prints a line")
+    pub fn line(&self, time_limit: Duration) -> String {
+        self.lines.recv_timeout(time_limit).expect("the peer prints a line")
     }
 
-    /// Its output until it ends, within `patience`.
-    pub fn facts(mut self, patience: Duration) -> Facts {
-        let end = Instant::now() + patience;
+    /// Its output until it ends, within `time_limit`.
+    pub fn facts(mut self, time_limit: Duration) -> Facts {
+        let end = Instant::now() + time_limit;
         let mut facts = BTreeMap::new();
         loop {
             match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
@@ -148,7 +148,7 @@ impl Running {
                     facts.insert(name.to_owned(), value.to_owned());
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {
-                    panic!("the peer is not done after {patience:?}: {facts:#?}")
+                    panic!("the peer is not done after {time_limit:?}: {facts:#?}")
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }

@@ -15,7 +15,7 @@ use super::{Lab, domain};
 pub const JOURNEY: Duration = Duration::from_secs(150);
 
 /// On a loaded machine the base pauses for a while.
-pub const PATIENT: &str = "platform:base_timeout:=20.0";
+pub const LONG_TIMEOUT: &str = "platform:base_timeout:=20.0";
 
 pub struct Operator {
     pub lab: Lab,
@@ -35,7 +35,7 @@ impl Operator {
         let lab = Lab::start_with(
             domain(),
             &["up"],
-            &[&["-p", "arm31:port:=0", "-p", &data, "-p", PATIENT], more].concat(),
+            &[&["-p", "arm31:port:=0", "-p", &data, "-p", LONG_TIMEOUT], more].concat(),
         );
         assert!(lab.banner.iter().any(|row| row.starts_with("neobotix ")), "{:?}", lab.banner);
         let beside = Beside::new(lab.domain);

@@ -1,4 +1,4 @@
-//! A client of Player's protocol that speaks as Player's own libraries do.
+//! A client of Player's protocol that sends the same messages as Player's own libraries.
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -12,8 +12,8 @@ use dragoman_bridge::player::wire::player::{
 use dragoman_bridge::player::wire::position2d::{self, State, VELOCITY, Velocity};
 use dragoman_bridge::player::wire::{Address, BANNER_LEN, Decoder, Device, Header, Kind, Message, Xdr};
 
-/// Time after which an answer, data or a motion is missing.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+/// Time limit of an answer, data or a motion.
+pub const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// The server's own device.
 pub const SERVER: Device = dragoman_bridge::player::wire::player::INTERFACE.device(0);
 
@@ -27,7 +27,7 @@ impl PlayerClient {
     pub fn connect(address: SocketAddr) -> Self {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
         let mut banner = [0; BANNER_LEN];
         stream.read_exact(&mut banner).unwrap();
         assert!(banner.starts_with(b"Player v."));
@@ -74,7 +74,7 @@ impl PlayerClient {
     /// The answer to a request that is refused at most while its robot is not discovered.
     #[track_caller]
     pub fn granted(&mut self, device: Device, subtype: u8, body: &impl Xdr) -> Vec<u8> {
-        let end = now() + PATIENCE;
+        let end = now() + TIME_LIMIT;
         loop {
             let answer = self.ask(device, subtype, body);
             if answer.header.kind == Kind::Acknowledge {
@@ -113,7 +113,7 @@ impl PlayerClient {
     /// The newest data of a device.
     #[track_caller]
     pub fn newest(&mut self, device: Device) -> Message {
-        let end = now() + PATIENCE;
+        let end = now() + TIME_LIMIT;
         loop {
             let mut data = self.read();
             data.retain(|message| message.header.address.device == device);
@@ -137,7 +137,7 @@ impl PlayerClient {
 
     #[track_caller]
     pub fn until(&mut self, what: &str, base: Device, holds: impl Fn(&State) -> bool) -> State {
-        let end = now() + PATIENCE;
+        let end = now() + TIME_LIMIT;
         loop {
             let state = self.state(base);
             if holds(&state) {

@@ -10,7 +10,7 @@ use tungstenite::{Message, WebSocket};
 use crate::host::{TcpStream, now};
 
 /// Timeout on a loaded machine.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// The header of a client of Foxglove's protocol.
 pub const FOXGLOVE: (&str, &str) = ("sec-websocket-protocol", "foxglove.sdk.v1");
@@ -34,7 +34,7 @@ impl Client {
         use tungstenite::client::IntoClientRequest;
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
         let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
@@ -52,7 +52,7 @@ impl Client {
     pub fn receive(&mut self) -> Value {
         let start = now();
         loop {
-            assert!(now() - start < PATIENCE, "the console sends nothing");
+            assert!(now() - start < TIME_LIMIT, "the console sends nothing");
             match self.socket.read().expect("the console answers") {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),
                 Message::Ping(_) | Message::Pong(_) => {}
@@ -64,7 +64,7 @@ impl Client {
     /// The next frame with this operation.
     pub fn next(&mut self, operation: &str) -> Value {
         let start = now();
-        while now() - start < PATIENCE {
+        while now() - start < TIME_LIMIT {
             let frame = self.receive();
             if frame["op"] == operation {
                 return frame;
@@ -120,7 +120,7 @@ pub fn until_zero(listener: &mut Client) -> Duration {
 /// Status and text of a response.
 pub fn get(address: SocketAddr, path: &str, headers: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut response = String::new();

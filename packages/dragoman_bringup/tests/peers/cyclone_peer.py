@@ -49,9 +49,9 @@ def report(name, value):
     print(f"{name}: {value}", flush=True)
 
 
-def until(condition, patience):
-    """Waits until `condition` holds; its value, or a false one when `patience` seconds have passed."""
-    end = time.monotonic() + patience
+def until(condition, time_limit):
+    """Waits until `condition` holds; its value, or a false one when `time_limit` seconds have passed."""
+    end = time.monotonic() + time_limit
     while not (value := condition()) and time.monotonic() < end:
         time.sleep(0.0005)
     return value

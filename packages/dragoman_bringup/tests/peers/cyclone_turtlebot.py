@@ -190,11 +190,11 @@ class Arm:
         state = until(lambda: self.states.take(1), 5)[0]
         return state.position[state.name.index(joint)]
 
-    def go(self, joint, position, patience=5):
+    def go(self, joint, position, time_limit=5):
         """Commands a joint; returns the time until it is near, or None."""
         self.commands[joint].write(ros.Float64(position))
         start = time.monotonic()
-        reached = until(lambda: abs(self.position(joint) - position) < 0.03, patience)
+        reached = until(lambda: abs(self.position(joint) - position) < 0.03, time_limit)
         return time.monotonic() - start if reached else None
 
 

@@ -13,7 +13,7 @@ const { WebSocket } = require("ws");
 
 const address = process.argv.at(-1);
 
-const PATIENCE = 120_000;
+const TIME_LIMIT = 120_000;
 const report = (name, value) => console.log(`${name}: ${value}`);
 
 const client = new FoxgloveClient({ ws: new WebSocket(`ws://${address}`, [FoxgloveClient.SUPPORTED_SUBPROTOCOL]) });
@@ -24,7 +24,7 @@ client.on("error", (error) => {
 /** The first event of a kind that `accept` takes. */
 const next = (kind, accept = () => true, what = kind) =>
   new Promise((resolve, fail) => {
-    const timer = setTimeout(() => fail(new Error(`no ${what}`)), PATIENCE);
+    const timer = setTimeout(() => fail(new Error(`no ${what}`)), TIME_LIMIT);
     const take = (event) => {
       if (accept(event)) {
         clearTimeout(timer);
@@ -70,7 +70,7 @@ async function first(topic, accept = () => true) {
     (event) => {
       if (event.subscriptionId !== subscription) return false;
       const age = Date.now() - Number(event.timestamp / 1_000_000n);
-      if (Math.abs(age) > PATIENCE) throw new Error(`${topic}: received ${age} ms ago`);
+      if (Math.abs(age) > TIME_LIMIT) throw new Error(`${topic}: received ${age} ms ago`);
       message = reader.readMessage(event.data);
       return accept(message);
     },

@@ -30,8 +30,8 @@ def report(name, value):
     print(f"{name}: {value}", flush=True)
 
 
-def until(condition, patience=15):
-    end = time.monotonic() + patience
+def until(condition, time_limit=15):
+    end = time.monotonic() + time_limit
     while not (value := condition()) and time.monotonic() < end:
         time.sleep(0.005)
     return value

@@ -34,15 +34,15 @@ def report(name, value):
     print(f"{name}: {value}", flush=True)
 
 
-def until(condition, patience):
-    end = time.monotonic() + patience
+def until(condition, time_limit):
+    end = time.monotonic() + time_limit
     while not (value := condition()) and time.monotonic() < end:
         time.sleep(0.005)
     return value
 
 
-def finished(future, patience=10):
-    if not until(future.done, patience):
+def finished(future, time_limit=10):
+    if not until(future.done, time_limit):
         raise SystemExit("no reply")
     return future.result()
 

@@ -5,10 +5,10 @@ import { Action, Ros, Service, Topic } from "roslib";
 
 const address = process.argv.at(-1);
 
-const PATIENCE = 120_000;
+const TIME_LIMIT = 120_000;
 const report = (name, value) => console.log(`${name}: ${value}`);
 const within = (promise, what) =>
-  Promise.race([promise, new Promise((_, fail) => setTimeout(() => fail(new Error(`no ${what}`)), PATIENCE).unref())]);
+  Promise.race([promise, new Promise((_, fail) => setTimeout(() => fail(new Error(`no ${what}`)), TIME_LIMIT).unref())]);
 
 const ros = new Ros({});
 const connected = new Promise((resolve, fail) => {

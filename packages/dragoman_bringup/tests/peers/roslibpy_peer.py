@@ -7,7 +7,7 @@ import time
 
 import roslibpy
 
-PATIENCE = 20
+TIME_LIMIT = 20
 
 
 def report(name, value):
@@ -25,7 +25,7 @@ def first(ros, topic, message_type, accept=lambda message: True, **options):
 
     listener = roslibpy.Topic(ros, topic, message_type, **options)
     listener.subscribe(take)
-    arrived.wait(PATIENCE)
+    arrived.wait(TIME_LIMIT)
     listener.unsubscribe()
     return found[0] if found else None
 
@@ -33,7 +33,7 @@ def first(ros, topic, message_type, accept=lambda message: True, **options):
 def call(ros, service, service_type, **request):
     client = roslibpy.Service(ros, service, service_type)
     try:
-        return client.call(roslibpy.ServiceRequest(request), timeout=PATIENCE)
+        return client.call(roslibpy.ServiceRequest(request), timeout=TIME_LIMIT)
     except Exception as error:  # The peer reports what it sees.
         return str(error)
 
@@ -42,9 +42,9 @@ def main():
     host, port = sys.argv[1].rsplit(":", 1)
     # The address with and without the path of rosbridge.
     ros = roslibpy.Ros(f"ws://{host}:{port}/rosbridge")
-    ros.run(timeout=PATIENCE)
+    ros.run(timeout=TIME_LIMIT)
     other = roslibpy.Ros(host=host, port=int(port))
-    other.run(timeout=PATIENCE)
+    other.run(timeout=TIME_LIMIT)
     report("connected", ros.is_connected and other.is_connected)
 
     report("topic_type", ros.get_topic_type("/odom"))
@@ -102,7 +102,7 @@ def main():
         roslibpy.Goal({"trajectory": trajectory}), results.append, steps.append, errors.append
     )
     try:
-        action.wait_goal(identity, PATIENCE)
+        action.wait_goal(identity, TIME_LIMIT)
     except Exception as error:
         errors.append(error)
     report("goal", f"{[str(result['status']) for result in results]} {errors}")

@@ -17,7 +17,7 @@ use dragoman_ros::{Error, Node, QosProfile};
 use futures::FutureExt;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// Discovery detects a killed process only after its lease.
 const LEASE: Duration = Duration::from_secs(90);
 const NAMES: [&str; 6] = ["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"];
@@ -44,7 +44,7 @@ fn a_goal_ends_when_its_server_is_killed() {
     point.time_from_start.sec = 500;
     long.trajectory.points.push(point);
     operator.runtime.block_on(async {
-        timeout(PATIENCE, Node::is_available(&client).unwrap()).await.unwrap().unwrap();
+        timeout(TIME_LIMIT, Node::is_available(&client).unwrap()).await.unwrap().unwrap();
         let (_goal, result, _feedback) = client.send_goal_request(long).unwrap().await.expect("accepted");
         lab.child.kill().unwrap();
         let killed = Instant::now();
@@ -123,7 +123,7 @@ fn searches_end_when_they_are_cancelled() {
             }
             let searches = [(); 2].map(|()| plan(0.0));
             let mut ended = futures::future::join_all(searches).fuse();
-            // Nothing tells when a search has begun.
+            // The start of a search is not reported.
             loop {
                 futures::select_biased! {
                     answers = ended => return answers,
@@ -132,7 +132,7 @@ fn searches_end_when_they_are_cancelled() {
                 cancel.request(&Trigger::Request::default()).unwrap().await.unwrap();
             }
         };
-        timeout(PATIENCE, ended).await.expect("they end")
+        timeout(TIME_LIMIT, ended).await.expect("they end")
     });
     for answer in ended {
         let error = answer.unwrap().motion_plan_response.error_code;

@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use crate::common::beside::Beside;
-use crate::common::device::{Device, PATIENCE};
+use crate::common::device::{Device, TIME_LIMIT};
 use crate::common::implementation::embedded_does;
 use crate::common::peers::{Peer, Running};
 use crate::common::{Lab, domain};
@@ -17,7 +17,7 @@ use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
 use dragoman_ros::{Publisher, QosProfile};
 
 /// A loaded machine may suspend a process for longer than the 0.1 s after which a Kobuki counts as silent.
-const PATIENT: [&str; 2] = ["-p", "feedback_timeout_sec:=1.0"];
+const LONG_TIMEOUT: [&str; 2] = ["-p", "feedback_timeout_sec:=1.0"];
 
 /// A node in the domain of the base.
 struct Operator {
@@ -45,7 +45,7 @@ impl Operator {
     fn new(test: &str) -> Self {
         let device = Device::start(&format!("base_{test}"), &[]);
         let port = device.path.0.to_str().unwrap();
-        let base = Lab::start_with(domain(), &["base", "--port", port], &PATIENT);
+        let base = Lab::start_with(domain(), &["base", "--port", port], &LONG_TIMEOUT);
         let mut beside = Beside::new(base.domain);
         let velocity = beside.node.create_publisher("/cmd_vel", QosProfile::default()).unwrap();
         let mut operator = Self { base, device, beside, velocity };
@@ -59,9 +59,9 @@ impl Operator {
 
     #[track_caller]
     fn wait(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIME_LIMIT;
         while !holds(self) {
-            assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
+            assert!(Instant::now() < end, "{what}: not within {TIME_LIMIT:?}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -80,8 +80,8 @@ impl Operator {
     /// Drives ahead until the base moves. A lab on Fast DDS may discover a writer seconds after the writer discovers
     /// it.
     #[track_caller]
-    fn sets_off(&mut self) {
-        self.wait("the base sets off", |operator| {
+    fn starts_moving(&mut self) {
+        self.wait("the base starts moving", |operator| {
             operator.command(0.2, 0.0);
             operator.device.pose()[0] > 0.05
         });
@@ -102,7 +102,7 @@ impl Operator {
 #[test]
 fn a_stopped_driver_stops_the_base_and_a_continued_one_does_not_go_on() {
     let mut operator = Operator::new("gone");
-    operator.sets_off();
+    operator.starts_moving();
     operator.base.signal("-STOP");
     operator.stands("SIGSTOP");
     // Stopped programs continue, but not with their old commands.
@@ -121,7 +121,7 @@ fn a_stopped_driver_stops_the_base_and_a_continued_one_does_not_go_on() {
 fn an_ordinary_end_stops_the_base() {
     for signal in ["-TERM", "-INT", "-HUP"] {
         let mut operator = Operator::new(&format!("end{signal}"));
-        operator.sets_off();
+        operator.starts_moving();
         operator.base.signal(signal);
         operator.device.prints("speed 0.000");
         assert!(operator.base.child.wait().unwrap().success(), "SIG{signal}");
@@ -193,6 +193,6 @@ fn a_peer_that_is_not_ours_uses_the_base() {
         ("input 0 on", "digital_input: 1 0 0 0"),
     ] {
         operator.device.send(line);
-        assert_eq!(events.line(PATIENCE), received);
+        assert_eq!(events.line(TIME_LIMIT), received);
     }
 }

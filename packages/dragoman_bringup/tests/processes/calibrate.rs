@@ -149,7 +149,7 @@ fn the_settings_that_a_fit_writes_are_the_measured_arm() {
 }
 
 #[test]
-fn a_table_becomes_a_table() {
+fn a_denavit_hartenberg_table_is_written_as_a_table() {
     let folder = Folder::new("table");
     let table = DhTable::of(&ranger()).to_yaml(&ranger()).unwrap();
     let robot = folder.write("arm.yaml", &table);

@@ -12,7 +12,7 @@ use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
 use dragoman_world::CameraFigures;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// Pose of the robot, facing the wall at x = 6, and the offset of its depth camera from its centre.
 const PLACE: [f64; 3] = [3.0, -4.2, 0.0];
 const CAMERA_AHEAD: f64 = -0.0365;
@@ -51,7 +51,7 @@ impl User {
             Node::is_available(&client).unwrap().await.unwrap();
             client.request(&request).unwrap().await.unwrap()
         };
-        let answer = user.runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await });
+        let answer = user.runtime.block_on(async { tokio::time::timeout(TIME_LIMIT, asked).await });
         assert!(answer.expect("an answer").success);
         user
     }

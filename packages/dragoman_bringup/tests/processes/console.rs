@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::common::beside::Beside;
 use crate::common::implementation::embedded_does;
 use crate::common::peers::{Peer, Running};
-use crate::common::web::{Client, PATIENCE, get, until_zero};
+use crate::common::web::{Client, TIME_LIMIT, get, until_zero};
 use crate::common::{Lab, domain, program, until};
 
 #[test]
@@ -22,7 +22,7 @@ fn a_program_with_roslibpy_uses_the_lab() {
     }
     let Some(peer) = Peer::Roslibpy.command() else { return };
     let lab = Lab::start();
-    let facts = Running::start(peer, lab.domain, &[&lab.console.to_string()]).facts(4 * PATIENCE);
+    let facts = Running::start(peer, lab.domain, &[&lab.console.to_string()]).facts(4 * TIME_LIMIT);
     for name in ["connected", "node", "service", "moving", "joints", "feedback"] {
         facts.accepted(name);
     }
@@ -42,7 +42,7 @@ fn a_program_with_roslib_uses_the_lab() {
     }
     let Some(peer) = Peer::Roslib.command() else { return };
     let lab = Lab::start();
-    let facts = Running::start(peer, lab.domain, &[&lab.console.to_string()]).facts(4 * PATIENCE);
+    let facts = Running::start(peer, lab.domain, &[&lab.console.to_string()]).facts(4 * TIME_LIMIT);
     for name in ["connected", "topics", "node", "moving", "done"] {
         assert_eq!(facts.text(name), "true", "{name}");
     }
@@ -81,7 +81,7 @@ fn what_a_lost_client_drives_stops() {
 }
 
 #[test]
-fn connections_without_a_request_lock_nobody_out() {
+fn idle_connections_do_not_lock_other_clients_out() {
     let lab = Lab::start_with(domain(), &["up", "--only", "player,console"], &[]);
     let idle: Vec<TcpStream> = (0..600).map(|_| TcpStream::connect(lab.console).unwrap()).collect();
     assert_eq!(get(lab.console, "/api/lab", "").0, 200);
@@ -224,7 +224,7 @@ fn pages_of_other_origins_are_refused() {
 }
 
 #[test]
-fn a_port_in_use_is_said_clearly() {
+fn a_port_in_use_is_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let output = Command::new(program())

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::device::{Device, PATIENCE, TestPath, command, wheels};
+use crate::common::device::{Device, TIME_LIMIT, TestPath, command, wheels};
 use crate::common::processor_time;
 use dragoman_base::differential::line::{BaseAnswer, BaseRequest};
 use dragoman_base::kobuki::wire::{
@@ -73,7 +73,7 @@ impl Client {
 
     /// The next packet; `None` at the end of the line.
     fn packet(&mut self) -> Option<Packet> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIME_LIMIT;
         while self.found.is_empty() {
             let mut bytes = [0; 512];
             match self.line.read(&mut bytes) {
@@ -149,12 +149,12 @@ fn speed_commands_move_it_and_their_absence_stops_it() {
     let way = ticks / 2_578.333_869_740_464 * std::f64::consts::TAU * 0.035;
     let [x, y, heading] = device.pose();
     assert!((x - way).abs() < 1e-4 && (y, heading) == (0.0, 0.0), "{way} {x} {y} {heading}");
-    // For at least the watchdog's 0.6 s; how long this program needs for its commands is the machine's affair.
+    // For at least the watchdog's 0.6 s; how long this program needs for its commands depends on the machine.
     assert!(x > 0.11, "{x}");
 }
 
 #[test]
-fn what_the_user_does_is_in_the_packets_and_what_it_does_is_printed() {
+fn user_input_is_in_the_packets_and_reports_are_printed() {
     let mut device = Device::start("user", &["--battery", "13.9"]);
     let mut client = Client::open(&device.path.0);
     client.core();
@@ -163,7 +163,7 @@ fn what_the_user_does_is_in_the_packets_and_what_it_does_is_printed() {
     {
         device.send(line);
     }
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIME_LIMIT;
     let packet = loop {
         let packet = client.packet().unwrap();
         if packet.inputs.analog[1] == 2047 {
@@ -194,7 +194,7 @@ fn a_cable_that_is_unplugged_comes_back() {
             device.send(cut);
         }
         while client.packet().is_some() {}
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIME_LIMIT;
         while !device.path.0.exists() {
             assert!(Instant::now() < end, "no new line");
             std::thread::sleep(Duration::from_millis(5));
@@ -228,7 +228,7 @@ fn clients_come_and_go() {
 }
 
 #[test]
-fn one_who_does_not_read_gets_fresh_packets_afterwards() {
+fn a_client_that_did_not_read_gets_fresh_packets_afterwards() {
     let mut device = Device::start("lazy", &[]);
     let mut client = Client::open(&device.path.0);
     let first = client.core().timestamp_ms;
@@ -242,12 +242,12 @@ fn one_who_does_not_read_gets_fresh_packets_afterwards() {
         if age < Duration::from_millis(100) {
             break;
         }
-        assert!(start.elapsed() < Duration::from_secs(8) + PATIENCE, "{age:?} old");
+        assert!(start.elapsed() < Duration::from_secs(8) + TIME_LIMIT, "{age:?} old");
     }
 }
 
 #[test]
-fn damage_on_the_line_is_survived() {
+fn damaged_bytes_on_the_line_are_tolerated() {
     let mut device = Device::start("damage", &[]);
     let mut client = Client::open(&device.path.0);
     client.core();
@@ -287,7 +287,7 @@ fn a_path_that_is_taken_is_refused() {
 }
 
 #[test]
-fn what_a_killed_one_left_is_replaced_and_the_end_is_clean() {
+fn the_link_of_a_killed_device_is_replaced_and_removed_at_the_end() {
     for signal in ["-INT", "-TERM"] {
         let path = TestPath::new(&format!("stale{signal}"));
         symlink("/dev/pts/99999", &path.0).unwrap();
@@ -300,7 +300,7 @@ fn what_a_killed_one_left_is_replaced_and_the_end_is_clean() {
 }
 
 #[test]
-fn the_end_of_standard_input_is_not_its_end() {
+fn the_device_continues_after_the_end_of_standard_input() {
     let mut device = Device::start("input", &[]);
     device.send("fly");
     device.input = None;
@@ -334,7 +334,7 @@ fn wheels_answer_move_and_stop_by_themselves() {
     let mut client = Client::open(&device.path.0);
     let mut ask = |request: BaseRequest| {
         client.line.write_all(request.to_string().as_bytes()).unwrap();
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIME_LIMIT;
         let mut answer = Vec::new();
         while !answer.ends_with(b"\n") {
             let mut bytes = [0; 64];

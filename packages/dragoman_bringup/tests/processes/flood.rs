@@ -11,13 +11,13 @@ use crate::common::apolo::{ApoloClient, request};
 use crate::common::beside::Beside;
 use crate::common::neobotix::NeobotixClient;
 use crate::common::player::PlayerClient;
-use crate::common::strangers::{client_without_reader, goal, list};
-use crate::common::{Answer, Lab, domain, program};
+use crate::common::undiscovered::{client_without_reader, goal, list};
+use crate::common::{ArmReply, Lab, domain, program};
 
 /// Time between two requests of a good client.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// Asks until `flood` has no more work. The clients give up if an answer is missing.
+/// Sends requests until `flood` has no more work. The clients fail if an answer is missing.
 fn asked_during(mut flood: impl FnMut(Duration) -> bool, mut ask: impl FnMut()) {
     let start = Instant::now();
     while flood(start.elapsed()) {
@@ -27,7 +27,7 @@ fn asked_during(mut flood: impl FnMut(Duration) -> bool, mut ask: impl FnMut()) 
 }
 
 #[test]
-fn requests_of_clients_that_are_never_found_silence_nobody() {
+fn requests_of_undiscovered_clients_do_not_block_others() {
     let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
     let mut stranger = Beside::new(lab.domain);
     let goals = client_without_reader(&mut stranger.node, "/ranger/set_joint_goal");
@@ -44,7 +44,7 @@ fn requests_of_clients_that_are_never_found_silence_nobody() {
         },
         || {
             let answer = client.ask("ST", [0.0; 7], 0);
-            assert!(matches!(answer, Answer::Values([b'T', b'S'], ..)), "{answer:?}");
+            assert!(matches!(answer, ArmReply::Values([b'T', b'S'], ..)), "{answer:?}");
         },
     );
     let mut apolo = ApoloClient::new(lab.apolo);
@@ -64,7 +64,7 @@ fn requests_of_clients_that_are_never_found_silence_nobody() {
     );
 }
 
-/// Connects and asks as often as it is answered.
+/// Connects, and sends requests as long as they are answered.
 fn connections(server: SocketAddr) -> Vec<ApoloClient> {
     let question = request(b'G', "", &["pieza"], &[]);
     let connect = || {
@@ -88,13 +88,13 @@ fn with_few_files_no_protocol_takes_the_connections_of_another() {
     NeobotixClient::new(lab.neobotix[0]).status();
     PlayerClient::connect(lab.player);
     let answer = lab.client().ask("ST", [0.0; 7], 0);
-    assert!(matches!(answer, Answer::Values([b'T', b'S'], ..)), "{answer:?}");
+    assert!(matches!(answer, ArmReply::Values([b'T', b'S'], ..)), "{answer:?}");
     let page = std::net::TcpStream::connect(lab.console).unwrap();
     (&page).write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut begin = [0; 12];
     (&page).read_exact(&mut begin).unwrap();
     assert_eq!(begin, *b"HTTP/1.1 200");
-    // What they leave is there for the next ones.
+    // The next clients get the connections that these have closed.
     let count = taken.len();
     drop(taken);
     crate::common::until("as many are served again", || connections(lab.apolo).len() >= count);

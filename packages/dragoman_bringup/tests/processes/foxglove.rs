@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::implementation::embedded_does;
 use crate::common::peers::{Peer, Running};
-use crate::common::web::{Client, FOXGLOVE, PATIENCE, foxglove_driver, get, until_zero};
+use crate::common::web::{Client, FOXGLOVE, TIME_LIMIT, foxglove_driver, get, until_zero};
 use crate::common::{Lab, domain, program};
 
 #[test]
@@ -18,7 +18,7 @@ fn a_program_with_foxgloves_library_uses_the_lab() {
     }
     let Some(peer) = Peer::Foxglove.command() else { return };
     let lab = Lab::start();
-    let facts = Running::start(peer, lab.domain, &[&lab.foxglove.to_string()]).facts(4 * PATIENCE);
+    let facts = Running::start(peer, lab.domain, &[&lab.foxglove.to_string()]).facts(4 * TIME_LIMIT);
     for name in ["description", "moving", "stopped", "parameters", "set", "followed", "asset", "done"] {
         assert_eq!(facts.text(name), "true", "{name}");
     }
@@ -59,7 +59,7 @@ fn what_a_lost_client_drives_stops() {
 }
 
 #[test]
-fn token_and_origin_hold_here_as_well() {
+fn token_and_origin_are_checked_here_as_well() {
     let arguments = ["console", "--listen", "127.0.0.1:0", "--foxglove", "0.0.0.0:0"];
     let lab = Lab::start_with(domain(), &arguments, &[]);
     let line = lab.banner.iter().find_map(|line| line.split_once("connect to ws://0.0.0.0:")).unwrap().1;
@@ -101,13 +101,13 @@ fn origins_are_chosen() {
     ] {
         assert!(connect(name, value).unwrap_err().contains("403"), "{value}");
     }
-    // The page is for itself only.
+    // The page accepts only its own origin.
     let page = [("origin", "https://a.example")];
     assert!(Client::connect_to(lab.console, "/rosbridge", &page).unwrap_err().contains("403"));
 }
 
 #[test]
-fn a_port_in_use_is_said_clearly() {
+fn a_port_in_use_is_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let output = Command::new(program())

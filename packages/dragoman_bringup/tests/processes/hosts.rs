@@ -21,7 +21,7 @@ use dragoman_ros::std_srvs::srv::Trigger;
 use futures::stream::BoxStream;
 
 /// Timeout of effects of a network change, on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// The recording on host 2 of everything below `/ranger`, for some seconds.
 fn record(hosts: &Hosts, variables: &[(&str, &str)]) -> Output {
@@ -85,7 +85,7 @@ impl Driver {
     /// Brings the platform from any mode to velocity mode, and drives until its base reports motion.
     #[track_caller]
     fn drives(&mut self) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIME_LIMIT;
         let mut last = String::new();
         while Instant::now() < end {
             for order in ["connect_to_pltf", "init_pltf"] {
@@ -133,7 +133,7 @@ impl Driver {
 
 /// The base is on one host, its platform on the second, and the platform's client on the third.
 #[test]
-fn a_lab_on_three_hosts_survives_a_cut_cable_and_a_restarted_host() {
+fn a_lab_on_three_hosts_recovers_from_a_cut_cable_and_a_restarted_host() {
     let Some(mut hosts) = hosts("spread", 3, true) else { return };
     let device = Device::start_at(TestPath::new("spread"), &[]);
     let port = device.path.0.display().to_string();
@@ -236,7 +236,7 @@ fn announcement(port: u16) -> Vec<u8> {
 }
 
 /// The number of packets from host 1 to a participant that announces itself to all its ports, by unicast and multicast.
-fn answers_to_a_stranger(hosts: &Hosts) -> usize {
+fn answers_to_an_unknown_participant(hosts: &Hosts) -> usize {
     hosts.on(2, || {
         let stranger = UdpSocket::bind("10.77.0.2:0").unwrap();
         stranger.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
@@ -269,12 +269,12 @@ fn bound(hosts: &Hosts) -> Vec<String> {
 }
 
 #[test]
-fn a_lab_on_localhost_is_deaf_to_other_hosts() {
-    let Some(mut hosts) = hosts("deaf", 2, true) else { return };
+fn a_lab_on_localhost_receives_nothing_from_other_hosts() {
+    let Some(mut hosts) = hosts("loopback", 2, true) else { return };
     for (range, is_open) in [("SUBNET", true), ("LOCALHOST", false), ("OFF", false)] {
         let lab = hosts.start_with(1, &["up"], &[("ROS_AUTOMATIC_DISCOVERY_RANGE", range)]);
         std::thread::sleep(Duration::from_secs(3));
-        let answers = answers_to_a_stranger(&hosts);
+        let answers = answers_to_an_unknown_participant(&hosts);
         assert_eq!(answers > 0, is_open, "{range}: {answers} answers");
         let bound = bound(&hosts);
         assert!(!bound.is_empty());

@@ -1,4 +1,4 @@
-//! The table of what programs on rcl lack, which decides which tests of processes run there.
+//! The table of features that programs on rcl do not have, which decides which tests of processes run there.
 
 use crate::common::implementation::EMBEDDED_ONLY;
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::implementation::embedded_does;
 use crate::common::peers::{Facts, Peer, Running, distribution, lab_middleware, report};
-use crate::common::{Answer, Lab, domain, roll_pitch_yaw};
+use crate::common::{ArmReply, Lab, domain, roll_pitch_yaw};
 use dragoman_ros::WrappedTypesupport;
 use dragoman_ros::sensor_msgs::msg::JointState;
 
@@ -27,8 +27,8 @@ fn among_two() -> MutexGuard<'static, ()> {
 }
 
 /// Runs a peer to its end in the domain of `lab`.
-fn run(peer: Command, lab: &Lab, arguments: &[&str], patience: u64) -> Facts {
-    Running::start(peer, lab.domain, arguments).facts(Duration::from_secs(patience))
+fn run(peer: Command, lab: &Lab, arguments: &[&str], time_limit: u64) -> Facts {
+    Running::start(peer, lab.domain, arguments).facts(Duration::from_secs(time_limit))
 }
 
 /// Topics arrive. How often they do is shown: the rates are tested on virtual time.
@@ -114,8 +114,8 @@ fn graph_beside_a_taken_port(peer: Command) -> Facts {
     run(peer, &lab, &["graph"], 60)
 }
 
-/// The lab announced the port that the stranger holds: acknowledgements went there, and the latched list of nodes was never
-/// sent again.
+/// The lab announced the port that the other program holds: acknowledgements went there, and the latched list of nodes
+/// was never sent again.
 #[test]
 fn cyclone_dds_uses_a_lab_whose_user_port_is_taken() {
     let Some(peer) = Peer::Cyclone.command() else { return };
@@ -250,7 +250,7 @@ fn ros_2_slows_the_arm_down_by_a_parameter() {
 
     client.ask("GT", [goal[0], goal[1], goal[2], roll, pitch, yaw, 0.0], 0);
     let start = Instant::now();
-    assert!(matches!(client.ask("BG", [0.0; 7], 0), Answer::Values(..)));
+    assert!(matches!(client.ask("BG", [0.0; 7], 0), ArmReply::Values(..)));
     assert!(client.arrives(goal, 1e-4, Duration::from_secs(60)));
     // 0.03 m at 0.006 m/s and 0.01 m/s^2: 5.6 s. With the default speed the acceleration alone would allow 3.5 s.
     let seconds = start.elapsed().as_secs_f64();
@@ -304,7 +304,7 @@ fn fast_dds_joins_and_leaves_two_hundred_times() {
 
 /// `holder` reads joint_states, is stopped for 20 s while it stays a matched reader, and is then killed; `watcher` must
 /// receive all of it all the time.
-fn a_reader_gets_stuck_and_dies(holder: Peer, watcher: Peer, name: &str) {
+fn a_reader_is_stopped_and_killed(holder: Peer, watcher: Peer, name: &str) {
     let (Some(held), Some(during), Some(after)) = (holder.command(), watcher.command(), watcher.command())
     else {
         return;
@@ -338,10 +338,10 @@ fn a_reader_gets_stuck_and_dies(holder: Peer, watcher: Peer, name: &str) {
 
 #[test]
 fn a_stuck_cyclone_reader_delays_no_other() {
-    a_reader_gets_stuck_and_dies(Peer::Cyclone, Peer::FastDds, "Cyclone DDS");
+    a_reader_is_stopped_and_killed(Peer::Cyclone, Peer::FastDds, "Cyclone DDS");
 }
 
 #[test]
 fn a_stuck_fast_dds_reader_delays_no_other() {
-    a_reader_gets_stuck_and_dies(Peer::FastDds, Peer::Cyclone, "Fast DDS");
+    a_reader_is_stopped_and_killed(Peer::FastDds, Peer::Cyclone, "Fast DDS");
 }

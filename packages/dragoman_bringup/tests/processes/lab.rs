@@ -10,7 +10,7 @@ use dragoman_ros::moveit_msgs::srv::GetPositionFK;
 use futures::{FutureExt, StreamExt};
 
 use crate::common::beside::Beside;
-use crate::common::{Answer, Lab, distance, domain, roll_pitch_yaw, until};
+use crate::common::{ArmReply, Lab, distance, domain, roll_pitch_yaw, until};
 
 const NOTHING: [f32; 7] = [0.0; 7];
 /// Tool position at home, from table 2.1 of the Ranger thesis: y is the sum of a2, a3 and the tool minus d4, z that of
@@ -97,9 +97,9 @@ fn a_lab_that_was_stopped_for_a_while_goes_on() {
         assert!(distance(client.position(), HOME) < 1e-5);
     }
     let accepted =
-        |letters: &str, values: [f32; 7]| matches!(client.ask(letters, values, 0), Answer::Values(..));
+        |letters: &str, values: [f32; 7]| matches!(client.ask(letters, values, 0), ArmReply::Values(..));
     assert!(accepted("CM", [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
-    // Twenty centimetres down take longer than the test looks on.
+    // Twenty centimetres down take longer than the test observes.
     let [x, y, z, ..] = client.ask("PS", NOTHING, 0).values();
     let [roll, pitch, yaw] = roll_pitch_yaw(client.ask("PS", NOTHING, 0).values());
     assert!(accepted("GT", [x, y, z - 0.2, roll, pitch, yaw, 0.0]));

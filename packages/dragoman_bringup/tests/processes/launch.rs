@@ -43,7 +43,7 @@ fn starts() -> Vec<Start> {
 }
 
 #[test]
-fn launch_files_start_commands_that_there_are() {
+fn launch_files_start_existing_commands() {
     let starts = starts();
     for start in &starts {
         assert_eq!(start.package, ["dragoman_bringup"], "{start:?}");
@@ -97,7 +97,7 @@ const FILES: [(&str, &[Described]); 1] =
     [("romaa", &[("mobile_base", "base", "Node /mobile_base, differential drive")])];
 
 /// Users find the defaults in the reference, which `../reference.rs` compares with the nodes: a file says what differs.
-/// r2r knows `/**` and names, no other patterns; what it does not know it ignores.
+/// r2r supports `/**` and names, and ignores other patterns.
 #[test]
 fn parameters_are_for_nodes_that_r2r_finds() {
     for folder in [LAUNCH, concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/config")] {

@@ -1,5 +1,5 @@
 //! Tests of whole processes: `dragoman` and the applications as a user starts them. One program, so that it is linked once
-//! and what waits in one test runs beside the others: `cargo test -p dragoman_bringup --test processes apolo::`.
+//! and its tests run at the same time: `cargo test -p dragoman_bringup --test processes apolo::`.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -9,7 +9,7 @@ use crate::common::{Lab, domain};
 
 /// Messages of 16 MB.
 #[test]
-fn hostile_clients_are_survived() {
+fn hostile_clients_do_not_disturb_the_platform() {
     const ROUNDS: u32 = 24;
     let folder = std::env::temp_dir().join(format!("dragoman_neobotix_hostile_{}", std::process::id()));
     let data = format!("platform:data_folder:={}", folder.display());

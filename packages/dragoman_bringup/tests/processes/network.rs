@@ -1,5 +1,5 @@
-//! A lab that is not reached says so, in the log and on `/diagnostics`, with the cause and what to do: a taken port,
-//! interfaces that change, firewalls, a full receive buffer. Real, since these are the system's.
+//! A lab that others cannot reach reports it, in the log and on `/diagnostics`, with the cause and what to do: a taken
+//! port, interfaces that change, firewalls, a full receive buffer. Real, since these are the system's.
 //!
 //! Needs root and iproute2, as `hosts`; firewalls also nftables.
 
@@ -20,7 +20,7 @@ use dragoman_ros::DiscoveryRange;
 use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 
 /// How long an expected line of the log may take, on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// A lab on host 1, whose output is read.
 struct Lab {
@@ -42,7 +42,7 @@ impl Lab {
     /// Waits for a line with all these words.
     #[track_caller]
     fn logs(&self, words: &[&str]) {
-        let (end, mut seen) = (Instant::now() + PATIENCE, Vec::new());
+        let (end, mut seen) = (Instant::now() + TIME_LIMIT, Vec::new());
         while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
             if words.iter().all(|word| line.contains(word)) {
                 return;
@@ -165,7 +165,7 @@ fn a_full_receive_buffer_is_reported() {
                 }
             });
         });
-        // Ends the flood also when the line does not come.
+        // Ends the flood even if the line does not come.
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             lab.logs(&["UDP port 7411", "receive buffer of the socket overflows", "net.core.rmem_max"]);
         }));

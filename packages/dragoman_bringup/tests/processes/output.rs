@@ -17,7 +17,7 @@ use dragoman_ros::sensor_msgs::msg::JointState;
 /// Exit status of a command whose output was closed.
 const CLOSED: i32 = 141;
 /// Time for the end, on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 fn start(arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
@@ -31,7 +31,7 @@ fn start(arguments: &[&str]) -> Child {
 fn end(mut child: Child) -> (Option<i32>, String) {
     let begin = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if begin.elapsed() > PATIENCE {
+        if begin.elapsed() > TIME_LIMIT {
             let _ = child.kill();
             panic!("it does not end");
         }
@@ -108,7 +108,7 @@ fn a_program_whose_output_is_closed_stops_the_platform() {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-/// The lines to its simulated devices are closed first, which is no fault.
+/// The lines to its simulated devices are closed first, which must not be reported as a fault.
 #[test]
 fn a_lab_that_is_ended_warns_of_nothing() {
     let number = domain();

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::common::hosts::hosts;
-use crate::common::player::{PATIENCE, PlayerClient, SERVER, base, base_without_services, header};
+use crate::common::player::{PlayerClient, SERVER, TIME_LIMIT, base, base_without_services, header};
 use crate::common::{Lab, domain};
 use dragoman_bridge::player::wire::player::DEVICES;
 use dragoman_bridge::player::wire::{Kind, position2d};
@@ -30,7 +30,7 @@ fn a_client_whose_cable_is_pulled_leaves_no_robot_driving() {
     let table = base_without_services("cable");
     hosts.start_lab(&["--only", "turtlebot,player", "--player-devices", &table, "--bind", "0.0.0.0"]);
     let server = SocketAddr::from(([10, 77, 0, 1], 6665));
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIME_LIMIT;
     while hosts.on(1, || TcpStream::connect(server)).is_err() {
         assert!(Instant::now() < end, "the lab does not listen");
         std::thread::sleep(Duration::from_millis(100));

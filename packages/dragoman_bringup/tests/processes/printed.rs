@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::common::peers::Peer;
-use crate::common::web::{Client, PATIENCE};
+use crate::common::web::{Client, TIME_LIMIT};
 use crate::common::{ArmClient, Lab, domain};
 
 /// What stands between these two texts of a page.
@@ -38,7 +38,7 @@ fn the_program_of_the_readme_moves_the_arm_up() {
     let program = program.replace("5031", &lab.address.port().to_string());
     let Some(printed) = run(Command::new("python3"), &program) else { return };
     assert!(printed.starts_with(&format!("b'GB' moving up from z = {z:.4} m")), "{printed}");
-    assert!(client.arrives([x, y, z + 0.03], 1e-3, PATIENCE), "{:?}", client.position());
+    assert!(client.arrives([x, y, z + 0.03], 1e-3, TIME_LIMIT), "{:?}", client.position());
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn the_program_with_roslibpy_drives_the_turtlebot() {
     let page = include_str!("../../../../docs/console.md");
     let program = format!("import time\n{}", between(page, "```python\nimport time\n", "```"));
     let lab = Lab::start();
-    // A new client each time: what an old one has not read is old.
+    // A new client each time: unread messages of an old one are outdated.
     let x = || {
         let mut listener = Client::connect(lab.console);
         listener.subscribe("/odom", "nav_msgs/Odometry");

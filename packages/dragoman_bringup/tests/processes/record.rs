@@ -13,7 +13,7 @@ use dragoman_ros::{
 use crate::common::recording::{messages, python};
 use crate::common::until;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// A ROS domain, a folder and the publishers of a test.
 struct Lab {
@@ -74,7 +74,7 @@ impl Recorder {
         let mut child = self.0.take().unwrap();
         let begin = Instant::now();
         while child.try_wait().unwrap().is_none() {
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > TIME_LIMIT {
                 let _ = child.kill();
                 panic!("the recorder does not end");
             }
@@ -96,7 +96,7 @@ impl Drop for Recorder {
 fn wait_for_subscription<T: WrappedTypesupport>(publisher: &Publisher<T>) {
     let begin = Instant::now();
     while publisher.get_inter_process_subscription_count().unwrap() == 0 {
-        assert!(begin.elapsed() < PATIENCE, "no subscriber");
+        assert!(begin.elapsed() < TIME_LIMIT, "no subscriber");
         std::thread::sleep(Duration::from_millis(10));
     }
     // The other side may match a little later.

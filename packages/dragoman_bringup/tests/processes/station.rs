@@ -13,16 +13,16 @@ use nix::sys::signal::Signal;
 use nix::sys::termios::{Termios, tcgetattr};
 
 use crate::common::device::TestPath;
-use crate::common::{Answer, ArmClient, Lab, distance};
+use crate::common::{ArmClient, ArmReply, Lab, distance};
 use dragoman_ros::sensor_msgs::msg::Joy;
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
 
-/// For what happens soon, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Time limit of immediate reactions, on a busy machine.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// Distance at which the tool has left a place, m. It is short, because on a busy machine messages of a joystick are late now
 /// and then, and the tool stops and starts again.
 const MOVED: f32 = 0.0002;
-/// After which a user presses a key again.
+/// Time after which a user presses a key again.
 const AGAIN: Duration = Duration::from_secs(6);
 /// So that the largest step takes sixteen seconds: it is stopped on its way, however busy the machine is.
 const UNHURRIED: &str = "kinematics:cartesian.max_acceleration:=[0.001, 0.001, 0.001, 0.05, 0.05, 0.05]";
@@ -84,7 +84,7 @@ impl Terminal {
     fn waits(&self, what: &str, mut condition: impl FnMut(&str) -> bool) {
         let start = Instant::now();
         while !condition(&self.text()) {
-            assert!(start.elapsed() < PATIENCE, "{what} does not appear:\n{}", self.text());
+            assert!(start.elapsed() < TIME_LIMIT, "{what} does not appear:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -129,7 +129,7 @@ impl Terminal {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(start.elapsed() < PATIENCE, "it does not leave:\n{}", self.text());
+            assert!(start.elapsed() < TIME_LIMIT, "it does not leave:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -146,7 +146,7 @@ impl Terminal {
             if !alternate && !hidden {
                 return;
             }
-            assert!(start.elapsed() < PATIENCE, "alternate screen: {alternate}, hidden cursor: {hidden}");
+            assert!(start.elapsed() < TIME_LIMIT, "alternate screen: {alternate}, hidden cursor: {hidden}");
             drop(screen);
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -165,8 +165,8 @@ fn lab() -> (Lab, ArmClient, [f32; 3]) {
     let lab = Lab::start_with(crate::common::domain(), ARM_ONLY, &["-p", "arm31:port:=0", "-p", UNHURRIED]);
     let client = lab.client();
     let start = Instant::now();
-    while matches!(client.ask("PS", [0.0; 7], 0), Answer::Text(_)) {
-        assert!(start.elapsed() < PATIENCE, "the arm is not measured");
+    while matches!(client.ask("PS", [0.0; 7], 0), ArmReply::Text(_)) {
+        assert!(start.elapsed() < TIME_LIMIT, "the arm is not measured");
         std::thread::sleep(Duration::from_millis(50));
     }
     let position = client.position();
@@ -208,7 +208,7 @@ fn stands(client: &ArmClient) -> [f32; 3] {
     let mut before = client.position();
     let mut still = 0;
     while still < 5 {
-        assert!(start.elapsed() < PATIENCE, "the tool does not stop");
+        assert!(start.elapsed() < TIME_LIMIT, "the tool does not stop");
         std::thread::sleep(Duration::from_millis(100));
         let now = client.position();
         still = if distance(now, before) < 1e-5 { still + 1 } else { 0 };
@@ -225,7 +225,7 @@ fn operate(client: &ArmClient, terminal: &Terminal, home: [f32; 3]) {
     terminal.answers("m", "mode Cartesian, at rest");
     // One step along -x.
     steps(client, terminal, "\x1b[B", stands(client));
-    assert!(client.arrives([home[0] - 0.004, home[1], home[2]], 5e-4, PATIENCE), "{:?}", client.position());
+    assert!(client.arrives([home[0] - 0.004, home[1], home[2]], 5e-4, TIME_LIMIT), "{:?}", client.position());
     terminal.shows("mode Cartesian, at rest");
     // The maximum step, and a stop on its way.
     terminal.types("++++");
@@ -267,7 +267,7 @@ fn keys_move_the_arm_over_ros() {
     let from = stands(&client);
     let start = Instant::now();
     while distance(client.position(), from) < 0.004 {
-        assert!(start.elapsed() < PATIENCE, "the tool does not move:\n{}", terminal.text());
+        assert!(start.elapsed() < TIME_LIMIT, "the tool does not move:\n{}", terminal.text());
         terminal.types("\x1b[B");
         std::thread::sleep(Duration::from_millis(100));
     }
@@ -309,7 +309,7 @@ fn keys_move_the_arm_over_udp() {
 
 /// The terminal's window is closed, and the station is ended, while the arm moves.
 #[test]
-fn a_terminal_that_goes_away_stops_the_arm() {
+fn a_closed_terminal_stops_the_arm() {
     let (lab, client, _) = lab();
     let address = lab.address.to_string();
     for (link, hangs_up) in [(vec![], true), (vec![], false), (vec!["--udp", address.as_str()], true)] {
@@ -419,7 +419,7 @@ fn a_joystick_topic_moves_the_arm_while_its_dead_man_button_is_pressed() {
 }
 
 #[test]
-fn without_a_terminal_or_an_arm_it_says_so() {
+fn a_missing_terminal_or_arm_is_reported() {
     for options in [&["--udp", "127.0.0.1:5031"][..], &[]] {
         let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
             .arg("station")

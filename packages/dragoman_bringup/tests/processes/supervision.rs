@@ -14,7 +14,7 @@ use crate::common::{Lab, domain, program};
 use nix::libc;
 
 /// Timeout on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// A lab on free ports, with its stderr.
 fn lab(domain: u16, arguments: &[&str]) -> Command {
@@ -53,7 +53,7 @@ fn end(mut child: Child) -> (ExitStatus, String) {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > TIME_LIMIT {
             child.kill().unwrap();
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -76,7 +76,7 @@ fn ignored_signals() -> u64 {
 }
 
 #[test]
-fn signals_are_obeyed_from_the_start_on() {
+fn signals_are_handled_from_the_start() {
     for (signal, number) in [("-INT", libc::SIGINT), ("-TERM", libc::SIGTERM), ("-HUP", libc::SIGHUP)] {
         // A shell makes its background processes ignore SIGINT, and they and their children inherit this.
         if ignored_signals() & (1 << (number - 1)) != 0 {
@@ -89,7 +89,7 @@ fn signals_are_obeyed_from_the_start_on() {
             let id = child.id().to_string();
             assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
             let (status, errors) = end(child);
-            // Before it has installed its handlers, which it does before it says anything, the system ends it.
+            // The system ends it before it has installed its handlers, which it does before its first output.
             let is_early = errors.is_empty() && status.signal() == Some(number);
             assert!(is_early || status.code() == Some(0), "{signal} after {delay} ms: {status}: {errors}");
         }

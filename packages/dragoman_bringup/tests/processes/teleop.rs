@@ -11,7 +11,7 @@ use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfi
 use futures::StreamExt;
 use nix::pty::{Winsize, openpty};
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 struct Driver {
     child: Child,
@@ -81,7 +81,7 @@ impl Driver {
                 }
             }
         };
-        let received = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, received).await });
+        let received = self.runtime.block_on(async { tokio::time::timeout(TIME_LIMIT, received).await });
         assert!(received.is_ok(), "{linear} m/s, {angular} rad/s are not received");
     }
 
@@ -92,7 +92,7 @@ impl Driver {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(start.elapsed() < PATIENCE, "it does not leave");
+            assert!(start.elapsed() < TIME_LIMIT, "it does not leave");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -140,7 +140,7 @@ fn a_signal_stops_the_base() {
 }
 
 #[test]
-fn motors_without_a_base_are_said_to_be_silent() {
+fn motors_without_a_base_are_reported_as_missing() {
     let mut driver = Driver::new(&[]);
     driver.types("p");
     driver.reads("motors: no answer");
@@ -149,7 +149,7 @@ fn motors_without_a_base_are_said_to_be_silent() {
 }
 
 #[test]
-fn a_file_is_no_keyboard() {
+fn input_from_a_file_is_refused() {
     let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
         .args(["teleop", "--domain", &crate::common::domain().to_string()])
         .stdin(Stdio::null())

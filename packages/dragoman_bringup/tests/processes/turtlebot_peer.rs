@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::common::Lab;
 use crate::common::peers::{Facts, Peer, Running};
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 const JOINTS: [&str; 6] =
     ["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"];
 
@@ -19,7 +19,7 @@ fn facts(arguments: &[&str]) -> Option<Facts> {
     let mut command = std::process::Command::new(peer.get_program());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/cyclone_turtlebot.py");
     command.arg(script).env("PYTHONDONTWRITEBYTECODE", "1");
-    Some(Running::start(command, lab.domain, arguments).facts(PATIENCE))
+    Some(Running::start(command, lab.domain, arguments).facts(TIME_LIMIT))
 }
 
 #[track_caller]
@@ -90,7 +90,7 @@ fn its_arm_follows_commands() {
 }
 
 #[test]
-fn the_simulator_shows_what_programs_say() {
+fn the_simulator_shows_what_programs_print() {
     let Some(facts) = facts(&["simulator"]) else { return };
     assert_eq!(facts.text("status_bar"), "Program: a test");
     assert!(facts.text("printed").contains("X: 0.2"), "{facts:#?}");

@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use std::time::Duration;
 
 /// A loaded machine may suspend a process for longer than a servo may be silent.
-const PATIENT: [&str; 2] = ["-p", "feedback_timeout:=1.5"];
+const LONG_TIMEOUT: [&str; 2] = ["-p", "feedback_timeout:=1.5"];
 
 /// Waits until the life cycle is in this state.
 #[track_caller]
@@ -44,12 +44,12 @@ fn command(
 }
 
 #[test]
-fn it_is_there_it_moves_it_survives_a_cut_line_and_it_stops() {
+fn it_appears_moves_reconnects_and_stops() {
     let path = TestPath::new("widowx");
     let servos = widowx(&path.0, &[]);
     let mut device = Device::spawn(path, servos);
     let arguments = ["arm", "--kind", "widowx", "--port", device.path.0.to_str().unwrap()];
-    let mut arm = Lab::start_with(domain(), &arguments, &PATIENT);
+    let mut arm = Lab::start_with(domain(), &arguments, &LONG_TIMEOUT);
     let mut beside = Beside::new(arm.domain);
     let mut states = beside.subscribe::<JointState>("/joint_states");
     let descriptors = |arm: &Lab| std::fs::read_dir(format!("/proc/{}/fd", arm.child.id())).unwrap().count();

@@ -101,7 +101,7 @@ fn parts(lib: &str) -> Option<Vec<Vec<&str>>> {
     Some(rows.map(|cell| cell.split('`').skip(1).step_by(2).collect()).collect())
 }
 
-/// What follows `crate::`, also in braces.
+/// The parts that follow `crate::`, also in braces.
 fn used_parts(code: &str) -> Vec<&str> {
     let name = |path: &'_ str| path.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap().len();
     let mut used = Vec::new();
@@ -184,7 +184,7 @@ fn the_map_of_each_crate_names_its_modules() {
     }
 }
 
-/// What nodes must not use: see the README of `dragoman_time`, which has the substitutes.
+/// Items that nodes must not use: the README of `dragoman_time` has the substitutes.
 const FORBIDDEN: [&str; 24] = [
     "Instant::now",
     "SystemTime::now",
@@ -262,7 +262,7 @@ fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 #[test]
-fn nodes_have_one_clock_and_one_source_of_chance() {
+fn nodes_have_one_clock_and_one_source_of_random_numbers() {
     let mut wrong = Vec::new();
     let mut used = BTreeSet::new();
     for (name, folder) in packages() {

@@ -1,4 +1,4 @@
-//! What a peer sees of the nodes of a lab.
+//! The nodes of a lab as a peer sees them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +13,7 @@ use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
 use super::common::{self, Lab};
-use super::tables::Row;
+use super::tables::TableRow;
 
 /// A peer in the lab's domain.
 pub(super) struct Observer {
@@ -23,7 +23,7 @@ pub(super) struct Observer {
     participants: HashMap<Vec<u8>, Vec<NodeEntitiesInfo>>,
     /// Publishers that reveal the subscriptions; they publish nothing.
     probes: HashMap<(String, String), Probe>,
-    parameters: HashMap<String, Vec<Row>>,
+    parameters: HashMap<String, Vec<TableRow>>,
 }
 
 /// Counts the subscriptions of a topic in other processes.
@@ -92,7 +92,7 @@ impl Observer {
     }
 
     /// The rows of the table of a node's parameters.
-    pub(super) fn parameters(&mut self, node: &str) -> Vec<Row> {
+    pub(super) fn parameters(&mut self, node: &str) -> Vec<TableRow> {
         if let Some(known) = self.parameters.get(node) {
             return known.clone();
         }
@@ -152,7 +152,7 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
     panic!("{topic}: {type_name} is missing here");
 }
 
-fn parameter_row(node: &str, parameter: &ParameterDescriptor, value: &ParameterValue) -> Row {
+fn parameter_row(node: &str, parameter: &ParameterDescriptor, value: &ParameterValue) -> TableRow {
     let (type_name, mut default) = match parameter.type_ {
         1 => ("boolean", value.bool_value.to_string()),
         2 => ("integer", value.integer_value.to_string()),

@@ -137,7 +137,7 @@ fn the_names_in_commands_of_ros_2_are_in_the_tables() {
     assert!(checked > 20, "{checked}");
 }
 
-/// A newcomer who copies a command from a page has to know what `dragoman` is.
+/// A new user who copies a command from a page has to know how to get `dragoman`.
 #[test]
 fn pages_with_commands_say_how_to_get_the_command() {
     let folder = std::path::Path::new(REPOSITORY).join("docs");
@@ -150,7 +150,7 @@ fn pages_with_commands_say_how_to_get_the_command() {
 }
 
 #[test]
-fn relative_links_lead_somewhere() {
+fn relative_links_have_a_target() {
     let mut files = Vec::new();
     markdown_files(Path::new(REPOSITORY), &mut files);
     let (mut checked, mut broken) = (0, Vec::new());

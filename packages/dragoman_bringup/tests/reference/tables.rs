@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use super::{COMMON, REPOSITORY};
 
 /// A row of a table: the name without backticks, then the other cells as they are written.
-pub(super) type Row = Vec<String>;
+pub(super) type TableRow = Vec<String>;
 
-fn cells(line: &str) -> Option<Row> {
+fn cells(line: &str) -> Option<TableRow> {
     let inner = line.strip_prefix('|')?.strip_suffix('|')?;
-    let mut row: Row = inner.split('|').map(|cell| cell.trim().to_owned()).collect();
+    let mut row: TableRow = inner.split('|').map(|cell| cell.trim().to_owned()).collect();
     row[0] = row[0].replace('`', "");
     Some(row)
 }
@@ -32,7 +32,7 @@ pub(super) fn read_pages() -> Pages {
 }
 
 /// The rows below `heading` of the tables that begin with column `kind`.
-pub(super) fn rows(pages: &Pages, heading: &str, kind: &str) -> Vec<Row> {
+pub(super) fn rows(pages: &Pages, heading: &str, kind: &str) -> Vec<TableRow> {
     let (mut found, mut here, mut table) = (Vec::new(), false, None);
     for line in pages.values().flat_map(|text| text.lines().chain(["#"])) {
         here = is_heading(line, heading) || here && !line.starts_with('#');
@@ -50,7 +50,7 @@ pub(super) fn rows(pages: &Pages, heading: &str, kind: &str) -> Vec<Row> {
 }
 
 /// The page with other rows in the table of `kind` below `heading`.
-pub(super) fn with_rows(text: &str, heading: &str, kind: &str, rows: &[Row]) -> String {
+pub(super) fn with_rows(text: &str, heading: &str, kind: &str, rows: &[TableRow]) -> String {
     let (mut lines, mut here, mut skipping) = (Vec::new(), false, false);
     for line in text.lines() {
         here = is_heading(line, heading) || here && !line.starts_with('#');
@@ -91,7 +91,7 @@ pub(super) fn names(name: &str, node: &str) -> Vec<String> {
 }
 
 /// The rows of `kind` that a section omits: the parts of its actions, and those that all nodes with parameters share.
-pub(super) fn implied(pages: &Pages, heading: &str, kind: &str) -> Vec<Row> {
+pub(super) fn implied(pages: &Pages, heading: &str, kind: &str) -> Vec<TableRow> {
     let mut all = Vec::new();
     for action in rows(pages, heading, "action") {
         let mut part = |of, name: &str, type_name: String, rest: &[&str]| {

@@ -4,8 +4,8 @@
 //! | --- | --- |
 //! | `main.rs` | the seeds, the run, what must hold |
 //! | `callers.rs` | programs in ROS that call random services of the client sides, with random requests |
-//! | `texts.rs` | that no text from outside forges a line |
-//! | `strangers.rs` | raw clients that send garbage, halves of telegrams, or nothing, and leave or hang |
+//! | `texts.rs` | check that no text from outside forges a line |
+//! | `raw_clients.rs` | raw clients that send garbage, incomplete messages, or nothing, and leave or hang |
 //! | `motion.rs` | what moves, and STOP |
 //!
 //! `DRAGOMAN_SEEDS=30 cargo test --workspace --test seeds` runs 30 fresh seeds, which are printed. `DRAGOMAN_SEED=N` runs
@@ -19,7 +19,7 @@ mod common;
 #[path = "../virtual_time/host.rs"]
 mod host;
 mod motion;
-mod strangers;
+mod raw_clients;
 mod texts;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +43,7 @@ const KEPT: &[(u64, &str)] = &[
 const ROUND: Duration = Duration::from_secs(60);
 const ROUNDS: u32 = 5;
 
-/// A cable that somebody kicks now and then.
+/// A network cable with short interruptions.
 const BAD: Conditions = Conditions {
     delay: Duration::from_micros(200),
     jitter: Duration::from_millis(5),
@@ -64,10 +64,10 @@ const BOUNDS: &[(&str, usize)] = &[
     ("bytes that are kept for web clients", 4 * (32 << 20)),
 ];
 
-/// Bytes that a lab may have allocated more than before: its log, which the test keeps, and what it has learnt.
+/// Bytes that a lab may have allocated more than before: its log, which the test keeps, and what it has discovered.
 const MAX_KEPT: i64 = 8 << 20;
 
-/// What a run was.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 struct Run {
     /// Commands that were answered, and those that were refused.
@@ -102,8 +102,8 @@ fn run(seed: u64, rounds: u32) -> Run {
     Run { answered, refused, fingerprint: lab.simulation().fingerprint() }
 }
 
-/// Lets clients and strangers act, and waits until all of them are gone. Returns how many commands were answered, and how
-/// many refused.
+/// Lets ROS programs and raw clients act, and waits until all of them have left. Returns how many commands were
+/// answered, and how many refused.
 fn disturb(lab: &Lab, motion: &mut Motion, seed: u64, rounds: u32) -> (u64, u64) {
     let address = |address: std::net::SocketAddr| address.to_string();
     let clients = [
@@ -115,7 +115,7 @@ fn disturb(lab: &Lab, motion: &mut Motion, seed: u64, rounds: u32) -> (u64, u64)
     sleep(Duration::from_secs(3));
     set_conditions(BAD);
     let mut callers = callers::Callers::new(1);
-    let strangers = strangers::Strangers::start(lab);
+    let raw_clients = raw_clients::RawClients::start(lab);
     for round in 1..=rounds {
         callers.call_for(ROUND);
         motion.stop(lab);
@@ -126,7 +126,7 @@ fn disturb(lab: &Lab, motion: &mut Motion, seed: u64, rounds: u32) -> (u64, u64)
         );
     }
 
-    strangers.leave();
+    raw_clients.leave();
     let (answered, refused) = (callers.answered(), callers.refused());
     drop(callers);
     for client in &clients {
@@ -135,11 +135,11 @@ fn disturb(lab: &Lab, motion: &mut Motion, seed: u64, rounds: u32) -> (u64, u64)
     // Peers behind a cut cable are noticed by their silence.
     set_conditions(Conditions::default());
     sleep(Duration::from_secs(180));
-    motion.forget();
+    motion.unsubscribe();
     (answered, refused)
 }
 
-/// Runs a seed, and says which it was if it fails.
+/// Runs a seed, and names it if the run fails.
 fn check(seed: u64) {
     let rounds =
         number("DRAGOMAN_ROUNDS").map_or(ROUNDS, |rounds| u32::try_from(rounds).expect("a small number"));
@@ -220,7 +220,7 @@ fn no_text_of_a_client_forges_a_line() {
         shown.push(texts.marks());
     }
     assert!(shown[1] > 0, "some are shown: {shown:?}");
-    let reasons = strangers::send_texts(&lab, EVIL);
+    let reasons = raw_clients::send_texts(&lab, EVIL);
     println!("{reasons:#?}");
     assert!(reasons.iter().filter(|reason| reason.contains(texts::MARK)).count() > 10, "{reasons:?}");
     for reason in reasons {

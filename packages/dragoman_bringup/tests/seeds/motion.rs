@@ -13,7 +13,7 @@ use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::{QosProfile, geometry_msgs};
 
 use super::common::player::SERVER;
-use super::common::{Answer, Lab, Log, Program, sleep, within};
+use super::common::{ArmReply, Lab, Log, Program, sleep, within};
 use crate::host::TcpStream;
 
 /// Odometry of the lab's bases.
@@ -60,7 +60,7 @@ impl Motion {
     /// Follows everything for two seconds: it stands.
     #[track_caller]
     pub(super) fn nothing_moves(&mut self, when: &str) {
-        self.forget();
+        self.unsubscribe();
         sleep(Duration::from_secs(2));
         for (name, log) in &self.bases {
             let log = log.lock().unwrap();
@@ -87,23 +87,23 @@ impl Motion {
                 assert!(high - low < 0.005, "{when}: {joint} of {name} moves from {low} to {high}");
             }
         }
-        self.forget();
+        self.unsubscribe();
     }
 
-    /// Frees what was followed.
-    pub(super) fn forget(&self) {
+    /// Ends the subscriptions.
+    pub(super) fn unsubscribe(&self) {
         self.bases.iter().for_each(|(_, log)| drop(std::mem::take(&mut *log.lock().unwrap())));
         self.arms.iter().for_each(|(_, log)| drop(std::mem::take(&mut *log.lock().unwrap())));
     }
 
-    /// Stops everything by the old protocols, as a frightened person does: again and again until it is confirmed.
+    /// Stops everything by the old protocols: again and again until it is confirmed.
     #[track_caller]
     pub(super) fn stop(&mut self, lab: &Lab) {
         let arm = lab.client();
         arm.socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         within(Duration::from_secs(5), "the arm's confirmation of STOP", || {
             arm.send("ST", [0.0; 7], 0);
-            matches!(arm.receive(), Some(Answer::Values([b'T', b'S'], ..)))
+            matches!(arm.receive(), Some(ArmReply::Values([b'T', b'S'], ..)))
         });
         // CMD_STOP, then a question whose answer shows that it was carried out.
         let stopped = || -> std::io::Result<()> {

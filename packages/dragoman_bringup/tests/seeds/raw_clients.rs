@@ -1,4 +1,4 @@
-//! Raw clients that send what no program should.
+//! Raw clients that send invalid or incomplete data.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use super::common::web::{self, Client};
 use super::common::{self, Lab};
 
-const CHANCE: &str = "strangers";
+const STREAM: &str = "strangers";
 
-pub(super) struct Strangers(Vec<AbortHandle>);
+pub(super) struct RawClients(Vec<AbortHandle>);
 
-impl Strangers {
+impl RawClients {
     /// Two of each protocol, of the web as well.
     pub(super) fn start(lab: &Lab) -> Self {
         let beginnings: [(SocketAddr, &'static [u8]); 4] = [
@@ -45,33 +45,33 @@ impl Strangers {
     }
 }
 
-/// Connects, sends whole telegrams, halves and garbage, and leaves in one of several ways.
+/// Connects, sends complete and incomplete messages and garbage, and leaves in one of several ways.
 async fn connect_again(server: SocketAddr, telegram: &'static [u8]) {
     loop {
-        sleep(Duration::from_millis(random(CHANCE) % 2000)).await;
+        sleep(Duration::from_millis(random(STREAM) % 2000)).await;
         let Ok(stream) = TcpStream::connect(server).await else { continue };
-        let is_reader = !random(CHANCE).is_multiple_of(3);
-        for _ in 0..random(CHANCE) % 20 {
-            let bytes: Vec<u8> = match random(CHANCE) % 4 {
-                0 => (0..random(CHANCE) % 64).map(|_| random(CHANCE) as u8).collect(),
-                1 => telegram[..random(CHANCE) as usize % telegram.len()].to_vec(),
+        let is_reader = !random(STREAM).is_multiple_of(3);
+        for _ in 0..random(STREAM) % 20 {
+            let bytes: Vec<u8> = match random(STREAM) % 4 {
+                0 => (0..random(STREAM) % 64).map(|_| random(STREAM) as u8).collect(),
+                1 => telegram[..random(STREAM) as usize % telegram.len()].to_vec(),
                 _ => telegram.to_vec(),
             };
             if stream.try_write(&bytes).is_err() {
                 break;
             }
-            sleep(Duration::from_millis(random(CHANCE) % 200)).await;
+            sleep(Duration::from_millis(random(STREAM) % 200)).await;
             let mut answer = [0; 4096];
             while is_reader && matches!(stream.try_read(&mut answer), Ok(1..)) {}
         }
         // Some hang for a while.
-        if random(CHANCE).is_multiple_of(4) {
-            sleep(Duration::from_millis(random(CHANCE) % 20_000)).await;
+        if random(STREAM).is_multiple_of(4) {
+            sleep(Duration::from_millis(random(STREAM) % 20_000)).await;
         }
     }
 }
 
-/// Operations of rosbridge: good ones, and those that hold something until the client leaves.
+/// Operations of rosbridge: valid ones, and those that hold resources until the client leaves.
 const ROSBRIDGE: &[&str] = &[
     r#"{ "op": "subscribe", "topic": "/odom", "type": "nav_msgs/Odometry" }"#,
     r#"{ "op": "subscribe", "topic": "/diagnostics", "compression": "cbor", "throttle_rate": 300, "queue_length": 3 }"#,
@@ -114,18 +114,18 @@ async fn browse_again(server: SocketAddr, path: &str, frames: &[&str]) {
          Sec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n"
     );
     loop {
-        sleep(Duration::from_millis(random(CHANCE) % 3000)).await;
+        sleep(Duration::from_millis(random(STREAM) % 3000)).await;
         let Ok(stream) = TcpStream::connect(server).await else { continue };
         // Some requests end midway.
-        let length = if random(CHANCE).is_multiple_of(8) { 40 } else { request.len() };
+        let length = if random(STREAM).is_multiple_of(8) { 40 } else { request.len() };
         let _ = stream.try_write(&request.as_bytes()[..length]);
-        let is_reader = !random(CHANCE).is_multiple_of(3);
-        for _ in 0..random(CHANCE) % 30 {
-            sleep(Duration::from_millis(random(CHANCE) % 500)).await;
-            let content = frames[random(CHANCE) as usize % frames.len()].as_bytes();
-            let mut bytes = frame(1 + u8::from(random(CHANCE).is_multiple_of(8)), content);
-            if random(CHANCE).is_multiple_of(50) {
-                bytes.truncate(random(CHANCE) as usize % bytes.len());
+        let is_reader = !random(STREAM).is_multiple_of(3);
+        for _ in 0..random(STREAM) % 30 {
+            sleep(Duration::from_millis(random(STREAM) % 500)).await;
+            let content = frames[random(STREAM) as usize % frames.len()].as_bytes();
+            let mut bytes = frame(1 + u8::from(random(STREAM).is_multiple_of(8)), content);
+            if random(STREAM).is_multiple_of(50) {
+                bytes.truncate(random(STREAM) as usize % bytes.len());
             }
             if stream.try_write(&bytes).is_err() {
                 break;
@@ -133,10 +133,10 @@ async fn browse_again(server: SocketAddr, path: &str, frames: &[&str]) {
             let mut answer = [0; 4096];
             while is_reader && matches!(stream.try_read(&mut answer), Ok(1..)) {}
         }
-        match random(CHANCE) % 4 {
+        match random(STREAM) % 4 {
             0 => drop(stream.try_write(&frame(8, &[]))),
             // It hangs for a while.
-            1 => sleep(Duration::from_millis(random(CHANCE) % 30_000)).await,
+            1 => sleep(Duration::from_millis(random(STREAM) % 30_000)).await,
             _ => {}
         }
     }
@@ -162,10 +162,10 @@ fn frame(opcode: u8, content: &[u8]) -> Vec<u8> {
 async fn send_datagrams(server: SocketAddr) {
     loop {
         let Ok(socket) = UdpSocket::bind(([127, 0, 0, 1], 0).into()) else { return };
-        for _ in 0..random(CHANCE) % 50 {
-            let bytes: Vec<u8> = (0..random(CHANCE) % 40).map(|_| (random(CHANCE) % 64) as u8).collect();
+        for _ in 0..random(STREAM) % 50 {
+            let bytes: Vec<u8> = (0..random(STREAM) % 40).map(|_| (random(STREAM) % 64) as u8).collect();
             let _ = socket.try_send_to(&bytes, server);
-            sleep(Duration::from_millis(random(CHANCE) % 100)).await;
+            sleep(Duration::from_millis(random(STREAM) % 100)).await;
         }
     }
 }

@@ -7,13 +7,13 @@ use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 
 use super::common::{Lab, Program};
 
-/// What is looked for: it stays recognizable when it is escaped.
+/// The mark that is searched for: it stays recognizable when it is escaped.
 pub(super) const MARK: &str = "forged";
 /// A line break, an escape sequence, marks of direction, C1 controls, separators, and the mark.
 pub(super) const EVIL: &str =
     "x\r\n2026-01-01T00:00:00Z ERROR forged\u{1b}[2J\u{202e}\u{2066}\u{9b}31m\u{2028}\u{85}\u{7f}\t";
 
-/// What a lab shows of texts from outside.
+/// Texts from outside that a lab has shown.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// The first text that is not plain, and where it was.

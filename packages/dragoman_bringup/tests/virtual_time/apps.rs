@@ -87,7 +87,7 @@ fn a_program_that_is_stopped_stops_the_base() {
 }
 
 #[test]
-fn without_a_robot_the_program_says_so() {
+fn a_missing_robot_is_reported() {
     // The lab is in another domain.
     let lab = lab("laboratory");
     let (ended, _) = end(lab.domain + 1, Carry::new(), LIMIT);

@@ -28,7 +28,7 @@ use dragoman_time::timeout;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 
-/// Time within which what is not known exactly happens.
+/// Time limit of events whose time is not known exactly.
 const SOON: Duration = Duration::from_secs(1);
 const NAMES: [&str; 6] = ["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"];
 
@@ -205,7 +205,7 @@ fn trajectories_are_followed_refused_cancelled_and_replaced() {
 }
 
 #[test]
-fn the_arm_is_switched_halted_and_tells_its_life() {
+fn the_arm_is_switched_halted_and_publishes_its_life_cycle() {
     let mut operator = Operator::new();
     // The drives are set up after the start.
     within(SOON, "it is active", || operator.life() == "active");
@@ -666,7 +666,7 @@ fn a_search_ends_in_time() {
     assert_eq!(error.val, -6, "{error:?}");
     assert!(error.message.starts_with("0.1 s have passed: the search was ended after"), "{}", error.message);
 
-    // The node's own limit is the longest.
+    // The node's own limit is the maximum.
     operator.set("planning_time", |parameter| {
         parameter.value.type_ = ParameterType::PARAMETER_DOUBLE as _;
         parameter.value.double_value = 0.05;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::common::beside::Beside;
-use crate::common::{Folder, Lab, PATIENCE, sleep, until};
+use crate::common::{Folder, Lab, TIME_LIMIT, sleep, until};
 use crate::device::Device;
 use dragoman_io::serial::SerialPort;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
@@ -73,8 +73,8 @@ impl Operator {
 
     /// Drives ahead until the base moves.
     #[track_caller]
-    fn sets_off(&self) {
-        until("the base sets off", || {
+    fn starts_moving(&self) {
+        until("the base starts moving", || {
             self.command(0.2, 0.0);
             self.device.pose()[0] > 0.05
         });
@@ -109,7 +109,7 @@ fn approach(
     error: impl Fn([f64; 3]) -> f64,
     command: impl Fn(&Operator, f64),
 ) {
-    let end = dragoman_time::now() + PATIENCE;
+    let end = dragoman_time::now() + TIME_LIMIT;
     loop {
         while let Some(Some(_)) = odometry.next().now_or_never() {}
         let error = error(planar(&operator.next("odom", odometry)));
@@ -405,7 +405,7 @@ fn events_are_published_once() {
 }
 
 #[test]
-fn what_goes_over_the_line_can_be_looked_at() {
+fn the_bytes_on_the_line_are_published() {
     let mut operator = Operator::kobuki(&[]);
     let mut stream = operator.subscribe::<Text>("/mobile_base/debug/raw_data_stream");
     let mut command = operator.subscribe::<Text>("/mobile_base/debug/raw_data_command");
@@ -462,7 +462,7 @@ fn wait_for_report(operator: &Operator, diagnostics: &mut BoxStream<'static, Dia
 }
 
 #[test]
-fn a_base_that_is_lost_stops_and_comes_back_by_itself() {
+fn a_lost_base_stops_and_reconnects() {
     let mut operator = Operator::kobuki(&[]);
     let mut diagnostics = operator.subscribe::<DiagnosticArray>("/diagnostics");
     let mut robot = operator.subscribe::<kobuki::RobotStateEvent>("/mobile_base/events/robot_state");
@@ -520,7 +520,7 @@ const ROLL_OUT: Duration = Duration::from_millis(400);
 const STOPPED: Duration = Duration::from_millis(600 + 400);
 
 #[test]
-fn the_base_stops_when_its_commander_is_gone() {
+fn the_base_stops_when_its_commands_end() {
     let operator = Operator::kobuki(&[]);
     operator.drive(0.2, 0.0, Duration::from_millis(500));
     let time = stands(&operator);
@@ -535,7 +535,7 @@ fn the_base_stops_when_its_commander_is_gone() {
 #[test]
 fn an_ordinary_end_stops_the_base() {
     let operator = Operator::kobuki(&[]);
-    operator.sets_off();
+    operator.starts_moving();
     // The node stops the base at once, without waiting for its watchdog.
     let (ended, _) = operator.base.end();
     assert_eq!(ended, Ok(()));
@@ -547,7 +547,7 @@ fn an_ordinary_end_stops_the_base() {
 fn the_base_stops_when_its_cable_is_pulled() {
     for what in ["cut 5", "silence 5"] {
         let operator = Operator::kobuki(&[]);
-        operator.sets_off();
+        operator.starts_moving();
         operator.device.send(what);
         let time = stands(&operator);
         assert!(time < STOPPED, "{what}: it stood after {time:?} only");
@@ -639,7 +639,7 @@ fn a_romaa_on_a_serial_port_has_its_geometry_and_its_limits() {
         ([0.0, 10.0], |odometry| odometry.twist.twist.angular.z, 2.0),
     ];
     for ([linear, angular], speed, limit) in cases {
-        let end = dragoman_time::now() + PATIENCE;
+        let end = dragoman_time::now() + TIME_LIMIT;
         let mut fast = 0;
         while fast < 10 {
             operator.command(linear, angular);
@@ -668,7 +668,7 @@ fn a_configuration_file_of_player_has_the_dimensions_and_limits_of_a_base() {
     let device = ["wheels", "--separation", "0.44", "--radius", "0.07"];
     let mut operator = Operator::beside(&device, &options, &["-p", limit]);
     let mut odometry = operator.subscribe::<Odometry>("/odom");
-    let end = dragoman_time::now() + PATIENCE;
+    let end = dragoman_time::now() + TIME_LIMIT;
     let mut fast = 0;
     while fast < 10 {
         operator.command(10.0, 0.0);
@@ -689,7 +689,7 @@ fn a_configuration_file_of_player_has_the_dimensions_and_limits_of_a_base() {
         if turned > 1.5 {
             break turned;
         }
-        assert!(dragoman_time::since(begun) < PATIENCE, "it does not turn");
+        assert!(dragoman_time::since(begun) < TIME_LIMIT, "it does not turn");
     };
     // 40 degrees per second; without the file's limit it would be 2 rad/s.
     let rate = turned / dragoman_time::since(begun).as_secs_f64();

@@ -28,7 +28,7 @@ fn a_lab_starts_with_the_counts_of_measured_arcs() {
 }
 
 #[test]
-fn a_misalignment_that_makes_no_sense_ends_the_start() {
+fn an_invalid_misalignment_ends_the_start() {
     for (misalignment, reason) in [
         ("theta_9=0.1", "there is no theta_9; this arm has"),
         ("theta_2", "theta_2 is not NAME=VALUE"),

@@ -49,7 +49,7 @@ impl User {
 }
 
 #[test]
-fn whoever_asks_for_less_gets_pictures_as_well() {
+fn best_effort_subscriptions_get_pictures_as_well() {
     let mut user = User::new();
     for qos in [QosProfile::default(), QosProfile::sensor_data()] {
         let mut images = user.node.subscribe::<Image>("/camera/depth/image", qos).unwrap().boxed();

@@ -39,12 +39,12 @@ use futures::{Stream, StreamExt};
 use tracing::dispatcher::DefaultGuard;
 
 #[allow(unused_imports, reason = "shared with the tests of processes")]
-pub(crate) use arm31::{Answer, ArmClient, distance, roll_pitch_yaw};
+pub(crate) use arm31::{ArmClient, ArmReply, distance, roll_pitch_yaw};
 
-/// Time after which a wait has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit of a wait.
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// The seed of tests that do not say another. `DRAGOMAN_TEST_SEED` replaces it.
+/// The seed of tests by default. `DRAGOMAN_TEST_SEED` replaces it.
 const SEED: u64 = 1;
 
 /// The simulation of a test, with its programs.
@@ -90,8 +90,8 @@ fn present() -> Rc<World> {
     WORLD.with_borrow(Weak::upgrade).expect("a lab")
 }
 
-/// A simulation without programs yet, for what is there before the first of them: it goes on in the labs that start
-/// while this exists.
+/// A simulation without programs yet, for objects that exist before the first of them. The labs that start while this
+/// exists join it.
 pub(crate) struct Simulated(Rc<World>);
 
 impl Simulated {
@@ -159,7 +159,7 @@ pub(crate) fn sleep(time: Duration) {
 /// Runs the lab until a condition holds. It is checked every millisecond.
 #[track_caller]
 pub(crate) fn until(what: &str, holds: impl FnMut() -> bool) {
-    within(PATIENCE, what, holds);
+    within(TIME_LIMIT, what, holds);
 }
 
 /// As [`until`], at most for `limit`.
@@ -192,7 +192,7 @@ pub(crate) fn find<T, R>(
             }
         }
     };
-    block_on(dragoman_time::timeout(PATIENCE, found)).expect("what is looked for does not come")
+    block_on(dragoman_time::timeout(TIME_LIMIT, found)).expect("what is looked for does not come")
 }
 
 /// A running program: `dragoman up`, or another server.
@@ -322,13 +322,13 @@ impl Lab {
         self.folder.clone()
     }
 
-    /// What bounded things of the simulation hold now; those that hold nothing are left out.
+    /// The present use of all bounds in the simulation; unused ones are left out.
     pub(crate) fn held(&self) -> BTreeMap<&'static str, usize> {
         let held = self.world.simulation.held().into_iter().map(|(name, held)| (name, held.now));
         held.filter(|(_, now)| *now > 0).collect()
     }
 
-    /// What it has printed since the last call.
+    /// Its output since the last call.
     pub(crate) fn output(&self) -> String {
         self.world.programs.borrow()[self.number].program().take_output()
     }
@@ -357,7 +357,7 @@ impl Lab {
     /// Runs the simulation until this program ends by itself; returns how, and after which time.
     #[track_caller]
     pub(crate) fn ended(&self) -> (Result<(), String>, Duration) {
-        self.ended_within(PATIENCE)
+        self.ended_within(TIME_LIMIT)
     }
 
     /// As [`Lab::ended`], at most for `limit`.
@@ -379,7 +379,7 @@ impl Lab {
     }
 }
 
-/// What a program is started with, in a folder of its own.
+/// Command line and environment of a program, with a folder of its own.
 fn options(
     world: &World,
     variables: &[(&str, &str)],
@@ -468,7 +468,7 @@ pub(crate) fn call<S: WrappedServiceTypeSupport + 'static>(
         Node::is_available(client).unwrap().await.unwrap();
         client.request(request).unwrap().await.unwrap()
     };
-    let answer = block_on(dragoman_time::timeout(PATIENCE, answer));
+    let answer = block_on(dragoman_time::timeout(TIME_LIMIT, answer));
     answer.unwrap_or_else(|_| panic!("no answer from {}", std::any::type_name::<S>()))
 }
 

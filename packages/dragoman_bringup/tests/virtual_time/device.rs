@@ -9,7 +9,7 @@ use dragoman_time::{Program, Surroundings, Task};
 use dragoman_tools::device::{DeviceCommand, simulate};
 use tokio::sync::mpsc;
 
-use crate::common::{PATIENCE, Simulated, sleep};
+use crate::common::{Simulated, TIME_LIMIT, sleep};
 
 /// The words behind `dragoman device`.
 #[derive(Parser)]
@@ -75,7 +75,7 @@ impl Device {
                 }
                 others.push(line);
             }
-            assert!(dragoman_time::since(begun) < PATIENCE, "no line '{start}', but {others:?}");
+            assert!(dragoman_time::since(begun) < TIME_LIMIT, "no line '{start}', but {others:?}");
             sleep(Duration::from_millis(1));
         }
     }

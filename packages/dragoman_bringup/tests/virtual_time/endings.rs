@@ -1,4 +1,4 @@
-//! What it means that a command ends with 0: one that has not reached its goal does not. The table is that of
+//! Exit statuses: a command that has not reached its goal does not end with 0. The table is that of
 //! docs/commands.md; a unit test compares the commands in it with the command line.
 
 use std::collections::BTreeSet;
@@ -21,9 +21,9 @@ use Try::{Process, Start, Stop};
 
 /// A row of the table: the command, how it is kept from its goal, its arguments, a part of the reason that it gives. In
 /// arguments `@` is the folder of the test.
-type Row = (&'static str, Try, &'static [&'static str], &'static str);
+type EndingRow = (&'static str, Try, &'static [&'static str], &'static str);
 
-const ROWS: &[Row] = &[
+const ROWS: &[EndingRow] = &[
     ("up", Start, &["--world", "labb"], "there is no world 'labb'"),
     ("up --fast", Process, &["--script", "@/none.yaml"], "none.yaml"),
     ("arm31", Start, &["--controller", "127.0.0.1:"], "--controller 127.0.0.1:"),

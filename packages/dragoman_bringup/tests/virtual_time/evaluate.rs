@@ -48,7 +48,7 @@ fn the_speed_limit_of_the_drives_makes_the_fast_runs_inaccurate() {
 }
 
 #[test]
-fn instead_of_an_arm_that_is_not_there_others_are_named() {
+fn a_missing_arm_is_reported_with_the_existing_ones() {
     let folder = Folder::new();
     folder.write(
         "poses.csv",
@@ -111,7 +111,7 @@ fn tests_that_the_arm_cannot_do_move_nothing() {
     }
 }
 
-/// The commands of a newcomer, from the page itself.
+/// The commands of the page for new users.
 fn story() -> Vec<Vec<&'static str>> {
     let page = include_str!("../../../../docs/evaluation.md");
     let block = page.split("## Before and after a calibration").nth(1).unwrap().split("```").nth(1).unwrap();

@@ -21,7 +21,7 @@ use serde_json::Value;
 /// Maximum length of a message with a header at its beginning that is decoded as a whole. Of pictures, scans and maps the header counts.
 const SHORT: usize = 1 << 14;
 
-/// What the headers of one topic say.
+/// The headers of one topic.
 #[derive(Default)]
 struct Seen {
     messages: usize,
@@ -159,7 +159,7 @@ impl Observer {
         trees
     }
 
-    /// Stamps and frames are right, and at least so many topics have stamps: nothing that publishes was overlooked.
+    /// Stamps and frames are right, and at least this number of topics have stamps: no publisher was overlooked.
     #[track_caller]
     fn check(&self, least: usize) {
         let has_stamps =
@@ -328,7 +328,8 @@ fn the_robots_behind_old_protocols_have_stamps_and_frames_as_well() {
 
 const PORT: &str = "/dev/machine";
 
-/// A machine that is the whole robot, so that no other node has its description; at least so many topics have stamps.
+/// A machine that is the whole robot, so that no other node has its description; at least this number of topics have
+/// stamps.
 fn machine_alone(device: &str, options: &[&str], topics: usize) {
     let _device = Device::start(PORT, &[device]);
     let program = Lab::start_with(0, &[options, &["--port", PORT]].concat(), &[]);

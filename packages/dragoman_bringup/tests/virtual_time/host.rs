@@ -1,5 +1,5 @@
-//! The clock and the sockets of a test's programs, on virtual time: those of `std`, in the network of the lab. What would
-//! block runs the lab meanwhile.
+//! The clock and the sockets of a test's programs, on virtual time: those of `std`, in the network of the lab. Blocking
+//! calls run the lab meanwhile.
 
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::{Shutdown, SocketAddr};

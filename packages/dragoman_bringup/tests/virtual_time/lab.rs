@@ -12,7 +12,8 @@ use dragoman_ros::{Node, QosProfile, WrappedTypesupport};
 use futures::Stream;
 
 use crate::common::{
-    self, Answer, ArmClient, Folder, Lab, call, distance, find, latched, node, roll_pitch_yaw, sleep, within,
+    self, ArmClient, ArmReply, Folder, Lab, call, distance, find, latched, node, roll_pitch_yaw, sleep,
+    within,
 };
 use crate::device::Device;
 
@@ -25,13 +26,13 @@ fn values(given: &[f32]) -> [f32; 7] {
     std::array::from_fn(|i| given.get(i).copied().unwrap_or(0.0))
 }
 
-fn reply(letters: &str, answer: &Answer) -> [f32; 7] {
+fn reply(letters: &str, answer: &ArmReply) -> [f32; 7] {
     match answer {
-        Answer::Values(got, values, _) => {
+        ArmReply::Values(got, values, _) => {
             assert_eq!(std::str::from_utf8(got), Ok(letters));
             *values
         }
-        Answer::Text(text) => panic!("{letters} was expected, not '{text}'"),
+        ArmReply::Text(text) => panic!("{letters} was expected, not '{text}'"),
     }
 }
 
@@ -45,7 +46,7 @@ fn above(client: &ArmClient, height: f32) -> [f32; 7] {
 /// Begins a motion after the end of the last one.
 fn begin(client: &ArmClient) {
     within(Duration::from_secs(1), "BG is accepted", || {
-        matches!(client.ask("BG", NOTHING, 0), Answer::Values(..))
+        matches!(client.ask("BG", NOTHING, 0), ArmReply::Values(..))
     });
 }
 
@@ -97,7 +98,7 @@ fn a_file_with_motion_parameters_can_be_given() {
 }
 
 #[test]
-fn every_robot_that_comes_along_takes_commands() {
+fn every_included_robot_takes_commands() {
     for robot in ["ranger_mk2", "platform_arm", "widowx"] {
         let lab = Lab::start_with(0, &["up", "--only", "ranger", "--robot", robot], &[]);
         let client = lab.client();
@@ -142,7 +143,7 @@ fn every_command_of_appendix_a_is_answered() {
     for (index, offset) in [(0, 0.01), (1, 0.02)] {
         let point = values(&[1.60 - offset, 0.02, 1.55, 0.01, 1.56, 0.01, 0.2]);
         let answer = client.ask("jV", point, index);
-        assert_eq!(answer, Answer::Values(*b"Vj", point, index));
+        assert_eq!(answer, ArmReply::Values(*b"Vj", point, index));
     }
     reply("Ej", &client.ask("jE", NOTHING, 0));
     common::until("the last via point is reached", || {
@@ -157,7 +158,7 @@ fn every_command_of_appendix_a_is_answered() {
     let pose = client.ask("PS", NOTHING, 0).values();
     reply("LG", &client.ask("GL", pose, 0));
     let up = above(&client, 0.005);
-    assert_eq!(client.ask("VP", up, 0), Answer::Values(*b"PV", up, 0));
+    assert_eq!(client.ask("VP", up, 0), ArmReply::Values(*b"PV", up, 0));
     reply("EV", &client.ask("VE", NOTHING, 0));
     assert!(client.arrives([up[0], up[1], up[2]], 1e-4, Duration::from_secs(20)));
     reply("TS", &client.ask("ST", NOTHING, 0));
@@ -229,13 +230,13 @@ fn every_error_text_is_seen() {
     assert!(listen(&client, "WN22 Inv Kin Divergence.", Duration::from_secs(60)), "WN22");
 }
 
-/// Whether `text` arrives within `patience`.
-fn listen(client: &ArmClient, text: &str, patience: Duration) -> bool {
+/// Whether `text` arrives within `time_limit`.
+fn listen(client: &ArmClient, text: &str, time_limit: Duration) -> bool {
     let start = dragoman_time::now();
     client.socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     let mut is_received = false;
-    while !is_received && dragoman_time::since(start) < patience {
-        is_received = matches!(client.receive(), Some(Answer::Text(got)) if got == text);
+    while !is_received && dragoman_time::since(start) < time_limit {
+        is_received = matches!(client.receive(), Some(ArmReply::Text(got)) if got == text);
     }
     client.socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
     is_received
@@ -250,7 +251,7 @@ fn the_client_side_makes_the_server_side_an_arm_of_another_graph() {
     let far = bridge_only();
     let (near, through) = (lab.client(), far.client());
     within(Duration::from_secs(1), "the pose comes through", || {
-        matches!(through.ask("PS", NOTHING, 0), Answer::Values(..))
+        matches!(through.ask("PS", NOTHING, 0), ArmReply::Values(..))
     });
     assert!(distance(near.position(), through.position()) < 1e-6);
     reply("MC", &through.ask("CM", values(&[2.0]), 0));
@@ -262,7 +263,7 @@ fn the_client_side_makes_the_server_side_an_arm_of_another_graph() {
     assert!(distance(near.position(), [goal[0], goal[1], goal[2]]) < 1e-4);
 }
 
-/// What commands set that no query shows: goals, via points, the mode, whether the drives are on.
+/// Values set by commands that no query returns: goals, via points, the mode, whether the drives are on.
 const WITHOUT_QUERY: [Command; 11] = [
     Command::SetCommandMode,
     Command::SetGoalPose,
@@ -291,7 +292,7 @@ fn what_was_set_is_in_the_next_answer() {
         for (letters, given) in [("RC", declared), ("jP", NOTHING), ("PS", NOTHING)] {
             client.send(letters, given, 0);
         }
-        let answers: Vec<Answer> = (0..3).map(|_| client.receive().unwrap()).collect();
+        let answers: Vec<ArmReply> = (0..3).map(|_| client.receive().unwrap()).collect();
         reply("CR", &answers[0]);
         let joints = reply("Pj", &answers[1]);
         let nearest = joints.iter().zip(declared).map(|(shown, declared)| (shown - declared).abs());
@@ -349,7 +350,7 @@ fn an_arm_behind_a_controller_has_the_topics_of_one_in_the_lab() {
 
     let client = far.client();
     within(Duration::from_secs(1), "the pose comes through", || {
-        matches!(client.ask("PS", NOTHING, 0), Answer::Values(..))
+        matches!(client.ask("PS", NOTHING, 0), ArmReply::Values(..))
     });
     let home = awaited(&mut poses, |_| true).pose;
     let fk =
@@ -380,14 +381,14 @@ fn an_arm_behind_a_controller_has_the_topics_of_one_in_the_lab() {
 }
 
 #[test]
-fn a_robot_with_more_joints_than_the_protocol_tells_of_is_refused() {
+fn a_robot_with_more_joints_than_the_protocol_has_is_refused() {
     let arguments = ["arm31", "--controller", "127.0.0.1:9", "--robot", "ranger_mk2"];
     let refused = Lab::try_start(1, &[], OTHER, &arguments, &[]).err().expect("it is refused");
     assert!(refused.contains("8 joints") && refused.contains("at most 7"), "{refused}");
 }
 
 #[test]
-fn names_that_do_not_exist_are_refused_with_those_that_were_meant() {
+fn unknown_names_are_refused_with_suggestions() {
     let refused = |arguments: &[&str], ros: &[&str]| {
         Lab::try_start(1, &[], OTHER, arguments, ros).err().expect("it is refused")
     };
@@ -476,7 +477,7 @@ fn a_second_lab_has_ports_of_its_own() {
 }
 
 #[test]
-fn programs_that_connect_say_whom_they_wait_for_and_who_has_come() {
+fn programs_report_which_server_they_wait_for_and_when_it_appears() {
     let clients = [
         (&["arm31", "--controller", "127.0.0.1"], "the controller at 127.0.0.1:5031", "/ranger"),
         (&["apolo", "--server", "127.0.0.1"], "Apolo at 127.0.0.1:12000", "/apolo"),

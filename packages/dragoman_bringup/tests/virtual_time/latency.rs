@@ -67,7 +67,7 @@ fn a_measurement_with_gaps_is_not_a_success() {
     assert_eq!(ended.unwrap_err(), "not measured: /nobody/publishes/this (not published)");
     let table = tool.banner.join("\n") + &tool.output();
     assert_eq!(row(&table, "/odom")[2], "30");
-    // Of the topics that nobody has named, some may be missing.
+    // Topics that the user has not named may be missing.
     run(lab.domain, &["latency", "--samples", "3"]).unwrap();
     let tool = Lab::start_with(0, &["latency", "--topics", "odom", "--samples", "3000"], &[]);
     sleep(Duration::from_secs(10));

@@ -1,5 +1,5 @@
 //! Tests of whole labs on virtual time: the nodes of `dragoman` as a user starts them, in the test's own thread, without
-//! network. A wait takes no time, and a run repeats: what a test says of times is exact.
+//! network. A wait takes no time, and runs are repeatable: tests check exact times.
 //!
 //! | file | holds |
 //! | --- | --- |

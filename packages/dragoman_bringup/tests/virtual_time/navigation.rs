@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::common::beside::Beside;
 use crate::common::platform::Operator;
-use crate::common::{PATIENCE, block_on, next, sleep};
+use crate::common::{TIME_LIMIT, block_on, next, sleep};
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{PlatformMoveToPose, PlatformMoveToStation};
 use dragoman_ros::geometry_msgs::msg::{Pose2D, PoseStamped, Twist};
@@ -39,13 +39,13 @@ fn heading(pose: &PoseStamped) -> f64 {
 
 /// The result of an accepted goal.
 async fn end<T>(result: impl Future<Output = dragoman_ros::Result<T>>) -> T {
-    dragoman_time::timeout(PATIENCE, result).await.expect("the goal ends").unwrap()
+    dragoman_time::timeout(TIME_LIMIT, result).await.expect("the goal ends").unwrap()
 }
 
 /// Whether a goal is accepted. An accepted goal is cancelled.
 fn is_accepted<A: WrappedActionTypeSupport + 'static>(client: &ActionClient<A>, goal: A::Goal) -> bool {
     block_on(async {
-        dragoman_time::timeout(PATIENCE, Node::is_available(client).unwrap()).await.unwrap().unwrap();
+        dragoman_time::timeout(TIME_LIMIT, Node::is_available(client).unwrap()).await.unwrap().unwrap();
         match client.send_goal_request(goal).unwrap().await {
             Ok((goal, ..)) => goal.cancel().unwrap().await.is_ok(),
             Err(_) => false,

@@ -28,7 +28,7 @@ use futures::stream::{BoxStream, StreamExt};
 const NEAR: u16 = 1;
 const FAR: u16 = 2;
 /// Timeout of an answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Timeout of a motion through the lab.
 const JOURNEY: Duration = Duration::from_secs(15);
 
@@ -63,14 +63,14 @@ impl Operator {
         if !self.clients.contains_key(name) {
             let client = self.beside.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
             let found = block_on(async {
-                dragoman_time::timeout(PATIENCE, Node::is_available(&client).unwrap()).await
+                dragoman_time::timeout(TIME_LIMIT, Node::is_available(&client).unwrap()).await
             });
             assert!(found.is_ok(), "{name} is not there");
             self.clients.insert(name.to_owned(), Box::new(client));
         }
         let client: &Client<S> = self.clients[name].downcast_ref().unwrap();
         let answer = client.request(&request).unwrap();
-        let answered = block_on(async { dragoman_time::timeout(PATIENCE, answer).await });
+        let answered = block_on(async { dragoman_time::timeout(TIME_LIMIT, answer).await });
         answered.unwrap_or_else(|_| panic!("{name} does not answer")).unwrap()
     }
 }

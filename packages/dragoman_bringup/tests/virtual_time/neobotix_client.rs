@@ -15,7 +15,7 @@ use dragoman_ros::WrappedServiceTypeSupport;
 use platform_ctrl::PlatformCtrl;
 
 /// Timeout of what happens at the next polls, or after a connection is lost.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIME_LIMIT: Duration = Duration::from_secs(40);
 
 struct Operator {
     platform: PlatformCtrl,
@@ -44,7 +44,7 @@ impl Operator {
 
     #[track_caller]
     fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
-        let end = now() + PATIENCE;
+        let end = now() + TIME_LIMIT;
         while !holds(self) {
             assert!(now() < end, "{what} does not happen");
             sleep(Duration::from_millis(50));

@@ -25,7 +25,7 @@ const SETTINGS: &str =
 drives: {node_ids: [11, 12], counts_per_revolution: [500000.0, 100000.0]}\n";
 
 #[test]
-fn an_arm_loads_and_moves_whatever_is_beside_it() {
+fn an_arm_loads_and_moves_despite_faults_beside_it() {
     let folder = Folder::new();
     folder.write("lift.urdf", URDF);
     let robot = folder.write("lift.yaml", SETTINGS);

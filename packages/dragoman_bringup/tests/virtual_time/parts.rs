@@ -17,7 +17,7 @@ fn topics(domain: u16, wanted: &[&str]) -> HashMap<String, Vec<String>> {
 }
 
 #[test]
-fn parts_of_the_lab_are_started_by_themselves() {
+fn parts_of_the_lab_start_alone() {
     let folder = Folder::new();
     let config = folder.write("parts.yaml", "/**/arm31: {ros__parameters: {port: 0}}\n");
     let arms = [(1, "/left"), (2, "/right")].map(|(domain, namespace)| {

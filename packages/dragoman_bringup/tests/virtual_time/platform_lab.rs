@@ -388,7 +388,7 @@ fn a_platform_that_sees_nothing_is_an_error_in_diagnostics_also_after_a_refusal(
 }
 
 #[test]
-fn parameter_files_that_make_no_sense_end_the_start() {
+fn invalid_parameter_files_end_the_start() {
     let Folder(files) = &Folder::new();
     let file = files.join("bad.ini");
     for (text, expected) in [

@@ -1,4 +1,4 @@
-//! What the original remembers, senses and reaches: the lab's platform over a restart, its further sensors, its
+//! Functions of the original: the lab's platform over a restart, its further sensors, its
 //! charger.
 
 use std::time::Duration;
@@ -206,7 +206,7 @@ fn boards_and_sensors_that_parameters_name_fill_the_status() {
         operator.beside.publish("/infrared", &UInt8 { data: 0b100 });
         operator.status().infrared == [false, false, true, false]
     });
-    // What falls silent is not shown any more after 2 s.
+    // Values that are no longer published are hidden after 2 s.
     operator.within(Duration::from_millis(2050), "silence", |operator| {
         let status = operator.status();
         status.relay_digital_in == 0 && status.latitude == 0.0 && status.infrared == [false; 4]

@@ -1,4 +1,4 @@
-//! Player's server in the lab, and clients that speak as Player's own libraries do.
+//! Player's server in the lab, and clients that send the same messages as Player's own libraries.
 
 mod arms;
 mod pairs;
@@ -8,7 +8,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::common::beside::Beside;
-use crate::common::player::{PATIENCE, PlayerClient, SERVER, base, base_without_services, header};
+use crate::common::player::{PlayerClient, SERVER, TIME_LIMIT, base, base_without_services, header};
 use crate::common::{Folder, Lab};
 use crate::host::{now, sleep};
 use dragoman_bridge::player::wire::common::{Point3d, Pose2d};
@@ -131,7 +131,7 @@ fn a_client_that_vanishes_leaves_no_robot_driving() {
     }
 }
 
-/// A goal is no velocity: it lasts until it is reached.
+/// A goal is not a velocity: it stays valid until it is reached.
 #[test]
 fn a_velocity_holds_as_long_as_a_parameter_says() {
     let limit = ["-p", "player:command_timeout:=0.5"];
@@ -242,7 +242,7 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     client.subscribe(arm);
     client.subscribe(hand);
     let goal = actarray::JointPosition { joint: 0, position: 0.3 };
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     // Once, before the robot is discovered: a command has no answer, so it waits.
     client.send(arm, Kind::Command, actarray::POSITION.subtype, &goal);
     client.send(hand, Kind::Command, gripper::CLOSE.subtype, &());
@@ -299,14 +299,14 @@ fn joints_move_with_a_speed_and_stop_without_their_client() {
     client.granted(arm, actarray::SET_SPEED.subtype, &actarray::JointSpeed { joint: 0, speed: 0.5 });
     let start = joint(&mut client).position;
     let speed = |speed: f32| actarray::JointSpeed { joint: 0, speed };
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     while joint(&mut client).position < start + 0.2 {
         client.send(arm, Kind::Command, actarray::SPEED.subtype, &speed(0.4));
         assert!(now() < end, "it does not move");
     }
     client.send(arm, Kind::Command, actarray::SPEED.subtype, &speed(0.0));
     let stands = |client: &mut PlayerClient| {
-        let end = now() + PATIENCE;
+        let end = now() + TIME_LIMIT;
         let mut last = joint(client).position;
         loop {
             sleep(Duration::from_millis(500));
@@ -326,7 +326,7 @@ fn joints_move_with_a_speed_and_stop_without_their_client() {
     other.subscribe(arm);
     let goal = actarray::JointPosition { joint: 0, position: before - 3.0 };
     other.send(arm, Kind::Command, actarray::POSITION.subtype, &goal);
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     while joint(&mut client).position > before - 0.1 {
         assert!(now() < end, "it does not move");
     }
@@ -362,7 +362,7 @@ fn a_planner_drives_the_platform() {
     let start = newest(&mut client).pose;
     let goal = Pose2d { x: start.x, y: start.y - 1.0, yaw: start.yaw };
     client.send(device, Kind::Command, planner::GOAL.subtype, &planner::Goal { pose: goal.clone() });
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     loop {
         let state = newest(&mut client);
         if state.valid && (state.pose.y - start.y).abs() > 0.2 {
@@ -376,7 +376,7 @@ fn a_planner_drives_the_platform() {
     client.granted(device, planner::ENABLE.subtype, &false);
     client.until("the platform stands", base(1), |state| state.velocity.x.abs() < 0.01);
     client.granted(device, planner::ENABLE.subtype, &true);
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     while !newest(&mut client).done {
         assert!(now() < end, "the goal is not reached");
     }
@@ -395,7 +395,7 @@ fn a_limb_moves_the_tool_of_the_arm() {
     let direction = Point3d { x: 0.0, y: 0.0, z: 1.0 };
     let along = |length| limb::Move { direction: direction.clone(), length };
     client.send(device, Kind::Command, limb::MOVE_ALONG.subtype, &along(0.03));
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     loop {
         let state = newest(&mut client);
         if (state.position.z - start.z - 0.03).abs() < 1e-3 {
@@ -453,7 +453,7 @@ fn a_log_records_in_a_file_and_plays_it() {
         state.kind == log::LogKind::Read && state.enabled
     };
     // On a slow machine it may end before these questions do; then they are asked again.
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     loop {
         client.granted(device, log::REWIND.subtype, &());
         client.granted(device, log::SET_READ_STATE.subtype, &true);
@@ -519,7 +519,7 @@ fn a_configuration_file_of_player_chooses_devices() {
 
 /// A client that has more data to read than its socket holds, and reads nothing: images.
 #[test]
-fn a_client_that_does_not_read_slows_nobody() {
+fn a_client_that_does_not_read_delays_no_other() {
     const ROUNDS: usize = 20;
     let lab = Lab::only("turtlebot,player");
     let eye = camera::INTERFACE.device(0);
@@ -542,19 +542,19 @@ fn a_client_that_does_not_read_slows_nobody() {
         (bytes, times[times.len() / 2])
     };
     let (_, alone) = images(&mut watcher, &mut driver);
-    let mut deaf = PlayerClient::connect(lab.player);
-    deaf.ask(SERVER, MODE.subtype, &player::PUSH);
-    deaf.subscribe(eye);
+    let mut unread = PlayerClient::connect(lab.player);
+    unread.ask(SERVER, MODE.subtype, &player::PUSH);
+    unread.subscribe(eye);
     let (bytes, beside) = images(&mut watcher, &mut driver);
     // More than Linux keeps for both ends of a connection.
     assert!(bytes > 15_000_000, "{bytes}");
     println!("a read takes {alone:?}, beside a client that does not read {beside:?}");
-    // Its data comes at other times, which are no multiples of a nanosecond.
+    // Its data comes at other times, which are not multiples of a nanosecond.
     assert!(beside.abs_diff(alone) < Duration::from_micros(1), "{alone:?} {beside:?}");
-    drop(deaf);
+    drop(unread);
 }
 
-/// Clients that send half a message, that speak another protocol; and two hundred good ones.
+/// Clients that send half a message or use another protocol; and two hundred good ones.
 #[test]
 fn two_hundred_clients_are_served_beside_bad_ones() {
     let lab = Lab::only("turtlebot,player");

@@ -12,13 +12,13 @@ use crate::common::recording::{messages, python};
 use crate::common::{self, Folder, Lab, Simulated, latched, next, run, sleep, until};
 
 /// A folder, and the publishers of a test.
-struct Bench {
+struct Fixture {
     folder: Folder,
     node: Node,
     _simulated: Simulated,
 }
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
         let _simulated = Simulated::new();
         Self { folder: Folder::new(), node: common::node(0), _simulated }
@@ -65,7 +65,7 @@ fn pose(number: u32) -> geometry_msgs::msg::PoseStamped {
 
 #[test]
 fn what_the_graph_publishes_is_in_the_file() {
-    let mut lab = Bench::new();
+    let mut lab = Fixture::new();
     let description = lab.publisher::<std_msgs::msg::String>("/robot_description", latched());
     let text = "<robot/>".repeat(5000);
     description.publish(&std_msgs::msg::String { data: text.clone() }).unwrap();
@@ -141,8 +141,8 @@ with open(sys.argv[1], 'rb') as stream:
 }
 
 #[test]
-fn only_what_is_asked_for_is_recorded() {
-    let mut lab = Bench::new();
+fn only_requested_topics_are_recorded() {
+    let mut lab = Fixture::new();
     let names = ["/ranger/brake", "/ranger/gripper", "/lamp"];
     let publishers = names.map(|name| lab.publisher::<std_msgs::msg::Bool>(name, QosProfile::default()));
     let recorder = lab.record("some.mcap", &["ranger/", "/door", "--exclude", "/ranger/gripper"]);
@@ -159,8 +159,8 @@ fn only_what_is_asked_for_is_recorded() {
 }
 
 #[test]
-fn a_publisher_with_a_lesser_offer_is_recorded_too() {
-    let mut lab = Bench::new();
+fn a_publisher_with_a_weaker_offer_is_recorded_too() {
+    let mut lab = Fixture::new();
     let reliable = lab.publisher::<std_msgs::msg::UInt32>("/count", QosProfile::default());
     let recorder = lab.record("two.mcap", &["/count"]);
     wait_for_subscription(&reliable);
@@ -183,7 +183,7 @@ fn a_publisher_with_a_lesser_offer_is_recorded_too() {
 /// With the quality of service of the recording, in its order, at its pace.
 #[test]
 fn a_recording_is_played_again() {
-    let mut lab = Bench::new();
+    let mut lab = Fixture::new();
     let description = lab.publisher::<std_msgs::msg::String>("/robot_description", latched());
     description.publish(&std_msgs::msg::String { data: "<robot/>".to_owned() }).unwrap();
     let poses = lab.publisher::<geometry_msgs::msg::PoseStamped>("/ranger/pose", QosProfile::default());
@@ -252,8 +252,8 @@ fn a_recording_is_played_again() {
 }
 
 #[test]
-fn a_recording_of_nothing_is_not_a_success() {
-    let lab = Bench::new();
+fn an_empty_recording_is_an_error() {
+    let lab = Fixture::new();
     let recorder = lab.record("empty.mcap", &[]);
     sleep(Duration::from_secs(2));
     assert_eq!(recorder.end().0.unwrap_err(), "nothing was recorded: no topic had a message");
@@ -263,7 +263,7 @@ fn a_recording_of_nothing_is_not_a_success() {
 /// Ranger thesis, 3.4.2: what clients command, what the arm does, and the services that are called for it.
 #[test]
 fn an_arms_commands_are_in_the_recording_and_in_the_thesis_text_files() {
-    let lab = Bench::new();
+    let lab = Fixture::new();
     let robots = Lab::only("ranger");
     let client = robots.client();
     let logs = lab.folder.path("logs");

@@ -48,21 +48,21 @@ impl Peer {
     }
 }
 
-/// The response, if it comes within `patience`.
+/// The response, if it comes within `time_limit`.
 fn call_within<S: WrappedServiceTypeSupport + 'static>(
     client: &Client<S>,
     request: &S::Request,
-    patience: Duration,
+    time_limit: Duration,
 ) -> Option<S::Response> {
     block_on(async {
         Node::is_available(client).unwrap().await.unwrap();
         let answer = client.request(request).unwrap();
-        dragoman_time::timeout(patience, answer).await.ok().map(Result::unwrap)
+        dragoman_time::timeout(time_limit, answer).await.ok().map(Result::unwrap)
     })
 }
 
 #[test]
-fn a_program_drives_two_simulated_robots_and_hears_the_first() {
+fn a_program_drives_two_simulated_robots_and_receives_the_data_of_the_first() {
     let domain = 0;
     // The first runs in another program, like a real one; the other comes with the relay.
     let only = ["up", "--only", "turtlebot"];
@@ -217,7 +217,7 @@ fn the_real_robot_is_where_programs_look_for_it() {
 }
 
 #[test]
-fn a_laser_is_listened_to_only_while_a_program_listens() {
+fn a_laser_is_subscribed_to_only_while_a_program_subscribes() {
     let domain = 0;
     let _relay = Lab::start_with(domain, &["relay"], &[]);
     let mut node = Peer::new(domain).tasks;
@@ -241,7 +241,7 @@ fn a_laser_is_listened_to_only_while_a_program_listens() {
 }
 
 #[test]
-fn circles_and_strange_tables_are_refused() {
+fn circles_and_invalid_tables_are_refused() {
     let refused =
         |arguments: &[&str]| Lab::try_start(1, &[], 0, arguments, &[]).err().expect("it is refused");
     let circle = refused(&["relay", "--robots", "/,/sim"]);

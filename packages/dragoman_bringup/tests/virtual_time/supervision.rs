@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::common::apolo::{ApoloClient, FALSE, request};
-use crate::common::{Answer, Lab, Simulated, find, node, sleep};
+use crate::common::{ArmReply, Lab, Simulated, find, node, sleep};
 use crate::device::Device;
 use dragoman_ros::QosProfile;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
@@ -28,7 +28,7 @@ fn a_port_whose_node_panics_is_served_again_and_diagnostics_say_so() {
     println!("{:?}", dragoman_time::since(begin));
     assert_eq!(level, 1, "{state}");
     assert!(state.contains("has panicked: a fault on purpose"), "{state}");
-    assert!(matches!(lab.client().ask("PS", [0.0; 7], 0), Answer::Values(..)));
+    assert!(matches!(lab.client().ask("PS", [0.0; 7], 0), ArmReply::Values(..)));
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_driver_that_fails_ends_the_lab_with_its_reason() {
         println!("{kind}: {time:?}");
         let errors = ended.unwrap_err();
         assert!(errors.contains(&format!("/mobile_base {reason}")), "{errors}");
-        // The line to the base is closed by its node, which is dead: closing it is given up after 0.4 s.
+        // The node that should close the line to the base has failed: the wait for it ends after 0.4 s.
         assert!(time <= Duration::from_millis(2400), "{time:?}");
     }
 }
@@ -78,7 +78,7 @@ fn of_two_labs_the_older_one_goes_on_whatever_their_distance_in_time() {
 
 #[test]
 fn of_two_labs_that_start_together_one_goes_on() {
-    // Which of them is left to chance.
+    // Either of them may be the one that ends.
     for seed in 1..10 {
         let labs = Lab::start_twice(seed, 0, SECOND.0, SECOND.1);
         let (ended, how) = labs[0].next_end(Duration::from_secs(2)).expect("one ends");
@@ -87,7 +87,7 @@ fn of_two_labs_that_start_together_one_goes_on() {
         println!("seed {seed}: {ended} ends");
         assert_eq!(labs[0].next_end(Duration::from_secs(10)), None, "the other goes on");
         let answer = labs[1 - ended].client().ask("PS", [0.0; 7], 0);
-        assert!(matches!(answer, Answer::Values(..)), "{answer:?}");
+        assert!(matches!(answer, ArmReply::Values(..)), "{answer:?}");
     }
 }
 
@@ -108,24 +108,23 @@ fn of_two_drivers_of_one_name_the_older_one_goes_on() {
 }
 
 #[test]
-fn a_strangers_announcements_end_nothing() {
+fn announcements_of_other_participants_end_nothing() {
     let _simulated = Simulated::new();
-    let mut stranger = node(0);
+    let mut other = node(0);
     // A former crash: another process has a writer on the topic of a service's responses.
-    let _before = stranger
-        .create_service::<GetLocation::Service>("/apolo/get_location", QosProfile::services_default());
+    let _before =
+        other.create_service::<GetLocation::Service>("/apolo/get_location", QosProfile::services_default());
     let lab = lab();
-    let _after =
-        stranger.create_service::<GetLocation::Service>("/apolo/get_location", QosProfile::default());
-    let claims = stranger
+    let _after = other.create_service::<GetLocation::Service>("/apolo/get_location", QosProfile::default());
+    let claims = other
         .create_publisher::<NamespaceClaim>("/dragoman/_claims", QosProfile::default().transient_local())
         .unwrap();
     for count in 1..20 {
         let namespaces = ["/apolo", "/ranger", "/neobotix"].map(str::to_owned).to_vec();
-        let claim = NamespaceClaim { holder: "stranger".to_owned(), count, namespaces, ..Default::default() };
+        let claim = NamespaceClaim { holder: "other".to_owned(), count, namespaces, ..Default::default() };
         claims.publish(&claim).unwrap();
         // It would end here.
         sleep(Duration::from_millis(300));
     }
-    assert!(matches!(lab.client().ask("PS", [0.0; 7], 0), Answer::Values(..)));
+    assert!(matches!(lab.client().ask("PS", [0.0; 7], 0), ArmReply::Values(..)));
 }

@@ -351,7 +351,7 @@ fn programs_are_stopped_by_the_user_and_end_when_others_stop_them() {
                 running.until("endless: step 4 of 4: wait > userevent never");
             }
             if index < 2 {
-                // Nobody listens to speech.
+                // No node subscribes to speech.
                 assert!(running.seen.iter().any(|line| line.contains("refused: ")), "{:?}", running.seen);
             }
             operator.is(PlatformStatus::MOVING);
@@ -379,7 +379,7 @@ fn programs_are_stopped_by_the_user_and_end_when_others_stop_them() {
 }
 
 #[test]
-fn steps_begin_at_the_user_s_word() {
+fn steps_begin_when_the_user_confirms() {
     let folder = Folder::new();
     let file = folder
         .write("program.txt", "program\n  task one\n    log first\n    wait > userevent go\n    log last\n");
@@ -408,9 +408,9 @@ fn steps_begin_at_the_user_s_word() {
 }
 
 /// In every mode: what a program has set is in force for what follows, and its messages are shown. What the platform
-/// refuses of it, the protocol's clients learn, too.
+/// refuses of it is also reported to the protocol's clients.
 #[test]
-fn what_a_program_sets_is_in_force_and_what_it_says_is_shown() {
+fn what_a_program_sets_is_in_force_and_its_messages_are_shown() {
     let folder = Folder::new();
     let file = folder.write(
         "program.txt",
@@ -445,7 +445,7 @@ fn what_a_program_sets_is_in_force_and_what_it_says_is_shown() {
     assert!(lines.starts_with(&expected.map(str::to_owned)), "{lines:?}");
 }
 
-/// A program says more than the platform keeps; the user learns that something is missing.
+/// A program sends more messages than the platform keeps; the number of missing ones is shown.
 #[test]
 fn messages_that_are_missing_are_counted() {
     let folder = Folder::new();

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::common::{Lab, Log, PATIENCE, Program, block_on, call, context, last, next, sleep, until};
+use crate::common::{Lab, Log, Program, TIME_LIMIT, block_on, call, context, last, next, sleep, until};
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax, SetSpeed};
 use dragoman_ros::dragoman_msgs::srv::{GetLocation, GetLocationMRobot, Place, PlaceMRobot};
 use dragoman_ros::geometry_msgs::msg::{Point, PoseStamped, Twist, Vector3};
@@ -47,7 +47,7 @@ impl User {
             Node::is_available(&client).unwrap().await.unwrap();
             client.request(&request).unwrap().await.unwrap()
         };
-        block_on(dragoman_time::timeout(PATIENCE, asked)).expect("an answer")
+        block_on(dragoman_time::timeout(TIME_LIMIT, asked)).expect("an answer")
     }
 
     /// x, y, heading.
@@ -62,7 +62,7 @@ impl User {
         let start = dragoman_time::now();
         let twist = Twist { linear: Vector3 { x: speed, ..Default::default() }, angular: Vector3::default() };
         while !is_so(self) {
-            assert!(dragoman_time::since(start) < PATIENCE, "{what}");
+            assert!(dragoman_time::since(start) < TIME_LIMIT, "{what}");
             self.velocity.publish(&twist).unwrap();
             sleep(Duration::from_millis(50));
         }
@@ -71,7 +71,7 @@ impl User {
 }
 
 #[test]
-fn what_the_base_does_is_done_in_the_world_and_what_the_world_does_is_felt() {
+fn the_base_drives_in_the_world_and_senses_it() {
     let lab = Lab::only("turtlebot,apolo");
     let mut user = User::new(&lab);
     // The state is on the topics, or the driver does not accept velocities yet.
@@ -169,13 +169,14 @@ struct Thesis {
 }
 
 impl Thesis {
-    /// x by the odometry and in truth, m.
+    /// x by the odometry, and its true value, m.
     fn x(&self) -> [f64; 2] {
         sleep(Duration::from_millis(40));
         [last(&self.odometry).unwrap().pose.pose.position.x, last(&self.truth).unwrap().pose.position.x]
     }
 
-    /// Commands this speed every 50 ms, and waits until it stands. Returns the way by the odometry and in truth, m.
+    /// Commands this speed every 50 ms, and waits until it stands. Returns the distance by the odometry, and the true
+    /// one, m.
     fn drive(&self, speed: f64, times: u32) -> [f64; 2] {
         let before = self.x();
         let mut twist = Twist::default();

@@ -25,7 +25,7 @@ fn lab() -> Lab {
     Lab::only("player,console")
 }
 
-/// A client that hears velocity commands.
+/// A client that receives velocity commands.
 fn listener(lab: &Lab) -> Client {
     let mut listener = Client::connect(lab.console);
     listener.subscribe("/cmd_vel", "geometry_msgs/Twist");
@@ -53,7 +53,8 @@ fn command(speed: f64) -> Value {
         "msg": { "linear": { "x": speed } } })
 }
 
-/// Whether it took the time of a heartbeat. A sign that was heard last may be a ping's answer, a third of it before.
+/// Whether it took the time of a heartbeat. The last message may be a ping's answer, received up to a third of that
+/// time earlier.
 fn is_a_heartbeat(time: Duration) -> bool {
     (HEARTBEAT..HEARTBEAT * 4 / 3 + SLACK).contains(&time)
 }
@@ -119,7 +120,7 @@ fn a_page_that_hangs_stops_what_it_drives() {
 }
 
 #[test]
-fn who_drives_is_known() {
+fn the_driver_is_known() {
     let lab = lab();
     let mut listener = listener(&lab);
     let driving = || {
@@ -162,7 +163,7 @@ fn long_messages_arrive_in_small_fragments() {
 }
 
 #[test]
-fn a_client_that_floods_a_service_waits_for_itself() {
+fn a_client_that_floods_a_service_delays_only_itself() {
     const CALLS: usize = 400;
     let lab = Lab::start();
     let mut client = Client::connect(lab.console);
@@ -204,7 +205,7 @@ fn clients_that_flood_a_service_do_not_fill_its_queue() {
     }
 }
 
-/// However long they are new.
+/// Also calls whose request counts as new for a long time.
 #[test]
 fn calls_end_with_their_client() {
     let lab = lab();
@@ -227,7 +228,7 @@ fn calls_end_with_their_client() {
     assert_eq!(waiting(), None);
 }
 
-/// As on r2r, which gives back what has ended with its node only.
+/// As on r2r, which releases ended endpoints only with their node.
 #[test]
 fn a_node_on_which_most_has_ended_is_replaced() {
     let lab = Lab::start_with(0, &["up", "--only", "player,console"], &["-p", "console:replaced_after:=8"]);
@@ -292,7 +293,7 @@ fn a_node_on_which_most_has_ended_is_replaced() {
 }
 
 #[test]
-fn what_web_clients_hold_is_given_back() {
+fn resources_of_web_clients_are_released() {
     let lab = lab();
     let answers = || Client::connect(lab.console).call("/rosapi/nodes", &json!({})).is_ok();
     assert!(answers());
@@ -325,7 +326,7 @@ fn what_web_clients_hold_is_given_back() {
 
 /// Beside clients that have subscribed to pictures and do not read, a quick one gets them all.
 #[test]
-fn slow_clients_lose_messages_and_no_memory() {
+fn slow_clients_lose_messages_and_take_bounded_memory() {
     const PICTURES: &str = "/camera/rgb/image_color";
     let lab = Lab::start();
     let mut quick = Client::connect(lab.console);
@@ -359,9 +360,9 @@ fn slow_clients_lose_messages_and_no_memory() {
     while !is_message(of_foxglove[0].socket.read().unwrap()) {}
 }
 
-/// What it costs is a row of the figures.
+/// `benches/figures` has a row for the cost.
 #[test]
-fn of_frames_that_are_never_completed_the_oldest_are_dropped_and_their_senders_told() {
+fn the_oldest_incomplete_frames_are_dropped_and_their_senders_informed() {
     let lab = lab();
     let mut good = Client::connect(lab.console);
     let mut greedy: Vec<Client> = (0..40).map(|_| Client::connect(lab.console)).collect();
@@ -374,8 +375,8 @@ fn of_frames_that_are_never_completed_the_oldest_are_dropped_and_their_senders_t
     }
     // 320 MB were sent, of which 64 MiB are kept: of each client one or two frames.
     for client in &mut greedy {
-        let told = client.next("status")["msg"].as_str().unwrap().to_owned();
-        assert!(told.contains("the incomplete frames of all clients are too long"), "{told}");
+        let status = client.next("status")["msg"].as_str().unwrap().to_owned();
+        assert!(status.contains("the incomplete frames of all clients are too long"), "{status}");
     }
     assert!(good.call("/rosapi/nodes", &json!({})).is_ok());
 }
@@ -426,7 +427,7 @@ fn held(lab: &Lab, kind: &str) -> usize {
 }
 
 #[test]
-fn calls_that_wait_have_bytes_too() {
+fn the_bytes_of_waiting_calls_are_bounded() {
     let lab = lab();
     let mut client = Client::connect(lab.console);
     client.send(&json!({ "op": "advertise_service", "service": "/never", "type": "rosapi_msgs/TopicType" }));
@@ -447,7 +448,7 @@ fn calls_that_wait_have_bytes_too() {
     drop((client, other));
     sleep(Duration::from_secs(3));
     assert_eq!(held(&lab, "bytes that are kept for web clients"), 0);
-    assert_eq!(held(&lab, "calls of web clients that wait"), 0, "though nobody has answered");
+    assert_eq!(held(&lab, "calls of web clients that wait"), 0, "although no call was answered");
 }
 
 #[test]
@@ -481,7 +482,7 @@ fn latched_messages_have_a_bound() {
     assert_eq!(held(&lab, "bytes that are kept for web clients"), 0);
 }
 
-/// The oldest results are forgotten: nobody may ever ask for them.
+/// The oldest results are removed, because no client may ever request them.
 #[test]
 fn results_of_a_clients_action_have_a_bound() {
     let lab = lab();
@@ -517,7 +518,7 @@ fn messages_of_many_values_are_refused_in_foxgloves_protocol_too() {
     assert_eq!(status["message"], "publish /cmd_vel: more than 1000000 values", "{status}");
 }
 
-/// Who writes and does not read: its answers are not kept without end.
+/// The answers to a client that sends and does not read are not kept without a limit.
 #[test]
 fn a_client_that_only_writes_is_disconnected() {
     let lab = lab();
@@ -618,7 +619,7 @@ fn a_call_takes_no_longer_than_its_client_asks_for() {
         assert!((timeout..timeout + 0.05).contains(&took), "{service} {timeout}: {took}");
         assert!(words.contains(reason), "{words}");
     }
-    // Without a wish.
+    // Without a requested timeout.
     let (took, _) =
         refused(json!({ "op": "call_service", "service": "/nowhere", "type": "std_srvs/Trigger" }));
     assert!((2.0..2.1).contains(&took), "{took}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::common::beside::Beside;
-use crate::common::{Lab, PATIENCE, block_on, sleep, within};
+use crate::common::{Lab, TIME_LIMIT, block_on, sleep, within};
 use crate::device::Device;
 use dragoman_io::serial::SerialPort;
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax, SetSpeed};
@@ -84,7 +84,7 @@ impl Operator {
         loop {
             let states = &mut self.states;
             let newest = block_on(async {
-                let mut newest = dragoman_time::timeout(PATIENCE, states.next()).await.ok().flatten();
+                let mut newest = dragoman_time::timeout(TIME_LIMIT, states.next()).await.ok().flatten();
                 while let Some(Some(newer)) = states.next().now_or_never() {
                     newest = Some(newer);
                 }
@@ -97,7 +97,7 @@ impl Operator {
             if fits(&states) {
                 return states;
             }
-            assert!(dragoman_time::since(start) < PATIENCE, "{what}: {states:?}");
+            assert!(dragoman_time::since(start) < TIME_LIMIT, "{what}: {states:?}");
         }
     }
 
@@ -155,7 +155,11 @@ impl Operator {
             if state.current_state.label == label {
                 return;
             }
-            assert!(dragoman_time::since(start) < PATIENCE, "{} and not {label}", state.current_state.label);
+            assert!(
+                dragoman_time::since(start) < TIME_LIMIT,
+                "{} and not {label}",
+                state.current_state.label
+            );
             sleep(Duration::from_millis(20));
         }
     }
@@ -258,7 +262,7 @@ fn relaxed_joints_fall_and_enabled_ones_hold() {
 }
 
 #[test]
-fn a_cable_that_is_pulled_and_put_back_is_no_trouble() {
+fn the_arm_reconnects_when_its_cable_is_back() {
     let mut operator = Operator::new(&[]);
     operator.life("active");
     for goal in [1.0, -1.0, 0.5] {
@@ -275,7 +279,7 @@ fn a_cable_that_is_pulled_and_put_back_is_no_trouble() {
 }
 
 #[test]
-fn noise_silence_heat_and_resets_are_reported_and_survived() {
+fn noise_silence_heat_and_resets_are_reported_and_tolerated() {
     let mut operator = Operator::new(&[]);
     operator.device.send("corrupt 15");
     for goal in [0.8, -0.8] {
@@ -355,7 +359,7 @@ fn an_ordinary_end_stops_the_joints_and_leaves_the_arm_held() {
 }
 
 #[test]
-fn without_a_port_it_says_what_is_missing() {
+fn a_missing_port_is_reported() {
     let error = Lab::try_start(1, &[], 0, &["arm"], &[]).err().expect("it is refused");
     assert!(error.contains("no serial port: name it with --port PATH"), "{error}");
 }

@@ -4,15 +4,15 @@ use std::net::Ipv4Addr;
 
 use crate::attacker::Attack;
 use crate::common::beside::Beside;
-use crate::common::strangers::{client_without_reader, goal, list};
+use crate::common::undiscovered::{client_without_reader, goal, list};
 use crate::packets::endpoints;
 use crate::peer::Peer;
 use crate::wire::{Message, SPDP_READER, SPDP_WRITER, announcement, guid, made_up};
 
-/// A peer whose numbers are those of the seed.
+/// A peer whose identifiers depend on the seed.
 fn met(attack: &mut Attack) -> Peer {
     const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
-    let number = attack.chance.rand_range(0..10_000) * 100_000;
+    let number = attack.random.rand_range(0..10_000) * 100_000;
     let peer = Peer::new(number, LOCALHOST, LOCALHOST, attack.means.domain);
     peer.meet();
     peer
@@ -26,7 +26,7 @@ pub(super) fn packets(attack: &mut Attack, send: fn(&Peer)) {
     attack.sent(1);
 }
 
-/// Participants whose topics have names of `bytes`. They say goodbye.
+/// Participants whose topics have names of `bytes`. They announce their end.
 pub(super) fn long_names(attack: &mut Attack) {
     const TOPICS: u32 = 100;
     let peer = met(attack);

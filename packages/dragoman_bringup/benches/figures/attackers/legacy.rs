@@ -12,11 +12,11 @@ use crate::common::apolo::{ApoloClient, request};
 use crate::common::neobotix::{GET_MAP, NeobotixClient, SET_MAP, texts};
 use crate::common::player::{PlayerClient, SERVER};
 
-/// Time between two turns through all connections.
+/// Time between two rounds through all connections.
 const TURN: Duration = Duration::from_millis(2);
 
-/// Clients that send questions, as many as the server takes, and read no answers.
-pub(super) fn deaf_apolo_clients(attack: &mut Attack) {
+/// Clients that send as many questions as the server accepts, and read no answers.
+pub(super) fn apolo_clients_without_reading(attack: &mut Attack) {
     let question = request(b'G', "", &["pieza"], &[]);
     let questions = question.repeat(100);
     let clients = (0..attack.means.count).map(|_| {
@@ -28,7 +28,7 @@ pub(super) fn deaf_apolo_clients(attack: &mut Attack) {
     attack.is_complete();
     while attack.goes_on() {
         for (client, place) in &mut clients {
-            // A question that is cut goes on with the next turn.
+            // The rest of an incomplete question is sent in the next round.
             let written = client.stream.write(&questions[*place % question.len()..]).unwrap_or(0);
             *place += written;
             attack.sent((written / question.len()) as u64);
@@ -37,14 +37,14 @@ pub(super) fn deaf_apolo_clients(attack: &mut Attack) {
     }
 }
 
-/// Commands that start a motion where none is planned.
+/// Commands that start a motion without a planned one.
 pub(super) fn datagrams(attack: &mut Attack) {
     const BURST: u32 = 300;
     let client = ArmClient::new(attack.means.target);
     attack.is_complete();
     while attack.goes_on() {
-        // Bursts differ in length: what repeats exactly may miss a period of the lab.
-        let burst = attack.chance.rand_range(1..2 * BURST);
+        // Bursts differ in length: an exact repetition may miss a period of the lab.
+        let burst = attack.random.rand_range(1..2 * BURST);
         for _ in 0..burst {
             client.send("BG", [0.0; 7], 0);
         }
@@ -58,7 +58,7 @@ pub(super) fn maps(attack: &mut Attack) {
     const TAIL: &str = "</layer></map>";
     let mut map = HEAD.to_owned();
     while map.len() + 100 < attack.means.bytes {
-        let [x, y] = [0; 2].map(|_| attack.chance.rand_range(0..20_000));
+        let [x, y] = [0; 2].map(|_| attack.random.rand_range(0..20_000));
         map.push_str(&format!(
             "<line><point x=\"{x}\" y=\"{y}\"/><point x=\"{}\" y=\"{y}\"/></line>",
             x + 500

@@ -23,7 +23,7 @@ const TOPICS: [(&str, &str); 3] = [
     ("/ranger/pose", "geometry_msgs/PoseStamped"),
 ];
 
-/// As many as the console takes.
+/// As many clients as the console accepts.
 fn clients(attack: &Attack) -> Vec<Client> {
     let connect = |_| Client::connect_to(attack.means.target, "/rosbridge", &[]).ok();
     (0..attack.means.count).filter_map(connect).collect()
@@ -37,7 +37,7 @@ fn drain(client: &mut Client) {
 /// Sends a text if the console has taken what was sent before.
 fn offer(client: &mut Client, text: String) -> bool {
     client.socket.flush().is_ok() && {
-        // What does not fit now is sent by the next flush.
+        // The next flush sends what does not fit now.
         let _ = client.socket.send(Message::text(text));
         true
     }
@@ -47,7 +47,7 @@ fn set_nonblocking(clients: &[Client]) {
     clients.iter().for_each(|client| client.socket.get_ref().set_nonblocking(true).unwrap());
 }
 
-/// One after another: subscribes to three topics, reads five messages, and leaves, with or without a word.
+/// One after another: subscribes to three topics, reads five messages, and leaves, with or without a close frame.
 pub(super) fn visits(attack: &mut Attack) {
     for _ in 0..attack.means.count {
         let mut client = Client::connect(attack.means.target);
@@ -57,7 +57,7 @@ pub(super) fn visits(attack: &mut Attack) {
         for _ in 0..5 {
             client.next("publish");
         }
-        if attack.chance.rand_range(0..2) == 0 {
+        if attack.random.rand_range(0..2) == 0 {
             let _ = client.socket.close(None);
         }
         attack.sent(1);
@@ -87,14 +87,14 @@ pub(super) fn fragments(attack: &mut Attack) {
 pub(super) fn subscriptions(attack: &mut Attack) {
     let mut clients = clients(attack);
     set_nonblocking(&clients);
-    // Nobody knows these names from an earlier attack.
+    // No earlier attack has used these names.
     let seed = attack.means.seed;
     for number in 0..1000 {
         for (index, client) in clients.iter_mut().enumerate() {
             if !attack.goes_on() {
                 return;
             }
-            let topic = format!("/stranger_{seed}_{index}/topic_{number}");
+            let topic = format!("/attacker_{seed}_{index}/topic_{number}");
             let subscribe = json!({ "op": "subscribe", "topic": topic, "type": "std_msgs/String" });
             let _ = client.socket.send(Message::text(subscribe.to_string()));
             drain(client);
@@ -116,7 +116,7 @@ pub(super) fn publishers(attack: &mut Attack) {
     attack.is_complete();
     while attack.goes_on() {
         for (index, client) in clients.iter_mut().enumerate() {
-            let topic = format!("/stranger_{index}");
+            let topic = format!("/attacker_{index}");
             let publish = json!({ "op": "publish", "topic": topic, "type": "std_msgs/String", "msg": { "data": text } });
             attack.sent(u64::from(offer(client, publish.to_string())));
             drain(client);
@@ -139,7 +139,7 @@ pub(super) fn calls(attack: &mut Attack) {
     }
 }
 
-/// Downloads of a recording that is a FIFO, which nobody writes.
+/// Downloads of a recording that is a FIFO without a writer.
 pub(super) fn downloads_of_a_fifo(attack: &mut Attack) {
     let fifo = Fifo::new();
     let mut beside = Beside::new(attack.means.domain);

@@ -1,4 +1,4 @@
-//! Strangers of every kind by turns, for minutes: they leave, are killed, or fall silent for a while.
+//! All attackers in random order, for minutes: they leave, are killed, or are suspended for a while.
 
 use std::time::{Duration, Instant};
 
@@ -6,27 +6,27 @@ use nix::sys::signal::Signal;
 use oorandom::Rand32;
 
 use super::given_back::{Folder, LEASE, Recorder};
-use super::{Row, Run, Scene};
+use super::{FigureRow, Run, Scene};
 use crate::attacker::{Attacker, Means};
 use crate::common::Lab;
 use crate::good::ALL;
 use crate::table::Figure;
 
-pub(super) const ROWS: &[Row] = &[Row {
+pub(super) const ROWS: &[FigureRow] = &[FigureRow {
     name: "by-turns",
     what: "clients, recorders and peers that leave, are killed or suspended",
-    // How long good clients wait is held with each attacker alone.
-    // Of the whole attack 24 MB stay, of which one is in use: pages of which little is.
+    // How long good clients wait is checked with each attacker alone.
+    // After the full attack 24 MB remain, of which 1 MB is in use: the pages are fragmented.
     open: &["memory", "STOP", "call"],
     run: by_turns,
 }];
 
-/// Gives an attacker its means.
+/// Sets an attacker's options.
 type Equip = fn(&mut Means, &Lab);
 
-/// Who comes, and with what. Not the participants that stay for a day.
-const STRANGERS: &[(&str, Equip)] = &[
-    ("apolo-deaf", |means, lab| (means.target, means.count) = (lab.apolo, 50)),
+/// The attackers with their options; without the participants that stay for a day.
+const ATTACKERS: &[(&str, Equip)] = &[
+    ("apolo-unread", |means, lab| (means.target, means.count) = (lab.apolo, 50)),
     ("datagrams", |means, lab| (means.target, means.rate) = (lab.address, 10_000)),
     ("maps", |means, lab| (means.target, means.count, means.bytes) = (lab.neobotix[1], 1, 500_000)),
     ("player-subscribers", |means, lab| (means.target, means.count) = (lab.player, 20)),
@@ -40,16 +40,16 @@ const STRANGERS: &[(&str, Equip)] = &[
     ("long-names", |means, _| (means.count, means.bytes, means.rate) = (200, 30_000, 500)),
 ];
 
-/// What the participants of `long-names` announce, and one look more.
+/// The lease that the participants of `long-names` announce, and one checking period.
 const LONG_LEASE: Duration = Duration::from_secs(102);
 
-/// One that comes: a stranger of the list, or a recorder of all topics.
-enum Guest {
+/// One of the attackers, or a recorder of all topics.
+enum Participant {
     Attacker(Attacker),
     Recorder(Recorder),
 }
 
-impl Guest {
+impl Participant {
     fn signal(&self, signal: Signal) {
         match self {
             Self::Attacker(attacker) => attacker.signal(signal),
@@ -58,53 +58,53 @@ impl Guest {
     }
 }
 
-/// Ten minutes; the short attack is a third of one.
+/// Ten minutes; the short attack takes 20 s.
 fn by_turns(run: &Run) -> Vec<Figure> {
     let folder = Folder::new("turns");
     let lab = run.lab(&[], &["-p", &folder.data()]);
-    let mut chance = Rand32::new(run.seed);
-    let strangers = || {
+    let mut random = Rand32::new(run.seed);
+    let attack = || {
         let began = Instant::now();
         let (mut left, mut killed, mut suspended) = (0, 0, 0);
-        let mut forgotten = began;
+        let mut released = began;
         while began.elapsed() < Duration::from_secs(run.of(600, 20).into()) {
-            let (guest, lease) = come(run, &lab, &mut chance);
-            std::thread::sleep(Duration::from_millis(chance.rand_range(200..3000).into()));
-            if chance.rand_range(0..3) == 0 {
+            let (participant, lease) = start_next(run, &lab, &mut random);
+            std::thread::sleep(Duration::from_millis(random.rand_range(200..3000).into()));
+            if random.rand_range(0..3) == 0 {
                 suspended += 1;
-                guest.signal(Signal::SIGSTOP);
-                std::thread::sleep(Duration::from_millis(chance.rand_range(200..8000).into()));
-                guest.signal(Signal::SIGCONT);
+                participant.signal(Signal::SIGSTOP);
+                std::thread::sleep(Duration::from_millis(random.rand_range(200..8000).into()));
+                participant.signal(Signal::SIGCONT);
             }
-            if chance.rand_range(0..2) == 0 {
+            if random.rand_range(0..2) == 0 {
                 killed += 1;
-                guest.signal(Signal::SIGKILL);
-                forgotten = forgotten.max(Instant::now() + lease);
+                participant.signal(Signal::SIGKILL);
+                released = released.max(Instant::now() + lease);
             }
             left += 1;
-            match guest {
-                Guest::Attacker(attacker) => drop(attacker.leave()),
-                Guest::Recorder(recorder) => drop(recorder.end(Signal::SIGINT)),
+            match participant {
+                Participant::Attacker(attacker) => drop(attacker.leave()),
+                Participant::Recorder(recorder) => drop(recorder.end(Signal::SIGINT)),
             }
         }
         let shown = format!(
             "{left} in {:.0} s, {suspended} suspended, {killed} killed",
             began.elapsed().as_secs_f64()
         );
-        (Figure::new("came", shown), forgotten)
+        (Figure::new("came", shown), released)
     };
-    Scene::during(&lab, ALL, strangers).figures(None)
+    Scene::during(&lab, ALL, attack).figures(None)
 }
 
-/// The next one, and the time for which the lab may count it as there after it was killed.
-fn come(run: &Run, lab: &Lab, chance: &mut Rand32) -> (Guest, Duration) {
-    let number = chance.rand_range(0..STRANGERS.len() as u32 + 2) as usize;
-    let Some((name, equip)) = STRANGERS.get(number) else {
-        return (Guest::Recorder(Recorder::start(run, lab)), LEASE);
+/// Starts the next one; returns it with the time for which the lab may still count it after it was killed.
+fn start_next(run: &Run, lab: &Lab, random: &mut Rand32) -> (Participant, Duration) {
+    let number = random.rand_range(0..ATTACKERS.len() as u32 + 2) as usize;
+    let Some((name, equip)) = ATTACKERS.get(number) else {
+        return (Participant::Recorder(Recorder::start(run, lab)), LEASE);
     };
     let mut means = run.means(name, lab);
-    means.seed = chance.rand_u32().into();
+    means.seed = random.rand_u32().into();
     equip(&mut means, lab);
     let lease = if *name == "long-names" { LONG_LEASE } else { LEASE };
-    (Guest::Attacker(Attacker::start(&means)), lease)
+    (Participant::Attacker(Attacker::start(&means)), lease)
 }

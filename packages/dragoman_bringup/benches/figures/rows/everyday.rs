@@ -1,25 +1,25 @@
-//! What programs wait for from day to day, and what a lab costs that nobody attacks.
+//! Everyday waiting times of programs, and the costs of a lab without an attack.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::{Row, Run};
+use super::{FigureRow, Run};
 use crate::common::apolo::{ApoloClient, TRUE, request};
 use crate::common::{domain, processor_time};
 use crate::good::Times;
 use crate::table::{Figure, number};
 
-pub(super) const ROWS: &[Row] = &[
-    Row { name: "latency", what: "`dragoman latency`", open: &[], run: latency },
-    Row { name: "signals", what: "signals", open: &[], run: signals },
-    Row { name: "base", what: "a base and its devices, at rest", open: &[], run: base },
-    Row {
+pub(super) const ROWS: &[FigureRow] = &[
+    FigureRow { name: "latency", what: "`dragoman latency`", open: &[], run: latency },
+    FigureRow { name: "signals", what: "signals", open: &[], run: signals },
+    FigureRow { name: "base", what: "a base and its devices, at rest", open: &[], run: base },
+    FigureRow {
         name: "apolo-steps",
         what: "1,000 steps of an Apolo program: move, update, odometry",
         open: &[],
         run: apolo_steps,
     },
-    Row {
+    FigureRow {
         name: "apolo-clients",
         what: "50 Apolo clients, 20 questions/s each",
         open: &[],
@@ -45,7 +45,7 @@ fn latency(run: &Run) -> Vec<Figure> {
     let table = String::from_utf8_lossy(&output.stdout);
     let figure = |name: &&str| {
         let row = table.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap_or_default();
-        // With r2r, what has no header has no time either.
+        // With r2r, messages without a header have no time.
         if row.ends_with("not stamped") {
             return Figure::new(*name, "not stamped");
         }
@@ -59,7 +59,7 @@ fn latency(run: &Run) -> Vec<Figure> {
     NAMES.iter().map(figure).collect()
 }
 
-/// Time to the end.
+/// Time from the signal to the end of the process.
 fn signals(run: &Run) -> Vec<Figure> {
     let figure = |signal: &str| {
         let mut lab = run.lab(&[], &[]);

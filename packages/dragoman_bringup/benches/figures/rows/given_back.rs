@@ -1,5 +1,5 @@
-//! What was taken is given back: memory, files and threads before the strangers come, at the peak, and at most ten seconds after
-//! they have left.
+//! Released resources: memory, files and threads before an attack, at the peak, and at most ten seconds after the
+//! attackers have left.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -8,55 +8,60 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 
-use super::{ATTACK, Row, Run, Scene, pid};
+use super::{ATTACK, FigureRow, Run, Scene, pid};
 use crate::attacker::{Attacker, pin};
 use crate::common::{Lab, domain, processor_time};
 use crate::good::Good;
 use crate::table::{Figure, number};
-use crate::watch::{State, Watch, sockets};
+use crate::watch::{Resources, Watch, sockets};
 
-pub(super) const ROWS: &[Row] = &[
-    Row { name: "rest", what: "nobody: at rest", open: &[], run: rest },
-    Row { name: "few-files", what: "nobody: a limit of 256 files", open: &[], run: few_files },
-    Row {
+pub(super) const ROWS: &[FigureRow] = &[
+    FigureRow { name: "rest", what: "no attack: at rest", open: &[], run: rest },
+    FigureRow { name: "few-files", what: "no attack: a limit of 256 files", open: &[], run: few_files },
+    FigureRow {
         name: "recorder-killed",
         what: "`record` of all topics, killed with -9 after 5 s",
         open: &[],
         run: recorder_killed,
     },
-    Row {
+    FigureRow {
         name: "recorder-suspended",
         what: "`record` of all topics, suspended",
         open: &[],
         run: recorder_suspended,
     },
-    Row {
+    FigureRow {
         name: "web-visits",
         what: "web clients, one after another: three topics, five messages",
         open: &["kept per client"],
         run: web_visits,
     },
-    Row {
+    FigureRow {
         name: "web-fragments",
         what: "64 rosbridge clients, fragments never completed",
         open: &["memory: more at the peak"],
         run: web_fragments,
     },
-    Row {
+    FigureRow {
         name: "web-subscriptions",
         what: "20 clients with 1,000 subscriptions each",
         open: &[],
         run: web_subscriptions,
     },
-    Row {
+    FigureRow {
         name: "player-subscribers",
         what: "Player, 200 clients that subscribe everything",
         open: &[],
         run: player_subscribers,
     },
-    Row { name: "maps", what: "maps of 16.5 MB, in the end the old one again", open: &[], run: maps },
-    Row { name: "long-names", what: "names of 30,000 characters in discovery", open: &[], run: long_names },
-    Row {
+    FigureRow { name: "maps", what: "maps of 16.5 MB, in the end the old one again", open: &[], run: maps },
+    FigureRow {
+        name: "long-names",
+        what: "names of 30,000 characters in discovery",
+        open: &[],
+        run: long_names,
+    },
+    FigureRow {
         name: "downloads",
         what: "`/recording_status` that names a FIFO, then downloads",
         open: &[],
@@ -79,7 +84,7 @@ fn rest(run: &Run) -> Vec<Figure> {
     let time = run.of(20, 5);
     std::thread::sleep(Duration::from_secs(time.into()));
     let share = 100.0 * (processor_time(process) - before) / f64::from(time);
-    let state = State::of(process);
+    let state = Resources::of(process);
     vec![
         Figure::at_most("files", state.files, 200.0, 1.0),
         Figure::new("of them sockets", sockets(process).to_string()),
@@ -122,7 +127,7 @@ impl Recorder {
         let _ = kill(pid(self.child.id()), signal);
     }
 
-    /// Sends the signal that ends it, waits until it has ended, and says how busy it was.
+    /// Sends the signal that ends it, waits until it has ended, and returns its load.
     pub(super) fn end(mut self, signal: Signal) -> Vec<Figure> {
         let seconds = self.began.elapsed().as_secs_f64();
         let load = 100.0 * processor_time(self.child.id()) / seconds;
@@ -140,7 +145,7 @@ impl Recorder {
     }
 }
 
-/// Time for a recorder to write the rest and to leave. If it is killed instead, the lab keeps it until its lease ends.
+/// Time for a recorder to write the rest and to leave. If it is killed instead, the lab counts it until its lease ends.
 const CLOSING: Duration = Duration::from_secs(30);
 
 impl Drop for Recorder {
@@ -151,7 +156,8 @@ impl Drop for Recorder {
     }
 }
 
-/// A recorder of all topics for five seconds, then something else, and the signal that ends it; after `wait` it must be forgotten.
+/// Runs a recorder of all topics for five seconds, calls `then`, and ends it with the signal `last`. After `wait` the
+/// lab must have removed its state.
 fn recorded(run: &Run, then: impl FnOnce(&Recorder), last: Signal, wait: Duration) -> Vec<Figure> {
     let lab = run.lab(&[], &[]);
     let watch = Watch::start(&lab);
@@ -165,7 +171,7 @@ fn recorded(run: &Run, then: impl FnOnce(&Recorder), last: Signal, wait: Duratio
     course.figures().into_iter().chain([rise]).chain(recorder).collect()
 }
 
-/// A lost reader is counted until the lease of its participant ends, and for one look more.
+/// A lost reader is counted until the lease of its participant ends, and for one checking period.
 pub(super) const LEASE: Duration = Duration::from_secs(22);
 
 fn recorder_killed(run: &Run) -> Vec<Figure> {
@@ -192,7 +198,7 @@ fn web_visits(run: &Run) -> Vec<Figure> {
         means.count = count;
         done = Some(Attacker::start(&means).end().figure());
         std::thread::sleep(Duration::from_secs(2));
-        memory.push(State::of(lab.child.id()).memory);
+        memory.push(Resources::of(lab.child.id()).memory);
     }
     let shown: Vec<String> = memory.iter().map(|&memory| number(memory)).collect();
     let all = run.of(200, 120);

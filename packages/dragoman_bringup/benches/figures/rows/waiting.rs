@@ -1,73 +1,88 @@
-//! Nobody waits for a stranger, and STOP for nobody.
+//! How long good clients wait during an attack, and that STOP never waits.
 
 use std::time::Duration;
 
 use super::given_back::Folder;
-use super::{ATTACK, Row, Run, Scene, machine};
+use super::{ATTACK, FigureRow, Run, Scene, machine};
 use crate::attacker::Means;
 use crate::common::{Lab, processor_time};
 use crate::good::{ALL, Gaps, Good, LEGACY, Machine, Working};
 use crate::table::Figure;
 
-pub(super) const ROWS: &[Row] = &[
-    Row { name: "nobody", what: "nobody", open: &[], run: nobody },
-    Row { name: "apolo-deaf", what: "50 Apolo clients that do not read", open: &[], run: apolo_deaf },
-    Row {
+pub(super) const ROWS: &[FigureRow] = &[
+    FigureRow { name: "no-attack", what: "no attack", open: &[], run: no_attack },
+    FigureRow {
+        name: "apolo-unread",
+        what: "50 Apolo clients that do not read",
+        open: &[],
+        run: apolo_unread,
+    },
+    FigureRow {
         name: "web-publishers",
         what: "10 rosbridge publishers at full rate",
         open: &[],
         run: web_publishers,
     },
-    Row {
+    FigureRow {
         name: "web-calls",
         what: "10 rosbridge clients flood a service with calls",
         open: &[],
         run: web_calls,
     },
-    Row {
+    FigureRow {
         name: "map-lines",
         what: "maps of 80,000 lines from one PlatformCtrl client",
         open: &[],
         run: map_lines,
     },
-    Row { name: "datagrams", what: "50,000 datagrams/s of the 31-byte protocol", open: &[], run: datagrams },
-    Row {
+    FigureRow {
+        name: "datagrams",
+        what: "50,000 datagrams/s of the 31-byte protocol",
+        open: &[],
+        run: datagrams,
+    },
+    FigureRow {
         name: "goals-without-reader",
         what: "12 goals/s of a client without a reader",
         open: &[],
         run: goals_without_reader,
     },
-    Row {
+    FigureRow {
         name: "lists-without-reader",
         what: "500 requests of a client without a reader",
         open: &[],
         run: lists_without_reader,
     },
-    Row {
+    FigureRow {
         name: "fragment-zero",
         what: "RTPS: NACK_FRAG of fragment 0",
         open: &[],
         run: |run| rtps(run, "fragment-zero"),
     },
-    Row { name: "heartbeat", what: "RTPS: HEARTBEAT 1..2^40", open: &[], run: |run| rtps(run, "heartbeat") },
-    Row { name: "gap", what: "RTPS: GAP 5..2^40", open: &[], run: |run| rtps(run, "gap") },
-    Row {
+    FigureRow {
+        name: "heartbeat",
+        what: "RTPS: HEARTBEAT 1..2^40",
+        open: &[],
+        run: |run| rtps(run, "heartbeat"),
+    },
+    FigureRow { name: "gap", what: "RTPS: GAP 5..2^40", open: &[], run: |run| rtps(run, "gap") },
+    FigureRow {
         name: "fragment-of-4-gb",
         what: "RTPS: DATA_FRAG of 4 GB",
         open: &[],
         run: |run| rtps(run, "fragment-of-4-gb"),
     },
-    Row {
+    FigureRow {
         name: "restarts",
         what: "RTPS: 500 restarts of a participant",
         open: &[],
         run: |run| rtps(run, "restarts"),
     },
-    Row { name: "participants", what: "RTPS: 5,000 participants", open: &[], run: participants },
+    FigureRow { name: "participants", what: "RTPS: 5,000 participants", open: &[], run: participants },
 ];
 
-/// What good clients wait for while nobody attacks.
-fn nobody(run: &Run) -> Vec<Figure> {
+/// How long good clients wait without an attack.
+fn no_attack(run: &Run) -> Vec<Figure> {
     let lab = run.lab(&[], &[]);
     let good = Working::start(&lab, ALL);
     std::thread::sleep(Duration::from_millis(500));
@@ -80,7 +95,7 @@ fn nobody(run: &Run) -> Vec<Figure> {
     figures
 }
 
-/// An attacker of this name, with these means, beside good clients.
+/// Runs this attacker with these options beside good clients.
 fn flood(run: &Run, name: &str, good: &[Good], means: impl FnOnce(&mut Means, &Lab)) -> Vec<Figure> {
     let folder = Folder::new("flood");
     let lab = run.lab(&[], &["-p", &folder.data()]);
@@ -90,8 +105,8 @@ fn flood(run: &Run, name: &str, good: &[Good], means: impl FnOnce(&mut Means, &L
     Scene::of(&lab, good, &given, time).waits()
 }
 
-fn apolo_deaf(run: &Run) -> Vec<Figure> {
-    flood(run, "apolo-deaf", LEGACY, |means, lab| (means.target, means.count) = (lab.apolo, 50))
+fn apolo_unread(run: &Run) -> Vec<Figure> {
+    flood(run, "apolo-unread", LEGACY, |means, lab| (means.target, means.count) = (lab.apolo, 50))
 }
 
 fn web_publishers(run: &Run) -> Vec<Figure> {
@@ -136,7 +151,7 @@ fn attacked(run: &Run, name: &str) -> (Lab, Vec<Figure>) {
     (lab, figures)
 }
 
-/// They stay for a day: what the lab computes with them.
+/// Participants that stay for a day: the processor time that the lab needs for them.
 fn participants(run: &Run) -> Vec<Figure> {
     const TIME: f64 = 3.0;
     let (lab, mut figures) = attacked(run, "participants");

@@ -41,11 +41,11 @@ inline double seconds_since(Clock::time_point start) {
 
 inline void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-// Waits until `condition` holds, `patience` seconds at most.
+// Waits until `condition` holds, `time_limit` seconds at most.
 template <class Condition>
-bool until(double patience, Condition condition) {
+bool until(double time_limit, Condition condition) {
     for (auto start = Clock::now(); !condition(); pause(0.001)) {
-        if (seconds_since(start) > patience) {
+        if (seconds_since(start) > time_limit) {
             return false;
         }
     }

@@ -31,7 +31,7 @@ fn the_manual_s_examples() {
 }
 
 #[test]
-fn a_guidance_program_of_their_kind() {
+fn a_guidance_program_like_those_of_users() {
     if !has_octave() {
         return;
     }

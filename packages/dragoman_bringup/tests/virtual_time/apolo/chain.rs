@@ -69,14 +69,14 @@ fn a_chain_answers_as_a_lab_alone() {
 /// Neither start order makes a circle: the client side is refused if a world is running, and a lab if the client side
 /// is.
 #[test]
-fn a_world_and_a_client_side_do_not_meet_in_one_domain() {
+fn a_world_and_a_client_side_are_refused_in_one_domain() {
     let lab = Lab::only("apolo");
     let server = lab.apolo.to_string();
     let client_side = ["apolo", "--server", &server];
     let refused = |arguments: &[&str], domain: u16| {
         let error = match Lab::try_start(1, &[], domain, arguments, &["-p", "apolo:port:=12345"]) {
             Err(error) => error,
-            // It was ready before it knew of the other.
+            // It was ready before it discovered the other.
             Ok(started) => started.ended().0.unwrap_err(),
         };
         assert!(error.contains("in a circle"), "{arguments:?}: {error}");

@@ -62,7 +62,7 @@ impl Filter {
 fn a_thousand_steps_with_a_kalman_filter() {
     let lab = Lab::only("apolo");
     let mut client = lab.apolo();
-    // A circle of 2 m radius; one robot is moved out of its way.
+    // A circle of 2 m radius; another robot is moved away from it.
     assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[4.0, 0.5, 0.0, 0.0])), TRUE);
     assert_eq!(client.ask(&request(b'p', "", &["Marvin"], &[0.0, -2.5, 0.0, 0.0])), TRUE);
     client.send(&request(b'R', "", &["Marvin"], &[0.0, -2.5, 0.0]));

@@ -121,7 +121,7 @@ fn what_later_programs_need() {
 }
 
 #[test]
-fn unknown_names_and_wrong_values_are_no_and_change_nothing() {
+fn unknown_names_and_wrong_values_fail_and_change_nothing() {
     let lab = Lab::only("apolo");
     let mut client = lab.apolo();
     for letter in *b"GgolBud" {
@@ -144,7 +144,7 @@ fn unknown_names_and_wrong_values_are_no_and_change_nothing() {
 }
 
 #[test]
-fn a_world_of_one_s_own() {
+fn a_world_from_a_file() {
     let folder = crate::common::Folder::new();
     let file = folder.0.join("own_world.yaml");
     let world = "

@@ -6,7 +6,7 @@ use crate::common::Lab;
 use crate::common::apolo::{TRUE, request};
 use dragoman_bridge::apolo::wire::Command;
 
-/// Commands that set something which no question shows, and the questions.
+/// Commands that set a value which no question returns, and the questions.
 const WITHOUT_QUESTION: [Command; 9] = [
     Command::Update,
     Command::SetRobotJoints,

@@ -16,7 +16,7 @@ use dragoman_ros::{Node, QosProfile, WrappedServiceTypeSupport};
 use futures::stream::{BoxStream, StreamExt};
 
 use super::assert_near;
-use crate::common::{Lab, PATIENCE, block_on, context, find, latched, next, sleep};
+use crate::common::{Lab, TIME_LIMIT, block_on, context, find, latched, next, sleep};
 
 /// A node of another program than the lab.
 struct User {
@@ -38,7 +38,7 @@ impl User {
             Node::is_available(&client).unwrap().await.unwrap();
             client.request(&request).unwrap().await.unwrap()
         };
-        block_on(dragoman_time::timeout(PATIENCE, asked)).expect("an answer")
+        block_on(dragoman_time::timeout(TIME_LIMIT, asked)).expect("an answer")
     }
 }
 
@@ -198,7 +198,7 @@ fn robots_from_descriptions_can_be_shown() {
         assert!(missing.len() >= 5, "{namespace}");
         let start = dragoman_time::now();
         while !missing.is_empty() {
-            assert!(dragoman_time::since(start) < PATIENCE, "{namespace}: {missing:?}");
+            assert!(dragoman_time::since(start) < TIME_LIMIT, "{namespace}: {missing:?}");
             let received = next(&mut transforms).transforms;
             missing.retain(|link| received.iter().all(|transform| transform.child_frame_id != *link));
         }
@@ -212,7 +212,7 @@ fn world_time(user: &mut User) -> BoxStream<'static, f64> {
 }
 
 #[test]
-fn the_world_s_time_may_run_faster_and_be_everybody_s() {
+fn the_world_s_time_may_run_faster_and_be_that_of_all_nodes() {
     let arguments = ["-p", "world:publish_clock:=true", "-p", "world:real_time_factor:=10.0"];
     let lab = Lab::start_with(0, &["up"], &arguments);
     let mut user = User::new(&lab);
@@ -248,7 +248,7 @@ fn the_world_s_time_may_run_as_fast_as_it_can() {
 }
 
 #[test]
-fn a_program_lets_the_world_s_time_go_by() {
+fn a_program_advances_the_world_s_time() {
     let lab = Lab::start_with(0, &["up"], &["-p", "world:real_time_factor:=0.0"]);
     let mut user = User::new(&lab);
     let mut advance =

@@ -8,8 +8,8 @@ use futures::stream::BoxStream;
 
 use super::{block_on, context, sleep, until};
 
-/// Time after which an answer or a message is missing.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time limit of an answer or a message.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Beside {
     pub(crate) node: Node,
@@ -36,7 +36,7 @@ impl Beside {
 
     #[track_caller]
     pub(crate) fn next<T>(&self, what: &str, stream: &mut BoxStream<'static, T>) -> T {
-        let next = block_on(async { dragoman_time::timeout(PATIENCE, stream.next()).await });
+        let next = block_on(async { dragoman_time::timeout(TIME_LIMIT, stream.next()).await });
         next.unwrap_or_else(|_| panic!("{what} does not come")).expect("the stream goes on")
     }
 
@@ -55,7 +55,7 @@ impl Beside {
                 return message;
             }
             let waited = dragoman_time::since(start);
-            assert!(waited < PATIENCE, "{what} does not come; the last was {message:?}");
+            assert!(waited < TIME_LIMIT, "{what} does not come; the last was {message:?}");
         }
     }
 
@@ -65,7 +65,7 @@ impl Beside {
         name: &str,
         request: S::Request,
     ) -> S::Response {
-        self.answer::<S>(name, request, PATIENCE).unwrap_or_else(|| panic!("{name} does not answer"))
+        self.answer::<S>(name, request, TIME_LIMIT).unwrap_or_else(|| panic!("{name} does not answer"))
     }
 
     /// The response, if it comes within two seconds.

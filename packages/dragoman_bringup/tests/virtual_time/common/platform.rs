@@ -21,7 +21,7 @@ pub(crate) struct Operator {
     // Before the lab: it is dropped in the simulation.
     pub(crate) beside: Beside,
     pub(crate) lab: Lab,
-    /// What the platform keeps, and nothing else.
+    /// The platform's data folder.
     pub(crate) folder: PathBuf,
     pub(crate) files: Folder,
 }
@@ -42,7 +42,7 @@ impl Operator {
         Self::in_folder(files, parts, more)
     }
 
-    /// With what the platform keeps from an earlier run.
+    /// With the data folder of an earlier run.
     pub(crate) fn in_folder(files: Folder, parts: &str, more: &[&str]) -> Self {
         let folder = files.0.clone();
         let data = format!("platform:data_folder:={}", folder.display());

@@ -1,4 +1,4 @@
-//! What a command sets is what the next question sees, also in the same packet; and what is refused is told.
+//! The answer to the next question shows the effect of a command, also in the same packet; refusals are reported.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ const SHUTDOWN: u8 = 1;
 const RECORDING: u8 = 58;
 const PLANNING: i32 = 1;
 
-/// How a command shows in the answer to a question that comes with it.
-enum Row {
+/// How the effect of a command is visible in the answer to a question in the same packet.
+enum CommandCheck {
     Seen {
         /// Before the packet.
         before: Vec<Vec<u8>>,
@@ -30,13 +30,13 @@ enum Row {
         question: Vec<u8>,
         is_seen: fn(Fields) -> bool,
     },
-    /// Why no question sees it.
+    /// The reason why no answer shows it.
     Unseen(&'static str),
 }
 
 /// Seen in the status.
-fn in_status(before: &[Vec<u8>], order: Vec<u8>, is_seen: fn(Fields) -> bool) -> Row {
-    Row::Seen { before: before.to_vec(), orders: vec![order], question: vec![GET_STATUS], is_seen }
+fn in_status(before: &[Vec<u8>], order: Vec<u8>, is_seen: fn(Fields) -> bool) -> CommandCheck {
+    CommandCheck::Seen { before: before.to_vec(), orders: vec![order], question: vec![GET_STATUS], is_seen }
 }
 
 /// In this motion mode, started.
@@ -48,7 +48,7 @@ fn operation<const N: u8>(fields: Fields) -> bool {
     Status::read(fields).operation == N
 }
 
-/// A move command: the planner works, and what was reached is not the new target.
+/// A move command: the planner works, and the last reached target is not the new one.
 fn is_planning(fields: Fields) -> bool {
     let status = Status::read(fields);
     status.planner == PLANNING && !status.is_target_reached
@@ -68,7 +68,7 @@ fn is_first_program(mut fields: Fields) -> bool {
 }
 
 /// A document that is set; or, with `load` and `save`, that is saved, replaced by another one, and loaded.
-fn document(set: u8, text: &str, files: Option<[u8; 2]>) -> Row {
+fn document(set: u8, text: &str, files: Option<[u8; 2]>) -> CommandCheck {
     let is_program = text == PROGRAM;
     let setting = |text: &str| if is_program { texts(set, &[text]) } else { texts(set, &["name", text]) };
     let other = setting(&text.replace("first", "second"));
@@ -77,7 +77,7 @@ fn document(set: u8, text: &str, files: Option<[u8; 2]>) -> Row {
         Some([load, save]) => (vec![other.clone()], vec![setting(text), vec![save], other, vec![load]]),
     };
     let is_seen = if is_program { is_first_program } else { is_first_document };
-    Row::Seen { before, orders, question: vec![set + 1], is_seen }
+    CommandCheck::Seen { before, orders, question: vec![set + 1], is_seen }
 }
 
 fn is_mapping(mut debug: Fields) -> bool {
@@ -86,14 +86,14 @@ fn is_mapping(mut debug: Fields) -> bool {
 }
 
 /// The row of a command; none for a question.
-fn row(kind: CommandKind) -> Option<Row> {
+fn row(kind: CommandKind) -> Option<CommandCheck> {
     use CommandKind as Kind;
     const NO_FIELD: &str = "no reply has a field for it";
     const BUS: &str = "CAN messages come from the bus";
     const EVENT: &str = "an event for a program";
     Some(match kind {
         // Refused without a connection.
-        Kind::ConnectToPltf => Row::Seen {
+        Kind::ConnectToPltf => CommandCheck::Seen {
             before: vec![vec![SHUTDOWN]],
             orders: vec![vec![CONNECT], vec![INIT]],
             question: vec![GET_STATUS],
@@ -105,11 +105,13 @@ fn row(kind: CommandKind) -> Option<Row> {
         Kind::SetDigout => in_status(&[], [&ints(4, &[0, 3])[..], &[1]].concat(), |fields| {
             Status::read(fields).digital_out == 0b1000
         }),
-        Kind::StartUltrasonic => Row::Unseen("a sensor shows a distance when it has measured"),
+        Kind::StartUltrasonic => CommandCheck::Unseen("a sensor shows a distance when it has measured"),
         Kind::StopUltrasonic => in_status(&[ints(5, &[0xffff])], vec![6], |fields| {
             Status::read(fields).ultrasonic == [10_000; 16]
         }),
-        Kind::AddCanListeningId | Kind::RemoveCanListeningId | Kind::SendCanMessage => Row::Unseen(BUS),
+        Kind::AddCanListeningId | Kind::RemoveCanListeningId | Kind::SendCanMessage => {
+            CommandCheck::Unseen(BUS)
+        }
         Kind::Start => in_status(&[ints(SET_MODE, &[3])], vec![START], operation::<1>),
         Kind::Break => in_status(&started(3), vec![BREAK], operation::<2>),
         Kind::Continue => {
@@ -118,24 +120,24 @@ fn row(kind: CommandKind) -> Option<Row> {
         Kind::Stop => in_status(&started(3), vec![STOP], operation::<0>),
         Kind::SetMode => in_status(&[], ints(SET_MODE, &[2]), |fields| Status::read(fields).mode == 2),
         Kind::Exit => in_status(&[], vec![EXIT], operation::<3>),
-        Kind::CloseSocket => Row::Unseen("there is no further question"),
+        Kind::CloseSocket => CommandCheck::Unseen("there is no further question"),
         Kind::MovePath => in_status(&started(4), ints(19, &[2, 4500, 3000, 0, 4500, 2500, 0]), is_planning),
         Kind::MoveToStation => in_status(&started(4), texts(MOVE_TO_STATION, &["middle"]), is_planning),
         Kind::MoveAbs => in_status(&started(4), ints(21, &[4500, 3000, -90_000]), is_planning),
         Kind::MoveRel => in_status(&started(4), ints(22, &[500, 0, 0]), is_planning),
         Kind::MoveVelWheel | Kind::MoveVel => {
-            Row::Unseen("the status has the velocity of the ramp, which begins with the next cycle")
+            CommandCheck::Unseen("the status has the velocity of the ramp, which begins with the next cycle")
         }
         Kind::SetMap => document(SET_MAP, MAP, None),
         Kind::LoadMap | Kind::SaveMap => document(SET_MAP, MAP, Some([27, 28])),
-        Kind::MappingStart => Row::Seen {
+        Kind::MappingStart => CommandCheck::Seen {
             before: vec![],
             orders: vec![vec![29]],
             question: vec![GET_DEBUG_DATA],
             is_seen: is_mapping,
         },
-        Kind::MappingReset => Row::Unseen("the next scan maps lines again"),
-        Kind::MappingStop => Row::Seen {
+        Kind::MappingReset => CommandCheck::Unseen("the next scan maps lines again"),
+        Kind::MappingStop => CommandCheck::Seen {
             before: vec![vec![29]],
             orders: vec![vec![31]],
             question: vec![GET_DEBUG_DATA],
@@ -143,13 +145,13 @@ fn row(kind: CommandKind) -> Option<Row> {
         },
         Kind::SetRoadmap => document(32, ROADMAP, None),
         Kind::LoadRoadmap | Kind::SaveRoadmap => document(32, ROADMAP, Some([34, 35])),
-        Kind::SetFrmPltf => Row::Seen {
+        Kind::SetFrmPltf => CommandCheck::Seen {
             before: vec![],
             orders: vec![ints(36, &[4123, 3456, 0])],
             question: vec![GET_POSITION],
             is_seen: |mut fields| fields.ints() == [4123, 3456],
         },
-        Kind::SetPltfParam => Row::Seen {
+        Kind::SetPltfParam => CommandCheck::Seen {
             before: vec![],
             orders: vec![texts(37, &["IpoRotvel", "0.5"])],
             question: texts(38, &["IpoRotvel"]),
@@ -158,10 +160,10 @@ fn row(kind: CommandKind) -> Option<Row> {
         Kind::SetProgram => document(40, PROGRAM, None),
         Kind::LoadProgram | Kind::SaveProgram => document(40, PROGRAM, Some([42, 43])),
         Kind::SetPosHeadDrive => in_status(&[], ints(47, &[45]), |fields| Status::read(fields).head == 45),
-        Kind::SpeakText | Kind::PlaySound | Kind::GrabImage => Row::Unseen(NO_FIELD),
-        Kind::SetVelHeadDrive | Kind::SetPosPanTiltCamera => Row::Unseen(NO_FIELD),
-        Kind::Debug1 | Kind::Debug2 | Kind::Debug3 | Kind::Debug4 => Row::Unseen(EVENT),
-        Kind::MouseMove => Row::Seen {
+        Kind::SpeakText | Kind::PlaySound | Kind::GrabImage => CommandCheck::Unseen(NO_FIELD),
+        Kind::SetVelHeadDrive | Kind::SetPosPanTiltCamera => CommandCheck::Unseen(NO_FIELD),
+        Kind::Debug1 | Kind::Debug2 | Kind::Debug3 | Kind::Debug4 => CommandCheck::Unseen(EVENT),
+        Kind::MouseMove => CommandCheck::Seen {
             before: vec![],
             orders: vec![ints(55, &[1000, 1000, 2])],
             question: vec![GET_DEBUG_DATA],
@@ -171,7 +173,9 @@ fn row(kind: CommandKind) -> Option<Row> {
                 debug.list::<9>().iter().any(|[_, _, x, y, ..]| near(*x) && near(*y))
             },
         },
-        Kind::SetLogEnabled | Kind::SetPostProcessFilename => Row::Unseen("no effect, as on the original"),
+        Kind::SetLogEnabled | Kind::SetPostProcessFilename => {
+            CommandCheck::Unseen("no effect, as on the original")
+        }
         // A replay, of what the test has recorded.
         Kind::SetEvent => in_status(&[ints(SET_MODE, &[6])], ints(RECORDING, &[3]), operation::<1>),
         Kind::GetCanMessages
@@ -196,7 +200,7 @@ fn a_question_in_the_packet_of_a_command_sees_its_effect() {
             assert!(kind.is_answered(), "{kind}");
             continue;
         };
-        let Row::Seen { before, orders, question, is_seen } = row else { continue };
+        let CommandCheck::Seen { before, orders, question, is_seen } = row else { continue };
         let site = Site::new();
         let _head = Beside::new(site.lab.domain).subscribe::<Float64>("/neobotix/head/position");
         let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
@@ -324,7 +328,7 @@ fn refusals_say_what_is_wrong_in_few_words() {
     }
     let status = client.status();
     assert!(!status.is_target_reached, "{status:?}");
-    // A lateral velocity is not left out without a word.
+    // A lateral velocity is not ignored silently.
     client.order(&[STOP]);
     client.order(&ints(SET_MODE, &[3]));
     client.order(&[START]);
@@ -397,7 +401,7 @@ fn a_goal_is_reached_though_the_map_and_the_pose_are_set_on_the_way() {
     let status = client.status();
     assert!(status.planner == 5 && !status.is_target_reached, "{status:?}");
     let mut lines = Vec::new();
-    until("the failure is told", || {
+    until("the failure is reported", || {
         lines.extend(queue(client.ask(&[GET_DEBUG_DATA])));
         lines.iter().any(|line| line.starts_with("the motion has failed: "))
     });
@@ -405,9 +409,9 @@ fn a_goal_is_reached_though_the_map_and_the_pose_are_set_on_the_way() {
     assert!(site.stands());
 }
 
-/// Effects of programs that are refused: the program goes on, and clients learn the reason.
+/// Refused effects of programs: the program continues, and clients receive the reason.
 #[test]
-fn what_is_refused_of_a_program_is_in_the_queue() {
+fn refused_effects_of_a_program_are_in_the_queue() {
     let site = Site::new();
     let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
     begin(client, 4);
@@ -439,7 +443,7 @@ fn what_is_refused_of_a_program_is_in_the_queue() {
         "done",
     ];
     let mut lines: Vec<String> = Vec::new();
-    until("all is told", || {
+    until("all is reported", || {
         lines.extend(queue(client.ask(&[GET_DEBUG_DATA])));
         lines.len() >= expected.len()
     });

@@ -187,7 +187,7 @@ fn replies(client: &mut NeobotixClient) {
 
 /// The lab's documents, and a large one, are returned as they were sent.
 #[test]
-fn documents_come_back_to_the_letter() {
+fn documents_are_returned_unchanged() {
     let site = Site::new();
     let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
     client.order(&[CONNECT]);

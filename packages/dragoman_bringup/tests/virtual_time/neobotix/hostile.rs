@@ -52,9 +52,9 @@ fn hostile_clients_are_refused_without_effect() {
         second.send(&message(&HEADER, &[GET_POSITION]));
         second.is_hung_up_on();
     }
-    // Each after the farewell of 20 ms, in which the end reaches it, and the way there.
+    // Each after the linger of 20 ms, in which the end reaches it, and the time on the network.
     assert_eq!(since(begin), 20 * Duration::from_micros(20_050));
-    // Also long after it has said something.
+    // Also long after it has sent something.
     sleep(Duration::from_secs(60));
     let mut second = NeobotixClient::new(attacked);
     second.is_hung_up_on();
@@ -91,11 +91,11 @@ fn hostile_clients_are_refused_without_effect() {
     drop(slow);
 
     // A client that sends requests and never reads.
-    let mut deaf = NeobotixClient::next(attacked);
+    let mut unread = NeobotixClient::next(attacked);
     let questions = message(&HEADER, &[39]).repeat(1000);
-    deaf.stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
+    unread.stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
     let stuck = loop {
-        if let Err(error) = deaf.stream.write_all(&questions) {
+        if let Err(error) = unread.stream.write_all(&questions) {
             break error;
         }
     };
@@ -103,7 +103,7 @@ fn hostile_clients_are_refused_without_effect() {
     for _ in 0..20 {
         client.status();
     }
-    drop(deaf);
+    drop(unread);
     // A client that announces 16 MB and sends half of it, and a document of 8 MB: repetitions cost no more than the
     // first time.
     let long = [&HEADER[..], &[1, 0, 0, 0, 25], &vec![0; 8 << 20]].concat();

@@ -53,7 +53,7 @@ fn a_station_that_does_not_exist_stops_the_platform() {
         !status.is_target_reached && status.planner == NO_PATH && status.operation == RUNNING,
         "{status:?}"
     );
-    // To a station where it is already, then to none: what was reached is not the new target.
+    // To the station where it already is, then to an unknown one: the last reached target is not the new one.
     let [angle, ..] = [-90_000];
     let goal = [x, y].map(|place| (place * 1000.0) as i32);
     client.order(&ints(21, &[goal[0], goal[1], angle]));
@@ -65,7 +65,7 @@ fn a_station_that_does_not_exist_stops_the_platform() {
 
 /// PlatformCtrl guide, 6.4: 16 INTs in mm; 6.5: `log` and `userevent` of programs.
 #[test]
-fn ultrasonic_sensors_never_read_contact_and_programs_send_messages_and_hear_events() {
+fn ultrasonic_sensors_never_read_contact_and_programs_send_messages_and_receive_events() {
     let site = Site::new();
     let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
     assert_eq!(client.status().ultrasonic, [10_000; 16]);

@@ -113,7 +113,7 @@ fn the_guide_s_story_and_the_state_chart() {
 /// Without START or INIT: connect, stop, velocity mode, continue, and velocities of the wheels every 0.4 s, until the
 /// client stops sending.
 #[test]
-fn a_client_of_the_field_drives_until_it_falls_silent() {
+fn a_client_in_use_drives_until_it_stops_sending() {
     let mut site = Site::new();
     let client = &mut NeobotixClient::new(site.lab.neobotix[1]);
     // Data of the base must have been received.

@@ -137,7 +137,7 @@ fn assert_same(got: &PlatformStatus, expected: &PlatformStatus) {
 }
 
 #[test]
-fn the_picture_is_what_the_platform_tells() {
+fn the_topics_show_what_the_platform_sends() {
     let mut operator = Operator::new(&[]);
     let beside = &mut operator.beside;
     let mut statuses = beside.subscribe::<PlatformStatus>("/neobotix/status");

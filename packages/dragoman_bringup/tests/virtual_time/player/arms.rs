@@ -14,7 +14,7 @@ fn positions(client: &mut PlayerClient, arm: Device) -> Vec<f32> {
 
 #[track_caller]
 fn until_at(client: &mut PlayerClient, arm: Device, joint: usize, goal: f32) {
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     loop {
         let position = positions(client, arm)[joint];
         if (position - goal).abs() < 0.03 {
@@ -65,7 +65,7 @@ fn every_arm_of_the_lab_goes_home() {
 
 /// In its own modes the pipeline commands all joints all the time, also after the motion.
 #[test]
-fn joints_obey_after_a_motion_of_the_limb_and_during_it() {
+fn joints_accept_commands_during_and_after_a_motion_of_the_limb() {
     let lab = Lab::only("ranger,player");
     let mut client = PlayerClient::connect(lab.player);
     client.subscribe(RANGER);
@@ -75,7 +75,7 @@ fn joints_obey_after_a_motion_of_the_limb_and_during_it() {
     let along = |z: f64, length| limb::Move { direction: Point3d { x: 0.0, y: 0.0, z }, length };
     let start = tool(&mut client).position;
     client.send(TOOL, Kind::Command, limb::MOVE_ALONG.subtype, &along(1.0, 0.03));
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     while (tool(&mut client).position.z - start.z - 0.03).abs() > 1e-3 {
         assert!(now() < end, "the limb does not move");
     }
@@ -86,7 +86,7 @@ fn joints_obey_after_a_motion_of_the_limb_and_during_it() {
     move_to(&mut client, RANGER, 0, first - 0.3);
     until_at(&mut client, RANGER, 0, first - 0.3);
 
-    // Somebody has left the pipeline in a mode; and the last command counts while it moves the arm.
+    // Another client has left the pipeline in a mode; and the last command counts while it moves the arm.
     let mode = SetCommandMode::Request { mode: 1 };
     assert!(beside.call::<SetCommandMode::Service>("/ranger/set_command_mode", mode).success);
     beside.find("the mode", &mut status, |status| status.mode == 1);
@@ -119,7 +119,7 @@ fn a_widowx_is_a_limb() {
     let start = tool(&mut client);
     let way = limb::Move { direction: Point3d { x: 0.0, y: 0.0, z: -1.0 }, length: 0.05 };
     client.send(TOOL, Kind::Command, limb::MOVE_ALONG.subtype, &way);
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     loop {
         let at = tool(&mut client);
         if (at.z - start.z + 0.05).abs() < 5e-3 && (at.x - start.x).hypot(at.y - start.y) < 5e-3 {

@@ -8,7 +8,7 @@ use dragoman_bridge::player::wire::{
     Device, INTERFACES, Kind, Message, Xdr, localize, log, properties, simulation,
 };
 
-/// Requests that set something which no request of their interface shows, or which a device in ROS always refuses.
+/// Requests that set a value which no request of their interface returns, or which a device in ROS always refuses.
 const WITHOUT_QUESTION: [(&str, &str, &str); 13] = [
     ("power", "SET_CHARGING_POLICY", "refused"),
     ("position2d", "SET_ODOMETRY", "shown by data"),

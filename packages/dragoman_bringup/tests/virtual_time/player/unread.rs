@@ -6,7 +6,7 @@ const EYE: Device = camera::INTERFACE.device(0);
 /// A vanished machine is noticed after three seconds.
 const PAUSE: Duration = Duration::from_secs(8);
 
-fn deaf(lab: &Lab) -> PlayerClient {
+fn without_reading(lab: &Lab) -> PlayerClient {
     let mut client = PlayerClient::connect(lab.player);
     client.ask(SERVER, MODE.subtype, &player::PUSH);
     client.subscribe(EYE);
@@ -16,7 +16,7 @@ fn deaf(lab: &Lab) -> PlayerClient {
 #[test]
 fn a_client_that_does_not_read_loses_data_but_not_its_connection() {
     let lab = Lab::only("turtlebot,player");
-    let mut client = deaf(&lab);
+    let mut client = without_reading(&lab);
     // Its socket is full after some images.
     sleep(PAUSE);
     let list = client.granted(SERVER, DEVICES.subtype, &());
@@ -26,11 +26,11 @@ fn a_client_that_does_not_read_loses_data_but_not_its_connection() {
 }
 
 #[test]
-fn a_robot_does_not_obey_a_client_that_does_not_read() {
+fn a_client_that_does_not_read_cannot_drive_a_robot() {
     let lab = Lab::only("turtlebot,player");
     let mut watcher = PlayerClient::connect(lab.player);
     watcher.subscribe(base(0));
-    let mut driver = deaf(&lab);
+    let mut driver = without_reading(&lab);
     driver.subscribe(base(0));
     driver.set_speed(base(0), 0.0, 0.5);
     watcher.until("the base turns", base(0), |state| state.velocity.yaw > 0.3);

@@ -16,7 +16,7 @@ use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_time::since;
 use futures::stream::BoxStream;
 
-use super::PATIENCE;
+use super::TIME_LIMIT;
 
 /// All programs are in it.
 const DOMAIN: u16 = 0;
@@ -33,7 +33,7 @@ fn pair<T>(
     [near, far]: [&mut BoxStream<'static, T>; 2],
     header: impl Fn(&T) -> &Header,
 ) -> [T; 2] {
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     let mut own = Vec::new();
     loop {
         let other = beside.next(what, far);
@@ -48,7 +48,7 @@ fn pair<T>(
     }
 }
 
-/// The lab's TurtleBot behind Player's server, without its cameras, which nobody looks at here.
+/// The lab's TurtleBot behind Player's server, without its cameras, which are not needed here.
 fn turtlebot() -> Lab {
     let Folder(folder) = &Folder::new();
     let path = folder.join("chain.cfg");
@@ -89,7 +89,7 @@ fn a_base_behind_our_server_is_the_same_behind_our_client() {
     let turns = |message: &Odometry| message.twist.twist.angular.z.abs();
     beside.find("it turns", &mut near, |message| turns(message) > 0.1);
     beside.find("it turns behind the client, too", &mut far, |message| turns(message) > 0.1);
-    // Nobody commands it any more.
+    // No more commands are sent.
     beside.find("it stops", &mut near, |message| turns(message) < 1e-3);
     beside.find("it stops behind the client, too", &mut far, |message| turns(message) < 1e-3);
     sleep(Duration::from_millis(500));
@@ -183,7 +183,7 @@ fn a_client_of_platform_ctrl_drives_a_robot_behind_player() {
     let platform = Lab::start_with(DOMAIN, &arguments, &["-p", &data]);
 
     let client = &mut NeobotixClient::new(platform.neobotix[0]);
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     while client.status().operation != READY {
         assert!(now() < end, "it is not initialized");
         client.order(&[CONNECT]);
@@ -197,7 +197,7 @@ fn a_client_of_platform_ctrl_drives_a_robot_behind_player() {
     let mut odom = beside.subscribe::<Odometry>("/odom");
     let turned = |message: &Odometry| message.pose.pose.orientation.z.abs();
     let before: Odometry = beside.next("/odom", &mut odom);
-    let end = now() + PATIENCE;
+    let end = now() + TIME_LIMIT;
     loop {
         // The right wheel ahead, the left wheel back, mm/s.
         client.order(&ints(MOVE_VEL_WHEEL, &[60, -60]));

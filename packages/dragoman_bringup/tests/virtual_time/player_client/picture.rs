@@ -157,7 +157,7 @@ fn with_pull_the_client_asks_for_data_and_with_server_time_stamps_are_the_server
 }
 
 #[test]
-fn pictures_are_received_while_somebody_looks_at_them() {
+fn pictures_are_received_while_their_topic_has_subscribers() {
     let mut operator = Operator::new(&[], &[]);
     let camera = camera::INTERFACE.device(0);
     let is_open = move |operator: &mut Operator| operator.server.script().open.contains(&camera);

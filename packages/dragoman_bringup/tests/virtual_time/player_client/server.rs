@@ -23,7 +23,7 @@ pub(super) enum Manner {
     Good,
     /// It accepts connections, and sends nothing.
     Silent,
-    /// It sends bytes that are no messages.
+    /// It sends bytes that are not messages.
     Garbage,
     /// It refuses all connections.
     Closed,
