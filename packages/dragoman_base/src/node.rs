@@ -174,6 +174,7 @@ impl Start {
         let stop = Box::pin(async move { stopped.close().await });
         let updated = line.clone();
         self.tasks.spawn(line.run(
+            place.clone(),
             async move || open(),
             move || {
                 if update(&updated)

@@ -111,6 +111,7 @@ pub fn start(
     let stop = Box::pin(async move { stopped.close().await });
     let updated = line.clone();
     tasks.spawn(line.run(
+        place.clone(),
         async move || open(),
         move || {
             if topics.update(&updated)
@@ -231,7 +232,7 @@ impl Topics {
         if !joints.name.is_empty()
             && let Err(error) = self.joints.publish(&joints)
         {
-            tracing::warn!(%error, "publishing");
+            tracing::warn!(%error, "publishing failed");
         }
         state.is_alive()
     }
@@ -256,25 +257,24 @@ fn log(event: &Event, state: &ChainState) {
     match *event {
         Event::Servo { joint, online: true } => {
             let held = state.joints.get(joint).is_some_and(|joint| joint.mode == Some(Mode::Enabled));
-            tracing::info!(joint = name(joint), held, "the servo answers");
+            tracing::info!(joint = name(joint), held, "servo connected");
         }
-        Event::Servo { joint, online: false } => tracing::warn!(joint = name(joint), "the servo is silent"),
+        Event::Servo { joint, online: false } => tracing::warn!(joint = name(joint), "servo not responding"),
         Event::Reset { joint } => {
-            tracing::warn!(
-                joint = name(joint),
-                "the servo has lost its torque; the next command switches it on"
-            );
+            tracing::warn!(joint = name(joint), "servo torque lost; the next command enables it");
         }
         Event::Shutdown { joint, errors } => {
-            tracing::error!(joint = name(joint), %errors, "the servo has switched its motor off");
+            tracing::error!(joint = name(joint), %errors, "servo switched its motor off");
         }
         Event::Alarm { joint, errors } if errors.is_empty() => {
-            tracing::info!(joint = name(joint), "the servo's alarm is over");
+            tracing::info!(joint = name(joint), "servo alarm cleared");
         }
-        Event::Alarm { joint, errors } => tracing::warn!(joint = name(joint), %errors, "alarm of the servo"),
+        Event::Alarm { joint, errors } => tracing::warn!(joint = name(joint), %errors, "servo alarm raised"),
         Event::Refused { joint, errors } => {
-            tracing::warn!(joint = name(joint), %errors, "the servo refuses its commands");
+            tracing::warn!(joint = name(joint), %errors, "servo refused a command");
         }
-        Event::Problem { joint, problem } => tracing::error!(joint = name(joint), "{problem}"),
+        Event::Problem { joint, problem } => {
+            tracing::error!(joint = name(joint), %problem, "servo not usable")
+        }
     }
 }

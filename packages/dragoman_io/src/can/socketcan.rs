@@ -156,7 +156,7 @@ impl SocketCanBus {
             }
             Ok(None) => {}
             Err(error) => {
-                tracing::debug!(interface = self.interface, %error, "the CAN interface does not work");
+                tracing::debug!(interface = self.interface, %error, "CAN interface failed");
                 self.link_lost();
             }
         }
@@ -192,7 +192,9 @@ impl SocketCanBus {
                 self.pending.push_back(Received::Fault(BusFault::Up));
             }
             Ok(_) => {}
-            Err(error) => tracing::trace!(interface = self.interface, %error, "no CAN interface yet"),
+            Err(error) => {
+                tracing::trace!(interface = self.interface, %error, "opening the CAN interface failed")
+            }
         }
     }
 }

@@ -80,7 +80,7 @@ impl Group {
             tracing::warn!(
                 server = self.name,
                 connections = own,
-                "further connections are refused: this process may open too few files (ulimit -n)"
+                "connection refused: limit of open files reached (ulimit -n)"
             );
         }
         None

@@ -201,7 +201,7 @@ impl TcpStream {
         if let StreamKind::System(stream) = &self.kind
             && let Err(error) = stream.set_quickack(true)
         {
-            tracing::debug!(%error, "TCP_QUICKACK");
+            tracing::debug!(%error, "setting TCP_QUICKACK failed");
         }
     }
 

@@ -135,14 +135,18 @@ impl<B: SerialDriver> Line<B> {
             }
         };
         if dragoman_time::timeout(2 * WRITE_TIME, closed).await.is_err() {
-            tracing::warn!("closing the line timed out");
+            tracing::warn!("closing the serial port timed out");
         }
     }
 
-    /// Runs the driver while the future is polled. `open` opens the stream; `changed` is called after each measurement,
-    /// when a deadline has passed, and when the stream cannot be opened or was lost.
-    pub async fn run<S>(self, mut open: impl AsyncFnMut() -> io::Result<S>, mut changed: impl FnMut())
-    where
+    /// Runs the driver while the future is polled. `port` names the stream in the log; `open` opens it; `changed` is
+    /// called after each measurement, when a deadline has passed, and when the stream cannot be opened or was lost.
+    pub async fn run<S>(
+        self,
+        port: String,
+        mut open: impl AsyncFnMut() -> io::Result<S>,
+        mut changed: impl FnMut(),
+    ) where
         S: AsyncRead + AsyncWrite + Send + 'static,
     {
         let mut wanted = self.shared.wanted.subscribe();
@@ -150,22 +154,22 @@ impl<B: SerialDriver> Line<B> {
         loop {
             // The sender in `self` keeps the channel open.
             let _ = wanted.wait_for(|wanted| *wanted).await;
-            let failure = match open().await {
+            let (text, failure) = match open().await {
                 Ok(stream) => {
-                    tracing::info!("the line is open");
+                    tracing::info!(%port, "serial port opened");
                     reported = None;
                     let (reader, writer) = tokio::io::split(stream);
                     self.opened(Box::pin(writer));
-                    self.serve(reader, &mut wanted, &mut changed).await.to_string()
+                    ("serial port lost", self.serve(reader, &mut wanted, &mut changed).await.to_string())
                 }
-                Err(error) => error.to_string(),
+                Err(error) => ("opening the serial port failed", error.to_string()),
             };
             // Logged once per reason, not at every attempt.
             if reported.as_ref() != Some(&failure) {
                 if *wanted.borrow() {
-                    tracing::warn!(failure, "the line is down");
+                    tracing::warn!(%port, error = %failure, "{text}");
                 } else {
-                    tracing::info!("the line is closed");
+                    tracing::info!(%port, "serial port closed");
                 }
                 reported = Some(failure.clone());
             }
@@ -374,6 +378,7 @@ mod tests {
         let line = Line::new(TestDriver::default(), REOPEN_TIME);
         let (sender, receiver) = mpsc::unbounded_channel();
         let running = line.clone().run(
+            "test".to_owned(),
             async move || {
                 let (near, far) = duplex(capacity);
                 sender.send(far).map_err(io::Error::other)?;
@@ -459,6 +464,7 @@ mod tests {
             let changes = Arc::new(AtomicUsize::new(0));
             let counted = Arc::clone(&changes);
             let run = line.clone().run(
+                "test".to_owned(),
                 async || Err::<DuplexStream, _>(io::Error::other("no such port")),
                 move || {
                     counted.fetch_add(1, Ordering::Relaxed);
@@ -478,6 +484,7 @@ mod tests {
         let line = Line::new(TestDriver::default(), Duration::from_micros(100));
         let (sender, mut masters) = mpsc::channel(1);
         let running = line.clone().run(
+            "test".to_owned(),
             async move || {
                 let pty = nix::pty::openpty(None, None).map_err(io::Error::from)?;
                 let descriptor = std::os::fd::AsRawFd::as_raw_fd(&pty.slave);
