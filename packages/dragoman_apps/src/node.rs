@@ -143,7 +143,7 @@ fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>) -> Result<(), AppError
     tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |message: Image| {
         match image::depth_image(&message) {
             Ok(image) => inbox.inbox.lock().depth = Some(Stamped { at: inbox.now(), value: Arc::new(image) }),
-            Err(error) => tracing::warn!(%error, "{topic}"),
+            Err(error) => tracing::warn!(%error, topic, "invalid depth image ignored"),
         }
     })?;
     Ok(())
@@ -274,7 +274,7 @@ impl Robot {
 async fn stop_base(velocity: SharedPublisher<Velocity>) {
     for _ in 0..STOPS {
         if let Err(error) = velocity.publish(&Velocity::default()) {
-            tracing::error!(%error, "the base cannot be stopped");
+            tracing::error!(%error, "stopping the base failed");
         }
         dragoman_time::sleep(STOP_PERIOD).await;
     }

@@ -204,7 +204,7 @@ pub fn start(
         if let Some(state) = arm.joint_state()
             && let Err(error) = states.publish(&state)
         {
-            tracing::warn!(%error, "joint_states");
+            tracing::warn!(%error, topic = "joint_states", "publishing failed");
         }
     })?;
     tasks.every(STATUS_PERIOD, move || {
@@ -391,9 +391,9 @@ impl Arm {
     fn handle_events(&mut self) {
         while let Some(event) = self.drives.with(|_, group| group.poll_event()) {
             match event {
-                Event::GroupState(state) => self.state_changed(state),
-                Event::Fault(fault) => tracing::error!(%fault, "the drives are stopped"),
-                Event::Interrupted(fault) => tracing::warn!(%fault, "the motion is interrupted"),
+                Event::State(state) => self.state_changed(state),
+                Event::Fault(fault) => tracing::error!(%fault, "drives stopped"),
+                Event::Interrupted(fault) => tracing::warn!(%fault, "motion interrupted"),
                 Event::SetUpFailed(fault) => tracing::error!(%fault, "drive setup failed"),
                 Event::Trajectory { id, end } => {
                     if let Some(waiting) = self.waiting.remove(&id) {
@@ -406,7 +406,7 @@ impl Arm {
     }
 
     fn state_changed(&mut self, state: GroupState) {
-        tracing::debug!(?state, "drives");
+        tracing::debug!(?state, "drive state changed");
         if state == GroupState::Disabled && self.enable_at_start {
             self.enable_at_start = false;
             if let Err(error) = self.drives.with(|_, group| group.enable()) {
@@ -438,7 +438,7 @@ impl Arm {
 
     fn note_refusal(&mut self, error: &DriveError) {
         if self.refusal.is_none() {
-            tracing::warn!(%error, "drives");
+            tracing::warn!(%error, "command refused");
         }
         self.refusal = Some(error.to_string());
     }
@@ -457,7 +457,7 @@ impl Arm {
         };
         status.header.stamp = self.stamp();
         if let Err(error) = self.status.publish(&status) {
-            tracing::warn!(%error, "drive_status");
+            tracing::warn!(%error, topic = "drive_status", "publishing failed");
         }
     }
 
@@ -474,7 +474,7 @@ impl Arm {
         message.inertia.m = mass;
         message.inertia.com = geometry_msgs::msg::Vector3 { x, y, z };
         if let Err(error) = publisher.publish(&message) {
-            tracing::warn!(%error, "learned_payload");
+            tracing::warn!(%error, topic = "learned_payload", "publishing failed");
         }
     }
 

@@ -356,7 +356,7 @@ impl Mover {
                 self.trouble = Some(format!("parameters refused: {error}"));
                 let restored = parameters.update(|all| all.motion = MotionParameters::new(&self.config));
                 if let Err(reason) = restored {
-                    tracing::error!(reason, "the parameters in force could not be restored");
+                    tracing::error!(reason, "restoring the parameters failed");
                 }
             }
         }
@@ -405,11 +405,11 @@ impl Mover {
             Event::SequenceAborted { .. } => MotionEvent::VIA_POINT_MISSED as u8,
             Event::MotionFinished | Event::SequenceFinished => MotionEvent::GOAL_REACHED as u8,
             Event::MeasurementTimeout { seconds } => {
-                tracing::warn!(seconds, "no joint_states: motion is disabled until they arrive");
+                tracing::warn!(seconds, "joint_states timed out; motion disabled");
                 return;
             }
             other => {
-                tracing::debug!(?other, "motion");
+                tracing::debug!(event = ?other, "motion state changed");
                 return;
             }
         };
@@ -417,7 +417,7 @@ impl Mover {
         if kind == MotionEvent::GOAL_REACHED as u8 {
             tracing::info!("goal reached");
         } else {
-            tracing::warn!(event = text, "motion");
+            tracing::warn!(event = text, "motion limited or aborted");
             self.trouble = Some(text.clone());
         }
         let message = MotionEvent { header: header.clone(), kind, text };
@@ -468,6 +468,6 @@ fn is_news(before: &Status, after: &Status) -> bool {
 
 fn report(result: Result<(), dragoman_ros::Error>, topic: &str) {
     if let Err(error) = result {
-        tracing::warn!(%error, topic, "a message could not be published");
+        tracing::warn!(%error, topic, "publishing failed");
     }
 }

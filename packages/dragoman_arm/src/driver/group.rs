@@ -71,7 +71,7 @@ pub struct Measured {
 #[non_exhaustive]
 pub enum Event {
     /// The state changed.
-    GroupState(GroupState),
+    State(GroupState),
     /// The drives were stopped.
     Fault(Fault),
     /// The motion was interrupted, and the drives were restarted at their present positions.

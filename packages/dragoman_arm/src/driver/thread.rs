@@ -161,7 +161,7 @@ impl Shared {
                     break;
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "CAN");
+                    tracing::debug!(%error, "sending a CAN frame failed");
                     group.handle_received(self.clock.now(), &Received::Fault(BusFault::Down));
                     break;
                 }

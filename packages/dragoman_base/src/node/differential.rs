@@ -35,7 +35,7 @@ impl DifferentialTopics {
         let measured = state.line.measurements != self.published;
         self.published = state.line.measurements;
         if measured && let Err(error) = self.motion.publish(&self.motion.stamp(), &(&state).into()) {
-            tracing::warn!(%error, "publishing");
+            tracing::warn!(%error, "publishing failed");
         }
         measured
     }

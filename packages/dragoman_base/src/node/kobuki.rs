@@ -120,7 +120,7 @@ impl KobukiTopics {
             .and_then(|()| if measured { self.publish_sensors(now, &state) } else { Ok(()) })
             .and_then(|()| if measured { self.motion.publish(&stamp, &(&state).into()) } else { Ok(()) });
         if let Err(error) = published {
-            tracing::warn!(%error, "publishing");
+            tracing::warn!(%error, "publishing failed");
         }
         measured
     }

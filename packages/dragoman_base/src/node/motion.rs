@@ -124,7 +124,7 @@ pub(super) async fn follow_limits<P: ParameterSet, B: Base>(
     let mut changes = parameters.changes();
     while changes.next().await.is_some() {
         if let Err(error) = line.with(|_, driver| driver.set_limits(limits(&parameters.read()))) {
-            tracing::warn!(%error, "limits");
+            tracing::warn!(%error, "setting the velocity limits failed");
         }
     }
 }
@@ -210,5 +210,5 @@ pub(super) fn log_motors(on: bool) {
 
 /// Logs that commands have ended.
 pub(super) fn log_expired() {
-    tracing::warn!("velocity commands ended; the base is stopped");
+    tracing::warn!("velocity command timed out; stopping the base");
 }

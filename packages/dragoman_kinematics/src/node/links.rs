@@ -29,7 +29,7 @@ impl Links {
         let tree = match Tree::from_urdf(urdf) {
             Ok(tree) => tree,
             Err(error) => {
-                tracing::warn!(%error, "no transforms are published");
+                tracing::warn!(%error, "invalid robot description; transforms are not published");
                 return Ok(None);
             }
         };

@@ -123,7 +123,7 @@ impl Planner {
             failure => failure,
         });
         let (markers, path, trajectory) = planned.inspect_err(|Failure(code, reason)| {
-            tracing::info!(code, reason, "no motion was planned");
+            tracing::info!(code, reason, "planning failed");
         })?;
         report(self.markers.publish(&markers), "planned_path_markers");
         report(self.path.publish(&path), "planned_path");
@@ -160,11 +160,11 @@ impl Planner {
         } else {
             let goals = goals(&robot, ask)?;
             let planned = plan_while(&mut checker, &ask.start, &goals, &PlanOptions::default(), goes_on)?;
-            tracing::debug!(iterations = planned.iterations, checks = planned.checks, "a path was found");
+            tracing::debug!(iterations = planned.iterations, checks = planned.checks, "path found");
             planned.path
         };
         let timed = time(&mut checker, &path, &limits, ROUNDING, PERIOD)?;
-        tracing::info!(seconds = timed.duration(), "a motion was planned");
+        tracing::info!(seconds = timed.duration(), "motion planned");
         Ok(trajectory(&robot, timed))
     }
 }

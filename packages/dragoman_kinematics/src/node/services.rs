@@ -97,11 +97,11 @@ fn perform(
     let mut mover = mover.lock();
     match act(&mut mover.pipeline) {
         Ok(()) => {
-            tracing::debug!(command = name, "accepted");
+            tracing::debug!(command = name, "command accepted");
             (true, String::new())
         }
         Err(rejected) => {
-            tracing::info!(command = name, reason = %rejected, "refused");
+            tracing::info!(command = name, reason = %rejected, "command refused");
             mover.trouble = Some(format!("{name}: {rejected}"));
             (false, rejected.to_string())
         }

@@ -280,7 +280,7 @@ impl Robot {
             tree.complete(&mut merged);
         }
         if let Err(error) = self.try_publish(merged) {
-            tracing::warn!(%error, "publishing");
+            tracing::warn!(%error, "publishing failed");
         }
     }
 

@@ -73,7 +73,7 @@ impl Surroundings {
     pub(super) fn new(robot: &Robot, urdf: &str, clearance: f64) -> Self {
         let bodies = ArmBodies::from_urdf(urdf, robot, clearance).map_err(|error| error.to_string());
         if let Err(reason) = &bodies {
-            tracing::info!(reason, "collisions are not checked");
+            tracing::info!(reason, "collision checking disabled");
         }
         let base_frame = robot.model().base_link().to_owned();
         let objects = Objects { avoids_world: true, ..Objects::default() };
@@ -94,7 +94,7 @@ impl Surroundings {
             Ok(())
         });
         if let Err(reason) = changed {
-            tracing::warn!(reason, "avoid_world has no effect");
+            tracing::warn!(reason, "setting avoid_world failed");
         }
     }
 

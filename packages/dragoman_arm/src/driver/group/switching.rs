@@ -262,7 +262,7 @@ impl Group {
     pub(super) fn set_state(&mut self, state: GroupState) {
         if self.state != state {
             self.state = state;
-            self.push_event(Event::GroupState(state));
+            self.push_event(Event::State(state));
         }
     }
 
