@@ -82,7 +82,7 @@ impl Clients {
             let Some(clients) = clients.changed() else { return };
             let message = ProtocolClients { node: node.clone(), protocol: protocol.clone(), clients };
             if let Err(error) = publisher.publish(&message) {
-                tracing::warn!(%error, "the clients could not be published");
+                tracing::warn!(%error, "publishing the clients failed");
             }
         })
     }

@@ -147,7 +147,7 @@ impl<S: Serve> Ports<S> {
             let (ports, report) = (Arc::clone(&ports), Arc::clone(&report));
             tasks.spawn(async move {
                 if let Err(error) = ports.accept(listener, report).await {
-                    tracing::error!(%error, protocol = S::NAME, "the server of a port has stopped");
+                    tracing::error!(%error, protocol = S::NAME, "server stopped");
                 }
             });
         }
@@ -164,7 +164,7 @@ impl<S: Serve> Ports<S> {
         let leaving = Leaving::default();
         let note_end = |ended: std::result::Result<(), TaskError>| {
             if let Err(error) = ended {
-                tracing::error!(%error, "a connection task failed");
+                tracing::error!(%error, "connection task failed");
             }
         };
         loop {
@@ -193,12 +193,13 @@ impl<S: Serve> Ports<S> {
                             });
                         } else {
                             report.figures.lock().refused_connections += 1;
-                            tracing::debug!(%client, self.max_clients, "refused a connection: too many clients");
+                            let max_clients = self.max_clients;
+                            tracing::debug!(%client, max_clients, "connection refused: too many clients");
                         }
                     }
                     Err(error) => {
                         // No file descriptor is left, or the client has already disconnected.
-                        tracing::warn!(%error, "accepting a client failed");
+                        tracing::warn!(%error, "accepting a connection failed");
                         dragoman_time::sleep(Duration::from_millis(100)).await;
                     }
                 },
@@ -259,7 +260,7 @@ pub(crate) async fn serve<S: Services>(
     let limit = TimeLimit::new(services.timeout());
     let mut open = OpenCall { services, call: None, limit };
     if let Err(error) = run(&stream, &mut session, &mut open, keepalive, client, &report, &leaving).await {
-        tracing::debug!(%error, protocol = S::PROTOCOL, "a client was lost");
+        tracing::debug!(%error, %client, protocol = S::PROTOCOL, "client connection lost");
     }
     drop(stream);
     if S::AWAITS_CALLS_OF_LOST_CLIENTS && open.call.is_some() {
@@ -370,7 +371,7 @@ impl<T: Statistics> Report<T> {
         }
         for event in events {
             let text = event.to_string();
-            tracing::debug!(text, "refused");
+            tracing::debug!(reason = text, "request refused");
             self.figures.lock().last_refusal = text;
         }
     }
@@ -393,7 +394,7 @@ fn publish<T: Statistics>(
     if now.statistics.refused() > before.statistics.refused() {
         // The log also gets at most one line per second.
         let message = format!("refused: {}", now.last_refusal);
-        tracing::warn!("{message}");
+        tracing::warn!(reason = now.last_refusal, "request refused");
         diagnostics.publish(Severity::Warn, &message, &values);
     } else if now.refused_connections > before.refused_connections {
         diagnostics.publish(Severity::Warn, full, &values);

@@ -115,7 +115,7 @@ impl NodeState {
                     let message = CanMessage { stamp: self.stamp(), ..message(&frame) };
                     self.can.keep(message);
                 }
-                Received::Fault(fault) => tracing::warn!(%fault, "error on the platform's CAN bus"),
+                Received::Fault(fault) => tracing::warn!(%fault, "CAN bus fault detected"),
             }
         }
     }

@@ -187,7 +187,7 @@ fn prepare(
             let program = Program::read(text).map_err(wrong)?;
             if let Ok(roadmap) = Roadmap::read(roadmap.as_bytes()) {
                 for missing in program.check_stations(&roadmap) {
-                    tracing::warn!(%missing, "the program has a target that the roadmap does not have");
+                    tracing::warn!(%missing, "target of the program not found in the roadmap");
                 }
             }
             warn_of_unknown(name, &program);

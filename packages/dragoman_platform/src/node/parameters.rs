@@ -337,7 +337,7 @@ pub(super) async fn follow(parameters: Parameters<PlatformParameters>, shared: S
     while changes.next().await.is_some() {
         let settings = parameters.read().settings();
         if let Err(reason) = shared.with(|state| state.set_settings(settings)) {
-            tracing::warn!(%reason, "new parameters were refused");
+            tracing::warn!(%reason, "parameters refused");
         }
     }
 }

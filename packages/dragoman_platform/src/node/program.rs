@@ -38,7 +38,7 @@ impl NodeState {
                 Ok(())
             }
             Effect::Log { kind, message } => {
-                tracing::info!(kind, "the program: {message}");
+                tracing::info!(kind, "program: {message}");
                 self.programs.log.push(&kind, &message);
                 Ok(())
             }

@@ -53,11 +53,11 @@ pub(super) fn restore_pose(state: &mut NodeState, setup: &Setup) {
         let text = read(&file, MAX_LEN).map_err(|error| error.to_string());
         match text.and_then(|text| StartPosition::parse(&text).map_err(|error| error.to_string())) {
             Ok(StartPosition(Pose { x, y, heading })) => {
-                tracing::info!("pose read from {}: {x} m, {y} m, {heading} rad", file.display());
+                tracing::info!(file = %file.display(), x, y, heading, "pose of the last run restored");
                 // The parser ensures a value within bounds.
                 let _ = state.platform.command(Command::SetPose(Pose::new(x, y, heading)));
             }
-            Err(reason) => tracing::warn!(reason, "the pose of the last run was ignored"),
+            Err(reason) => tracing::warn!(reason, "pose of the last run ignored"),
         }
     }
 }
@@ -82,10 +82,10 @@ pub(super) fn load_documents(state: &mut NodeState, setup: &Setup) -> Result<(),
         if !name.is_empty() {
             match load_saved(state, kind, name) {
                 Ok(()) => {
-                    tracing::info!("{parameter}: '{name}', which was saved last");
+                    tracing::info!(parameter, name, "last saved document loaded");
                     continue;
                 }
-                Err(error) => tracing::warn!(%error, "the document saved last cannot be loaded"),
+                Err(error) => tracing::warn!(%error, "loading the last saved document failed"),
             }
         }
         if let Some(NamedDocument { name, text }) = default.clone() {
@@ -102,7 +102,7 @@ fn saved_names(files: &Files) -> SavedNames {
     match read(&files.documents, MAX_LEN) {
         Ok(text) => SavedNames::parse(&text),
         Err(error) => {
-            tracing::warn!(%error, "the names of saved documents were ignored");
+            tracing::warn!(%error, "names of saved documents ignored");
             SavedNames::default()
         }
     }

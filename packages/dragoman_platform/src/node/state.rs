@@ -169,7 +169,7 @@ impl Requests {
     fn refuse(&mut self, reason: &str) {
         self.refused += 1;
         if self.refusal.is_none() {
-            tracing::warn!(reason, "refused");
+            tracing::warn!(reason, "request refused");
         }
         self.refusal = Some(reason.to_owned());
     }
@@ -295,7 +295,7 @@ impl NodeState {
     fn happened(&mut self, event: Event) {
         match event {
             Event::BaseSilent | Event::WatchdogExpired | Event::LaserSilent => {
-                tracing::warn!(?event, "platform event")
+                tracing::warn!(?event, "platform fault detected")
             }
             Event::Program(effect) => {
                 if let Err(Refused(reason)) = self.perform(effect) {
@@ -305,11 +305,11 @@ impl NodeState {
             Event::ProgramRefused(refusal) => self.refuse_program(refusal.to_string()),
             Event::Motion(MotionEvent::Failed(_) | MotionEvent::Missed | MotionEvent::NotNavigated) => {
                 if let Some(end) = self.platform.motion().end {
-                    tracing::warn!("the motion has failed: {end}");
+                    tracing::warn!(%end, "motion failed");
                     self.programs.log.push("", &format!("the motion has failed: {end}"));
                 }
             }
-            _ => tracing::info!(?event, "platform event"),
+            _ => tracing::info!(?event, "platform state changed"),
         }
     }
 

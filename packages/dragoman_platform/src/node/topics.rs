@@ -236,6 +236,6 @@ impl Topics {
 /// Logs a publishing error.
 pub(super) fn report(result: Result<()>) {
     if let Err(error) = result {
-        tracing::warn!(%error, "publishing");
+        tracing::warn!(%error, "publishing failed");
     }
 }

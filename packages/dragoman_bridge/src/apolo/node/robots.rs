@@ -123,7 +123,7 @@ impl Robot {
     /// Handles a velocity command.
     pub(super) fn command(&mut self, twist: &geometry_msgs::msg::Twist) {
         if !self.cycle.handle_command(clock::now(), twist.linear.x, twist.angular.z) {
-            tracing::warn!(robot = self.name, "refused a velocity that is not finite");
+            tracing::warn!(robot = self.name, "velocity command refused: not finite");
         }
     }
 
@@ -137,7 +137,7 @@ impl Robot {
             RobotEvent::Scan { ranges } => self.publish_scan(&ranges),
             RobotEvent::Refused(refusal) => {
                 if self.refusal.as_ref() != Some(&refusal) {
-                    tracing::warn!(robot = self.name, %refusal, "the robot's world refused a call");
+                    tracing::warn!(robot = self.name, %refusal, "call refused by Apolo");
                 }
                 self.refusal = Some(refusal);
             }

@@ -129,7 +129,7 @@ pub fn start_client(
         let client = Client::new(clock::now(), config);
         let served = serve(client, controller, socket, requests, topics, first_answer).await;
         if let Err(error) = served {
-            tracing::error!(%error, "the client of the controller has stopped");
+            tracing::error!(%error, "arm controller client stopped");
         }
     });
     let mut diagnostics = Diagnostics::new(tasks.node(), "arm controller", &controller.to_string())?;
@@ -192,7 +192,7 @@ async fn serve(
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
                 // ICMP port unreachable: the controller is not running (yet).
                 Err(error) => {
-                    tracing::debug!(%error, "UDP");
+                    tracing::debug!(%error, "receiving a datagram failed");
                     dragoman_time::sleep(Duration::from_millis(20)).await;
                     break;
                 }
@@ -201,7 +201,7 @@ async fn serve(
         while let Some((address, request)) = client.poll_transmit() {
             // The core sends again what may be sent twice; a start is not, and ends as not answered.
             if let Err(error) = socket.try_send_to(&request, address) {
-                tracing::debug!(%error, "a datagram could not be sent");
+                tracing::debug!(%error, "sending a datagram failed");
             }
         }
         while let Some(event) = client.poll_event() {
@@ -229,7 +229,7 @@ async fn serve(
                 topics.publish_status();
                 let now = clock::now();
                 if !client.is_connected() && now - begin >= STATUS_PERIOD && reminder.is_due(now) {
-                    tracing::warn!(%controller, "the arm's controller does not answer; asking again");
+                    tracing::warn!(%controller, "no answer from the arm controller; retrying");
                 }
             }
             Some(asked) = requests.next() => match asked.call {

@@ -30,7 +30,7 @@ impl ArmClients {
             let outcome = match dragoman_time::timeout(ANSWER_TIMEOUT, answer).await {
                 Ok(Ok(outcome)) => outcome,
                 Ok(Err(reason)) => {
-                    tracing::debug!(reason, service, "a request failed");
+                    tracing::debug!(reason, service, "service call failed");
                     Outcome::Refused(Refusal::Rejected)
                 }
                 Err(_) => Outcome::Refused(Refusal::TimedOut),

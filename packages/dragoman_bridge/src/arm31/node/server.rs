@@ -92,7 +92,7 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
             serve(Server::new(config), socket, clients, messages, inputs, (&seen, &listed), first_measured)
                 .await;
         if let Err(error) = served {
-            tracing::error!(%error, "the server of the 31-byte arm protocol has stopped");
+            tracing::error!(%error, "31-byte protocol server stopped");
         }
     });
     shown.publish(&mut tasks, "31-byte arm protocol")?;
@@ -223,7 +223,7 @@ async fn serve(
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
                 // An ICMP error caused by an earlier answer; it concerns only that client.
-                Err(error) => tracing::debug!(%error, "UDP"),
+                Err(error) => tracing::debug!(%error, "receiving a datagram failed"),
             }
         }
         while let Some((id, call)) = server.poll_call() {
@@ -232,7 +232,7 @@ async fn serve(
         while let Some((client, answer)) = server.poll_transmit() {
             // The answer is lost then, as is possible with UDP.
             if let Err(error) = socket.try_send_to(&answer, client) {
-                tracing::debug!(%error, %client, "an answer could not be sent");
+                tracing::debug!(%error, %client, "sending an answer failed");
                 unsent += 1;
             }
             messages.sent(&answer);

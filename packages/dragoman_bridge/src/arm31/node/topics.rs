@@ -101,11 +101,11 @@ impl Topics {
                 self.publish_event(kind, text);
             }
             ClientEvent::Connected => {
-                tracing::info!("the arm's controller answers");
+                tracing::info!("connection to the arm controller established");
                 self.set_connected(true);
             }
             ClientEvent::Lost => {
-                tracing::warn!("the arm's controller has stopped answering");
+                tracing::warn!("connection to the arm controller lost");
                 self.set_connected(false);
             }
             ClientEvent::Result { .. } => {}

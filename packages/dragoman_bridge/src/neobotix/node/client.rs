@@ -248,7 +248,7 @@ impl Edge {
     fn complain(&mut self, reason: String) {
         let mut report = self.report.lock();
         if report.complaint.is_none() {
-            tracing::warn!(reason, "refused");
+            tracing::warn!(reason, "request failed");
         }
         report.complaint = Some(reason);
     }

@@ -215,6 +215,6 @@ fn battery_message(header: &Header, voltage: f64) -> BatteryState {
 /// Logs a publishing error.
 fn report(result: Result<()>) {
     if let Err(error) = result {
-        tracing::warn!(%error, "publishing");
+        tracing::warn!(%error, "publishing failed");
     }
 }

@@ -260,7 +260,7 @@ impl Edge {
 
     fn start_robot(&mut self, devices: &[DeviceInfo]) {
         for (device, description) in devices.iter().map(describe) {
-            tracing::info!(device, description, "a device of the Player server");
+            tracing::info!(device, description, "device found on the Player server");
         }
         match Robot::start(&self.context, &self.namespace, &self.parameters, devices) {
             Ok(robot) => self.robot = Some(robot),
@@ -303,7 +303,7 @@ impl Edge {
     fn complain(&mut self, reason: String) {
         let mut report = self.report.lock();
         if report.complaint.is_none() && report.logged != reason {
-            tracing::warn!(reason, "Player");
+            tracing::warn!(reason, "operation failed");
             report.logged.clone_from(&reason);
         }
         report.complaint = Some(reason);

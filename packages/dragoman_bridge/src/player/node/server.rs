@@ -183,7 +183,7 @@ impl Serve for Hub {
             self.clients.lock().insert(client, Arc::clone(&notify));
             let connection = Connection { hub: Arc::clone(&self), client, address };
             if let Err(error) = connection.run(&stream, &notify, keepalive, &report).await {
-                tracing::debug!(%error, protocol = Self::NAME, "a client was lost");
+                tracing::debug!(%error, client = %address, protocol = Self::NAME, "client connection lost");
             }
         }
         .boxed()

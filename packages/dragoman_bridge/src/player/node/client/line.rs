@@ -49,14 +49,14 @@ impl Line {
     /// Drives a base; refusals are reported.
     pub(super) fn drive(&self, velocity: Pose2d) {
         if let Err(reason) = self.order(Order::Velocity(self.device, velocity)) {
-            tracing::debug!(reason, "a velocity is dropped");
+            tracing::debug!(reason, "velocity command dropped");
         }
     }
 
     /// Reports a problem.
     pub(super) fn problem(&self, reason: impl Into<String>) {
         if let Err(reason) = self.order(Order::Problem(self.device, reason.into())) {
-            tracing::debug!(reason, "a problem is not reported");
+            tracing::debug!(reason, "problem report dropped");
         }
     }
 
@@ -85,7 +85,7 @@ impl Line {
             }
         })));
         if let Err(reason) = sent {
-            tracing::debug!(reason, "a command is dropped");
+            tracing::debug!(reason, "command dropped");
         }
     }
 
@@ -100,7 +100,7 @@ impl Line {
         A: Xdr + Send + 'static,
     {
         if let Err(reason) = self.request(ask, question, respond) {
-            tracing::debug!(reason, "a request is dropped");
+            tracing::debug!(reason, "request dropped");
         }
     }
 

@@ -56,10 +56,10 @@ async fn convert(
             }
             Ok(Err(reason)) if reason == refusal => {}
             Ok(Err(reason)) => {
-                tracing::warn!(reason, "an image cannot be sent to Player's clients");
+                tracing::warn!(reason, "converting an image failed");
                 refusal = reason;
             }
-            Err(error) => tracing::error!(%error, "converting an image failed"),
+            Err(error) => tracing::error!(%error, "image conversion task failed"),
         }
     }
 }

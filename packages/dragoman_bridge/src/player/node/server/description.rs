@@ -46,7 +46,7 @@ pub(super) fn listen(names: Option<&Names>, tasks: &mut NodeTasks) -> dragoman_r
             Ok(model) => {
                 sender.send_replace(Some(Arc::new(model)));
             }
-            Err(error) => tracing::warn!(%error, topic = of.topic, "a description has no such chain"),
+            Err(error) => tracing::warn!(%error, topic = of.topic, "robot description refused"),
         },
     )?;
     Ok(Some(newest))

@@ -193,7 +193,7 @@ pub(super) async fn carried_out(answer: Answer) -> bool {
         Ok(Err(reason)) => reason,
         Err(_late) => "no answer of the robot's services".to_owned(),
     };
-    tracing::warn!(reason, "a command of a Player client was not carried out");
+    tracing::warn!(reason, "command of a Player client failed");
     false
 }
 

@@ -113,7 +113,7 @@ impl Inner {
         match ready {
             Ok(_) => self.publish(position),
             Err(reason) => {
-                tracing::warn!(reason, position, "a command of a Player client was not carried out");
+                tracing::warn!(reason, position, "command of a Player client failed");
             }
         }
     }
@@ -176,7 +176,7 @@ impl Pipeline {
         let switched =
             self.set_mode.ask(request, |response| done(response.success, response.message)).await?;
         *self.mode.lock() = Some(OFF);
-        tracing::info!("a joint command of a Player client ends the motion pipeline's hold of the arm");
+        tracing::info!("motion pipeline switched off by a joint command of a Player client");
         Ok(switched)
     }
 }

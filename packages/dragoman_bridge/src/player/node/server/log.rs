@@ -143,7 +143,7 @@ impl Log {
         let (stop, play) = (self.stop_playing(), self.play());
         async move {
             if let Err(reason) = stop.await {
-                tracing::debug!(reason, "the playback has ended before it was rewound");
+                tracing::debug!(reason, "playback ended before it was rewound");
             }
             // The recorder answers before the playback has ended, and plays one at a time.
             let limit = dragoman_time::now() + REWIND_LIMIT;

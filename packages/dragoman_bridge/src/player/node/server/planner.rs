@@ -134,7 +134,7 @@ impl Navigator {
                     Ok(true) => {}
                     Ok(false) => break,
                     Err(reason) => {
-                        tracing::warn!(reason, "a goal of a Player client is not reached");
+                        tracing::warn!(reason, "goal of a Player client failed");
                         self.progress.lock().valid = false;
                         break;
                     }

@@ -106,7 +106,7 @@ impl Drive {
         if self.timeout.is_some_and(|timeout| dragoman_time::since(self.commanded) > timeout)
             && self.motion.is_endless()
         {
-            tracing::warn!("no command within its time limit: the base is stopped");
+            tracing::warn!("velocity command timed out; stopping the base");
             return self.begin(Motion::Idle);
         }
         match self.motion.poll(self.pose.as_ref(), &self.gains) {
@@ -137,7 +137,7 @@ struct Base {
 
 async fn prepare_for_velocities(platform: Arc<Platform>) {
     if let Err(reason) = platform.prepare(Mode::Velocity).await {
-        tracing::warn!(reason, "the platform does not obey velocities");
+        tracing::warn!(reason, "switching the platform to velocity mode failed");
     }
 }
 

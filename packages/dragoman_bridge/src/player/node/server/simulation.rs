@@ -145,7 +145,7 @@ async fn obey<F: Future<Output = bool> + Send>(
         }
         assumed = runs;
         if !follow(&mut is_running, |state| *state == Some(runs)).await {
-            tracing::warn!(?request, "the state of the simulation has not followed");
+            tracing::warn!(?request, "simulation state change timed out");
         }
     }
 }
