@@ -229,7 +229,7 @@ fn lower_priority() {
     }
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(NICENESS) {
-        tracing::debug!(%error, "the console's threads keep their priority");
+        tracing::debug!(%error, "lowering the thread priority failed");
     }
 }
 

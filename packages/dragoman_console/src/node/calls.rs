@@ -144,7 +144,7 @@ impl Calls {
         };
         if now.is_none() {
             // ROS has no failed response: the caller's timeout ends the call.
-            tracing::warn!(service, client = %client.address, "a client reports a failed call: {values}");
+            tracing::warn!(service, client = %client.address, %values, "client reported a failed service call");
             return Ok(());
         }
         let data = to_cdr_at(&structure, values, now).map_err(|error| error.to_string())?;
@@ -359,7 +359,7 @@ impl Hub {
             }
             // The client is not disconnected because others send it too many requests.
             if offered.pending.len() >= MAX_PENDING || client.is_busy(data.len()) {
-                tracing::warn!(service, "a client does not answer: a request is dropped");
+                tracing::warn!(service, "request dropped: client does not respond");
                 return;
             }
             offered.pending.insert(id.clone(), (call, dragoman_time::now()));

@@ -318,14 +318,14 @@ impl Client {
             biased;
             () = &mut executing => None,
             () = self.outbox.overfull() => {
-                tracing::warn!(client = %self.address, "a client does not fetch its answers: disconnected");
+                tracing::warn!(client = %self.address, "client disconnected: send queue full");
                 Some(close(CloseCode::Policy, "the client does not fetch its answers"))
             }
             reason = self.receive_all(&mut stream, received, hub) => reason,
             // Last, because topics may give it something to send all the time.
             () = self.send_all(&mut sink) => None,
         };
-        hub.stop_driving(self, "the client that drives has left");
+        hub.stop_driving(self, "driving client disconnected");
         self.has_left.store(true, Ordering::Release);
         self.left.notify_waiters();
         self.outbox.give_up();
@@ -333,7 +333,7 @@ impl Client {
         let closing = dragoman_time::timeout(LAST_ORDERS_TIME, end(sink, stream, received, reason));
         let executing = dragoman_time::timeout(LAST_ORDERS_TIME, executing);
         if futures::future::join(closing, executing).await.1.is_err() {
-            tracing::warn!(client = %self.address, "the last orders of a client are not executed: ROS is busy");
+            tracing::warn!(client = %self.address, "operations of a disconnected client dropped: ROS is busy");
         }
     }
 
@@ -451,10 +451,10 @@ impl Client {
             let is_silent = dragoman_time::since(last_frame) >= hub.heartbeat_timeout()
                 || dragoman_time::since(last_operation) >= silence;
             if self.is_driving.load(Ordering::Relaxed) && is_silent {
-                hub.stop_driving(self, "no sign of the client that drives");
+                hub.stop_driving(self, "driving client timed out");
             }
             if may_read && dragoman_time::since(last_frame) >= LOST_AFTER {
-                tracing::warn!(client = %self.address, "no sign of a client: disconnected");
+                tracing::warn!(client = %self.address, "client disconnected: keepalive expired");
                 return Some(close(CloseCode::Policy, "no sign of the client"));
             }
         }

@@ -56,7 +56,8 @@ impl Driving {
         let is_moving = is_moving(message);
         let before = drivers.remove(topic);
         if let Some(before) = before.as_ref().filter(|before| before.client.id != client.id) {
-            tracing::info!(topic, driver = %client.address, before = %before.client.address, "another client drives");
+            let previous = before.client.address;
+            tracing::info!(topic, client = %client.address, %previous, "driving client changed");
         }
         let same = before.filter(|before| {
             before.client.id == client.id && dragoman_time::since(before.last) < DRIVER_TIME
@@ -164,7 +165,7 @@ impl Hub {
     /// Stops all that a client moves.
     pub(crate) fn stop_driving(&self, client: &Client, reason: &str) {
         for (topic, publication) in self.driving.remove(client, None) {
-            tracing::warn!(topic, client = %client.address, "{reason}: zero velocity is published");
+            tracing::warn!(topic, client = %client.address, "{reason}; publishing zero velocity");
             publish_zero(&topic, &publication, self.now());
         }
     }
@@ -182,7 +183,7 @@ fn publish_zero(topic: &str, publication: &Publication, now: Duration) {
         .map_err(|error| error.to_string())
         .and_then(|data| publication.send(&data));
     if let Err(reason) = published {
-        tracing::error!(topic, reason, "zero velocity could not be published");
+        tracing::error!(topic, reason, "publishing zero velocity failed");
     }
 }
 

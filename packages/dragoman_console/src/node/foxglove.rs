@@ -85,7 +85,7 @@ impl Hub {
         let mut catalogue = self.foxglove.catalogue.lock();
         let offered = Arc::clone(catalogue.update(&self.types, &topics, &services, connections));
         while let Some(error) = catalogue.poll_error() {
-            tracing::warn!(%error, "what has this type is not offered in Foxglove's protocol");
+            tracing::warn!(%error, "type not supported; not advertised to Foxglove clients");
         }
         Ok(offered)
     }

@@ -128,7 +128,7 @@ impl Hub {
 
     /// Removes a client with all that it has in ROS. What it drives stops first.
     pub(crate) fn leave(self: &Arc<Self>, client: &Arc<Client>) {
-        self.stop_driving(client, "the client that drives has left");
+        self.stop_driving(client, "driving client disconnected");
         self.topics.leave(client);
         self.calls.leave(client);
         self.goals.leave(client);
@@ -244,7 +244,7 @@ pub(crate) fn report(
     result: Result<(), String>,
 ) {
     if let Err(reason) = result {
-        tracing::debug!(client = %client.address, operation, name, reason, "refused");
+        tracing::debug!(client = %client.address, operation, name, reason, "operation refused");
         client.error(id, &format!("{operation} {name}: {reason}"));
     }
 }

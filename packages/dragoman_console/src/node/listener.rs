@@ -96,8 +96,8 @@ impl Connection {
         if self.peer.received.take(count, is_upgraded) {
             return None;
         }
-        let what = if is_upgraded { "an incomplete message" } else { "a request" };
-        tracing::warn!(client = %self.peer.address, "{what} of a client is too long: disconnected");
+        let what = if is_upgraded { "incomplete message" } else { "request" };
+        tracing::warn!(client = %self.peer.address, "client disconnected: {what} too long");
         Some(io::Error::other("too long"))
     }
 
@@ -206,7 +206,7 @@ impl Limited {
             match self.listener.accept().await {
                 Ok((stream, address)) => {
                     if let Err(error) = stream.set_nodelay(true) {
-                        tracing::debug!(%error, "TCP_NODELAY");
+                        tracing::debug!(%error, "setting TCP_NODELAY failed");
                     }
                     let place = self.place().await;
                     self.last += 1;
@@ -231,7 +231,7 @@ impl Limited {
                     return connection;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "accepting a connection failed");
                     dragoman_time::sleep(ERROR_PAUSE).await;
                 }
             }

@@ -113,7 +113,7 @@ impl OfferedActions {
             offered.goals.iter().filter(|(_, goal)| goal.result.is_none()).map(|(uuid, _)| *uuid).collect();
         match offered.response(ABORTED, &json!({}), None) {
             Ok(data) => open.into_iter().for_each(|uuid| offered.end(uuid, ABORTED, data.clone(), None)),
-            Err(reason) => tracing::warn!(action, reason, "goals could not be aborted"),
+            Err(reason) => tracing::warn!(action, reason, "aborting goals failed"),
         }
         offered.close();
     }
@@ -224,7 +224,7 @@ impl Offered {
         goal.status = status;
         for request in std::mem::take(&mut goal.waiting) {
             if let Err(error) = request.respond(&data) {
-                tracing::warn!(%error, "a result could not be sent");
+                tracing::warn!(%error, "sending a goal result failed");
             }
         }
         goal.result = Some((data, kept));
@@ -242,7 +242,7 @@ impl Offered {
             .map_err(|error| error.to_string())
             .and_then(|data| self.status.publish(&data).map_err(|error| error.to_string()));
         if let Err(reason) = published {
-            tracing::warn!(reason, "the status of goals could not be published");
+            tracing::warn!(reason, "publishing the goal status failed");
         }
     }
 
@@ -391,7 +391,7 @@ impl Hub {
                 while let Some(request) = requests.next().await {
                     let Some(hub) = hub.upgrade() else { return };
                     if let Err(reason) = hub.take_action_request(&name, part, request) {
-                        tracing::warn!(action = name, reason, "a request was not answered");
+                        tracing::warn!(action = name, reason, "action request failed");
                     }
                 }
             });

@@ -72,7 +72,7 @@ impl Recordings {
         let name = Path::new(&status.path).strip_prefix(&self.folder).ok();
         if is_complete && name.is_none() && !self.is_reported.swap(true, Ordering::Relaxed) {
             let folder = self.folder.display();
-            tracing::warn!(path = status.path, %folder, "a recording is not offered: the parameter 'recordings' has another folder");
+            tracing::warn!(path = status.path, %folder, "recording not offered: outside the folder of parameter 'recordings'");
         }
         *self.last.lock() = name.map(|name| Last { name: name.to_owned(), is_complete });
     }

@@ -36,7 +36,7 @@ impl Inside {
         }
         let read = self.introspection.as_mut().map(|introspection| introspection.graph(&self.node));
         let read = read.transpose().unwrap_or_else(|error| {
-            tracing::warn!(%error, "the graph could not be read");
+            tracing::warn!(%error, "reading the ROS graph failed");
             None
         });
         let graph = Arc::new(read.unwrap_or_default());
@@ -108,7 +108,7 @@ impl Ros {
             job(inside);
         });
         if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
-            tracing::warn!("ROS is busy: a job is lost");
+            tracing::warn!("job dropped: ROS is busy");
         }
     }
 }

@@ -215,7 +215,7 @@ impl Hub {
             let mut requests = match made {
                 Ok(Ok(requests)) => requests,
                 Ok(Err(error)) => {
-                    tracing::warn!(%error, service, "a service cannot be offered");
+                    tracing::warn!(%error, service, "creating a service failed");
                     continue;
                 }
                 Err(_ended) => return,
@@ -228,7 +228,7 @@ impl Hub {
                     let args = serde_json::from_str(&args).unwrap_or_default();
                     let Some(Ok((_, data))) = hub.ask_rosapi(&service, &args).await else { continue };
                     if let Err(error) = call.respond(&data) {
-                        tracing::warn!(%error, service, "an answer could not be sent");
+                        tracing::warn!(%error, service, "sending a response failed");
                     }
                 }
             });

@@ -71,10 +71,7 @@ impl Server {
     fn report_origin(&self, origin: &str) {
         let mut known = self.refused.lock();
         if known.len() < MAX_REPORTED && known.insert(origin.to_owned()) {
-            tracing::warn!(
-                origin,
-                "a page of another origin is refused: --foxglove-origins lists those that may connect"
-            );
+            tracing::warn!(origin, "connection refused: origin not allowed; see --foxglove-origins");
         }
     }
 
@@ -148,7 +145,7 @@ async fn accept(mut listener: Limited, router: Router) {
                 tokio::select! {
                     biased;
                     Some(ended) = connections.join_next() => if let Err(error) = ended {
-                        tracing::error!(%error, "a connection task failed");
+                        tracing::error!(%error, "connection task failed");
                     },
                     connection = &mut accepting => break connection,
                 }
@@ -163,7 +160,7 @@ async fn accept(mut listener: Limited, router: Router) {
             http.auto_date_header(false);
             let served = http.serve_connection(TokioIo::new(connection), service);
             if let Err(error) = served.with_upgrades().await {
-                tracing::debug!(%error, "a web connection was lost");
+                tracing::debug!(%error, "connection lost");
             }
             if let Some(continuation) = peer.take_continuation() {
                 continuation.await;
@@ -229,7 +226,7 @@ async fn foxglove_client(
         return (StatusCode::BAD_REQUEST, text).into_response();
     };
     match server.hub.greet_foxglove(&server.started).await {
-        Ok(protocol) => serve_client(server.hub, peer, upgrade, protocol, "Foxglove's protocol"),
+        Ok(protocol) => serve_client(server.hub, peer, upgrade, protocol, "Foxglove"),
         Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")).into_response(),
     }
 }
@@ -252,9 +249,9 @@ fn serve_client(
         // It may be gone already.
         let Some(socket) = socket.await else { return };
         connection.upgrade();
-        tracing::info!(client = %address, "a client of {name} has connected");
+        tracing::info!(client = %address, protocol = name, "client connected");
         guard.client.serve(socket, &connection.received, &guard.hub).await;
-        tracing::info!(client = %address, "a client of {name} has left");
+        tracing::info!(client = %address, protocol = name, "client disconnected");
     });
     response
 }

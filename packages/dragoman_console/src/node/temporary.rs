@@ -150,7 +150,7 @@ impl Temporary {
         let (made, left) = (place.made.load(Ordering::Relaxed), Arc::strong_count(&place) - 1);
         let is_due = made >= self.replaced_after && made > 2 * left;
         if is_due {
-            tracing::debug!(made, left, "the node for clients is replaced");
+            tracing::debug!(made, left, "node for clients replaced");
             *current = Weak::new();
         }
         is_due

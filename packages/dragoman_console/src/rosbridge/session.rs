@@ -157,7 +157,7 @@ impl Session {
     fn note_refusal(&mut self, message: &str) {
         self.refused += 1;
         if self.warning.is_none() && (self.refused < 4 || self.refused.is_power_of_two()) {
-            self.warning = Some(format!("refused ({}): {message}", self.refused));
+            self.warning = Some(format!("request refused ({}): {message}", self.refused));
         }
     }
 

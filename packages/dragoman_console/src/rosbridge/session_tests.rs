@@ -259,5 +259,8 @@ fn refusals_are_logged_less_and_less_often() {
         logged.extend(session.poll_warning());
     }
     assert_eq!(logged.len(), 8, "{logged:?}");
-    assert!(logged[0].starts_with("refused (1): ") && logged[7].starts_with("refused (64): "), "{logged:?}");
+    assert!(
+        logged[0].starts_with("request refused (1): ") && logged[7].starts_with("request refused (64): "),
+        "{logged:?}"
+    );
 }
