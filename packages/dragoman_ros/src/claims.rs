@@ -115,7 +115,7 @@ fn publish(publisher: &SharedPublisher<NamespaceClaim>, claim: Option<NamespaceC
     if let Some(claim) = claim
         && let Err(error) = publisher.publish(&claim)
     {
-        tracing::warn!(%error, TOPIC);
+        tracing::warn!(%error, topic = TOPIC, "publishing failed");
     }
 }
 

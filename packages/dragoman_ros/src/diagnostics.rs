@@ -61,7 +61,7 @@ impl Diagnostics {
             values: values.iter().chain(&idle).map(value).collect(),
         });
         if let Err(error) = self.publisher.publish(&array) {
-            tracing::warn!(%error, "/diagnostics");
+            tracing::warn!(%error, topic = "/diagnostics", "publishing failed");
         }
     }
 }

@@ -82,7 +82,7 @@ impl FaultLog {
             }
         }
         for fault in self.known.iter().filter(|fault| !faults.contains(fault)) {
-            tracing::info!("no longer: {}", fault.text);
+            tracing::info!("resolved: {}", fault.text);
         }
         self.known = faults.to_vec();
     }

@@ -194,11 +194,7 @@ mod with_discovery {
             if more > 0
                 && let Some(withheld) = self.ignored.admit(dragoman_time::now())
             {
-                tracing::warn!(
-                    more,
-                    withheld,
-                    "nodes of a participant are ignored: too long names, or too many"
-                );
+                tracing::warn!(more, withheld, "nodes of a participant ignored: too many, or names too long");
             }
             self.participants.insert(participant, nodes);
         }

@@ -137,7 +137,7 @@ pub fn manage<T: Managed>(
                 complete => return,
             };
             if let Err(error) = answered {
-                tracing::warn!(%error, node = driver.name, "a lifecycle service could not answer");
+                tracing::warn!(%error, node = driver.name, "sending a response failed");
             }
         }
     };
@@ -254,7 +254,7 @@ impl<T: Managed> Driver<T> {
                 Ok(())
             }
             Err(refused) => {
-                tracing::warn!(node = self.name, %refused, "the state does not change");
+                tracing::warn!(node = self.name, %refused, "state change refused");
                 answer.refuse(refused)
             }
         }
@@ -264,16 +264,23 @@ impl<T: Managed> Driver<T> {
         let failed = self.machine.lock().fail();
         match failed {
             Ok(transition) => {
-                tracing::error!(node = self.name, reason, "error of the node");
+                tracing::error!(node = self.name, reason, "node failed; entering error processing");
                 self.enter(transition);
             }
-            Err(refused) => tracing::warn!(node = self.name, reason, %refused, "an error has no consequence"),
+            Err(refused) => {
+                tracing::warn!(node = self.name, reason, %refused, "node failed; no error processing in this state")
+            }
         }
     }
 
     /// Publishes a transition and runs the callback of the new state, if it has one.
     fn enter(&mut self, transition: Transition) {
-        tracing::debug!(node = self.name, state = transition.goal.label(), "{}", transition.label);
+        tracing::debug!(
+            node = self.name,
+            transition = transition.label,
+            state = transition.goal.label(),
+            "state changed"
+        );
         let mut event = TransitionEvent {
             transition: transition_message(&transition),
             start_state: state_message(transition.start),
@@ -282,7 +289,7 @@ impl<T: Managed> Driver<T> {
         };
         set_time(&mut event, self.clock.get_now().unwrap_or_default());
         if let Err(error) = self.events.publish(&event) {
-            tracing::warn!(%error, node = self.name, "a transition could not be published");
+            tracing::warn!(%error, node = self.name, "publishing a transition event failed");
         }
         if TRANSITIONS.iter().any(|t| t.start == transition.goal && t.label.starts_with("transition_"))
             && let Some(managed) = self.managed.take()

@@ -159,7 +159,7 @@ impl SharedStore {
         for (name, given) in node.params.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
             // A file's /** and -p without a node are for all nodes: unknown parameters may belong to others.
             let Some(declared) = declarations.get(name.as_str()) else {
-                tracing::debug!(node = full_name, name, "a parameter that this node does not have");
+                tracing::debug!(node = full_name, name, "parameter ignored: not declared");
                 continue;
             };
             let value = promoted(given.value.clone(), &declared.default);
@@ -249,7 +249,7 @@ impl SharedStore {
                     complete => return,
                 };
                 if let Err(error) = answered {
-                    tracing::warn!(%error, "a parameter service could not answer");
+                    tracing::warn!(%error, "sending a response failed");
                 }
             }
         })
@@ -316,7 +316,7 @@ impl Store {
         event.node.clone_from(&self.node);
         event.stamp = Clock::to_builtin_time(&self.clock.get_now().unwrap_or_default());
         if let Err(error) = self.events.publish(&event) {
-            tracing::warn!(%error, "/parameter_events");
+            tracing::warn!(%error, topic = "/parameter_events", "publishing failed");
         }
     }
 }

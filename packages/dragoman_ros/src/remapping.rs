@@ -46,7 +46,7 @@ impl Rules {
             if matches!(argument.as_str(), "-r" | "--remap")
                 && let Some(Err(error)) = arguments.next().map(|rule| rules.add(&rule))
             {
-                tracing::debug!(%error, "a rule that only rcl understands");
+                tracing::debug!(%error, "remapping rule ignored");
             }
         }
         rules

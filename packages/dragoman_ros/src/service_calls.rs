@@ -101,7 +101,7 @@ impl OpenCall {
             seconds: dragoman_time::since(self.received).as_secs_f64(),
         };
         if calls.try_send(call).is_err() {
-            tracing::debug!(service = &*service.name, "a service call is not recorded: too many at once");
+            tracing::debug!(service = &*service.name, "service call not recorded: queue full");
         }
     }
 }

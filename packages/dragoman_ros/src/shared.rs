@@ -76,7 +76,7 @@ impl Switch {
         if shown.last.replace(is_on) != Some(is_on)
             && let Err(error) = shown.publisher.publish(&Bool { data: is_on })
         {
-            tracing::warn!(%error, "publishing");
+            tracing::warn!(%error, "publishing failed");
         }
     }
 }

@@ -132,7 +132,7 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], preset: &Preset) -> Resul
             command.env("ROS_DOMAIN_ID", domain.to_string());
         }
         let error = command.exec();
-        tracing::error!(%error, "the program could not restart itself");
+        tracing::error!(%error, "restarting the program failed");
     }
     // The command line has the files now.
     preset.check(&[])?;
@@ -152,7 +152,7 @@ pub fn allow_files(wanted: u64) {
     if current.is_some_and(|current| current < wanted)
         && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum })
     {
-        tracing::warn!(%error, wanted, "the limit of open files cannot be raised");
+        tracing::warn!(%error, wanted, "raising the limit of open files failed");
     }
 }
 

@@ -108,7 +108,7 @@ impl Supervisor {
                 let thread = dragoman_time::thread_name();
                 let place = panic.location().map(ToString::to_string).unwrap_or_default();
                 let message = message_of(panic.payload());
-                tracing::error!(thread, place, "panic: {message}");
+                tracing::error!(thread, place, "thread panicked: {message}");
                 if !IS_SUPERVISED.get() {
                     supervisor.fail(format!("thread '{thread}' has panicked at {place}: {message}"));
                 }
@@ -247,7 +247,7 @@ impl Supervisor {
         });
         drop(state);
         if let Some((name, Some(mut start_again))) = part {
-            tracing::info!(part = name, "restarting");
+            tracing::info!(part = name, "restarting after a failure");
             let started = start_again();
             let mut state = self.shared.state.lock();
             let (task, ended) = match started {
@@ -277,7 +277,7 @@ impl Supervisor {
         tokio::select! {
             biased;
             stopped = timeout(STOP_TIME, join_all(stops)) => if stopped.is_err() {
-                tracing::error!("a machine has not stopped within {} s", STOP_TIME.as_secs());
+                tracing::error!(seconds = STOP_TIME.as_secs(), "stopping the machines timed out");
             },
             () = hurry => {}
         }
@@ -285,7 +285,7 @@ impl Supervisor {
             let Some(task) = part.task else { continue };
             task.abort();
             if timeout(END_TIME, task).await.is_err() {
-                tracing::error!(part = part.name, "a part does not end");
+                tracing::error!(part = part.name, "shutdown timed out");
             }
         }
     }
@@ -320,7 +320,7 @@ impl Part {
     fn plan(&mut self, now: Instant) -> Result<(), String> {
         let Some(reason) = self.ended.take() else { return Ok(()) };
         self.task = None;
-        tracing::error!(part = self.name, "{reason}");
+        tracing::error!(part = self.name, reason, "part failed");
         if self.start_again.is_none() {
             return Err(format!("{} {reason}", self.name));
         }

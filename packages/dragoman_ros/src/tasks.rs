@@ -190,7 +190,7 @@ impl NodeTasks {
 }
 
 pub(crate) fn warn_unanswered(service: &str, error: &crate::Error) {
-    tracing::warn!(%error, service, "an answer could not be sent");
+    tracing::warn!(%error, service, "sending a response failed");
 }
 
 /// A running node. It ends when all its tasks have ended, or when it is dropped.

@@ -116,11 +116,11 @@ fn an_interface_that_changes_is_reported() {
     hosts.cable(1, "down");
     lab.logs(&["interface cable (10.77.0.1) has no link", "check its cable"]);
     hosts.cable(1, "up");
-    lab.logs(&["no longer: ", "has no link"]);
+    lab.logs(&["resolved: ", "has no link"]);
     ip(&format!("-n {host} link set cable down")).unwrap();
     lab.logs(&["interface cable (10.77.0.1) is switched off", "ip link set cable up"]);
     ip(&format!("-n {host} link set cable up")).unwrap();
-    lab.logs(&["no longer: ", "is switched off"]);
+    lab.logs(&["resolved: ", "is switched off"]);
     ip(&format!("-n {host} addr add 10.78.0.1/24 dev cable")).unwrap();
     lab.logs(&["interface cable has had the address 10.78.0.1 only since", "restart this program"]);
     ip(&format!("-n {host} addr del 10.77.0.1/24 dev cable")).unwrap();
@@ -147,7 +147,7 @@ fn a_firewall_that_filters_is_reported() {
     set_firewall(&hosts, &drops("output", "ip daddr 239.255.0.1")).unwrap();
     lab.logs(&["239.255.0.1", "a firewall of this machine refuses packets that leave", "Allow outgoing UDP"]);
     set_firewall(&hosts, "").unwrap();
-    lab.logs(&["no longer: ", "Allow outgoing UDP"]);
+    lab.logs(&["resolved: ", "Allow outgoing UDP"]);
 }
 
 #[test]

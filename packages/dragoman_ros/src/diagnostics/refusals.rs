@@ -23,7 +23,7 @@ impl Refusals {
         let mut refused = self.shared.lock();
         refused.count += 1;
         if refused.reason.is_none() {
-            tracing::warn!(%reason, "refused");
+            tracing::warn!(%reason, "command refused");
         }
         refused.reason = Some(reason.to_string());
     }

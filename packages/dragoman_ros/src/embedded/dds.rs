@@ -238,7 +238,7 @@ impl Network {
             DiscoveryRange::Subnet => builder,
             // A participant that announces only its loopback address could not be answered by peers on other hosts.
             DiscoveryRange::Localhost if discovery.has_distant_peers() => {
-                tracing::warn!("ROS_STATIC_PEERS on other machines: discovery reaches the subnet as well");
+                tracing::warn!("discovery extended to the subnet: ROS_STATIC_PEERS names other machines");
                 builder
             }
             DiscoveryRange::Localhost => builder.with_only_networks([IpAddr::V4(Ipv4Addr::LOCALHOST)]),
@@ -276,7 +276,7 @@ impl Network {
                     // At most one line a second.
                     tracing::warn!(
                         count = refused - long_names,
-                        "participants, topics or endpoints with too long names or user data are ignored"
+                        "participants, topics or endpoints ignored: names or user data too long"
                     );
                     long_names = refused;
                 }

@@ -175,7 +175,7 @@ pub(crate) fn announce(graph: &Arc<Graph>, participant: &Participant, background
                 if announced.as_ref() != Some(&message) {
                     match cdr::to_bytes(&message).and_then(|payload| writer.write(payload, None)) {
                         Ok(_) => announced = Some(message),
-                        Err(error) => tracing::warn!(%error, "the graph could not be announced"),
+                        Err(error) => tracing::warn!(%error, "publishing the graph failed"),
                     }
                 }
             }

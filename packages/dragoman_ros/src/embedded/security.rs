@@ -14,9 +14,7 @@ pub(crate) fn check(variable: impl Fn(&str) -> Option<String>) -> Result<()> {
         None | Some("false") => return Ok(()),
         Some("true") => {}
         Some(other) => {
-            tracing::warn!(
-                "ROS_SECURITY_ENABLE is '{other}', not 'true': security is off, as in every ROS program"
-            );
+            tracing::warn!("security disabled: ROS_SECURITY_ENABLE is '{other}', not 'true'");
             return Ok(());
         }
     }
@@ -33,7 +31,7 @@ pub(crate) fn check(variable: impl Fn(&str) -> Option<String>) -> Result<()> {
         return refused(&format!("ROS_SECURITY_KEYSTORE is {keystore}"));
     }
     tracing::warn!(
-        "ROS_SECURITY_ENABLE is true, but there is neither a keystore nor enforcement: security is off"
+        "security disabled: ROS_SECURITY_ENABLE is true, but no keystore is set and security is not enforced"
     );
     Ok(())
 }

@@ -73,7 +73,7 @@ pub(crate) fn announce_to(
                         }
                     }
                     Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-                    Err(error) => tracing::debug!(%error, "static peers"),
+                    Err(error) => tracing::debug!(%error, "receiving an announcement failed"),
                 }
             }
         })

@@ -37,7 +37,7 @@ impl<A: WrappedActionTypeSupport + 'static> Goal<A> {
     pub fn publish_feedback(&self, feedback: A::Feedback) {
         let handle = self.handle.lock();
         if let Err(error) = handle.publish_feedback(feedback) {
-            tracing::warn!(%error, goal = %handle.uuid, "feedback could not be sent");
+            tracing::warn!(%error, goal = %handle.uuid, "publishing feedback failed");
         }
     }
 
@@ -115,12 +115,12 @@ where
     let answered = match check(&request.goal) {
         Ok(()) => request.accept().map(Some),
         Err(reason) => {
-            tracing::warn!(action, goal = %request.uuid, reason, "a goal is refused");
+            tracing::warn!(action, goal = %request.uuid, reason, "goal rejected");
             request.reject().map(|()| None)
         }
     };
     answered.unwrap_or_else(|error| {
-        tracing::warn!(%error, action, "a goal could not be answered");
+        tracing::warn!(%error, action, "answering a goal request failed");
         None
     })
 }
@@ -154,6 +154,6 @@ async fn run<A: WrappedActionTypeSupport + 'static>(
         Outcome::Canceled(result) => goal.cancel(result),
     };
     if let Err(error) = ended {
-        tracing::warn!(%error, goal = %goal.uuid, "a goal's result could not be sent");
+        tracing::warn!(%error, goal = %goal.uuid, "sending a goal result failed");
     }
 }

@@ -73,7 +73,7 @@ struct Board {
 impl Board {
     fn publish(&self, goals: &Goals) {
         if let Err(error) = self.status.publish(&goals.message()) {
-            tracing::warn!(%error, "the status of an action's goals");
+            tracing::warn!(%error, "publishing the goal status failed");
         }
     }
 
@@ -131,9 +131,9 @@ impl<T: WrappedActionTypeSupport> Stream for ActionServer<T> {
             if self.shared.board.goals.lock().status(request.uuid).is_none() {
                 return Poll::Ready(Some(request));
             }
-            tracing::warn!(id = %request.uuid, "a goal of {} is refused: there is one of that id", T::TYPE_NAME);
+            tracing::warn!(action = T::TYPE_NAME, goal = %request.uuid, "goal rejected: id already in use");
             if let Err(error) = request.reject() {
-                tracing::warn!(%error, "a goal could not be refused");
+                tracing::warn!(%error, "rejecting a goal failed");
             }
         }
     }
@@ -192,7 +192,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
         if let Some(record) = self.records.lock().get_mut(&uuid) {
             let request = ActionServerCancelRequest { uuid, board: Arc::clone(&self.board), decision };
             if record.cancel_requests.try_send(request).is_err() {
-                tracing::debug!(id = %uuid, "the goal does not read its cancel requests");
+                tracing::debug!(goal = %uuid, "cancel request dropped: queue full");
             }
         }
         decided
@@ -273,7 +273,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
 
 fn answer<S: WrappedServiceTypeSupport>(request: ServiceRequest<S>, response: S::Response) {
     if let Err(error) = request.respond(response) {
-        tracing::warn!(%error, "a {} could not be answered", S::TYPE_NAME);
+        tracing::warn!(%error, service = S::TYPE_NAME, "sending a response failed");
     }
 }
 
@@ -415,7 +415,7 @@ impl<T: WrappedActionTypeSupport> Drop for Execution<T> {
             Some(status) if !status.is_terminal() => GoalStatus::Aborted,
             _ => return,
         };
-        tracing::warn!(id = %self.uuid, "a goal of {} is dropped: {outcome}", T::TYPE_NAME);
+        tracing::warn!(action = T::TYPE_NAME, goal = %self.uuid, %outcome, "goal dropped");
         let _ = self.server.end(self.uuid, outcome, T::Result::default());
     }
 }

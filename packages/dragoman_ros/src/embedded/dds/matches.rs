@@ -64,14 +64,14 @@ impl Matches {
                 tracing::warn!(
                     ?requested_qos,
                     ?offered_qos,
-                    "a subscription requests an incompatible quality of service"
+                    "new subscription requests incompatible QoS; no messages will be sent to it"
                 );
             }
             Event::RemoteWriterQosIncompatible { requested_qos, offered_qos, .. } => {
                 tracing::warn!(
                     ?requested_qos,
                     ?offered_qos,
-                    "a publisher offers an incompatible quality of service"
+                    "new publisher offers incompatible QoS; no messages will be received from it"
                 );
             }
             _ => {}

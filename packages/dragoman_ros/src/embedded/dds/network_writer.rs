@@ -135,7 +135,7 @@ impl NetworkWriter {
     fn write_to_network(&self, state: &mut WriterState, sample: Held) -> Result<SampleId> {
         if let Err(error) = self.make_room(state) {
             if let Some(more) = self.overflow.lock().admit(dragoman_time::now()) {
-                tracing::warn!(topic = self.topic.name(), more, %error, "a sample was not sent");
+                tracing::warn!(topic = self.topic.name(), more, %error, "sample not sent");
             }
             return Err(error);
         }
@@ -168,7 +168,7 @@ impl NetworkWriter {
             if let Some(writer) = writer.upgrade()
                 && let Err(error) = writer.state.lock().send_held()
             {
-                tracing::warn!(topic = writer.topic.name(), %error, "samples could not be sent");
+                tracing::warn!(topic = writer.topic.name(), %error, "sending samples failed");
             }
         });
     }
@@ -213,7 +213,7 @@ impl NetworkWriter {
         }
         let now = dragoman_time::now();
         if state.unacknowledged.full_for(now) > FULL_BACKLOG_TIMEOUT {
-            tracing::warn!(topic = self.topic.name(), "a reader does not acknowledge; the writer restarts");
+            tracing::warn!(topic = self.topic.name(), "reader does not acknowledge; recreating the writer");
             let stuck = state.writer.guid();
             state.writer = Arc::new(create_writer(&self.publisher, &self.topic, &self.qos)?);
             self.matches.lock().drop_local(stuck);

@@ -53,7 +53,7 @@ impl PostponedWrites {
         let of_one = queue.waiting.iter().filter(|(_, other)| other.reader.participant() == participant);
         if queue.waiting.len() >= MOST || of_one.count() >= MAX_OF_ONE {
             if let Some(more) = self.dropped.lock().admit(dragoman_time::now()) {
-                tracing::warn!(more, "a response was dropped: its client was not discovered");
+                tracing::warn!(more, "response dropped: client not discovered");
             }
             return;
         }
@@ -97,7 +97,7 @@ impl PostponedWrites {
         });
         for (writer, payload, related) in due {
             if let Err(error) = writer.write(payload, related) {
-                tracing::debug!(%error, "an answer could not be sent");
+                tracing::debug!(%error, "sending a response failed");
             }
         }
     }

@@ -48,7 +48,7 @@ fn forget_cached(reader: &SimpleDataReader<RawPayload, RawAdapter>, memory: &Mem
         match reader.try_take_one_with(RawDecoder { memory: memory.clone() }) {
             Ok(Some(_)) => {}
             Ok(None) => return,
-            Err(error) => tracing::debug!(%error, "an old sample could not be read"),
+            Err(error) => tracing::debug!(%error, "reading an old sample failed"),
         }
     }
 }
@@ -91,7 +91,7 @@ impl Reader {
     pub(crate) fn report_malformed(&self, type_name: &str, error: &Error) {
         if let Some(more) = self.malformed.lock().admit(dragoman_time::now()) {
             let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
-            tracing::warn!(topic, %error, more, "a sample is not of type {type_name}");
+            tracing::warn!(topic, type_name, %error, more, "deserializing a sample failed");
         }
     }
 
@@ -173,7 +173,7 @@ impl NetworkReader {
                     return Some(Sample { payload: bytes, encoding, id, related, source_time });
                 }
                 Ok(None) => return None,
-                Err(error) => tracing::debug!(%error, "a sample could not be read"),
+                Err(error) => tracing::debug!(%error, "reading a sample failed"),
             }
         }
     }
@@ -193,7 +193,7 @@ impl NetworkReader {
         if !is_ours {
             let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
             let other = &found.publication_topic_data.type_name;
-            tracing::debug!(topic, other, "a writer of another type is not read");
+            tracing::debug!(topic, type_name = other, "writer of another type ignored");
         }
         if writers.len() >= REMEMBERED_WRITERS {
             writers.clear();
