@@ -234,7 +234,7 @@ impl Session {
             return Err(PlayError::NoTopic { path, topic, hint });
         }
         if contents.cut > 0 {
-            tracing::warn!(file = %path.display(), "the recording was not ended properly; it is played as far as it goes");
+            tracing::warn!(file = %path.display(), "recording is incomplete; playing the readable part");
         }
         Ok(Self { options, contents, played, left_out })
     }
@@ -246,7 +246,7 @@ impl Session {
     ) -> Result<Played, PlayError> {
         let Self { options, contents, played: places, mut left_out } = self;
         for (topic, reason) in &left_out {
-            tracing::warn!(topic, reason, "not played");
+            tracing::warn!(topic, reason, "topic not played");
         }
         let mut node = Node::create(context, "dragoman_play", "")?;
         let mut publishers = BTreeMap::new();
@@ -258,7 +258,7 @@ impl Session {
                     publishers.insert(place, publisher);
                 }
                 Err(error) => {
-                    tracing::warn!(topic, r#type = channel.type_name, %error, "not played");
+                    tracing::warn!(topic, r#type = channel.type_name, %error, "topic not played");
                     left_out.insert(topic, error.to_string());
                 }
             }
@@ -277,7 +277,7 @@ impl Session {
             file = %options.file.display(),
             topics = publishers.len(),
             seconds = Duration::from_nanos(end.saturating_sub(first)).as_secs_f64(),
-            "playing"
+            "playback started"
         );
         let mut played = Played::default();
         let counted = &mut played;
@@ -304,7 +304,7 @@ impl Session {
                                 Ok(()) => counted.messages += 1,
                                 Err(error) => {
                                     if counted.failed == 0 {
-                                        tracing::warn!(%error, "a message could not be published");
+                                        tracing::warn!(%error, "publishing failed");
                                     }
                                     counted.failed += 1;
                                 }

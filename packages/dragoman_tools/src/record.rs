@@ -232,7 +232,7 @@ impl Session {
         let node = Node::create(context, "dragoman_record", "")?;
         let (found, mut incoming) = mpsc::unbounded();
         let watch = watch(node, selection.clone(), found).map_err(RecordError::Thread)?;
-        tracing::info!(file = %path.display(), "recording");
+        tracing::info!(file = %path.display(), "recording started");
 
         let mut topics = Topics::default();
         let mut stop = std::pin::pin!(stop);
@@ -315,7 +315,7 @@ impl Topics {
             topic.dropped += 1;
             dropped.fetch_add(1, Ordering::Relaxed);
             if topic.dropped == 1 {
-                tracing::warn!(topic = topic.channel.topic, "writing does not keep up; messages are dropped");
+                tracing::warn!(topic = topic.channel.topic, "messages dropped: writing does not keep up");
             }
         }
     }

@@ -286,7 +286,7 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if let Err(error) = self.publish(0.0, 0.0) {
-            tracing::error!(%error, "the base cannot be stopped");
+            tracing::error!(%error, "stopping the base failed");
         }
     }
 }

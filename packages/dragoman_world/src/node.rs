@@ -319,7 +319,7 @@ impl NodeState {
         let reason = error.to_string();
         self.refused += 1;
         if self.refusal.is_none() {
-            tracing::debug!(reason, "refused");
+            tracing::debug!(reason, "request refused");
         }
         self.refusal = Some(reason.clone());
         reason

@@ -41,7 +41,7 @@ pub(crate) fn serve(
                 path: path.display().to_string(),
             },
             Err(message) => {
-                tracing::info!(reason = message, "a playback was refused");
+                tracing::info!(reason = message, "playback refused");
                 StartPlayback::Response { success: false, message, path: String::new() }
             }
         })
@@ -110,11 +110,11 @@ async fn start(
         state.last.playing = false;
         match ended {
             Ok(played) => {
-                tracing::info!(file = state.last.path, "played {played}");
+                tracing::info!(file = state.last.path, "playback finished: {played}");
                 state.last.messages = played.messages;
             }
             Err(error) => {
-                tracing::error!(%error, "the playback has ended");
+                tracing::error!(%error, "playback failed");
                 state.last.error = error.to_string();
             }
         }

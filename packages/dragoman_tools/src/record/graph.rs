@@ -79,7 +79,7 @@ impl Subscriptions {
         let topics = match node.get_topic_names_and_types() {
             // In a fixed order.
             Ok(topics) => BTreeMap::from_iter(topics),
-            Err(error) => return tracing::warn!(%error, "the topics could not be listed"),
+            Err(error) => return tracing::warn!(%error, "listing the topics failed"),
         };
         self.look_for_missing(&topics, selection, found);
         // Sorted: subscriptions are made in the same order in every run.
@@ -89,7 +89,7 @@ impl Subscriptions {
             let publishers = match node.get_publishers_info_by_topic(topic, false) {
                 Ok(publishers) => publishers,
                 Err(error) => {
-                    tracing::warn!(%error, topic, "the publishers could not be listed");
+                    tracing::warn!(%error, topic, "listing the publishers failed");
                     continue;
                 }
             };
@@ -131,7 +131,7 @@ impl Subscriptions {
         self.looks = self.looks.saturating_add(1);
         if self.looks == MISSING_AFTER {
             for missing in selection.missing(names()) {
-                tracing::warn!("not published yet: {}", with_hint(&missing, names()));
+                tracing::warn!("topic not published yet: {}", with_hint(&missing, names()));
             }
         }
     }
@@ -143,9 +143,9 @@ impl Subscriptions {
         }
         let below = format!("{topic}/compressed");
         match topics.keys().find(|name| name.starts_with(&below)) {
-            Some(instead) => tracing::info!(topic, instead, "raw pictures are left out (--all)"),
+            Some(instead) => tracing::info!(topic, instead, "raw images not recorded (--all)"),
             None => {
-                tracing::info!(topic, "raw pictures are left out (--all); nothing compressed stands for them")
+                tracing::info!(topic, "raw images not recorded (--all); no compressed ones are published")
             }
         }
         Some(Found::LeftOut(topic.to_owned()))
@@ -169,16 +169,16 @@ impl Subscriptions {
         let messages = match raw::subscribe(node, topic, &type_name, channel::qos(request, &type_name)) {
             Ok(messages) => messages.boxed(),
             Err(error) => {
-                tracing::warn!(%error, topic, type_name, "a topic cannot be recorded");
+                tracing::warn!(%error, topic, type_name, "subscribing failed");
                 self.made.insert(key, None);
                 return None;
             }
         };
         let definition = raw::definition(&type_name);
         if definition.is_none() && self.undefined.insert(type_name.clone()) {
-            tracing::warn!(type_name, topic, "unknown type; its messages are recorded without schema");
+            tracing::warn!(type_name, topic, "unknown type; recording its messages without schema");
         }
-        tracing::debug!(topic, type_name, "recording");
+        tracing::debug!(topic, type_name, "recording the topic");
         self.made.insert(key, Some(request));
         Some(Subscribed { topic: topic.to_owned(), type_name, definition, offered, messages })
     }

@@ -77,7 +77,7 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
                 StartRecording::Response { success: true, message: String::new(), path }
             }
             Err(message) => {
-                tracing::info!(reason = message, "a recording was refused");
+                tracing::info!(reason = message, "recording refused");
                 StartRecording::Response { success: false, message, path: String::new() }
             }
         }
@@ -111,7 +111,7 @@ pub fn start(context: &Context, namespace: &str) -> Result<Recorder, dragoman_ro
         if let Some(ended) = ended
             && dragoman_time::timeout(CLOSE_TIMEOUT, ended).await.is_err()
         {
-            tracing::warn!("the file of the recording was not completed in time");
+            tracing::warn!("closing the recording timed out");
         }
     };
     Ok(Recorder { node: tasks.start()?, stop: stop.boxed() })
@@ -213,11 +213,11 @@ async fn record(
         let outcome = session.run(context.clone(), stopped.map(drop)).await;
         let error = match outcome {
             Ok(summary) => {
-                tracing::info!("{summary}");
+                tracing::info!("recording finished: {}", summary.in_short());
                 String::new()
             }
             Err(error) => {
-                tracing::error!(%error, "the recording has ended");
+                tracing::error!(%error, "recording failed");
                 error.to_string()
             }
         };

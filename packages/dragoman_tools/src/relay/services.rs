@@ -70,7 +70,7 @@ impl Reports {
             tally.trouble = Some(trouble);
         }
         if let Err(error) = self.publisher.publish(&report) {
-            tracing::warn!(%error, "publishing");
+            tracing::warn!(%error, "publishing failed");
         }
     }
 }
@@ -134,7 +134,7 @@ where
                     if let Some(response) = response
                         && let Err(error) = request.respond(response)
                     {
-                        tracing::warn!(%error, service = name, "an answer could not be sent");
+                        tracing::warn!(%error, service = name, "sending a response failed");
                     }
                     reports.publish(report);
                 }

@@ -185,7 +185,7 @@ impl OnDemand {
             loop {
                 for lane in &mut self.lanes {
                     if let Err(error) = lane.review(&mut node, &begun) {
-                        tracing::warn!(%error, "a topic cannot be relayed");
+                        tracing::warn!(%error, "relaying a topic failed");
                     }
                 }
                 if stop.spin(&mut node, DEMAND_PERIOD).await {

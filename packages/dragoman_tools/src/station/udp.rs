@@ -106,7 +106,7 @@ impl UdpLink {
         while let Some((address, bytes)) = self.client.poll_transmit() {
             // The core sends again what may be sent twice; a start is not, and ends as not answered.
             if let Err(error) = self.socket.try_send_to(&bytes, address) {
-                tracing::warn!(%error, "a datagram could not be sent");
+                tracing::warn!(%error, "sending a datagram failed");
             }
         }
     }

@@ -101,7 +101,7 @@ impl NodeState {
             }
             (driven.last, driven.exchanged) = (now, time);
             if let Err(error) = driven.exchange(self.pace.worlds()) {
-                tracing::debug!(%error, "devices");
+                tracing::debug!(%error, "exchanging states with a simulated device failed");
             }
         }
     }
@@ -112,7 +112,7 @@ impl NodeState {
     pub(super) fn exchange_now(&mut self) {
         for driven in &mut self.driven {
             if let Err(error) = driven.exchange(self.pace.worlds()) {
-                tracing::debug!(%error, "devices");
+                tracing::debug!(%error, "exchanging states with a simulated device failed");
             }
         }
     }

@@ -99,7 +99,7 @@ fn latched() -> QosProfile {
 
 fn report(result: Result<()>) {
     if let Err(error) = result {
-        tracing::warn!(%error, "publishing");
+        tracing::warn!(%error, "publishing failed");
     }
 }
 

@@ -82,7 +82,7 @@ struct Topics {
 impl Topics {
     fn publish(&mut self) {
         if let Err(error) = self.try_publish() {
-            tracing::warn!(%error, "publishing");
+            tracing::warn!(%error, "publishing failed");
         }
     }
 

@@ -89,7 +89,7 @@ pub fn start(
         let header = Header { stamp: times::stamp(&clock), frame_id: values.frame_id.clone() };
         let point = Point { x: measured.x, y: measured.y, z: measured.z };
         if let Err(error) = publisher.publish(&PointStamped { header, point }) {
-            tracing::debug!(%error, "the tracker's point was not published");
+            tracing::debug!(%error, "publishing the tracker's point failed");
         }
     })?;
     Ok(tasks.start()?)

@@ -201,7 +201,7 @@ fn start_simulated(
     };
     let base_in_world = in_world.kobuki.clone();
     if let Err(error) = world.live.couple(ROBOT, in_world) {
-        tracing::info!("the simulated TurtleBot is not in a world: {error}");
+        tracing::info!(%error, "simulated TurtleBot not placed in a world");
     }
     start_state(process, namespace)?;
     let simulation = SimulationSettings {

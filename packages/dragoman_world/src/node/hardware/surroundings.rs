@@ -70,7 +70,7 @@ pub(super) fn serve(
             results.push(stations.publish(&poses(near, stamp())));
         }
         for error in results.into_iter().filter_map(std::result::Result::err) {
-            tracing::warn!(%error, "publishing what the platform senses failed");
+            tracing::warn!(%error, "publishing the platform's sensors failed");
         }
     })
 }
