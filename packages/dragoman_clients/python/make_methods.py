@@ -1,4 +1,4 @@
-"""Writes methods with types for what the tables of commands have: methods.py of each protocol, devices.py of Player."""
+"""Writes methods with types for the commands of the tables: methods.py of each protocol, devices.py of Player."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def text(file: str) -> str:
 
 
 if __name__ == "__main__":
-    # The package must be importable, even if the files name what is no longer there.
+    # The package must be importable, even if the files refer to removed commands.
     for file in FILES:
         kind = "Opening" if file.endswith("devices.py") else "Methods"
         (PACKAGE / file).write_text(f"class {kind}: ...\n\n\nclass Async{kind}: ...\n", encoding="utf-8")

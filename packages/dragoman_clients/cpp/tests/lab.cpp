@@ -1,6 +1,6 @@
 // Round trips of every command of every protocol against a lab:
 //     lab APOLO_PORT NEOBOTIX_PORT OTHER_NEOBOTIX_PORT ARM31_PORT PLAYER_PORT FOLDER_OF_DOCUMENTS
-// What was sent and answered is counted between this program and the lab, by tests/run.py.
+// tests/run.py counts the messages between this program and the lab.
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -50,7 +50,7 @@ Refused refusal(const std::function<void()>& call) {
   throw std::runtime_error("not refused");
 }
 
-/// What the lab's devices do not have is refused by Player's servers.
+/// Player's servers refuse messages that the lab's devices do not support.
 #define REFUSED(...) (is_done([&] { __VA_ARGS__; }) ? fail(__FILE__, __LINE__, "not refused: " #__VA_ARGS__) : void())
 
 std::string text_of(const std::string& file) {
@@ -77,7 +77,7 @@ void apolo(std::uint16_t port) {
   const Odometry odometry = a.get_odometry("Pioneer3AT");
   CHECK(odometry.x == 1 && odometry.y == 2 && odometry.yaw == 0.5);
   CHECK(a.move_m_robot("Pioneer3AT", 0.1, 0.0, 0.1));
-  // The server answers; the next question is not given that answer.
+  // The server answers; this answer is not taken for the answer to the next question.
   a.move_m_robot_unanswered("Pioneer3AT", 0.1, 0.0, 0.1);
   CHECK(a.get_laser_data("LMS100").size() == 541);
   CHECK(!a.get_laser_land_marks("LMS100").empty());

@@ -115,7 +115,7 @@ void literals(const char* file) {
   }
   for (const auto& [name, body] : found) {
     expect(name.find(" data ") == std::string::npos || forms().count(name) == 1, name + " is left out");
-    // Cut anywhere it is an error, never a crash.
+    // A body cut at any place is an error, never a crash.
     for (std::size_t size = 0; forms().count(name) == 1 && size < body.size(); ++size) {
       try {
         forms().at(name)(Bytes(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size)));

@@ -1,4 +1,4 @@
-// What the client makes of the platform's status while it waits for a motion.
+// Evaluation of the platform's status while the client waits for a motion.
 //     motion packages/dragoman_neobotix/src/program/motions.txt
 #include <fstream>
 #include <iostream>

@@ -1,5 +1,5 @@
-// Asks one question per line of standard input, and prints what comes of it: for the tests of faults.
-//     PROTOCOL PORT SECONDS     a client of its own
+// Sends one query per line of standard input, and prints the result; for the tests of faults.
+//     PROTOCOL PORT SECONDS     a new client
 //     again                     the same client once more
 #include <iostream>
 #include <memory>

@@ -295,8 +295,8 @@ classdef Neobotix < handle
       this.tell(49, text(position, 'position', 65536, true));
     end
     function data = getDebugData(this)
-    % getDebugData  Debug data: what the platform draws, detects and says. protocolQueue has the messages of programs,
-    %   and from Dragoman's platforms the refused commands with the reasons.
+    % getDebugData  Debug data: graphical objects, detected objects and messages of the platform.
+    %   protocolQueue has the messages of programs, and from Dragoman's platforms the refused commands with the reasons.
       data = this.ask(50, debugForm(), [], true);
     end
     function debug1(this)
@@ -361,14 +361,14 @@ classdef Neobotix < handle
 
     function status = waitUntilReached(this, seconds)
     % waitUntilReached  Waits until the target of a motion that was commanded now is reached.
-    %   seconds: time limit, default 120. The error dragoman:refused: there is no way, the platform has given the motion
-    %   up, or it does not know where it is. What the status says about an earlier motion counts after 1 s.
+    %   seconds: time limit, default 120. The error dragoman:refused: there is no path, the platform has aborted the
+    %   motion, or its localization is lost. A report about an earlier motion counts after 1 s.
       if nargin < 2, seconds = 120; end
       status = this.untilReached(seconds, '');
     end
 
     function position = goToStation(this, station, seconds)
-    % goToStation  Prepares the platform, drives to a station, and returns where it stands.
+    % goToStation  Prepares the platform, drives to a station, and returns its pose.
     %   seconds: time limit of the drive, default 120
       if nargin < 3, seconds = 120; end
       text(station, 'station', 1024, false);
@@ -390,7 +390,7 @@ classdef Neobotix < handle
     end
 
     function position = goTo(this, x, y, angle, seconds)
-    % goTo  Prepares the platform, drives to a pose in the world, and returns where it stands.
+    % goTo  Prepares the platform, drives to a pose in the world, and returns its pose.
       if nargin < 5, seconds = 120; end
       frame(x, y, angle);
       before = this.prepareToDrive();
@@ -464,7 +464,7 @@ classdef Neobotix < handle
       try
         bytes = this.answer(number);
       catch problem
-        % A late answer would be taken for that of another question.
+        % A late answer would be taken for the answer to another question.
         this.close();
         rethrow(problem);
       end
@@ -481,7 +481,7 @@ classdef Neobotix < handle
       while true
         [bytes, this.received] = wholeMessage(this.received);
         if ~isempty(bytes)
-          % Telegrams that nobody asked for are skipped: the protocol has none.
+          % Telegrams without a request are skipped; the protocol has none.
           if bytes(1) == number, return, end
           continue
         end
@@ -512,17 +512,17 @@ classdef Neobotix < handle
 
   methods (Static, Hidden)
     function watch = motionWatch(planner)
-    % Follows a motion that is commanded now, when the planner is in this state. The protocol does not number motions,
-    % and the first status after a command may be older than the command.
+    % Follows a motion that is commanded now; the argument is the planner's present state. The protocol does not
+    % number motions, and the first status after a command may be older than the command.
       watch = struct('first', NaN, 'isSeen', false, 'isFailureOld', hasNoWay(planner), 'planning', 'notYet');
       if isBusy(planner), watch.planning = 'onEarlier'; end
     end
 
     function [watch, report] = motionReport(watch, seconds, planner, isTargetReached)
-    % Takes the next status, which was asked for after the command, at this time, s: 'underway', 'reached' or 'failed'.
-    % A target is reached if the status has said otherwise since the command, or 1 s after the first status: a command
-    % may need longer to arrive. The motion has failed if the planner reports it, or if it is idle again although the
-    % target is not reached: the platform has given the motion up.
+    % Processes the next status, which was queried after the command, at this time, s. Returns 'underway', 'reached' or
+    % 'failed'. A reported target counts as reached if a status since the command has reported the opposite, or 1 s
+    % after the first status, because the command itself may be slow. The motion has failed if the planner reports it,
+    % or if it is idle again although the target is not reached: the platform has aborted the motion.
       if isnan(watch.first), watch.first = seconds; end
       isSettled = seconds - watch.first >= 1;
       watch.isSeen = watch.isSeen || ~isTargetReached || isSettled;

@@ -36,7 +36,7 @@ classdef Player < handle
     host
     port
     timeout
-    % How the server presented itself; '' while there is no connection.
+    % The server's banner; '' while there is no connection.
     banner = ''
     % Number of data messages that the server dropped because this client did not read them in time.
     lostData = 0
@@ -49,13 +49,13 @@ classdef Player < handle
     % Sequence numbers of requests whose time limit passed.
     abandoned = zeros(1, 0)
     isReading = false
-    % The request that waits for its answer.
+    % The request without an answer.
     pending = []
     % Rows [interface, index] of open devices.
     opened = zeros(0, 2)
     % The last body of each kind of data, by 'code:index:number'.
     latest
-    % Headers of data that has come since the last read.
+    % Headers of data received since the last read.
     events = zeros(0, 4)
   end
 
@@ -104,7 +104,7 @@ classdef Player < handle
       port = found.port;
     end
     function replaceRule(this, interface, index, number, rule)
-    % replaceRule  What happens to waiting data.
+    % replaceRule  Sets the rule for waiting data.
     %   interface: its name, or 'all'; index: of the device, -1: all; number: of the data, -1: all
     %   rule: 0 it is kept, 1 newer data replaces it, 2 it is not sent
       code = -1;
@@ -122,7 +122,7 @@ classdef Player < handle
       end
     end
     function unsubscribe(this, interface, index)
-    % unsubscribe  Closes a device: what its last command began ends.
+    % unsubscribe  Closes a device; this ends the effect of its last command.
       code = Player.codeOf(interface);
       is = ismember(this.opened, [code, index], 'rows');
       if any(is)
@@ -140,7 +140,7 @@ classdef Player < handle
       began = tic;
       this.open();
       try
-        % A reading that goes on since the last time is not begun again.
+        % A read that still runs from the last call is not started again.
         if ~this.isReading
           this.send(this.message(1, 0, 3, 4, zeros(1, 0, 'uint8')));
           this.isReading = true;
@@ -164,7 +164,7 @@ classdef Player < handle
       this.events = zeros(0, 4);
     end
     function value = data(this, interface, index, name)
-    % data  The last data of a device that was read, a struct; empty: none has come yet.
+    % data  The last data of a device, a struct; empty: none was read yet.
     %   name: as read returns it, and docs/reference/player.md has it: position2d 'state', 'geometryChanged'; power,
     %   gripper, planner, opaque, actarray and limb 'state'; sonar 'ranges', 'geometryChanged'; laser 'scan',
     %   'posedScan', 'angledScan'; bumper 'state', 'geometryChanged'; ir 'ranges'; localize 'hypotheses'; camera
@@ -377,7 +377,7 @@ classdef Player < handle
       this.call('simulation', index, 'pause');
     end
     function simulationReset(this, index)
-    % simulationReset  Puts everything back to where it was at the start.
+    % simulationReset  Puts all objects back to their initial poses.
       this.call('simulation', index, 'reset');
     end
     function simulationSave(this, index)
@@ -422,7 +422,7 @@ classdef Player < handle
       this.call('camera', index, 'setSource', {norm, source});
     end
     function image = cameraGetImage(this, index)
-    % cameraGetImage  An image now; see Player.picture.
+    % cameraGetImage  A current image; see Player.picture.
       image = this.call('camera', index, 'getImage');
     end
 
@@ -446,7 +446,7 @@ classdef Player < handle
       this.call('planner', index, 'setGoal', {pose});
     end
     function plannerSetStart(this, index, pose)
-    % plannerSetStart  Plans from this pose instead of where the robot is.
+    % plannerSetStart  Plans from this pose instead of the robot's pose.
       this.call('planner', index, 'setStart', {pose});
     end
     function path = plannerGetWaypoints(this, index)
@@ -467,7 +467,7 @@ classdef Player < handle
       this.call('log', index, 'setReadState', {on});
     end
     function state = logGetState(this, index)
-    % logGetState  What it does: kind ('read' or 'write') and isEnabled.
+    % logGetState  State of the log: kind ('read' or 'write') and isEnabled.
       state = this.call('log', index, 'getState');
     end
     function logRewind(this, index)
@@ -636,7 +636,7 @@ classdef Player < handle
     end
     function answer = carryOut(this, interface, index, one, what, values)
       answer = [];
-      % What cannot be sent is refused before there is a connection.
+      % Invalid arguments are refused before the connection is opened.
       body = xdrWrite(one.form, values, what);
       this.subscribe(interface, index);
       this.open();
@@ -688,7 +688,7 @@ classdef Player < handle
     end
 
     function open(this)
-    % Data may be waiting in front of the connection's end.
+    % Data may wait before the end of the connection.
       if ~isempty(this.link)
         try
           bytes = receiveBytes(this.link, 1e-3, this.host, this.port);
@@ -744,7 +744,7 @@ classdef Player < handle
     end
 
     function body = ask(this, code, index, number, body, what)
-    % Answers say to what they belong: after a time-out the connection stays.
+    % The connection stays open after a time-out, because answers identify their requests.
       bytes = this.message(code, index, 3, number, body);
       this.pending = struct('key', [code index number], 'isDone', false, 'isRefused', false, 'body', []);
       isLate = false;
@@ -776,7 +776,7 @@ classdef Player < handle
     end
 
     function process(this)
-    % Takes all whole messages out of what was received.
+    % Processes all complete messages of the received bytes.
       at = 1;
       if isempty(this.banner) && numel(this.received) >= 32
         first = char(this.received(1:32));
@@ -804,7 +804,7 @@ classdef Player < handle
       if kind == 1
         if Player.isKnown(key)
           this.latest(sprintf('%d:%d:%d', key)) = body;
-          % At most 1000 wait for the program.
+          % At most 1000 are kept for the program.
           this.events = [this.events(max(1, end - 998):end, :); key, time];
         end
       elseif kind == 5
@@ -828,7 +828,7 @@ classdef Player < handle
   methods (Static)
     function pixels = picture(image)
     % picture  The pixels of an image that is not compressed: height x width of uint8 or uint16, or x 3 for colours.
-    %   image: as from cameraGetImage, or data('camera', index, 'image'). The data of others, such as JPEG, is a file's.
+    %   image: as from cameraGetImage, or data('camera', index, 'image'). The data of JPEG and others is that of a file.
       sizes = struct('mono8', 1, 'mono16', 2, 'rgb888', 3);
       if ~strcmp(image.compression, 'raw') || ~isfield(sizes, image.format)
         fail('badArgument', 'an image in %s with compression %s', image.format, image.compression);
@@ -848,7 +848,7 @@ classdef Player < handle
   end
 
   methods (Static, Hidden)
-    % What the tests compare with the original's bytes.
+    % For tests that compare bytes with those of the original.
     function all = messages()
       all = playerMessages();
     end

@@ -55,7 +55,7 @@ classdef RangerArm < handle
     end
 
     function close(this)
-    % close  Gives the port back. The next call takes another one.
+    % close  Closes the port. The next call opens another one.
       if ~isempty(this.link), closeUdp(this.link); end
       this.link = [];
     end
@@ -163,8 +163,8 @@ classdef RangerArm < handle
     end
 
     function texts = waitNotices(this, seconds)
-    % waitNotices  Errors and warnings that have come, such as 'WN12 Joint limit.', as a cell array; waits for the first
-    %   one. Empty after this time.
+    % waitNotices  Received errors and warnings, such as 'WN12 Joint limit.', as a cell array; waits for the first one.
+    %   Empty after this time.
       this.open();
       began = tic;
       while true
@@ -186,7 +186,7 @@ classdef RangerArm < handle
     end
 
     function keep(this, data)
-    % At most 1000 wait for the program.
+    % At most 1000 are kept for the program.
       if numel(this.notices) >= 1000, this.notices(1) = []; end
       this.notices{end + 1} = textOf(data);
     end
@@ -212,11 +212,11 @@ classdef RangerArm < handle
           values = this.answer(letters, sent, index, left);
         end
       catch problem
-        % The answer may still come: it belongs to nobody.
+        % The answer may still arrive; it belongs to no call.
         this.close();
         rethrow(problem);
       end
-      % Answers to the other copies may still come.
+      % Answers to the other copies may still arrive.
       if copies > 1, this.close(); end
     end
 
@@ -235,7 +235,7 @@ classdef RangerArm < handle
         elseif toc(began) >= seconds
           return
         end
-        % Anything else is garbage, or an answer that came too late.
+        % Anything else is garbage or a late answer.
       end
     end
   end
@@ -269,8 +269,8 @@ function yes = isAnswer(data, letters, sent, index)
   found = char(data(1:2));
   % The original answers VC with the letters of VP.
   if ~strcmp(found, fliplr(letters)) && ~(strcmp(letters, 'VC') && strcmp(found, 'PV')), return, end
-  % The answer repeats so many numbers exactly. The others may be changed by the controller, or are not set by the
-  % original.
+  % The number of values that the answer repeats exactly. The controller may change the other values, or the original
+  % does not set them.
   echoed = struct('GL', 3, 'GT', 3, 'VP', 3, 'jG', 6, 'jV', 6, 'RC', 6);
   if isfield(echoed, letters)
     values = typecast(data(3:30), 'single');

@@ -8,7 +8,7 @@
 ========================= ==========================================================
 
 Each has a blocking client, one for asyncio, and a command line. All values are in SI units and radians. Read a protocol
-from its ``commands`` (what there is) to its ``wire`` (bytes); :mod:`~.core` explains the parts.
+from its ``commands`` (the table of commands) to its ``wire`` (bytes); :mod:`~.core` explains the parts.
 """
 
 from .errors import BadArgument, BadReply, ClientError, ConnectionLost, Refused, Timeout

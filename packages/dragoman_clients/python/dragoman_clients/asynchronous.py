@@ -59,16 +59,16 @@ class _Link(asyncio.Protocol, asyncio.DatagramProtocol):
         self.place = place
         self.transport: Any = None
         self.error: Optional[ClientError] = None
-        # Set when something has come, or the connection has ended.
+        # Set when bytes were received, or the connection has ended.
         self.news = asyncio.Event()
         self.writable = asyncio.Event()
         self.writable.set()
-        # UDP: nothing listens. The next datagram may arrive again.
+        # UDP: no server. The next datagram may arrive again.
         self.refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
-        # Before the first bytes, which may come before `_open` returns.
+        # Before the first bytes, which may arrive before `_open` returns.
         self.core.connected()
 
     def data_received(self, data: bytes) -> None:
@@ -215,7 +215,7 @@ class AsyncClient:
                 self._drop()
             raise timed_out(request.name, deadline.seconds) from None
         except BaseException:
-            # A cancelled call, for example: the answer that may still come belongs to nobody.
+            # For example a cancelled call: its answer may still arrive, and belongs to no call.
             if self._core.pending is not None and self._core.give_up():
                 self._drop()
             raise
@@ -242,7 +242,7 @@ class AsyncClient:
     # Events
 
     async def _wait_events(self, seconds: float) -> list[Any]:
-        """Events that have come; waits for the first one. Calls of other tasks are not kept waiting."""
+        """Received events; waits for the first one. Calls of other tasks do not wait meanwhile."""
         deadline = Deadline(checks.duration(seconds, "the time limit"))
         while not self._core.events:
             await self._acquire("events", deadline)
@@ -257,7 +257,7 @@ class AsyncClient:
             if left <= 0:
                 return []
             try:
-                # A call of another task may take the news away: look again soon.
+                # A call of another task may receive the event's bytes: check again soon.
                 await asyncio.wait_for(link.news.wait(), min(left, 0.05))
             except asyncio.TimeoutError:
                 continue
@@ -280,7 +280,7 @@ class AsyncClient:
 
     async def _ensure(self, deadline: Deadline) -> _Link:
         if self._link is not None:
-            # The loop sees in two rounds whether the server has closed the connection meanwhile.
+            # The loop needs two rounds to detect that the server has closed the connection.
             await asyncio.sleep(0)
             await asyncio.sleep(0)
         if self._link is not None and self._link.error is not None:
@@ -322,7 +322,7 @@ class AsyncDatagramClient(AsyncClient):
             return await super()._exchange(link, request, deadline)
         finally:
             if self._copies > 1:
-                # Answers to the other copies may still come: they belong to nobody.
+                # Answers to the other copies may still arrive; they belong to no call.
                 self._drop()
 
     async def _send(self, link: _Link, request: Request[Any], data: bytes, deadline: Deadline) -> None:

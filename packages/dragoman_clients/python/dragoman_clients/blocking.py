@@ -71,7 +71,7 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """The rest, s; at least 0."""
+        """The remaining time, s; at least 0."""
         return max(0.0, self._end - time.monotonic())
 
 
@@ -186,7 +186,7 @@ class Client:
                 self.close()
             raise
         except BaseException:
-            # For example Ctrl-C: the answer that may still come belongs to nobody.
+            # For example Ctrl-C: the answer may still arrive, and belongs to no call.
             if self._core.pending is not None:
                 self.close()
             raise
@@ -209,7 +209,7 @@ class Client:
     # Events
 
     def _wait_events(self, seconds: float) -> list[Any]:
-        """Events that have come; waits for the first one. Calls of other threads are not kept waiting."""
+        """Received events; waits for the first one. Calls of other threads do not wait meanwhile."""
         deadline = Deadline(checks.duration(seconds, "the time limit"))
         while True:
             with self._locked("events", deadline):
@@ -224,7 +224,7 @@ class Client:
                     selector.register(connection, selectors.EVENT_READ)
                 except (ValueError, OSError):
                     continue
-                # Another thread may take what has come; then this one sees it in the queue.
+                # Another thread may receive the bytes; then the event is in the queue.
                 selector.select(min(deadline.left(), 0.05))
 
     def _drain(self, connection: socket.socket) -> None:
@@ -264,7 +264,7 @@ class Client:
         return self._socket
 
     def _has_ended(self, connection: socket.socket) -> bool:
-        """Whether the server closed the connection while nothing was asked."""
+        """Whether the server closed the connection between two calls."""
         connection.settimeout(0)
         try:
             return not connection.recv(1, socket.MSG_PEEK)
@@ -298,11 +298,11 @@ class DatagramClient(Client):
             return super()._exchange(connection, request, deadline)
         finally:
             if self._copies > 1:
-                # Answers to the other copies may still come: they belong to nobody.
+                # Answers to the other copies may still arrive; they belong to no call.
                 self.close()
 
     def _has_ended(self, connection: socket.socket) -> bool:
-        # Without a connection there is nothing to end; an old error of the port is taken away here.
+        # UDP has no connection that could end; this clears an old error of the socket.
         connection.settimeout(0)
         with suppress(OSError):
             connection.recv(1, socket.MSG_PEEK)

@@ -110,7 +110,7 @@ def text(value: object, what: str, maximum: int, encoding: str = "utf-8") -> byt
 
 
 def endpoint(host: object, port: object) -> tuple[str, int]:
-    """Where a server is."""
+    """Address of a server: host and port."""
     if not isinstance(host, str) or not host:
         raise BadArgument(f"the host must be a name or an address, not {host!r}")
     return host, integer(port, "the port", 1, 65535)

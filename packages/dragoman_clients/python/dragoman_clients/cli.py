@@ -30,7 +30,7 @@ class Group:
 
 
 def _plain(kind: Any) -> tuple[Any, list[Any]]:
-    """A type without ``Annotated`` and ``Optional``, and what ``Annotated`` adds."""
+    """A type without ``Annotated`` and ``Optional``, and the metadata of ``Annotated``."""
     marks: list[Any] = []
     while True:
         if hasattr(kind, "__metadata__"):
@@ -62,7 +62,7 @@ _integer.__name__ = "integer"
 
 
 def _options(argument: Argument) -> dict[str, Any]:
-    """How argparse reads this argument."""
+    """Options of argparse for this argument."""
     kind, marks = _plain(argument.kind)
     origin = typing.get_origin(kind)
     options: dict[str, Any] = {"help": argument.meaning.replace("%", "%%").replace("``", "")}
@@ -126,7 +126,7 @@ def call(method: Callable[..., Any], command: Callable[..., Any], given: argpars
 
 
 def plain(value: Any) -> Any:
-    """A result as JSON has it."""
+    """A result as values of JSON."""
     if isinstance(value, enum.Enum):
         return value.name
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -170,7 +170,7 @@ def add_commands(parent: argparse.ArgumentParser, commands: Mapping[str, Callabl
 
 
 def guarded(action: Callable[[], Any]) -> int:
-    """Carries it out; the exit status."""
+    """Calls the function; returns the exit status."""
     try:
         show(action())
     except ClientError as error:
@@ -179,7 +179,7 @@ def guarded(action: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of the output, such as head, has enough.
+        # The reader of the output, for example head, has closed it.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     return 0
 

@@ -1,4 +1,4 @@
-"""What the clients of all protocols share, without any I/O.
+"""Common parts of the clients of all protocols, without I/O.
 
 A command is a function that checks its arguments and returns a :class:`Request`. A :class:`Core` turns requests into
 bytes, and received bytes into answers and events. :mod:`blocking` and :mod:`asynchronous` move these bytes.
@@ -49,7 +49,7 @@ class Request(Generic[T]):
     """Whether a second copy has no effect."""
 
     def then(self, read: Callable[[T], U]) -> Request[U]:
-        """The same request, for what is made of its answer."""
+        """The same request with a conversion of its answer."""
 
         def decode(found: Any) -> U:
             return read(self.decode(found))
@@ -68,7 +68,7 @@ Procedure = Generator[Union[Request[Any], Pause], Any, T]
 
 
 class Outcome:
-    """The answer of a request, or why there is none."""
+    """The answer of a request, or the error."""
 
     def __init__(self, value: Any = None, error: Optional[ClientError] = None) -> None:
         self._value = value
@@ -92,7 +92,7 @@ class Core(ABC):
         self._outcome: Optional[Outcome] = None
 
     def connected(self) -> None:
-        """A new connection: forgets what belongs to the last one."""
+        """A new connection: resets the state of the last one."""
         self.pending = None
         self._outcome = None
 
@@ -106,7 +106,7 @@ class Core(ABC):
 
     @abstractmethod
     def receive(self, data: bytes) -> None:
-        """Takes received bytes. Raises :class:`BadReply` if nothing that follows can be understood."""
+        """Processes received bytes. Raises :class:`BadReply` if the rest of the stream cannot be decoded."""
 
     def begin(self, request: Request[Any]) -> bytes:
         """Starts a request, and returns the bytes to send."""
@@ -116,7 +116,7 @@ class Core(ABC):
         return data
 
     def take_outcome(self) -> Optional[Outcome]:
-        """The answer of the request, when it has come."""
+        """The outcome of the request; None until its answer has arrived."""
         outcome, self._outcome = self._outcome, None
         return outcome
 
@@ -130,7 +130,7 @@ class Core(ABC):
         return True
 
     def resolve(self, value: Any) -> None:
-        """The answer of the request that waits."""
+        """Sets the answer of the waiting request."""
         request, self.pending = self.pending, None
         if request is None:
             return
@@ -140,13 +140,13 @@ class Core(ABC):
             self._outcome = Outcome(error=error)
 
     def fail(self, error: ClientError) -> None:
-        """The request that waits has no result."""
+        """Ends the waiting request with an error."""
         if self.pending is not None:
             self.pending = None
             self._outcome = Outcome(error=error)
 
     def put_event(self, event: Any) -> None:
-        """Appends an event; the oldest one is dropped if nobody takes them."""
+        """Appends an event; the oldest one is dropped if too many wait."""
         if len(self.events) >= self._event_limit:
             self.events.popleft()
             self.dropped_events += 1

@@ -1,4 +1,4 @@
-"""What can go wrong, in all protocols."""
+"""Errors of the clients of all protocols."""
 
 from __future__ import annotations
 

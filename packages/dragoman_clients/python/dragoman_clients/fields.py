@@ -1,7 +1,7 @@
 """Binary layouts, declared as dataclasses.
 
-The type of a field says how it is written: a :class:`Codec` in ``Annotated``, a dataclass (its fields in their order),
-or a type that the protocol's :class:`Dialect` knows. So each table of a protocol is written once.
+The type of a field determines its form on the wire: a :class:`Codec` in ``Annotated``, a dataclass (its fields in their
+order), or a type that the protocol's :class:`Dialect` knows. So each table of a protocol is written once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Reader:
         self.what = what
 
     def left(self) -> int:
-        """Number of bytes that are left."""
+        """Number of remaining bytes."""
         return len(self.data) - self.offset
 
     def take(self, size: int) -> bytes:
@@ -42,7 +42,7 @@ class Reader:
         return form.unpack(self.take(form.size))[0]
 
     def end(self) -> None:
-        """Refuses bytes that are left."""
+        """Refuses remaining bytes."""
         if self.left():
             raise BadReply(f"{self.what}: {self.left()} bytes too many after byte {self.offset}")
 
@@ -78,7 +78,7 @@ class Integer(Codec):
 
 
 class Narrow(Integer):
-    """A whole number of few bits in a wider place; when read, only its low bits count."""
+    """A whole number of few bits in a wider field; when read, only its low bits are used."""
 
     def __init__(self, form: str, bits: int, signed: bool = False) -> None:
         low = -(1 << (bits - 1)) if signed else 0
@@ -246,7 +246,7 @@ class Listed(Codec):
     """A count, and the elements."""
 
     def __init__(self, counts: Sequence[Integer], element: Codec) -> None:
-        # Player writes the count twice; the last one counts.
+        # Player writes the count twice; the last one is used.
         self._counts = counts
         self._element = element
         self.minimum = sum(count.minimum for count in counts)
@@ -285,7 +285,7 @@ class Structure(Codec):
 
 
 class Dialect:
-    """How a protocol writes types that have no codec of their own, and lists."""
+    """The protocol's form of types without a codec, and of lists."""
 
     def __init__(self, types: dict[type, Codec], lists: Callable[[Codec], Codec]) -> None:
         self._types = types
@@ -319,7 +319,7 @@ class Dialect:
         return found
 
     def body(self, hint: Any, value: Any, what: str) -> bytes:
-        """The bytes of a value; in errors it is ``what``, a field of a dataclass has its own name."""
+        """The bytes of a value; ``what`` is its name in errors; fields of a dataclass have their own names."""
         codec = self.codec(hint)
         out = bytearray()
         codec.write(value, out, "" if isinstance(codec, Structure) else what)

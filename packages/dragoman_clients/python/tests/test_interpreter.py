@@ -18,7 +18,7 @@ from dragoman_clients.neobotix.replies import Cluster, Status
 from .support import REPOSITORY, running_status
 
 
-class Bench:
+class RemoteFixture:
     """An interpreter, and the status that it is shown every 0.1 s."""
 
     def __init__(self, tasks: str) -> None:
@@ -58,75 +58,76 @@ DRIVE = "<motion><settarget><coord x='1500' y='-20' angle='90'/></settarget></mo
 
 class Interpreter(unittest.TestCase):
     def test_a_target_counts_once_its_motion_was_seen(self) -> None:
-        bench = Bench(task(DRIVE + "<wait><target/></wait><log message='there'/>"))
-        bench.see(is_target_reached=True)
-        self.assertEqual(bench.names(), ["move_abs"])
-        self.assertEqual(bench.names(), [])
-        bench.see(is_target_reached=False)
-        self.assertEqual((bench.names(), bench.interpreter.moving_task), ([], "t"))
-        self.assertEqual(bench.interpreter.running(), [("t", 1)])
-        bench.see(is_target_reached=True)
-        self.assertEqual(bench.names(), ["there"])
-        self.assertTrue(bench.interpreter.has_ended)
+        fixture = RemoteFixture(task(DRIVE + "<wait><target/></wait><log message='there'/>"))
+        fixture.see(is_target_reached=True)
+        self.assertEqual(fixture.names(), ["move_abs"])
+        self.assertEqual(fixture.names(), [])
+        fixture.see(is_target_reached=False)
+        self.assertEqual((fixture.names(), fixture.interpreter.moving_task), ([], "t"))
+        self.assertEqual(fixture.interpreter.running(), [("t", 1)])
+        fixture.see(is_target_reached=True)
+        self.assertEqual(fixture.names(), ["there"])
+        self.assertTrue(fixture.interpreter.has_ended)
 
     def test_a_target_that_was_reached_already_counts_after_a_while(self) -> None:
-        bench = Bench(task(DRIVE + "<wait><target/></wait><log message='there'/>"))
-        bench.see(is_target_reached=True)
-        seen = [bench.names() for _ in range(13)]
+        fixture = RemoteFixture(task(DRIVE + "<wait><target/></wait><log message='there'/>"))
+        fixture.see(is_target_reached=True)
+        seen = [fixture.names() for _ in range(13)]
         self.assertNotIn(["there"], seen[:9])
         self.assertIn(["there"], seen)
 
     def test_the_more_urgent_task_moves_first(self) -> None:
         low = task("<motion><settarget><station name='s'/></settarget></motion>", "low")
-        bench = Bench(low + task(DRIVE + "<wait><target/></wait>", "high", 1))
-        self.assertEqual(bench.names(), ["move_abs"])
-        self.assertEqual(bench.interpreter.running(), [("high", 1), ("low", 0)])
-        bench.names()
-        bench.see(is_target_reached=True)
-        self.assertEqual(bench.names(), ["move_to_station"])
+        fixture = RemoteFixture(low + task(DRIVE + "<wait><target/></wait>", "high", 1))
+        self.assertEqual(fixture.names(), ["move_abs"])
+        self.assertEqual(fixture.interpreter.running(), [("high", 1), ("low", 0)])
+        fixture.names()
+        fixture.see(is_target_reached=True)
+        self.assertEqual(fixture.names(), ["move_to_station"])
 
     def test_motions_fail(self) -> None:
         follow = task("<motion><moveto onErrorTask='help'><trackedperson/></moveto></motion><wait timeout='60000'/>")
         help_task = task("<log message='help'/>", "help")
-        bench = Bench(follow + help_task)
-        self.assertTrue(bench.interpreter.needs_debug_data)
-        self.assertEqual(bench.names(), ["the motion has failed: the position of the trackedperson is unknown"])
-        self.assertEqual(bench.names(), ["help"])
-        bench = Bench(follow + help_task)
-        bench.debug = debug(person_clusters=[Cluster(3, 0, 1)])
+        fixture = RemoteFixture(follow + help_task)
+        self.assertTrue(fixture.interpreter.needs_debug_data)
+        self.assertEqual(fixture.names(), ["the motion has failed: the position of the trackedperson is unknown"])
+        self.assertEqual(fixture.names(), ["help"])
+        fixture = RemoteFixture(follow + help_task)
+        fixture.debug = debug(person_clusters=[Cluster(3, 0, 1)])
         # The planner still has an earlier motion's failure.
-        bench.see(planner_state=PlannerState.NO_PATH)
-        self.assertEqual(bench.names(), ["move_abs"])
-        self.assertEqual(bench.names(), [])
-        bench.see(planner_state=PlannerState.PLANNING)
-        self.assertEqual(bench.names(), [])
-        bench.see(planner_state=PlannerState.NO_PATH)
-        self.assertEqual(bench.names()[1:], ["help"])
+        fixture.see(planner_state=PlannerState.NO_PATH)
+        self.assertEqual(fixture.names(), ["move_abs"])
+        self.assertEqual(fixture.names(), [])
+        fixture.see(planner_state=PlannerState.PLANNING)
+        self.assertEqual(fixture.names(), [])
+        fixture.see(planner_state=PlannerState.NO_PATH)
+        self.assertEqual(fixture.names()[1:], ["help"])
 
     def test_a_motion_that_the_platform_gives_up_has_failed(self) -> None:
         follow = task("<motion><moveto onErrorTask='help'><trackedperson/></moveto></motion><wait><target/></wait>")
-        bench = Bench(follow + task("<log message='help'/>", "help"))
-        bench.debug = debug(person_clusters=[Cluster(3, 0, 1)])
-        self.assertEqual(bench.names(), ["move_abs"])
-        self.assertEqual(bench.names(), [], "planning has not begun")
-        bench.see(planner_state=PlannerState.PATH_FOUND)
-        self.assertEqual(bench.names(), [])
-        bench.see(planner_state=PlannerState.STANDBY)
-        self.assertEqual(bench.names(), [f"the motion has failed: the planner reports {PlannerState.STANDBY}", "help"])
-        self.assertIsNone(bench.interpreter.moving_task)
+        fixture = RemoteFixture(follow + task("<log message='help'/>", "help"))
+        fixture.debug = debug(person_clusters=[Cluster(3, 0, 1)])
+        self.assertEqual(fixture.names(), ["move_abs"])
+        self.assertEqual(fixture.names(), [], "planning has not begun")
+        fixture.see(planner_state=PlannerState.PATH_FOUND)
+        self.assertEqual(fixture.names(), [])
+        fixture.see(planner_state=PlannerState.STANDBY)
+        failure = f"the motion has failed: the planner reports {PlannerState.STANDBY}"
+        self.assertEqual(fixture.names(), [failure, "help"])
+        self.assertIsNone(fixture.interpreter.moving_task)
 
     def test_the_end_of_a_replaced_motion_is_no_failure(self) -> None:
         after = "<wait><userevent id='go'/></wait>" + DRIVE + "<wait><target/></wait><log message='there'/>"
-        bench = Bench(task(DRIVE + after))
-        bench.names()
-        bench.see(planner_state=PlannerState.PATH_FOUND)
-        bench.interpreter.raise_event("go")
-        self.assertEqual(bench.names(), ["move_abs"])
+        fixture = RemoteFixture(task(DRIVE + after))
+        fixture.names()
+        fixture.see(planner_state=PlannerState.PATH_FOUND)
+        fixture.interpreter.raise_event("go")
+        self.assertEqual(fixture.names(), ["move_abs"])
         for state in (PlannerState.PATH_FOUND, PlannerState.STANDBY, PlannerState.PLANNING, PlannerState.PATH_FOUND):
-            bench.see(planner_state=state)
-            self.assertEqual(bench.names(), [])
-        bench.see(planner_state=PlannerState.STANDBY)
-        self.assertEqual(bench.names(), [f"the motion has failed: the planner reports {PlannerState.STANDBY}"])
+            fixture.see(planner_state=state)
+            self.assertEqual(fixture.names(), [])
+        fixture.see(planner_state=PlannerState.STANDBY)
+        self.assertEqual(fixture.names(), [f"the motion has failed: the planner reports {PlannerState.STANDBY}"])
 
     def test_a_motion_that_cannot_be_commanded_starts_its_own_error_task(self) -> None:
         tasks = "".join(
@@ -134,59 +135,59 @@ class Interpreter(unittest.TestCase):
             + task(f"<log message='no {kind}'/>", f"no {kind}")
             for kind in ("person", "ball")
         )
-        bench = Bench(tasks)
-        bench.debug = debug(ball_clusters=[Cluster(3, 0, 1)])
+        fixture = RemoteFixture(tasks)
+        fixture.debug = debug(ball_clusters=[Cluster(3, 0, 1)])
         failed = "the motion has failed: the position of the tracked{} is unknown".format
-        self.assertEqual(bench.names(), [failed("person"), "move_abs"])
-        self.assertEqual(bench.names(), ["no person"])
-        self.assertEqual(bench.interpreter.moving_task, "ball")
+        self.assertEqual(fixture.names(), [failed("person"), "move_abs"])
+        self.assertEqual(fixture.names(), ["no person"])
+        self.assertEqual(fixture.interpreter.moving_task, "ball")
         # The second one fails: then the first one ends, as in the local mode.
-        bench = Bench(tasks)
-        bench.debug = debug(person_clusters=[Cluster(3, 0, 1)])
-        self.assertEqual(bench.names(), ["move_abs", "stop", "start", failed("ball")])
-        self.assertEqual(bench.names(), ["no ball"])
-        self.assertTrue(bench.interpreter.has_ended)
+        fixture = RemoteFixture(tasks)
+        fixture.debug = debug(person_clusters=[Cluster(3, 0, 1)])
+        self.assertEqual(fixture.names(), ["move_abs", "stop", "start", failed("ball")])
+        self.assertEqual(fixture.names(), ["no ball"])
+        self.assertTrue(fixture.interpreter.has_ended)
 
     def test_waits(self) -> None:
-        bench = Bench(
+        fixture = RemoteFixture(
             task("<wait timeout='250' timeoutlabel='late'><collision/></wait><log message='no'/><label name='late'/>")
             + task("<wait><delay amount='150'/></wait><wait><userevent id='go'/></wait><log message='go'/>", "b")
             + task("<wait><infrared direction='2'/></wait><log message='seen'/>", "c")
             + task("<wait><random min='100' max='300'/></wait>", "d")
         )
-        self.assertEqual(bench.names(), ["seen"])
-        bench.names()
-        bench.names()
-        self.assertIn(("t", 0), bench.interpreter.running())
-        self.assertIn(("b", 1), bench.interpreter.running())
-        bench.interpreter.raise_event("go")
-        self.assertEqual(bench.names(), ["go"])
-        bench.names()
-        self.assertTrue(bench.interpreter.has_ended)
+        self.assertEqual(fixture.names(), ["seen"])
+        fixture.names()
+        fixture.names()
+        self.assertIn(("t", 0), fixture.interpreter.running())
+        self.assertIn(("b", 1), fixture.interpreter.running())
+        fixture.interpreter.raise_event("go")
+        self.assertEqual(fixture.names(), ["go"])
+        fixture.names()
+        self.assertTrue(fixture.interpreter.has_ended)
 
     def test_dates_and_conditions(self) -> None:
-        bench = Bench(task("<wait><date hour='9' minute='30'/></wait><log message='now'/>"))
-        self.assertEqual([bench.cycle(date=datetime(2026, 1, 2, 9, 29)), bench.cycle()], [[], []])
-        self.assertEqual(bench.cycle(date=datetime(2026, 1, 2, 10, 0)), [Message("", "now")])
-        bench = Bench(
+        fixture = RemoteFixture(task("<wait><date hour='9' minute='30'/></wait><log message='now'/>"))
+        self.assertEqual([fixture.cycle(date=datetime(2026, 1, 2, 9, 29)), fixture.cycle()], [[], []])
+        self.assertEqual(fixture.cycle(date=datetime(2026, 1, 2, 10, 0)), [Message("", "now")])
+        fixture = RemoteFixture(
             task("<label name='a'/><goto label='end' condition='SirenEnabled'/><goto label='a'/><label name='end'/>")
         )
-        self.assertEqual(bench.interpreter.parameters, ["SirenEnabled"])
-        bench.cycle()
-        self.assertFalse(bench.interpreter.has_ended)
-        bench.cycle(("SirenEnabled",))
-        bench.cycle()
-        self.assertTrue(bench.interpreter.has_ended)
+        self.assertEqual(fixture.interpreter.parameters, ["SirenEnabled"])
+        fixture.cycle()
+        self.assertFalse(fixture.interpreter.has_ended)
+        fixture.cycle(("SirenEnabled",))
+        fixture.cycle()
+        self.assertTrue(fixture.interpreter.has_ended)
 
     def test_effects(self) -> None:
-        bench = Bench(
+        fixture = RemoteFixture(
             task(
                 "<ioevent><digitalout D1='1' D12='0'/></ioevent><motion stop='1'/><audio><speak text='a'/></audio>"
                 "<turnhead angle='-45'/><parameter><set key='SirenEnabled' value='true'/></parameter>"
                 "<surveillance><grab filename='f' grabscan='true' grabimage='true'/></surveillance>"
             )
         )
-        orders = bench.cycle()
+        orders = fixture.cycle()
         names = [order.name for order in orders if isinstance(order, Request)]
         effects = ["speak_text", "set_pos_head_drive", "set_pltf_param", "grab_image"]
         self.assertEqual(names, ["set_digout", "set_digout", "stop", "start", *effects])

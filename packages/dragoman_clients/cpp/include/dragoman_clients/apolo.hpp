@@ -5,7 +5,7 @@
 //
 // A frame is "aa", two bytes of size, a letter and the payload; the size counts all five bytes of the header. Doubles
 // are little-endian. A name is its length with a final NUL, its bytes, and the NUL; an empty name is a zero byte.
-// Lengths in m, angles in rad, speeds in m/s and rad/s. An empty world is the first one that has the thing.
+// Lengths in m, angles in rad, speeds in m/s and rad/s. An empty world is the first one that has the object.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ class Apolo : private detail::TcpClient {
  public:
   using Vector = std::array<double, 3>;
 
-  /// `size_base` 255 is for servers before 2018, which write sizes to that base; answers of both kinds are understood.
+  /// `size_base` 255 is for servers before 2018, which write sizes to that base; answers with both bases are supported.
   explicit Apolo(const std::string& host = "127.0.0.1", std::uint16_t port = 12000, double timeout = 5.0,
                  unsigned size_base = 256)
       : TcpClient(host, port, timeout), size_base_(size_base) {
@@ -51,7 +51,7 @@ class Apolo : private detail::TcpClient {
   using TcpClient::connect;
   using TcpClient::is_connected;
 
-  /// Moves the joints of an arm, and tells whether it then collides.
+  /// Moves the joints of an arm, and returns whether it then collides.
   bool check_robot_joints(const std::string& robot, const std::vector<double>& values, const std::string& world = "") {
     return verdict("check_robot_joints", 'j', {world, robot}, joints(values));
   }
@@ -107,7 +107,7 @@ class Apolo : private detail::TcpClient {
   void move_m_robot_unanswered(const std::string& robot, double speed, double turn_rate, double seconds,
                                const std::string& world = "") {
     command("move_m_robot_unanswered", 'm', {world, robot}, motion(speed, turn_rate, seconds));
-    // An answer that comes nevertheless must not be taken for that of the next question.
+    // If an answer arrives anyway, it must not be taken for the answer to the next question.
     is_unanswered_ = true;
   }
   /// Places an object, without a check for collisions: x, y, z and roll, pitch, yaw.
@@ -165,7 +165,7 @@ class Apolo : private detail::TcpClient {
     return data;
   }
 
-  /// The first name is the world, which may be empty; the last one before data is what the command is about.
+  /// The first name is the world, which may be empty; the last one before the data is the object of the command.
   Bytes frame(const std::string& name, char letter, const std::vector<std::string>& names, const Bytes& data) const {
     Bytes payload;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -229,7 +229,7 @@ class Apolo : private detail::TcpClient {
     return found;
   }
 
-  /// Takes the first whole answer out of what was received. Garbage is skipped up to the next header.
+  /// Removes the first complete answer from the received bytes. Garbage is skipped up to the next header.
   bool next(Answer& answer) {
     static constexpr std::uint8_t head[] = {'a', 'a'};
     while (true) {
@@ -240,7 +240,7 @@ class Apolo : private detail::TcpClient {
       const Size size = frame_size();
       if (size.is_unknown || (size.bytes > 0 && received_.size() < size.bytes)) return false;
       if (size.bytes == 0) {
-        // No answer: "aa" by chance.
+        // Not an answer: "aa" occurs by chance.
         received_.erase(received_.begin());
         continue;
       }
@@ -254,7 +254,7 @@ class Apolo : private detail::TcpClient {
     bool is_unknown;
     std::size_t bytes;
   };
-  /// The length of the first frame; 0: it is no answer.
+  /// The length of the first frame; 0: it is not an answer.
   Size frame_size() const {
     const std::size_t low = received_[2], high = received_[3];
     const char letter = static_cast<char>(received_[4]);
@@ -262,7 +262,7 @@ class Apolo : private detail::TcpClient {
     const std::size_t element = letter == 'D' ? 8 : letter == 'b' ? 18 : 0;
     if (element == 0) return {false, 0};
     if (received_.size() < 7) return {true, 0};
-    // The base with which the count fits the size: servers of both kinds are understood.
+    // The base with which count and size match, so that servers with both bases are supported.
     for (const std::size_t base : {std::size_t{size_base_}, std::size_t{511} - size_base_}) {
       const std::size_t size = low + high * base, count = received_[5] + received_[6] * base;
       if (size == 7 + count * element) return {false, size};

@@ -43,7 +43,7 @@ class Arm31 {
         repeat_interval_(detail::duration(repeat_interval, "the repeat interval")),
         recalibrate_unanswered_(recalibrate_unanswered) {}
 
-  /// Gives the port back. The next call takes another one.
+  /// Closes the port. The next call opens another one.
   void close() {
     const std::lock_guard<std::mutex> lock(mutex_);
     socket_.reset();
@@ -105,7 +105,7 @@ class Arm31 {
   std::array<std::optional<double>, 7> temperatures() {
     std::array<std::optional<double>, 7> found;
     const auto v = ask({"temperatures", "TM", {}, 0});
-    // What absent drives have.
+    // The value of absent drives.
     for (std::size_t i = 0; i < 7; ++i) found[i] = v[i] <= -1000 ? std::nullopt : std::optional<double>(v[i]);
     return found;
   }
@@ -118,7 +118,7 @@ class Arm31 {
     ask({"set_via_point", "VP", timed(floats("position", position, "rpy", rpy), min_duration), index});
   }
 
-  /// Errors and warnings that have come; waits for the first one. Empty after `seconds`.
+  /// Received errors and warnings; waits for the first one. Empty after `seconds`.
   std::vector<Notice> wait_notices(double seconds) {
     const detail::Deadline deadline(detail::duration(seconds, "the time limit"));
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -174,7 +174,7 @@ class Arm31 {
     const std::string text(data.begin(), std::find(data.begin(), data.end(), 0));
     return {text.substr(0, 4), text};
   }
-  /// At most 1000 wait for the program.
+  /// At most 1000 are kept for the program.
   void keep(Notice one) {
     if (notices_.size() >= 1000) notices_.pop_front();
     notices_.push_back(std::move(one));
@@ -190,7 +190,7 @@ class Arm31 {
   void ensure(const detail::Deadline& deadline) {
     if (!socket_) socket_ = std::make_unique<detail::Socket>(host_, port_, SOCK_DGRAM, deadline);
   }
-  /// A datagram within this time; false: none, or nobody listens, which the next datagram may refute.
+  /// Receives a datagram within this time; false: none, or the port is closed at present.
   bool receive(Bytes& data, const char* name, double seconds) {
     try {
       return socket_->receive(data, name, seconds, false);
@@ -228,11 +228,11 @@ class Arm31 {
         }
       }
     } catch (...) {
-      // The answer may still come: it belongs to nobody.
+      // The answer may still arrive; it belongs to no call.
       socket_.reset();
       throw;
     }
-    // Answers to the other copies may still come.
+    // Answers to the other copies may still arrive.
     if (copies > 1) socket_.reset();
     return answer;
   }
@@ -240,7 +240,7 @@ class Arm31 {
     try {
       socket_->send(message, name, deadline);
     } catch (const ConnectionLost&) {
-      // The error of the datagram before: the system reports it once.
+      // The error of the previous datagram, which the system reports once.
       socket_->send(message, name, deadline);
     }
   }
@@ -263,7 +263,7 @@ class Arm31 {
         for (std::size_t i = 0; i < 7; ++i) answer[i] = detail::get<float>(data.data() + 2 + 4 * i, false);
         return true;
       }
-      // Anything else is garbage, or an answer that came too late.
+      // Anything else is garbage or a late answer.
     }
     return false;
   }
@@ -279,8 +279,8 @@ class Arm31 {
     const bool is_indexed = request.letters == "VP" || request.letters == "jV";
     return !is_indexed || request.index == (data.size() == 31 ? data[30] : 0);
   }
-  /// How many of its numbers the answer repeats exactly. The others may be changed by the controller, or are not set by
-  /// the original.
+  /// The number of values that the answer repeats exactly. The controller may change the other values, or the original
+  /// does not set them.
   static std::size_t echoed(const std::string& letters) {
     if (letters == "GL" || letters == "GT" || letters == "VP") return 3;
     return letters == "jG" || letters == "jV" || letters == "RC" ? 6 : 0;

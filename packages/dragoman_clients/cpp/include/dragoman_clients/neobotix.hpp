@@ -20,29 +20,29 @@
 namespace dragoman_clients {
 namespace neobotix {
 
-/// What moves the platform (guide, 4.3).
+/// Motion mode: the source of the platform's motion (guide, 4.3).
 enum class MotionMode { no, joyhard, joysoft, vel, automatic, program, post_process_replay };
 /// State of the platform (guide, 4.2).
 enum class OperationState { ready, running, broken, not_initialized };
 enum class EmergencyState { not_active, active, reset };
 enum class PlannerState { standby, planning, no_path, path_found, collision_start, collision_target };
 
-/// What the status says about a motion that was commanded. The protocol does not number motions, and the first status
-/// after a command may be older than the command.
+/// Determines the state of a commanded motion from the platform's status. The protocol does not number motions, and the
+/// first status after a command may be older than the command.
 class MotionWatch {
  public:
   enum class Report { under_way, reached, failed };
-  /// Time from the first status that was asked for after a command until one shows its effect, s.
+  /// Maximum time from the first status that was queried after a command until a status shows its effect, s.
   static constexpr double settle_time = 1;
 
-  /// Of a motion that is commanded now, when the planner is in this state.
+  /// Follows a motion that is commanded now; the argument is the planner's present state.
   explicit MotionWatch(PlannerState before)
       : is_failure_old_(has_no_way(before)), planning_(is_busy(before) ? Planning::on_earlier : Planning::not_yet) {}
 
-  /// Takes the next status, which was asked for after the command, at this time, s. A target is reached if the status
-  /// has said otherwise since the command, or after `settle_time`, which begins with the first status: a command may
-  /// need longer to arrive. The motion has failed if the planner reports it, or if it is idle again although the target
-  /// is not reached: the platform has given the motion up.
+  /// Processes the next status, which was queried after the command, at this time, s. A reported target counts as
+  /// reached if a status since the command has reported the opposite, or after `settle_time` since the first status,
+  /// because the command itself may be slow. The motion has failed if the planner reports it, or if it is idle again
+  /// although the target is not reached: the platform has aborted the motion.
   Report report(double seconds, PlannerState state, bool is_target_reached) {
     first_ = std::min(first_, seconds);
     const bool is_settled = seconds - first_ >= settle_time;
@@ -63,7 +63,7 @@ class MotionWatch {
   }
 
  private:
-  /// Whether the planner has worked on this motion, or perhaps still on the one that it has replaced.
+  /// Whether the planner has worked on this motion, or perhaps still on the previous one.
   enum class Planning { not_yet, on_earlier, earlier_ended, seen };
   static bool has_no_way(PlannerState state) {
     return state == PlannerState::no_path || state == PlannerState::collision_start ||
@@ -73,7 +73,7 @@ class MotionWatch {
     return state == PlannerState::planning || state == PlannerState::path_found;
   }
 
-  /// When the first status came.
+  /// When the first status arrived.
   double first_ = std::numeric_limits<double>::infinity();
   bool is_seen_ = false, is_failure_old_;
   Planning planning_;
@@ -283,7 +283,7 @@ struct Parameter {
   }
 };
 
-/// Where the camera is.
+/// Position of the camera.
 struct Camera {
   std::string address, id;
   void read(detail::Fields& f) { f.string(address), f.string(id); }
@@ -315,7 +315,7 @@ struct ValidationGate {
   std::array<Point, 4> corners;
   void read(detail::Fields& f) { f.array(corners); }
 };
-/// Data of the mapping mode; the last three are where the platform may be.
+/// Data of the mapping mode; the last three are possible poses of the platform.
 struct Mapping {
   std::vector<Segment> segments, explored_segments;
   std::vector<PathPose> frames;
@@ -326,7 +326,7 @@ struct Mapping {
     f.list(validation_gates, 32);
   }
 };
-/// An object that the platform wants to be drawn; kind and color as in the guide, 6.4.
+/// A graphical object of the platform; kind and color as in the guide, 6.4.
 struct GraphicalObject {
   std::int32_t kind = 0, color = 0;
   double x = 0, y = 0, angle = 0, second_x = 0, second_y = 0, second_angle = 0;
@@ -563,7 +563,7 @@ class Neobotix : private detail::TcpClient {
   /// Position and velocities.
   neobotix::Position get_position() { return get<neobotix::Position>("get_position", 74); }
 
-  // Actions of several commands: each is sent, and its effect is looked up in the status.
+  // Actions of several commands: each is sent, and its effect is checked in the status.
 
   /// Connects and initializes the platform, chooses a motion mode and starts it; returns when it is started.
   neobotix::Status prepare(MotionMode mode, double seconds = 20) {
@@ -588,10 +588,9 @@ class Neobotix : private detail::TcpClient {
         "start", [](const auto& one) { return one.operation_state == OperationState::running; }, seconds);
   }
   /// Waits until the target of a motion that was commanded now is reached. Refused: the planner found no way, the
-  /// platform has given the motion up, or it does not know where it is. What the status says about an earlier motion
-  /// counts after 1 s.
+  /// platform has aborted the motion, or its localization is lost. A report about an earlier motion counts after 1 s.
   neobotix::Status wait_until_reached(double seconds = 120) { return wait_until_reached(seconds, std::nullopt); }
-  /// Prepares the platform, drives to a station, and returns where it stands.
+  /// Prepares the platform, drives to a station, and returns its pose.
   neobotix::Position go_to_station(const std::string& station, double seconds = 120) {
     named(station, "station");
     const neobotix::PlannerState before = prepare_to_drive();
@@ -599,7 +598,7 @@ class Neobotix : private detail::TcpClient {
     wait_until_reached(seconds, before);
     return get_position();
   }
-  /// Prepares the platform, drives to a pose in the world, and returns where it stands.
+  /// Prepares the platform, drives to a pose in the world, and returns its pose.
   neobotix::Position go_to(double x, double y, double angle, double seconds = 120) {
     frame(x, y, angle);
     const neobotix::PlannerState before = prepare_to_drive();
@@ -671,7 +670,7 @@ class Neobotix : private detail::TcpClient {
   }
   void send(const char* name, std::uint8_t number, const Bytes& data = {}) { tell(name, message(number, data)); }
 
-  /// Asks, and reads the reply to its end; `is_checked`: -1 follows.
+  /// Sends a query, and reads the reply to its end; `is_checked`: it ends with -1.
   template <class Reply>
   Reply get(const char* name, std::uint8_t number, const Bytes& data = {}, bool is_checked = false) {
     Bytes answer;
@@ -702,7 +701,7 @@ class Neobotix : private detail::TcpClient {
                     received_.begin() + static_cast<std::ptrdiff_t>(end));
       received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(end));
       if (answer[0] == number) return true;
-      // Telegrams that nobody asked for are skipped: the protocol has none.
+      // Telegrams without a request are skipped; the protocol has none.
     }
   }
 

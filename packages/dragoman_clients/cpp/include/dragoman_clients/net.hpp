@@ -1,4 +1,4 @@
-// What the clients of all protocols share: errors, time limits, sockets, checks of arguments, bytes.
+// Common parts of the clients of all protocols: errors, time limits, sockets, checks of arguments, bytes.
 //
 // C++17 and POSIX sockets, nothing else.
 #pragma once
@@ -76,7 +76,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 namespace detail {
 
-/// A number as in messages: 0.4, not 0.400000.
+/// A number as text in messages: 0.4, not 0.400000.
 inline std::string print(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
@@ -194,7 +194,7 @@ class Reader {
     const auto* found = take(count);
     return std::string(found, found + count);
   }
-  /// Checks a number of elements before memory is taken for them.
+  /// Checks a number of elements before memory is reserved for them.
   std::size_t count(std::int64_t found, std::size_t least_size) const {
     if (found < 0 || static_cast<std::uint64_t>(found) * std::max<std::size_t>(least_size, 1) > left()) {
       throw BadReply(what_ + ": " + std::to_string(found) + " elements at byte " + std::to_string(offset_) + ", " +
@@ -226,7 +226,7 @@ class Deadline {
         end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
   double seconds() const { return seconds_; }
   Clock::time_point end() const { return end_; }
-  /// The rest, s; at least 0.
+  /// The remaining time, s; at least 0.
   double left() const { return std::max(0.0, std::chrono::duration<double>(end_ - Clock::now()).count()); }
   Timeout error(const std::string& name) const {
     return Timeout(name + ": no answer within " + print(seconds_) + " s");
@@ -313,7 +313,7 @@ class Socket {
     }
   }
 
-  /// Bytes that have come, within this time; false: none. A stream that ended is ConnectionLost.
+  /// Receives bytes within this time; false: none. The end of a stream is ConnectionLost.
   bool receive(Bytes& into, const std::string& name, double seconds, bool is_stream = true) const {
     while (true) {
       into.resize(1 << 16);
@@ -325,7 +325,7 @@ class Socket {
       if (count == 0) throw ConnectionLost(name + ": " + place_ + " closed the connection");
       if (errno == EAGAIN || errno == EWOULDBLOCK) {
         if (seconds <= 0 || !wait(POLLIN, seconds)) return false;
-        // Woken without data: not twice the time limit.
+        // Ready, but without data: the time limit must not apply twice.
         seconds = 0;
       } else if (errno != EINTR) {
         throw lost(name, errno);
@@ -333,7 +333,7 @@ class Socket {
     }
   }
 
-  /// Whether the server closed the connection while nothing was asked.
+  /// Whether the server closed the connection between two calls.
   bool has_ended() const {
     std::uint8_t byte;
     const ssize_t count = ::recv(fd_, &byte, 1, MSG_PEEK);
@@ -393,7 +393,7 @@ class TcpClient {
 
   template <class Complete>
   void exchange(const std::string& name, const Bytes& message, Complete is_complete, const Deadline& deadline) {
-    // A late answer would be taken for that of another question: after any fault the connection is closed.
+    // After any error the connection is closed: a late answer would be taken for the answer to another question.
     guarded([&] {
       socket_->send(message, name, deadline);
       Bytes found;
@@ -420,7 +420,7 @@ class TcpClient {
     }
   }
   virtual bool has_ended() { return socket_->has_ended(); }
-  /// What is sent first on each connection.
+  /// Sends the first messages on each new connection.
   virtual void connected(const Deadline&) {}
 
   void drop() { socket_.reset(); }
@@ -437,7 +437,7 @@ class TcpClient {
 
   std::recursive_mutex mutex_;
   std::unique_ptr<Socket> socket_;
-  /// Received and not yet understood.
+  /// Received bytes that are not decoded yet.
   Bytes received_;
 
  private:

@@ -6,9 +6,10 @@
 //     player.read(1.0);
 //     if (const auto state = base.state()) std::printf("%g m\n", state->pose.x);
 //
-// Values are XDR (RFC 4506) in Player's dialect: every integer takes four bytes; a list has its length twice, then its
-// elements; bytes and texts are padded to four bytes, and a text that is not empty ends with a NUL that counts.
-// m, rad, s, and what they are made of.
+// Values are XDR (RFC 4506) with Player's differences: every integer takes four bytes; a list has its length twice,
+// then its elements; bytes and texts are padded to four bytes, and a text that is not empty ends with a NUL that
+// counts.
+// Units: m, rad, s, and their combinations.
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@
 namespace dragoman_clients {
 namespace player {
 
-// How structures are written and read: each has a function `fields` that lists its members in the order of the wire.
+// Structures are written and read by their function `fields`, which lists the members in the order of the wire.
 
 class Writer {
  public:
@@ -87,7 +88,7 @@ class Parser : public detail::Reader {
   void take_value(double& value) { value = be<double>(); }
   void take_value(float& value) { value = be<float>(); }
   void take_value(bool& value) { value = be<std::uint32_t>() != 0; }
-  /// Of few bits in a wider place only the low ones count.
+  /// Only the low bits are used if the type is narrower than the field.
   template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
   void take_value(T& value) {
     value = static_cast<T>(be<std::uint32_t>());
@@ -96,7 +97,7 @@ class Parser : public detail::Reader {
   void take_value(T& value) {
     value = static_cast<T>(static_cast<std::underlying_type_t<T>>(be<std::uint32_t>()));
   }
-  /// The length is there twice; the last one counts.
+  /// The length is written twice; the last one is used.
   std::size_t length(std::size_t least_size) {
     be<std::uint32_t>();
     return count(be<std::uint32_t>(), least_size);
@@ -179,7 +180,7 @@ struct DeviceInfo {
   }
 };
 
-/// Data of a device that has come.
+/// Received data of a device.
 struct Data {
   std::uint16_t interface;
   std::uint16_t index;
@@ -206,7 +207,7 @@ class Player : private detail::TcpClient {
   using TcpClient::connect;
   using TcpClient::is_connected;
 
-  /// How the server presented itself.
+  /// The server's banner.
   const std::string& banner() const { return banner_; }
   /// Data messages that the server dropped because this client did not read them in time.
   std::uint64_t lost_data() const { return lost_data_; }
@@ -236,14 +237,14 @@ class Player : private detail::TcpClient {
     ask_server<player::Nothing>("replace_rule", player::server::replace_rule,
                                 player::ReplaceRule{interface, index, player::data, number, rule});
   }
-  /// Data that has come since the last time; waits for the first. Empty after `seconds`.
+  /// Data received since the last call; waits for the first message. Empty after `seconds`.
   std::vector<player::Data> read(double seconds = 1.0) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     const detail::Deadline deadline(detail::duration(seconds, "the time limit"));
     ensure(deadline);
     guarded([&] {
       if (pull_) {
-        // A reading that goes on since the last time is not begun again.
+        // A read that still runs from the last call is not started again.
         if (!is_reading_)
           socket_->send(message(player::server::interface, 0, player::request, player::server::read, {}), "read",
                         deadline);
@@ -251,7 +252,7 @@ class Player : private detail::TcpClient {
       }
       Bytes found;
       process();
-      // What is there is taken; then the first message is awaited.
+      // Available data is received; without any, the first message is awaited.
       while (socket_->receive(found, "read", is_waiting() ? deadline.left() : 0)) take(found);
     });
     std::vector<player::Data> events(events_.begin(), events_.end());
@@ -270,7 +271,7 @@ class Player : private detail::TcpClient {
     return Device(*this, index);
   }
 
-  // What devices use.
+  // Functions for the devices.
 
   void close_device(std::uint16_t interface, std::uint16_t index) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
@@ -297,7 +298,7 @@ class Player : private detail::TcpClient {
     if (found == latest_.end()) return std::nullopt;
     return unpack<T>(found->second, "data");
   }
-  /// Reads a body. What follows is ignored: newer servers may have more.
+  /// Reads a body. Additional bytes are ignored: newer servers may have more fields.
   template <class T>
   static T unpack(const Bytes& body, const std::string& what) {
     player::Parser parser(body.data(), body.size(), what);
@@ -363,7 +364,7 @@ class Player : private detail::TcpClient {
     ensure(deadline);
     return ask_connected(interface, index, number, name, body, deadline);
   }
-  /// Answers say to what they belong: after a time-out the connection stays.
+  /// The connection stays open after a time-out, because answers identify their requests.
   Bytes ask_connected(std::uint16_t interface, std::uint16_t index, std::uint8_t number, const std::string& name,
                       const Bytes& body, const detail::Deadline& deadline) {
     bool is_late = false;
@@ -399,7 +400,7 @@ class Player : private detail::TcpClient {
   };
 
   bool has_ended() override {
-    // Data may be waiting in front of the end; it is taken first, so that a peek sees the end itself.
+    // Waiting data before the end is received first, so that a peek detects the end.
     try {
       Bytes found;
       while (socket_->receive(found, "read", 0)) take(found);
@@ -446,7 +447,7 @@ class Player : private detail::TcpClient {
     received_.insert(received_.end(), found.begin(), found.end());
     process();
   }
-  /// Takes all whole messages out of what was received.
+  /// Processes all complete messages of the received bytes.
   void process() {
     std::size_t at = 0;
     if (banner_.empty() && received_.size() >= banner_len) {
@@ -483,7 +484,7 @@ class Player : private detail::TcpClient {
         lost_data_ += detail::get<std::uint32_t>(body.data(), true);
       is_reading_ = false;
     } else if (abandoned_.erase(sequence) > 0) {
-      // The answer to a question whose time limit passed.
+      // The answer to a request that has timed out.
     } else if (key == Key{player::server::interface, 0, player::server::read}) {
       is_reading_ = false;
     } else if (pending_ != nullptr && pending_->key == key) {
@@ -516,7 +517,7 @@ class Device {
   Device(dragoman_clients::Player& player, std::uint16_t index) : player_(&player), index_(index) {}
   std::uint16_t index() const { return index_; }
 
-  /// Closes the device: what its last command began ends.
+  /// Closes the device; this ends the effect of its last command.
   void close_device() { player_->close_device(Interface, index_); }
 
   // Properties of a driver. Refused: it has none of this name and kind.
@@ -718,7 +719,7 @@ struct Simulation : Device<numbers::simulation::interface> {
   using Device::Device;
   /// Pause the simulation, or continue it.
   void pause() { tell(numbers::simulation::pause, "pause"); }
-  /// Put everything back to where it was at the start.
+  /// Put all objects back to their initial poses.
   void reset() { tell(numbers::simulation::reset, "reset"); }
   void save() { tell(numbers::simulation::save, "save"); }
   auto get_pose2d(const std::string& name) {
@@ -751,7 +752,7 @@ struct Camera : Device<numbers::camera::interface> {
   void set_source(const std::string& norm, std::int32_t source) {
     ask(numbers::camera::set_source, "set_source", ImageSource{norm, source});
   }
-  /// An image now.
+  /// A current image.
   auto get_image() { return get<Image>(numbers::camera::get_image, "get_image"); }
 };
 
@@ -788,7 +789,7 @@ struct Planner : Device<numbers::planner::interface> {
   auto state() { return latest<PlannerState>(numbers::planner::state); }
   /// Plan a path to a pose, and drive along it.
   void set_goal(const Pose2d& pose) { tell(numbers::planner::goal, "set_goal", pose); }
-  /// Plan from this pose instead of where the robot is.
+  /// Plan from this pose instead of the robot's pose.
   void set_start(const Pose2d& pose) { tell(numbers::planner::start, "set_start", pose); }
   /// The path.
   auto get_waypoints() { return get<Waypoints>(numbers::planner::get_waypoints, "get_waypoints"); }

@@ -1,7 +1,7 @@
 function ended = hasEnded(link, host, port)
-% Whether the server closed the connection while nothing was asked.
+% Whether the server closed the connection between two calls.
   try
-    % What comes unasked belongs to no question.
+    % Bytes received between two calls belong to no question.
     receiveBytes(link, 1e-3, host, port);
     ended = false;
   catch

@@ -1,5 +1,5 @@
 function needPackage(name)
-% Loads a package of Octave, or says how it is installed.
+% Loads a package of Octave, or fails with a text that explains its installation.
   try
     pkg('load', name);
   catch

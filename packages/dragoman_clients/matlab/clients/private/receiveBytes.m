@@ -1,5 +1,5 @@
 function bytes = receiveBytes(link, seconds, host, port)
-% Bytes that have come, a row; waits for the first one. Empty: none within this time.
+% Received bytes as a row; waits for the first one. Empty: none within this time.
   bytes = zeros(1, 0, 'uint8');
   try
     if link.NumBytesAvailable == 0

@@ -2,7 +2,7 @@ function sendDatagram(link, bytes)
 % Sends a datagram.
   if isfield(link, 'number')
     if send(link.number, bytes) < 0
-      % The error of the datagram before, which the system reports once.
+      % The error of the previous datagram, which the system reports once.
       send(link.number, bytes);
     end
   else

@@ -1,5 +1,5 @@
 function [value, at] = xdrRead(bytes, at, form, what)
-% Reads a value of this form from this place on, in Player's dialect of XDR (RFC 4506).
+% Reads a value of this form from this place on, in XDR (RFC 4506) with Player's differences.
 %
 % Forms: 'u32', 'i32', 'u16', 'u8', 'i8', 'flag', 'f32', 'f64', each of four bytes, 'f64' of eight; 'bytes' and 'text',
 % padded to four bytes, with their length twice, 'bytes1' once; {'row', form, count} of numbers; {'list', form}, with
@@ -15,7 +15,7 @@ function [value, at] = xdrRead(bytes, at, form, what)
     case 'row'
       [value, at] = numbersOf(bytes, at, form{3}, form{2}, what);
     case 'list'
-      % Only the second length counts.
+      % Only the second length is used.
       [counts, at] = numbersOf(bytes, at, 2, 'u32', what);
       count = counts(2);
       element = form{2};
@@ -64,7 +64,7 @@ function [values, at] = numbersOf(bytes, at, count, kind, what)
   switch kind
     case 'flag'
       values = values ~= 0;
-    % Of few bits in a wider place only the low ones count.
+    % Only the low bits are used if the type is narrower than the field.
     case 'u16'
       values = mod(values, 65536);
     case 'u8'

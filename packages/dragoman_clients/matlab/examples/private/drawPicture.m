@@ -1,5 +1,5 @@
 function drawPicture(file, words, labels, names, varargin)
-% Draws curves into an SVG file, without a window. Where that fails, it says so: the caller's result is not lost.
+% Draws curves into an SVG file, without a window. A failure is only a warning, so that the caller's result is not lost.
 %   labels: of x and y; with the same unit (the text after the comma) both axes have one scale
 %   names: of the curves; varargin: arguments of plot
   try

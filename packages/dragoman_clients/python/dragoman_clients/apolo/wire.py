@@ -82,7 +82,7 @@ class ApoloCore(Core):
             if size is None:
                 return
             if size < HEADER_LEN:
-                # No answer: "aa" by chance.
+                # Not an answer: "aa" occurs by chance.
                 del self._bytes[:1]
                 continue
             if len(self._bytes) < size:
@@ -103,7 +103,7 @@ class ApoloCore(Core):
         bases = (self.size_base, 511 - self.size_base)
         if len(self._bytes) < HEADER_LEN + 2:
             return None
-        # The base with which the count fits the size: servers of both kinds are understood.
+        # The base with which count and size match, so that servers with both bases are supported.
         for base in bases:
             size = low + high * base
             count = self._bytes[5] + self._bytes[6] * base

@@ -22,7 +22,7 @@ T = TypeVar("T")
 COMMANDS = Table()
 
 _ONCE = frozenset(["BG", "jB", "jE", "VE", "ON", "CM", "RC"])
-# What absent drives have.
+# The value of absent drives.
 _ABSENT = -1000.0
 
 

@@ -19,8 +19,8 @@ FORM = struct.Struct("<2s7fB")
 DATAGRAM_LEN = 31
 MIN_DATAGRAM_LEN = 30
 
-# How many of its numbers the answer to a command repeats exactly. The others may be changed by the controller, or are
-# not set by the original.
+# The number of values that the answer to a command repeats exactly. The controller may change the other values, or the
+# original does not set them.
 _ECHOED = {"GL": 3, "GT": 3, "VP": 3, "jG": 6, "jV": 6, "RC": 6}
 _INDEXED = ("VP", "jV")
 
@@ -53,7 +53,7 @@ class Arm31Core(Core):
             letters, *values, index = FORM.unpack(data.ljust(DATAGRAM_LEN, b"\0"))
             if self.pending is not None and self._is_answer(letters, values, index):
                 self.resolve(values)
-        # Anything else is garbage, or an answer that came too late.
+        # Anything else is garbage or a late answer.
 
     def _is_answer(self, letters: bytes, values: Sequence[float], index: int) -> bool:
         assert self.pending is not None

@@ -31,7 +31,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def _confirm(client: Neobotix, name: str, result: Any) -> None:
-    """Most commands have no answer. That of a question after them shows that the server has read them.
+    """Most commands have no answer. The answer to a question after them shows that the server has read them.
 
     A port has one client: without the question, a connection that the server refuses would look like success.
     """

@@ -120,7 +120,7 @@ class MapLabel(Node):
 
 @dataclass
 class Layer(Node):
-    """A layer of a map. Elements that are not known are kept as they are."""
+    """A layer of a map. Unknown elements are kept unchanged."""
 
     TAGS: ClassVar[tuple[str, ...]] = ("layer",)
     items: Annotated[
@@ -139,7 +139,7 @@ class Map(DocumentNode):
     version: Annotated[Optional[str], Attribute(TEXT, "Version", "version")] = "1.0"
 
     def faults(self) -> list[str]:
-        """What is inconsistent."""
+        """The inconsistencies, each as a text."""
         found = _repeated("layer", ((layer.index, layer) for layer in self.layers if layer.index is not None))
         for layer in self.layers:
             areas = [item for item in layer.items if isinstance(item, MapArea) and item.kind == "workarea"]
@@ -203,7 +203,7 @@ class Station(Node):
 
 @dataclass
 class Way(Node):
-    """The points of an edge, in an element of their own."""
+    """The points of an edge, in a separate element."""
 
     TAGS: ClassVar[tuple[str, ...]] = ("points",)
     points: Annotated[list[Spot], Children(Spot)] = field(default_factory=list)
@@ -275,7 +275,7 @@ class Roadmap(DocumentNode):
         return next((station for station in self.stations if station.name == name), None)
 
     def faults(self) -> list[str]:
-        """What is inconsistent."""
+        """The inconsistencies, each as a text."""
         ids = {station.id for station in self.stations}
         found = _repeated("station with the id", ((station.id, station) for station in self.stations))
         found += _repeated("station", ((station.name, station) for station in self.stations))
@@ -348,7 +348,7 @@ class Goto(Node):
 
 @dataclass
 class Label(Node):
-    """A place to go to."""
+    """A target of ``Goto``."""
 
     TAGS: ClassVar[tuple[str, ...]] = ("label",)
     name: Annotated[str, Attribute(TEXT, "name")]
@@ -400,7 +400,7 @@ class SetTarget(Node):
 
 @dataclass
 class Tracked(Node):
-    """Something that the platform detects."""
+    """An object that the platform detects."""
 
     TAGS: ClassVar[tuple[str, ...]] = ("trackedperson", "trackedball", "trackedmovingobject", "chargingstation")
     kind: Annotated[str, Tag()] = "chargingstation"
@@ -408,7 +408,7 @@ class Tracked(Node):
 
 @dataclass
 class MoveTo(Node):
-    """Drive to something that is detected."""
+    """Drive to a detected object."""
 
     TAGS: ClassVar[tuple[str, ...]] = ("moveto",)
     target: Annotated[Optional[Tracked], Child(Tracked)] = None
@@ -528,7 +528,7 @@ class Detects(Node):
 
 @dataclass
 class Date(Node):
-    """A date and time; what is None does not matter."""
+    """A date and time; parts that are None match anything."""
 
     TAGS: ClassVar[tuple[str, ...]] = ("date",)
     day: Annotated[Optional[int], Attribute(COUNT, "day")] = None
@@ -609,7 +609,7 @@ class Task(Node):
     version: Annotated[Optional[str], Attribute(TEXT, "version", "Version")] = None
 
     def faults(self, tasks: set[str]) -> list[str]:
-        """What is inconsistent, in a program with these tasks."""
+        """The inconsistencies, each as a text, in a program with these tasks."""
         labels = [step.name for step in self.steps if isinstance(step, Label)]
         found = _repeated("label", ((step.name, step) for step in self.steps if isinstance(step, Label)))
         for step in self.steps:
@@ -649,7 +649,7 @@ class Program(DocumentNode):
     @classmethod
     def checked(cls, document: Union[Program, str]) -> str:
         """The XML text of a program without faults. Raises :class:`BadArgument`."""
-        # Faults of the text form are reported with its lines.
+        # Faults of the text form are reported with their lines.
         xml = super().checked(document)
         return ProgramSource.parse(xml).xml() if isinstance(document, str) and not is_xml(document) else xml
 
@@ -658,7 +658,7 @@ class Program(DocumentNode):
         return ProgramSource([self.to_element()]).text()
 
     def faults(self) -> list[str]:
-        """What is inconsistent."""
+        """The inconsistencies, each as a text."""
         found = self._too_many()
         found += _repeated("task", ((task.name, task) for task in self.tasks))
         found += _repeated("task with the id", ((task.id, task) for task in self.tasks if task.id is not None))
@@ -759,7 +759,7 @@ def _unknown(element: Element, parent: Node) -> str:
 
 
 def _no_action(node: Node, child: str) -> str:
-    """An element without the child that says what it does."""
+    """The error for an element without the child that has its action."""
     extra = node.__dict__.get("extra")
     if extra is not None and extra.elements:
         return _unknown(extra.elements[0], node)

@@ -1,8 +1,8 @@
 """The remote mode of programs (PlatformCtrl guide, 4.5): this computer executes a program, and commands the platform.
 
-Without I/O and clock: :class:`TaskInterpreter` takes what the platform reports, and returns commands. It carries out
-programs as Dragoman's platform does: all tasks run from the start, except those that a ``moveto`` names for errors; a
-greater priority runs first, and its motions delay those of lower priority.
+Without I/O and clock: the inputs of :class:`TaskInterpreter` are the platform's reports, its outputs are commands. It
+carries out programs as Dragoman's platform does: all tasks run from the start, except those that a ``moveto`` names for
+errors; a greater priority runs first, and its motions delay those of lower priority.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class _Moving:
 
 
 @dataclass
-class _Seen:
-    """What the events of a program depend on."""
+class _Inputs:
+    """The inputs on which a program's events depend."""
 
     now: float
     date: datetime
@@ -122,7 +122,7 @@ SENSORS = ("front", "left", "rear", "right")
 def unsupported(
     program: Program, sensors: Sequence[str] = SENSORS, battery: Optional[tuple[float, float]] = None
 ) -> list[str]:
-    """What a program has and the protocol cannot transmit."""
+    """Parts of a program that the protocol does not support."""
     found = []
     for task in program.tasks:
         for step in task.steps:
@@ -233,7 +233,7 @@ class TaskInterpreter:
         events, self._events = self._events, []
         date = date or datetime.min
         charge = self._charge(status)
-        seen = _Seen(now, date, status, debug, true_parameters, events, target_reached, charge, self._sensors)
+        seen = _Inputs(now, date, status, debug, true_parameters, events, target_reached, charge, self._sensors)
         self._has_set = False
         for running in self._tasks:
             self._run(running, seen, orders)
@@ -254,7 +254,7 @@ class TaskInterpreter:
             if running.task.name == failed.on_error:
                 running.next, running.since = 0, None
 
-    def _run(self, running: _Running, seen: _Seen, orders: list[Order]) -> None:
+    def _run(self, running: _Running, seen: _Inputs, orders: list[Order]) -> None:
         # A user event ends one wait of a task; otherwise a loop that waits for it would run many times.
         events = list(seen.user_events)
         for _ in range(MAX_STEPS):
@@ -288,10 +288,10 @@ class TaskInterpreter:
                 self._has_set |= isinstance(step, SetParameter)
             running.next += 1
             if isinstance(step, Load):
-                # What follows may need the documents: it runs when they are sent.
+                # The next instructions may need the documents, so they run after these were sent.
                 return
 
-    def _waited(self, running: _Running, wait: Wait, seen: _Seen, events: list[str]) -> Optional[int]:
+    def _waited(self, running: _Running, wait: Wait, seen: _Inputs, events: list[str]) -> Optional[int]:
         """The next step; None: it waits. ``events``: user events that this task has not used; it uses some."""
         if running.since is None:
             running.since = seen.now
@@ -322,7 +322,7 @@ class TaskInterpreter:
             return now + self._random.uniform(event.minimum, event.maximum)
         return None
 
-    def _move(self, running: _Running, motion: Motion, seen: _Seen, orders: list[Order]) -> None:
+    def _move(self, running: _Running, motion: Motion, seen: _Inputs, orders: list[Order]) -> None:
         if motion.stop:
             self._stop(orders)
         action = motion.action
@@ -349,7 +349,7 @@ class TaskInterpreter:
         self._moving = moving
 
     def _stop(self, orders: list[Order]) -> None:
-        """Ends the motion. The protocol has no other way."""
+        """Ends the motion by a stop and a start of the platform: the protocol has no other command for it."""
         self._moving = None
         orders += [commands.stop(), commands.start()]
 
@@ -384,11 +384,11 @@ def _clusters(debug: Optional[DebugData], kind: str) -> list[Cluster]:
 
 
 def _is_sensed(event: Event) -> bool:
-    """Whether parameters decide if an event is sensed. User events and times are the same in any case."""
+    """Whether parameters decide if an event is detected. User events and times are the same in any case."""
     return isinstance(event, Detects) or (isinstance(event, Happens) and event.kind != "target")
 
 
-def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Seen, user_events: Sequence[str]) -> bool:
+def _has_happened(event: Event, due: Optional[float], is_new: bool, seen: _Inputs, user_events: Sequence[str]) -> bool:
     status = seen.status
     if isinstance(event, Happens):
         if event.kind == "target":

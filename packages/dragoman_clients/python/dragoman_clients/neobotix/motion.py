@@ -1,4 +1,4 @@
-"""What the status says about a motion that was commanded. Without I/O and clock.
+"""Determines the state of a commanded motion from the platform's status. Without I/O and clock.
 
 The protocol does not number motions, and the first status after a command may be older than the command.
 """
@@ -19,7 +19,7 @@ _PLANS_OR_DRIVES = (PlannerState.PLANNING, PlannerState.PATH_FOUND)
 
 
 class Report(Enum):
-    """What is known of a motion."""
+    """State of a motion."""
 
     UNDER_WAY = "under way"
     REACHED = "reached"
@@ -51,11 +51,12 @@ class MotionWatch:
         self._planning = _Planning.ON_EARLIER if is_busy else _Planning.NOT_YET
 
     def report(self, now: float, status: Status) -> Report:
-        """Takes the next status.
+        """Processes the next status.
 
-        A target is reached if the status has said otherwise since the command, or after ``SETTLE_TIME``, which begins
-        with the first status: a command may need longer to arrive. The motion has failed if the planner reports it, or
-        if it is idle again although the target is not reached: the platform has given the motion up.
+        A reported target counts as reached if a status since the command has reported the opposite, or after
+        ``SETTLE_TIME`` since the first status, because the command itself may be slow. The motion has failed if
+        the planner reports it, or if it is idle again although the target is not reached: the platform has aborted the
+        motion.
 
         now: time, s
         status: asked for after the command

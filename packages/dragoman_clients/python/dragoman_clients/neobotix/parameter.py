@@ -1,4 +1,4 @@
-"""A parameter of a reply, by hand: it has a parsed value."""
+"""A parameter of a reply. Written by hand, because it has a parsed value."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Declared:
     unit: str = ""
 
     def fault(self, text: str) -> Optional[str]:
-        """Why it cannot have this value."""
+        """The reason why it cannot have this value; None if it can."""
         if not self._is_kind(text.strip()):
             return f"{self.key} = '{excerpt(text)}': {self.kind.name} is needed"
         if self.kind is ParameterType.BOOLEAN or self.minimum <= float(text) <= self.maximum:
@@ -102,7 +102,7 @@ def nearest(given: str, known: Iterable[str]) -> Optional[str]:
     alike = [
         (_distance(given.lower(), name.lower(), most), name) for name in known if abs(len(name) - len(given)) <= most
     ]
-    # Another letter is no misspelt one.
+    # A different single letter is not a misspelling.
     found = min((one for one in alike if one[0] <= most and one[0] < len(given)), default=None)
     return None if found is None or len(given) > _LONGEST_NAME else found[1]
 

@@ -264,7 +264,7 @@ class _Token:
 
 @dataclass
 class _Open:
-    """An element whose end has not come yet."""
+    """An element that has not ended yet."""
 
     element: Element
     indent: Optional[int]
@@ -308,7 +308,7 @@ class _Parser:
         return self.items
 
     def close(self, count: int) -> None:
-        """Ends all elements that are open, down to this number."""
+        """Ends open elements until this number is left."""
         while len(self.open) > count:
             self.add(self.open.pop().element)
 
@@ -316,7 +316,7 @@ class _Parser:
         (self.open[-1].element.children if self.open else self.items).append(element)
 
     def line(self, line: str, number: int, is_continued: bool) -> None:
-        """``is_continued``: the next line goes on with the comment of this one."""
+        """``is_continued``: the comment of this line continues in the next one."""
         continues, self.continues = self.continues, False
         rest = line.lstrip(" ")
         indent = len(line) - len(rest)
@@ -377,7 +377,7 @@ class _Parser:
             line_indent = None
 
     def nest(self, indent: int) -> None:
-        """Ends the elements that a line with this indentation is not in."""
+        """Ends the elements that do not contain a line with this indentation."""
         for place, one in enumerate(self.open):
             if one.indent is not None and one.indent >= indent:
                 self.close(place)
@@ -470,7 +470,7 @@ def _document_type(text: str, column: int) -> str:
 
 
 def _after_quoted(text: str) -> Optional[str]:
-    """What follows a text in quotes and blanks."""
+    """The rest after a text in quotes and blanks."""
     if text[:1] not in ("'", '"') or text[:1] not in text[1:]:
         return None
     return text[text.index(text[0], 1) + 1 :].lstrip(" ")

@@ -58,7 +58,7 @@ DIALECT = Dialect({bool: BOOL, str: TEXT, float: F64}, lambda element: Listed([I
 
 
 class Checked(Codec):
-    """A value, and the message check behind it."""
+    """A value, and the end check after it."""
 
     def __init__(self, value: Codec, check: int) -> None:
         self._value = value
@@ -145,4 +145,4 @@ class NeobotixCore(Core):
             del self._bytes[:end]
             if self.pending is not None and message[0] == self.pending.key:
                 self.resolve(message)
-            # Telegrams that nobody asked for are skipped: the protocol has none.
+            # Telegrams without a request are skipped; the protocol has none.

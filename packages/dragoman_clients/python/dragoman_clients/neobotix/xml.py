@@ -1,7 +1,7 @@
 """XML documents as trees, and trees as typed objects.
 
-Nothing outside the document is ever loaded, and entities of its own are refused. What the classes do not declare is
-kept, and written again.
+Nothing outside the document is ever loaded, and entities of its own are refused. Parts that the classes do not
+declare are kept, and written again.
 """
 
 from __future__ import annotations
@@ -173,11 +173,11 @@ def parse_items(document: Union[str, bytes], keeps_all: bool = False) -> list[El
     return items
 
 
-# What fields of nodes are, in Annotated.
+# The kinds of fields of nodes, for Annotated.
 
 
 class Value:
-    """How the text of an attribute is read and written."""
+    """Conversion of the text of an attribute."""
 
     def __init__(
         self, kind: str, read: Callable[[str], Any], write: Callable[[Any], str], given: Optional[str] = None
@@ -287,7 +287,7 @@ class Tag:
 
 @dataclass
 class Extra:
-    """What the class does not declare."""
+    """Parts that the class does not declare."""
 
     attributes: dict[str, str] = field(default_factory=dict)
     elements: list[Element] = field(default_factory=list)
@@ -303,7 +303,7 @@ class Node:
 
     @classmethod
     def marks(cls) -> dict[str, Any]:
-        """What its fields are."""
+        """The kinds of its fields."""
         if "_marks" not in cls.__dict__ or cls.__dict__["_marks"] is None:
             hints = typing.get_type_hints(cls, include_extras=True)
             cls._marks = {
@@ -428,13 +428,13 @@ class Node:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a name that is not known: the one that resembles it."""
+    """The end of a sentence about an unknown name: a similar known name."""
     found = nearest(name, known)
     return "" if found is None else f"; did you mean '{found}'?"
 
 
 def _instead(missing: Iterable[str], there: Iterable[str]) -> str:
-    """The end of a sentence about something missing: a name that is there, and resembles it."""
+    """The end of a sentence about a missing part: a similar name in the element."""
     found = next((one for one in (nearest(name, there) for name in missing) if one is not None), None)
     return "" if found is None else f"; there is '{excerpt(found)}'"
 
@@ -478,11 +478,11 @@ class DocumentNode(Node):
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + self.to_element().write()
 
     def faults(self) -> list[str]:
-        """What is inconsistent; empty if nothing is."""
+        """The inconsistencies, each as a text; empty if there are none."""
         return []
 
     def without_effect(self) -> list[str]:
-        """Parts that are not known, and kept without effect, each kind once."""
+        """Unknown parts, which are kept without effect, each kind once."""
         kinds: dict[str, tuple[int, str, int]] = {}
         for line, part, hint in self.unknown():
             first, _, times = kinds.get(part, (line, hint, 0))

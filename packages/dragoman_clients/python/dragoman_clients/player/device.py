@@ -1,4 +1,4 @@
-"""What all devices of a client have."""
+"""The common part of all devices of a client."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def port_request(name: str) -> Request[int]:
 
 
 def rule_request(interface: str, index: int, number: int, rule: int) -> Request[None]:
-    """What happens to waiting data."""
+    """Sets the rule for waiting data."""
     code = -1 if interface == "all" else find_interface(interface).code
     given = s.ReplaceRule(code, index, DATA, number, checks.integer(rule, "rule", 0, 2))
     return m.PLAYER_REPLACE_RULE(given, "replace_rule")

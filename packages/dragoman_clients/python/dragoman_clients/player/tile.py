@@ -1,4 +1,4 @@
-"""What is written by hand: tiles of maps, whose cells are compressed, and bytes as data."""
+"""Types that are written by hand: tiles of maps, whose cells are compressed, and bytes as data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Messages of Player's protocol, 2.1 to 3.1.
 
-All values are XDR (RFC 4506) in Player's dialect: every integer takes four bytes; a list has its length twice, then its
-elements; bytes and texts are padded to four bytes, and a text that is not empty ends with a NUL that counts.
+All values are XDR (RFC 4506) with Player's differences: every integer takes four bytes; a list has its length twice,
+then its elements; bytes and texts are padded to four bytes, and a text that is not empty ends with a NUL that counts.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ HEADER = struct.Struct(">6IdII")
 MAX_BODY_LEN = (8 << 20) - HEADER.size
 
 DATA, COMMAND, REQUEST, ACKNOWLEDGE, SYNCH, REFUSE = range(1, 7)
-# The server itself, and its messages.
+# Address of the server itself, and its messages.
 PLAYER = 1
 READ, MODE = 4, 5
 _SYNCH_OVERFLOW = 2
-# What is awaited after connecting.
+# The steps that are awaited after connecting.
 _BANNER = "banner"
 
 U32 = Integer(">I", 0, (1 << 32) - 1)
@@ -87,7 +87,7 @@ DIALECT = Dialect({bool: Boolean(">I"), str: Text(), bytes: Opaque()}, lambda el
 
 @dataclass(frozen=True)
 class Key:
-    """What a message is: its device, kind and number."""
+    """Identifies a type of message: its device, kind and number."""
 
     interface: int
     index: int
@@ -154,7 +154,7 @@ class Message:
 
 
 def unpack(kind: Any, body: bytes, what: str) -> Any:
-    """Reads a body. What follows is ignored: newer servers may have more."""
+    """Reads a body. Additional bytes are ignored: newer servers may have more fields."""
     return DIALECT.codec(kind).read(Reader(body, what))
 
 
@@ -216,7 +216,7 @@ class PlayerCore(Core):
         if self._is_read(request):
             self._is_reading = True
         if request.key == _BANNER and self.banner:
-            # It came before it was awaited.
+            # It has arrived before the call that awaits it.
             self.resolve(None)
         return data
 
@@ -227,7 +227,7 @@ class PlayerCore(Core):
             return True
         if pending is not None and not self._is_read(pending):
             self._abandoned.add(self._sequence)
-        # Answers say to what they belong, and data may still come for a reading that goes on.
+        # Answers identify their requests, and data of the running read may still arrive.
         return False
 
     def _is_read(self, request: Request[Any]) -> bool:
@@ -281,7 +281,7 @@ class PlayerCore(Core):
         try:
             value = unpack(kind, body, f"{interface.interface}:{key.index} {name}")
         except BadReply:
-            # The stream is in step: only this message is lost.
+            # The stream can still be decoded: only this message is lost.
             return
         self.latest[key.interface, key.index, name] = value
         self.put_event(Data(interface.interface, key.index, name, value, time))
