@@ -1,4 +1,4 @@
-//! Messages of a client on TCP port 10000: bytes, and what they say.
+//! Messages of a client on TCP port 10000: their bytes and their content.
 //!
 //!     cargo run -p dragoman_neobotix --example messages
 

@@ -12,7 +12,7 @@
 //!
 //! | topic | choice |
 //! | --- | --- |
-//! | unknown elements and attributes | kept ([`Extra`], `Unknown`) and written again: a map of a newer platform loses nothing. [`unknown`](Document::unknown) names each once. In a task and in a wait, [`check`](Document::check) refuses unknown elements, because the program would change without them |
+//! | unknown elements and attributes | kept ([`Extra`], `Unknown`) and written again: a map of a newer platform stays complete. [`unknown`](Document::unknown) names each once. In a task and in a wait, [`check`](Document::check) refuses unknown elements, because the program would change without them |
 //! | coordinates, angles | mm, degrees; numbers may have a fraction |
 //! | required attributes | those without which an element has no meaning; the others are `Option`s |
 //! | `Version`, `version` | both are read; written as read |
@@ -75,7 +75,7 @@ pub trait Document: Node {
     /// Inconsistencies, in the order of the document. Empty: valid.
     fn check(&self) -> Vec<DocumentError>;
 
-    /// Parts that are not known, and kept without effect, each kind once: at most 20, in the order of the document.
+    /// Unknown parts, which are kept without effect, each kind once: at most 20, in the order of the document.
     fn unknown(&self) -> Vec<DocumentError> {
         let mut found = Vec::new();
         self.find_unknown(&mut found);
@@ -122,7 +122,7 @@ pub trait Document: Node {
 pub struct DocumentError {
     /// Position. All positions are equal: compare them by their text.
     pub position: Position,
-    /// The error.
+    /// The kind of error.
     pub problem: Problem,
 }
 

@@ -3,7 +3,7 @@
 /// Maximum length of a name, bytes; file systems permit 255 with the extension.
 pub const MAX_FILE_NAME_LEN: usize = 200;
 
-/// Why the name of a sound, image, map or roadmap is refused.
+/// Error in the name of a sound, image, map or roadmap.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of some fields say it")]
@@ -17,7 +17,7 @@ pub enum FileNameError {
         /// Length of the name, bytes.
         len: usize,
     },
-    /// It leads out of its folder, into another one, or to a hidden file.
+    /// The name is that of a file in another folder, or of a hidden file.
     #[error("'{}' is not a plain file name: {found:?} is not permitted", name.escape_debug())]
     NotPlain {
         name: String,
@@ -26,8 +26,8 @@ pub enum FileNameError {
     },
 }
 
-/// Returns the name if it is that of a file within its folder, on every system: no separators, drives or streams, no
-/// control characters, no dot at the beginning and neither dot nor blank at the end.
+/// Returns the name if it is that of a file in the folder on every system: without separators, drives, streams and
+/// control characters, without a dot at the beginning, and without a dot or blank at the end.
 ///
 /// # Errors
 /// The name is not valid.

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_the_way_is_occupied() {
+    fn obstacles_are_occupied_cells() {
         let area = |from: f64, to: f64| {
             let corners = [[from, from], [to, from], [to, to], [from, to]];
             Polygon::new(corners.map(Point::from).to_vec()).unwrap()

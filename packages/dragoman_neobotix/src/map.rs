@@ -130,19 +130,19 @@ pub struct Roadmap {
     pub edges: Vec<Edge>,
 }
 
-/// Why there is no path to a station.
+/// Error finding a path to a station.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RouteError {
     /// The station does not exist.
     #[error("there is no station {:?} in the roadmap{hint}", excerpt(.name))]
     UnknownStation {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The end of the sentence: which station was meant, or which there are.
+        /// The end of the sentence: a similar station, or all stations.
         hint: String,
     },
-    /// No edges lead there from the nearest point of the roadmap.
+    /// No edges lead to it from the nearest point of the roadmap.
     #[error("no path on the roadmap leads from here to {:?}", excerpt(.0))]
     Unreachable(String),
 }
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(places(&route), [[0.0, 0.0], [1.0, 2.0], [4.0, 4.0]]);
         assert_eq!(route[2].heading, 1.0);
         assert_eq!(route[0].heading, 2.0_f64.atan2(1.0));
-        // In the middle of an edge: on to its end, never back.
+        // In the middle of an edge: forward to its end, never back.
         let route = roadmap.route(Point::new(3.0, -0.2), "a").unwrap();
         assert_eq!(places(&route), [[3.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 5.0], [0.0, 4.0], [0.0, 0.0]]);
         // Already there.
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn both_directions_of_a_way_are_looked_at() {
+    fn both_directions_of_a_path_are_checked() {
         let mut roadmap = roadmap();
         roadmap.edges = vec![edge("a", "b", &[]), edge("b", "a", &[])];
         for (goal, x) in [("a", 0.0), ("b", 4.0)] {

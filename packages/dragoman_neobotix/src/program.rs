@@ -6,7 +6,7 @@
 //! | this one | [`Program`], [`Task`], [`Instruction`], and their validation |
 //! | [`interpreter`] | execution |
 //! | [`remote`] | execution on another computer, over the protocol |
-//! | `motion_watch.rs` | what the status says about a motion that was commanded over the protocol |
+//! | `motion_watch.rs` | the state of a motion that was commanded over the protocol |
 //! | `document.rs` | programs from their documents |
 //!
 //! Choices where the guide is silent:
@@ -164,7 +164,7 @@ pub enum Effect {
         scan: bool,
         /// Whether to save an image.
         image: bool,
-        /// Whether the platform shall observe by itself; `None`: unchanged.
+        /// Whether the platform observes by itself; `None`: unchanged.
         observe: Option<bool>,
     },
     /// Moves the camera, in its own syntax.
@@ -230,7 +230,7 @@ pub enum Awaited {
     BatteryCharge(f64),
 }
 
-/// Why a task document is not a program that can run.
+/// Error in a program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {

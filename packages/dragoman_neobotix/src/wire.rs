@@ -16,7 +16,7 @@
 //! - [`CommandKind`]: the commands; [`Command`]: messages of a client; [`Reply`]: messages of a platform. They and their
 //!   structures are made of `protocols/neobotix.yaml` in `dragoman_protocol`;
 //! - [`Decoder`]: decodes a byte stream, which may be split anywhere;
-//! - `field`: the parts of messages; `values`: what some structures can do.
+//! - `field`: the parts of messages; `values`: functions of some structures.
 //!
 //! # Choices where the guide is silent
 //!
@@ -79,7 +79,7 @@ pub struct DecodeError {
     pub field: &'static str,
     /// Its offset, counted from the number.
     pub offset: usize,
-    /// Its error.
+    /// The error in this field.
     pub fault: Fault,
 }
 

@@ -29,7 +29,7 @@ impl Extra {
         self.attributes.is_empty() && self.elements.is_empty()
     }
 
-    /// Adds its parts to those that are not known. `attributes` and `children` are known.
+    /// Adds its parts to the unknown parts. `attributes` and `children` are the known ones.
     pub(super) fn find_unknown(
         &self,
         element: &str,
@@ -51,17 +51,20 @@ pub(super) fn kept_element(element: &Element, known: &[&'static str]) -> Documen
 }
 
 fn kept(part: String, name: &str, known: &[&'static str], position: Position) -> DocumentError {
-    DocumentError { position, problem: Problem::Kept { part, hint: meant(name, known), times: 1 } }
+    DocumentError {
+        position,
+        problem: Problem::Kept { part, hint: similar_known_name(name, known), times: 1 },
+    }
 }
 
-/// The end of a sentence about a name that is not known: the one that resembles it.
-pub(super) fn meant(name: &str, known: &[&'static str]) -> String {
+/// The end of a sentence about an unknown name: a similar known name.
+pub(super) fn similar_known_name(name: &str, known: &[&'static str]) -> String {
     let nearest = nearest(name, known.iter().copied());
     nearest.map(|nearest| format!("; did you mean '{nearest}'?")).unwrap_or_default()
 }
 
-/// The end of a sentence about a part that is missing: a name that is there, and resembles it.
-fn instead<'a>(missing: &str, there: impl Iterator<Item = &'a str>) -> String {
+/// The end of a sentence about a missing part: a similar name in the element.
+fn similar_present_name<'a>(missing: &str, there: impl Iterator<Item = &'a str>) -> String {
     let nearest = nearest(missing, there);
     nearest.map(|nearest| format!("; there is '{}'", dragoman_text::excerpt(nearest))).unwrap_or_default()
 }
@@ -169,7 +172,7 @@ impl Element {
 
     fn children_error(&self, name: &'static str, expected: &'static str, found: usize) -> DocumentError {
         let there = self.children.iter().map(|child| child.name.as_str());
-        let hint = if found == 0 { instead(name, there) } else { String::new() };
+        let hint = if found == 0 { similar_present_name(name, there) } else { String::new() };
         let problem = Problem::Children { element: self.name.clone(), child: name, expected, found, hint };
         DocumentError { position: self.position, problem }
     }
@@ -203,7 +206,7 @@ impl<T: Value> AttributeField for T {
     fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError> {
         element.take_value(name)?.ok_or_else(|| {
             let there = element.attributes.iter().map(|attribute| attribute.name.as_str());
-            let hint = instead(name, there);
+            let hint = similar_present_name(name, there);
             let problem = Problem::MissingAttribute { element: element.name.clone(), attribute: name, hint };
             DocumentError { position: element.position, problem }
         })

@@ -37,9 +37,7 @@ element! {
     #[derive(Default)]
     pub struct PointElement = "point" {
         attributes {
-            /// Position.
             x_mm: f64 = "x",
-            /// Position.
             y_mm: f64 = "y",
         }
     }
@@ -48,9 +46,7 @@ element! {
     #[derive(Default)]
     pub struct Center = "center" {
         attributes {
-            /// Position.
             x_mm: f64 = "x",
-            /// Position.
             y_mm: f64 = "y",
         }
     }
@@ -59,7 +55,6 @@ element! {
     #[derive(Default)]
     pub struct Radius = "radius" {
         attributes {
-            /// Radius.
             r_mm: f64 = "r",
         }
     }

@@ -21,7 +21,7 @@
 //! | line | XML |
 //! | --- | --- |
 //! | `# text` | comment with a blank at each end |
-//! | `#:text`, then lines `#\|text` | comment to the letter, of one or more lines |
+//! | `#:text`, then lines `#\|text` | verbatim comment, of one or more lines |
 //! | `!DOCTYPE text` | document type; nothing is loaded |
 //!
 //! Both directions keep all elements, attributes and comments in their order. Blank lines, indentation, and what an XML
@@ -106,8 +106,8 @@ impl ProgramSource {
         text
     }
 
-    /// The program, and all its errors: of each step the first, and those of [`Document::check`]. A program with errors
-    /// lacks the faulty steps and tasks.
+    /// The program, and all its errors: the first one of each step, and those of [`Document::check`]. The steps and
+    /// tasks with errors are left out.
     pub fn program(&self) -> (Program, Vec<DocumentError>) {
         let Some(mut root) = self.root().cloned() else {
             return (Program::default(), Vec::new());
@@ -270,10 +270,10 @@ enum Token {
     Bar,
 }
 
-/// An element whose end has not come yet.
-struct Open {
+/// An element that has not ended yet.
+struct OpenElement {
     element: Element,
-    /// Indentation of its line, if it is the first one of it.
+    /// Indentation of its line, if it is the line's first element.
     indent: Option<usize>,
     /// Indentation of its children's lines.
     children: Option<usize>,
@@ -281,9 +281,9 @@ struct Open {
 
 #[derive(Default)]
 struct Parser {
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     items: Vec<Element>,
-    /// Whether the last line was one of a comment to the letter.
+    /// Whether the last line belongs to a verbatim comment.
     continues: bool,
     elements: usize,
     errors: Vec<DocumentError>,
@@ -320,10 +320,10 @@ impl Parser {
         if self.errors.is_empty() { Ok(self.items) } else { Err(self.errors) }
     }
 
-    /// Ends all elements that are open, down to this number.
+    /// Ends open elements until this number is left.
     fn close(&mut self, len: usize) {
         while self.open.len() > len {
-            let Some(Open { element, .. }) = self.open.pop() else { return };
+            let Some(OpenElement { element, .. }) = self.open.pop() else { return };
             self.add(element);
         }
     }
@@ -335,7 +335,7 @@ impl Parser {
         }
     }
 
-    /// `is_continued`: the next line goes on with the comment of this one.
+    /// `is_continued`: the comment of this line continues in the next one.
     fn line(&mut self, line: &str, number: u32, is_continued: bool) -> Result<(), DocumentError> {
         let continues = std::mem::take(&mut self.continues);
         let rest = line.trim_start_matches(' ');
@@ -399,7 +399,11 @@ impl Parser {
         let chained = self.chain(rest, indent, at(line.len()), &at);
         if chained.is_err() && !self.open.iter().any(|open| open.indent == Some(indent)) {
             // So that its children are not reported, too.
-            self.open.push(Open { element: pseudo("", String::new()), indent: Some(indent), children: None });
+            self.open.push(OpenElement {
+                element: pseudo("", String::new()),
+                indent: Some(indent),
+                children: None,
+            });
         }
         chained
     }
@@ -423,14 +427,14 @@ impl Parser {
             if self.elements > MAX_ELEMENTS {
                 return Err(DocumentError { position: element.position, problem: Problem::TooManyElements });
             }
-            self.open.push(Open { element, indent: line_indent.take(), children: None });
+            self.open.push(OpenElement { element, indent: line_indent.take(), children: None });
             if is_last {
                 return Ok(());
             }
         }
     }
 
-    /// Ends the elements that a line with this indentation is not in.
+    /// Ends the elements that do not contain a line with this indentation.
     fn nest(&mut self, indent: usize, position: Position) -> Result<(), DocumentError> {
         // The open element that is the parent is the last one of the last line that is further to the left.
         let outer = self.open.iter().rposition(|open| open.indent.is_some_and(|other| other >= indent));

@@ -119,9 +119,7 @@ element! {
     #[derive(Default)]
     pub struct Coordinates = "coord" {
         attributes {
-            /// Position.
             x_mm: f64 = "x",
-            /// Position.
             y_mm: f64 = "y",
             /// From the x axis.
             angle_deg: f64 = "angle",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dragoman_text::{excerpt, hint};
 
-use super::element::{Node, meant};
+use super::element::{Node, similar_known_name};
 use super::map::COORDINATE_LIMIT;
 use super::{
     Condition, Document, DocumentError, Element, Extra, Motion, MotionAction, MoveTo, Parameter, Position,
@@ -15,7 +15,7 @@ use crate::codes::ParameterType;
 use crate::parameters::{ParameterError, declaration};
 use crate::program::{MAX_INSTRUCTIONS, MAX_TASKS};
 
-/// Maximum charge to wait for, %: more is never reached.
+/// Maximum charge to wait for, %; a higher charge is never reached.
 const MAX_CHARGE: f64 = 1000.0;
 
 impl Document for Program {
@@ -42,7 +42,7 @@ impl Document for Program {
 }
 
 impl Program {
-    /// Stations of the program's targets that the roadmap does not have.
+    /// Errors for targets whose stations are missing in the roadmap.
     pub fn check_stations(&self, roadmap: &Roadmap) -> Vec<DocumentError> {
         let mut errors = Vec::new();
         let stations: BTreeSet<&str> =
@@ -60,7 +60,7 @@ impl Program {
         errors
     }
 
-    /// Parts that are kept, and have no effect, with their positions: `for` of a wait, which the guide does not explain.
+    /// Parts that are kept without effect, with their positions: `for` of a wait, which the guide does not explain.
     pub fn without_effect(&self) -> Vec<(Position, String)> {
         let waits = self.tasks.iter().flat_map(|task| &task.steps).filter_map(|step| match step {
             Step::Wait(wait) => Some((wait.position, wait.wait_for.as_ref()?)),
@@ -131,7 +131,7 @@ fn check_condition(key: &str, position: Position, errors: &mut Vec<DocumentError
 }
 
 fn unknown(element: &Element, known: &[&'static str], errors: &mut Vec<DocumentError>) {
-    let hint = meant(&element.name, known);
+    let hint = similar_known_name(&element.name, known);
     report(errors, element.position, Problem::Unknown { element: element.name.clone(), hint });
 }
 

@@ -100,9 +100,7 @@ element! {
     #[derive(Default)]
     pub struct Random = "random" {
         attributes {
-            /// Minimum.
             min_ms: u64 = "min",
-            /// Maximum.
             max_ms: u64 = "max",
         }
     }

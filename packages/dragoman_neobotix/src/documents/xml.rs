@@ -66,7 +66,7 @@ pub struct Attribute {
     pub position: Position,
 }
 
-/// A tag with its attributes and children, and where it stands in the document.
+/// An element with its attributes and children, and its position in the document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Element {
     /// Its name, with the prefix if it has one.
@@ -122,8 +122,8 @@ fn unparsed(position: Position, error: impl fmt::Display) -> DocumentError {
     syntax(position, excerpt(&error.to_string()))
 }
 
-/// The text of a document with a declaration that says UTF-8, if it said something else, and the text is not ASCII, or it
-/// said UTF-16: a reader that trusts the declaration would read other letters.
+/// Corrects the declaration of a document that is now UTF-8: another encoding is replaced by UTF-8 if the text is not
+/// ASCII, and UTF-16 always, because a reader that uses the declaration would read other letters.
 pub fn declared_as_utf8(text: String) -> String {
     let head: String = text.chars().take(200).map(|one| one.to_ascii_lowercase()).collect();
     let is_wrong = |name: &&str| *name != "utf-8" && (!text.is_ascii() || name.starts_with("utf-16"));
@@ -143,7 +143,7 @@ pub fn declared_as_utf8(text: String) -> String {
 /// Decodes bytes: UTF-8, UTF-16 with a byte order mark, ISO 8859-1 or Windows-1252 if declared.
 ///
 /// # Errors
-/// Neither; the document is too long.
+/// The bytes are in none of these encodings; the document is too long.
 pub fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
     if bytes.len() > MAX_DOCUMENT_LEN {
         let problem = Problem::TooLong { len: bytes.len() };
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn document_types_are_not_looked_into() {
+    fn document_types_are_not_evaluated() {
         let bomb = "<!DOCTYPE a [<!ENTITY x \"aaaa\"><!ENTITY y \"&x;&x;&x;\">]>\n<a b='&y;'/>";
         assert_eq!(error(bomb), "line 1, column 1: a document type with declarations");
         for good in ["SYSTEM \"file:///etc/passwd\"", "SYSTEM 'a>\"'", "PUBLIC\n'-//a'\t\"a.dtd\" ", ""] {

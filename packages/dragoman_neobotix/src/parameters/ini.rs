@@ -45,7 +45,7 @@ pub enum IniError {
         /// Size of the file, bytes.
         len: usize,
     },
-    /// The line is no section, value or comment.
+    /// The line is not a section, value or comment.
     #[error("line {line}: '{}' is neither a [section] nor key = value", excerpt(.text))]
     Syntax {
         /// Line number, from 1.
@@ -58,7 +58,6 @@ pub enum IniError {
     Duplicate {
         /// Line number, from 1.
         line: usize,
-        /// The parameter.
         key: String,
         /// Line of the first occurrence.
         first: usize,
@@ -78,7 +77,6 @@ pub enum IniError {
     Watchdog {
         /// Line number, from 1.
         line: usize,
-        /// Its name.
         key: String,
         value: String,
     },
@@ -95,10 +93,10 @@ impl IniFile {
         }
         let (mut section, mut entries) = (String::new(), Vec::new());
         for (line, text) in (1..).zip(text.lines()) {
-            match Line::of(text).ok_or_else(|| IniError::Syntax { line, text: text.trim().to_owned() })? {
-                Line::Other => {}
-                Line::Section(name) => name.clone_into(&mut section),
-                Line::Entry(key, value) => {
+            match IniLine::of(text).ok_or_else(|| IniError::Syntax { line, text: text.trim().to_owned() })? {
+                IniLine::Other => {}
+                IniLine::Section(name) => name.clone_into(&mut section),
+                IniLine::Entry(key, value) => {
                     let [section, key, value] = [&section, key, value].map(str::to_owned);
                     entries.push(IniEntry { line, section, key, value });
                 }
@@ -136,7 +134,7 @@ impl IniFile {
     }
 }
 
-enum Line<'a> {
+enum IniLine<'a> {
     /// A blank line or a comment.
     Other,
     Section(&'a str),
@@ -144,7 +142,7 @@ enum Line<'a> {
     Entry(&'a str, &'a str),
 }
 
-impl<'a> Line<'a> {
+impl<'a> IniLine<'a> {
     fn of(line: &'a str) -> Option<Self> {
         let text = line.trim();
         if text.is_empty() || COMMENTS.iter().any(|comment| text.starts_with(comment)) {

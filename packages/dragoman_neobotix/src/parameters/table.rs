@@ -1,4 +1,4 @@
-//! The table.
+//! The table of parameters.
 
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ const fn number(
 }
 
 impl Declaration {
-    /// The parameter is kept, and changes nothing, for this reason.
+    /// The parameter is kept without effect, for this reason.
     const fn kept(mut self, reason: &'static str) -> Self {
         self.without_effect = Some(reason);
         self
@@ -134,7 +134,7 @@ pub fn declarations() -> &'static [Declaration] {
     &ALL
 }
 
-/// Including blanks, which are ignored; the longest key has 26 bytes.
+/// Maximum length of a key, bytes, including blanks, which are ignored; the longest key of the table has 26.
 const MAX_KEY_LEN: usize = 64;
 
 /// Whether `key` is the parameter `own`, ignoring blanks.
@@ -182,7 +182,7 @@ mod tests {
 
     /// PlatformCtrl guide, 5.9: "Not used at the moment", and the online simulation.
     #[test]
-    fn parameters_without_effect_say_why() {
+    fn parameters_without_effect_have_a_reason() {
         let kept: Vec<_> = declarations().iter().filter(|one| one.without_effect.is_some()).collect();
         let keys: Vec<_> = kept.iter().map(|one| one.key).collect();
         assert_eq!(keys, ["SimuOnlineEnabledPostDis", "MappingMode"]);

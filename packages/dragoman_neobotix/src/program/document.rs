@@ -42,7 +42,7 @@ fn instructions(step: &Step) -> Vec<Instruction> {
             let condition = match &goto.condition {
                 None => Condition::Constant(true),
                 Some(documents::Condition::Constant(holds)) => Condition::Constant(*holds),
-                // As it is in the table, whatever blanks the document has in it.
+                // The key as in the table: the document may have other blanks in it.
                 Some(documents::Condition::Parameter(key)) => Condition::Parameter(
                     declaration(key).map_or_else(|| key.clone(), |declared| declared.key.to_owned()),
                 ),

@@ -1,4 +1,4 @@
-//! Runs a program: takes conditions, returns actions.
+//! Executes a program: conditions are its inputs, actions its outputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -58,7 +58,7 @@ pub struct MotionNumber(u64);
 pub enum Action {
     /// Start this motion, which replaces the last one.
     Move {
-        /// For [`Interpreter::handle_motion_refused`].
+        /// Number for [`Interpreter::handle_motion_refused`].
         number: MotionNumber,
         /// The motion.
         movement: Movement,
@@ -73,7 +73,7 @@ struct Running {
     labels: BTreeMap<String, usize>,
     /// Index of the next instruction; `None`: ended, or not started.
     next: Option<usize>,
-    waiting: Option<Waiting>,
+    waiting: Option<WaitState>,
     /// Whether it waits for its [`Effect::Load`].
     is_loading: bool,
     /// The step that [`Interpreter::step`] has permitted: its remaining instructions need no further permission.
@@ -81,9 +81,9 @@ struct Running {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitState {
     since: Duration,
-    /// For each awaited event: when it occurs by itself.
+    /// When each awaited event occurs by itself, if it does.
     due: Vec<Option<Duration>>,
 }
 
@@ -93,9 +93,9 @@ struct Motion {
     number: MotionNumber,
     /// Index of its task.
     task: usize,
-    /// The task that runs when it fails.
+    /// The task that starts when the motion fails.
     on_error: Option<String>,
-    /// In the cycle in which it was returned it cannot have been started.
+    /// Whether it was returned in this cycle, so that it cannot have started yet.
     is_new: bool,
 }
 
@@ -106,17 +106,17 @@ pub struct Interpreter {
     tasks: Vec<Running>,
     /// The current motion.
     motion: Option<Motion>,
-    /// Motions of the last cycle that later ones of the same cycle replace. They can still be refused.
+    /// Motions of the last cycle that were replaced in the same cycle. They can still be refused.
     replaced: Vec<Motion>,
     /// Number of motions until now.
     motions: u64,
-    /// Whether a parameter was set in this cycle: its value, and what follows from it, are seen in the next one.
+    /// Whether a parameter was set in this cycle. Its value has an effect from the next cycle on.
     has_set: bool,
     random: oorandom::Rand64,
 }
 
 impl Interpreter {
-    /// At the beginning. The same `seed` gives the same random waits.
+    /// A program at its beginning. The same `seed` gives the same random waits.
     ///
     /// # Errors
     /// The program is invalid.
@@ -144,8 +144,8 @@ impl Interpreter {
         })
     }
 
-    /// Of the [`running`](Self::running) tasks: whether [`step`](Self::step) has begun the current step, in which the
-    /// task waits now.
+    /// For each of the [`running`](Self::running) tasks: whether [`step`](Self::step) has begun the current step, in
+    /// which the task waits now.
     pub fn begun(&self) -> impl Iterator<Item = bool> {
         self.tasks.iter().filter_map(|running| {
             let at = running.next?;
@@ -191,7 +191,8 @@ impl Interpreter {
         }
     }
 
-    /// Runs every task until it waits or ends. What needs a parameter that was set in this cycle waits for the next one.
+    /// Runs every task until it waits or ends. An instruction that needs a parameter that was set in this cycle waits
+    /// for the next cycle.
     pub fn cycle(&mut self, conditions: &Conditions<'_>) -> Vec<Action> {
         self.advance(conditions, None)
     }
@@ -300,7 +301,7 @@ impl Interpreter {
                 Instruction::Wait { events, timeout, timeout_label } => {
                     let waiting = running.waiting.get_or_insert_with(|| {
                         let now = conditions.now;
-                        Waiting {
+                        WaitState {
                             since: now,
                             due: events.iter().map(|event| due(event, now, &mut self.random)).collect(),
                         }

@@ -1,43 +1,44 @@
-//! What the status says about a motion that was commanded over the protocol. The protocol does not number motions, and the
-//! first status after a command may be older than the command.
+//! Determines the state of a motion that was commanded over the protocol from the platform's status. The protocol does
+//! not number motions, and the first status after a command may be older than the command.
 
 use std::time::Duration;
 
 use crate::codes::PlannerState;
 use crate::wire::Status;
 
-/// Time from the first status that was asked for after a motion command until one shows its effect.
+/// Maximum time from the first status that was queried after a motion command until a status shows the command's
+/// effect.
 pub const SETTLE_TIME: Duration = Duration::from_secs(1);
 
-/// What is known of a motion.
+/// State of a motion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Report {
+pub(super) enum MotionState {
     UnderWay,
     Reached,
-    /// The reason is the status' state of the planner.
+    /// The motion has failed; the planner's state in the status is the reason.
     Failed,
 }
 
 /// Whether the planner has worked on the motion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Planning {
-    /// Not seen yet.
+    /// The planner was not seen working yet.
     NotYet,
-    /// It works, but perhaps still on the motion that this one has replaced.
+    /// The planner works, but perhaps still on the previous motion.
     OnEarlier,
-    /// It has ended with the motion that this one has replaced.
+    /// The planner has finished the previous motion.
     EarlierEnded,
     Seen,
 }
 
-/// Follows the motion that was commanded last.
+/// Follows the last commanded motion.
 #[derive(Debug)]
 pub(super) struct MotionWatch {
-    /// When the first status came.
+    /// When the first status arrived.
     first: Option<Duration>,
-    /// Whether the report of a reached target is of this motion.
+    /// Whether a report of a reached target belongs to this motion.
     is_seen: bool,
-    /// Whether the planner's report of a failure is of an earlier motion.
+    /// Whether the planner's report of a failure belongs to an earlier motion.
     is_failure_old: bool,
     planning: Planning,
 }
@@ -52,7 +53,7 @@ fn plans_or_drives(state: PlannerState) -> bool {
 }
 
 impl MotionWatch {
-    /// Of a motion that is commanded now, after this status.
+    /// Starts to follow a motion that is commanded after this status.
     pub(super) fn new(status: &Status) -> Self {
         let planner = status.planner_state.known();
         let planning =
@@ -61,13 +62,13 @@ impl MotionWatch {
         Self { first: None, is_seen: false, is_failure_old, planning }
     }
 
-    /// Takes the next status, which was asked for after the command.
+    /// Processes the next status, which was queried after the command.
     ///
-    /// - A target is reached if the status has said otherwise since the command, or after [`SETTLE_TIME`], which begins
-    ///   with the first status: a command may need longer to arrive.
+    /// - A reported target counts as reached if a status since the command has reported the opposite, or after
+    ///   [`SETTLE_TIME`] since the first status, because the command itself may be slow.
     /// - The motion has failed if the planner reports it, or if it is idle again although the target is not reached:
-    ///   the platform has given the motion up.
-    pub(super) fn handle_status(&mut self, now: Duration, status: &Status) -> Report {
+    ///   the platform has aborted the motion.
+    pub(super) fn handle_status(&mut self, now: Duration, status: &Status) -> MotionState {
         let is_settled = now.saturating_sub(*self.first.get_or_insert(now)) >= SETTLE_TIME;
         let is_reached = status.is_target_reached.known() == Some(true);
         let planner = status.planner_state.known();
@@ -81,10 +82,12 @@ impl MotionWatch {
             (planning, _) => planning,
         };
         match planner {
-            _ if is_reached && self.is_seen => Report::Reached,
-            Some(_) if is_without_way && !self.is_failure_old => Report::Failed,
-            Some(PlannerState::Standby) if !is_reached && self.planning == Planning::Seen => Report::Failed,
-            _ => Report::UnderWay,
+            _ if is_reached && self.is_seen => MotionState::Reached,
+            Some(_) if is_without_way && !self.is_failure_old => MotionState::Failed,
+            Some(PlannerState::Standby) if !is_reached && self.planning == Planning::Seen => {
+                MotionState::Failed
+            }
+            _ => MotionState::UnderWay,
         }
     }
 }
@@ -108,7 +111,7 @@ mod tests {
         Status { planner_state: planner, is_target_reached, ..Status::default() }
     }
 
-    /// The clients in other languages read the same file.
+    /// Tests of the clients in other languages read the same file.
     #[test]
     fn reports_are_those_of_the_file() {
         let mut cases = 0;
@@ -121,9 +124,9 @@ mod tests {
                 let now = Duration::from_secs_f64(words.next().unwrap().parse().unwrap());
                 let status = status(&mut words);
                 let expected = match words.next() {
-                    Some("underway") => Report::UnderWay,
-                    Some("reached") => Report::Reached,
-                    _ => Report::Failed,
+                    Some("underway") => MotionState::UnderWay,
+                    Some("reached") => MotionState::Reached,
+                    _ => MotionState::Failed,
                 };
                 assert_eq!(watch.handle_status(now, &status), expected, "{name}: {line}");
             }

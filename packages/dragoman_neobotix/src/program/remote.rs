@@ -8,8 +8,8 @@
 //! - A motion has failed when the planner reports it, or when the planner is idle again before the target is reached.
 //! - A stop of a program is a stop and a start of the platform, because the protocol has no other.
 //! - Maps and roadmaps are files of this computer, and scans are saved there.
-//! - The protocol numbers the sensors, and has the battery's voltage, but not its charge: [`Equipment`] says what the
-//!   directions of the sensors are, and where the charge comes from.
+//! - The protocol has numbers of the sensors, and the battery's voltage but not its charge. [`Equipment`] has the
+//!   directions of the sensors and the source of the charge.
 //! - Some conditions are not in the protocol: [`unsupported`].
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ use dragoman_geometry::{Pose, direction, heading, position};
 
 use super::interpreter::{Action, Conditions, Interpreter, MotionNumber};
 pub use super::motion_watch::SETTLE_TIME;
-use super::motion_watch::{MotionWatch, Report};
+use super::motion_watch::{MotionState, MotionWatch};
 use super::{Awaited, Condition, Date, Effect, Instruction, Movement, Program, ProgramError, TrackedObject};
 use crate::codes::{Board, Emergency, MotionMode, Operation};
 use crate::wire::{
@@ -30,24 +30,24 @@ use crate::wire::{
 pub const SEED: u64 = 1;
 /// Distance from an object that the platform drives to, m.
 pub const FOLLOWING_DISTANCE: f64 = 0.5;
-/// Speed from which a radar sensor sees something, m/s.
+/// Minimum speed at which a radar sensor detects an object, m/s.
 pub const RADAR_SPEED: f64 = 0.1;
 
-/// What the protocol does not say about a platform.
+/// Properties of a platform that the protocol does not transmit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Equipment {
     /// Distance from the platform's center to its front, m.
     pub front: f64,
     /// Directions of the infrared and radar sensors 1 to 4; a program has these or the numbers.
     pub sensor_directions: [String; 4],
-    /// Where the charge of the battery comes from.
+    /// Source of the battery's charge.
     pub charge: ChargeSource,
 }
 
-/// Where the charge of the battery comes from.
+/// Source of the battery's charge.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum ChargeSource {
-    /// It is unknown.
+    /// The charge is unknown.
     #[default]
     Unknown,
     /// The voltage in the status: these are the voltages of the empty and of the full battery, V. The charge is linear
@@ -78,7 +78,7 @@ impl Equipment {
         charge.is_finite().then(|| charge.clamp(0.0, 1.0))
     }
 
-    /// Numbers and directions of the sensors that see something.
+    /// Numbers and directions of the sensors that detect an object.
     fn directions(&self, seen: [bool; 4]) -> Vec<String> {
         let sensors = (1..=4_u8).zip(&self.sensor_directions).zip(seen).filter(|(_, seen)| *seen);
         sensors.flat_map(|((number, direction), _)| [number.to_string(), direction.clone()]).collect()
@@ -90,7 +90,7 @@ impl Equipment {
     }
 }
 
-/// What was seen and done since the last cycle.
+/// Inputs since the last cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation<'a> {
     /// Time since the start.
@@ -109,7 +109,7 @@ pub struct Observation<'a> {
     pub battery_charge: Option<f64>,
 }
 
-/// What to do, in order.
+/// Outputs of a cycle, to be carried out in order.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Order {
@@ -143,20 +143,20 @@ pub enum Order {
     },
 }
 
-/// Why the program cannot continue.
+/// The reason why the program cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Interrupted {
-    /// The emergency stop.
+    /// The emergency stop was pressed.
     #[error("emergency stop: {0}")]
     Emergency(String),
-    /// Something else has stopped the platform, or changed its mode.
+    /// Another program has stopped the platform, or changed its mode.
     #[error("the platform is {operation} in {mode}: it was stopped by others")]
     Stopped { operation: String, mode: String },
 }
 
-/// A program that runs here, and moves a platform elsewhere.
+/// A program that runs on this computer and moves a platform over the protocol.
 #[derive(Debug)]
 pub struct Remote {
     interpreter: Interpreter,
@@ -167,7 +167,7 @@ pub struct Remote {
     motion: Option<(MotionNumber, MotionWatch)>,
 }
 
-/// What the protocol cannot transmit: name of the task, index of the instruction, reason.
+/// Instructions that the protocol does not support: name of the task, index of the instruction, reason.
 pub fn unsupported(program: &Program, equipment: &Equipment) -> Vec<(String, usize, &'static str)> {
     let sensor =
         |direction: &Option<String>| direction.as_deref().is_none_or(|name| equipment.has_sensor(name));
@@ -197,7 +197,7 @@ pub fn unsupported(program: &Program, equipment: &Equipment) -> Vec<(String, usi
 }
 
 impl Remote {
-    /// At the beginning. Check [`unsupported`] before.
+    /// A program at its beginning. Check [`unsupported`] before.
     ///
     /// # Errors
     /// The program is invalid.
@@ -248,11 +248,11 @@ impl Remote {
         self.interpreter.handle_motion_refused(number);
     }
 
-    /// Runs one cycle; at most `steps` steps begin ([`Interpreter::step`]), by default any number. While the platform
-    /// is paused nothing happens.
+    /// Runs one cycle; at most `steps` steps begin ([`Interpreter::step`]), by default any number. A paused platform
+    /// also pauses the program.
     ///
     /// # Errors
-    /// The platform was stopped. Nothing can be continued.
+    /// The platform was stopped. The program cannot be continued.
     pub fn cycle(
         &mut self,
         observation: &Observation<'_>,
@@ -277,11 +277,11 @@ impl Remote {
         let mut target_reached = status.is_target_reached.known() == Some(true);
         if let Some((_, watch)) = &mut self.motion {
             let report = watch.handle_status(now, status);
-            target_reached = report == Report::Reached;
-            if report != Report::UnderWay {
+            target_reached = report == MotionState::Reached;
+            if report != MotionState::UnderWay {
                 self.motion = None;
             }
-            if report == Report::Failed {
+            if report == MotionState::Failed {
                 self.interpreter.handle_motion_failed();
                 orders.push(Order::MotionFailed(format!("the planner reports {:?}", status.planner_state)));
             }
@@ -295,7 +295,7 @@ impl Remote {
         ];
         let tracked_objects: Vec<(TrackedObject, Pose)> = kinds
             .iter()
-            .filter_map(|(kind, found)| Some((*kind, self.before_nearest(status, found)?)))
+            .filter_map(|(kind, found)| Some((*kind, self.pose_before_nearest(status, found)?)))
             .collect();
         let is_seen = |wanted| kinds.iter().any(|(kind, found)| *kind == wanted && !found.is_empty());
         let infrared = self
@@ -377,14 +377,14 @@ impl Remote {
         }
     }
 
-    /// Ends the motion. The protocol has no other way.
+    /// Ends the motion by a stop and a start of the platform, as the protocol has no other command for it.
     fn stop_platform(&mut self, orders: &mut Vec<Order>) {
         self.motion = None;
         orders.extend([Order::Send(Command::Stop), Order::Send(Command::Start)]);
     }
 
     /// The pose in front of the nearest object, facing it; as the platform's own.
-    fn before_nearest(&self, status: &Status, found: &[Cluster]) -> Option<Pose> {
+    fn pose_before_nearest(&self, status: &Status, found: &[Cluster]) -> Option<Pose> {
         let metres = |mm: i32| f64::from(mm) / 1000.0;
         let here = position(Pose::new(metres(status.estimated.x_mm), metres(status.estimated.y_mm), 0.0));
         let places = found.iter().map(|one| position(Pose::new(metres(one.x_mm), metres(one.y_mm), 0.0)));

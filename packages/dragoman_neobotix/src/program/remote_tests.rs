@@ -10,7 +10,7 @@ fn program(steps: &str) -> Program {
     (&ProgramDocument::read(text.as_bytes()).unwrap()).into()
 }
 
-struct Bench {
+struct RemoteFixture {
     remote: Remote,
     status: Status,
     debug: DebugData,
@@ -18,7 +18,7 @@ struct Bench {
     now: Duration,
 }
 
-impl Bench {
+impl RemoteFixture {
     fn new(steps: &str) -> Self {
         let status = Status {
             operation_state: Operation::Moving.into(),
@@ -67,83 +67,83 @@ const DRIVE: &str = "<motion><settarget><coord x=\"1500\" y=\"-20\" angle=\"90\"
 
 #[test]
 fn a_target_counts_once_its_motion_was_seen() {
-    let mut bench = Bench::new(&format!("{DRIVE}<wait><target/></wait><log message=\"there\"/>"));
-    bench.status.is_target_reached = true.into();
+    let mut fixture = RemoteFixture::new(&format!("{DRIVE}<wait><target/></wait><log message=\"there\"/>"));
+    fixture.status.is_target_reached = true.into();
     let frame = Frame { x_mm: 1500, y_mm: -20, angle_mdeg: 90_000 };
-    let moves = bench.moves();
+    let moves = fixture.moves();
     assert!(matches!(&moves[..], [(_, Command::MoveAbs(found))] if *found == frame), "{moves:?}");
     // The status is still that of an earlier motion.
-    assert!(bench.messages().is_empty());
-    bench.status.is_target_reached = false.into();
-    assert!(bench.messages().is_empty());
-    assert_eq!(bench.remote.interpreter().moving_task(), Some("t"));
-    bench.status.is_target_reached = true.into();
-    assert_eq!(bench.messages(), ["there"]);
-    assert!(bench.remote.has_ended());
+    assert!(fixture.messages().is_empty());
+    fixture.status.is_target_reached = false.into();
+    assert!(fixture.messages().is_empty());
+    assert_eq!(fixture.remote.interpreter().moving_task(), Some("t"));
+    fixture.status.is_target_reached = true.into();
+    assert_eq!(fixture.messages(), ["there"]);
+    assert!(fixture.remote.has_ended());
 }
 
 #[test]
 fn a_target_that_was_reached_already_counts_after_a_while() {
-    let mut bench = Bench::new(&format!("{DRIVE}<wait><target/></wait><log message=\"there\"/>"));
-    bench.status.is_target_reached = true.into();
-    bench.cycle().unwrap();
+    let mut fixture = RemoteFixture::new(&format!("{DRIVE}<wait><target/></wait><log message=\"there\"/>"));
+    fixture.status.is_target_reached = true.into();
+    fixture.cycle().unwrap();
     // 1 s from the first status after the command; cycles are 0.1 s apart.
     for _ in 0..10 {
-        assert!(bench.messages().is_empty());
+        assert!(fixture.messages().is_empty());
     }
-    assert_eq!(bench.messages(), ["there"]);
+    assert_eq!(fixture.messages(), ["there"]);
 }
 
 #[test]
 fn a_motion_fails_by_the_planner_or_a_refusal() {
     let follow =
         "<motion><moveto onErrorTask=\"help\"><trackedperson/></moveto></motion><wait timeout=\"60000\"/>";
-    let mut bench = Bench::new(follow);
-    assert!(bench.remote.needs_debug_data());
-    // Nobody is seen.
-    let orders = bench.cycle().unwrap();
+    let mut fixture = RemoteFixture::new(follow);
+    assert!(fixture.remote.needs_debug_data());
+    // No person is seen.
+    let orders = fixture.cycle().unwrap();
     assert_eq!(orders, [Order::MotionFailed("the position of the Person is unknown".to_owned())]);
-    assert_eq!(bench.messages(), ["h"]);
+    assert_eq!(fixture.messages(), ["h"]);
 
-    let mut bench = Bench::new(follow);
-    bench.debug.person_clusters =
+    let mut fixture = RemoteFixture::new(follow);
+    fixture.debug.person_clusters =
         vec![Cluster { x_mm: 9000, ..Cluster::default() }, Cluster { x_mm: 3000, y_mm: 0, index: 1 }];
     // A failure of an earlier motion.
-    bench.status.planner_state = PlannerState::NoPath.into();
+    fixture.status.planner_state = PlannerState::NoPath.into();
     let frame = Frame { x_mm: 2050, y_mm: 0, angle_mdeg: 0 };
-    let moves = bench.moves();
+    let moves = fixture.moves();
     assert!(matches!(&moves[..], [(_, Command::MoveAbs(found))] if *found == frame), "{moves:?}");
-    assert!(bench.cycle().unwrap().is_empty());
-    bench.status.planner_state = PlannerState::Planning.into();
-    assert!(bench.cycle().unwrap().is_empty());
-    bench.status.planner_state = PlannerState::NoPath.into();
-    let orders = bench.cycle().unwrap();
+    assert!(fixture.cycle().unwrap().is_empty());
+    fixture.status.planner_state = PlannerState::Planning.into();
+    assert!(fixture.cycle().unwrap().is_empty());
+    fixture.status.planner_state = PlannerState::NoPath.into();
+    let orders = fixture.cycle().unwrap();
     assert!(matches!(&orders[..], [Order::MotionFailed(_), Order::Log { .. }]), "{orders:?}");
 
-    let mut bench = Bench::new(follow);
-    bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
-    let moves = bench.moves();
-    bench.remote.handle_motion_refused(moves[0].0);
-    assert_eq!(bench.messages(), ["h"]);
+    let mut fixture = RemoteFixture::new(follow);
+    fixture.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
+    let moves = fixture.moves();
+    fixture.remote.handle_motion_refused(moves[0].0);
+    assert_eq!(fixture.messages(), ["h"]);
 }
 
-/// The local mode starts the error task when the platform gives a motion up: it has missed the target, or the map was
-/// changed. The planner is then idle.
+/// The local mode starts the error task when the platform aborts a motion because it has missed the target, or the map
+/// was changed. The planner is then idle.
 #[test]
-fn a_motion_that_the_platform_gives_up_has_failed() {
-    let mut bench = Bench::new(
+fn a_motion_that_the_platform_aborts_has_failed() {
+    let mut fixture = RemoteFixture::new(
         "<motion><moveto onErrorTask=\"help\"><trackedperson/></moveto></motion><wait><target/></wait>",
     );
-    bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
-    assert_eq!(bench.moves().len(), 1);
-    assert!(bench.cycle().unwrap().is_empty(), "planning has not begun");
-    bench.status.planner_state = PlannerState::PathFound.into();
-    assert!(bench.cycle().unwrap().is_empty());
-    bench.status.planner_state = PlannerState::Standby.into();
-    let orders = bench.cycle().unwrap();
+    fixture.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
+    assert_eq!(fixture.moves().len(), 1);
+    assert!(fixture.cycle().unwrap().is_empty(), "planning has not begun");
+    fixture.status.planner_state = PlannerState::PathFound.into();
+    assert!(fixture.cycle().unwrap().is_empty());
+    fixture.status.planner_state = PlannerState::Standby.into();
+    let orders = fixture.cycle().unwrap();
     let failed = Order::MotionFailed("the planner reports PLANNER_STANDBY".to_owned());
     assert!(matches!(&orders[..], [first, Order::Log { .. }] if *first == failed), "{orders:?}");
-    assert_eq!(bench.remote.interpreter().moving_task(), None);
+    assert_eq!(fixture.remote.interpreter().moving_task(), None);
 }
 
 /// Of two motions of one cycle, the first one is refused.
@@ -155,32 +155,32 @@ fn a_refused_motion_starts_its_own_error_task() {
         <task name=\"no person\"><log message=\"no person\"/></task>\
         <task name=\"no ball\"><log message=\"no ball\"/></task></program>";
     let program = || Program::from(&ProgramDocument::read(text.as_bytes()).unwrap());
-    let mut bench = Bench::new("");
-    bench.remote = Remote::new(program(), Equipment::default()).unwrap();
-    bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
-    bench.debug.ball_clusters = vec![Cluster { x_mm: 4000, ..Cluster::default() }];
-    let moves = bench.moves();
+    let mut fixture = RemoteFixture::new("");
+    fixture.remote = Remote::new(program(), Equipment::default()).unwrap();
+    fixture.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
+    fixture.debug.ball_clusters = vec![Cluster { x_mm: 4000, ..Cluster::default() }];
+    let moves = fixture.moves();
     assert_eq!(moves.len(), 2);
-    bench.remote.handle_motion_refused(moves[0].0);
-    assert_eq!(bench.remote.interpreter().moving_task(), Some("b"));
-    assert_eq!(bench.messages(), ["no person"]);
-    assert!(!bench.remote.has_ended(), "the motion of b is under way");
+    fixture.remote.handle_motion_refused(moves[0].0);
+    assert_eq!(fixture.remote.interpreter().moving_task(), Some("b"));
+    assert_eq!(fixture.messages(), ["no person"]);
+    assert!(!fixture.remote.has_ended(), "the motion of b is under way");
 
     // The second one cannot be commanded: then the first one ends, as in the local mode.
-    bench.remote = Remote::new(program(), Equipment::default()).unwrap();
-    bench.debug.ball_clusters.clear();
-    let orders = bench.cycle().unwrap();
+    fixture.remote = Remote::new(program(), Equipment::default()).unwrap();
+    fixture.debug.ball_clusters.clear();
+    let orders = fixture.cycle().unwrap();
     let [Order::Move { .. }, stop, start, Order::MotionFailed(_)] = &orders[..] else {
         panic!("{orders:?}");
     };
     assert_eq!([stop, start], [&Order::Send(Command::Stop), &Order::Send(Command::Start)]);
-    assert_eq!(bench.messages(), ["no ball"]);
-    assert!(bench.remote.has_ended());
+    assert_eq!(fixture.messages(), ["no ball"]);
+    assert!(fixture.remote.has_ended());
 }
 
 #[test]
 fn effects_are_commands() {
-    let mut bench = Bench::new(
+    let mut fixture = RemoteFixture::new(
         "<ioevent><digitalout D1=\"1\" D12=\"0\"/></ioevent><motion stop=\"1\"/><audio><speak text=\"a\"/></audio>\
          <turnhead angle=\"-45\"/><parameter><set key=\"SirenEnabled\" value=\"true\"/></parameter>\
          <surveillance><grab filename=\"f\" grabscan=\"true\" grabimage=\"true\"/></surveillance><load map=\"m\"/>",
@@ -202,23 +202,23 @@ fn effects_are_commands() {
         Order::SaveScan { file_name: file() },
         Order::Load { map: Some("m".to_owned()), roadmap: None },
     ];
-    assert_eq!(bench.cycle().unwrap()[..expected.len()], expected);
+    assert_eq!(fixture.cycle().unwrap()[..expected.len()], expected);
 }
 
 #[test]
 fn a_stopped_platform_ends_the_program_and_a_paused_one_waits() {
-    let mut bench = Bench::new("<log message=\"a\"/>");
-    bench.status.operation_state = Operation::Broken.into();
-    assert_eq!(bench.cycle(), Ok(Vec::new()));
-    bench.status.operation_state = Operation::Ready.into();
-    let error = bench.cycle().unwrap_err().to_string();
+    let mut fixture = RemoteFixture::new("<log message=\"a\"/>");
+    fixture.status.operation_state = Operation::Broken.into();
+    assert_eq!(fixture.cycle(), Ok(Vec::new()));
+    fixture.status.operation_state = Operation::Ready.into();
+    let error = fixture.cycle().unwrap_err().to_string();
     assert_eq!(error, "the platform is ST_OP_READY in MODE_MOTION_AUTOMATIC: it was stopped by others");
-    bench.status.emergency_state = Coded::from(Emergency::Active);
-    assert_eq!(bench.cycle().unwrap_err().to_string(), "emergency stop: ST_EM_ACTIVE");
+    fixture.status.emergency_state = Coded::from(Emergency::Active);
+    assert_eq!(fixture.cycle().unwrap_err().to_string(), "emergency stop: ST_EM_ACTIVE");
 }
 
 #[test]
-fn what_the_protocol_lacks_is_known_before_the_start() {
+fn unsupported_instructions_are_found_before_the_start() {
     let program = program(
         "<motion><moveto><chargingstation/></moveto></motion><wait><batterycharge limit=\"80\"/></wait>\
          <wait><infrared direction=\"above\"/></wait><wait><radar direction=\"4\"/><infrared/></wait>",
@@ -241,37 +241,37 @@ fn the_equipment_has_directions_and_the_charge() {
     let text = "<wait><infrared direction=\"left\"/></wait><log message=\"left\"/>\
         <wait><radar direction=\"rear\"/></wait><log message=\"rear\"/>\
         <wait><batterycharge limit=\"75\"/></wait><log message=\"charged\"/>";
-    let mut bench = Bench::new("");
+    let mut fixture = RemoteFixture::new("");
     let equipment = Equipment { charge: ChargeSource::Voltage([22.0, 26.0]), ..Equipment::default() };
     assert!(unsupported(&program(text), &equipment).is_empty());
-    bench.remote = Remote::new(program(text), equipment).unwrap();
-    bench.status.surveillance.infrared[0] = true.into();
-    assert_eq!(bench.messages(), ["h"], "of the other task");
-    bench.status.surveillance.infrared[1] = true.into();
-    assert_eq!(bench.messages(), ["left"]);
-    bench.status.radar_board.velocity_mm_per_s[2] = -200;
-    assert_eq!(bench.messages(), ["rear"]);
-    bench.status.io_board.battery_voltage = 24_900;
-    assert!(bench.messages().is_empty());
+    fixture.remote = Remote::new(program(text), equipment).unwrap();
+    fixture.status.surveillance.infrared[0] = true.into();
+    assert_eq!(fixture.messages(), ["h"], "of the other task");
+    fixture.status.surveillance.infrared[1] = true.into();
+    assert_eq!(fixture.messages(), ["left"]);
+    fixture.status.radar_board.velocity_mm_per_s[2] = -200;
+    assert_eq!(fixture.messages(), ["rear"]);
+    fixture.status.io_board.battery_voltage = 24_900;
+    assert!(fixture.messages().is_empty());
     // Only the source that the equipment has counts.
-    bench.battery_charge = Some(1.0);
-    assert!(bench.messages().is_empty());
-    bench.status.io_board.battery_voltage = 25_000;
-    assert_eq!(bench.messages(), ["charged"]);
+    fixture.battery_charge = Some(1.0);
+    assert!(fixture.messages().is_empty());
+    fixture.status.io_board.battery_voltage = 25_000;
+    assert_eq!(fixture.messages(), ["charged"]);
 }
 
 #[test]
 fn an_observed_charge_is_used_as_it_is() {
     let text = "<wait><batterycharge limit=\"75\"/></wait><log message=\"charged\"/>";
-    let mut bench = Bench::new("");
+    let mut fixture = RemoteFixture::new("");
     let equipment = Equipment { charge: ChargeSource::Observed, ..Equipment::default() };
-    bench.remote = Remote::new(program(text), equipment).unwrap();
-    bench.status.io_board.battery_voltage = 30_000;
-    assert_eq!(bench.messages(), ["h"], "of the other task");
+    fixture.remote = Remote::new(program(text), equipment).unwrap();
+    fixture.status.io_board.battery_voltage = 30_000;
+    assert_eq!(fixture.messages(), ["h"], "of the other task");
     for unknown in [None, Some(f64::NAN), Some(0.74)] {
-        bench.battery_charge = unknown;
-        assert!(bench.messages().is_empty(), "{unknown:?}");
+        fixture.battery_charge = unknown;
+        assert!(fixture.messages().is_empty(), "{unknown:?}");
     }
-    bench.battery_charge = Some(0.75);
-    assert_eq!(bench.messages(), ["charged"]);
+    fixture.battery_charge = Some(0.75);
+    assert_eq!(fixture.messages(), ["charged"]);
 }

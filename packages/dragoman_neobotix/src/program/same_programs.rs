@@ -1,4 +1,4 @@
-//! Programs in the remote mode do the same as in the Python client: the file is shared.
+//! Programs in the remote mode have the same effects as in the Python client, whose tests read the same file.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ fn flag(value: &str) -> bool {
     value == "1"
 }
 
-/// What an interpreter is shown.
+/// The inputs of an interpreter.
 struct World {
     status: Status,
     debug: DebugData,
@@ -117,7 +117,7 @@ fn written(order: &Order) -> String {
     }
 }
 
-/// What the interpreter does, as the file has it.
+/// The interpreter's outputs in the form of the file.
 fn done(program: &str, seen: &str) -> Vec<String> {
     let text = format!("<program>{program}</program>");
     let document = ProgramDocument::read(text.as_bytes()).unwrap();
@@ -160,7 +160,7 @@ fn done(program: &str, seen: &str) -> Vec<String> {
 }
 
 #[test]
-fn programs_do_what_the_file_says() {
+fn programs_have_the_effects_in_the_file() {
     let programs: Vec<_> = include_str!("programs.txt").split("\n== ").skip(1).collect();
     assert_eq!(programs.len(), 17);
     for one in programs {

@@ -31,13 +31,13 @@ fn task(name: &str, priority: i64, instructions: Vec<Instruction>) -> Task {
     Task { name: name.to_owned(), priority, instructions, steps: Vec::new() }
 }
 
-/// A program and its clock.
-struct Bench {
+/// An interpreter with its clock.
+struct ProgramFixture {
     interpreter: Interpreter,
     now: Duration,
 }
 
-impl Bench {
+impl ProgramFixture {
     fn new(tasks: Vec<Task>) -> Self {
         Self { interpreter: Interpreter::new(Program { tasks }, 1).unwrap(), now: Duration::ZERO }
     }
@@ -60,21 +60,21 @@ impl Bench {
 #[test]
 fn a_task_waits_for_its_documents() {
     let load = Instruction::Do(Effect::Load { map: Some("hall".to_owned()), roadmap: None });
-    let mut bench = Bench::new(vec![
+    let mut fixture = ProgramFixture::new(vec![
         task("a", 1, vec![load, go(1.0)]),
         task("b", 0, vec![log("b"), wait(Awaited::Delay(seconds(1.0))), log("c")]),
     ]);
-    let begun = bench.after(0.0, Conditions::default());
+    let begun = fixture.after(0.0, Conditions::default());
     assert!(begun.len() == 2 && begun[0].contains("hall") && begun[1] == "b", "{begun:?}");
     let loading = Conditions { is_loading: true, ..Conditions::default() };
-    assert_eq!(bench.after(0.5, loading), Vec::<String>::new());
-    assert_eq!(bench.after(0.5, loading), ["c"], "other tasks continue");
-    assert_eq!(bench.after(0.5, Conditions::default()), ["to 1"]);
+    assert_eq!(fixture.after(0.5, loading), Vec::<String>::new());
+    assert_eq!(fixture.after(0.5, loading), ["c"], "other tasks continue");
+    assert_eq!(fixture.after(0.5, Conditions::default()), ["to 1"]);
 }
 
 #[test]
 fn instructions_are_carried_out_in_order_and_in_circles() {
-    let mut bench = Bench::new(vec![task(
+    let mut fixture = ProgramFixture::new(vec![task(
         "round",
         0,
         vec![
@@ -86,11 +86,11 @@ fn instructions_are_carried_out_in_order_and_in_circles() {
             log("never"),
         ],
     )]);
-    assert_eq!(bench.after(0.0, Conditions::default()), ["a"]);
-    assert_eq!(bench.after(1.9, Conditions::default()), [""; 0]);
-    assert_eq!(bench.after(0.2, Conditions::default()), ["b", "a"]);
-    assert_eq!(bench.interpreter.running().collect::<Vec<_>>(), [("round", 2)]);
-    assert!(!bench.interpreter.has_ended());
+    assert_eq!(fixture.after(0.0, Conditions::default()), ["a"]);
+    assert_eq!(fixture.after(1.9, Conditions::default()), [""; 0]);
+    assert_eq!(fixture.after(0.2, Conditions::default()), ["b", "a"]);
+    assert_eq!(fixture.interpreter.running().collect::<Vec<_>>(), [("round", 2)]);
+    assert!(!fixture.interpreter.has_ended());
 }
 
 #[test]
@@ -107,78 +107,78 @@ fn a_wait_ends_with_its_event_or_goes_on_elsewhere_after_its_time() {
         ];
         vec![task("guard", 0, instructions)]
     };
-    let mut bench = Bench::new(tasks());
-    assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
-    assert_eq!(bench.after(1.0, Conditions { person: true, ..Default::default() }), ["seen"]);
-    let mut bench = Bench::new(tasks());
+    let mut fixture = ProgramFixture::new(tasks());
+    assert_eq!(fixture.after(0.0, Conditions::default()), [""; 0]);
+    assert_eq!(fixture.after(1.0, Conditions { person: true, ..Default::default() }), ["seen"]);
+    let mut fixture = ProgramFixture::new(tasks());
     let events = ["other".to_owned()];
-    assert_eq!(bench.after(1.0, Conditions { user_events: &events, ..Default::default() }), [""; 0]);
+    assert_eq!(fixture.after(1.0, Conditions { user_events: &events, ..Default::default() }), [""; 0]);
     let events = ["go".to_owned()];
-    assert_eq!(bench.after(1.0, Conditions { user_events: &events, ..Default::default() }), ["seen"]);
-    let mut bench = Bench::new(tasks());
-    assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
-    assert_eq!(bench.after(4.9, Conditions::default()), [""; 0]);
-    assert_eq!(bench.after(0.2, Conditions::default()), ["late"]);
-    assert!(bench.interpreter.has_ended());
+    assert_eq!(fixture.after(1.0, Conditions { user_events: &events, ..Default::default() }), ["seen"]);
+    let mut fixture = ProgramFixture::new(tasks());
+    assert_eq!(fixture.after(0.0, Conditions::default()), [""; 0]);
+    assert_eq!(fixture.after(4.9, Conditions::default()), [""; 0]);
+    assert_eq!(fixture.after(0.2, Conditions::default()), ["late"]);
+    assert!(fixture.interpreter.has_ended());
 }
 
 #[test]
 fn a_user_event_ends_one_wait_of_each_task() {
     let go = || wait(Awaited::UserEvent("go".to_owned()));
-    let mut bench = Bench::new(vec![
+    let mut fixture = ProgramFixture::new(vec![
         task("loop", 0, vec![label("again"), go(), log("round"), goto("again")]),
         task("twice", 0, vec![go(), log("first"), go(), log("second")]),
     ]);
-    assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
+    assert_eq!(fixture.after(0.0, Conditions::default()), [""; 0]);
     let events = ["go".to_owned()];
     let raised = Conditions { user_events: &events, ..Conditions::default() };
-    assert_eq!(bench.after(0.1, raised), ["round", "first"]);
-    assert_eq!(bench.after(0.1, Conditions::default()), [""; 0]);
-    assert_eq!(bench.after(0.1, raised), ["round", "second"]);
+    assert_eq!(fixture.after(0.1, raised), ["round", "first"]);
+    assert_eq!(fixture.after(0.1, Conditions::default()), [""; 0]);
+    assert_eq!(fixture.after(0.1, raised), ["round", "second"]);
 }
 
 #[test]
 fn a_target_counts_from_its_own_motion_on() {
-    let mut bench = Bench::new(vec![task(
+    let mut fixture = ProgramFixture::new(vec![task(
         "drive",
         0,
         vec![go(1.0), wait(Awaited::Target), go(2.0), wait(Awaited::Target), log("end")],
     )]);
     // A goal that was reached earlier does not count for this motion.
     let reached = Conditions { target_reached: true, ..Default::default() };
-    assert_eq!(bench.after(0.0, reached), ["to 1"]);
+    assert_eq!(fixture.after(0.0, reached), ["to 1"]);
     let moving = Conditions { is_moving: true, ..Default::default() };
-    assert_eq!(bench.after(1.0, moving), [""; 0]);
-    assert_eq!(bench.after(1.0, reached), ["to 2"]);
-    assert_eq!(bench.after(1.0, moving), [""; 0]);
-    assert_eq!(bench.after(1.0, reached), ["end"]);
+    assert_eq!(fixture.after(1.0, moving), [""; 0]);
+    assert_eq!(fixture.after(1.0, reached), ["to 2"]);
+    assert_eq!(fixture.after(1.0, moving), [""; 0]);
+    assert_eq!(fixture.after(1.0, reached), ["end"]);
 }
 
 #[test]
 fn the_more_urgent_task_moves_first() {
-    let mut bench = Bench::new(vec![
+    let mut fixture = ProgramFixture::new(vec![
         task("low", 1, vec![log("low"), go(1.0), log("low moves")]),
         task("high", 9, vec![log("high"), go(9.0), wait(Awaited::Target), log("high is there")]),
     ]);
-    assert_eq!(bench.after(0.0, Conditions::default()), ["high", "to 9", "low"]);
-    assert_eq!(bench.interpreter.moving_task(), Some("high"));
-    assert_eq!(bench.after(1.0, Conditions { is_moving: true, ..Default::default() }), [""; 0]);
+    assert_eq!(fixture.after(0.0, Conditions::default()), ["high", "to 9", "low"]);
+    assert_eq!(fixture.interpreter.moving_task(), Some("high"));
+    assert_eq!(fixture.after(1.0, Conditions { is_moving: true, ..Default::default() }), [""; 0]);
     let reached = Conditions { target_reached: true, ..Default::default() };
-    assert_eq!(bench.after(1.0, reached), ["high is there", "to 1", "low moves"]);
+    assert_eq!(fixture.after(1.0, reached), ["high is there", "to 1", "low moves"]);
 }
 
 #[test]
 fn a_motion_that_fails_starts_the_task_for_it() {
     let after = Movement::After { object: TrackedObject::Ball, on_error: Some("help".to_owned()) };
-    let mut bench = Bench::new(vec![
+    let mut fixture = ProgramFixture::new(vec![
         task("play", 0, vec![Instruction::Move(after), wait(Awaited::Target)]),
         task("help", 0, vec![log("no ball")]),
     ]);
-    assert_eq!(bench.after(0.0, Conditions::default()).len(), 1);
-    bench.interpreter.handle_motion_failed();
-    assert_eq!(bench.after(0.1, Conditions::default()), ["no ball"]);
-    bench.interpreter.handle_motion_failed();
-    assert_eq!(bench.after(0.1, Conditions::default()), [""; 0]);
+    assert_eq!(fixture.after(0.0, Conditions::default()).len(), 1);
+    fixture.interpreter.handle_motion_failed();
+    assert_eq!(fixture.after(0.1, Conditions::default()), ["no ball"]);
+    fixture.interpreter.handle_motion_failed();
+    assert_eq!(fixture.after(0.1, Conditions::default()), [""; 0]);
 }
 
 #[test]
@@ -201,21 +201,21 @@ fn a_refusal_concerns_the_motion_that_was_refused() {
         (&[1], &["no person"], None),
         (&[0, 1], &["no ball", "no person"], None),
     ] {
-        let mut bench = Bench::new(program());
-        let actions = bench.interpreter.cycle(&Conditions::default());
+        let mut fixture = ProgramFixture::new(program());
+        let actions = fixture.interpreter.cycle(&Conditions::default());
         let numbers: Vec<_> = actions
             .iter()
             .filter_map(|action| if let Action::Move { number, .. } = action { Some(*number) } else { None })
             .collect();
         assert_eq!(numbers.len(), 2, "{actions:?}");
         for &which in refused {
-            bench.interpreter.handle_motion_refused(numbers[which]);
+            fixture.interpreter.handle_motion_refused(numbers[which]);
         }
-        assert_eq!(bench.interpreter.moving_task(), mover);
-        assert_eq!(bench.after(0.1, moving), expected);
-        // A motion of an earlier cycle is not refused any more.
-        bench.interpreter.handle_motion_refused(numbers[0]);
-        assert_eq!(bench.after(0.1, moving), [""; 0]);
+        assert_eq!(fixture.interpreter.moving_task(), mover);
+        assert_eq!(fixture.after(0.1, moving), expected);
+        // A motion of an earlier cycle can no longer be refused.
+        fixture.interpreter.handle_motion_refused(numbers[0]);
+        assert_eq!(fixture.after(0.1, moving), [""; 0]);
     }
 }
 
@@ -230,20 +230,20 @@ fn conditions_are_parameters_or_constants() {
         label("end"),
     ];
     let program = vec![task("t", 0, instructions)];
-    assert_eq!(Bench::new(program.clone()).after(0.0, Conditions::default()), ["first", "second"]);
+    assert_eq!(ProgramFixture::new(program.clone()).after(0.0, Conditions::default()), ["first", "second"]);
     let parameters = ["SirenEnabled".to_owned()];
     let conditions = Conditions { true_parameters: &parameters, ..Default::default() };
-    assert_eq!(Bench::new(program).after(0.0, conditions), ["first"]);
+    assert_eq!(ProgramFixture::new(program).after(0.0, conditions), ["first"]);
 }
 
 #[test]
 fn a_loop_without_waits_does_not_block_other_tasks() {
-    let mut bench = Bench::new(vec![
+    let mut fixture = ProgramFixture::new(vec![
         task("mad", 9, vec![label("again"), goto("again")]),
         task("calm", 0, vec![log("here")]),
     ]);
-    assert_eq!(bench.after(0.0, Conditions::default()), ["here"]);
-    assert_eq!(bench.interpreter.running().count(), 1);
+    assert_eq!(fixture.after(0.0, Conditions::default()), ["here"]);
+    assert_eq!(fixture.interpreter.running().count(), 1);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn invalid_programs_are_refused_with_the_reason() {
 }
 
 #[test]
-fn dates_are_reached_by_their_greatest_part() {
+fn dates_are_compared_by_their_most_significant_part() {
     let now = Date {
         year: Some(2026),
         month: Some(3),
@@ -278,9 +278,10 @@ fn dates_are_reached_by_their_greatest_part() {
     assert!(Date { year: Some(2025), month: Some(12), ..Date::default() }.is_reached(&now));
     assert!(!Date { year: Some(2026), month: Some(4), ..at(0, 0) }.is_reached(&now));
     // Without a calendar, a wait for a date does not end.
-    let mut bench = Bench::new(vec![task("t", 0, vec![wait(Awaited::Date(at(12, 0))), log("noon")])]);
-    assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
-    assert_eq!(bench.after(0.0, Conditions { date: now, ..Default::default() }), ["noon"]);
+    let mut fixture =
+        ProgramFixture::new(vec![task("t", 0, vec![wait(Awaited::Date(at(12, 0))), log("noon")])]);
+    assert_eq!(fixture.after(0.0, Conditions::default()), [""; 0]);
+    assert_eq!(fixture.after(0.0, Conditions { date: now, ..Default::default() }), ["noon"]);
 }
 
 proptest! {

@@ -56,7 +56,8 @@ impl<'a> Reader<'a> {
         Ok(*taken)
     }
 
-    /// Reads an INT number of elements of at least `element` bytes each; refuses more than can follow.
+    /// Reads an INT number of elements of at least `element` bytes each; refuses a number that exceeds the remaining
+    /// bytes.
     fn count(&mut self, element: usize) -> Result<usize, Fault> {
         let count = i32::read(self)?;
         usize::try_from(count)
@@ -114,7 +115,7 @@ impl Field for f64 {
         bytes.extend(self.to_be_bytes());
     }
 
-    /// Never NaN, which equals nothing.
+    /// Never NaN, which is not equal to itself.
     #[cfg(test)]
     fn sample(source: &mut super::properties::Source) -> Self {
         Some(Self::from_be_bytes(source.bytes())).filter(|value| !value.is_nan()).unwrap_or(0.5)

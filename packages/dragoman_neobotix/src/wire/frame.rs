@@ -104,12 +104,12 @@ impl<T: Message> Decoder<T> {
     }
 }
 
-/// The command whose number data begin with.
+/// The command with the number at the beginning of the data.
 pub(super) fn kind(data: &[u8]) -> Option<CommandKind> {
     data.first().and_then(|number| CommandKind::from_number(*number))
 }
 
-/// The error of data that begin with no number that is known.
+/// The error for data with an unknown number.
 pub(super) fn unknown(data: &[u8], field: &'static str) -> DecodeError {
     DecodeError { number: data.first().copied().unwrap_or_default(), field, offset: 0, fault: Fault::Unknown }
 }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_announced_takes_no_memory() {
+    fn announced_lengths_reserve_no_memory() {
         let mut decoder = Decoder::<Command>::default();
         decoder.push(&[&HEADER[..], &[1, 0, 0, 0], b"abc"].concat());
         assert_eq!(decoder.next(), Ok(None));

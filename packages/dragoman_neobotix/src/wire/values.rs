@@ -1,4 +1,4 @@
-//! What some structures of the messages can do, and the one that is not all on the wire.
+//! Functions of some structures of the messages, and the structure with a field that is not on the wire.
 
 use super::field::{Field, Reader};
 use super::{DocumentReply, Fault, NamedDocument, ParameterReply, Position, Text};

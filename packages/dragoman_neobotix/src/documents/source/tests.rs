@@ -211,9 +211,9 @@ fn comments_may_have_hyphens_and_signs() {
     }
 }
 
-/// As in the Python client: the file is shared.
+/// Tests of the Python client read the same file.
 #[test]
-fn texts_are_what_the_file_says() {
+fn texts_are_those_in_the_file() {
     // A section ends with the end of a line; a blank line is before the next case.
     let file = include_str!("texts.txt");
     let cases: Vec<_> = file.split("\n== ").skip(1).collect();
@@ -242,9 +242,9 @@ fn faults<T: Document>(text: &str) -> Vec<DocumentError> {
     }
 }
 
-/// As in the Python client: the file is shared.
+/// Tests of the Python client read the same file.
 #[test]
-fn faulty_programs_are_refused_as_the_file_says() {
+fn invalid_programs_have_the_errors_in_the_file() {
     let cases: Vec<_> = include_str!("../faults.txt").trim_end().split("\n\n== ").skip(1).collect();
     assert_eq!(cases.len(), 24);
     for case in cases {
