@@ -39,7 +39,7 @@ fn outcome(choice: u8, data: &[u8]) -> Outcome {
 }
 
 /// State of the owner of both cores.
-struct Fixture {
+struct CoresFixture {
     server: Connection,
     client: Client,
     called: bool,
@@ -47,7 +47,7 @@ struct Fixture {
     open: BTreeSet<CallId>,
 }
 
-impl Fixture {
+impl CoresFixture {
     fn collect(&mut self, now: Duration) {
         if !self.called
             && let Some(request) = self.server.poll_call(now)
@@ -102,7 +102,7 @@ fuzz_target!(|input: &[u8]| {
     let mut now = Duration::ZERO;
     let size_base = if input.len() % 2 == 0 { SizeBase::Full256 } else { SizeBase::Annex255 };
     let config = ServerConfig { size_base, max_buffered: MAX_BUFFERED, ..ServerConfig::default() };
-    let mut fixture = Fixture {
+    let mut fixture = CoresFixture {
         server: Connection::new(config),
         client: Client::new(now, ClientConfig { size_base, max_waiting: 4, ..ClientConfig::default() }),
         called: false,

@@ -22,7 +22,7 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
     head
 }
 
-struct Fixture {
+struct ClientFixture {
     now: Duration,
     client: Client,
     sent: Decoder<Command>,
@@ -30,7 +30,7 @@ struct Fixture {
     next: u64,
 }
 
-impl Fixture {
+impl ClientFixture {
     fn call(&mut self, command: Command) {
         let id = CallId(self.next);
         self.next += 1;
@@ -80,7 +80,7 @@ fuzz_target!(|input: &[u8]| {
         max_unsent: MAX_UNSENT,
         ..ClientConfig::default()
     };
-    let mut fixture = Fixture {
+    let mut fixture = ClientFixture {
         now,
         client: Client::new(now, config),
         sent: Decoder::default(),

@@ -19,7 +19,7 @@ thread_local! {
 }
 
 impl Simulated {
-    /// The present one; a new one if there is none.
+    /// The simulation of this test; a new one if there is none.
     pub(crate) fn present() -> Rc<Self> {
         if let Some(present) = PRESENT.with_borrow(Weak::upgrade) {
             return present;

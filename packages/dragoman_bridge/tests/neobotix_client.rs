@@ -94,7 +94,7 @@ impl Platform {
     }
 }
 
-struct Bench {
+struct ClientFixture {
     now: Duration,
     client: Client,
     platform: Platform,
@@ -105,7 +105,7 @@ struct Bench {
     next_id: u64,
 }
 
-impl Bench {
+impl ClientFixture {
     fn new(platform: Platform) -> Self {
         Self::with(platform, ClientConfig::default())
     }
@@ -113,7 +113,7 @@ impl Bench {
     fn with(platform: Platform, config: ClientConfig) -> Self {
         let now = Duration::ZERO;
         let client = Client::new(now, config);
-        let mut bench = Self {
+        let mut fixture = Self {
             now,
             client,
             platform,
@@ -122,8 +122,8 @@ impl Bench {
             attempts: Vec::new(),
             next_id: 0,
         };
-        bench.settle();
-        bench
+        fixture.settle();
+        fixture
     }
 
     /// Processes everything that takes no time.
@@ -198,57 +198,57 @@ impl Bench {
 }
 
 #[test]
-fn the_guide_s_story_is_confirmed_by_the_status() {
-    let mut bench = Bench::new(Platform::new());
-    assert_eq!(bench.ends(Command::ConnectToPltf), Outcome::Done);
-    let start = bench.call(Command::Start);
-    assert_eq!(bench.outcome(start), None, "it may still occur");
-    bench.run(2000 * MS);
+fn the_sequence_of_the_guide_is_confirmed_by_the_status() {
+    let mut fixture = ClientFixture::new(Platform::new());
+    assert_eq!(fixture.ends(Command::ConnectToPltf), Outcome::Done);
+    let start = fixture.call(Command::Start);
+    assert_eq!(fixture.outcome(start), None, "it may still occur");
+    fixture.run(2000 * MS);
     let refusal = "no effect: the platform is ST_OP_NOT_INITIALIZED in MODE_MOTION_NO";
-    match bench.outcome(start) {
+    match fixture.outcome(start) {
         Some(Outcome::Refused(reason)) => assert_eq!(reason.to_string(), refusal),
         other => panic!("{other:?}"),
     }
-    assert_eq!(bench.ends(Command::InitPltf), Outcome::Done);
-    assert_eq!(bench.ends(Command::SetMode(SetMode { mode: MotionMode::Velocity })), Outcome::Done);
+    assert_eq!(fixture.ends(Command::InitPltf), Outcome::Done);
+    assert_eq!(fixture.ends(Command::SetMode(SetMode { mode: MotionMode::Velocity })), Outcome::Done);
     let velocity = MoveVelocity { translation_mm_per_s: 100, ..Default::default() };
-    assert!(matches!(bench.ends(Command::MoveVel(velocity)), Outcome::Refused(Refusal::NoEffect(_))));
-    assert_eq!(bench.ends(Command::Start), Outcome::Done);
-    assert_eq!(bench.ends(Command::MoveVel(velocity)), Outcome::Done);
-    assert_eq!(bench.ends(Command::Stop), Outcome::Done);
-    assert_eq!(bench.losses(), []);
+    assert!(matches!(fixture.ends(Command::MoveVel(velocity)), Outcome::Refused(Refusal::NoEffect(_))));
+    assert_eq!(fixture.ends(Command::Start), Outcome::Done);
+    assert_eq!(fixture.ends(Command::MoveVel(velocity)), Outcome::Done);
+    assert_eq!(fixture.ends(Command::Stop), Outcome::Done);
+    assert_eq!(fixture.losses(), []);
 }
 
 #[test]
 fn a_status_from_before_the_command_does_not_count() {
-    let mut bench = Bench::new(Platform::new());
-    bench.platform.status.operation_state = Operation::Moving.into();
-    bench.platform.ignores.push(CommandKind::Stop);
+    let mut fixture = ClientFixture::new(Platform::new());
+    fixture.platform.status.operation_state = Operation::Moving.into();
+    fixture.platform.ignores.push(CommandKind::Stop);
     // The status is queried when due; its answer, already sent, has the state before the command.
-    bench.now += 100 * MS;
-    bench.client.handle_timeout(bench.now);
-    let before = bench.client.unsent().to_vec();
-    let late = bench.platform.handle(&before);
-    bench.client.handle_sent(bench.now, before.len());
-    bench.platform.ignores.clear();
-    bench.client.handle_call(bench.now, CallId(9), Command::Start);
-    bench.platform.status.operation_state = Operation::Ready.into();
-    bench.client.handle_bytes(bench.now, &late);
-    bench.events.extend(std::iter::from_fn(|| bench.client.poll_event()));
-    assert_eq!(bench.outcome(CallId(9)), None);
-    bench.settle();
-    assert_eq!(bench.outcome(CallId(9)), Some(&Outcome::Done));
+    fixture.now += 100 * MS;
+    fixture.client.handle_timeout(fixture.now);
+    let before = fixture.client.unsent().to_vec();
+    let late = fixture.platform.handle(&before);
+    fixture.client.handle_sent(fixture.now, before.len());
+    fixture.platform.ignores.clear();
+    fixture.client.handle_call(fixture.now, CallId(9), Command::Start);
+    fixture.platform.status.operation_state = Operation::Ready.into();
+    fixture.client.handle_bytes(fixture.now, &late);
+    fixture.events.extend(std::iter::from_fn(|| fixture.client.poll_event()));
+    assert_eq!(fixture.outcome(CallId(9)), None);
+    fixture.settle();
+    assert_eq!(fixture.outcome(CallId(9)), Some(&Outcome::Done));
 }
 
 #[test]
 fn it_polls_at_its_rates_and_no_faster() {
-    let mut bench = Bench::new(Platform::new());
-    bench.run(10_000 * MS);
-    let count = |kind| bench.platform.received.iter().filter(|command| command.kind() == kind).count();
+    let mut fixture = ClientFixture::new(Platform::new());
+    fixture.run(10_000 * MS);
+    let count = |kind| fixture.platform.received.iter().filter(|command| command.kind() == kind).count();
     assert_eq!(count(CommandKind::GetStatus), 101);
     assert_eq!(count(CommandKind::GetPosition), 201);
     assert_eq!(count(CommandKind::GetMap), 2);
-    let count = |fits: fn(&ClientEvent) -> bool| bench.events.iter().filter(|event| fits(event)).count();
+    let count = |fits: fn(&ClientEvent) -> bool| fixture.events.iter().filter(|event| fits(event)).count();
     assert_eq!(count(|event| matches!(event, ClientEvent::Status(_))), 101);
     assert_eq!(count(|event| matches!(event, ClientEvent::Position(_))), 201);
     assert_eq!(count(|event| matches!(event, ClientEvent::Map(_))), 2);
@@ -256,10 +256,10 @@ fn it_polls_at_its_rates_and_no_faster() {
 
 #[test]
 fn velocities_that_are_not_repeated_end() {
-    let mut bench = Bench::new(Platform::new());
+    let mut fixture = ClientFixture::new(Platform::new());
     let velocity = |speed| MoveVelocity { translation_mm_per_s: speed, ..Default::default() };
-    let sent = |bench: &Bench| {
-        let velocities = bench.platform.received.iter().filter_map(|command| match command {
+    let sent = |fixture: &ClientFixture| {
+        let velocities = fixture.platform.received.iter().filter_map(|command| match command {
             Command::MoveVel(velocity) => Some(velocity.translation_mm_per_s),
             _ => None,
         });
@@ -267,21 +267,21 @@ fn velocities_that_are_not_repeated_end() {
     };
     // A flood: the first is sent at once, of the others only the last one.
     for speed in 1..=1000 {
-        bench.client.handle_velocity(bench.now, velocity(speed));
+        fixture.client.handle_velocity(fixture.now, velocity(speed));
     }
-    bench.settle();
-    assert_eq!(sent(&bench), [1]);
-    bench.run(599 * MS);
-    assert_eq!(sent(&bench), [1, 1000]);
-    bench.run(5000 * MS);
-    assert_eq!(sent(&bench), [1, 1000, 0], "one stop");
-    bench.client.handle_velocity(bench.now, velocity(7));
-    bench.client.handle_velocity(bench.now, velocity(0));
-    bench.run(5000 * MS);
-    assert_eq!(sent(&bench), [1, 1000, 0, 7, 0]);
+    fixture.settle();
+    assert_eq!(sent(&fixture), [1]);
+    fixture.run(599 * MS);
+    assert_eq!(sent(&fixture), [1, 1000]);
+    fixture.run(5000 * MS);
+    assert_eq!(sent(&fixture), [1, 1000, 0], "one stop");
+    fixture.client.handle_velocity(fixture.now, velocity(7));
+    fixture.client.handle_velocity(fixture.now, velocity(0));
+    fixture.run(5000 * MS);
+    assert_eq!(sent(&fixture), [1, 1000, 0, 7, 0]);
     // Velocities that could not be sent are not sent later.
-    bench.client.handle_disconnected(bench.now, "gone");
-    bench.client.handle_velocity(bench.now, velocity(9));
-    bench.run(5000 * MS);
-    assert_eq!(sent(&bench).len(), 5);
+    fixture.client.handle_disconnected(fixture.now, "gone");
+    fixture.client.handle_velocity(fixture.now, velocity(9));
+    fixture.run(5000 * MS);
+    assert_eq!(sent(&fixture).len(), 5);
 }

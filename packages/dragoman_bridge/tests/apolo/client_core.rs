@@ -8,22 +8,22 @@ use dragoman_bridge::apolo::{
 };
 use dragoman_bridge::session::ServerSession;
 
-struct Bench {
+struct ClientFixture {
     client: Client,
     now: Duration,
     next: u64,
 }
 
-impl Bench {
+impl ClientFixture {
     fn new(config: ClientConfig) -> Self {
         let now = Duration::ZERO;
         Self { client: Client::new(now, config), now, next: 0 }
     }
 
     fn connected() -> Self {
-        let mut bench = Self::new(ClientConfig::default());
-        bench.connect();
-        bench
+        let mut fixture = Self::new(ClientConfig::default());
+        fixture.connect();
+        fixture
     }
 
     fn connect(&mut self) {
@@ -79,35 +79,35 @@ fn a_move() -> Request {
 
 #[test]
 fn questions_go_out_one_at_a_time() {
-    let mut bench = Bench::connected();
-    let first = bench.call(location("pieza"));
-    let second = bench.call(location("Neo"));
-    assert_eq!(bench.sent(), [b"aa\x0d\0G\0\x06pieza\0"]);
-    assert_eq!(bench.client.poll_event(), None);
+    let mut fixture = ClientFixture::connected();
+    let first = fixture.call(location("pieza"));
+    let second = fixture.call(location("Neo"));
+    assert_eq!(fixture.sent(), [b"aa\x0d\0G\0\x06pieza\0"]);
+    assert_eq!(fixture.client.poll_event(), None);
     let values = vec![-0.25, 0.2, 0.06, 1.25, 0.6912, 0.9425];
-    bench.reply(Reply::Doubles(values.clone()));
-    bench.result(first, Outcome::Values(values));
-    assert_eq!(bench.sent(), [b"aa\x0b\0G\0\x04Neo\0"]);
-    bench.reply(Reply::Doubles(vec![0.0; 6]));
-    bench.result(second, Outcome::Values(vec![0.0; 6]));
+    fixture.reply(Reply::Doubles(values.clone()));
+    fixture.result(first, Outcome::Values(values));
+    assert_eq!(fixture.sent(), [b"aa\x0b\0G\0\x04Neo\0"]);
+    fixture.reply(Reply::Doubles(vec![0.0; 6]));
+    fixture.result(second, Outcome::Values(vec![0.0; 6]));
 }
 
 #[test]
 fn what_is_never_answered_is_done_when_it_is_sent() {
-    let mut bench = Bench::connected();
-    let ids: Vec<_> = (0..3).map(|_| bench.call(update())).collect();
-    assert_eq!(bench.sent(), vec![b"aa\x06\0U\0".to_vec(); 3]);
+    let mut fixture = ClientFixture::connected();
+    let ids: Vec<_> = (0..3).map(|_| fixture.call(update())).collect();
+    assert_eq!(fixture.sent(), vec![b"aa\x06\0U\0".to_vec(); 3]);
     for id in ids {
-        bench.result(id, Outcome::Done);
+        fixture.result(id, Outcome::Done);
     }
     // It waits for the open question, so that the server processes the calls in order.
-    bench.call(location("x"));
-    let id = bench.call(update());
-    assert_eq!(bench.sent().len(), 1);
-    bench.reply(Reply::Doubles(vec![0.0; 6]));
-    assert_eq!(bench.sent().len(), 1);
-    bench.client.poll_event();
-    bench.result(id, Outcome::Done);
+    fixture.call(location("x"));
+    let id = fixture.call(update());
+    assert_eq!(fixture.sent().len(), 1);
+    fixture.reply(Reply::Doubles(vec![0.0; 6]));
+    assert_eq!(fixture.sent().len(), 1);
+    fixture.client.poll_event();
+    fixture.result(id, Outcome::Done);
 }
 
 #[test]
@@ -138,15 +138,15 @@ fn every_kind_of_answer_is_understood() {
         ),
     ];
     for (request, reply, outcome) in cases {
-        let mut bench = Bench::connected();
-        let id = bench.call(request);
-        bench.reply(reply);
-        bench.result(id, outcome);
+        let mut fixture = ClientFixture::connected();
+        let id = fixture.call(request);
+        fixture.reply(reply);
+        fixture.result(id, outcome);
     }
-    let mut bench = Bench::connected();
-    let id = bench.call(location("x"));
-    bench.reply(Reply::False);
-    let event = bench.client.poll_event();
+    let mut fixture = ClientFixture::connected();
+    let id = fixture.call(location("x"));
+    fixture.reply(Reply::False);
+    let event = fixture.client.poll_event();
     assert!(
         matches!(&event, Some(ClientEvent::Result { id: of, outcome: Outcome::Refused(Refusal::UnknownName(_)) })
             if *of == id),
@@ -157,101 +157,101 @@ fn every_kind_of_answer_is_understood() {
 /// An original server does not answer unknown names. A late answer must not be taken for that to the next question.
 #[test]
 fn silence_ends_the_call_and_the_connection() {
-    let mut bench = Bench::connected();
-    let first = bench.call(location("nobody"));
-    let second = bench.call(location("pieza"));
-    bench.sent();
-    assert_eq!(bench.client.poll_timeout(), Some(bench.now + Duration::from_secs(1)));
-    bench.pass(999);
-    assert_eq!(bench.client.poll_event(), None);
-    bench.pass(1);
-    assert_eq!(bench.client.poll_event(), Some(ClientEvent::Disconnected));
-    bench.refused(first, Refusal::TimedOut);
-    bench.reply(Reply::Doubles(vec![9.0; 6]));
-    assert_eq!((bench.sent(), bench.client.poll_event()), (vec![], None));
-    bench.connect();
-    assert_eq!(bench.sent(), [b"aa\x0d\0G\0\x06pieza\0"]);
-    bench.reply(Reply::Doubles(vec![1.0; 6]));
-    bench.result(second, Outcome::Values(vec![1.0; 6]));
-    assert_eq!(bench.client.statistics().timeouts, 1);
+    let mut fixture = ClientFixture::connected();
+    let first = fixture.call(location("nobody"));
+    let second = fixture.call(location("pieza"));
+    fixture.sent();
+    assert_eq!(fixture.client.poll_timeout(), Some(fixture.now + Duration::from_secs(1)));
+    fixture.pass(999);
+    assert_eq!(fixture.client.poll_event(), None);
+    fixture.pass(1);
+    assert_eq!(fixture.client.poll_event(), Some(ClientEvent::Disconnected));
+    fixture.refused(first, Refusal::TimedOut);
+    fixture.reply(Reply::Doubles(vec![9.0; 6]));
+    assert_eq!((fixture.sent(), fixture.client.poll_event()), (vec![], None));
+    fixture.connect();
+    assert_eq!(fixture.sent(), [b"aa\x0d\0G\0\x06pieza\0"]);
+    fixture.reply(Reply::Doubles(vec![1.0; 6]));
+    fixture.result(second, Outcome::Values(vec![1.0; 6]));
+    assert_eq!(fixture.client.statistics().timeouts, 1);
 }
 
 #[test]
 fn without_a_server_calls_are_refused_at_once() {
-    let mut bench = Bench::new(ClientConfig::default());
+    let mut fixture = ClientFixture::new(ClientConfig::default());
     // The first attempt may succeed, so the call waits for it.
-    let waits = bench.call(location("x"));
-    assert!(bench.client.poll_connect(bench.now));
-    assert_eq!(bench.client.poll_event(), None);
+    let waits = fixture.call(location("x"));
+    assert!(fixture.client.poll_connect(fixture.now));
+    assert_eq!(fixture.client.poll_event(), None);
     let mut pauses = Vec::new();
     for _ in 0..7 {
-        bench.client.handle_connect_failed(bench.now);
-        let next = bench.client.poll_timeout().unwrap();
-        pauses.push((next - bench.now).as_millis());
-        bench.now = next;
-        assert!(bench.client.poll_connect(bench.now));
+        fixture.client.handle_connect_failed(fixture.now);
+        let next = fixture.client.poll_timeout().unwrap();
+        pauses.push((next - fixture.now).as_millis());
+        fixture.now = next;
+        assert!(fixture.client.poll_connect(fixture.now));
     }
     assert_eq!(pauses, [100, 200, 400, 800, 1600, 2000, 2000]);
-    bench.refused(waits, Refusal::NotConnected);
+    fixture.refused(waits, Refusal::NotConnected);
     for request in [location("x"), update(), a_move()] {
-        let id = bench.call(request);
-        bench.refused(id, Refusal::NotConnected);
+        let id = fixture.call(request);
+        fixture.refused(id, Refusal::NotConnected);
     }
-    bench.client.handle_connected(bench.now);
-    assert_eq!(bench.client.poll_event(), Some(ClientEvent::Connected));
-    assert_eq!(bench.sent(), Vec::<Vec<u8>>::new(), "refused calls are not sent later");
+    fixture.client.handle_connected(fixture.now);
+    assert_eq!(fixture.client.poll_event(), Some(ClientEvent::Connected));
+    assert_eq!(fixture.sent(), Vec::<Vec<u8>>::new(), "refused calls are not sent later");
 }
 
 #[test]
 fn a_lost_connection_is_made_again() {
-    let mut bench = Bench::connected();
-    let open = bench.call(location("x"));
-    let waiting = bench.call(location("y"));
-    bench.client.handle_bytes(bench.now, b"aa\x37\0D\x06\0");
-    bench.client.handle_disconnected(bench.now);
-    assert_eq!(bench.client.poll_event(), Some(ClientEvent::Disconnected));
-    bench.refused(open, Refusal::NotConnected);
-    bench.sent();
-    assert!(!bench.client.poll_connect(bench.now), "pause after the server closed the connection");
-    bench.pass(100);
-    bench.connect();
-    assert_eq!(bench.sent(), [b"aa\x09\0G\0\x02y\0"]);
+    let mut fixture = ClientFixture::connected();
+    let open = fixture.call(location("x"));
+    let waiting = fixture.call(location("y"));
+    fixture.client.handle_bytes(fixture.now, b"aa\x37\0D\x06\0");
+    fixture.client.handle_disconnected(fixture.now);
+    assert_eq!(fixture.client.poll_event(), Some(ClientEvent::Disconnected));
+    fixture.refused(open, Refusal::NotConnected);
+    fixture.sent();
+    assert!(!fixture.client.poll_connect(fixture.now), "pause after the server closed the connection");
+    fixture.pass(100);
+    fixture.connect();
+    assert_eq!(fixture.sent(), [b"aa\x09\0G\0\x02y\0"]);
     // The beginning of an answer on the old connection is discarded.
-    bench.reply(Reply::Doubles(vec![2.0; 6]));
-    bench.result(waiting, Outcome::Values(vec![2.0; 6]));
+    fixture.reply(Reply::Doubles(vec![2.0; 6]));
+    fixture.result(waiting, Outcome::Values(vec![2.0; 6]));
 }
 
 #[test]
 fn answers_that_do_not_fit_are_counted_and_ignored() {
-    let mut bench = Bench::connected();
-    bench.reply(Reply::True);
-    let id = bench.call(location("x"));
+    let mut fixture = ClientFixture::connected();
+    fixture.reply(Reply::True);
+    let id = fixture.call(location("x"));
     for reply in [Reply::True, Reply::Doubles(vec![0.0; 3]), Reply::LandMarks(vec![])] {
-        bench.reply(reply);
+        fixture.reply(reply);
     }
-    bench.client.handle_bytes(bench.now, b"aa\x05\0Q garbage aa\x07\0D\xff\0");
-    assert_eq!(bench.client.poll_event(), None);
-    bench.reply(Reply::Doubles(vec![0.0; 6]));
-    bench.result(id, Outcome::Values(vec![0.0; 6]));
-    let statistics = bench.client.statistics();
+    fixture.client.handle_bytes(fixture.now, b"aa\x05\0Q garbage aa\x07\0D\xff\0");
+    assert_eq!(fixture.client.poll_event(), None);
+    fixture.reply(Reply::Doubles(vec![0.0; 6]));
+    fixture.result(id, Outcome::Values(vec![0.0; 6]));
+    let statistics = fixture.client.statistics();
     assert_eq!((statistics.unsolicited, statistics.undecodable, statistics.replies), (4, 2, 1));
 }
 
 #[test]
 fn a_server_that_does_not_answer_m() {
-    let mut bench = Bench::new(ClientConfig { move_reply: false, ..ClientConfig::default() });
-    bench.connect();
-    let id = bench.call(a_move());
-    bench.result(id, Outcome::Verdict(true));
-    assert_eq!(bench.client.poll_timeout(), None);
+    let mut fixture = ClientFixture::new(ClientConfig { move_reply: false, ..ClientConfig::default() });
+    fixture.connect();
+    let id = fixture.call(a_move());
+    fixture.result(id, Outcome::Verdict(true));
+    assert_eq!(fixture.client.poll_timeout(), None);
 }
 
 #[test]
 fn what_cannot_be_sent_is_refused_and_holds_nothing_up() {
-    let mut bench = Bench::connected();
+    let mut fixture = ClientFixture::connected();
     for bad in [location(&"x".repeat(255)), location("a\0b")] {
-        let id = bench.call(bad);
-        let event = bench.client.poll_event();
+        let id = fixture.call(bad);
+        let event = fixture.client.poll_event();
         assert!(
             matches!(&event, Some(ClientEvent::Result { id: of, outcome: Outcome::Refused(Refusal::NotEncodable(_)) })
                 if *of == id),
@@ -262,26 +262,26 @@ fn what_cannot_be_sent_is_refused_and_holds_nothing_up() {
     if let Request::MoveMRobot { duration, .. } = &mut bad {
         *duration = f64::NAN;
     }
-    let id = bench.call(bad);
-    bench.refused(id, Refusal::NotFinite);
-    assert_eq!(bench.sent(), Vec::<Vec<u8>>::new());
-    bench.call(location("x"));
-    assert_eq!(bench.sent().len(), 1);
+    let id = fixture.call(bad);
+    fixture.refused(id, Refusal::NotFinite);
+    assert_eq!(fixture.sent(), Vec::<Vec<u8>>::new());
+    fixture.call(location("x"));
+    assert_eq!(fixture.sent().len(), 1);
 }
 
 #[test]
 fn the_queue_is_bounded() {
-    let mut bench = Bench::new(ClientConfig { max_waiting: 3, ..ClientConfig::default() });
-    bench.connect();
-    let ids: Vec<_> = (0..5).map(|_| bench.call(location("x"))).collect();
-    bench.refused(ids[4], Refusal::Busy);
-    assert_eq!(bench.sent().len(), 1);
+    let mut fixture = ClientFixture::new(ClientConfig { max_waiting: 3, ..ClientConfig::default() });
+    fixture.connect();
+    let ids: Vec<_> = (0..5).map(|_| fixture.call(location("x"))).collect();
+    fixture.refused(ids[4], Refusal::Busy);
+    assert_eq!(fixture.sent().len(), 1);
 }
 
 /// Both cores connected by a stream that is split into single bytes.
 #[test]
 fn client_and_server_understand_each_other() {
-    let mut bench = Bench::connected();
+    let mut fixture = ClientFixture::connected();
     let mut server = Connection::new(ServerConfig::default());
     let (world, robot) = (|| "World 1".to_owned(), || "Pioneer3AT".to_owned());
     let asked = [
@@ -300,18 +300,18 @@ fn client_and_server_understand_each_other() {
         (Request::GetLocation { world: world(), object: robot() }, Outcome::Values(vec![1.0; 6])),
     ];
     for (request, outcome) in &asked {
-        bench.call(request.clone());
-        for byte in bench.sent().concat() {
-            server.handle_bytes(bench.now, &[byte]);
+        fixture.call(request.clone());
+        for byte in fixture.sent().concat() {
+            server.handle_bytes(fixture.now, &[byte]);
         }
-        assert_eq!(server.poll_call(bench.now).as_ref(), Some(request));
-        server.handle_outcome(bench.now, outcome.clone());
+        assert_eq!(server.poll_call(fixture.now).as_ref(), Some(request));
+        server.handle_outcome(fixture.now, outcome.clone());
         let answer = server.unsent().to_vec();
         server.handle_sent(answer.len());
         for byte in answer {
-            bench.client.handle_bytes(bench.now, &[byte]);
+            fixture.client.handle_bytes(fixture.now, &[byte]);
         }
-        let event = bench.client.poll_event();
+        let event = fixture.client.poll_event();
         assert!(
             matches!(&event, Some(ClientEvent::Result { outcome: reported, .. }) if reported == outcome),
             "{event:?}"

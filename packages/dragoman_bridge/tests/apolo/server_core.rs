@@ -109,7 +109,7 @@ fn an_outcome_that_does_not_fit_is_no() {
 }
 
 #[test]
-fn unknown_names_are_no_or_silence() {
+fn unknown_names_are_answered_no_or_not_at_all() {
     let original = ServerConfig { silent_on_unknown: true, ..ServerConfig::default() };
     for (letter, doubles) in [
         (b'G', 0),

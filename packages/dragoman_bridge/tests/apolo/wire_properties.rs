@@ -146,7 +146,7 @@ proptest! {
 
     /// A frame after another one with a wrong size is found.
     #[test]
-    fn a_wrong_size_costs_no_other_frame(first in request(), low: u8, second in request()) {
+    fn a_wrong_size_loses_no_other_frame(first in request(), low: u8, second in request()) {
         let mut bytes = first.encode(SizeBase::Full256).expect("a frame");
         let right = usize::from(low) == bytes.len();
         bytes[2] = low;

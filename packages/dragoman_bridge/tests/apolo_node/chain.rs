@@ -137,7 +137,7 @@ fn place_of(object: &str) -> Place::Request {
 
 /// An original server does not answer unknown names.
 #[test]
-fn a_silent_server_costs_a_second_and_no_wrong_answer() {
+fn a_silent_server_costs_a_second_and_causes_no_wrong_answer() {
     let lab = Lab::start(&["silent_on_unknown:=true"]);
     let mut ros = Ros::start(lab.address, &[]);
     until("the client side connects", || ros.location("pieza").success);
@@ -149,7 +149,7 @@ fn a_silent_server_costs_a_second_and_no_wrong_answer() {
 }
 
 #[test]
-fn without_a_server_the_services_say_so_and_it_comes_back() {
+fn without_a_server_the_services_refuse_until_it_is_back() {
     let address = SocketAddr::from(([127, 0, 0, 1], 12000));
     let mut ros = Ros::start(address, &[]);
     for _ in 0..3 {

@@ -111,7 +111,7 @@ fn frames_cut_at_every_byte() {
 }
 
 #[test]
-fn sizes_that_are_wrong_cost_no_other_request() {
+fn wrong_sizes_lose_no_other_request() {
     let lab = Lab::start(&[]);
     let mut client = lab.client();
     let good = request(b'u', "", &["uc0"], &[]);

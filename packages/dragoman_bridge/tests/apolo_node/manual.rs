@@ -1,4 +1,4 @@
-//! Every example of the Apolo port manual, byte by byte: sizes, answers, silences.
+//! Every example of the Apolo port manual, byte by byte: sizes, answers, and commands without an answer.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -132,7 +132,7 @@ fn unknown_names_and_wrong_values_are_no() {
 }
 
 #[test]
-fn as_the_original_and_its_first_clients_have_it() {
+fn options_restore_the_behaviour_of_the_original_and_its_first_clients() {
     let lab = Lab::start(&["silent_on_unknown:=true", "move_reply:=false", "size_base:=255"]);
     let mut client = lab.client();
     assert_eq!(client.silent(&request(b'G', "", &["nobody"], &[])), 1.5);
@@ -144,7 +144,7 @@ fn as_the_original_and_its_first_clients_have_it() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_an_error_that_says_so() {
+fn a_port_in_use_is_an_error_that_names_it() {
     let lab = Lab::start(&[]);
     let context = context(&[]);
     let error = start_server(&context, "/other", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap_err();

@@ -95,7 +95,7 @@ fn a_motion_lasts_from_its_begin_to_the_goal_and_the_goal_stays_the_setpoint() {
 }
 
 #[test]
-fn whatever_stops_the_arm_ends_the_motion() {
+fn everything_that_stops_the_arm_ends_the_motion() {
     let off = ArmCall::SetCommandMode { mode: CommandMode::Off };
     for (call, outcome) in [
         (ArmCall::Plain(Command::Stop), Outcome::Done),
@@ -183,7 +183,7 @@ fn a_goal_that_got_no_answer_is_not_known() {
 }
 
 #[test]
-fn drives_are_on_or_off_as_was_accepted_last() {
+fn drives_are_on_or_off_as_last_accepted() {
     let mut arm = Arm::new(CommandMode::Off);
     arm.ends(ArmCall::Plain(Command::Disable), Outcome::Refused(Refusal::DidNotStop));
     assert!(arm.state.is_enabled());

@@ -412,7 +412,7 @@ fn conditions_become_events() {
 }
 
 #[test]
-fn the_connection_is_noticed_and_its_loss_too() {
+fn the_connection_and_its_loss_are_reported() {
     let mut station = Station::with(ClientConfig::default());
     assert!(!station.client.is_connected());
     station.pass(5000);
@@ -434,8 +434,8 @@ fn the_connection_is_noticed_and_its_loss_too() {
 fn foreign_and_broken_datagrams_change_nothing() {
     let mut station = Station::quiet();
     let id = station.call(ArmCall::Plain(Command::Enable));
-    let stranger = SocketAddr::from(([192, 0, 2, 7], 5032));
-    station.client.handle_datagram(station.now, stranger, &plain(b"NO"));
+    let other_address = SocketAddr::from(([192, 0, 2, 7], 5032));
+    station.client.handle_datagram(station.now, other_address, &plain(b"NO"));
     for size in 0..=2000 {
         station.reply(&vec![b'N'; size]);
     }

@@ -9,6 +9,6 @@ fn the_table_of_commands_is_the_code_s() {
     for command in Command::all() {
         let reply = command.letters().swapped();
         let row = format!("| `{command}` | `{reply}` | `{}` | {} |", command.ros_name(), command.meaning());
-        assert!(PAGE.contains(&row), "the page lacks the row\n{row}");
+        assert!(PAGE.contains(&row), "the page does not have the row\n{row}");
     }
 }

@@ -5,86 +5,86 @@ use std::time::Duration;
 use dragoman_bridge::arm31::wire::Command;
 use dragoman_bridge::arm31::{ArmCall, Outcome, ServerConfig};
 
-use crate::arm31::support::{Bench, Random, client, plain};
+use crate::arm31::support::{Random, ServerFixture, client, plain};
 
 #[test]
 fn a_flooding_client_is_limited_and_others_are_not() {
-    let mut bench = Bench::new();
-    bench.server.handle_pose(bench.now, [0.0; 3], [0.0, 0.0, 0.0, 1.0]);
+    let mut fixture = ServerFixture::new();
+    fixture.server.handle_pose(fixture.now, [0.0; 3], [0.0, 0.0, 0.0, 1.0]);
     let (mut loud, mut quiet) = (0, 0);
     // One second: client 1 sends 100 each millisecond, client 2 asks every 25 ms.
     for millisecond in 0..1000 {
-        bench.pass(1);
+        fixture.pass(1);
         for _ in 0..100 {
-            bench.receive(1, &plain(b"PS"));
+            fixture.receive(1, &plain(b"PS"));
         }
         if millisecond % 25 == 0 {
-            bench.receive(2, &plain(b"PS"));
+            fixture.receive(2, &plain(b"PS"));
         }
-        for (number, _) in bench.sent() {
+        for (number, _) in fixture.sent() {
             if number == 1 { loud += 1 } else { quiet += 1 }
         }
     }
     assert_eq!(quiet, 40);
     assert!((21_900..=22_000).contains(&loud), "burst 2000 and 20000/s, not {loud}");
-    assert_eq!(bench.server.statistics().dropped_over_rate, 100_000 - loud);
+    assert_eq!(fixture.server.statistics().dropped_over_rate, 100_000 - loud);
 }
 
 #[test]
-fn a_client_gone_wild_can_still_stop_the_arm() {
-    let mut bench = Bench::new();
+fn a_flooding_client_can_still_stop_the_arm() {
+    let mut fixture = ServerFixture::new();
     for _ in 0..5000 {
-        bench.receive(1, &plain(b"zz"));
+        fixture.receive(1, &plain(b"zz"));
     }
-    bench.receive(1, &plain(b"ST"));
-    assert_eq!(bench.call().1, ArmCall::Plain(Command::Stop));
+    fixture.receive(1, &plain(b"ST"));
+    assert_eq!(fixture.call().1, ArmCall::Plain(Command::Stop));
 }
 
 #[test]
 fn a_flood_from_ever_new_addresses_fills_nothing_and_keeps_the_busy_client() {
-    let mut bench = Bench::with(ServerConfig { max_clients: 16, ..ServerConfig::default() });
-    bench.receive(1, &plain(b"ON"));
-    let (on, _) = bench.call();
+    let mut fixture = ServerFixture::with(ServerConfig { max_clients: 16, ..ServerConfig::default() });
+    fixture.receive(1, &plain(b"ON"));
+    let (on, _) = fixture.call();
     for number in 100..20_000 {
-        bench.receive(number, &plain(b"zz"));
-        bench.now += Duration::from_micros(10);
+        fixture.receive(number, &plain(b"zz"));
+        fixture.now += Duration::from_micros(10);
     }
-    let statistics = bench.server.statistics();
+    let statistics = fixture.server.statistics();
     assert_eq!((statistics.clients, statistics.open_calls), (16, 1));
-    assert_eq!(bench.sent().len(), 4096);
+    assert_eq!(fixture.sent().len(), 4096);
     assert_eq!(statistics.dropped_transmits, 19_900 - 4096);
-    bench.result(on, Outcome::Done);
-    assert_eq!(bench.sent(), [(1, plain(b"NO"))]);
+    fixture.result(on, Outcome::Done);
+    assert_eq!(fixture.sent(), [(1, plain(b"NO"))]);
 }
 
 /// Open calls of evicted clients count against the limit on calls.
 #[test]
 fn calls_from_ever_new_addresses_are_bounded() {
     let config = ServerConfig { max_clients: 4, max_open_calls: 8, ..ServerConfig::default() };
-    let mut bench = Bench::with(config);
+    let mut fixture = ServerFixture::with(config);
     for number in 0..5000 {
-        bench.receive(number, &plain(if number % 2 == 0 { b"BG" } else { b"ST" }));
-        bench.server.poll_call();
+        fixture.receive(number, &plain(if number % 2 == 0 { b"BG" } else { b"ST" }));
+        fixture.server.poll_call();
     }
-    assert!(bench.server.statistics().open_calls <= 16);
-    bench.pass(5000);
-    bench.pass(5000);
-    bench.pass(5000);
-    assert_eq!(bench.server.poll_timeout(), None, "everything ends");
+    assert!(fixture.server.statistics().open_calls <= 16);
+    fixture.pass(5000);
+    fixture.pass(5000);
+    fixture.pass(5000);
+    assert_eq!(fixture.server.poll_timeout(), None, "everything ends");
 }
 
 /// The server does not grow if its owner never polls.
 #[test]
-fn an_owner_that_sleeps_costs_no_memory() {
-    let mut bench = Bench::new();
+fn an_owner_that_does_not_poll_costs_no_memory() {
+    let mut fixture = ServerFixture::new();
     for number in 0..10_000 {
-        bench.receive(number % 50, &plain([b"BG", b"jP", b"ST", b"VC"][usize::from(number % 4)]));
-        bench.pass(7);
+        fixture.receive(number % 50, &plain([b"BG", b"jP", b"ST", b"VC"][usize::from(number % 4)]));
+        fixture.pass(7);
     }
-    let statistics = bench.server.statistics();
-    assert!(statistics.open_calls <= 100 && bench.sent().len() <= 4096);
+    let statistics = fixture.server.statistics();
+    assert!(statistics.open_calls <= 100 && fixture.sent().len() <= 4096);
     let mut calls = 0;
-    while bench.server.poll_call().is_some() {
+    while fixture.server.poll_call().is_some() {
         calls += 1;
     }
     assert!(calls <= 100, "{calls}");
@@ -97,7 +97,7 @@ fn noise() {
         println!("seed {seed}");
         let mut random = Random(seed);
         let config = ServerConfig { max_clients: 8, max_waiting_per_client: 5, ..ServerConfig::default() };
-        let mut bench = Bench::with(config);
+        let mut fixture = ServerFixture::with(config);
         let mut open = Vec::new();
         for _ in 0..3000 {
             let mut bytes: Vec<u8> = (0..random.below(40)).map(|_| random.next() as u8).collect();
@@ -106,25 +106,25 @@ fn noise() {
                     [b"BG", b"ST", b"jP", b"VE", b"CM", b"GL", b"ON", b"ST"][random.below(8) as usize];
                 bytes = plain(letters).to_vec();
             }
-            bench.server.handle_datagram(bench.now, client(random.below(12) as u16), &bytes);
-            while let Some((id, _)) = bench.server.poll_call() {
+            fixture.server.handle_datagram(fixture.now, client(random.below(12) as u16), &bytes);
+            while let Some((id, _)) = fixture.server.poll_call() {
                 open.push(id);
             }
             if random.chance(60) && !open.is_empty() {
                 let id = open.swap_remove(random.below(open.len() as u64) as usize);
                 let outcome = if random.chance(70) { Outcome::Done } else { crate::arm31::support::REFUSED };
-                bench.result(id, outcome);
+                fixture.result(id, outcome);
             }
             let jump = if random.chance(1) { 6000 } else { random.below(30) };
-            bench.pass(jump);
+            fixture.pass(jump);
         }
         // All waiting requests may have to time out one after the other.
         for _ in 0..20 {
-            bench.pass(5000);
-            while bench.server.poll_call().is_some() {}
+            fixture.pass(5000);
+            while fixture.server.poll_call().is_some() {}
         }
-        let statistics = bench.server.statistics();
-        assert_eq!((statistics.open_calls, bench.server.poll_timeout()), (0, None));
+        let statistics = fixture.server.statistics();
+        assert_eq!((statistics.open_calls, fixture.server.poll_timeout()), (0, None));
         let reacted = statistics.answers
             + statistics.ignored
             + statistics.dropped_over_rate

@@ -160,12 +160,12 @@ impl World {
     /// Advances to the next event, but not beyond `end`. `false`: no event before it.
     fn step(&mut self, end: Duration) -> bool {
         self.drain();
-        let wishes = [
+        let deadlines = [
             self.agenda.first_key_value().map(|((at, _), _)| *at),
             self.client.poll_timeout(),
             self.server.poll_timeout(),
         ];
-        let next = wishes.into_iter().flatten().min().filter(|next| *next <= end);
+        let next = deadlines.into_iter().flatten().min().filter(|next| *next <= end);
         self.now = next.unwrap_or(end).max(self.now);
         self.client.handle_timeout(self.now);
         self.server.handle_timeout(self.now);

@@ -28,12 +28,12 @@ pub(crate) fn text(words: &str) -> [u8; 31] {
 }
 
 /// A server core on virtual time.
-pub(crate) struct Bench {
+pub(crate) struct ServerFixture {
     pub(crate) server: Server,
     pub(crate) now: Duration,
 }
 
-impl Bench {
+impl ServerFixture {
     pub(crate) fn new() -> Self {
         Self::with(ServerConfig::default())
     }

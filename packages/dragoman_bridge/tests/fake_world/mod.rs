@@ -4,7 +4,7 @@
 //! and `Pioneer3AT` (the floor is between -5 and 5 m, with a wall at 5 m), `pieza`, the laser `LMS100` and the
 //! ultrasonic sensor `uc0`.
 
-#![allow(dead_code, unreachable_pub)] // Every test target uses its part.
+#![allow(dead_code, unreachable_pub)] // Each test target uses a part.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

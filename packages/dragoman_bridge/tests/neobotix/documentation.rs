@@ -10,7 +10,7 @@ fn the_table_of_commands_is_the_code_s() {
     for kind in CommandKind::all() {
         let answer = if kind.is_answered() { "a reply" } else { "nothing" };
         let row = format!("| {} | `{kind}` | {answer} | {} |", kind.number(), kind.meaning());
-        assert!(PAGE.contains(&row), "the page lacks the row\n{row}");
+        assert!(PAGE.contains(&row), "the page does not have the row\n{row}");
     }
 }
 
@@ -41,5 +41,5 @@ fn the_table_of_parameters_is_the_code_s() {
             .unwrap();
         return;
     }
-    assert!(PAGE.contains(&table), "the page lacks the table\n{table}");
+    assert!(PAGE.contains(&table), "the page does not have the table\n{table}");
 }

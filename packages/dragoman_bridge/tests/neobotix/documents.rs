@@ -156,7 +156,7 @@ fn problems<T: Document>(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn maps_that_are_none_are_refused_with_line_and_column() {
+fn invalid_maps_are_refused_with_line_and_column() {
     for (text, expected) in [
         ("<roadmap/>", "line 1, column 1: the document is a <roadmap>; a <map> is needed"),
         ("<map>x</map>", "line 1, column 1: <map> has text in it"),
@@ -212,7 +212,7 @@ fn maps_that_are_none_are_refused_with_line_and_column() {
 }
 
 #[test]
-fn roadmaps_that_make_no_sense_are_refused_with_line_and_column() {
+fn inconsistent_roadmaps_are_refused_with_line_and_column() {
     let text = "<roadmap><stations>
 <station id='1' name='a' angle='0'><point x='0' y='0'/></station>
 <station id='1' name='b' angle='0'><point x='0' y='0'/></station>
@@ -235,7 +235,7 @@ fn roadmaps_that_make_no_sense_are_refused_with_line_and_column() {
 }
 
 #[test]
-fn programs_that_make_no_sense_are_refused_with_line_and_column() {
+fn inconsistent_programs_are_refused_with_line_and_column() {
     let text = "<program>
 <task name='a' id='1'>
 <goto label='nowhere'/>
@@ -278,7 +278,7 @@ fn programs_that_make_no_sense_are_refused_with_line_and_column() {
 }
 
 #[test]
-fn stations_that_the_roadmap_lacks_are_named() {
+fn stations_missing_in_the_roadmap_are_reported() {
     let program: Program = read(PROGRAM);
     let roadmap = Roadmap::default();
     let errors: Vec<String> = program.check_stations(&roadmap).iter().map(ToString::to_string).collect();
@@ -306,7 +306,7 @@ fn what_could_not_be_read_again_is_not_written() {
 
 /// Bombs of entities, of depth, of width, of attributes are refused.
 #[test]
-fn bombs_are_refused() {
+fn entity_and_depth_bombs_are_refused() {
     let deep = "<map>".repeat(100_000);
     let wide = format!("<map>{}</map>", "<layer/>".repeat(400_000));
     let attributes: String = (0..100_000).map(|index| format!(" a{index}=''")).collect();

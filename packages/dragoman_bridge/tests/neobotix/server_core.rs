@@ -141,7 +141,7 @@ fn messages_of_programs_reach_each_client_once() {
     assert_eq!(ask(&mut first, log(1..3)), [""; 0]);
     assert_eq!(ask(&mut first, log(1..4)), ["message 3"]);
     assert_eq!(ask(&mut second, log(2..4)), ["message 2", "message 3"]);
-    // A platform that was restarted counts anew.
+    // A restarted platform counts again from the beginning.
     assert_eq!(ask(&mut first, log(1..2)), ["message 1"]);
     assert_eq!(ask(&mut first, log(1..3)), ["message 2"]);
 }
