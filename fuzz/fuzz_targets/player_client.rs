@@ -13,7 +13,7 @@ use dragoman_bridge::CallId;
 use dragoman_bridge::player::client::{Client, ClientConfig, ClientEvent};
 use dragoman_bridge::player::wire::common::Pose2d;
 use dragoman_bridge::player::wire::{
-    Address, Ask, BANNER_LEN, Decoder, Device, Header, INTERFACES, Kind, Xdr, player,
+    Address, BANNER_LEN, Decoder, Device, Header, INTERFACES, MessageKind, RequestMessage, Xdr, player,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -26,14 +26,14 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
     head
 }
 
-fn message(device: Device, kind: Kind, subtype: u8, body: &[u8]) -> Vec<u8> {
+fn message(device: Device, kind: MessageKind, subtype: u8, body: &[u8]) -> Vec<u8> {
     let address = Address { device, ..Address::default() };
     let mut bytes = Vec::new();
     Header { address, kind, subtype, timestamp: 1.0, sequence: 0 }.write_message(body, &mut bytes);
     bytes
 }
 
-struct Fixture {
+struct ClientFixture {
     now: Duration,
     client: Client,
     sent: Decoder,
@@ -41,7 +41,7 @@ struct Fixture {
     next: u64,
 }
 
-impl Fixture {
+impl ClientFixture {
     /// Sends what waits. `serves`: the server answers its own requests, and opens every device.
     fn send(&mut self, serves: bool) {
         let unsent = self.client.unsent().to_vec();
@@ -49,7 +49,7 @@ impl Fixture {
         self.sent.push(&unsent);
         while let Some(sent) = self.sent.next() {
             let Header { address, kind, subtype, .. } = sent.expect("messages").header;
-            let is_own = address.device == player::INTERFACE.device(0) && kind == Kind::Request;
+            let is_own = address.device == player::INTERFACE.device(0) && kind == MessageKind::Request;
             if !(serves && is_own) {
                 continue;
             }
@@ -63,7 +63,7 @@ impl Fixture {
             } else {
                 Vec::new()
             };
-            let answer = message(address.device, Kind::Acknowledge, subtype, &body);
+            let answer = message(address.device, MessageKind::Acknowledge, subtype, &body);
             self.client.handle_bytes(self.now, &answer);
         }
     }
@@ -102,8 +102,13 @@ fuzz_target!(|input: &[u8]| {
         ..ClientConfig::default()
     };
     let client = Client::new(Duration::ZERO, config);
-    let mut fixture =
-        Fixture { now: Duration::ZERO, client, sent: Decoder::default(), open: BTreeSet::new(), next: 0 };
+    let mut fixture = ClientFixture {
+        now: Duration::ZERO,
+        client,
+        sent: Decoder::default(),
+        open: BTreeSet::new(),
+        next: 0,
+    };
     fixture.collect();
     while let [operation, rest @ ..] = input {
         input = rest;
@@ -116,7 +121,7 @@ fuzz_target!(|input: &[u8]| {
                 let [interface, kind, subtype] = head.try_into().unwrap_or([4, 1, 1]);
                 let body = take(&mut input, amount * 4);
                 let device = Device { interface: interface.into(), index: 0 };
-                let kind = Kind::from_code(kind % 8).unwrap_or(Kind::Data);
+                let kind = MessageKind::from_code(kind % 8).unwrap_or(MessageKind::Data);
                 fixture.client.handle_bytes(fixture.now, &message(device, kind, subtype, body));
             }
             3 => {
@@ -125,7 +130,7 @@ fuzz_target!(|input: &[u8]| {
                 let id = CallId(fixture.next);
                 fixture.next += 1;
                 fixture.open.insert(id);
-                let ask = Ask::<(), ()>::new(subtype);
+                let ask = RequestMessage::<(), ()>::new(subtype);
                 fixture.client.handle_call(fixture.now, id, interface.device(0), &ask, &());
             }
             4 => {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use dragoman_bridge::player::server::{Call, ClientId, DeviceInfo, Server, ServerConfig};
 use dragoman_bridge::player::wire::player::DEVICES;
 use dragoman_bridge::player::wire::position2d;
-use dragoman_bridge::player::wire::{Address, BANNER_LEN, Decoder, Device, Header, Kind, Xdr, player};
+use dragoman_bridge::player::wire::{Address, BANNER_LEN, Decoder, Device, Header, MessageKind, Xdr, player};
 use libfuzzer_sys::fuzz_target;
 
 const NOW: Duration = Duration::from_secs(1000);
@@ -30,7 +30,7 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
     head
 }
 
-fn message(device: Device, kind: Kind, subtype: u8, body: &[u8]) -> Vec<u8> {
+fn message(device: Device, kind: MessageKind, subtype: u8, body: &[u8]) -> Vec<u8> {
     let address = Address { device, ..Address::default() };
     let mut bytes = Vec::new();
     Header { address, kind, subtype, timestamp: 0.0, sequence: 1 }.write_message(body, &mut bytes);
@@ -51,14 +51,14 @@ struct Peer {
     socket: VecDeque<u8>,
 }
 
-struct Fixture {
+struct ServerFixture {
     server: Server,
     states: [DeviceState; 2],
     /// Clients whose requests are open.
     asked: Vec<ClientId>,
 }
 
-impl Fixture {
+impl ServerFixture {
     fn connect(&mut self) -> ClientId {
         let client = self.server.handle_connected(6665);
         assert_eq!(self.server.poll_transmit(NOW, client).map(|bytes| bytes.len()), Some(BANNER_LEN));
@@ -128,7 +128,7 @@ impl Fixture {
                 Call::Release(_) | Call::Command { .. } => {}
             }
         }
-        while self.server.poll_woken().is_some() || self.server.poll_event().is_some() {}
+        while self.server.poll_ready_client().is_some() || self.server.poll_event().is_some() {}
     }
 }
 
@@ -137,7 +137,7 @@ fuzz_target!(|input: &[u8]| {
     let info = |device| DeviceInfo { device, driver: "driver".to_owned(), robot: "robot".to_owned() };
     let config = ServerConfig { max_data: MAX_DATA, max_buffered: MAX_BUFFERED, ..ServerConfig::default() };
     let server = Server::new(config, DEVICES_THERE.map(info).to_vec());
-    let mut fixture = Fixture { server, states: [DeviceState::Closed; 2], asked: Vec::new() };
+    let mut fixture = ServerFixture { server, states: [DeviceState::Closed; 2], asked: Vec::new() };
     let mut clients = [(); 2].map(|()| Peer { id: fixture.connect(), socket: VecDeque::new() });
     let witness = fixture.connect();
     while let [operation, rest @ ..] = input {
@@ -154,7 +154,7 @@ fuzz_target!(|input: &[u8]| {
             1 => {
                 let head = take(&mut input, 3);
                 let [kind, subtype, len] = head.try_into().unwrap_or([3, 3, 28]);
-                let kind = Kind::from_code(kind % 6 + 1).expect("a kind");
+                let kind = MessageKind::from_code(kind % 6 + 1).expect("a kind");
                 let device = if amount / 4 % 2 == 0 { SERVER } else { device };
                 let mut body = take(&mut input, usize::from(len)).to_vec();
                 // Longer than what may wait otherwise.
@@ -192,13 +192,17 @@ fuzz_target!(|input: &[u8]| {
                 let access = u8::try_from(amount % 4).expect("small");
                 let address = Address { device, ..Address::default() };
                 let body = player::Subscription { address, access, driver: String::new() }.to_bytes();
-                let subscribe = message(SERVER, Kind::Request, player::SUBSCRIBE.subtype, &body);
+                let subscribe = message(SERVER, MessageKind::Request, player::SUBSCRIBE.subtype, &body);
                 fixture.send(peer, &subscribe);
             }
         }
         fixture.calls();
         fixture.take_input(&mut clients[which]);
-        fixture.server.handle_bytes(NOW, witness, &message(SERVER, Kind::Request, DEVICES.subtype, &[]));
+        fixture.server.handle_bytes(
+            NOW,
+            witness,
+            &message(SERVER, MessageKind::Request, DEVICES.subtype, &[]),
+        );
         assert_eq!(fixture.read(witness), 1, "another client is answered");
     }
     for peer in &mut clients {

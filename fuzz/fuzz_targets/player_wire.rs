@@ -6,8 +6,8 @@
 #![no_main]
 
 use dragoman_bridge::player::wire::{
-    Answer, BodyError, Command, Data, Decoder, INTERFACES, Interface, Kind, MapData, Message, Request, Xdr,
-    interface, properties,
+    Answer, BodyError, Command, Data, Decoder, INTERFACES, Interface, MapData, Message, MessageKind, Request,
+    Xdr, interface, properties,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -31,17 +31,17 @@ fn decoded(stream: &[u8], piece: usize) -> (Vec<Message>, Option<String>) {
 }
 
 /// Reads a body and writes it again.
-fn rewrite(interface: u16, kind: Kind, subtype: u8, bytes: &[u8]) -> Result<Vec<u8>, BodyError> {
+fn rewrite(interface: u16, kind: MessageKind, subtype: u8, bytes: &[u8]) -> Result<Vec<u8>, BodyError> {
     match kind {
-        Kind::Data => Data::read(interface, subtype, bytes).map(|body| body.to_bytes()),
-        Kind::Command => Command::read(interface, subtype, bytes).map(|body| body.to_bytes()),
-        Kind::Request => Request::read(interface, subtype, bytes).map(|body| body.to_bytes()),
+        MessageKind::Data => Data::read(interface, subtype, bytes).map(|body| body.to_bytes()),
+        MessageKind::Command => Command::read(interface, subtype, bytes).map(|body| body.to_bytes()),
+        MessageKind::Request => Request::read(interface, subtype, bytes).map(|body| body.to_bytes()),
         _ => Answer::read(interface, subtype, bytes).map(|body| body.to_bytes()),
     }
 }
 
 fn is_written_again(interface: &Interface, subtype: u8, body: &[u8]) {
-    for kind in [Kind::Data, Kind::Command, Kind::Request, Kind::Acknowledge] {
+    for kind in [MessageKind::Data, MessageKind::Command, MessageKind::Request, MessageKind::Acknowledge] {
         let rewrite = |body: &[u8]| rewrite(interface.code, kind, subtype, body);
         match rewrite(body) {
             Ok(once) => assert_eq!(rewrite(&once), Ok(once)),

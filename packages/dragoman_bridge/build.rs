@@ -1,4 +1,4 @@
-//! Makes Rust of descriptions, in `$OUT_DIR`: wire types, and the rows of services.
+//! Generates Rust from descriptions in `$OUT_DIR`: wire types, and the rows of services.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("apolo_services.rs"), rust::services(&apolo)?)?;
     let neobotix = Protocol::read(protocols::NEOBOTIX)?;
     fs::write(out.join("neobotix_services.rs"), rust::body_services(&neobotix)?)?;
-    // Written by hand: a device stands in an address as one value, and the cells of a tile are compressed.
+    // Written by hand: a device is one value in an address, and the cells of a tile are compressed.
     let others = [("address", "super::Address"), ("map_data", "super::MapData")];
     fs::write(out.join("player.rs"), rust::interfaces(&Protocol::read(protocols::PLAYER)?, &others)?)?;
     Ok(())

@@ -17,7 +17,7 @@ use dragoman_bridge::player::wire::player::{
     MODE, OPEN, PULL, READ, REPLACE_RULE, ReplaceRule, SUBSCRIBE, SYNCH, Subscription,
 };
 use dragoman_bridge::player::wire::{
-    Address, BANNER_LEN, Decoder, Device, HEADER_LEN, Header, Kind, Xdr, player, position2d,
+    Address, BANNER_LEN, Decoder, Device, HEADER_LEN, Header, MessageKind, Xdr, player, position2d,
 };
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
@@ -86,9 +86,9 @@ fn sample() -> Vec<u8> {
         let address = Address { device, ..Address::default() };
         Header { address, kind, subtype, timestamp: 0.0, sequence: 0 }.write_message(body, &mut bytes);
     };
-    add(SERVER, Kind::Acknowledge, READ.subtype, &[]);
-    add(BASE, Kind::Data, position2d::STATE.subtype, &position2d::State::default().to_bytes());
-    add(SERVER, Kind::Synch, SYNCH, &[]);
+    add(SERVER, MessageKind::Acknowledge, READ.subtype, &[]);
+    add(BASE, MessageKind::Data, position2d::STATE.subtype, &position2d::State::default().to_bytes());
+    add(SERVER, MessageKind::Synch, SYNCH, &[]);
     bytes
 }
 
@@ -170,7 +170,8 @@ impl Client {
         let mut client = Self::bare(address);
         client.stream.read_exact(&mut [0; BANNER_LEN]).unwrap();
         client.ask(MODE.subtype, &PULL);
-        let rule = ReplaceRule { interface: -1, index: -1, kind: Kind::Data as i32, subtype: -1, replace: 1 };
+        let rule =
+            ReplaceRule { interface: -1, index: -1, kind: MessageKind::Data as i32, subtype: -1, replace: 1 };
         client.ask(REPLACE_RULE.subtype, &rule);
         let address = Address { device: BASE, ..Address::default() };
         client.ask(SUBSCRIBE.subtype, &Subscription { address, access: OPEN, ..Subscription::default() });
@@ -181,7 +182,7 @@ impl Client {
 
     fn send(&mut self, subtype: u8, body: &impl Xdr) {
         let address = Address { device: SERVER, ..Address::default() };
-        let header = Header { address, kind: Kind::Request, subtype, timestamp: 0.0, sequence: 0 };
+        let header = Header { address, kind: MessageKind::Request, subtype, timestamp: 0.0, sequence: 0 };
         let mut bytes = Vec::new();
         header.write_message(&body.to_bytes(), &mut bytes);
         self.stream.write_all(&bytes).unwrap();
@@ -189,11 +190,11 @@ impl Client {
 
     fn ask(&mut self, subtype: u8, body: &impl Xdr) {
         self.send(subtype, body);
-        self.until(Kind::Acknowledge);
+        self.until(MessageKind::Acknowledge);
     }
 
     /// Reads up to a message of this kind; returns the number of bytes.
-    fn until(&mut self, kind: Kind) -> usize {
+    fn until(&mut self, kind: MessageKind) -> usize {
         let mut len = 0;
         loop {
             while let Some(message) = self.decoder.next() {
@@ -212,7 +213,7 @@ impl Client {
 
     fn read(&mut self) -> usize {
         self.send(READ.subtype, &());
-        self.until(Kind::Synch)
+        self.until(MessageKind::Synch)
     }
 }
 

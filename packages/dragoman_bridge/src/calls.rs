@@ -1,6 +1,6 @@
 //! Calls of the client sides.
 
-/// Names one call of a service until its outcome is known. The owner of a core chooses the numbers.
+/// Identifies one call of a service until its outcome is known. The owner of a core chooses the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub u64);
 
@@ -28,7 +28,7 @@ impl<T> OpenCalls<T> {
         self.callers.remove(&id)
     }
 
-    /// Forgets all callers. Numbers are not used again: outcomes may still come.
+    /// Removes all callers. Numbers are not used again, because outcomes may still arrive.
     pub(crate) fn clear(&mut self) {
         self.callers.clear();
     }

@@ -1,11 +1,11 @@
-//! A client side that runs, and whether its server has answered yet.
+//! A running client side, and whether its server has answered yet.
 
 use std::time::Duration;
 
 use dragoman_ros::tasks::RunningNode;
 use futures::channel::oneshot;
 
-/// Minimum time between log lines about a server that is not there.
+/// Minimum time between log lines about an unreachable server.
 const REMINDER: Duration = Duration::from_secs(60);
 
 /// A running client side. Its server may start later.
@@ -28,7 +28,7 @@ impl FirstAnswer {
     }
 
     /// The server has answered.
-    pub(crate) fn came(&mut self) {
+    pub(crate) fn arrived(&mut self) {
         if let Some(sender) = self.0.take() {
             // Fails if the receiver was dropped.
             let _ = sender.send(());
@@ -36,12 +36,12 @@ impl FirstAnswer {
     }
 }
 
-/// When to log again that a server is not there.
+/// When to log an unreachable server again.
 #[derive(Debug, Default)]
 pub(crate) struct Reminder(Option<Duration>);
 
 impl Reminder {
-    /// Whether it is time to log; then the next time is a minute later.
+    /// Whether logging is due; if so, the next line is due a minute later.
     pub(crate) fn is_due(&mut self, now: Duration) -> bool {
         let is_due = self.0.is_none_or(|last| now.saturating_sub(last) >= REMINDER);
         if is_due {

@@ -1,4 +1,4 @@
-//! Who is connected to the servers of the old protocols, on `/dragoman/clients`.
+//! Publishes the connected clients of the servers on `/dragoman/clients`.
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -48,14 +48,14 @@ impl Clients {
         }
     }
 
-    /// Only these clients are left; those that are new have just connected.
+    /// Sets the list of clients: others have left, new ones have just connected.
     pub(crate) fn set(&self, addresses: &[SocketAddr]) {
         let known = self.addresses();
         known.iter().filter(|one| !addresses.contains(one)).for_each(|one| self.leave(*one));
         addresses.iter().filter(|one| !known.contains(one)).for_each(|one| self.join(*one));
     }
 
-    /// A client has asked for something, `count` times; this is the last request.
+    /// A client has sent `count` requests; `request` is the last one.
     pub(crate) fn request(&self, address: SocketAddr, request: &dyn Display, count: u64) {
         let mut list = self.0.lock();
         let List { clients, has_changed } = &mut *list;
@@ -67,12 +67,12 @@ impl Clients {
         *has_changed = true;
     }
 
-    /// Their addresses.
+    /// The clients' addresses.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         self.0.lock().clients.iter().map(|(address, _)| *address).collect()
     }
 
-    /// Publishes them as those of the node's server.
+    /// Publishes the clients with the server's name.
     pub(crate) fn publish(&self, tasks: &mut NodeTasks, protocol: &str) -> Result<()> {
         let qos = QosProfile::default().keep_last(1).transient_local();
         let publisher = tasks.node().create_publisher::<ProtocolClients>(TOPIC, qos)?;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_changes_are_told() {
+    fn only_changes_are_published() {
         let clients = Clients::default();
         assert!(clients.changed().is_none());
         clients.join(address(1));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_strangers_send_is_bounded() {
+    fn the_size_of_a_message_is_bounded() {
         let clients = Clients::default();
         (1..=200).for_each(|port| clients.join(address(port)));
         clients.request(address(1), &"x\n".repeat(10_000), 1);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// When the first core asked for the time.
+/// When the time was first read.
 struct Start(Instant);
 
 impl Default for Start {

@@ -10,11 +10,10 @@
 //! | [`neobotix`] | Neobotix' PlatformCtrl (PlatformCtrl guide) | TCP 10000, 10002 |
 //! | [`player`] | Player 2.1 to 3.1, also Stage | TCP 6665 |
 //!
-//! [`session`] is what the server sides of the three TCP protocols have in common; `calls` has the open
-//! calls of the client sides. With feature `node`: `tcp` has the sockets of the TCP protocols, `ports` opens the ports,
-//! [`services`] has what tables of services are made of, `clock` gives the time to the cores,
-//! `error` is the error of starting a side, `client_node` a client side that runs, `clients` says on a topic who is
-//! connected.
+//! [`session`] is the common interface of the server sides of the three TCP protocols; `calls` has the open calls of
+//! the client sides. With feature `node`: `tcp` has the sockets of the TCP protocols, `ports` opens the ports,
+//! [`services`] has the types of the tables of services, `clock` has the time for the cores, `error` the error of
+//! starting a side, `client_node` a running client side, and `clients` publishes the connected clients.
 //!
 //! Read every protocol from the wire inwards: `wire` (layout, no state), then `server` and `client` (state, but no
 //! socket, clock, thread or ROS type). Only the outermost files know sockets and ROS.

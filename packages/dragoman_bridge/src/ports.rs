@@ -12,7 +12,7 @@ use crate::error::BridgeError;
 const BACKLOG: i32 = 1024;
 
 parameters! {
-    /// Where a server listens.
+    /// Address on which a server listens.
     pub struct BindParameters {
         /// Address of the interface to listen on; 0.0.0.0 is all.
         bind: String;

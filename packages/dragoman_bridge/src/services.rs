@@ -17,9 +17,10 @@ pub type Convert<From, To> = Arc<dyn Fn(From) -> To + Send + Sync>;
 pub struct Service<S: WrappedServiceTypeSupport, C, O> {
     /// Its name in the namespace of the protocol's node.
     pub name: &'static str,
-    /// The request for a call. Error: the outcome of a call that the service cannot represent, or of another row.
+    /// The request for a call. Error: the outcome for a call that the service cannot represent, or that belongs to
+    /// another row.
     pub request: Convert<C, Result<S::Request, O>>,
-    /// The call that a request stands for, or why it is invalid.
+    /// The call for a request. Error: why the request is invalid.
     pub call: Convert<S::Request, Result<C, String>>,
     /// The outcome in a response.
     pub outcome: Convert<S::Response, O>,
@@ -34,7 +35,7 @@ pub(crate) fn row<S, C, O>(
     call: impl Fn(S::Request) -> Result<C, String> + Send + Sync + 'static,
     outcome: impl Fn(S::Response) -> O + Send + Sync + 'static,
     response: impl Fn(Result<O, String>) -> S::Response + Send + Sync + 'static,
-) -> Box<dyn Row<C, O>>
+) -> Box<dyn ServiceRow<C, O>>
 where
     S: WrappedServiceTypeSupport + 'static,
     S::Request: Send,
@@ -51,8 +52,8 @@ where
     })
 }
 
-/// A row: a [`Service`], whatever its type.
-pub trait Row<C, O>: Any {
+/// A row of the table: a [`Service`] of any type.
+pub trait ServiceRow<C, O>: Any {
     /// Name of the service.
     fn name(&self) -> &'static str;
 
@@ -68,22 +69,21 @@ pub trait Row<C, O>: Any {
     /// Those of the middleware.
     fn connect(&self, node: &mut Node) -> Result<Box<dyn Caller<C, O>>>;
 
-    /// The call that `call` is after its way through the service's request. Error: as [`Service::request`] and
-    /// [`Service::call`].
+    /// Converts a call to a request and back. Errors: as [`Service::request`] and [`Service::call`].
     #[doc(hidden)]
     fn call_there_and_back(&self, call: C) -> Result<Result<C, String>, O>;
 
-    /// The outcome that `outcome` is after its way through the service's response.
+    /// Converts an outcome to a response and back.
     #[doc(hidden)]
     fn outcome_there_and_back(&self, outcome: Result<O, String>) -> O;
 }
 
-/// Completes a response with what its protocol does not transmit, such as the time.
+/// Completes a response with data that the protocol does not transmit, such as the time.
 pub type Complete = Arc<dyn Fn(&mut dyn Any) + Send + Sync>;
 
 /// A request of a ROS client, and how to answer it.
 pub struct Asked<C, O> {
-    /// The call, or why the request is invalid.
+    /// The call. Error: why the request is invalid.
     pub call: Result<C, String>,
     /// Answers with the outcome, or with the reason of a failure.
     pub respond: Respond<O>,
@@ -92,7 +92,7 @@ pub struct Asked<C, O> {
 /// Answers a request of a ROS client.
 pub type Respond<O> = Box<dyn FnOnce(Result<O, String>) + Send>;
 
-/// A client of a service, whatever its type.
+/// A client of a service of any type.
 pub trait Caller<C, O>: Send + Sync {
     /// Sends a request; the future resolves with the outcome. The error is the middleware's reason.
     fn ask(&self, call: C) -> BoxFuture<'static, Result<O, String>>;
@@ -104,7 +104,7 @@ pub trait Caller<C, O>: Send + Sync {
 /// Offers all services of a table in the namespace of `node`.
 pub(crate) fn offer<C: 'static, O: 'static>(
     node: &mut Node,
-    rows: &[Box<dyn Row<C, O>>],
+    rows: &[Box<dyn ServiceRow<C, O>>],
     complete: Option<&Complete>,
 ) -> Result<SelectAll<BoxStream<'static, Asked<C, O>>>> {
     rows.iter().map(|row| row.offer(node, complete.cloned())).collect()
@@ -115,7 +115,7 @@ pub(crate) struct Callers<C, O>(BTreeMap<&'static str, Box<dyn Caller<C, O>>>);
 
 impl<C: 'static, O: 'static> Callers<C, O> {
     /// Creates the clients in the namespace of `node`.
-    pub(crate) fn new(node: &mut Node, rows: &[Box<dyn Row<C, O>>]) -> Result<Self> {
+    pub(crate) fn new(node: &mut Node, rows: &[Box<dyn ServiceRow<C, O>>]) -> Result<Self> {
         rows.iter().map(|row| Ok((row.name(), row.connect(node)?))).collect::<Result<_>>().map(Self)
     }
 
@@ -136,7 +136,7 @@ impl<C: 'static, O: 'static> Callers<C, O> {
     }
 }
 
-impl<S, C, O> Row<C, O> for Service<S, C, O>
+impl<S, C, O> ServiceRow<C, O> for Service<S, C, O>
 where
     S: WrappedServiceTypeSupport + 'static,
     S::Request: Send,

@@ -1,4 +1,4 @@
-//! What the server sides of all TCP protocols have in common.
+//! The common interface of the server sides of all TCP protocols.
 
 use std::fmt::Display;
 use std::ops::AddAssign;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The server's side of one connection. It owns no socket and no clock; times are durations since any fixed time.
 ///
-/// After every input, drain [`poll_call`](Self::poll_call), send what [`unsent`](Self::unsent) gives, and drain
+/// After every input, drain [`poll_call`](Self::poll_call), send the [`unsent`](Self::unsent) bytes, and drain
 /// [`poll_event`](Self::poll_event).
 pub trait ServerSession {
     /// A service to call.

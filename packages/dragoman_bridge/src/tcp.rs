@@ -33,8 +33,8 @@ pub(crate) fn send(stream: &TcpStream, unsent: &[u8]) -> Result<usize> {
 
 /// A time limit for consecutive calls, most of which end long before it.
 ///
-/// In real time, setting a timer wakes tokio's driver, and sometimes another thread: more than the rest of a call
-/// costs. So the timer of the first call keeps running for the next ones, and is set again only when it expires too
+/// In real time, setting a timer wakes tokio's driver, and sometimes another thread, which costs more than the rest of
+/// a call. So the timer of the first call keeps running for the next ones, and is set again only when it expires too
 /// early for the open call.
 pub(crate) struct TimeLimit {
     limit: Duration,

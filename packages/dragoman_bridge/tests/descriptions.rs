@@ -3,7 +3,7 @@
 
 use dragoman_bridge::apolo::wire as apolo;
 use dragoman_bridge::neobotix::wire::{self as neobotix, Framing, Message as _};
-use dragoman_bridge::player::wire::{INTERFACES, Kind as PlayerKind, properties};
+use dragoman_bridge::player::wire::{INTERFACES, MessageKind as PlayerKind, properties};
 use dragoman_protocol::model::{Answer, Code, Encoding, Link, Message, Side, Type};
 use dragoman_protocol::{Base, Count, Field, Kind, Protocol, protocols};
 
@@ -83,8 +83,8 @@ impl<'a> Samples<'a> {
 
     fn ordered(&mut self, big: &[u8]) {
         match self.protocol.order {
-            dragoman_protocol::model::Order::Big => self.bytes.extend(big),
-            dragoman_protocol::model::Order::Little => self.bytes.extend(big.iter().rev()),
+            dragoman_protocol::model::ByteOrder::Big => self.bytes.extend(big),
+            dragoman_protocol::model::ByteOrder::Little => self.bytes.extend(big.iter().rev()),
         }
     }
 }
@@ -106,7 +106,7 @@ fn apolo_s_commands_are_described() {
         assert_eq!(message.code, Code::Text(command.to_string()));
         assert_eq!(message.ros_name(), Some(command.ros_name()));
         assert_eq!(message.meaning, command.meaning());
-        assert_eq!(message.answer.is_some(), command.answer() != apolo::Answer::None, "{command}");
+        assert_eq!(message.answer.is_some(), command.answer() != apolo::AnswerFormat::None, "{command}");
         let body = Samples::of(&protocol, &[], &message.fields);
         let request = apolo::Request::decode(command, &body).expect("a request");
         assert_eq!(request.encode(apolo::SizeBase::Full256).unwrap()[apolo::HEADER_LEN..], body, "{command}");

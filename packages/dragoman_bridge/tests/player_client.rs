@@ -50,7 +50,7 @@ impl Server {
         while let Some(message) = self.decoder.next() {
             let message = message.expect("the client sends messages");
             let Header { address, kind, subtype, .. } = message.header;
-            if kind == Kind::Request && !self.ignores.contains(&(address.device, subtype)) {
+            if kind == MessageKind::Request && !self.ignores.contains(&(address.device, subtype)) {
                 let (kind, body) = self.answer(&message);
                 // As the original: its own answers have the request's number, those of drivers 0.
                 let own = address.device == SERVER;
@@ -62,19 +62,19 @@ impl Server {
         sent
     }
 
-    fn answer(&self, message: &Message) -> (Kind, Vec<u8>) {
+    fn answer(&self, message: &Message) -> (MessageKind, Vec<u8>) {
         let Header { address, subtype, .. } = message.header;
         if let Some(cell) = self.cell
             && (address.device.interface, subtype) == (map::INTERFACE.code, map::GET_DATA.subtype)
         {
             let asked = map::GET_DATA.question(&message.body).unwrap();
             let data = vec![cell; asked.width as usize * asked.height as usize];
-            return (Kind::Acknowledge, MapData { range: 1, data, ..asked }.compress().to_bytes());
+            return (MessageKind::Acknowledge, MapData { range: 1, data, ..asked }.compress().to_bytes());
         }
         if address.device != SERVER {
             return match self.answers.get(&(address.device, subtype)) {
-                Some(body) => (Kind::Acknowledge, body.clone()),
-                None => (Kind::Refuse, Vec::new()),
+                Some(body) => (MessageKind::Acknowledge, body.clone()),
+                None => (MessageKind::Refuse, Vec::new()),
             };
         }
         let body = if subtype == player::DEVICES.subtype {
@@ -91,7 +91,7 @@ impl Server {
         } else {
             Vec::new()
         };
-        (Kind::Acknowledge, body)
+        (MessageKind::Acknowledge, body)
     }
 
     /// Subtypes of the messages to a device.
@@ -110,12 +110,12 @@ fn banner() -> Vec<u8> {
 fn data(device: Device, subtype: u8, body: &[u8]) -> Vec<u8> {
     let address = Address { host: 0, robot: 0, device };
     let mut bytes = Vec::new();
-    Header { address, kind: Kind::Data, subtype, timestamp: 2.5, sequence: 0 }
+    Header { address, kind: MessageKind::Data, subtype, timestamp: 2.5, sequence: 0 }
         .write_message(body, &mut bytes);
     bytes
 }
 
-struct Bench {
+struct ClientFixture {
     now: Duration,
     client: Client,
     server: Server,
@@ -125,7 +125,7 @@ struct Bench {
     attempts: Vec<Duration>,
 }
 
-impl Bench {
+impl ClientFixture {
     fn new(server: Server) -> Self {
         Self::with(server, ClientConfig::default())
     }
@@ -134,9 +134,9 @@ impl Bench {
         let now = Duration::ZERO;
         let client = Client::new(now, config);
         let (events, attempts) = (Vec::new(), Vec::new());
-        let mut bench = Self { now, client, server, events, is_there: true, attempts };
-        bench.settle();
-        bench
+        let mut fixture = Self { now, client, server, events, is_there: true, attempts };
+        fixture.settle();
+        fixture
     }
 
     /// Delivers everything between client and server.

@@ -1,6 +1,6 @@
-//! Prints what a description says, in a few words per message.
+//! Prints a summary of a description, one line per message.
 //!
-//!     cargo run -p dragoman_protocol --example describe -- packages/dragoman_protocol/strangers/create2.yaml
+//!     cargo run -p dragoman_protocol --example describe -- packages/dragoman_protocol/other_machines/create2.yaml
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Rust made of a description, as a build script does it.
+//! Generates Rust from a description, as a build script does.
 //!
 //!     cargo run -p dragoman_protocol --example in_rust
 

@@ -1,23 +1,23 @@
 //! Reads and writes the bytes of messages.
 //!
-//! Generated code reads field after field and looks at [`Reader::end`] once: what the bytes lack reads as 0 until then.
+//! Generated code reads all fields and then checks [`Reader::end`] once. Until then missing bytes are read as 0.
 
-use crate::model::Order;
+use crate::model::ByteOrder;
 
-/// Why bytes are not the expected message.
+/// Error reading a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BytesError {
     /// The bytes end within a field.
     #[error("{missing} bytes are missing")]
     Missing {
-        /// How many.
+        /// Number of bytes.
         missing: usize,
     },
     /// Bytes follow the last field.
     #[error("{rest} bytes too many")]
     Rest {
-        /// How many.
+        /// Number of bytes.
         rest: usize,
     },
 }
@@ -26,7 +26,7 @@ pub enum BytesError {
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     rest: &'a [u8],
-    order: Order,
+    order: ByteOrder,
     missing: usize,
 }
 
@@ -34,7 +34,7 @@ pub struct Reader<'a> {
 #[derive(Debug, Clone)]
 pub struct Writer {
     bytes: Vec<u8>,
-    order: Order,
+    order: ByteOrder,
 }
 
 macro_rules! numbers {
@@ -45,8 +45,8 @@ macro_rules! numbers {
                 pub fn $number(&mut self) -> $number {
                     let bytes = self.array();
                     match self.order {
-                        Order::Big => $number::from_be_bytes(bytes),
-                        Order::Little => $number::from_le_bytes(bytes),
+                        ByteOrder::Big => $number::from_be_bytes(bytes),
+                        ByteOrder::Little => $number::from_le_bytes(bytes),
                     }
                 }
             )*
@@ -57,8 +57,8 @@ macro_rules! numbers {
                 /// Appends a number.
                 pub fn $number(&mut self, value: $number) {
                     match self.order {
-                        Order::Big => self.bytes.extend(value.to_be_bytes()),
-                        Order::Little => self.bytes.extend(value.to_le_bytes()),
+                        ByteOrder::Big => self.bytes.extend(value.to_be_bytes()),
+                        ByteOrder::Little => self.bytes.extend(value.to_le_bytes()),
                     }
                 }
             )*
@@ -69,8 +69,8 @@ macro_rules! numbers {
 numbers! { u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 }
 
 impl<'a> Reader<'a> {
-    /// Begins with the first of `bytes`.
-    pub fn new(bytes: &'a [u8], order: Order) -> Self {
+    /// A reader at the beginning of `bytes`.
+    pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
         Self { rest: bytes, order, missing: 0 }
     }
 
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text up to its first zero, behind its length of one byte. What is no UTF-8 has one byte per character.
+    /// A text up to its first zero, after its length of one byte. If it is not UTF-8, each byte is a character.
     pub fn text_u8(&mut self) -> String {
         let len = self.u8();
         let text = self.bytes(len.into()).split(|byte| *byte == 0).next().unwrap_or_default();
@@ -113,13 +113,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Number of bytes that are left.
+    /// Number of remaining bytes.
     pub fn left(&self) -> usize {
         self.rest.len()
     }
 
     /// # Errors
-    /// Bytes were missing, or are left.
+    /// Bytes were missing, or bytes remain.
     pub fn end(&self) -> Result<(), BytesError> {
         match (self.missing, self.left()) {
             (0, 0) => Ok(()),
@@ -130,8 +130,8 @@ impl<'a> Reader<'a> {
 }
 
 impl Writer {
-    /// Begins without bytes, with room for so many.
-    pub fn new(order: Order, room: usize) -> Self {
+    /// A writer without bytes, with this capacity.
+    pub fn new(order: ByteOrder, room: usize) -> Self {
         Self { bytes: Vec::with_capacity(room), order }
     }
 
@@ -145,7 +145,7 @@ impl Writer {
         self.bytes.resize(self.bytes.len().max(size), 0);
     }
 
-    /// What was written.
+    /// The written bytes.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -159,10 +159,10 @@ mod tests {
 
     #[test]
     fn missing_bytes_read_as_zero_and_are_counted_at_the_end() {
-        let mut reader = Reader::new(&[1, 2, 3], Order::Big);
+        let mut reader = Reader::new(&[1, 2, 3], ByteOrder::Big);
         assert_eq!((reader.u16(), reader.u32(), reader.bytes(2)), (0x0102, 0, &[][..]));
         assert_eq!(reader.end(), Err(BytesError::Missing { missing: 5 }));
-        let mut reader = Reader::new(&[1, 2, 3], Order::Little);
+        let mut reader = Reader::new(&[1, 2, 3], ByteOrder::Little);
         assert_eq!(reader.u16(), 0x0201);
         assert_eq!(reader.end(), Err(BytesError::Rest { rest: 1 }));
     }
@@ -170,7 +170,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(a: u8, b: i16, c: u32, d: f64, is_big: bool, size in 0_usize..40) {
-            let order = if is_big { Order::Big } else { Order::Little };
+            let order = if is_big { ByteOrder::Big } else { ByteOrder::Little };
             let mut writer = Writer::new(order, 0);
             writer.u8(a);
             writer.i16(b);

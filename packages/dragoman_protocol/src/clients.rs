@@ -1,4 +1,5 @@
-//! The wire layer of clients in other languages, made of a description; `dragoman_clients` has it checked in.
+//! Generates the wire layer of clients in other languages from a description. The result is committed in
+//! `dragoman_clients`.
 
 pub mod cpp;
 pub mod python;
@@ -6,21 +7,21 @@ pub mod python;
 use crate::model::{Field, Interface, Protocol, Type, Value};
 use crate::rust::{sentence, sorted, variant};
 
-/// What is different in a client. Types are written `interface.type`, or `type` if they are in no interface; fields
-/// have a dot more.
+/// Names and other differences of a client. Types are written as `interface.type`, or as `type` outside of interfaces;
+/// fields as `interface.type.field` or `type.field`.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Names<'a> {
-    /// Types that have another name, by default that of the interface in front.
+pub struct ClientNames<'a> {
+    /// Types with another name; by default the name begins with that of the interface.
     pub types: &'a [(&'a str, &'a str)],
-    /// Fields that have another name.
+    /// Fields with another name.
     pub fields: &'a [(&'a str, &'a str)],
     /// Types that are written by hand, with their names.
     pub by_hand: &'a [(&'a str, &'a str)],
-    /// Codes whose 0 has a name in the client: unknown.
+    /// Codes for which the client has a name for 0: unknown.
     pub unknown: &'a [&'a str],
-    /// Codes that have the names of the document, without this beginning, instead of those of the description.
+    /// Codes with the names of the protocol's document, without this prefix, instead of the names of the description.
     pub texts: &'a [(&'a str, &'a str)],
-    /// Fields whose structure has no class of its own: its fields take their place.
+    /// Fields whose structure has no class in the client: they are replaced by the structure's fields.
     pub flat: &'a [&'a str],
 }
 
@@ -32,12 +33,12 @@ fn find<'a>(pairs: &[(&str, &'a str)], key: &str) -> Option<&'a str> {
 struct Scope<'a> {
     protocol: &'a Protocol,
     interface: Option<&'a Interface>,
-    names: &'a Names<'a>,
+    names: &'a ClientNames<'a>,
 }
 
 impl<'a> Scope<'a> {
-    /// The scopes of these interfaces; an empty name stands for the types of the protocol.
-    fn all(protocol: &'a Protocol, names: &'a Names<'a>, interfaces: &[&str]) -> Vec<Self> {
+    /// The scopes of these interfaces; an empty name stands for the types outside of interfaces.
+    fn all(protocol: &'a Protocol, names: &'a ClientNames<'a>, interfaces: &[&str]) -> Vec<Self> {
         let of = |name: &&str| {
             let interface = protocol.interfaces.iter().find(|one| one.name == **name);
             (name.is_empty() || interface.is_some()).then_some(Self { protocol, interface, names })
@@ -49,7 +50,7 @@ impl<'a> Scope<'a> {
         self.interface.map_or(&self.protocol.types, |interface| &interface.types)
     }
 
-    /// The type with this name, seen from here, and how [`Names`] call it.
+    /// The type with this name in this scope, and its name in [`ClientNames`].
     fn find(&self, name: &str) -> (Option<&'a Type>, String) {
         let own = self.interface.and_then(|interface| {
             let found = interface.types.iter().find(|one| one.name == name)?;
@@ -75,7 +76,7 @@ impl<'a> Scope<'a> {
         )
     }
 
-    /// The fields of a structure with their names in the client, flat ones in the places of their structures.
+    /// The fields of a structure with their names in the client; flat structures are replaced by their fields.
     fn fields(&self, one: &Type) -> Vec<(String, &'a Field)> {
         let (found, key) = self.find(&one.name);
         let mut fields = Vec::new();
@@ -126,7 +127,7 @@ fn without_unit(name: &str) -> &str {
     units.iter().fold(name, |name, unit| name.strip_suffix(unit).unwrap_or(name))
 }
 
-/// A whole number or a number on the wire for one of a field's unit in SI units, and that unit. 1: they are the same.
+/// The SI unit of a field, and the number on the wire that is 1 in this unit; 1 if the units are the same.
 fn per_unit(field: &Field) -> (&'static str, &str) {
     match field.unit.as_str() {
         "mm" => ("1000", "m"),
@@ -140,7 +141,7 @@ fn per_unit(field: &Field) -> (&'static str, &str) {
     }
 }
 
-/// What a field is, in SI units; empty if its name says it.
+/// The meaning of a field, with its SI unit; empty if the name is sufficient.
 fn explained(name: &str, field: &Field) -> String {
     let unit = per_unit(field).1;
     let meaning = if field.meaning.is_empty() && !unit.is_empty() { name } else { &field.meaning };

@@ -9,20 +9,20 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Kind {
-    /// What one value is.
+    /// Type of one value.
     pub base: Base,
-    /// How many there are; `None`: one that is no list.
+    /// Number of values; `None`: a single value, not a list.
     pub count: Option<Count>,
 }
 
-/// What one value is.
+/// Type of one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Base {
-    /// A whole number without sign, of so many bits.
+    /// An unsigned integer of this number of bits.
     Unsigned(u8),
-    /// A whole number in two's complement, of so many bits.
+    /// A signed integer in two's complement, of this number of bits.
     Signed(u8),
-    /// A number of IEEE 754, of 32 or 64 bits.
+    /// A floating-point number (IEEE 754) of 32 or 64 bits.
     Float(u8),
     /// 0 or 1; every other number counts as 1.
     Bool,
@@ -34,26 +34,26 @@ pub enum Base {
     Named(String),
 }
 
-/// How many values there are.
+/// Number of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Count {
-    /// Always so many.
+    /// A constant number.
     Fixed(usize),
-    /// A whole number without sign in front says it, of so many bits.
+    /// An unsigned integer of this number of bits precedes the values.
     Prefixed(u8),
-    /// As many as an earlier field says.
+    /// The number is in an earlier field.
     Of(String),
-    /// As many as there are up to the end.
+    /// All values up to the end.
     Rest,
 }
 
-/// Why a text is no type.
+/// Error in the name of a type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no type: expected one such as u8, i16, f32[3], text[u8], bytes[*], pose[count]")]
 pub struct NoKind(pub String);
 
 impl Kind {
-    /// Size on the wire, bytes. `None`: it varies, or is that of a type of the description.
+    /// Size on the wire, bytes. `None`: it varies, or it is a type of the description.
     pub fn size(&self) -> Option<usize> {
         let one = match self.base {
             Base::Unsigned(bits) | Base::Signed(bits) | Base::Float(bits) => usize::from(bits) / 8,
@@ -181,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_type_is_refused_with_its_text() {
+    fn an_invalid_type_is_refused_with_its_text() {
         for text in
             ["", "U8", "text", "bytes", "f32[", "f32[-1]", "f32[3]x", "f32[i8]", "7", "a-b", "u8[f32]"]
         {
             assert_eq!(text.parse::<Kind>(), Err(NoKind(text.to_owned())));
         }
-        // No number has such a size: the name of a type.
+        // No number has this size, so it is the name of a type.
         assert_eq!("u9".parse::<Kind>().unwrap().base, Base::Named("u9".into()));
     }
 }

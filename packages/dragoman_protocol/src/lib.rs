@@ -1,15 +1,15 @@
 //! Descriptions of wire protocols.
 //!
-//! A description is a YAML file: how messages are cut out of a stream, which messages there are, with their fields, units,
-//! answers and ROS names. `protocols/` has those of our protocols, `strangers/` those of four machines that Dragoman does
-//! not speak with, which show that the format is wide enough. The README explains the format.
+//! A description is a YAML file with the framing and the messages of a protocol, their fields, units, answers and ROS
+//! names. `protocols/` has those of Dragoman's protocols, `other_machines/` those of four machines that Dragoman does
+//! not support; they show that the format is general enough. The README explains the format.
 //!
 //! | module | content |
 //! | --- | --- |
 //! | [`model`] | a description, read and checked |
 //! | [`kind`] | types of fields: `f32[3]`, `text[u8]` |
 //! | [`bytes`] | reads and writes the bytes of messages, for generated code |
-//! | [`rust`] | Rust made of a description, for build scripts |
+//! | [`rust`] | generates Rust from a description, for build scripts |
 //! | [`clients`] | the wire layer of clients in other languages |
 //!
 //! ```
@@ -30,15 +30,15 @@
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-/// The descriptions of our protocols.
+/// The descriptions of Dragoman's protocols.
 pub mod protocols {
-    /// Apolo's.
+    /// The protocol of the Apolo simulator.
     pub const APOLO: &str = include_str!("../protocols/apolo.yaml");
     /// The 31-byte arm protocol.
     pub const ARM31: &str = include_str!("../protocols/arm31.yaml");
-    /// That of Neobotix' PlatformCtrl.
+    /// The protocol of Neobotix' PlatformCtrl.
     pub const NEOBOTIX: &str = include_str!("../protocols/neobotix.yaml");
-    /// Player's.
+    /// The protocol of Player.
     pub const PLAYER: &str = include_str!("../protocols/player.yaml");
 }
 

@@ -14,39 +14,39 @@ pub struct Protocol {
     /// Its name in code.
     #[serde(rename = "protocol")]
     pub name: String,
-    /// Its name for people.
+    /// Its name in texts.
     pub title: String,
     /// The document that defines it.
     pub source: String,
-    /// What holds for all messages: units, frames, conventions.
+    /// Conventions of all messages: units, frames.
     #[serde(default)]
     pub about: String,
-    /// What carries it.
+    /// Its transport.
     #[serde(with = "serde_norway::with::singleton_map")]
     pub link: Link,
-    /// How values become bytes.
+    /// Encoding of values.
     #[serde(default)]
     pub encoding: Encoding,
     /// Order of the bytes of numbers.
     #[serde(default)]
-    pub order: Order,
-    /// How messages are cut out of what is received.
+    pub order: ByteOrder,
+    /// Framing: how messages are found in the received bytes.
     pub frame: Frame,
-    /// Types of fields that more than one message has, or that have names for their values.
+    /// Types that are used by several messages, or that have names for their values.
     #[serde(default)]
     pub types: Vec<Type>,
     /// The messages.
     #[serde(default)]
     pub messages: Vec<Message>,
-    /// Groups of messages, each with a code of its own.
+    /// Groups of messages; each group has a code.
     #[serde(default)]
     pub interfaces: Vec<Interface>,
-    /// Texts that stand for errors and warnings.
+    /// Texts for errors and warnings.
     #[serde(default)]
     pub notices: Option<Notices>,
 }
 
-/// What carries a protocol, with the usual port, or bits per second.
+/// The transport of a protocol, with the usual port, or bits per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -57,25 +57,25 @@ pub enum Link {
     Can(u32),
 }
 
-/// How values become bytes.
+/// Encoding of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
     /// One after the other, each with the size of its type.
     #[default]
     Plain,
-    /// XDR (RFC 4506) as Player has it: whole numbers of fewer bits take four bytes; a list has its length in
-    /// front of its elements, also where another field has it, so that of `[u32]` stands twice; bytes and texts are padded to a
-    /// multiple of four.
+    /// XDR (RFC 4506) as used by Player: integers have at least four bytes; a list begins with its length, even if
+    /// another field has it, so the length of `[u32]` is written twice; bytes and texts are padded to a multiple of
+    /// four.
     Xdr,
-    /// As characters, with blanks between them.
+    /// As text, separated by blanks.
     Blanks,
 }
 
 /// Order of the bytes of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Order {
+pub enum ByteOrder {
     /// The most significant one first.
     #[default]
     Big,
@@ -83,54 +83,54 @@ pub enum Order {
     Little,
 }
 
-/// How messages are cut out of what is received, and what is around them.
+/// Framing: how messages are found in the received bytes, and the fields around a message's body.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
-    /// Where a message begins and ends.
+    /// How the beginning and the end of a message are found.
     pub cut: Cut,
-    /// What a message consists of; one is the code, one the body, whose fields depend on the code.
+    /// The fields of a frame. One of them is the code, one the body, whose fields depend on the code.
     pub fields: Vec<Field>,
-    /// What is different in an answer.
+    /// Fields that are different in an answer.
     #[serde(default)]
     pub answer: String,
 }
 
-/// Where a message begins and ends. One of these is given.
+/// How the beginning and the end of a message are found. Exactly one of these is given.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cut {
-    /// A datagram of so many bytes.
+    /// A datagram of this number of bytes.
     pub datagram: Option<usize>,
-    /// Minimum size of a datagram, bytes; missing ones count as 0.
+    /// Minimum size of a datagram, bytes; missing bytes count as 0.
     pub least: Option<usize>,
-    /// The field that has the size, and what it counts.
+    /// The field with the size.
     pub size: Option<String>,
-    /// What the size counts.
+    /// The part of the message that the size counts.
     pub counts: Option<Counted>,
-    /// Maximum size that is no error, bytes.
+    /// Maximum size, bytes.
     pub most: Option<usize>,
-    /// Bytes in front of a message.
+    /// Bytes before a message.
     pub start: Option<String>,
-    /// Bytes behind a message.
+    /// Bytes after a message.
     pub end: Option<String>,
     /// The end of a line.
     pub line: Option<String>,
     /// Silence after a message, in characters of the serial line.
     pub silence: Option<f64>,
-    /// Each code has a size of its own.
+    /// The code determines the size.
     pub by_code: bool,
     /// A frame of the CAN bus; the code is its identifier.
     pub can: bool,
 }
 
-/// What a size counts.
+/// The part of a message that a size counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Counted {
     /// The whole frame.
     Frame,
-    /// What follows the size.
+    /// Everything after the size.
     Rest,
     /// The body.
     Body,
@@ -148,28 +148,28 @@ pub struct Field {
     /// Unit on the wire.
     #[serde(default)]
     pub unit: String,
-    /// What it is.
+    /// Its meaning.
     #[serde(default)]
     pub meaning: String,
-    /// What it is for in a frame.
+    /// Its purpose in a frame.
     #[serde(default)]
-    pub is: Option<Part>,
+    pub is: Option<FieldRole>,
     /// Its offset in the frame, bytes; by default it follows the field before it.
     #[serde(default)]
     pub at: Option<usize>,
-    /// The value that it always has.
+    /// Its constant value.
     #[serde(default)]
     pub value: Option<String>,
-    /// The type that has names for its values.
+    /// The type with the names of its values.
     #[serde(default)]
     pub codes: Option<String>,
-    /// A number that `codes` does not have is an error.
+    /// Whether a number that is not in `codes` is an error.
     #[serde(default)]
     pub strict: bool,
-    /// An answer that repeats it may have another value.
+    /// Whether its value may be different in an answer that repeats it.
     #[serde(default)]
     pub changed: bool,
-    /// What a step of the number is in `unit`, and the value for 0.
+    /// Value in `unit` of one step of the number; `offset` is the value for 0.
     #[serde(default)]
     pub scale: Option<f64>,
     /// See `scale`.
@@ -178,38 +178,38 @@ pub struct Field {
     /// Its lowest bit and its number of bits, where several share a number.
     #[serde(default)]
     pub bits: Option<[u8; 2]>,
-    /// Order of its bytes, if it is another one.
+    /// Byte order, if it differs from the protocol's one.
     #[serde(default)]
-    pub order: Option<Order>,
+    pub order: Option<ByteOrder>,
     /// Base of a number that is written as text.
     #[serde(default)]
     pub base: Option<u8>,
-    /// How a check sum is computed, as in the catalogue of CRC algorithms, or `sum` or `xor`.
+    /// Algorithm of a checksum: its name in the catalogue of CRC algorithms, or `sum` or `xor`.
     #[serde(default)]
     pub algorithm: Option<String>,
-    /// It is there only if these earlier fields have these values.
+    /// The field only exists if these earlier fields have these values.
     #[serde(default)]
     pub when: BTreeMap<String, i64>,
-    /// It may be missing at the end of a message.
+    /// Whether it may be missing at the end of a message.
     #[serde(default)]
     pub optional: bool,
 }
 
-/// What a field of a frame is for.
+/// The purpose of a field in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
-    /// It says which message this is.
+pub enum FieldRole {
+    /// The code, which identifies the message.
     Code,
     /// The fields of the message.
     Body,
     /// The size.
     Size,
-    /// The check sum.
+    /// The checksum.
     Checksum,
-    /// The address of who is asked.
+    /// The address of the receiver.
     Address,
-    /// A number that an answer repeats.
+    /// A number that the answer repeats.
     Sequence,
 }
 
@@ -224,7 +224,7 @@ pub struct Type {
     /// Fields of a structure.
     #[serde(default)]
     pub fields: Vec<Field>,
-    /// The type of the numbers below.
+    /// The type of the numbers in `codes`.
     #[serde(default)]
     pub base: Option<Kind>,
     /// Numbers by their names. If no field has them, they are constants.
@@ -232,7 +232,7 @@ pub struct Type {
     pub codes: BTreeMap<String, Value>,
 }
 
-/// A number that has a name: the number alone, or with what is to be said of it.
+/// A number with a name: only the number, or the number with its description.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -241,7 +241,7 @@ pub enum Value {
     Described(Described),
 }
 
-/// A number and what is to be said of it.
+/// A number with its description.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
@@ -262,7 +262,7 @@ impl Value {
         }
     }
 
-    /// What it means, if that is said.
+    /// Its meaning, if it has one.
     pub fn meaning(&self) -> Option<&str> {
         match self {
             Self::Number(_) => None,
@@ -285,38 +285,38 @@ impl Value {
 pub struct Message {
     /// Its name in code.
     pub name: String,
-    /// What says on the wire which message it is.
+    /// Code that identifies it on the wire.
     pub code: Code,
     /// What it does.
     pub meaning: String,
     /// Who sends it.
     #[serde(default)]
     pub from: Side,
-    /// What it does to the machine; decides about overtaking and repetition.
+    /// Its effect on the machine, which decides about overtaking and repetition.
     #[serde(default)]
     pub role: Role,
     /// Whether it may be sent again without knowing whether the first copy arrived. By default all may but a start.
     #[serde(default)]
     repeatable: Option<bool>,
-    /// Type of the ROS service that stands for it, such as `std_srvs/srv/Trigger`, if its fields are those of the request
-    /// and its answer is that of the response.
+    /// Type of the corresponding ROS service, such as `std_srvs/srv/Trigger`, if the request has its fields and the
+    /// response those of its answer.
     #[serde(default)]
     pub ros: Option<String>,
-    /// ROS service that stands for it; by default one with its name, if there is a type.
+    /// Name of the corresponding ROS service; by default its own name, if there is a type.
     #[serde(default)]
     pub service: Option<String>,
-    /// ROS topic that stands for it.
+    /// The corresponding ROS topic.
     #[serde(default)]
     pub topic: Option<String>,
     /// Its fields.
     #[serde(default)]
     pub fields: Vec<Field>,
-    /// What answers it; none: nothing.
+    /// Its answer, if it has one.
     #[serde(default)]
     pub answer: Option<Answer>,
 }
 
-/// What says on the wire which message it is.
+/// Code that identifies a message on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -325,18 +325,18 @@ pub enum Code {
     Text(String),
 }
 
-/// Who sends a message.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// Who asks.
+    /// The side that sends requests.
     #[default]
     Client,
-    /// Who has the machine, unasked.
+    /// The side of the machine, without a request.
     Server,
 }
 
-/// What a message does to a machine.
+/// Effect of a message on a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -351,17 +351,17 @@ pub enum Role {
     Stop,
 }
 
-/// What answers a message.
+/// The answer to a message.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Answer {
     /// `echo`, the message itself, or the name of a type of the description.
     Named(String),
-    /// These fields; none: only that it was carried out.
+    /// These fields; an empty list only reports success.
     Fields(Vec<Field>),
 }
 
-/// A group of messages with a code of its own.
+/// A group of messages with its own code.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -374,7 +374,7 @@ pub struct Interface {
     pub messages: Vec<Message>,
 }
 
-/// Texts that stand for errors and warnings.
+/// Texts for errors and warnings.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -383,7 +383,7 @@ pub struct Notices {
     pub texts: Vec<Notice>,
 }
 
-/// A text that stands for an error or a warning.
+/// A text for an error or a warning.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -392,25 +392,25 @@ pub struct Notice {
     pub meaning: String,
 }
 
-/// Why a text is no description.
+/// Error in a description.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// It has another form.
+    /// The YAML text has the wrong form.
     #[error(transparent)]
     Form(#[from] YamlError),
-    /// Something in it makes no sense.
+    /// The content is inconsistent.
     #[error("{place}: {reason}")]
     Sense {
-        /// Where: protocol, message, field.
+        /// Place: protocol, message, field.
         place: String,
-        /// What is wrong.
+        /// Description of the error.
         reason: String,
     },
 }
 
 impl Field {
-    /// Its type; that of the body of a frame is the rest of the bytes.
+    /// Its type; for the body of a frame it is the remaining bytes.
     pub fn kind(&self) -> Kind {
         self.kind.clone().unwrap_or(Kind { base: Base::Bytes, count: Some(Count::Rest) })
     }
@@ -422,7 +422,7 @@ impl Message {
         self.repeatable.unwrap_or(self.role != Role::Start)
     }
 
-    /// The ROS service or topic that stands for it.
+    /// The corresponding ROS service or topic.
     pub fn ros_name(&self) -> Option<&str> {
         let named = self.service.as_deref().or(self.topic.as_deref());
         named.or(self.ros.as_ref().map(|_| self.name.as_str()))
@@ -433,8 +433,8 @@ impl Protocol {
     /// Reads a description.
     ///
     /// # Errors
-    /// It has another form, or makes no sense: a name or a code that is there twice, a type that does not exist, a count
-    /// of a field that does not come before, a frame without code or body.
+    /// The text has the wrong form, or its content is inconsistent: a duplicate name or code, a type that does not
+    /// exist, a count in a later field, a frame without code or body.
     pub fn read(text: &str) -> Result<Self, ProtocolError> {
         let protocol: Self = yaml::strict(text)?;
         protocol.check()?;
@@ -458,7 +458,8 @@ impl Protocol {
             return Err(sense(&frame, reason));
         }
         // On a CAN bus the identifier is the code.
-        let needed: &[Part] = if cut.can { &[Part::Body] } else { &[Part::Code, Part::Body] };
+        let needed: &[FieldRole] =
+            if cut.can { &[FieldRole::Body] } else { &[FieldRole::Code, FieldRole::Body] };
         for part in needed {
             if !self.frame.fields.iter().any(|field| field.is == Some(*part)) {
                 return Err(sense(&frame, format!("no field is its {part:?}").to_lowercase()));
@@ -495,7 +496,7 @@ impl Protocol {
 
     fn check_messages(&self, place: &str, messages: &[Message], types: &[Type]) -> Result<(), ProtocolError> {
         unique(place, "message", messages.iter().map(|one| &one.name))?;
-        // Commands and requests of one number differ by having an answer.
+        // A command and a request may have the same number: only the request has an answer.
         unique(place, "code", messages.iter().map(|one| (one.from, one.answer.is_some(), &one.code)))?;
         for message in messages {
             let place = format!("{place}: {}", message.name);
@@ -519,7 +520,7 @@ impl Protocol {
         Err(sense(place, format!("there is no type {name}{}", dragoman_text::hint(name, known()))))
     }
 
-    /// `asked`: fields of the question, which those of an answer may name.
+    /// `asked`: the fields of the request, to which fields of the answer may refer.
     fn check_fields(
         &self,
         place: &str,
@@ -547,7 +548,7 @@ impl Protocol {
             if let Some(name) = field.when.keys().find(|name| !comes_before(name)) {
                 return Err(sense(&place, format!("no field {name} comes before it")));
             }
-            if field.algorithm.is_some() != (field.is == Some(Part::Checksum)) {
+            if field.algorithm.is_some() != (field.is == Some(FieldRole::Checksum)) {
                 return Err(sense(&place, "a check sum, and nothing else, has an algorithm"));
             }
         }

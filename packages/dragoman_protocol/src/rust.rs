@@ -1,4 +1,4 @@
-//! Rust made of a description, for build scripts; `tests/emitted/` shows what comes out.
+//! Generates Rust from a description, for build scripts; `tests/emitted/` has examples of the result.
 //!
 //! [`requests`]: the commands of clients, their codes, names and fields, and a request of each with its fields.
 //! [`interfaces`]: interfaces with structures and bodies in XDR.
@@ -6,9 +6,9 @@
 //!
 //! [`services`], [`body_services`]: the rows of a table of ROS services, for commands with fields or with one body.
 //!
-//! The code of [`requests`] uses `Reader`, `Writer` and [`Role`](crate::model::Role) of the module that includes it, such as those
-//! of [`bytes`](crate::bytes); a writer of texts and lists has `text_u8` and `count_u8` as well. Fields are numbers, lists
-//! of them, and texts.
+//! The code of [`requests`] uses `Reader`, `Writer` and [`Role`](crate::model::Role) of the module that includes it,
+//! for example those of [`bytes`](crate::bytes). For texts and lists the writer also needs `text_u8` and `count_u8`.
+//! Fields are numbers, lists of them, and texts.
 
 mod interfaces;
 mod services;
@@ -21,9 +21,9 @@ pub use services::{answers, body_services, services};
 pub use telegrams::{codes, telegrams};
 
 use crate::kind::{Base, Count, Kind};
-use crate::model::{Code, Field, Message, Part, Protocol, Side, Type, Value};
+use crate::model::{Code, Field, FieldRole, Message, Protocol, Side, Type, Value};
 
-/// Why a description has no Rust.
+/// Error generating Rust from a description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 pub struct NoRust {
@@ -40,7 +40,7 @@ impl NoRust {
 /// A source file with `Command` and `Request`.
 ///
 /// # Errors
-/// A field or a code of a kind that has no Rust yet.
+/// A kind of field or code that is not supported yet.
 pub fn requests(protocol: &Protocol) -> Result<String, NoRust> {
     let messages: Vec<&Message> =
         protocol.messages.iter().filter(|message| message.from == Side::Client).collect();
@@ -75,7 +75,7 @@ fn commands(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Res
         line(out, "        }\n    }\n");
     };
     let of = |value: &dyn Fn(&Message) -> String| messages.iter().map(|message| value(message)).collect();
-    let doc = "What says on the wire which command it is.";
+    let doc = "Code that identifies the command on the wire.";
     table(doc, "code", code_type, codes.iter().map(|(code, _)| code.clone()).collect());
     let doc = "ROS service that stands for it, or topic with its answer; in the namespace of the machine.";
     table(doc, "ros_name", "&'static str", of(&|one| format!("{:?}", one.ros_name().unwrap_or_default())));
@@ -274,7 +274,7 @@ fn show(messages: &[&Message], out: &mut String) -> Result<(), NoRust> {
     Ok(())
 }
 
-/// The arm of what has no fields.
+/// A match arm without fields.
 fn plain(messages: &[&Message], out: &mut String) {
     let plain = messages.iter().filter(|message| message.fields.is_empty());
     let plain: Vec<String> = plain.map(|message| format!("Self::{}", variant(&message.name))).collect();
@@ -285,7 +285,7 @@ fn plain(messages: &[&Message], out: &mut String) {
 
 /// Offset of the first field of a message: the size of what comes before the body, bytes.
 fn head(protocol: &Protocol) -> usize {
-    let before = protocol.frame.fields.iter().take_while(|field| field.is != Some(Part::Body));
+    let before = protocol.frame.fields.iter().take_while(|field| field.is != Some(FieldRole::Body));
     before.filter_map(|field| field.kind().size()).sum()
 }
 
@@ -297,7 +297,7 @@ fn gap(message: &str, field: &Field, at: usize, offset: Option<usize>) -> Result
 
 /// A code in Rust, and its type.
 fn code(protocol: &Protocol, message: &Message) -> Result<(String, String), NoRust> {
-    let field = protocol.frame.fields.iter().find(|field| field.is == Some(Part::Code));
+    let field = protocol.frame.fields.iter().find(|field| field.is == Some(FieldRole::Code));
     match (&message.code, field.map(Field::kind)) {
         (Code::Text(text), Some(Kind { base: Base::Text, count: Some(Count::Fixed(size)) }))
             if text.len() == size && text.is_ascii() =>
@@ -311,13 +311,13 @@ fn code(protocol: &Protocol, message: &Message) -> Result<(String, String), NoRu
     }
 }
 
-/// What a field is in Rust.
+/// A field's type in Rust.
 enum Shape {
     One(Base),
     Array(Base, usize),
-    /// With a length of one byte in front.
+    /// A list after a length of one byte.
     List(Base),
-    /// The same.
+    /// A text after a length of one byte.
     Text,
 }
 
@@ -363,7 +363,7 @@ pub(crate) fn variant(name: &str) -> String {
     name.split('_').map(sentence).collect()
 }
 
-/// With a capital at the beginning.
+/// The text with a capital first letter.
 pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

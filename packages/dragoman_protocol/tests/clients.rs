@@ -1,8 +1,8 @@
-//! The clients' wire layer is as the descriptions say. With `DRAGOMAN_UPDATE_REFERENCE=1` the files are written.
+//! The wire layer of the clients matches the descriptions. With `DRAGOMAN_UPDATE_REFERENCE=1` the files are written.
 
 use std::path::Path;
 
-use dragoman_protocol::clients::{Names, cpp, python};
+use dragoman_protocol::clients::{ClientNames, cpp, python};
 use dragoman_protocol::model::Type;
 use dragoman_protocol::{Protocol, protocols};
 
@@ -16,7 +16,7 @@ fn compare(file: &str, made: &str) {
     assert!(found == made, "{file} differs from the description: write it with DRAGOMAN_UPDATE_REFERENCE=1");
 }
 
-/// Player's types have the name of their interface in front, but for these.
+/// The names of Player's types begin with the name of their interface, except these.
 const PLAYER_TYPES: [(&str, &str); 34] = [
     ("player.driver", "Driver"),
     ("player.subscription", "Subscription"),
@@ -78,13 +78,13 @@ const OTHERS: [&str; 15] = [
 #[test]
 fn player_in_python() {
     let player = Protocol::read(protocols::PLAYER).unwrap();
-    let names = Names {
+    let names = ClientNames {
         types: &PLAYER_TYPES,
         fields: &PLAYER_FIELDS,
-        // Their cells are compressed.
+        // The cells are compressed.
         by_hand: &[("map.map_data", "Tile")],
         unknown: &PLAYER_UNKNOWN,
-        ..Names::default()
+        ..ClientNames::default()
     };
     let all = |_: &_| true;
     let structures = include_str!("clients/structures.py");
@@ -129,7 +129,7 @@ const NEOBOTIX_BODIES: [&str; 21] = [
 #[test]
 fn neobotix_in_python() {
     let neobotix = Protocol::read(protocols::NEOBOTIX).unwrap();
-    let names = Names {
+    let names = ClientNames {
         types: &[
             ("operation", "OperationState"),
             ("emergency", "EmergencyState"),
@@ -158,7 +158,7 @@ fn neobotix_in_python() {
             ("graphical_color", "COLOR_"),
         ],
         flat: &["io_board.board", "status.surveillance"],
-        ..Names::default()
+        ..ClientNames::default()
     };
     let is_body = |one: &Type| NEOBOTIX_BODIES.contains(&one.name.as_str());
     let types =
@@ -190,7 +190,7 @@ fn player_in_cpp() {
         ("ranger.stamped_ranges.ranges", "values"),
     ];
     let fields: Vec<_> = other_fields.into_iter().chain(PLAYER_FIELDS).collect();
-    let names = Names {
+    let names = ClientNames {
         types: &types,
         fields: &fields,
         by_hand: &[
@@ -202,7 +202,7 @@ fn player_in_cpp() {
             ("ranger.stamped_intensities", "RangerStampedValues"),
         ],
         unknown: &PLAYER_UNKNOWN,
-        ..Names::default()
+        ..ClientNames::default()
     };
     let head = "// Structures and numbers, made of the description of Player's protocol. Included by ../player.hpp.\n\n";
     compare(

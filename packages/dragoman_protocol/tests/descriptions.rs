@@ -1,4 +1,4 @@
-//! The descriptions that the package has, and what is wrong with wrong ones.
+//! The descriptions of the package are valid; errors in descriptions are found.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
 
 #[test]
 fn all_are_read_and_have_the_names_of_their_files() {
-    let all = [files("protocols"), files("strangers")].concat();
+    let all = [files("protocols"), files("other_machines")].concat();
     assert_eq!(all.len(), 8);
     for (name, text) in all {
         let protocol = Protocol::read(&text).unwrap_or_else(|error| panic!("{name}.yaml: {error}"));
@@ -60,7 +60,7 @@ messages:
 ";
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_place() {
+fn inconsistent_descriptions_are_refused_with_the_place() {
     assert!(Protocol::read(LAMP).is_ok());
     for (from, to, error) in [
         ("u8[count]", "u8[cuont]", "lamp: dim: levels: no field cuont comes before it"),
@@ -85,7 +85,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
 
 proptest! {
     #[test]
-    fn no_text_ends_the_program(text in "\\PC*", at in 0_usize..LAMP.len(), with in "[a-z0-9:{}\\[\\]'\\-, \n]{0,4}") {
+    fn no_text_causes_a_panic(text in "\\PC*", at in 0_usize..LAMP.len(), with in "[a-z0-9:{}\\[\\]'\\-, \n]{0,4}") {
         let _ = Protocol::read(&text);
         let (before, after) = LAMP.split_at(at);
         let _ = Protocol::read(&format!("{before}{with}{after}"));

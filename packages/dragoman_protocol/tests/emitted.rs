@@ -1,4 +1,4 @@
-//! What is made of a description: the files in `emitted/`.
+//! The code generated from a description is that in the files of `emitted/`.
 
 use dragoman_protocol::{Protocol, rust};
 
@@ -121,7 +121,7 @@ fn a_shelf_in_rust() {
 }
 
 #[test]
-fn what_has_no_rust_is_refused_with_its_place() {
+fn an_unsupported_field_is_refused_with_its_place() {
     for (from, to, reason) in [
         ("f32[2]", "f32[u32]", "dim: levels: f32[u32] has no Rust yet"),
         ("f32[2]", "text[2]", "dim: levels: text[2] has no Rust yet"),

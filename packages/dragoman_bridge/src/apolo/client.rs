@@ -30,14 +30,14 @@ use std::time::Duration;
 pub use config::{ClientConfig, ClientEvent, ClientStatistics};
 
 use super::call::{Outcome, Refusal};
-use super::wire::{Answer, Command, Received, Reply, ReplyDecoder, Request};
+use super::wire::{AnswerFormat, Command, Received, Reply, ReplyDecoder, Request};
 use crate::CallId;
 
 /// The request that is waiting for its answer.
 #[derive(Debug)]
-struct Open {
+struct OpenCall {
     id: CallId,
-    answer: Answer,
+    answer: AnswerFormat,
     deadline: Duration,
 }
 
@@ -66,7 +66,7 @@ pub struct Client {
     link: Link,
     pause: Duration,
     waiting: VecDeque<(CallId, Request)>,
-    open: Option<Open>,
+    open: Option<OpenCall>,
     decoder: ReplyDecoder,
     transmits: VecDeque<Vec<u8>>,
     events: VecDeque<ClientEvent>,
@@ -212,7 +212,7 @@ impl Client {
             && let Some((id, request)) = self.waiting.pop_front()
         {
             let answer = match request.command() {
-                Command::MoveMRobot if !self.config.move_reply => Answer::None,
+                Command::MoveMRobot if !self.config.move_reply => AnswerFormat::None,
                 command => command.answer(),
             };
             match request.encode(self.config.size_base) {
@@ -221,10 +221,10 @@ impl Client {
                     self.statistics.requests += 1;
                     self.transmits.push_back(bytes);
                     match answer {
-                        Answer::None => self.report(id, silent_outcome(request.command())),
+                        AnswerFormat::None => self.report(id, unanswered_outcome(request.command())),
                         answer => {
                             let deadline = now + self.config.answer_timeout;
-                            self.open = Some(Open { id, answer, deadline });
+                            self.open = Some(OpenCall { id, answer, deadline });
                         }
                     }
                 }
@@ -234,13 +234,13 @@ impl Client {
 
     fn handle_reply(&mut self, reply: Reply) {
         let outcome = match (self.open.as_ref().map(|open| open.answer), reply) {
-            (Some(Answer::Verdict), Reply::True) => Outcome::Verdict(true),
-            (Some(Answer::Verdict), Reply::False) => Outcome::Verdict(false),
-            (Some(Answer::Doubles(count)), Reply::Doubles(values)) if values.len() == count => {
+            (Some(AnswerFormat::Verdict), Reply::True) => Outcome::Verdict(true),
+            (Some(AnswerFormat::Verdict), Reply::False) => Outcome::Verdict(false),
+            (Some(AnswerFormat::Doubles(count)), Reply::Doubles(values)) if values.len() == count => {
                 Outcome::Values(values)
             }
-            (Some(Answer::AnyDoubles), Reply::Doubles(values)) => Outcome::Values(values),
-            (Some(Answer::LandMarks), Reply::LandMarks(marks)) => Outcome::LandMarks(marks),
+            (Some(AnswerFormat::AnyDoubles), Reply::Doubles(values)) => Outcome::Values(values),
+            (Some(AnswerFormat::LandMarks), Reply::LandMarks(marks)) => Outcome::LandMarks(marks),
             (Some(_), Reply::False) => Outcome::Refused(Refusal::UnknownName(
                 "the server answered F: unknown name, or refused".to_owned(),
             )),
@@ -261,7 +261,7 @@ impl Client {
 }
 
 /// Assumed outcome of a request that is never answered.
-fn silent_outcome(command: Command) -> Outcome {
+fn unanswered_outcome(command: Command) -> Outcome {
     match command {
         Command::MoveMRobot => Outcome::Verdict(true),
         _ => Outcome::Done,

@@ -9,15 +9,16 @@ use super::call::{Outcome, Refusal};
 use super::wire::{Command, LandMark, Request};
 use crate::services;
 
-pub(super) type Row = Box<dyn services::Row<Request, Outcome>>;
+/// A row of the table: the service of a command.
+pub(super) type WorldServiceRow = Box<dyn services::ServiceRow<Request, Outcome>>;
 
 /// A row per command.
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<WorldServiceRow> {
     include!(concat!(env!("OUT_DIR"), "/apolo_services.rs"))
 }
 
 /// A service without a command of its own: only the client side has it.
-pub(super) fn place_xyz() -> Row {
+pub(super) fn place_xyz() -> WorldServiceRow {
     row::<PlaceXyz::Service>(
         "place_xyz",
         |_| None,
@@ -33,8 +34,8 @@ pub(super) fn place_xyz() -> Row {
     )
 }
 
-/// A row: the request for a call of this row, the call for a request; the outcome for a response that is a success, the
-/// response for such an outcome; the response's `found`.
+/// Makes a row. `request` converts a call of this row to a request, `call` is its inverse; `outcome` converts a
+/// successful response, `response` is its inverse; `found` is the response's field of this name.
 fn row<S: WrappedServiceTypeSupport + 'static>(
     name: &'static str,
     request: fn(Request) -> Option<S::Request>,
@@ -42,7 +43,7 @@ fn row<S: WrappedServiceTypeSupport + 'static>(
     outcome: fn(S::Response) -> Outcome,
     response: fn(Outcome) -> S::Response,
     found: fn(&mut S::Response) -> &mut bool,
-) -> Row
+) -> WorldServiceRow
 where
     S::Request: Send,
     S::Response: Response + Send,
@@ -125,7 +126,7 @@ fn land_marks(outcome: Outcome) -> Vec<LandMark> {
     if let Outcome::LandMarks(marks) = outcome { marks } else { Vec::new() }
 }
 
-/// A number by its place in the order of the protocol; 0 if it is not there.
+/// The value with this index in the order of the protocol; 0 if it is missing.
 fn number(outcome: &Outcome, place: usize) -> f64 {
     let Outcome::Values(values) = outcome else { return 0.0 };
     values.get(place).copied().unwrap_or_default()

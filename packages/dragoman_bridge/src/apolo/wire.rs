@@ -21,7 +21,7 @@ mod frame;
 mod payload;
 mod reply;
 
-pub use command::{Answer, Command, Request};
+pub use command::{AnswerFormat, Command, Request};
 pub use frame::{Received, ReplyDecoder, RequestDecoder};
 pub use reply::{LandMark, Reply};
 

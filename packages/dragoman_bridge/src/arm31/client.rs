@@ -38,7 +38,7 @@ use std::time::Duration;
 
 pub use config::{ClientConfig, ClientEvent, ClientStatistics};
 
-use self::calls::{Drain, Open, PendingStop};
+use self::calls::{Drain, OpenCall, PendingStop};
 use self::poll::Poll;
 use super::call::{ArmCall, MotionEvent, Outcome, Refusal};
 use super::rotation;
@@ -56,7 +56,7 @@ const MAX_WAITING_MEASUREMENTS: usize = 64;
 pub struct Client {
     config: ClientConfig,
     waiting: VecDeque<(CallId, Request)>,
-    open: Option<Open>,
+    open: Option<OpenCall>,
     drain: Option<Drain>,
     stop: Option<PendingStop>,
     polls: [Poll; 3],
@@ -147,7 +147,7 @@ impl Client {
                     None => self.statistics.undecodable += 1,
                 }
             }
-            Reply::Notice(notice) => self.noticed(now, notice),
+            Reply::Notice(notice) => self.handle_notice(now, notice),
         }
     }
 
@@ -242,7 +242,7 @@ impl Client {
         self.polls.iter_mut().find(|poll| poll.query() == query).is_some_and(Poll::answered)
     }
 
-    fn noticed(&mut self, now: Duration, notice: Notice) {
+    fn handle_notice(&mut self, now: Duration, notice: Notice) {
         match notice {
             Notice::WorkspaceLimit => self.events.push_back(ClientEvent::Motion(MotionEvent::WorkspaceLimit)),
             Notice::JointLimit => self.events.push_back(ClientEvent::Motion(MotionEvent::JointLimit)),

@@ -6,7 +6,7 @@
 //! - `admission`: converts a request's values to the service call and the answer on success, or refuses it;
 //! - `measurements`: the latest joint positions, pose and temperatures as ready answers;
 //! - `session`: the state of one client, and its flood protection;
-//! - `settling`: answers that wait until the measurements show what was declared;
+//! - `settling`: answers to a recalibration that wait until the measurements show it;
 //! - `stops`: how `ST` overtakes safely;
 //! - `statistics`: counters for diagnostics.
 //!

@@ -9,13 +9,14 @@ use super::call::{ArmCall, CommandMode, Outcome, Refusal};
 use super::wire::{Command, JOINT_COUNT};
 use crate::services;
 
-pub(super) type Row = Box<dyn services::Row<ArmCall, Outcome>>;
+/// A row of the table: a service of the arm.
+pub(super) type ArmServiceRow = Box<dyn services::ServiceRow<ArmCall, Outcome>>;
 
 /// The outcome of a call that the arm refused, or that belongs to another row.
 const REJECTED: Outcome = Outcome::Refused(Refusal::Rejected);
 
 /// A row per service.
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<ArmServiceRow> {
     let plain = |command: Command| {
         row::<Trigger::Service>(
             command,
@@ -86,7 +87,7 @@ fn row<S: WrappedServiceTypeSupport + 'static>(
     command: Command,
     request: impl Fn(ArmCall) -> Option<S::Request> + Send + Sync + 'static,
     call: impl Fn(S::Request) -> Result<ArmCall, String> + Send + Sync + 'static,
-) -> Row
+) -> ArmServiceRow
 where
     S::Request: Send,
     S::Response: Response + Send,
@@ -101,7 +102,7 @@ where
 }
 
 /// The response of this service has the mode in force.
-fn command_mode() -> Row {
+fn command_mode() -> ArmServiceRow {
     services::row::<SetCommandMode::Service, _, _>(
         Command::SetCommandMode.ros_name(),
         |call| match call {

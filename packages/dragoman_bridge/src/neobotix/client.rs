@@ -58,7 +58,7 @@ use super::wire::{Command, CommandKind, Decoder, GetParameter, Message, MoveVelo
 use crate::CallId;
 use effect::Effect;
 use outbox::Outbox;
-use questions::{Asker, Open, Question};
+use questions::{OpenQuestion, Question, QuestionSource};
 
 /// Minimum period between two velocities of [`Client::handle_velocity`].
 const VELOCITY_PERIOD: Duration = Duration::from_millis(20);
@@ -77,7 +77,7 @@ enum Link {
 
 /// A call whose effect must appear in the status.
 #[derive(Debug)]
-struct Watch {
+struct EffectWatch {
     id: CallId,
     effect: Effect,
     /// End of its command in the stream, bytes.
@@ -110,9 +110,9 @@ pub struct Client {
     outbox: Outbox,
     /// When the connection ends because the platform does not read.
     stalled: Option<Duration>,
-    open: VecDeque<Open>,
+    open: VecDeque<OpenQuestion>,
     waiting: VecDeque<Question>,
-    watches: Vec<Watch>,
+    watches: Vec<EffectWatch>,
     status_due: Duration,
     position_due: Option<Duration>,
     map_due: Option<Duration>,
@@ -250,11 +250,12 @@ impl Client {
             Link::Up => {}
         }
         let polls = [
-            (Asker::Status, Some(self.status_due)),
-            (Asker::Position, self.position_due),
-            (Asker::Map, self.map_due),
+            (QuestionSource::Status, Some(self.status_due)),
+            (QuestionSource::Position, self.position_due),
+            (QuestionSource::Map, self.map_due),
         ];
-        let polls = polls.into_iter().filter(|(asker, _)| !self.is_asking(asker)).filter_map(|(_, due)| due);
+        let polls =
+            polls.into_iter().filter(|(source, _)| !self.is_asking(source)).filter_map(|(_, due)| due);
         // While the platform has unread data no velocity is sent; afterwards the newest one is.
         let drive = match self.drive.wanted {
             Some(_) if !self.is_read() => None,
@@ -274,8 +275,8 @@ impl Client {
         if self.stalled.is_some_and(|stalled| stalled <= now) {
             return self.give_up(now, Loss::Stalled);
         }
-        let is_over = |open: &Open| open.deadline.is_some_and(|deadline| deadline <= now);
-        if self.open.iter().any(|open| is_over(open) && open.asker.is_for_status()) {
+        let is_over = |open: &OpenQuestion| open.deadline.is_some_and(|deadline| deadline <= now);
+        if self.open.iter().any(|open| is_over(open) && open.source.is_for_status()) {
             return self.give_up(now, Loss::Silent);
         }
         for open in &mut self.open {
@@ -307,7 +308,7 @@ impl Client {
         if self.link != Link::Up {
             return Err(Refusal::NotConnected);
         }
-        let calls = self.open.iter().filter(|open| open.asker.call().is_some()).count();
+        let calls = self.open.iter().filter(|open| open.source.call().is_some()).count();
         if calls + self.waiting.len() + self.watches.len() >= self.config.max_calls {
             return Err(Refusal::Busy);
         }
@@ -320,7 +321,7 @@ impl Client {
             return Err(Refusal::Busy);
         }
         if kind.is_answered() {
-            self.waiting.push_back(Question { asker: Asker::Call(id), kind, bytes });
+            self.waiting.push_back(Question { source: QuestionSource::Call(id), kind, bytes });
             return Ok(());
         }
         let parameter = match &command {
@@ -335,15 +336,15 @@ impl Client {
             self.map_due = Some(now);
         }
         if let Some((value, bytes)) = parameter {
-            let asker = Asker::Parameter(id, value);
-            self.waiting.push_back(Question { asker, kind: CommandKind::GetPltfParam, bytes });
+            let source = QuestionSource::Parameter(id, value);
+            self.waiting.push_back(Question { source, kind: CommandKind::GetPltfParam, bytes });
         } else if let Some(effect) = Effect::of(&command) {
             let timeout = match effect {
                 Effect::Initialized => self.config.initialize_timeout,
                 _ => self.config.effect_timeout,
             };
             let (end, deadline) = (self.outbox.queued(), now + timeout);
-            self.watches.push(Watch { id, effect, end, deadline, seen: None });
+            self.watches.push(EffectWatch { id, effect, end, deadline, seen: None });
         } else {
             self.report(id, Outcome::Done);
         }
@@ -356,33 +357,33 @@ impl Client {
             return;
         }
         self.advance_velocity(now);
-        if !self.open.iter().any(|open| open.asker.call().is_some())
+        if !self.open.iter().any(|open| open.source.call().is_some())
             && let Some(question) = self.waiting.pop_front()
         {
             self.ask(now, question);
         }
-        if self.position_due.is_some_and(|due| due <= now) && !self.is_asking(&Asker::Position) {
+        if self.position_due.is_some_and(|due| due <= now) && !self.is_asking(&QuestionSource::Position) {
             self.position_due = next(self.position_due, self.config.position_period, now);
-            self.ask_for(now, Asker::Position, &Command::GetPosition);
+            self.ask_for(now, QuestionSource::Position, &Command::GetPosition);
         }
-        if self.map_due.is_some_and(|due| due <= now) && !self.is_asking(&Asker::Map) {
+        if self.map_due.is_some_and(|due| due <= now) && !self.is_asking(&QuestionSource::Map) {
             self.map_due = next(self.map_due, self.config.map_period, now);
-            self.ask_for(now, Asker::Map, &Command::GetMap);
+            self.ask_for(now, QuestionSource::Map, &Command::GetMap);
         }
         // Last, so that it covers all earlier commands.
         if self.wants_status(now) {
             self.status_due =
                 next(Some(self.status_due), Some(self.config.status_period), now).unwrap_or(now);
-            self.ask_for(now, Asker::Status, &Command::GetStatus);
+            self.ask_for(now, QuestionSource::Status, &Command::GetStatus);
         }
     }
 
     /// Whether a status query is due, or a command or an overdue question has no status query after it.
     fn wants_status(&self, now: Duration) -> bool {
-        if self.status_due <= now && !self.is_asking(&Asker::Status) {
+        if self.status_due <= now && !self.is_asking(&QuestionSource::Status) {
             return true;
         }
-        let asked = self.open.iter().filter(|open| open.asker.is_for_status()).map(|open| open.end).max();
+        let asked = self.open.iter().filter(|open| open.source.is_for_status()).map(|open| open.end).max();
         let unseen = self.watches.iter().filter(|watch| watch.seen.is_none()).map(|watch| watch.end);
         let overdue = self.open.iter().filter(|open| open.is_overdue).map(|open| open.end);
         unseen.chain(overdue).max().is_some_and(|end| asked.is_none_or(|asked| asked < end))
@@ -427,13 +428,13 @@ impl Client {
             return;
         }
         let lost = || Outcome::Refused(Refusal::Lost(loss.clone()));
-        for asker in std::mem::take(&mut self.open).into_iter().map(|open| open.asker) {
-            if let Some(id) = asker.call() {
+        for source in std::mem::take(&mut self.open).into_iter().map(|open| open.source) {
+            if let Some(id) = source.call() {
                 self.report(id, lost());
             }
         }
-        for asker in std::mem::take(&mut self.waiting).into_iter().map(|question| question.asker) {
-            if let Some(id) = asker.call() {
+        for source in std::mem::take(&mut self.waiting).into_iter().map(|question| question.source) {
+            if let Some(id) = source.call() {
                 self.report(id, lost());
             }
         }

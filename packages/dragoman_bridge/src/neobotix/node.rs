@@ -6,7 +6,7 @@
 //! | `clients.rs` | [`Command`](super::wire::Command)s as requests to the platform's services |
 //! | `client.rs` | [`start_client`]: provides a real platform in a namespace |
 //! | `offers.rs` | requests to the platform's services as [`Command`](super::wire::Command)s |
-//! | `port.rs` | [`PlatformPort`]: one caller of a platform, by its services or over the socket |
+//! | `port.rs` | [`PlatformPort`]: a platform for one caller, over its services or a socket |
 //! | `picture.rs` | the platform's state as topics |
 
 mod client;

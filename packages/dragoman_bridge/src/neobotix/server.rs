@@ -53,7 +53,7 @@ pub struct Session {
     /// Whether the decoder is waiting for the rest of a message.
     is_starved: bool,
     /// The command that was given to the owner and has no outcome yet.
-    open: Option<Open>,
+    open: Option<OpenCommand>,
     unsent: Vec<u8>,
     is_closing: bool,
     events: VecDeque<SessionEvent>,
@@ -65,7 +65,7 @@ pub struct Session {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenCommand {
     question: Question,
     framing: Framing,
 }
@@ -163,7 +163,7 @@ impl ServerSession for Session {
                 }
                 Ok(command) => {
                     self.statistics.commands += 1;
-                    self.open = Some(Open { question: Question::of(&command), framing });
+                    self.open = Some(OpenCommand { question: Question::of(&command), framing });
                     match limits::check(&command) {
                         Ok(()) => return Some(command),
                         Err(refusal) => self.handle_outcome(now, Outcome::Refused(refusal)),
@@ -183,7 +183,7 @@ impl ServerSession for Session {
     }
 
     fn handle_outcome(&mut self, now: Duration, outcome: Outcome) {
-        let Some(Open { question, framing }) = self.open.take() else {
+        let Some(OpenCommand { question, framing }) = self.open.take() else {
             return;
         };
         let answered = match outcome {
@@ -208,7 +208,7 @@ impl ServerSession for Session {
             None => None,
         };
         // Default answers are short.
-        let bytes = encoded.or_else(|| question.idle()?.encode(framing).ok()).unwrap_or_default();
+        let bytes = encoded.or_else(|| question.default_answer()?.encode(framing).ok()).unwrap_or_default();
         self.statistics.answers += 1;
         self.traffic.send_telegram(now, bytes.len());
         self.unsent.extend(bytes);

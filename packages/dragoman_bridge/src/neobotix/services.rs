@@ -29,10 +29,10 @@ use crate::services;
 
 pub(super) use status::message as status_message;
 
-/// A row: the service of a command, which has its name.
-pub type Row = Box<dyn services::Row<Command, Outcome>>;
+/// A row of the table: the service of a command.
+pub type PlatformServiceRow = Box<dyn services::ServiceRow<Command, Outcome>>;
 
-/// The command for a velocity: ahead and to the left, m/s, and turning, rad/s.
+/// The command for a velocity: forward and to the left, m/s, and rotation, rad/s.
 pub(super) fn velocity(translation: f64, lateral: f64, rotation: f64) -> Result<MoveVelocity, OutOfRange> {
     Arguments::from_request(PlatformMoveVelocity::Request { translation, rotation, lateral })
 }
@@ -45,13 +45,13 @@ trait Arguments<Request>: Sized {
 }
 
 /// Conversion between a reply and a response, without `success` and `message` of the response.
-trait Answer<Response>: Sized {
+trait ReplyBody<Response>: Sized {
     fn into_response(self) -> Response;
 
     fn from_response(response: Response) -> Result<Self, OutOfRange>;
 }
 
-/// Without arguments.
+/// A command without arguments.
 impl<Request: Default> Arguments<Request> for () {
     fn into_request(self) -> Result<Request, OutOfRange> {
         Ok(Request::default())
@@ -62,8 +62,8 @@ impl<Request: Default> Arguments<Request> for () {
     }
 }
 
-/// Without an answer.
-impl<Response: Default> Answer<Response> for () {
+/// A command without a reply.
+impl<Response: Default> ReplyBody<Response> for () {
     fn into_response(self) -> Response {
         Response::default()
     }
@@ -74,24 +74,24 @@ impl<Response: Default> Answer<Response> for () {
 }
 
 /// A row per command, in the order of the numbers.
-pub fn rows() -> Vec<Row> {
+pub fn rows() -> Vec<PlatformServiceRow> {
     include!(concat!(env!("OUT_DIR"), "/neobotix_services.rs"))
 }
 
-/// A row: the command for its arguments, the arguments of a command of this row; the outcome for an answer, the answer
-/// of such an outcome.
+/// Makes the row of a command. `command` makes the command from its arguments, `arguments` is its inverse; `outcome`
+/// makes the outcome from a reply's body, `answer` is its inverse.
 fn row<S: WrappedServiceTypeSupport + 'static, A, B>(
     kind: CommandKind,
     command: fn(A) -> Command,
     arguments: fn(Command) -> Result<A, Command>,
     outcome: fn(B) -> Outcome,
     answer: fn(Outcome) -> Option<B>,
-) -> Row
+) -> PlatformServiceRow
 where
     S::Request: Send,
     S::Response: Response + Send,
     A: Arguments<S::Request> + 'static,
-    B: Answer<S::Response> + 'static,
+    B: ReplyBody<S::Response> + 'static,
 {
     let another = |kind: CommandKind| format!("{kind} belongs to another service");
     let rejected = |reason| Outcome::Refused(Refusal::Rejected(reason));

@@ -3,9 +3,9 @@
 //! # Map
 //!
 //! - this file: [`Client`], its inputs and outputs;
-//! - `config`: choices and times, counters, events;
-//! - `setup`: what happens after connecting: the list of devices, subscriptions, questions about geometry;
-//! - `data`: the interfaces that are shown, and the questions to their devices;
+//! - `config`: options and times, counters, events;
+//! - `setup`: the steps after connecting: the list of devices, subscriptions, requests for geometry;
+//! - `data`: the supported interfaces, and the requests for their geometry;
 //! - `map`: maps, which the server sends in tiles;
 //! - `motion`: velocities that have to be repeated;
 //! - `requests`: requests and their answers;
@@ -13,19 +13,20 @@
 //!
 //! # Rules
 //!
-//! After the banner the client sets the mode (push or pull), asks for the devices, opens each one whose interface it
-//! knows, and asks for its geometry: one request at a time, because a server opens one device after the other. A device
-//! that cannot be opened is reported, and tried again every [`ClientConfig::retry_period`]; the others go on.
+//! After the banner the client sets the mode (push or pull), requests the list of devices, opens each device with a
+//! known interface, and requests its geometry. It sends one request at a time, because a server opens one device after
+//! the other. A device that cannot be opened is reported, and tried again every [`ClientConfig::retry_period`]; the
+//! other devices continue.
 //!
 //! Answers are matched by device and subtype: many drivers answer with number 0 instead of the number of the request.
-//! So a request waits while another one of the same subtype to the same device is open. A request without an answer
-//! for [`ClientConfig::answer_timeout`] ends as [`Refusal::TimedOut`]; the connection stays. Its answer may still come:
-//! for as long again, the next request of its subtype to its device waits for it.
+//! So a request waits while another one of the same subtype to the same device is open. A request without an answer for
+//! [`ClientConfig::answer_timeout`] ends as [`Refusal::TimedOut`]; the connection stays. Because its answer may still
+//! arrive, the next request of this subtype to this device waits for the same time again.
 //!
-//! A device of Stage that has fallen silent for [`ClientConfig::silence_timeout`] is opened again, see `silence`.
+//! A device of Stage that has sent no data for [`ClientConfig::silence_timeout`] is opened again, see `silence`.
 //!
-//! A device whose data nobody wants ([`Client::handle_interest`]) is closed at the server, and opened again for whoever
-//! wants it.
+//! A device whose data is not needed ([`Client::handle_interest`]) is closed at the server, and opened again when the
+//! data is needed.
 //!
 //! Bytes that are not messages end the connection; a new one is made after a pause. The pause doubles from
 //! [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`] until a server has sent its list of devices. A
@@ -42,21 +43,21 @@ mod silence;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-pub use config::{ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State};
+pub use config::{ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, DeviceState, Refusal};
 
 use self::map::{Known, Reading};
 use self::motion::Motions;
-use self::requests::{Key, Open, Purpose, Waiting};
+use self::requests::{Key, OpenRequest, Purpose, WaitingRequest};
 use self::setup::Setup;
 use self::silence::Silences;
 use super::wire::player::{self, Subscription};
 use super::wire::{
-    Address, Ask, BANNER, BANNER_LEN, BodyError, Data, Decoder, Device, Header, Kind, Message, Note,
-    StreamError, Xdr,
+    Address, BANNER, BANNER_LEN, BodyError, Data, Decoder, Device, Header, Message, MessageKind,
+    OneWayMessage, RequestMessage, StreamError, Xdr,
 };
 use crate::CallId;
 
-/// The server itself.
+/// Address of the server itself.
 const SERVER: Device = player::INTERFACE.device(0);
 
 /// State of the connection, as reported by the owner.
@@ -75,12 +76,12 @@ enum Link {
     Up,
 }
 
-/// Requests for data when the mode is pull.
+/// State of the requests for data in pull mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pull {
-    /// Ask at this time.
+    /// Send a request at this time.
     Due(Duration),
-    /// Asked; ask again at this time if the server does not end its data.
+    /// A request was sent; send another one at this time if the server does not end its data.
     Asked { deadline: Duration },
 }
 
@@ -97,24 +98,24 @@ pub struct Client {
     decoder: Decoder,
     unsent: Vec<u8>,
     events: VecDeque<ClientEvent>,
-    open: BTreeMap<Key, Open>,
-    waiting: VecDeque<Waiting>,
+    open: BTreeMap<Key, OpenRequest>,
+    waiting: VecDeque<WaitingRequest>,
     sequence: u32,
     setup: Setup,
     reading: Option<Reading>,
-    /// Devices whose maps are to be read; `true`: although their size and pose may be the same.
+    /// Devices whose maps have to be read; `true`: also if size and pose are unchanged.
     unread: VecDeque<(Device, bool)>,
     /// The maps that were read.
     known: BTreeMap<Device, Known>,
     /// When maps are asked for again.
     map_due: Option<Duration>,
-    /// Open devices whose data nobody wants: the server is told that they are closed.
+    /// Open devices whose data is not needed; they are closed at the server.
     unwanted: BTreeSet<Device>,
     motions: Motions,
     silences: Silences,
     pull: Option<Pull>,
-    /// When the server last sent something.
-    heard: Duration,
+    /// When the last bytes from the server were received.
+    last_received: Duration,
     statistics: ClientStatistics,
 }
 
@@ -140,7 +141,7 @@ impl Client {
             motions: Motions::default(),
             silences: Silences::default(),
             pull: None,
-            heard: now,
+            last_received: now,
             statistics: ClientStatistics::default(),
             config,
         }
@@ -152,7 +153,7 @@ impl Client {
         now: Duration,
         id: CallId,
         device: Device,
-        ask: &Ask<Q, A>,
+        message: &RequestMessage<Q, A>,
         question: &Q,
     ) {
         let calls = self.purposes().filter(|purpose| matches!(purpose, Purpose::Call(_))).count();
@@ -161,7 +162,7 @@ impl Client {
         } else if calls >= self.config.max_calls {
             Refusal::Busy
         } else {
-            self.ask(now, device, ask.subtype, &question.to_bytes(), Purpose::Call(id));
+            self.ask(now, device, message.subtype, &question.to_bytes(), Purpose::Call(id));
             return;
         };
         self.events.push_back(ClientEvent::Result { id, outcome: Err(refusal) });
@@ -174,7 +175,7 @@ impl Client {
     pub fn handle_command<T: Xdr>(
         &mut self,
         device: Device,
-        note: &Note<T>,
+        message: &OneWayMessage<T>,
         command: &T,
     ) -> Result<(), Refusal> {
         self.check(device)?;
@@ -182,12 +183,12 @@ impl Client {
             return Err(Refusal::Busy);
         }
         self.statistics.commands += 1;
-        self.send(device, note.kind, note.subtype, 0, &command.to_bytes());
+        self.send(device, message.kind, message.subtype, 0, &command.to_bytes());
         Ok(())
     }
 
-    /// Whether the data of an open device is wanted; at first it is. The server sends none of a device that nobody
-    /// wants, which stays in the list of devices.
+    /// Sets whether the data of an open device is needed, initially `true`. If not, the device is closed at the server,
+    /// but stays in the list of devices.
     pub fn handle_interest(&mut self, now: Duration, device: Device, is_wanted: bool) {
         if self.check(device).is_err() || is_wanted != self.unwanted.contains(&device) {
             return;
@@ -214,7 +215,7 @@ impl Client {
     pub fn handle_connected(&mut self, now: Duration) {
         self.clear();
         self.statistics.connections += 1;
-        self.heard = now;
+        self.last_received = now;
         self.link = Link::Greeting { deadline: now + self.config.answer_timeout };
     }
 
@@ -226,14 +227,14 @@ impl Client {
     /// The connection requested by [`poll_connect`](Self::poll_connect) failed.
     pub fn handle_connect_failed(&mut self, now: Duration) {
         if self.link == Link::Connecting {
-            self.retreat(now);
+            self.schedule_reconnect(now);
         }
     }
 
     /// Receives bytes from the server, in pieces of any size.
     pub fn handle_bytes(&mut self, now: Duration, mut bytes: &[u8]) {
         if !bytes.is_empty() {
-            self.heard = now;
+            self.last_received = now;
         }
         if let Link::Greeting { .. } = self.link {
             let missing = BANNER_LEN.saturating_sub(self.banner.len()).min(bytes.len());
@@ -241,7 +242,7 @@ impl Client {
             bytes = rest;
             self.banner.extend_from_slice(greeting);
             if self.banner.len() == BANNER_LEN {
-                self.greeted(now);
+                self.handle_banner(now);
             }
         }
         if self.link != Link::Up {
@@ -253,8 +254,8 @@ impl Client {
         {
             match received {
                 Ok(message) => self.handle_message(now, &message),
-                // The stream goes on.
-                Err(StreamError::Kind { .. }) => self.statistics.undecodable += 1,
+                // The stream continues.
+                Err(StreamError::UnknownKind { .. }) => self.statistics.undecodable += 1,
                 Err(error) => self.give_up_connection(now, &error.to_string()),
             }
         }
@@ -265,7 +266,7 @@ impl Client {
         self.unsent.drain(..len.min(self.unsent.len()));
     }
 
-    /// Does what is due. May be called early.
+    /// Performs all actions that are due. May be called early.
     pub fn handle_timeout(&mut self, now: Duration) {
         match self.link {
             Link::Greeting { deadline } if deadline <= now => {
@@ -274,7 +275,7 @@ impl Client {
             Link::Up => {}
             _ => return,
         }
-        if self.end_late(now) {
+        if self.end_timed_out(now) {
             return self.give_up_connection(now, "the server does not answer any more");
         }
         self.send_waiting(now);
@@ -286,12 +287,12 @@ impl Client {
         }
         self.pull(now);
         if self.link == Link::Up {
-            self.open_silent(now);
+            self.reopen_silent_devices(now);
         }
         if self.link == Link::Up && self.map_due.take_if(|due| *due <= now).is_some() {
             self.read_maps(now, false);
         }
-        if self.link == Link::Up && !self.is_probing() && self.silent_at() <= now {
+        if self.link == Link::Up && !self.is_probing() && self.silence_deadline() <= now {
             let subtype = player::DEVICES.subtype;
             self.ask(now, SERVER, subtype, &[], Purpose::Probe);
         }
@@ -327,7 +328,7 @@ impl Client {
                     Pull::Due(due) => due,
                     Pull::Asked { deadline } => deadline,
                 });
-                let silence = (!self.is_probing()).then(|| self.silent_at());
+                let silence = (!self.is_probing()).then(|| self.silence_deadline());
                 let (motions, silences) = (self.motions.deadline(), self.silences.deadline());
                 let others = [pull, silence, motions, silences, self.setup.retry(), self.map_due];
                 others.into_iter().flatten().chain(self.deadlines()).min()
@@ -340,7 +341,7 @@ impl Client {
         self.link == Link::Up
     }
 
-    /// The devices of the server, as far as it told them.
+    /// The devices of the server, as far as it has listed them.
     pub fn devices(&self) -> &[DeviceInfo] {
         &self.setup.devices
     }
@@ -350,19 +351,19 @@ impl Client {
         self.statistics
     }
 
-    fn silent_at(&self) -> Duration {
-        self.heard.saturating_add(self.config.silence_timeout)
+    fn silence_deadline(&self) -> Duration {
+        self.last_received.saturating_add(self.config.silence_timeout)
     }
 
     fn check(&self, device: Device) -> Result<(), Refusal> {
         match self.setup.device(device) {
             _ if self.link != Link::Up => Err(Refusal::NotConnected),
-            Some(info) if info.state == State::Open => Ok(()),
+            Some(info) if info.state == DeviceState::Open => Ok(()),
             Some(_) | None => Err(Refusal::NotOpen),
         }
     }
 
-    fn greeted(&mut self, now: Duration) {
+    fn handle_banner(&mut self, now: Duration) {
         let text = self.banner.split(|byte| *byte == 0).next().unwrap_or_default();
         let version = String::from_utf8_lossy(text).trim().to_owned();
         if !version.starts_with(BANNER) {
@@ -374,7 +375,7 @@ impl Client {
         self.advance(now);
     }
 
-    /// Forgets the connection's state.
+    /// Resets the state of the connection.
     fn clear(&mut self) {
         self.banner.clear();
         self.decoder = Decoder::default();
@@ -403,22 +404,22 @@ impl Client {
             self.events.push_back(ClientEvent::Disconnected(reason.to_owned()));
         }
         self.clear();
-        self.retreat(now);
+        self.schedule_reconnect(now);
     }
 
-    fn retreat(&mut self, now: Duration) {
+    fn schedule_reconnect(&mut self, now: Duration) {
         self.link = Link::Down { attempt: now.saturating_add(self.pause) };
         self.pause = self.pause.saturating_mul(2).min(self.config.reconnect_max);
     }
 
     /// Appends a message to the unsent bytes.
-    fn send(&mut self, device: Device, kind: Kind, subtype: u8, sequence: u32, body: &[u8]) {
+    fn send(&mut self, device: Device, kind: MessageKind, subtype: u8, sequence: u32, body: &[u8]) {
         let address = Address { host: 0, robot: 0, device };
         let header = Header { address, kind, subtype, timestamp: 0.0, sequence };
         header.write_message(body, &mut self.unsent);
     }
 
-    /// Asks for data, if it is time.
+    /// Requests data if that is due.
     fn pull(&mut self, now: Duration) {
         let due = match self.pull {
             Some(Pull::Due(due) | Pull::Asked { deadline: due }) => due,
@@ -429,18 +430,18 @@ impl Client {
                 return self.give_up_connection(now, "the server does not read");
             }
             self.pull = Some(Pull::Asked { deadline: now.saturating_add(self.config.answer_timeout) });
-            self.send(SERVER, Kind::Request, player::READ.subtype, 0, &[]);
+            self.send(SERVER, MessageKind::Request, player::READ.subtype, 0, &[]);
         }
     }
 
     fn handle_message(&mut self, now: Duration, message: &Message) {
         let header = &message.header;
         match header.kind {
-            Kind::Data => self.handle_data(now, message),
-            Kind::Synch => self.handle_synch(now, message),
-            Kind::Acknowledge | Kind::Refuse => self.handle_answer(now, message),
-            // A server sends neither.
-            Kind::Command | Kind::Request => self.statistics.ignored += 1,
+            MessageKind::Data => self.handle_data(now, message),
+            MessageKind::Synch => self.handle_synch(now, message),
+            MessageKind::Acknowledge | MessageKind::Refuse => self.handle_answer(now, message),
+            // A server sends no commands or requests.
+            MessageKind::Command | MessageKind::Request => self.statistics.ignored += 1,
         }
     }
 
@@ -449,7 +450,7 @@ impl Client {
             let dropped = u32::from_bytes(&message.body).unwrap_or(1);
             self.statistics.dropped = self.statistics.dropped.saturating_add(dropped.into());
         }
-        // A server sends one of both: either ends the data.
+        // A server sends one of the two; either ends the data.
         if let (Some(Pull::Asked { .. }), Some(period)) = (self.pull, self.config.pull_period) {
             self.pull = Some(Pull::Due(now.saturating_add(period)));
         }
@@ -462,7 +463,7 @@ impl Client {
             self.statistics.ignored += 1;
             return;
         }
-        self.note_data(now, device);
+        self.record_data(now, device);
         match Data::read(device.interface, subtype, &message.body) {
             _ if !data::has_place(device.interface, subtype) => self.statistics.ignored += 1,
             Err(BodyError::Unknown { .. }) => self.statistics.ignored += 1,

@@ -4,25 +4,25 @@
 //!
 //! - this file: [`Server`], its inputs and outputs;
 //! - `requests`: the requests to the server itself, of interface `player`;
-//! - `session`: one client: its subscriptions, and the messages that wait for it;
-//! - [`motion`]: what a base does between two commands;
+//! - `session`: one client: its subscriptions, and its waiting messages;
+//! - [`motion`]: the motion of a base between two commands;
 //! - `config`: devices, limits, counters, events;
-//! - [`config_file`]: the original's configuration files.
+//! - [`config_file`]: Player's configuration files.
 //!
 //! # Rules
 //!
-//! - A device is **open** while a client has subscribed to it: [`Call::Open`] for the first one, [`Call::Close`] when the
-//!   last one has gone. The owner's answer to the first decides about the subscription.
+//! - A device is **open** while a client is subscribed to it. [`Call::Open`] is made for the first client,
+//!   [`Call::Close`] after the last one. The owner's answer to [`Call::Open`] decides about the subscription.
 //! - A client's requests to devices are carried out in their order, one at a time. Its commands do not wait for them, and
 //!   the requests to the server itself are answered at once.
-//! - A client that goes while a device still obeys its command leaves nothing moving: [`Call::Release`].
-//! - Each client has a queue of its own, so one that does not read disturbs nobody. Data beyond
+//! - When a client disconnects while a device carries out its command, the device is stopped: [`Call::Release`].
+//! - Each client has its own queue, so a client that does not read does not affect others. Data beyond
 //!   [`ServerConfig::max_data`] messages is dropped and counted, as in the original; while
 //!   [`ServerConfig::max_buffered`] bytes of answers or requests wait, the owner does not read from the client.
-//! - Data of ten and more readers, and long data, goes out in bundles ([`Server::poll_timeout`]): with two hundred readers of
-//!   everything, each message by itself would take the whole processor, and the robots' commands would wait.
-//! - A request that cannot be decoded, or has no device that is open, is refused by an answer, where the original leaves
-//!   the client waiting.
+//! - Long data, and data for ten or more clients, is sent in bundles ([`Server::poll_timeout`]). With two hundred
+//!   clients of all devices, single messages would use the whole processor, and the robots' commands would wait.
+//! - A request that cannot be decoded, or that is for a device that is not open, gets a refusal. The original does not
+//!   answer it.
 
 mod config;
 pub mod config_file;
@@ -38,43 +38,46 @@ use std::time::Duration;
 pub use config::{DeviceInfo, ServerConfig, ServerEvent, ServerStatistics};
 
 use super::wire::player::{self, OPEN};
-use super::wire::{self, Address, BodyError, Command, Device, Header, Kind, Message, Request, StreamError};
+use super::wire::{
+    self, Address, BodyError, Command, Device, Header, Message, MessageKind, Request, StreamError,
+};
 use session::{Encoded, MAX_DATA_IN_ALL, SHARE, Session};
 
 /// Maximum number of waiting events; more are only counted.
 const MAX_EVENTS: usize = 16;
-/// Maximum number of commands of one client that the owner has not taken.
+/// Maximum number of a client's commands that the owner has not fetched.
 const MAX_COMMANDS: usize = 64;
-/// Bytes of messages that have not come completely or are not carried out, of all clients with more than their share.
-/// Beyond them a slow one is given up, and long requests and commands are refused; beyond twice as much anyone is given up.
+/// Maximum bytes of incomplete messages and of messages that are not carried out yet, of all clients with more than
+/// their share. Above it, the connection of a slow client is closed, and long requests and commands are refused. Above
+/// twice this number, the connection of any client may be closed.
 const MAX_INPUT_IN_ALL: usize = 64 << 20;
-/// Time for a long message to come, while much of others waits.
+/// Time limit for a long message to arrive while much data of other clients waits.
 const SLOW_AFTER: Duration = Duration::from_secs(1);
-/// Bytes of data per second for all clients together, by equal shares.
+/// Bytes of data per second for all clients together, in equal shares.
 const DATA_RATE: f64 = 200e6;
 /// Time between the transmissions of data to any two clients, on average.
 const TRANSMISSION: Duration = Duration::from_micros(100);
-/// Data waits at least for this time, or not at all: timers are no finer.
+/// Minimum time for which data waits, because timers are not more precise; shorter waits are omitted.
 const MIN_REST: Duration = Duration::from_millis(1);
-/// The server itself, which is no device of the table.
+/// Address of the server itself, which is not in the device table.
 const PLAYER: Device = player::INTERFACE.device(0);
 
 /// The host in all addresses: 127.0.0.1, for remote clients as well, as in the original.
 const HOST: u32 = u32::from_le_bytes([127, 0, 0, 1]);
 
-/// Names a connected client.
+/// Identifies a connected client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(u64);
 
-/// Something that the owner does.
+/// A call that the owner carries out.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum Call {
-    /// Start a device; report with [`Server::handle_opened`].
+    /// Start a device. The owner reports with [`Server::handle_opened`].
     Open(Device),
-    /// Stop a device: nobody is subscribed any more.
+    /// Stop a device that has no subscribers.
     Close(Device),
-    /// End what the last command began: the client that sent it has gone.
+    /// End the effect of the last command, whose client has disconnected.
     Release(Device),
     /// Carry out a command.
     Command {
@@ -82,9 +85,9 @@ pub enum Call {
         device: Device,
         command: Command,
     },
-    /// Carry out a request; report with [`Server::handle_outcome`].
+    /// Carry out a request. The owner reports with [`Server::handle_outcome`].
     Request {
-        /// The client that asks.
+        /// The client that sent it.
         client: ClientId,
         /// By this device.
         device: Device,
@@ -92,26 +95,26 @@ pub enum Call {
     },
 }
 
-/// The outcome of a request: the acknowledgement's body, or why it is refused.
+/// The outcome of a request: the acknowledgement's body, or the reason of the refusal.
 pub type Outcome = Result<Vec<u8>, String>;
 
 /// A device that the server offers.
 #[derive(Debug)]
 struct Offered {
     info: DeviceInfo,
-    /// How often each client has opened it. It closes as often, and gets data once.
+    /// Number of each client's subscriptions. Each one is closed separately, but data is sent once.
     subscribers: BTreeMap<ClientId, u32>,
     state: Opening,
-    /// The client whose command it obeys.
+    /// The client whose command the device carries out.
     commander: Option<ClientId>,
 }
 
-/// A call that the owner has not taken.
+/// A call that the owner has not fetched.
 #[derive(Debug)]
 struct Queued {
-    /// The client that wants it.
+    /// The client that requested it.
     client: Option<ClientId>,
-    /// Bytes of its body.
+    /// Length of its body, bytes.
     len: usize,
     call: Call,
 }
@@ -119,7 +122,7 @@ struct Queued {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opening {
     Closed,
-    /// The owner was asked to open it.
+    /// [`Call::Open`] was made, and has no result yet.
     Asked,
     Open,
 }
@@ -132,9 +135,9 @@ pub struct Server {
     sessions: BTreeMap<ClientId, Session>,
     next: u64,
     calls: VecDeque<Queued>,
-    /// Clients whose owner has something to do: to send, to read again, or to close.
-    woken: BTreeSet<ClientId>,
-    /// Bytes of the data that waits for any client.
+    /// Clients for which the owner may have to send, read again, or close.
+    ready: BTreeSet<ClientId>,
+    /// Bytes of all data that waits for clients.
     data_in_all: Arc<AtomicUsize>,
     events: VecDeque<ServerEvent>,
     statistics: ServerStatistics,
@@ -155,7 +158,7 @@ impl Server {
             sessions: BTreeMap::new(),
             next: 0,
             calls: VecDeque::new(),
-            woken: BTreeSet::new(),
+            ready: BTreeSet::new(),
             data_in_all: Arc::default(),
             events: VecDeque::new(),
             statistics: ServerStatistics::default(),
@@ -173,10 +176,10 @@ impl Server {
         client
     }
 
-    /// A client has gone.
+    /// A client has disconnected.
     pub fn handle_disconnected(&mut self, client: ClientId) {
         self.sessions.remove(&client);
-        self.woken.remove(&client);
+        self.ready.remove(&client);
         self.calls
             .retain(|queued| queued.client != Some(client) || matches!(queued.call, Call::Command { .. }));
         let used: Vec<Device> = self
@@ -202,7 +205,7 @@ impl Server {
         })
     }
 
-    /// Bytes that wait for the client, and what it has sent that is not carried out.
+    /// Bytes that wait for the client, and bytes of its messages that are not carried out.
     pub fn waiting_len(&self, client: ClientId) -> usize {
         self.sessions.get(&client).map_or(0, Session::held_len)
     }
@@ -216,15 +219,15 @@ impl Server {
         self.limit_input(now, client);
     }
 
-    /// What a client has asked for last, if it has asked since the last call.
+    /// The client's last request or command, if there was one since the last call of this function.
     pub fn last_request(&mut self, client: ClientId) -> Option<String> {
         let (kind, device) = self.sessions.get_mut(&client)?.last.take()?;
         let name = wire::interface(device.interface).map_or("interface", |interface| interface.name);
         Some(format!("{kind:?} to {name}:{}", device.index))
     }
 
-    /// If clients have sent too much that is not carried out, gives up the one with most: of those whose message does not
-    /// end, or of all if it is far too much. `client` has sent something.
+    /// If too many bytes of the clients are not carried out, closes the connection of the client with the most bytes:
+    /// one with an incomplete message, or any client if the bytes are far too many. `client` has just sent bytes.
     fn limit_input(&mut self, now: Duration, client: ClientId) {
         if self.sessions.get(&client).is_none_or(|session| session.input_len() <= SHARE) {
             return;
@@ -233,19 +236,19 @@ impl Server {
         if all <= MAX_INPUT_IN_ALL {
             return;
         }
-        // A clock that was set back makes nobody slow.
+        // A clock that was set back must not make a client count as slow.
         let is_slow =
             |session: &Session| all > 2 * MAX_INPUT_IN_ALL || now.saturating_sub(session.begun) > SLOW_AFTER;
-        // The open request of one that was given up counts until it is answered.
-        let slow = self.sessions.iter_mut().filter(|(_, session)| !session.is_given_up && is_slow(session));
+        // The open request of a closed client counts until it is answered.
+        let slow = self.sessions.iter_mut().filter(|(_, session)| !session.is_aborted && is_slow(session));
         if let Some((client, session)) = slow.max_by_key(|(_, session)| session.input_len()) {
-            session.give_up();
-            self.woken.insert(*client);
+            session.abort();
+            self.ready.insert(*client);
             self.note(ServerEvent::TooMuch { bytes: all });
         }
     }
 
-    /// Bytes of what clients have sent that has not come completely, or is not carried out.
+    /// Bytes of the clients' incomplete messages, and of messages that are not carried out.
     fn input_in_all(&self) -> usize {
         self.sessions.values().map(Session::input_len).sum()
     }
@@ -260,7 +263,7 @@ impl Server {
             let Some(session) = self.sessions.get_mut(client) else { continue };
             let bytes = encoded.get_or_insert_with(|| {
                 let address = Address { device, ..session.address };
-                let header = Header { address, kind: Kind::Data, subtype, timestamp, sequence: 0 };
+                let header = Header { address, kind: MessageKind::Data, subtype, timestamp, sequence: 0 };
                 let mut bytes = Vec::with_capacity(wire::HEADER_LEN + body.len());
                 header.write_message(body, &mut bytes);
                 Encoded::new(bytes, &self.data_in_all)
@@ -268,12 +271,12 @@ impl Server {
             let is_kept = session.push_data(device, subtype, Arc::clone(bytes), is_crowded);
             self.statistics.dropped += u64::from(!is_kept);
             if session.has_transmit() {
-                self.woken.insert(*client);
+                self.ready.insert(*client);
             }
         }
     }
 
-    /// A device that was to be opened works, or does not for this reason.
+    /// The result of [`Call::Open`]: the device is open, or it failed for this reason.
     pub fn handle_opened(&mut self, now: Duration, device: Device, opened: Result<(), String>) {
         let Some(offered) = self.devices.get_mut(&device) else { return };
         if offered.state != Opening::Asked {
@@ -303,25 +306,25 @@ impl Server {
         let Some(session) = self.sessions.get_mut(&client) else { return };
         let Some((header, _)) = session.open.take() else { return };
         match outcome {
-            Ok(body) => self.answer(now, client, &header, Kind::Acknowledge, &body),
+            Ok(body) => self.answer(now, client, &header, MessageKind::Acknowledge, &body),
             Err(reason) => self.refuse(now, client, &header, reason),
         }
         self.carry_out_next(now, client);
         self.decode(now, client);
     }
 
-    /// Whether [`poll_call`](Self::poll_call) has something.
+    /// Whether [`poll_call`](Self::poll_call) returns a call.
     pub fn has_calls(&self) -> bool {
         !self.calls.is_empty()
     }
 
-    /// A command of which a client gets no answer was refused.
+    /// A command was refused; the client gets no answer.
     pub fn handle_refused(&mut self, device: Device, reason: String) {
         self.statistics.refused += 1;
         self.note(ServerEvent::Refused { device, reason });
     }
 
-    /// The next thing to do.
+    /// The next call to carry out.
     pub fn poll_call(&mut self) -> Option<Call> {
         let Queued { client, len, call } = self.calls.pop_front()?;
         if let (Some(client), Call::Command { .. }) = (client, &call)
@@ -330,19 +333,20 @@ impl Server {
             session.commands -= 1;
             session.command_bytes -= len;
             if session.commands + 1 == MAX_COMMANDS {
-                self.woken.insert(client);
+                self.ready.insert(client);
             }
         }
         Some(call)
     }
 
-    /// A client of which [`poll_transmit`](Self::poll_transmit), [`wants_input`](Self::wants_input) or
+    /// The next client for which [`poll_transmit`](Self::poll_transmit), [`wants_input`](Self::wants_input) or
     /// [`is_closing`](Self::is_closing) may have changed.
-    pub fn poll_woken(&mut self) -> Option<ClientId> {
-        self.woken.pop_first()
+    pub fn poll_ready_client(&mut self) -> Option<ClientId> {
+        self.ready.pop_first()
     }
 
-    /// Bytes to send to the client. Call it when the last ones were sent: what the client has sent may wait for that.
+    /// Bytes to send to the client. Call it after the previous bytes were sent, because the client's messages may wait
+    /// for that.
     pub fn poll_transmit(&mut self, now: Duration, client: ClientId) -> Option<Vec<u8>> {
         let readers = self.devices.values().map(|offered| offered.subscribers.len()).max().unwrap_or(0);
         let rest = |len| rest(readers, len);
@@ -354,8 +358,9 @@ impl Server {
         self.sessions.get_mut(&client)?.poll_transmit(now, rest)
     }
 
-    /// When to call [`poll_transmit`](Self::poll_transmit) again although nothing has woken the client: until then its
-    /// data waits for more.
+    /// When to call [`poll_transmit`](Self::poll_transmit) again, although
+    /// [`poll_ready_client`](Self::poll_ready_client) did not return the client: until then its data waits for more
+    /// data.
     pub fn poll_timeout(&self, client: ClientId) -> Option<Duration> {
         self.sessions.get(&client)?.rest()
     }
@@ -365,12 +370,12 @@ impl Server {
         self.sessions.get(&client).is_none_or(|session| session.is_closing)
     }
 
-    /// Whether the connection is to end though not all has been sent.
-    pub fn is_given_up(&self, client: ClientId) -> bool {
-        self.sessions.get(&client).is_some_and(|session| session.is_given_up)
+    /// Whether to close the connection at once, without sending the remaining bytes.
+    pub fn is_aborted(&self, client: ClientId) -> bool {
+        self.sessions.get(&client).is_some_and(|session| session.is_aborted)
     }
 
-    /// Whether a device obeys the client: it must not vanish unnoticed.
+    /// Whether a device carries out the client's command, so that a lost connection must be detected quickly.
     pub fn is_commander(&self, client: ClientId) -> bool {
         self.devices.values().any(|offered| offered.commander == Some(client))
     }
@@ -385,7 +390,7 @@ impl Server {
         std::mem::take(&mut self.statistics)
     }
 
-    /// Carries out what the client has sent, as far as the limits permit.
+    /// Processes the client's messages, as far as the limits permit.
     fn decode(&mut self, now: Duration, client: ClientId) {
         loop {
             let Some(session) = self.sessions.get_mut(&client) else { return };
@@ -404,7 +409,7 @@ impl Server {
                     self.handle_message(now, client, message);
                 }
                 Some(Err(error)) => {
-                    // Behind a body of unknown length nothing can be found any more.
+                    // The next message cannot be found after a body of unknown length.
                     session.is_closing |= matches!(error, StreamError::TooLong { .. });
                     self.statistics.malformed += 1;
                     self.note(ServerEvent::Stream(error));
@@ -423,14 +428,14 @@ impl Server {
         }
         session.last = Some((header.kind, device));
         match header.kind {
-            Kind::Request if device.interface == PLAYER.interface => {
+            MessageKind::Request if device.interface == PLAYER.interface => {
                 self.handle_server_request(now, client, &header, &body);
             }
-            Kind::Request => {
+            MessageKind::Request => {
                 session.waiting.push_back((header, body));
                 self.carry_out_next(now, client);
             }
-            Kind::Command if device.interface != PLAYER.interface => {
+            MessageKind::Command if device.interface != PLAYER.interface => {
                 let command = match self.read(&header, &body, Command::read) {
                     Ok(command) => command,
                     Err(reason) => return self.handle_refused(device, reason),
@@ -448,8 +453,12 @@ impl Server {
             _ if device.interface == PLAYER.interface => {
                 self.refuse(now, client, &header, "the server itself takes requests only".to_owned());
             }
-            // Nobody asked a client for these.
-            Kind::Data | Kind::Command | Kind::Acknowledge | Kind::Synch | Kind::Refuse => {
+            // The server has sent no request to a client.
+            MessageKind::Data
+            | MessageKind::Command
+            | MessageKind::Acknowledge
+            | MessageKind::Synch
+            | MessageKind::Refuse => {
                 self.handle_refused(device, "a client sends commands and requests only".to_owned());
             }
         }
@@ -476,7 +485,7 @@ impl Server {
         }
     }
 
-    /// Reads a command or a request to a device, or says why it cannot be carried out.
+    /// Reads a command or a request to a device. Error: the reason why it cannot be carried out.
     fn read<T>(
         &self,
         header: &Header,
@@ -489,7 +498,7 @@ impl Server {
         }
         let offered =
             self.devices.get(&device).ok_or_else(|| format!("there is no {}", config::name(device)))?;
-        // As in the original, any client may speak to a device that is open.
+        // As in the original, any client may send messages to an open device.
         if offered.state != Opening::Open {
             return Err(format!("nobody is subscribed to {}", config::name(device)));
         }
@@ -504,7 +513,7 @@ impl Server {
         Address { device, ..own }
     }
 
-    fn answer(&mut self, now: Duration, client: ClientId, header: &Header, kind: Kind, body: &[u8]) {
+    fn answer(&mut self, now: Duration, client: ClientId, header: &Header, kind: MessageKind, body: &[u8]) {
         let address = self.address(client, header.address.device);
         let Some(session) = self.sessions.get_mut(&client) else { return };
         self.statistics.answers += 1;
@@ -513,12 +522,12 @@ impl Server {
         let answer =
             Header { address, kind, subtype: header.subtype, timestamp: now.as_secs_f64(), sequence };
         session.push_answer(&answer, body);
-        self.woken.insert(client);
+        self.ready.insert(client);
     }
 
     fn refuse(&mut self, now: Duration, client: ClientId, header: &Header, reason: String) {
         self.handle_refused(header.address.device, reason);
-        self.answer(now, client, header, Kind::Refuse, &[]);
+        self.answer(now, client, header, MessageKind::Refuse, &[]);
     }
 
     fn note(&mut self, event: ServerEvent) {
@@ -528,8 +537,8 @@ impl Server {
     }
 }
 
-/// The time until a client gets further data, after `len` bytes of it, if as many read: with many clients their data goes out
-/// in bundles, and all together get at most [`DATA_RATE`].
+/// The time until a client gets further data, after `len` bytes, with this number of clients that read. The data of
+/// many clients is sent in bundles, and all clients together get at most [`DATA_RATE`].
 fn rest(readers: usize, len: usize) -> Option<Duration> {
     let share = DATA_RATE / readers.max(1) as f64;
     let rest = (TRANSMISSION * readers as u32).max(Duration::from_secs_f64(len as f64 / share));

@@ -11,13 +11,14 @@
 //! ```
 //!
 //! All numbers are XDR: big endian, integers in four bytes. Source: the public interface definitions of Player 3.1, and
-//! what its server and clients send to each other.
+//! the messages between its server and clients.
 //!
 //! - [`Message`], [`Header`], [`Decoder`]: the stream;
 //! - [`Xdr`]: values as bytes;
 //! - [`Data`], [`Command`], [`Request`], [`Answer`]: bodies of messages, by their interfaces;
-//! - [`Interface`], [`Note`], [`Ask`]: tables of messages. Each interface has a module, made of `protocols/player.yaml` in
-//!   `dragoman_protocol`, with enumerations of its bodies; [`INTERFACES`] has them all;
+//! - [`Interface`], [`OneWayMessage`], [`RequestMessage`]: descriptions of interfaces and messages. Each interface has
+//!   a module, made of `protocols/player.yaml` in `dragoman_protocol`, with enumerations of its bodies; [`INTERFACES`]
+//!   has them all;
 //! - [`properties`]: requests that devices of every interface have.
 //!
 //! Lengths are in metres, angles in radians, times in seconds.
@@ -29,15 +30,17 @@ mod xdr;
 
 pub use every_interface as properties;
 pub use map_data::{MAX_CELLS, MapData, MapError};
-pub use message::{Address, Decoder, Device, HEADER_LEN, Header, Kind, MAX_BODY_LEN, Message, StreamError};
-pub use table::{Ask, BodyError, Interface, Note, Row};
+pub use message::{
+    Address, Decoder, Device, HEADER_LEN, Header, MAX_BODY_LEN, Message, MessageKind, StreamError,
+};
+pub use table::{BodyError, Interface, MessageInfo, OneWayMessage, RequestMessage};
 pub use xdr::{Bytes, Reader, Xdr, XdrError};
 
 /// Default TCP port of a server.
 pub const DEFAULT_PORT: u16 = 6665;
-/// Size of what a server sends when a client connects, bytes.
+/// Size of the banner, which a server sends to a new client, bytes.
 pub const BANNER_LEN: usize = 32;
-/// The text that it begins with; the version follows.
+/// Beginning of the banner's text; the version follows.
 pub const BANNER: &str = "Player v.";
 
 include!(concat!(env!("OUT_DIR"), "/player.rs"));

@@ -12,10 +12,10 @@ use super::send;
 /// Time limit of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Why a connection was lost, in words.
+/// Describes why a connection was lost.
 pub(crate) fn loss(error: &Error) -> String {
     match error.kind() {
-        // A write finds out before a read does.
+        // A write detects it earlier than a read.
         ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe => "it closed the connection".to_owned(),
         _ => error.to_string(),
     }
@@ -24,11 +24,11 @@ pub(crate) fn loss(error: &Error) -> String {
 /// A connection to a server. The core decides when to connect and when to give up.
 pub(crate) struct Link {
     server: SocketAddr,
-    state: State,
+    state: LinkState,
     buffer: Vec<u8>,
 }
 
-enum State {
+enum LinkState {
     Down,
     Connecting(BoxFuture<'static, Result<TcpStream>>),
     Up(TcpStream),
@@ -49,7 +49,7 @@ pub(crate) enum LinkEvent {
 impl Link {
     /// A link without a connection. `read_len` is the size of the read buffer, bytes.
     pub(crate) fn new(server: SocketAddr, read_len: usize) -> Self {
-        Self { server, state: State::Down, buffer: vec![0; read_len] }
+        Self { server, state: LinkState::Down, buffer: vec![0; read_len] }
     }
 
     pub(crate) fn server(&self) -> SocketAddr {
@@ -58,33 +58,33 @@ impl Link {
 
     /// Closes the connection, if any, and begins to make a new one.
     pub(crate) fn connect(&mut self) {
-        self.state = State::Connecting(connect(self.server).boxed());
+        self.state = LinkState::Connecting(connect(self.server).boxed());
     }
 
     /// Closes the connection, if any. An attempt to make a new one continues.
     pub(crate) fn close(&mut self) {
-        if matches!(self.state, State::Up(_)) {
-            self.state = State::Down;
+        if matches!(self.state, LinkState::Up(_)) {
+            self.state = LinkState::Down;
         }
     }
 
     /// The next change; never without a connection or an attempt.
     pub(crate) async fn next(&mut self, has_unsent: bool) -> LinkEvent {
         let event = match &mut self.state {
-            State::Down => std::future::pending().await,
-            State::Connecting(connecting) => match connecting.await {
+            LinkState::Down => std::future::pending().await,
+            LinkState::Connecting(connecting) => match connecting.await {
                 Ok(stream) => {
-                    self.state = State::Up(stream);
+                    self.state = LinkState::Up(stream);
                     return LinkEvent::Connected;
                 }
                 Err(error) => LinkEvent::Failed(error),
             },
-            State::Up(stream) => match change(stream, &mut self.buffer, has_unsent).await {
+            LinkState::Up(stream) => match change(stream, &mut self.buffer, has_unsent).await {
                 Ok(event) => return event,
                 Err(error) => LinkEvent::Lost(error),
             },
         };
-        self.state = State::Down;
+        self.state = LinkState::Down;
         event
     }
 
@@ -95,10 +95,10 @@ impl Link {
 
     /// Sends as much as the server accepts. Returns the number of bytes.
     pub(crate) fn send(&mut self, unsent: &[u8]) -> Result<usize> {
-        let State::Up(stream) = &self.state else { return Ok(0) };
+        let LinkState::Up(stream) = &self.state else { return Ok(0) };
         let sent = send(stream, unsent);
         if sent.is_err() {
-            self.state = State::Down;
+            self.state = LinkState::Down;
         }
         sent
     }

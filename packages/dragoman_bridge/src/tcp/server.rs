@@ -1,4 +1,4 @@
-//! Server side of all TCP protocols: ports, their connections, and what `/diagnostics` shows of them.
+//! Server side of all TCP protocols: ports, their connections, and their `/diagnostics`.
 
 use std::fmt::Display;
 use std::io::Result;
@@ -26,14 +26,14 @@ const LEAVING_LIMIT: Duration = Duration::from_secs(10);
 pub(crate) trait Services: Send + Sync + 'static {
     /// The protocol's side of a connection.
     type Session: ServerSession<Call: Send, Outcome: Send, Statistics: Send> + Send + 'static;
-    /// What is remembered of a call.
-    type Kind: Copy + Send;
+    /// The part of a call that its timeout outcome needs.
+    type CallInfo: Copy + Send;
 
     /// Name of the protocol.
     const PROTOCOL: &'static str;
     /// Size of a connection's read buffer, bytes.
     const READ_LEN: usize;
-    /// Whether a call is awaited although its client is lost.
+    /// Whether a call is awaited after the client's connection is lost.
     const AWAITS_CALLS_OF_LOST_CLIENTS: bool;
 
     /// The session of a new connection.
@@ -42,24 +42,24 @@ pub(crate) trait Services: Send + Sync + 'static {
     /// Time limit of a call.
     fn timeout(&self) -> Duration;
 
-    /// What a client has asked for, in the words of the protocol.
+    /// Describes a call in the words of the protocol.
     fn request(call: &Call<Self>) -> String;
 
-    /// What to remember of a call.
-    fn kind(call: &Call<Self>) -> Self::Kind;
+    /// The part of a call that its timeout outcome needs.
+    fn call_info(call: &Call<Self>) -> Self::CallInfo;
 
     /// Calls the service; the future resolves with the outcome. It has no time limit of its own.
     fn call(self: &Arc<Self>, call: Call<Self>) -> BoxFuture<'static, Outcome<Self>>;
 
     /// Outcome of a call that exceeds the time limit.
-    fn timed_out(&self, call: Self::Kind) -> Outcome<Self>;
+    fn timed_out(&self, call: Self::CallInfo) -> Outcome<Self>;
 }
 
 type Call<S> = <<S as Services>::Session as ServerSession>::Call;
 type Outcome<S> = <<S as Services>::Session as ServerSession>::Outcome;
 type Counters<S> = <<S as Services>::Session as ServerSession>::Statistics;
 
-/// What serves the connections of a port.
+/// Serves the connections of a port.
 pub(crate) trait Serve: Send + Sync + 'static {
     /// Name of the protocol, in the log and in `/diagnostics`.
     const NAME: &'static str;
@@ -77,7 +77,7 @@ pub(crate) trait Serve: Send + Sync + 'static {
     ) -> BoxFuture<'static, ()>;
 }
 
-/// Sessions that do not know of one another.
+/// Serves each connection by an independent session.
 impl<S: Services> Serve for S {
     const NAME: &'static str = S::PROTOCOL;
     type Statistics = Counters<S>;
@@ -94,7 +94,7 @@ impl<S: Services> Serve for S {
     }
 }
 
-/// Counts the clients of a port that have closed, and whose last requests are still carried out.
+/// Counts the clients of a port that have closed their connection while their last requests are carried out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Leaving(Arc<AtomicUsize>);
 
@@ -103,17 +103,17 @@ impl Leaving {
         self.0.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts a client until the result is dropped.
-    fn begin(&self) -> Left {
+    /// Counts a client until the returned value is dropped.
+    fn begin(&self) -> LeavingClient {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Left(self.clone())
+        LeavingClient(self.clone())
     }
 }
 
-/// A client that has closed.
-struct Left(Leaving);
+/// A counted client.
+struct LeavingClient(Leaving);
 
-impl Drop for Left {
+impl Drop for LeavingClient {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -126,7 +126,7 @@ pub(crate) struct Ports<S> {
     /// Maximum number of clients of a port; additional connections are refused.
     pub(crate) max_clients: usize,
     /// Grace period for noticing that a client has disconnected when another one is already waiting.
-    pub(crate) farewell: Duration,
+    pub(crate) disconnect_grace: Duration,
     /// Message of `/diagnostics` when connections were refused.
     pub(crate) full: &'static str,
 }
@@ -175,7 +175,7 @@ impl<S: Serve> Ports<S> {
                     Ok((stream, client)) => {
                         if connections.len() >= self.max_clients {
                             // One of them may just have disconnected.
-                            let ended = dragoman_time::timeout(self.farewell, connections.join_next()).await;
+                            let ended = dragoman_time::timeout(self.disconnect_grace, connections.join_next()).await;
                             ended.into_iter().flatten().for_each(note_end);
                         }
                         if connections.len() >= self.max_clients && leaving.any() {
@@ -208,7 +208,7 @@ impl<S: Serve> Ports<S> {
     }
 }
 
-/// A client in the report, until it is dropped: however the connection ends.
+/// Lists a client in the report until it is dropped, at any end of the connection.
 struct Listed<T: Statistics> {
     report: Arc<Report<T>>,
     client: SocketAddr,
@@ -220,16 +220,16 @@ impl<T: Statistics> Drop for Listed<T> {
     }
 }
 
-/// The call whose outcome is awaited: what was asked, and until when.
+/// The call whose outcome is awaited, with its time limit.
 struct OpenCall<S: Services> {
     services: Arc<S>,
-    call: Option<(S::Kind, BoxFuture<'static, Outcome<S>>)>,
+    call: Option<(S::CallInfo, BoxFuture<'static, Outcome<S>>)>,
     limit: TimeLimit,
 }
 
 impl<S: Services> OpenCall<S> {
     fn begin(&mut self, call: Call<S>) {
-        self.call = Some((S::kind(&call), self.services.call(call)));
+        self.call = Some((S::call_info(&call), self.services.call(call)));
         self.limit.restart();
     }
 
@@ -238,7 +238,7 @@ impl<S: Services> OpenCall<S> {
         let Some((kind, call)) = &mut self.call else { return std::future::pending().await };
         let outcome = tokio::select! {
             biased;
-            // It comes once. If it is there, it counts, as with every time limit.
+            // Checked first: an available outcome counts even if the time limit has expired.
             outcome = call => outcome,
             () = self.limit.reached() => self.services.timed_out(*kind),
         };
@@ -284,10 +284,10 @@ async fn run<S: Services>(
     stream.set_keepalive(&keepalive)?;
     let mut buffer = vec![0; S::READ_LEN];
     let waiting = Held::new("bytes of answers that wait for clients");
-    // When the client has closed its direction. Requests received before that are carried out.
+    // Set when the client has closed its direction. Requests received before are carried out.
     let mut left = None;
     loop {
-        // Repeat after an answer was sent: before, the buffer may have been too full for another one.
+        // Repeated after an answer was sent, because the buffer may have been too full for another answer.
         loop {
             if open.call.is_none()
                 && let Some(call) = session.poll_call(clock::now())
@@ -326,7 +326,7 @@ async fn run<S: Services>(
 /// Maximum number of addresses of clients in `/diagnostics`.
 const MAX_ADDRESSES: usize = 16;
 
-/// The addresses of clients for `/diagnostics`: of many clients the first ones, and the number of the others.
+/// The addresses of clients for `/diagnostics`: at most [`MAX_ADDRESSES`], and the number of the others.
 pub(crate) fn addresses(clients: &[SocketAddr]) -> String {
     let mut sorted = clients.to_vec();
     sorted.sort();
@@ -337,7 +337,7 @@ pub(crate) fn addresses(clients: &[SocketAddr]) -> String {
     shown.join(", ")
 }
 
-/// What `/diagnostics` shows of all connections.
+/// Data of all connections for `/diagnostics`.
 #[derive(Debug, Clone, Default)]
 struct Figures<T> {
     statistics: T,
@@ -353,7 +353,7 @@ pub(crate) struct Report<T> {
 }
 
 impl<T: Statistics> Report<T> {
-    /// A client has asked for something.
+    /// Records a client's request.
     pub(crate) fn asked(&self, client: SocketAddr, request: &dyn Display) {
         self.clients.request(client, request, 1);
     }

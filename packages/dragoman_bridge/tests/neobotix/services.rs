@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 
-use dragoman_bridge::neobotix::services::{Row, rows};
+use dragoman_bridge::neobotix::services::{PlatformServiceRow, rows};
 use dragoman_bridge::neobotix::status::Board;
 use dragoman_bridge::neobotix::wire::{
     Camera, CanId, CanMessage, CanMessages, Circle, Cluster, Coded, Command, CommandKind, DebugData,
@@ -20,7 +20,7 @@ use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
 
 use super::commands::cases;
 
-fn each(mut act: impl FnMut(CommandKind, &Row)) {
+fn each(mut act: impl FnMut(CommandKind, &PlatformServiceRow)) {
     for row in rows() {
         let kind = CommandKind::all().find(|kind| kind.service() == row.name());
         act(kind.expect("a command"), &row);
@@ -28,12 +28,12 @@ fn each(mut act: impl FnMut(CommandKind, &Row)) {
 }
 
 /// A command after its way through the request of its service.
-fn command(row: &Row, command: Command) -> Result<Command, Outcome> {
+fn command(row: &PlatformServiceRow, command: Command) -> Result<Command, Outcome> {
     row.call_there_and_back(command).map(|command| command.expect("a request of a command"))
 }
 
 /// An outcome after its way through the response of its service.
-fn outcome(row: &Row, outcome: Outcome) -> Outcome {
+fn outcome(row: &PlatformServiceRow, outcome: Outcome) -> Outcome {
     row.outcome_there_and_back(Ok(outcome))
 }
 
@@ -281,7 +281,7 @@ fn a_status_is_in_the_protocol_s_units_and_within_their_range() {
 }
 
 #[test]
-fn what_no_service_can_say_is_refused() {
+fn values_that_no_service_can_represent_are_refused() {
     each(|kind, row| {
         let unsayable = match kind {
             CommandKind::SetDigout => {

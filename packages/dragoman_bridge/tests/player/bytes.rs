@@ -5,9 +5,9 @@ use dragoman_bridge::player::wire::ranger::{
     Config, Geometry, Intensities, Ranges, StampedIntensities, StampedRanges,
 };
 use dragoman_bridge::player::wire::{
-    Address, Decoder, Device, Header, INTERFACES, Interface, Kind, Message, Request, Xdr, actarray, bumper,
-    camera, common, gripper, imu, interface, ir, laser, limb, localize, log, map, opaque, planner, player,
-    position2d, power, properties, ranger, simulation, sonar, vectormap,
+    Address, Decoder, Device, Header, INTERFACES, Interface, Message, MessageKind, Request, Xdr, actarray,
+    bumper, camera, common, gripper, imu, interface, ir, laser, limb, localize, log, map, opaque, planner,
+    player, position2d, power, properties, ranger, simulation, sonar, vectormap,
 };
 use dragoman_bridge::player::wire::{MapData, MapError};
 
@@ -23,8 +23,13 @@ fn address(place: u8) -> Address {
 
 #[test]
 fn header() {
-    let header =
-        Header { address: address(1), kind: Kind::Data, subtype: u8(6), timestamp: f64(7), sequence: u32(8) };
+    let header = Header {
+        address: address(1),
+        kind: MessageKind::Data,
+        subtype: u8(6),
+        timestamp: f64(7),
+        sequence: u32(8),
+    };
     let mut bytes = Vec::new();
     header.write_message(b"abc", &mut bytes);
     let shown: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -550,7 +555,8 @@ fn places_are_unique() {
     };
     assert!(sorted(INTERFACES.iter().map(|interface| interface.code).collect()));
     let own = |interface: &'static Interface| {
-        let place = |row: &dragoman_bridge::player::wire::Row| row.kind as u16 * 256 + u16::from(row.subtype);
+        let place =
+            |row: &dragoman_bridge::player::wire::MessageInfo| row.kind as u16 * 256 + u16::from(row.subtype);
         sorted(interface.messages.iter().map(place).collect())
     };
     assert!(INTERFACES.iter().all(|interface| own(interface)));

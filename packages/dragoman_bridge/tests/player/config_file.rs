@@ -179,7 +179,7 @@ fn errors_have_places() {
     assert_eq!(value("c").number(), Ok(7.0));
 }
 
-/// What contains itself, or doubles at each level, ends in an error.
+/// Files and definitions that contain themselves, or double at each level, end in an error.
 #[test]
 fn growth_is_limited() {
     assert_eq!(parse("define a a ( ) a ( )").unwrap_err().problem, Problem::TooDeep);

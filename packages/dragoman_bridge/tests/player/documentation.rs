@@ -1,6 +1,6 @@
 //! The table of messages in `docs/reference/player.md` against the code.
 
-use dragoman_bridge::player::wire::{INTERFACES, Interface, Kind, properties};
+use dragoman_bridge::player::wire::{INTERFACES, Interface, MessageKind, properties};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/player.md");
 /// The tables begin at this heading, and end with the page.
@@ -10,8 +10,8 @@ fn table(heading: &str, interface: &Interface) -> String {
     let mut text = format!("{heading}\n\n| kind | number | name | meaning |\n| --- | --- | --- | --- |\n");
     for row in interface.messages {
         let kind = match row.kind {
-            Kind::Data => "data",
-            Kind::Command => "command",
+            MessageKind::Data => "data",
+            MessageKind::Command => "command",
             _ => "request",
         };
         text += &format!("| {kind} | {} | `{}` | {} |\n", row.subtype, row.name, row.meaning);

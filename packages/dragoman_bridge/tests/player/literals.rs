@@ -8,7 +8,8 @@ use std::fmt::Debug;
 
 use dragoman_bridge::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d, Segment, Size3d};
 use dragoman_bridge::player::wire::{
-    Answer, Ask, BodyError, Bytes, Command, Data, Interface, Kind, Note, Request, Xdr,
+    Answer, BodyError, Bytes, Command, Data, Interface, MessageKind, OneWayMessage, Request, RequestMessage,
+    Xdr,
 };
 
 pub(super) fn f64(place: u8) -> f64 {
@@ -78,23 +79,23 @@ pub(super) struct Literals {
 /// Reads a body and writes it again.
 pub(crate) fn rewrite(
     interface: &Interface,
-    kind: Kind,
+    kind: MessageKind,
     subtype: u8,
     bytes: &[u8],
 ) -> Result<Vec<u8>, BodyError> {
     let code = interface.code;
     match kind {
-        Kind::Data => Data::read(code, subtype, bytes).map(|body| body.to_bytes()),
-        Kind::Command => Command::read(code, subtype, bytes).map(|body| body.to_bytes()),
-        Kind::Request => Request::read(code, subtype, bytes).map(|body| body.to_bytes()),
+        MessageKind::Data => Data::read(code, subtype, bytes).map(|body| body.to_bytes()),
+        MessageKind::Command => Command::read(code, subtype, bytes).map(|body| body.to_bytes()),
+        MessageKind::Request => Request::read(code, subtype, bytes).map(|body| body.to_bytes()),
         _ => Answer::read(code, subtype, bytes).map(|body| body.to_bytes()),
     }
 }
 
-fn kind_name(kind: Kind) -> &'static str {
+fn kind_name(kind: MessageKind) -> &'static str {
     match kind {
-        Kind::Data => "data",
-        Kind::Command => "command",
+        MessageKind::Data => "data",
+        MessageKind::Command => "command",
         _ => "request",
     }
 }
@@ -119,7 +120,7 @@ impl Literals {
         Self { interface, rest }
     }
 
-    fn compare<T: Xdr + PartialEq + Debug>(&self, kind: Kind, subtype: u8, value: &T) -> Vec<u8> {
+    fn compare<T: Xdr + PartialEq + Debug>(&self, kind: MessageKind, subtype: u8, value: &T) -> Vec<u8> {
         let bytes = self.rest[&(kind_name(kind).to_owned(), subtype)].clone();
         let shown = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         assert_eq!(shown(&value.to_bytes()), shown(&bytes), "{kind:?} {subtype}");
@@ -128,36 +129,36 @@ impl Literals {
     }
 
     /// Compares a message without an answer.
-    pub(super) fn note<T: Xdr + PartialEq + Debug>(&mut self, note: &Note<T>, value: T) {
+    pub(super) fn note<T: Xdr + PartialEq + Debug>(&mut self, note: &OneWayMessage<T>, value: T) {
         let bytes = self.compare(note.kind, note.subtype, &value);
         assert_eq!(rewrite(self.interface, note.kind, note.subtype, &bytes), Ok(bytes));
         self.rest.remove(&(kind_name(note.kind).to_owned(), note.subtype));
     }
 
     /// Compares a request's question.
-    pub(super) fn question<Q, A>(&mut self, ask: &Ask<Q, A>, value: Q)
+    pub(super) fn question<Q, A>(&mut self, ask: &RequestMessage<Q, A>, value: Q)
     where
         Q: Xdr + Default + PartialEq + Debug,
         A: Xdr,
     {
-        let bytes = self.compare(Kind::Request, ask.subtype, &value);
-        assert_eq!(rewrite(self.interface, Kind::Request, ask.subtype, &bytes), Ok(bytes));
+        let bytes = self.compare(MessageKind::Request, ask.subtype, &value);
+        assert_eq!(rewrite(self.interface, MessageKind::Request, ask.subtype, &bytes), Ok(bytes));
         self.rest.remove(&("request".to_owned(), ask.subtype));
     }
 
     /// Compares a request's answer.
-    pub(super) fn answer<Q, A>(&mut self, ask: &Ask<Q, A>, value: A)
+    pub(super) fn answer<Q, A>(&mut self, ask: &RequestMessage<Q, A>, value: A)
     where
         Q: Xdr + Default,
         A: Xdr + PartialEq + Debug,
     {
-        let bytes = self.compare(Kind::Request, ask.subtype, &value);
-        assert_eq!(rewrite(self.interface, Kind::Acknowledge, ask.subtype, &bytes), Ok(bytes));
+        let bytes = self.compare(MessageKind::Request, ask.subtype, &value);
+        assert_eq!(rewrite(self.interface, MessageKind::Acknowledge, ask.subtype, &bytes), Ok(bytes));
         self.rest.remove(&("request".to_owned(), ask.subtype));
     }
 
     /// Compares a request whose question and answer have the same form.
-    pub(super) fn both<T>(&mut self, ask: &Ask<T, T>, value: T)
+    pub(super) fn both<T>(&mut self, ask: &RequestMessage<T, T>, value: T)
     where
         T: Xdr + Default + PartialEq + Debug + Clone,
     {

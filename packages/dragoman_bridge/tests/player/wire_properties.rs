@@ -2,20 +2,22 @@
 
 use dragoman_bridge::player::wire::common::Pose2d;
 use dragoman_bridge::player::wire::{
-    Address, BodyError, Decoder, Device, HEADER_LEN, Header, INTERFACES, Kind, MAX_BODY_LEN, Message,
+    Address, BodyError, Decoder, Device, HEADER_LEN, Header, INTERFACES, MAX_BODY_LEN, Message, MessageKind,
     StreamError, Xdr, XdrError, position2d, properties,
 };
 use proptest::prelude::*;
 
 use super::literals::rewrite;
 
-/// What reads a body of each message and writes it again.
+/// Functions that read a body of each message and write it again.
 fn rewrites() -> impl Iterator<Item = impl Fn(&[u8]) -> Result<Vec<u8>, BodyError>> {
     let interfaces = INTERFACES.into_iter().chain([&properties::INTERFACE]);
     interfaces.flat_map(|interface| {
         let rows = interface.messages.iter();
-        let answers =
-            rows.clone().filter(|row| row.kind == Kind::Request).map(|row| (Kind::Acknowledge, row));
+        let answers = rows
+            .clone()
+            .filter(|row| row.kind == MessageKind::Request)
+            .map(|row| (MessageKind::Acknowledge, row));
         rows.map(|row| (row.kind, row))
             .chain(answers)
             .map(move |(kind, row)| move |bytes: &[u8]| rewrite(interface, kind, row.subtype, bytes))
@@ -35,8 +37,8 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(word, 0..40).prop_map(|words| words.concat())
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
-    (1..=6_u8).prop_map(|code| Kind::from_code(code).expect("a kind"))
+fn kind() -> impl Strategy<Value = MessageKind> {
+    (1..=6_u8).prop_map(|code| MessageKind::from_code(code).expect("a kind"))
 }
 
 prop_compose! {
@@ -109,7 +111,7 @@ proptest! {
         prop_assert_eq!(stream(&seen.expect("messages")), bytes);
     }
 
-    /// Half a message is none, and stays in the buffer.
+    /// Half a message is not decoded, and stays in the buffer.
     #[test]
     fn half_messages_wait(sent in message(), cut: prop::sample::Index) {
         let bytes = stream(&[sent]);
@@ -162,9 +164,9 @@ fn a_message_of_an_unknown_kind_is_skipped() {
     for code in [0, 7, 255] {
         let mut decoder = Decoder::default();
         decoder.push(&[header(code, 4), vec![1; 4], header(1, 0)].concat());
-        let error = StreamError::Kind { code: u8::try_from(code).unwrap() };
+        let error = StreamError::UnknownKind { code: u8::try_from(code).unwrap() };
         assert_eq!(decoder.next(), Some(Err(error)));
-        assert!(matches!(decoder.next(), Some(Ok(message)) if message.header.kind == Kind::Data));
+        assert!(matches!(decoder.next(), Some(Ok(message)) if message.header.kind == MessageKind::Data));
     }
 }
 

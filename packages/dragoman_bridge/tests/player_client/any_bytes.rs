@@ -41,51 +41,51 @@ proptest! {
         if !answers {
             server.ignores.push((SERVER, player::SUBSCRIBE.subtype));
         }
-        let mut bench = Bench::new(server);
+        let mut fixture = ClientFixture::new(server);
         let mut open = BTreeSet::new();
         for (number, step) in steps.into_iter().enumerate() {
             match step {
-                Step::Bytes(bytes) => bench.receive(&bytes),
+                Step::Bytes(bytes) => fixture.receive(&bytes),
                 Step::Message(interface, kind, subtype, sequence, body) => {
                     let address = Address { device: Device { interface, index: 0 }, ..Address::default() };
-                    let kind = Kind::from_code(kind).unwrap();
+                    let kind = MessageKind::from_code(kind).unwrap();
                     let mut bytes = Vec::new();
                     Header { address, kind, subtype, timestamp: f64::NAN, sequence }
                         .write_message(&body, &mut bytes);
-                    bench.receive(&bytes);
+                    fixture.receive(&bytes);
                 }
                 Step::Call(subtype) => {
                     open.insert(number as u64);
-                    let ask = Ask::<(), ()>::new(subtype);
-                    bench.client.handle_call(bench.now, CallId(number as u64), BASE, &ask, &());
-                    bench.settle();
+                    let ask = RequestMessage::<(), ()>::new(subtype);
+                    fixture.client.handle_call(fixture.now, CallId(number as u64), BASE, &ask, &());
+                    fixture.settle();
                 }
                 Step::Velocity(x) => {
                     let velocity = common::Pose2d { x, ..Default::default() };
-                    let sent = bench.client.handle_velocity(bench.now, BASE, velocity);
+                    let sent = fixture.client.handle_velocity(fixture.now, BASE, velocity);
                     prop_assert!(x.is_finite() || sent.is_err());
-                    bench.settle();
+                    fixture.settle();
                 }
-                Step::Pass(ms) => bench.pass(ms as u32 * MS),
+                Step::Pass(ms) => fixture.pass(ms as u32 * MS),
                 Step::Lose => {
-                    bench.client.handle_disconnected(bench.now, "lost");
-                    bench.settle();
+                    fixture.client.handle_disconnected(fixture.now, "lost");
+                    fixture.settle();
                 }
             }
-            for event in bench.take() {
+            for event in fixture.take() {
                 if let ClientEvent::Result { id, .. } = event {
                     prop_assert!(open.remove(&id.0), "{id:?} ends twice");
                 }
             }
             // What is due is done at once, and is not due again.
-            bench.pass(Duration::ZERO);
-            let due = bench.client.poll_timeout();
-            prop_assert!(due.is_none_or(|due| due > bench.now), "due again");
+            fixture.pass(Duration::ZERO);
+            let due = fixture.client.poll_timeout();
+            prop_assert!(due.is_none_or(|due| due > fixture.now), "due again");
         }
-        bench.is_there = false;
-        bench.client.handle_disconnected(bench.now, "over");
-        bench.settle();
-        for event in bench.take() {
+        fixture.is_there = false;
+        fixture.client.handle_disconnected(fixture.now, "over");
+        fixture.settle();
+        for event in fixture.take() {
             if let ClientEvent::Result { id, .. } = event {
                 prop_assert!(open.remove(&id.0), "{id:?} ends twice");
             }

@@ -10,7 +10,9 @@ use dragoman_bridge::player::wire::player::{
     MODE, OPEN, PULL, READ, REPLACE_RULE, ReplaceRule, SUBSCRIBE, SYNCH, Subscription,
 };
 use dragoman_bridge::player::wire::position2d::{self, State, VELOCITY, Velocity};
-use dragoman_bridge::player::wire::{Address, BANNER_LEN, Decoder, Device, Header, Kind, Message, Xdr};
+use dragoman_bridge::player::wire::{
+    Address, BANNER_LEN, Decoder, Device, Header, Message, MessageKind, Xdr,
+};
 
 /// Time limit of an answer, data or a motion.
 pub const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -33,12 +35,13 @@ impl PlayerClient {
         assert!(banner.starts_with(b"Player v."));
         let mut client = Self { stream, decoder: Decoder::default() };
         client.ask(SERVER, MODE.subtype, &PULL);
-        let rule = ReplaceRule { interface: -1, index: -1, kind: Kind::Data as i32, subtype: -1, replace: 1 };
+        let rule =
+            ReplaceRule { interface: -1, index: -1, kind: MessageKind::Data as i32, subtype: -1, replace: 1 };
         client.ask(SERVER, REPLACE_RULE.subtype, &rule);
         client
     }
 
-    pub fn send(&mut self, device: Device, kind: Kind, subtype: u8, body: &impl Xdr) {
+    pub fn send(&mut self, device: Device, kind: MessageKind, subtype: u8, body: &impl Xdr) {
         let address = Address { device, ..Address::default() };
         let mut bytes = Vec::new();
         let header = Header { address, kind, subtype, timestamp: 0.0, sequence: 0 };
@@ -61,10 +64,10 @@ impl PlayerClient {
     /// The answer to a request; data before it is dropped.
     #[track_caller]
     pub fn ask(&mut self, device: Device, subtype: u8, body: &impl Xdr) -> Message {
-        self.send(device, Kind::Request, subtype, body);
+        self.send(device, MessageKind::Request, subtype, body);
         loop {
             let message = self.receive();
-            if matches!(message.header.kind, Kind::Acknowledge | Kind::Refuse) {
+            if matches!(message.header.kind, MessageKind::Acknowledge | MessageKind::Refuse) {
                 assert_eq!((message.header.address.device, message.header.subtype), (device, subtype));
                 return message;
             }
@@ -77,7 +80,7 @@ impl PlayerClient {
         let end = now() + TIME_LIMIT;
         loop {
             let answer = self.ask(device, subtype, body);
-            if answer.header.kind == Kind::Acknowledge {
+            if answer.header.kind == MessageKind::Acknowledge {
                 return answer.body;
             }
             assert!(now() < end, "{device:?} {subtype} is refused");
@@ -95,16 +98,16 @@ impl PlayerClient {
 
     /// A round of data.
     pub fn read(&mut self) -> Vec<Message> {
-        self.send(SERVER, Kind::Request, READ.subtype, &());
+        self.send(SERVER, MessageKind::Request, READ.subtype, &());
         let mut data = Vec::new();
         loop {
             let message = self.receive();
             match message.header.kind {
-                Kind::Synch => {
+                MessageKind::Synch => {
                     assert_eq!(message.header.subtype, SYNCH);
                     return data;
                 }
-                Kind::Data => data.push(message),
+                MessageKind::Data => data.push(message),
                 _ => {}
             }
         }
@@ -132,7 +135,7 @@ impl PlayerClient {
 
     pub fn set_speed(&mut self, base: Device, x: f64, yaw: f64) {
         let velocity = Velocity { velocity: Pose2d { x, y: 0.0, yaw }, motors_on: true };
-        self.send(base, Kind::Command, VELOCITY.subtype, &velocity);
+        self.send(base, MessageKind::Command, VELOCITY.subtype, &velocity);
     }
 
     #[track_caller]
@@ -163,7 +166,7 @@ pub fn base_without_services(test: &str) -> String {
 }
 
 /// The bytes of a message.
-pub fn header(device: Device, kind: Kind, subtype: u8, body: &[u8]) -> Vec<u8> {
+pub fn header(device: Device, kind: MessageKind, subtype: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let address = Address { device, ..Address::default() };
     Header { address, kind, subtype, timestamp: 0.0, sequence: 0 }.write_message(body, &mut bytes);

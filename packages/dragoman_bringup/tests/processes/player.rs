@@ -10,7 +10,7 @@ use crate::common::hosts::hosts;
 use crate::common::player::{PlayerClient, SERVER, TIME_LIMIT, base, base_without_services, header};
 use crate::common::{Lab, domain};
 use dragoman_bridge::player::wire::player::DEVICES;
-use dragoman_bridge::player::wire::{Kind, position2d};
+use dragoman_bridge::player::wire::{MessageKind, position2d};
 
 #[test]
 fn a_base_is_there_moves_and_stops() {
@@ -37,7 +37,7 @@ fn a_client_whose_cable_is_pulled_leaves_no_robot_driving() {
     }
     let mut watcher = hosts.on(1, || PlayerClient::connect(server));
     watcher.subscribe(base(0));
-    let requests = header(base(0), Kind::Request, position2d::GET_GEOMETRY.subtype, &[]).repeat(2000);
+    let requests = header(base(0), MessageKind::Request, position2d::GET_GEOMETRY.subtype, &[]).repeat(2000);
     for last in [Vec::new(), requests] {
         let mut driver = hosts.on(2, || PlayerClient::connect(server));
         driver.subscribe(base(0));

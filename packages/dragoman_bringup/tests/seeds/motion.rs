@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman_bridge::player::wire::player::{OPEN, SUBSCRIBE, Subscription};
-use dragoman_bridge::player::wire::{Address, BANNER_LEN, Decoder, Header, Kind, Xdr, actarray};
+use dragoman_bridge::player::wire::{Address, BANNER_LEN, Decoder, Header, MessageKind, Xdr, actarray};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::sensor_msgs::msg::JointState;
@@ -137,12 +137,12 @@ fn hold(player: SocketAddr) -> std::io::Result<()> {
     };
     let address = Address { device: widowx, ..Address::default() };
     let open = Subscription { address, access: OPEN, driver: String::new() };
-    send(SERVER, Kind::Request, SUBSCRIBE.subtype, &open.to_bytes());
+    send(SERVER, MessageKind::Request, SUBSCRIBE.subtype, &open.to_bytes());
     for joint in 0..5 {
         let stop = actarray::JointSpeed { joint, speed: 0.0 };
-        send(widowx, Kind::Command, actarray::SPEED.subtype, &stop.to_bytes());
+        send(widowx, MessageKind::Command, actarray::SPEED.subtype, &stop.to_bytes());
     }
-    send(widowx, Kind::Request, actarray::GET_GEOMETRY.subtype, &[]);
+    send(widowx, MessageKind::Request, actarray::GET_GEOMETRY.subtype, &[]);
     stream.write_all(&bytes)?;
     stream.read_exact(&mut [0; BANNER_LEN])?;
     let mut decoder = Decoder::default();
@@ -151,9 +151,9 @@ fn hold(player: SocketAddr) -> std::io::Result<()> {
             let Header { address, kind, subtype, .. } = message.expect("the server sends messages").header;
             let is_answer = (address.device, subtype) == (widowx, actarray::GET_GEOMETRY.subtype);
             match kind {
-                Kind::Acknowledge if is_answer => return Ok(()),
+                MessageKind::Acknowledge if is_answer => return Ok(()),
                 // The arm is not measured.
-                Kind::Refuse => return Err(std::io::ErrorKind::NotConnected.into()),
+                MessageKind::Refuse => return Err(std::io::ErrorKind::NotConnected.into()),
                 _ => {}
             }
         }

@@ -14,7 +14,7 @@ use crate::host::{now, sleep};
 use dragoman_bridge::player::wire::common::{Point3d, Pose2d};
 use dragoman_bridge::player::wire::player::{DEVICES, MODE};
 use dragoman_bridge::player::wire::{
-    Device, Kind, MapData, actarray, camera, gripper, limb, log, map, planner, player, position2d,
+    Device, MapData, MessageKind, actarray, camera, gripper, limb, log, map, planner, player, position2d,
     properties, ranger, simulation, vectormap,
 };
 use dragoman_ros::dragoman_msgs::msg::{MotionStatus, PlaybackStatus, RecordingStatus};
@@ -114,9 +114,9 @@ fn a_client_that_vanishes_leaves_no_robot_driving() {
     );
     let mut watcher = PlayerClient::connect(lab.player);
     watcher.subscribe(base(0));
-    let mut long = header(base(0), Kind::Request, position2d::GET_GEOMETRY.subtype, &vec![0; 1 << 20]);
+    let mut long = header(base(0), MessageKind::Request, position2d::GET_GEOMETRY.subtype, &vec![0; 1 << 20]);
     long.truncate(200_000);
-    let requests = header(base(0), Kind::Request, position2d::GET_GEOMETRY.subtype, &[]).repeat(2000);
+    let requests = header(base(0), MessageKind::Request, position2d::GET_GEOMETRY.subtype, &[]).repeat(2000);
     for last in [Vec::new(), long, requests] {
         let mut driver = PlayerClient::connect(lab.player);
         driver.subscribe(base(0));
@@ -149,7 +149,7 @@ fn a_velocity_holds_as_long_as_a_parameter_says() {
     assert!((0.5..0.8).contains(&stood), "{stood}");
     let goal = Pose2d { x: 0.5, y: 0.0, yaw: 0.0 };
     let goal = position2d::Position { pose: goal, velocity: Pose2d::default(), motors_on: true };
-    client.send(base(0), Kind::Command, position2d::POSITION.subtype, &goal);
+    client.send(base(0), MessageKind::Command, position2d::POSITION.subtype, &goal);
     client.until("the goal", base(0), |state| (state.pose.x - 0.5).hypot(state.pose.y) < 0.06);
 }
 
@@ -193,7 +193,7 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     let age = wall_time().as_secs_f64() - simulation::GET_POSE3D.answer(&body).unwrap().time;
     assert!((0.0..1.0).contains(&age), "its time is in seconds: {age}");
     let unknown = client.ask(world, simulation::GET_POSE2D.subtype, &named("nobody", 0.0));
-    assert_eq!(unknown.header.kind, Kind::Refuse);
+    assert_eq!(unknown.header.kind, MessageKind::Refuse);
     let there = |body: &[u8]| simulation::GET_POSE2D.answer(body).unwrap().pose;
     for (own, further) in [
         ("turtlebot2_widowx", ["TurtleBot 2", "turtlebot", "kobuki"]),
@@ -223,7 +223,7 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     let layer = client.granted(shapes, vectormap::GET_LAYER.subtype, &asked);
     assert!(vectormap::GET_LAYER.answer(&layer).unwrap().features.len() > 10, "walls");
     let asked = vectormap::Layer { name: "roads".to_owned(), ..vectormap::Layer::default() };
-    assert_eq!(client.ask(shapes, vectormap::GET_LAYER.subtype, &asked).header.kind, Kind::Refuse);
+    assert_eq!(client.ask(shapes, vectormap::GET_LAYER.subtype, &asked).header.kind, MessageKind::Refuse);
 
     // A scanner, and sensors with one range each: the first question, before anything was measured.
     for index in [0, 2] {
@@ -232,7 +232,7 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
         let config = client.granted(sensor, ranger::GET_CONFIG.subtype, &());
         let config = ranger::GET_CONFIG.answer(&config).unwrap();
         assert!(config.max_range > 1.0 && config.max_angle > config.min_angle, "{index}: {config:?}");
-        for (on, expected) in [(false, Kind::Acknowledge), (true, Kind::Refuse)] {
+        for (on, expected) in [(false, MessageKind::Acknowledge), (true, MessageKind::Refuse)] {
             let answer = client.ask(sensor, ranger::SEND_INTENSITIES.subtype, &on);
             assert_eq!(answer.header.kind, expected, "{index}");
         }
@@ -244,8 +244,8 @@ fn every_device_of_the_lab_can_be_opened_and_answers() {
     let goal = actarray::JointPosition { joint: 0, position: 0.3 };
     let end = now() + TIME_LIMIT;
     // Once, before the robot is discovered: a command has no answer, so it waits.
-    client.send(arm, Kind::Command, actarray::POSITION.subtype, &goal);
-    client.send(hand, Kind::Command, gripper::CLOSE.subtype, &());
+    client.send(arm, MessageKind::Command, actarray::POSITION.subtype, &goal);
+    client.send(hand, MessageKind::Command, gripper::CLOSE.subtype, &());
     let (mut reached, mut closed) = (false, false);
     while !(reached && closed) {
         for message in client.read() {
@@ -301,10 +301,10 @@ fn joints_move_with_a_speed_and_stop_without_their_client() {
     let speed = |speed: f32| actarray::JointSpeed { joint: 0, speed };
     let end = now() + TIME_LIMIT;
     while joint(&mut client).position < start + 0.2 {
-        client.send(arm, Kind::Command, actarray::SPEED.subtype, &speed(0.4));
+        client.send(arm, MessageKind::Command, actarray::SPEED.subtype, &speed(0.4));
         assert!(now() < end, "it does not move");
     }
-    client.send(arm, Kind::Command, actarray::SPEED.subtype, &speed(0.0));
+    client.send(arm, MessageKind::Command, actarray::SPEED.subtype, &speed(0.0));
     let stands = |client: &mut PlayerClient| {
         let end = now() + TIME_LIMIT;
         let mut last = joint(client).position;
@@ -325,7 +325,7 @@ fn joints_move_with_a_speed_and_stop_without_their_client() {
     let mut other = PlayerClient::connect(lab.player);
     other.subscribe(arm);
     let goal = actarray::JointPosition { joint: 0, position: before - 3.0 };
-    other.send(arm, Kind::Command, actarray::POSITION.subtype, &goal);
+    other.send(arm, MessageKind::Command, actarray::POSITION.subtype, &goal);
     let end = now() + TIME_LIMIT;
     while joint(&mut client).position > before - 0.1 {
         assert!(now() < end, "it does not move");
@@ -335,19 +335,19 @@ fn joints_move_with_a_speed_and_stop_without_their_client() {
     assert!(after > before - 2.5, "{before} {after}");
 
     // What the arm can do, and devices of every interface.
-    let handles = |client: &mut PlayerClient, kind: Kind, subtype: u8| {
+    let handles = |client: &mut PlayerClient, kind: MessageKind, subtype: u8| {
         let asked = properties::Capability { kind: kind as u32, subtype: subtype.into() };
-        client.ask(arm, properties::CAPABILITY.subtype, &asked).header.kind == Kind::Acknowledge
+        client.ask(arm, properties::CAPABILITY.subtype, &asked).header.kind == MessageKind::Acknowledge
     };
     for subtype in [actarray::POSITION.subtype, actarray::SPEED.subtype, actarray::MULTI_SPEED.subtype] {
-        assert!(handles(&mut client, Kind::Command, subtype), "{subtype}");
+        assert!(handles(&mut client, MessageKind::Command, subtype), "{subtype}");
     }
-    assert!(handles(&mut client, Kind::Request, properties::CAPABILITY.subtype));
-    assert!(!handles(&mut client, Kind::Command, actarray::CURRENT.subtype));
-    assert!(!handles(&mut client, Kind::Request, actarray::BRAKES.subtype));
-    assert!(!handles(&mut client, Kind::Command, 99));
+    assert!(handles(&mut client, MessageKind::Request, properties::CAPABILITY.subtype));
+    assert!(!handles(&mut client, MessageKind::Command, actarray::CURRENT.subtype));
+    assert!(!handles(&mut client, MessageKind::Request, actarray::BRAKES.subtype));
+    assert!(!handles(&mut client, MessageKind::Command, 99));
     let name = properties::DoubleProperty { name: "gain".to_owned(), value: 0.0 };
-    assert_eq!(client.ask(arm, properties::GET_DOUBLE.subtype, &name).header.kind, Kind::Refuse);
+    assert_eq!(client.ask(arm, properties::GET_DOUBLE.subtype, &name).header.kind, MessageKind::Refuse);
 }
 
 /// The planner drives the platform to a goal, and stops when it is disabled.
@@ -361,7 +361,7 @@ fn a_planner_drives_the_platform() {
     let newest = |client: &mut PlayerClient| planner::STATE.body(&client.newest(device).body).unwrap();
     let start = newest(&mut client).pose;
     let goal = Pose2d { x: start.x, y: start.y - 1.0, yaw: start.yaw };
-    client.send(device, Kind::Command, planner::GOAL.subtype, &planner::Goal { pose: goal.clone() });
+    client.send(device, MessageKind::Command, planner::GOAL.subtype, &planner::Goal { pose: goal.clone() });
     let end = now() + TIME_LIMIT;
     loop {
         let state = newest(&mut client);
@@ -394,7 +394,7 @@ fn a_limb_moves_the_tool_of_the_arm() {
     let start = newest(&mut client).position;
     let direction = Point3d { x: 0.0, y: 0.0, z: 1.0 };
     let along = |length| limb::Move { direction: direction.clone(), length };
-    client.send(device, Kind::Command, limb::MOVE_ALONG.subtype, &along(0.03));
+    client.send(device, MessageKind::Command, limb::MOVE_ALONG.subtype, &along(0.03));
     let end = now() + TIME_LIMIT;
     loop {
         let state = newest(&mut client);
@@ -409,7 +409,7 @@ fn a_limb_moves_the_tool_of_the_arm() {
         let before = newest(&mut client).position.z;
         let mut other = PlayerClient::connect(lab.player);
         other.subscribe(device);
-        other.send(device, Kind::Command, limb::MOVE_ALONG.subtype, &along(-0.15));
+        other.send(device, MessageKind::Command, limb::MOVE_ALONG.subtype, &along(-0.15));
         sleep(Duration::from_millis(pause));
         drop(other);
         let end = now() + Duration::from_secs(3);
@@ -435,7 +435,7 @@ fn a_log_records_in_a_file_and_plays_it() {
     assert!(log::GET_STATE.answer(&state).unwrap().enabled);
     // One at a time, and it does not play while it records.
     for (subtype, value) in [(log::SET_WRITE_STATE.subtype, true), (log::SET_READ_STATE.subtype, true)] {
-        assert_eq!(client.ask(device, subtype, &value).header.kind, Kind::Refuse);
+        assert_eq!(client.ask(device, subtype, &value).header.kind, MessageKind::Refuse);
     }
     let mut beside = Beside::new(lab.domain);
     let mut status = beside.latched::<RecordingStatus>("/recording_status");
@@ -462,7 +462,7 @@ fn a_log_records_in_a_file_and_plays_it() {
         let answers = [log::SET_WRITE_STATE.subtype, log::SET_READ_STATE.subtype]
             .map(|subtype| client.ask(device, subtype, &true).header.kind);
         if is_playing(&mut client) {
-            assert_eq!(answers, [Kind::Refuse; 2]);
+            assert_eq!(answers, [MessageKind::Refuse; 2]);
             break;
         }
         client.ask(device, log::SET_WRITE_STATE.subtype, &false);

@@ -1,12 +1,12 @@
 //! C++: structures that list their fields, enumerations, and the numbers of messages of interfaces.
 
-use super::{Names, Scope, explained};
+use super::{ClientNames, Scope, explained};
 use crate::kind::{Base, Count};
 use crate::model::{Code, Field, Interface, Protocol, Type};
 use crate::rust::{line, sentence};
 
 /// The types of the protocol and of its interfaces, and the numbers of their messages. The code uses `DRAGOMAN_FIELDS`.
-pub fn types(protocol: &Protocol, names: &Names<'_>) -> String {
+pub fn types(protocol: &Protocol, names: &ClientNames<'_>) -> String {
     let mut out = String::new();
     let interfaces = protocol.interfaces.iter().map(|one| one.name.as_str());
     let interfaces: Vec<&str> = std::iter::once("").chain(interfaces).collect();

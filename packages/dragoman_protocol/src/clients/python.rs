@@ -1,15 +1,15 @@
 //! Python: dataclasses whose annotations are the layout, enumerations, and the messages of interfaces.
 
-use super::{Names, Scope, explained, per_unit};
+use super::{ClientNames, Scope, explained, per_unit};
 use crate::kind::{Base, Count};
 use crate::model::{Answer, Code, Field, Message, Protocol, Side, Type};
 use crate::rust::{line, sentence};
 
-/// A module behind `head`, its documentation and imports, with the types of these interfaces; an empty name stands for
-/// the types of the protocol. Structures that `is_wanted` refuses are left out.
+/// A module with the types of these interfaces; an empty name stands for the types outside of interfaces. `head` is its
+/// beginning with documentation and imports. `is_wanted` selects the structures.
 pub fn types(
     protocol: &Protocol,
-    names: &Names<'_>,
+    names: &ClientNames<'_>,
     interfaces: &[&str],
     head: &str,
     is_wanted: impl Fn(&Type) -> bool,
@@ -74,7 +74,7 @@ fn text(out: &mut String, indent: &str, meaning: &str) {
     }
 }
 
-/// The annotation of a field: its type and, where that does not say it, how it is written.
+/// The annotation of a field: its type and, if necessary, its form on the wire.
 fn annotation(scope: &Scope<'_>, field: &Field) -> String {
     let kind = field.kind();
     let number = kind.base.to_string();
@@ -89,7 +89,7 @@ fn annotation(scope: &Scope<'_>, field: &Field) -> String {
         },
         Base::Bool => ("bool".to_owned(), "BOOL".to_owned()),
         base => match (field.codes.as_deref(), base) {
-            // A number that stands for true or false.
+            // A number that means true or false.
             (Some("flag"), _) => ("bool".to_owned(), "BOOL".to_owned()),
             (Some(codes), _) => {
                 let class = scope.class(codes);
@@ -117,9 +117,9 @@ fn scaled(codec: &str, number: &str, scale: &str) -> (String, String) {
     (format!("Annotated[float, {codec}]"), codec)
 }
 
-/// A module behind `head` with the messages of the protocol, and a table and the messages of each interface; those
-/// without fields have a function.
-pub fn messages(protocol: &Protocol, names: &Names<'_>, head: &str) -> String {
+/// A module with the messages of the protocol, and a table and the messages of each interface. Messages without fields
+/// have a function. `head` is its beginning.
+pub fn messages(protocol: &Protocol, names: &ClientNames<'_>, head: &str) -> String {
     let mut out = head.to_owned();
     let interfaces = protocol.interfaces.iter().map(|one| one.name.as_str());
     let interfaces: Vec<&str> = std::iter::once("").chain(interfaces).collect();
@@ -178,7 +178,7 @@ fn code(message: &Message) -> String {
     }
 }
 
-/// The annotation of a body: of one value, and of the value of its end if there is one; or nothing.
+/// The annotation of a body: its value and, if there is one, the value at its end; empty without fields.
 fn body(scope: &Scope<'_>, fields: &[Field]) -> String {
     match fields {
         [] => "None".to_owned(),

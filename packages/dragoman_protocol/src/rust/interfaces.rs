@@ -1,15 +1,15 @@
-//! Interfaces of a protocol with XDR's encoding: a module of each with its structures, its names for numbers, and its
-//! messages as typed constants, as a table, and as enumerations of their bodies ([`GROUPS`]). Enumerations with the same
-//! names have the bodies of all interfaces.
+//! Generates a module for each interface of a protocol with XDR encoding: its structures, its named numbers, and its
+//! messages as typed constants, as a table, and as enumerations of their bodies ([`GROUPS`]). Outside of the modules,
+//! enumerations with the same names have the bodies of all interfaces.
 //!
-//! The code uses `Ask`, `BodyError`, `Bytes`, `Interface`, `Kind`, `Note`, `Reader`, `Row`, `Xdr` and `XdrError` of the
-//! module that includes it.
+//! The code uses `BodyError`, `Bytes`, `Interface`, `MessageInfo`, `MessageKind`, `OneWayMessage`, `Reader`,
+//! `RequestMessage`, `Xdr` and `XdrError` of the module that includes it.
 
 use super::{NoRust, line, sentence, sorted, variant};
 use crate::kind::{Base, Count, Kind};
 use crate::model::{Answer, Field, Interface, Message, Protocol, Side, Type, Value};
 
-/// The enumerations of bodies, and what they are.
+/// The enumerations of bodies, and their doc comments.
 const GROUPS: [(&str, &str); 4] = [
     ("Data", "Data of a server"),
     ("Command", "A command of a client"),
@@ -21,7 +21,7 @@ const GROUPS: [(&str, &str); 4] = [
 /// with a code, and the bodies of all interfaces. `others` are types that are written by hand, with their paths.
 ///
 /// # Errors
-/// A field or a body of a kind that has no Rust yet.
+/// A kind of field or body that is not supported yet.
 pub fn interfaces(protocol: &Protocol, others: &[(&str, &str)]) -> Result<String, NoRust> {
     let mut out = format!("// Made of the description of {}.\n\n", protocol.title);
     line(&mut out, "/// What several interfaces use.\npub mod common {");
@@ -83,15 +83,18 @@ impl Emitter<'_> {
                 Some(Answer::Fields(fields)) => {
                     let answer = self.body(&message.name, fields)?;
                     answers.push(Body::of(message, number, &answer, "answer"));
-                    format!("Ask<{body}, {answer}> = super::Ask::new({number})")
+                    format!("RequestMessage<{body}, {answer}> = super::RequestMessage::new({number})")
                 }
-                _ => format!("Note<{body}> = super::Note::new(super::Kind::{kind}, {number})"),
+                _ => format!(
+                    "OneWayMessage<{body}> = super::OneWayMessage::new(super::MessageKind::{kind}, {number})"
+                ),
             };
             line(out, &format!("    /// {meaning}.\n    pub const {name}: super::{constant};\n"));
             let meaning = &message.meaning;
-            let row =
-                format!("kind: super::Kind::{kind}, subtype: {number}, name: {name:?}, meaning: {meaning:?}");
-            line(&mut rows, &format!("            super::Row {{ {row} }},"));
+            let row = format!(
+                "kind: super::MessageKind::{kind}, subtype: {number}, name: {name:?}, meaning: {meaning:?}"
+            );
+            line(&mut rows, &format!("            super::MessageInfo {{ {row} }},"));
         }
         let groups = [data, commands, requests, answers];
         for (((group, meaning), bodies), all) in GROUPS.iter().zip(&groups).zip(all) {
@@ -129,7 +132,7 @@ impl Emitter<'_> {
         for one in self.types.iter().filter(|one| self.other(&one.name).is_none()) {
             match (&one.base, one.codes.is_empty()) {
                 (_, true) => self.structure(one, out)?,
-                (Some(base), false) if self.is_field_s(&one.name) => enumeration(one, base, out),
+                (Some(base), false) if self.is_used_by_a_field(&one.name) => enumeration(one, base, out),
                 (Some(base), false) => constants(one, base, out),
                 (None, false) => return Err(NoRust::new(&one.name, "its numbers have no base")),
             }
@@ -137,8 +140,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether a field has the numbers of this type.
-    fn is_field_s(&self, name: &str) -> bool {
+    /// Whether a field uses the numbers of this type.
+    fn is_used_by_a_field(&self, name: &str) -> bool {
         let answers = self.messages.iter().filter_map(|message| match &message.answer {
             Some(Answer::Fields(fields)) => Some(fields),
             _ => None,
@@ -220,11 +223,11 @@ impl Emitter<'_> {
 struct Body {
     meaning: String,
     variant: String,
-    /// What it holds; empty: nothing.
+    /// Type of its content; empty without content.
     holds: String,
-    /// The number by which it is read.
+    /// The number that selects it.
     number: u64,
-    /// How it is read, and its bytes.
+    /// The code that reads it.
     read: String,
     bytes: String,
 }
@@ -256,7 +259,7 @@ impl Body {
     }
 }
 
-/// Of one interface, or of all.
+/// An enumeration of bodies, of one interface or of all.
 fn enumeration_of_bodies(group: &str, meaning: &str, bodies: &[Body], of_all: bool) -> String {
     let (mut variants, mut read, mut write) = (String::new(), String::new(), String::new());
     for Body { meaning, variant, holds, number, read: how, bytes } in bodies {
@@ -356,7 +359,7 @@ fn number(message: &Message) -> Result<u64, NoRust> {
     }
 }
 
-/// What a named number means; by default its name.
+/// The meaning of a named number; by default its name.
 fn explained(name: &str, value: &Value) -> String {
     sentence(&value.meaning().map_or_else(|| name.replace('_', " "), str::to_owned))
 }

@@ -1,4 +1,4 @@
-//! ROS services: the rows of a table, and what answers a command.
+//! Generates the rows of a table of ROS services, and the answer formats of commands.
 //!
 //! The code of [`services`] and [`body_services`] calls `row` of the module that includes it, once per service.
 
@@ -6,27 +6,29 @@ use super::{NoRust, line, variant};
 use crate::kind::Count;
 use crate::model::{Answer, Field, Message, Protocol, Side};
 
-/// A source file with `Command::answer`: an `Answer` of the module that includes it.
+/// A source file with `Command::answer`: an `AnswerFormat` of the module that includes it.
 ///
 /// # Errors
-/// An answer that is no truth value, numbers, or a list.
+/// An answer that is not a Boolean, numbers, or a list.
 pub fn answers(protocol: &Protocol) -> Result<String, NoRust> {
     let mut out =
-        "\nimpl Command {\n    /// What answers it.\n    pub const fn answer(self) -> Answer {\n".to_owned();
+        "\nimpl Command {\n    /// What answers it.\n    pub const fn answer(self) -> AnswerFormat {\n"
+            .to_owned();
     line(&mut out, "        match self {");
     for message in protocol.messages.iter().filter(|message| message.from == Side::Client) {
         let [answer, ..] = answered(message)?;
-        line(&mut out, &format!("            Self::{} => Answer::{answer},", variant(&message.name)));
+        line(&mut out, &format!("            Self::{} => AnswerFormat::{answer},", variant(&message.name)));
     }
     line(&mut out, "        }\n    }\n}");
     Ok(out)
 }
 
-/// The rows of a table, for commands whose fields are those of a service. `row` takes the name of the service, the request
-/// for a call, the call for a request, the outcome for a response, the response for an outcome, and the response's `found`.
+/// The rows of a table, for commands whose fields are those of a service. The arguments of `row` are the name of the
+/// service and conversions: call to request, request to call, response to outcome, outcome to response, response to its
+/// field `found`.
 ///
 /// # Errors
-/// An answer that is no truth value, numbers, or a list; a type that is not one of a service.
+/// An answer that is not a Boolean, numbers, or a list; a type that is not one of a service.
 pub fn services(protocol: &Protocol) -> Result<String, NoRust> {
     rows(protocol, |message, service, out| {
         let name = variant(&message.name);
@@ -58,7 +60,7 @@ pub fn services(protocol: &Protocol) -> Result<String, NoRust> {
     })
 }
 
-/// The `Answer`, the outcome for `response`, and the fields of the response for `outcome`.
+/// The `AnswerFormat`, the outcome for `response`, and the fields of the response for `outcome`.
 fn answered(message: &Message) -> Result<[String; 3], NoRust> {
     let fields: Vec<(&str, String)> =
         answer(message).iter().map(|one| (one.name.as_str(), one.kind().to_string())).collect();
@@ -105,8 +107,8 @@ fn answered(message: &Message) -> Result<[String; 3], NoRust> {
     Ok([answer.to_owned(), outcome, response])
 }
 
-/// The rows of a table, for commands with a body and answers with one. `row` takes the kind of the command, the command for
-/// a body and the other way round, the outcome for the body of an answer and the other way round.
+/// The rows of a table, for commands with a body and answers with one. The arguments of `row` are the kind of the
+/// command and conversions: body to command and back, body of an answer to outcome and back.
 ///
 /// # Errors
 /// A type that is not one of a service.
@@ -131,7 +133,8 @@ pub fn body_services(protocol: &Protocol) -> Result<String, NoRust> {
     })
 }
 
-/// What `row` writes for each message that has a service, given the path of the service's type.
+/// The output of `row` for each message with a service; its arguments are the message and the path of the service's
+/// type.
 fn rows(
     protocol: &Protocol,
     row: impl Fn(&Message, &str, &mut String) -> Result<(), NoRust>,

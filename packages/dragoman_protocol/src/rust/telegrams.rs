@@ -1,4 +1,5 @@
-//! Telegrams of numbered commands: their structures, the commands with their numbers and services, the replies.
+//! Generates the types of numbered commands: their structures, the commands with their numbers and services, the
+//! replies.
 //!
 //! The code of [`codes`] uses `Code` of the module that includes it; that of [`telegrams`] uses `codes`, `field`, `frame`,
 //! `properties`, `Coded`, `Tail`, `Text`, `DecodeError`, `EncodeError`, `Fault`, `Framing` and `Message`.
@@ -7,7 +8,7 @@ use super::{NoRust, line, sentence, sorted, variant};
 use crate::kind::{Base, Count};
 use crate::model::{Answer, Code, Field, Message, Protocol, Type};
 
-/// The truth value of answers, which keeps other numbers.
+/// The type of Booleans in answers, which keeps other numbers.
 const FLAG: &str = "flag";
 
 /// A source file with the types of the protocol that have names for numbers.
@@ -44,11 +45,11 @@ pub fn codes(protocol: &Protocol) -> String {
     out
 }
 
-/// A source file with the structures of the protocol, `CommandKind`, `Command` and `Reply`. `others` are structures that
-/// are written by hand, `boxed` those that are too large to stand in `Reply`.
+/// A source file with the structures of the protocol, `CommandKind`, `Command` and `Reply`. `others` are structures
+/// that are written by hand, `boxed` those that are too large for `Reply` and are boxed.
 ///
 /// # Errors
-/// A field or a body of a kind that has no Rust yet.
+/// A kind of field or body that is not supported yet.
 pub fn telegrams(protocol: &Protocol, others: &[&str], boxed: &[&str]) -> Result<String, NoRust> {
     let emitter = Emitter { protocol, others, boxed };
     let mut out = format!("// Made of the description of the {}.\n", protocol.title);
@@ -68,7 +69,7 @@ struct Emitter<'a> {
     boxed: &'a [&'a str],
 }
 
-/// A member of a structure: a field, or a field behind a truth value that says whether it is there.
+/// A member of a structure: a field, or a Boolean and a field that exists if the Boolean is true.
 struct Member<'a> {
     field: &'a Field,
     rust: String,
@@ -79,7 +80,7 @@ impl Emitter<'_> {
         self.protocol.types.iter().find(|one| one.name == name)
     }
 
-    /// Numbers of commands, of which unknown ones are refused, with their widths.
+    /// Numbers of commands whose unknown values are refused, with their widths.
     fn strict_codes(&self, out: &mut String) {
         let fields = self.protocol.types.iter().flat_map(|one| &one.fields).filter(|field| field.strict);
         for field in fields {

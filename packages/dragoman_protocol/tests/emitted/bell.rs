@@ -12,7 +12,7 @@ pub enum Command {
 impl Command {
     const ALL: [Self; 2] = [Self::Ring, Self::Hush];
 
-    /// What says on the wire which command it is.
+    /// Code that identifies the command on the wire.
     pub const fn code(self) -> [u8; 1] {
         match self {
             Self::Ring => *b"r",
@@ -163,10 +163,10 @@ impl Request {
 
 impl Command {
     /// What answers it.
-    pub const fn answer(self) -> Answer {
+    pub const fn answer(self) -> AnswerFormat {
         match self {
-            Self::Ring => Answer::Doubles(4),
-            Self::Hush => Answer::None,
+            Self::Ring => AnswerFormat::Doubles(4),
+            Self::Hush => AnswerFormat::None,
         }
     }
 }

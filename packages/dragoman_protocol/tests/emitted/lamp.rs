@@ -12,7 +12,7 @@ pub enum Command {
 impl Command {
     const ALL: [Self; 2] = [Self::Dim, Self::BlowOut];
 
-    /// What says on the wire which command it is.
+    /// Code that identifies the command on the wire.
     pub const fn code(self) -> [u8; 1] {
         match self {
             Self::Dim => *b"d",

@@ -84,10 +84,10 @@ pub mod lamp {
     }
 
     /// Its light.
-    pub const LIGHT: super::Note<Light> = super::Note::new(super::Kind::Data, 1);
+    pub const LIGHT: super::OneWayMessage<Light> = super::OneWayMessage::new(super::MessageKind::Data, 1);
 
     /// Its name.
-    pub const GET_NAME: super::Ask<(), String> = super::Ask::new(2);
+    pub const GET_NAME: super::RequestMessage<(), String> = super::RequestMessage::new(2);
 
     /// Data of a server.
     #[derive(Debug, Clone, PartialEq)]
@@ -175,8 +175,8 @@ pub mod lamp {
         code: 5,
         name: "lamp",
         messages: &[
-            super::Row { kind: super::Kind::Data, subtype: 1, name: "LIGHT", meaning: "its light" },
-            super::Row { kind: super::Kind::Request, subtype: 2, name: "GET_NAME", meaning: "its name" },
+            super::MessageInfo { kind: super::MessageKind::Data, subtype: 1, name: "LIGHT", meaning: "its light" },
+            super::MessageInfo { kind: super::MessageKind::Request, subtype: 2, name: "GET_NAME", meaning: "its name" },
         ],
     };
 }

@@ -71,7 +71,7 @@ pub fn start_client(
     let offered: Vec<_> = rows().into_iter().chain([place_xyz()]).collect();
     let requests = services::offer(tasks.node(), &offered, None)?;
     let (robots, commands) = robots::start(tasks.node(), &parameters)?;
-    let report = Arc::new(Mutex::new(Report::default()));
+    let report = Arc::new(Mutex::new(DiagnosticsReport::default()));
     let seen = Arc::clone(&report);
     let (first_answer, answered) = FirstAnswer::new();
     let edge = Edge {
@@ -102,7 +102,7 @@ fn config(parameters: &ClientParameters) -> ClientConfig {
 }
 
 /// The caller that waits for a call's outcome.
-enum Waiting {
+enum WaitingCaller {
     /// A ROS client.
     Asked(Respond<Outcome>),
     /// The robot of this index.
@@ -114,11 +114,11 @@ struct Edge {
     client: Client,
     link: Link,
     unsent: Vec<u8>,
-    open: OpenCalls<Waiting>,
+    open: OpenCalls<WaitingCaller>,
     robots: Vec<Robot>,
     first_answer: FirstAnswer,
     reminder: Reminder,
-    report: Arc<Mutex<Report>>,
+    report: Arc<Mutex<DiagnosticsReport>>,
 }
 
 impl Edge {
@@ -135,7 +135,7 @@ impl Edge {
                 biased;
                 () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
                 Some(asked) = requests.next() => match asked.call {
-                    Ok(request) => self.call(request, Waiting::Asked(asked.respond)),
+                    Ok(request) => self.call(request, WaitingCaller::Asked(asked.respond)),
                     Err(reason) => (asked.respond)(Err(reason)),
                 },
                 Some((index, twist)) = commands.next() => {
@@ -155,7 +155,7 @@ impl Edge {
             for index in 0..self.robots.len() {
                 let request = self.robots.get_mut(index).and_then(|robot| robot.cycle.poll_call(now));
                 if let Some(request) = request {
-                    self.call(request, Waiting::Robot(index));
+                    self.call(request, WaitingCaller::Robot(index));
                 }
             }
             if self.client.poll_connect(now) {
@@ -184,7 +184,7 @@ impl Edge {
         report.connected = self.client.is_connected();
     }
 
-    fn call(&mut self, request: Request, waiting: Waiting) {
+    fn call(&mut self, request: Request, waiting: WaitingCaller) {
         let id = self.open.begin(waiting);
         self.client.handle_call(clock::now(), id, request);
     }
@@ -193,7 +193,7 @@ impl Edge {
         match event {
             ClientEvent::Connected => {
                 tracing::info!(server = %self.link.server(), "connected to Apolo");
-                self.first_answer.came();
+                self.first_answer.arrived();
             }
             ClientEvent::Disconnected => {
                 tracing::warn!(server = %self.link.server(), "closing the connection to Apolo");
@@ -201,8 +201,8 @@ impl Edge {
                 self.unsent.clear();
             }
             ClientEvent::Result { id, outcome } => match self.open.end(id) {
-                Some(Waiting::Asked(respond)) => respond(Ok(outcome)),
-                Some(Waiting::Robot(index)) => {
+                Some(WaitingCaller::Asked(respond)) => respond(Ok(outcome)),
+                Some(WaitingCaller::Robot(index)) => {
                     let Some(robot) = self.robots.get_mut(index) else { return };
                     if let Some(event) = robot.cycle.handle_outcome(clock::now(), outcome) {
                         robot.note(event);
@@ -256,14 +256,14 @@ impl Edge {
 
 /// Content of `/diagnostics`.
 #[derive(Default)]
-struct Report {
+struct DiagnosticsReport {
     connected: bool,
     statistics: ClientStatistics,
     /// Robots whose last query was refused, with the reason.
     refused: std::collections::BTreeMap<String, String>,
 }
 
-fn publish(diagnostics: &mut Diagnostics, report: &Report) {
+fn publish(diagnostics: &mut Diagnostics, report: &DiagnosticsReport) {
     let statistics = &report.statistics;
     let values = [
         ("requests", statistics.requests.to_string()),

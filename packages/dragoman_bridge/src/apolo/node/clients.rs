@@ -48,7 +48,7 @@ impl WorldClients {
 
 impl Services for WorldClients {
     type Session = Connection;
-    type Kind = ();
+    type CallInfo = ();
 
     const PROTOCOL: &'static str = "Apolo's protocol";
     const READ_LEN: usize = 4096;
@@ -67,7 +67,7 @@ impl Services for WorldClients {
         request.to_string()
     }
 
-    fn kind(_request: &Request) {}
+    fn call_info(_request: &Request) {}
 
     fn call(self: &Arc<Self>, request: Request) -> BoxFuture<'static, Outcome> {
         let world = Arc::clone(self);

@@ -16,7 +16,7 @@ use crate::ports::BindParameters;
 use crate::tcp::server::{Ports, Services};
 use dragoman_io::net::Keepalive;
 
-/// Detects a vanished client after two minutes, also while answers to it are unsent.
+/// Detects a lost client after two minutes, also while answers to it are unsent.
 const KEEPALIVE: Keepalive = Keepalive { idle_s: 60, interval_s: 10, probes: 6 };
 
 /// Time limit of a service call, s. MATLAB programs wait 5 s for an answer. The limit leaves time for a preceding
@@ -75,7 +75,7 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
         services: Arc::new(WorldClients::new(tasks.node(), parameters.service_timeout, config)?),
         keepalive: KEEPALIVE,
         max_clients: parameters.max_connections,
-        farewell: Duration::ZERO,
+        disconnect_grace: Duration::ZERO,
         full: "too many clients",
     };
     ports.serve(&mut tasks, vec![listener], &address.to_string())?;

@@ -1,22 +1,24 @@
 //! Encodes a call's outcome for the client, if the command has an answer.
 
 use super::super::call::{Outcome, Refusal};
-use super::super::wire::{Answer, Command, Reply};
+use super::super::wire::{AnswerFormat, Command, Reply};
 use super::ServerConfig;
 
 /// The answer to a request of this command. `None`: no answer.
 pub(super) fn to(command: Command, outcome: Outcome, config: &ServerConfig) -> Option<Vec<u8>> {
     let expected = answer(command, config);
     let reply = match (expected, outcome) {
-        (Answer::None, _) => return None,
+        (AnswerFormat::None, _) => return None,
         (_, Outcome::Refused(Refusal::UnknownName(_))) if config.silent_on_unknown => return None,
-        (Answer::Verdict, Outcome::Verdict(true)) => Reply::True,
-        (Answer::Verdict, Outcome::Verdict(false)) | (_, Outcome::Refused(Refusal::UnknownName(_))) => {
+        (AnswerFormat::Verdict, Outcome::Verdict(true)) => Reply::True,
+        (AnswerFormat::Verdict, Outcome::Verdict(false)) | (_, Outcome::Refused(Refusal::UnknownName(_))) => {
             Reply::False
         }
-        (Answer::Doubles(count), Outcome::Values(values)) if values.len() == count => Reply::Doubles(values),
-        (Answer::AnyDoubles, Outcome::Values(values)) => Reply::Doubles(values),
-        (Answer::LandMarks, Outcome::LandMarks(marks)) => Reply::LandMarks(marks),
+        (AnswerFormat::Doubles(count), Outcome::Values(values)) if values.len() == count => {
+            Reply::Doubles(values)
+        }
+        (AnswerFormat::AnyDoubles, Outcome::Values(values)) => Reply::Doubles(values),
+        (AnswerFormat::LandMarks, Outcome::LandMarks(marks)) => Reply::LandMarks(marks),
         _ => refusal(command),
     };
     // The list is too long for the protocol.
@@ -26,7 +28,7 @@ pub(super) fn to(command: Command, outcome: Outcome, config: &ServerConfig) -> O
 /// The answer to a frame of this command that is too short for its values. `None`: no answer.
 pub(super) fn to_malformed(command: Command, config: &ServerConfig) -> Option<Vec<u8>> {
     match answer(command, config) {
-        Answer::None => None,
+        AnswerFormat::None => None,
         _ => refusal(command).encode(config.size_base).ok(),
     }
 }
@@ -37,9 +39,9 @@ fn refusal(command: Command) -> Reply {
     if command == Command::CheckRobotJoints { Reply::True } else { Reply::False }
 }
 
-fn answer(command: Command, config: &ServerConfig) -> Answer {
+fn answer(command: Command, config: &ServerConfig) -> AnswerFormat {
     match command {
-        Command::MoveMRobot if !config.move_reply => Answer::None,
+        Command::MoveMRobot if !config.move_reply => AnswerFormat::None,
         _ => command.answer(),
     }
 }

@@ -3,17 +3,17 @@
 use std::fmt;
 
 use dragoman_protocol::bytes::{BytesError, Reader};
-use dragoman_protocol::model::{Order, Role};
+use dragoman_protocol::model::{ByteOrder, Role};
 
 use super::payload::FrameWriter as Writer;
 use super::{EncodeError, SizeBase};
 
 include!(concat!(env!("OUT_DIR"), "/apolo.rs"));
 
-/// The answer to a command.
+/// The form of the answer to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Answer {
-    /// Nothing, ever.
+pub enum AnswerFormat {
+    /// No answer.
     None,
     /// `T` or `F`.
     Verdict,
@@ -49,7 +49,7 @@ impl Request {
     /// # Errors
     /// At least so many bytes are missing.
     pub(super) fn decode_start(command: Command, payload: &[u8]) -> Result<(Self, usize), usize> {
-        let mut reader = Reader::new(payload, Order::Little);
+        let mut reader = Reader::new(payload, ByteOrder::Little);
         let request = Self::read(command, &mut reader);
         match reader.end() {
             Err(BytesError::Missing { missing }) => Err(missing),

@@ -77,13 +77,13 @@ fn string(name: &str) -> Result<Vec<u8>, EncodeError> {
 #[cfg(test)]
 mod tests {
     use dragoman_protocol::bytes::Reader;
-    use dragoman_protocol::model::Order;
+    use dragoman_protocol::model::ByteOrder;
 
     use super::*;
 
     /// `None`: bytes are missing.
     fn read(bytes: &[u8]) -> Option<String> {
-        let mut reader = Reader::new(bytes, Order::Little);
+        let mut reader = Reader::new(bytes, ByteOrder::Little);
         let name = reader.text_u8();
         reader.end().is_ok().then_some(name)
     }

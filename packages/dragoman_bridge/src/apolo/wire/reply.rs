@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dragoman_protocol::bytes::{BytesError, Reader};
-use dragoman_protocol::model::Order;
+use dragoman_protocol::model::ByteOrder;
 
 use super::payload::FrameWriter;
 use super::{EncodeError, HEADER_LEN, SizeBase};
@@ -62,7 +62,7 @@ impl Reply {
 
     /// Reads the payload of a frame. `None`: not a reply, or too short.
     pub fn decode(kind: u8, payload: &[u8], base: SizeBase) -> Option<Self> {
-        let mut reader = Reader::new(payload, Order::Little);
+        let mut reader = Reader::new(payload, ByteOrder::Little);
         let number = |reader: &mut Reader<'_>| base.join([reader.u8(), reader.u8()]);
         let reply = match kind {
             TRUE => Self::True,

@@ -11,7 +11,7 @@ use crate::CallId;
 
 /// The one call that is sent and not answered.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenCall {
     id: CallId,
     request: Request,
     /// When the latest copy was sent.
@@ -20,7 +20,7 @@ pub(super) struct Open {
     deadline: Duration,
 }
 
-impl Open {
+impl OpenCall {
     /// When the next action is due.
     pub(super) fn due(&self, config: &ClientConfig) -> Duration {
         self.retry_at(config).map_or(self.deadline, |retry| retry.min(self.deadline))
@@ -83,7 +83,7 @@ impl Client {
         };
         self.send(&request);
         let deadline = now.checked_add(timeout).unwrap_or(now);
-        self.open = Some(Open { id, request, sent: now, copies: 1, deadline });
+        self.open = Some(OpenCall { id, request, sent: now, copies: 1, deadline });
     }
 
     /// Repeats or ends the open call when due.

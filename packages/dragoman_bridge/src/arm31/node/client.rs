@@ -156,8 +156,8 @@ fn name_as(model: &[String], given: &mut [String]) {
     }
 }
 
-/// Sorts angles in the order of a controller, whose joints are `names`, into the order of the model, whose joints may come
-/// in another order. `None` if the controller lacks a joint of the model.
+/// Sorts angles in the order of a controller, whose joints are `names`, into the order of the model, whose joints may
+/// come in another order. `None` if the controller does not have all joints of the model.
 fn sorted(model: &[String], names: &[String]) -> impl Fn(&[f64]) -> Option<Vec<f64>> + Clone + use<> {
     let places: Vec<Option<usize>> =
         model.iter().map(|joint| names.iter().position(|name| name == joint)).collect();
@@ -183,7 +183,8 @@ async fn serve(
     let mut status = dragoman_time::interval(STATUS_PERIOD);
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
-        // In every turn, also while a time is over in each: on a busy computer answers would wait for ever.
+        // In every turn, even if a deadline has passed in each of them: otherwise answers would wait forever on a busy
+        // computer.
         for _ in 0..BATCH {
             match socket.try_recv_from(&mut datagram) {
                 Ok((length, source)) => {
@@ -199,7 +200,8 @@ async fn serve(
             }
         }
         while let Some((address, request)) = client.poll_transmit() {
-            // The core sends again what may be sent twice; a start is not, and ends as not answered.
+            // The core sends requests again that may be sent twice. A start is not sent again, and ends as not
+            // answered.
             if let Err(error) = socket.try_send_to(&request, address) {
                 tracing::debug!(%error, "sending a datagram failed");
             }
@@ -215,7 +217,7 @@ async fn serve(
                 }
                 other => {
                     if matches!(other, ClientEvent::Connected) {
-                        first_answer.came();
+                        first_answer.arrived();
                     }
                     topics.note(other);
                 }

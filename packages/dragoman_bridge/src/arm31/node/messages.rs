@@ -17,7 +17,7 @@ impl Messages {
         Ok(Self { publisher, has_subscribers: false })
     }
 
-    /// Checks whether anybody listens; nothing is published until somebody does.
+    /// Checks whether the topic has a subscriber; until then nothing is published.
     pub(super) fn review(&mut self) {
         self.has_subscribers = listened(&self.publisher);
     }

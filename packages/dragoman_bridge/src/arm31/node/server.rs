@@ -59,7 +59,7 @@ pub struct ArmServer {
 /// Maximum number of datagrams read before answers are sent and other tasks run.
 const BATCH: usize = 64;
 
-/// Turns after which other tasks of the node get theirs, however much there is to do.
+/// Number of turns after which other tasks of the node run, even if more work is ready.
 const TURNS: u32 = 64;
 
 /// Starts node `arm31` in the arm's namespace, listening by default on `bind`.
@@ -114,14 +114,14 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
 /// be sent.
 type Counted = (ServerStatistics, u32, u32);
 
-/// What `/diagnostics` shows.
+/// Content of `/diagnostics`.
 #[derive(Debug, Default)]
 struct Reported {
     statistics: ServerStatistics,
     unread: u32,
     unsent: u32,
     clients: Vec<SocketAddr>,
-    /// The addresses were published: those of the next report are wanted.
+    /// Whether the addresses were published, so that the next report needs new ones.
     is_read: bool,
 }
 
@@ -211,7 +211,7 @@ async fn serve(
         if turns.is_multiple_of(TURNS) {
             dragoman_time::yield_now().await;
         }
-        // In every turn, whatever else there is: a flood of messages must not keep a stop waiting.
+        // In every turn, even if other work is ready: a flood of messages must not delay a stop.
         messages.review();
         for _ in 0..BATCH {
             match socket.try_recv_from(&mut datagram) {
@@ -353,7 +353,7 @@ mod tests {
     use super::*;
     use crate::arm31::wire::{Command, Datagram};
 
-    /// Somebody may publish without end. In real time: virtual time would stand still.
+    /// Another program may publish without end. The test is in real time, because virtual time would not advance.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_flood_of_messages_does_not_keep_a_client_waiting() {
         let context = Context::in_memory(0, dragoman_ros::Arguments::default()).unwrap();

@@ -5,14 +5,15 @@ use std::time::Duration;
 use super::super::rotation;
 use super::super::wire::{ABSENT_TEMPERATURE, Command, DATAGRAM_LEN, Reply, VALUE_COUNT};
 
-type Answer = Option<(Duration, [u8; DATAGRAM_LEN])>;
+/// Time of a measurement, and the encoded answer.
+type EncodedAnswer = Option<(Duration, [u8; DATAGRAM_LEN])>;
 
 /// Answers to `jP`, `PS` and `TM`, each `None` until its first measurement.
 #[derive(Debug, Default)]
 pub(super) struct Measurements {
-    joint_position: Answer,
-    pose: Answer,
-    temperature: Answer,
+    joint_position: EncodedAnswer,
+    pose: EncodedAnswer,
+    temperature: EncodedAnswer,
 }
 
 impl Measurements {

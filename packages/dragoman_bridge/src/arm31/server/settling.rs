@@ -1,8 +1,10 @@
-//! An answer that waits until the measurements show what was declared: the next question must see it.
+//! Answers to a recalibration that wait until the measurements show the declared positions, so that the next query
+//! returns them.
 
 use std::time::Duration;
 
-/// New messages of a topic after which its measurements are later than the call: the first may have been on its way.
+/// Number of new messages of a topic after which its measurements are later than the call: the first message may have
+/// been sent before.
 const NEW_MESSAGES: u8 = 2;
 /// Time limit, for an arm that measures rarely.
 const LIMIT: Duration = Duration::from_millis(200);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dragoman_protocol::bytes::{Reader, Writer};
-use dragoman_protocol::model::{Order, Role};
+use dragoman_protocol::model::{ByteOrder, Role};
 
 use super::{DATAGRAM_LEN, Datagram, Letters};
 
@@ -39,12 +39,12 @@ impl Command {
 impl Request {
     /// Reads the data of `datagram` as that of `command`, whatever the letters are. Unused fields are ignored.
     pub fn from_datagram(command: Command, datagram: &Datagram) -> Self {
-        Self::read(command, &mut Reader::new(datagram.data(), Order::Little))
+        Self::read(command, &mut Reader::new(datagram.data(), ByteOrder::Little))
     }
 
     /// The datagram to send. Unused fields are zero.
     pub fn encode(&self) -> Datagram {
-        let mut writer = Writer::new(Order::Little, DATAGRAM_LEN);
+        let mut writer = Writer::new(ByteOrder::Little, DATAGRAM_LEN);
         self.write(&mut writer);
         Datagram::with_data(self.command().letters(), &writer.finish())
     }

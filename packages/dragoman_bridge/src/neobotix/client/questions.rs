@@ -10,7 +10,7 @@ use crate::CallId;
 
 /// Source of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Asker {
+pub(super) enum QuestionSource {
     /// The client's periodic query of the status.
     Status,
     Position,
@@ -21,7 +21,7 @@ pub(super) enum Asker {
     Parameter(CallId, Text),
 }
 
-impl Asker {
+impl QuestionSource {
     pub(super) fn call(&self) -> Option<CallId> {
         match self {
             Self::Call(id) | Self::Parameter(id, _) => Some(*id),
@@ -36,8 +36,8 @@ impl Asker {
 
 /// A sent question.
 #[derive(Debug)]
-pub(super) struct Open {
-    pub(super) asker: Asker,
+pub(super) struct OpenQuestion {
+    pub(super) source: QuestionSource,
     kind: CommandKind,
     /// Its end in the stream, bytes.
     pub(super) end: u64,
@@ -46,7 +46,7 @@ pub(super) struct Open {
     pub(super) is_overdue: bool,
 }
 
-impl Open {
+impl OpenQuestion {
     /// Notes that the question is completely sent.
     pub(super) fn is_sent(&mut self, deadline: Duration) {
         if self.deadline.is_none() && !self.is_overdue {
@@ -58,28 +58,28 @@ impl Open {
 /// A question that waits until the one before it is answered.
 #[derive(Debug)]
 pub(super) struct Question {
-    pub(super) asker: Asker,
+    pub(super) source: QuestionSource,
     pub(super) kind: CommandKind,
     pub(super) bytes: Vec<u8>,
 }
 
 impl Client {
-    pub(super) fn ask(&mut self, now: Duration, Question { asker, kind, bytes }: Question) {
+    pub(super) fn ask(&mut self, now: Duration, Question { source, kind, bytes }: Question) {
         self.send(now, &bytes);
         let end = self.outbox.queued();
-        self.open.push_back(Open { asker, kind, end, deadline: None, is_overdue: false });
+        self.open.push_back(OpenQuestion { source, kind, end, deadline: None, is_overdue: false });
     }
 
     /// Sends one of the client's own queries.
-    pub(super) fn ask_for(&mut self, now: Duration, asker: Asker, command: &Command) {
+    pub(super) fn ask_for(&mut self, now: Duration, source: QuestionSource, command: &Command) {
         // Commands without arguments are never too long.
         if let Ok(bytes) = command.encode(self.config.framing) {
-            self.ask(now, Question { asker, kind: command.kind(), bytes });
+            self.ask(now, Question { source, kind: command.kind(), bytes });
         }
     }
 
-    pub(super) fn is_asking(&self, asker: &Asker) -> bool {
-        self.open.iter().any(|open| open.asker == *asker)
+    pub(super) fn is_asking(&self, source: &QuestionSource) -> bool {
+        self.open.iter().any(|open| open.source == *source)
     }
 
     pub(super) fn handle_reply(&mut self, now: Duration, reply: Reply) {
@@ -91,7 +91,7 @@ impl Client {
         self.pause = self.config.reconnect_min;
         match &reply {
             Reply::GetStatus(status) => {
-                self.look_for_effects(status, open.end);
+                self.check_effects(status, open.end);
                 self.events.push_back(ClientEvent::Status(status.clone()));
             }
             Reply::GetPosition(position) => {
@@ -105,9 +105,9 @@ impl Client {
             Reply::GetMap(map) => self.events.push_back(ClientEvent::Map(map.clone())),
             _ => {}
         }
-        match open.asker {
-            Asker::Call(id) => self.report(id, answer(reply)),
-            Asker::Parameter(id, wanted) => {
+        match open.source {
+            QuestionSource::Call(id) => self.report(id, answer(reply)),
+            QuestionSource::Parameter(id, wanted) => {
                 let outcome = match &reply {
                     Reply::GetPltfParam(reply) if reply.value.as_bytes().is_empty() => no_parameter(reply),
                     Reply::GetPltfParam(reply) if is_same(&reply.value, &wanted) => Outcome::Done,
@@ -118,7 +118,7 @@ impl Client {
                 };
                 self.report(id, outcome);
             }
-            Asker::Status | Asker::Position | Asker::Map => {}
+            QuestionSource::Status | QuestionSource::Position | QuestionSource::Map => {}
         }
         self.advance(now);
     }
@@ -126,36 +126,36 @@ impl Client {
     pub(super) fn handle_undecodable(&mut self, error: DecodeError) {
         self.statistics.undecodable += 1;
         let open = CommandKind::from_number(error.number).and_then(|kind| self.settle(kind));
-        if let Some(id) = open.and_then(|open| open.asker.call()) {
+        if let Some(id) = open.and_then(|open| open.source.call()) {
             self.report(id, Outcome::Refused(Refusal::Undecodable(error.clone())));
         }
         self.events.push_back(ClientEvent::Undecodable(error));
     }
 
     /// Removes the question that an answer of this kind belongs to. Earlier questions will not be answered.
-    fn settle(&mut self, kind: CommandKind) -> Option<Open> {
+    fn settle(&mut self, kind: CommandKind) -> Option<OpenQuestion> {
         let index = self.open.iter().position(|open| open.kind == kind)?;
         for _ in 0..index {
             let Some(open) = self.open.pop_front() else { break };
             self.statistics.unanswered += 1;
-            match open.asker {
-                Asker::Call(id) | Asker::Parameter(id, _) => {
+            match open.source {
+                QuestionSource::Call(id) | QuestionSource::Parameter(id, _) => {
                     self.report(id, Outcome::Refused(Refusal::Unanswered));
                 }
-                Asker::Position => {
+                QuestionSource::Position => {
                     self.positions_unanswered += 1;
                     if self.positions_unanswered >= MAX_POSITIONS_UNANSWERED {
                         self.position_due = None;
                     }
                 }
-                Asker::Status | Asker::Map => {}
+                QuestionSource::Status | QuestionSource::Map => {}
             }
         }
         self.open.pop_front()
     }
 
     /// Checks effects with a status that was queried by the bytes up to `end`.
-    fn look_for_effects(&mut self, status: &Status, end: u64) {
+    fn check_effects(&mut self, status: &Status, end: u64) {
         let mut ended = Vec::new();
         self.watches.retain_mut(|watch| {
             if watch.end > end {

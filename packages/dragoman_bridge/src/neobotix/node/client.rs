@@ -95,7 +95,7 @@ pub fn start_client(
     let requests = offers::offer(tasks.node(), &parameters.map_frame)?;
     let newest = QosProfile::default().keep_last(1);
     let velocities = tasks.node().subscribe::<Twist>("cmd_vel", newest)?.boxed();
-    let report = Arc::new(Mutex::new(Report::default()));
+    let report = Arc::new(Mutex::new(DiagnosticsReport::default()));
     let (first_answer, answered) = FirstAnswer::new();
     let edge = Edge {
         client: Client::new(clock::now(), config(&parameters)),
@@ -142,7 +142,7 @@ struct Edge {
     is_answering: bool,
     first_answer: FirstAnswer,
     reminder: Reminder,
-    report: Arc<Mutex<Report>>,
+    report: Arc<Mutex<DiagnosticsReport>>,
 }
 
 impl Edge {
@@ -192,17 +192,17 @@ impl Edge {
                 // reported.
                 if !std::mem::replace(&mut self.is_answering, true) {
                     tracing::info!(server = %self.link.server(), "connected to the platform");
-                    self.first_answer.came();
+                    self.first_answer.arrived();
                     self.reminder = Reminder::default();
                 }
                 self.picture.show_status(clock::now(), &status);
             }
             ClientEvent::Position(position) => self.picture.show_position(clock::now(), &position),
             ClientEvent::Map(map) => self.picture.show_map(map),
-            ClientEvent::Undecodable(error) => self.complain(format!("invalid answer: {error}")),
+            ClientEvent::Undecodable(error) => self.report_problem(format!("invalid answer: {error}")),
             ClientEvent::Result { id, outcome } => {
                 if let Outcome::Refused(refusal) = &outcome {
-                    self.complain(refusal.to_string());
+                    self.report_problem(refusal.to_string());
                 }
                 if let Some(respond) = self.open.end(id) {
                     respond(Ok(outcome));
@@ -219,7 +219,7 @@ impl Edge {
                 self.client.handle_call(clock::now(), id, command);
             }
             Err(reason) => {
-                self.complain(reason.clone());
+                self.report_problem(reason.clone());
                 respond(Err(reason));
             }
         }
@@ -228,7 +228,7 @@ impl Edge {
     fn drive(&mut self, twist: &Twist) {
         match velocity(twist.linear.x, twist.linear.y, twist.angular.z) {
             Ok(velocity) => self.client.handle_velocity(clock::now(), velocity),
-            Err(out_of_range) => self.complain(format!("cmd_vel: {out_of_range}")),
+            Err(out_of_range) => self.report_problem(format!("cmd_vel: {out_of_range}")),
         }
     }
 
@@ -245,12 +245,12 @@ impl Edge {
     }
 
     /// Stores a problem for `/diagnostics`; the first one since the last report is also logged.
-    fn complain(&mut self, reason: String) {
+    fn report_problem(&mut self, reason: String) {
         let mut report = self.report.lock();
-        if report.complaint.is_none() {
+        if report.problem.is_none() {
             tracing::warn!(reason, "request failed");
         }
-        report.complaint = Some(reason);
+        report.problem = Some(reason);
     }
 
     fn handle_link(&mut self, event: LinkEvent) {
@@ -278,16 +278,16 @@ impl Edge {
 
 /// Content of `/diagnostics`.
 #[derive(Default)]
-struct Report {
+struct DiagnosticsReport {
     connected: bool,
     /// Reason of the last lost or failed connection.
     loss: String,
     statistics: ClientStatistics,
     /// The last problem since the previous report.
-    complaint: Option<String>,
+    problem: Option<String>,
 }
 
-fn publish(diagnostics: &mut Diagnostics, report: &mut Report) {
+fn publish(diagnostics: &mut Diagnostics, report: &mut DiagnosticsReport) {
     let statistics = &report.statistics;
     let values = [
         ("requests", statistics.requests.to_string()),
@@ -298,9 +298,9 @@ fn publish(diagnostics: &mut Diagnostics, report: &mut Report) {
         ("refused", statistics.refused.to_string()),
         ("connections", statistics.connections.to_string()),
     ];
-    let (severity, message) = match report.complaint.take() {
+    let (severity, message) = match report.problem.take() {
         _ if !report.connected => (Severity::Error, format!("not connected: {}", report.loss)),
-        Some(complaint) => (Severity::Warn, complaint),
+        Some(problem) => (Severity::Warn, problem),
         None => (Severity::Ok, "connected".to_owned()),
     };
     diagnostics.publish(severity, message.trim_end_matches(": "), &values);

@@ -10,7 +10,7 @@ use futures::future::{BoxFuture, FutureExt};
 use parking_lot::Mutex;
 
 use crate::clock;
-use crate::neobotix::services::{Row, rows};
+use crate::neobotix::services::{PlatformServiceRow, rows};
 use crate::neobotix::wire::{Command, CommandKind};
 use crate::neobotix::{Outcome, Refusal, ServerConfig, Session};
 use crate::services::Caller;
@@ -54,7 +54,7 @@ impl Endpoint {
 impl PlatformClients {
     /// Creates the clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node, timeout: Duration) -> Result<Self> {
-        let endpoint = |row: &Row| {
+        let endpoint = |row: &PlatformServiceRow| {
             Ok((row.name(), Endpoint { caller: row.connect(node)?, is_known: AtomicBool::new(false) }))
         };
         let endpoints = rows().iter().map(endpoint).collect::<Result<_>>()?;
@@ -69,7 +69,7 @@ impl PlatformClients {
         }
     }
 
-    async fn finds(&self, endpoint: &Endpoint) -> bool {
+    async fn find_service(&self, endpoint: &Endpoint) -> bool {
         let absent = || self.absent.lock();
         if absent().is_some_and(|since| dragoman_time::since(since) < SEARCH_TIME) {
             return false;
@@ -82,7 +82,7 @@ impl PlatformClients {
 
 impl Services for PlatformClients {
     type Session = Session;
-    type Kind = CommandKind;
+    type CallInfo = CommandKind;
 
     const PROTOCOL: &'static str = "Neobotix' protocol";
     const READ_LEN: usize = 16_384;
@@ -100,7 +100,7 @@ impl Services for PlatformClients {
         command.kind().to_string()
     }
 
-    fn kind(command: &Command) -> CommandKind {
+    fn call_info(command: &Command) -> CommandKind {
         command.kind()
     }
 
@@ -110,7 +110,7 @@ impl Services for PlatformClients {
             let Some(endpoint) = platform.endpoints.get(command.kind().service()) else {
                 return Outcome::Refused(Refusal::NotConnected);
             };
-            if endpoint.is_known() || platform.finds(endpoint).await {
+            if endpoint.is_known() || platform.find_service(endpoint).await {
                 endpoint.ask(command).await
             } else {
                 Outcome::Refused(Refusal::NotConnected)

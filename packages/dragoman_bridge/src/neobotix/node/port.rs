@@ -1,4 +1,4 @@
-//! One caller of a platform, by its services in ROS or over the socket: [`Command`]s in, [`Outcome`]s out.
+//! A connection to a platform for one caller, over its ROS services or a socket: [`Command`]s in, [`Outcome`]s out.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ const READ_LEN: usize = 65_536;
 /// Period of the client's own status queries, which only notice a lost connection.
 const STATUS_PERIOD: Duration = Duration::from_secs(1);
 
-/// A platform for one caller, which awaits each call before the next.
-pub struct PlatformPort(Kind);
+/// A platform for one caller, which awaits each call before it makes the next one.
+pub struct PlatformPort(Transport);
 
-enum Kind {
+enum Transport {
     Services(Arc<PlatformClients>, Duration),
     Socket(Box<Socket>),
 }
@@ -39,7 +39,7 @@ impl PlatformPort {
     /// # Errors
     /// An error of the middleware.
     pub fn services(node: &mut Node, timeout: Duration) -> Result<Self> {
-        Ok(Self(Kind::Services(Arc::new(PlatformClients::new(node, timeout)?), timeout)))
+        Ok(Self(Transport::Services(Arc::new(PlatformClients::new(node, timeout)?), timeout)))
     }
 
     /// The platform whose PlatformCtrl listens at `server`.
@@ -56,15 +56,15 @@ impl PlatformPort {
         let client = Client::new(clock::now(), config);
         let mut socket = Box::new(Socket { client, link: Link::new(server, READ_LEN), calls: 0 });
         socket.connect().await.map_err(|reason| format!("{server}: {reason}"))?;
-        Ok(Self(Kind::Socket(socket)))
+        Ok(Self(Transport::Socket(socket)))
     }
 
     /// Calls the platform. Over the socket, a command without a reply is done when the status shows its effect.
     pub async fn call(&mut self, command: Command) -> Outcome {
         match &mut self.0 {
-            Kind::Services(services, timeout) => {
+            Transport::Services(services, timeout) => {
                 let kind = command.kind();
-                // A program has just begun, and may have to wait longer for discovery than a server's clients.
+                // A program has just started, and may have to wait longer for discovery than a server's clients.
                 if dragoman_time::timeout(*timeout, services.wait_for(kind)).await != Ok(true) {
                     return Outcome::Refused(Refusal::NotConnected);
                 }
@@ -73,12 +73,12 @@ impl PlatformPort {
                     Err(_) => services.timed_out(kind),
                 }
             }
-            Kind::Socket(socket) => socket.call(command).await,
+            Transport::Socket(socket) => socket.call(command).await,
         }
     }
 }
 
-/// The client core with its socket. A lost connection is not made again: the caller's state is lost, too.
+/// The client core with its socket. It does not reconnect, because the caller's state is lost with the connection.
 struct Socket {
     client: Client,
     link: Link,

@@ -16,7 +16,7 @@ use crate::ports::BindParameters;
 use crate::tcp::server::{Ports, Services};
 
 /// Grace period for noticing that a client has disconnected when the next one is already waiting.
-const FAREWELL: Duration = Duration::from_millis(20);
+const DISCONNECT_GRACE: Duration = Duration::from_millis(20);
 
 parameters! {
     /// The parameters of the node of the server side.
@@ -65,7 +65,7 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
             probes: parameters.keepalive_probes,
         },
         max_clients: 1,
-        farewell: FAREWELL,
+        disconnect_grace: DISCONNECT_GRACE,
         full: "refused a connection: the port already has a client",
     };
     let hardware = addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(", ");

@@ -28,7 +28,7 @@ impl Question {
     }
 
     /// The default answer; `None`: the command has no answer.
-    pub(super) fn idle(self) -> Option<Reply> {
+    pub(super) fn default_answer(self) -> Option<Reply> {
         Some(match self.kind {
             CommandKind::GetCanMessages => Reply::GetCanMessages(Default::default()),
             CommandKind::GetStatus => Reply::GetStatus(Box::new(Status {

@@ -26,14 +26,10 @@ impl Default for ServerConfig {
 /// Events of a [`Session`](super::Session), for the owner's log. The text has at most 300 characters.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum SessionEvent {
     /// A command was refused. The client was not notified.
-    Refused {
-        /// The command.
-        kind: CommandKind,
-        /// The reason.
-        refusal: Refusal,
-    },
+    Refused { kind: CommandKind, refusal: Refusal },
     /// An invalid message was skipped.
     Malformed(DecodeError),
     /// An invalid length: the session is over.

@@ -5,7 +5,7 @@ use dragoman_ros::dragoman_msgs::msg::{CanMessage as CanMessageMessage, Platform
 use dragoman_ros::dragoman_msgs::srv::*;
 use dragoman_ros::geometry_msgs::msg::Pose2D;
 
-use super::Answer;
+use super::ReplyBody;
 use super::units::{MILLI, first, rounded};
 use crate::neobotix::call::OutOfRange;
 use crate::neobotix::documents::declared_as_utf8;
@@ -15,7 +15,7 @@ use crate::neobotix::wire::{
 };
 
 /// ROS strings cannot contain NUL.
-pub(super) fn own(text: &Text) -> String {
+pub(super) fn ros_string(text: &Text) -> String {
     text.to_str().replace('\0', "\u{fffd}")
 }
 
@@ -34,7 +34,7 @@ fn finite(field: &'static str, value: f64) -> Result<f64, OutOfRange> {
     if value.is_finite() { Ok(value) } else { Err(OutOfRange { field, value }) }
 }
 
-impl Answer<PlatformGetCanMessages::Response> for CanMessages {
+impl ReplyBody<PlatformGetCanMessages::Response> for CanMessages {
     fn into_response(self) -> PlatformGetCanMessages::Response {
         // Without a valid identifier there is no message.
         let message = |message: CanMessage| {
@@ -56,11 +56,11 @@ impl Answer<PlatformGetCanMessages::Response> for CanMessages {
     }
 }
 
-impl Answer<PlatformGetDocument::Response> for DocumentReply {
+impl ReplyBody<PlatformGetDocument::Response> for DocumentReply {
     fn into_response(self) -> PlatformGetDocument::Response {
         PlatformGetDocument::Response {
-            name: own(&self.name),
-            document: declared_as_utf8(own(&self.document)),
+            name: ros_string(&self.name),
+            document: declared_as_utf8(ros_string(&self.document)),
             ..Default::default()
         }
     }
@@ -71,9 +71,9 @@ impl Answer<PlatformGetDocument::Response> for DocumentReply {
     }
 }
 
-impl Answer<PlatformGetDocument::Response> for ProgramDocument {
+impl ReplyBody<PlatformGetDocument::Response> for ProgramDocument {
     fn into_response(self) -> PlatformGetDocument::Response {
-        let document = declared_as_utf8(own(&self.document));
+        let document = declared_as_utf8(ros_string(&self.document));
         PlatformGetDocument::Response { document, ..Default::default() }
     }
 
@@ -95,8 +95,8 @@ fn parameter(message: PlatformParameter) -> ParameterReply {
 
 fn parameter_message(reply: &ParameterReply) -> PlatformParameter {
     PlatformParameter {
-        key: own(&reply.key),
-        value: own(&reply.value),
+        key: ros_string(&reply.key),
+        value: ros_string(&reply.value),
         type_: reply.kind.code(),
         category: reply.category.code(),
         minimum: reply.minimum,
@@ -104,7 +104,7 @@ fn parameter_message(reply: &ParameterReply) -> PlatformParameter {
     }
 }
 
-impl Answer<PlatformGetParameter::Response> for ParameterReply {
+impl ReplyBody<PlatformGetParameter::Response> for ParameterReply {
     fn into_response(self) -> PlatformGetParameter::Response {
         PlatformGetParameter::Response { parameter: parameter_message(&self), ..Default::default() }
     }
@@ -114,7 +114,7 @@ impl Answer<PlatformGetParameter::Response> for ParameterReply {
     }
 }
 
-impl Answer<PlatformGetParameters::Response> for ParameterReplies {
+impl ReplyBody<PlatformGetParameters::Response> for ParameterReplies {
     fn into_response(self) -> PlatformGetParameters::Response {
         let parameters = self.parameters.iter().map(parameter_message).collect();
         PlatformGetParameters::Response { parameters, ..Default::default() }
@@ -125,9 +125,13 @@ impl Answer<PlatformGetParameters::Response> for ParameterReplies {
     }
 }
 
-impl Answer<PlatformGetCamera::Response> for Camera {
+impl ReplyBody<PlatformGetCamera::Response> for Camera {
     fn into_response(self) -> PlatformGetCamera::Response {
-        PlatformGetCamera::Response { address: own(&self.address), id: own(&self.id), ..Default::default() }
+        PlatformGetCamera::Response {
+            address: ros_string(&self.address),
+            id: ros_string(&self.id),
+            ..Default::default()
+        }
     }
 
     fn from_response(response: PlatformGetCamera::Response) -> Result<Self, OutOfRange> {
@@ -135,7 +139,7 @@ impl Answer<PlatformGetCamera::Response> for Camera {
     }
 }
 
-impl Answer<PlatformGetPosition::Response> for Position {
+impl ReplyBody<PlatformGetPosition::Response> for Position {
     fn into_response(self) -> PlatformGetPosition::Response {
         let [x, y] = [self.x_mm, self.y_mm].map(|place| f64::from(place) * MILLI);
         let pose = Pose2D { x, y, theta: self.angle_rad };

@@ -22,7 +22,7 @@ fn coded<T: Code>(field: &'static str, number: u8) -> Result<T, OutOfRange> {
 
 /// ROS strings cannot contain NUL; r2r panics on one. A final NUL, which C programs may count as part of a text, is
 /// removed.
-fn own(text: &Text) -> Result<String, OutOfRange> {
+fn ros_string(text: &Text) -> Result<String, OutOfRange> {
     let text = text.to_str();
     let trimmed = text.trim_end_matches('\0');
     if trimmed.contains('\0') {
@@ -139,7 +139,7 @@ impl Arguments<PlatformMovePath::Request> for MovePath {
 
 impl Arguments<PlatformMoveToStation::Request> for MoveToStation {
     fn into_request(self) -> Result<PlatformMoveToStation::Request, OutOfRange> {
-        Ok(PlatformMoveToStation::Request { station: own(&self.station)? })
+        Ok(PlatformMoveToStation::Request { station: ros_string(&self.station)? })
     }
 
     fn from_request(request: PlatformMoveToStation::Request) -> Result<Self, OutOfRange> {
@@ -202,8 +202,8 @@ impl Arguments<PlatformMoveVelocity::Request> for MoveVelocity {
 
 impl Arguments<PlatformSetDocument::Request> for NamedDocument {
     fn into_request(self) -> Result<PlatformSetDocument::Request, OutOfRange> {
-        let document = declared_as_utf8(own(&self.document)?);
-        Ok(PlatformSetDocument::Request { name: own(&self.name)?, document })
+        let document = declared_as_utf8(ros_string(&self.document)?);
+        Ok(PlatformSetDocument::Request { name: ros_string(&self.name)?, document })
     }
 
     fn from_request(request: PlatformSetDocument::Request) -> Result<Self, OutOfRange> {
@@ -214,7 +214,7 @@ impl Arguments<PlatformSetDocument::Request> for NamedDocument {
 /// In the protocol a program has no name.
 impl Arguments<PlatformSetDocument::Request> for ProgramDocument {
     fn into_request(self) -> Result<PlatformSetDocument::Request, OutOfRange> {
-        let document = declared_as_utf8(own(&self.document)?);
+        let document = declared_as_utf8(ros_string(&self.document)?);
         Ok(PlatformSetDocument::Request { name: String::new(), document })
     }
 
@@ -225,7 +225,7 @@ impl Arguments<PlatformSetDocument::Request> for ProgramDocument {
 
 impl Arguments<PlatformSetParameter::Request> for SetParameter {
     fn into_request(self) -> Result<PlatformSetParameter::Request, OutOfRange> {
-        Ok(PlatformSetParameter::Request { key: own(&self.key)?, value: own(&self.value)? })
+        Ok(PlatformSetParameter::Request { key: ros_string(&self.key)?, value: ros_string(&self.value)? })
     }
 
     fn from_request(request: PlatformSetParameter::Request) -> Result<Self, OutOfRange> {
@@ -235,7 +235,7 @@ impl Arguments<PlatformSetParameter::Request> for SetParameter {
 
 impl Arguments<PlatformGetParameter::Request> for GetParameter {
     fn into_request(self) -> Result<PlatformGetParameter::Request, OutOfRange> {
-        Ok(PlatformGetParameter::Request { key: own(&self.key)? })
+        Ok(PlatformGetParameter::Request { key: ros_string(&self.key)? })
     }
 
     fn from_request(request: PlatformGetParameter::Request) -> Result<Self, OutOfRange> {
@@ -245,7 +245,7 @@ impl Arguments<PlatformGetParameter::Request> for GetParameter {
 
 impl Arguments<PlatformSetText::Request> for SpeakText {
     fn into_request(self) -> Result<PlatformSetText::Request, OutOfRange> {
-        Ok(PlatformSetText::Request { text: own(&self.text)? })
+        Ok(PlatformSetText::Request { text: ros_string(&self.text)? })
     }
 
     fn from_request(request: PlatformSetText::Request) -> Result<Self, OutOfRange> {
@@ -255,7 +255,7 @@ impl Arguments<PlatformSetText::Request> for SpeakText {
 
 impl Arguments<PlatformSetText::Request> for PanTiltPosition {
     fn into_request(self) -> Result<PlatformSetText::Request, OutOfRange> {
-        Ok(PlatformSetText::Request { text: own(&self.position)? })
+        Ok(PlatformSetText::Request { text: ros_string(&self.position)? })
     }
 
     fn from_request(request: PlatformSetText::Request) -> Result<Self, OutOfRange> {
@@ -265,7 +265,7 @@ impl Arguments<PlatformSetText::Request> for PanTiltPosition {
 
 impl Arguments<PlatformSetFile::Request> for FileName {
     fn into_request(self) -> Result<PlatformSetFile::Request, OutOfRange> {
-        Ok(PlatformSetFile::Request { file_name: own(&self.file_name)? })
+        Ok(PlatformSetFile::Request { file_name: ros_string(&self.file_name)? })
     }
 
     fn from_request(request: PlatformSetFile::Request) -> Result<Self, OutOfRange> {
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_with_a_nul_in_it_is_refused() {
+    fn a_text_with_a_nul_is_refused() {
         let request = |text: &str| SpeakText { text: text.into() }.into_request();
         for (text, expected) in [("año", "año"), ("north\0", "north"), ("\0\0", "")] {
             assert_eq!(request(text).unwrap().text, expected);

@@ -21,8 +21,8 @@ use dragoman_ros::geometry_msgs::msg::Point as PointMessage;
 use dragoman_ros::std_msgs::msg::ColorRGBA;
 use dragoman_ros::visualization_msgs::msg::Marker;
 
-use super::Answer;
-use super::answers::own;
+use super::ReplyBody;
+use super::answers::ros_string;
 use super::units::{MILLI, first, rounded};
 use crate::neobotix::call::OutOfRange;
 use crate::neobotix::wire::{
@@ -54,7 +54,7 @@ const COLORS: [(GraphicalColor, [f32; 3]); 11] = [
     (GraphicalColor::Cyan, [0.0, 1.0, 1.0]),
 ];
 
-impl Answer<PlatformGetDebugData::Response> for Box<DebugData> {
+impl ReplyBody<PlatformGetDebugData::Response> for Box<DebugData> {
     fn into_response(self) -> PlatformGetDebugData::Response {
         PlatformGetDebugData::Response { data: message(&self), ..Default::default() }
     }
@@ -226,7 +226,7 @@ fn message(reply: &DebugData) -> PlatformDebugData {
     }
     let is_mapping = (MAPPING.to_owned(), reply.mapping.is_some().to_string());
     let named = |variable: &Variable| {
-        let text = own(&variable.value);
+        let text = ros_string(&variable.value);
         match text.split_once(": ") {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
             None => (variable.id.to_string(), text),
@@ -240,7 +240,7 @@ fn message(reply: &DebugData) -> PlatformDebugData {
     data.moving_objects = points(&reply.moving_clusters);
     data.persons = points(&reply.person_clusters);
     data.balls = points(&reply.ball_clusters);
-    data.log = reply.protocol_queue.iter().map(|entry| own(&entry.text)).collect();
+    data.log = reply.protocol_queue.iter().map(|entry| ros_string(&entry.text)).collect();
     data.log_numbers = reply.protocol_queue.iter().map(|entry| entry.number).collect();
     let safe = reply.safe_velocities;
     data.safe_velocities = [

@@ -7,7 +7,7 @@ use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::PlatformGetStatus;
 use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
 
-use super::Answer;
+use super::ReplyBody;
 use super::arguments::pose;
 use super::units::{MILLI, first, from_mdeg, rounded, rounded_mdeg};
 use crate::neobotix::call::OutOfRange;
@@ -20,7 +20,7 @@ use crate::neobotix::wire::{
 /// Accelerations and the gyro's angle come in ten-thousandths.
 const E4: f64 = 1e-4;
 
-impl Answer<PlatformGetStatus::Response> for Box<Status> {
+impl ReplyBody<PlatformGetStatus::Response> for Box<Status> {
     fn into_response(self) -> PlatformGetStatus::Response {
         PlatformGetStatus::Response { status: message(&self), ..Default::default() }
     }

@@ -9,7 +9,7 @@ use crate::player::wire::{Answer, Data, Device, XdrError};
 /// Configuration of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientConfig {
-    /// Ask for data with this period; `None`: the server sends data when there is some. Default `None`.
+    /// Period of requests for data; `None`: the server sends new data by itself. Default `None`.
     pub pull_period: Option<Duration>,
     /// Time limit of an answer. Default 5 s.
     pub answer_timeout: Duration,
@@ -17,10 +17,10 @@ pub struct ClientConfig {
     pub subscription_timeout: Duration,
     /// How long a velocity is valid. Default 0.6 s.
     pub velocity_timeout: Duration,
-    /// After this time without a byte from the server the client asks whether it is there; a device of Stage that sends
-    /// nothing for as long is opened again. Default 5 s.
+    /// After this time without a byte from the server the client sends a test request. A device of Stage that sends no
+    /// data for this time is opened again. Default 5 s.
     pub silence_timeout: Duration,
-    /// How often maps are asked for again: servers do not say that one has changed. Default 5 s.
+    /// Period in which maps are requested again, because servers do not announce changes. Default 5 s.
     pub map_period: Duration,
     /// Pause before a refused subscription is tried again. Default 10 s.
     pub retry_period: Duration,
@@ -32,7 +32,7 @@ pub struct ClientConfig {
     pub max_calls: usize,
     /// Maximum number of unsent bytes; the connection is closed when there are more. Default 256 KiB.
     pub max_unsent: usize,
-    /// Maximum number of devices. The further ones are not shown. Default 256.
+    /// Maximum number of devices; further ones are ignored. Default 256.
     pub max_devices: usize,
 }
 
@@ -82,10 +82,10 @@ pub enum Refusal {
     Invalid(#[from] XdrError),
 }
 
-/// Whether a device is open.
+/// State of a device.
 #[derive(Debug, Clone, PartialEq)]
-pub enum State {
-    /// Its data is received.
+pub enum DeviceState {
+    /// The device is open; its data is received.
     Open,
     /// The server refused to open it.
     Refused(Refusal),
@@ -96,12 +96,12 @@ pub enum State {
 /// A device of the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceInfo {
-    /// Which one.
+    /// Interface and number of the device.
     pub device: Device,
-    /// Its driver; empty if the server does not tell it.
+    /// Name of its driver; empty if the server does not report it.
     pub driver: String,
     /// Whether it is open.
-    pub state: State,
+    pub state: DeviceState,
     /// Geometry and configuration, as far as the device reported them.
     pub facts: Vec<Answer>,
 }
@@ -113,12 +113,12 @@ pub struct DeviceInfo {
 pub enum ClientEvent {
     /// A server answered. Its devices follow.
     Connected {
-        /// The text with which it greets, for example `Player v.3.1.0`.
+        /// The text of its banner, for example `Player v.3.1.0`.
         version: String,
     },
     /// The connection was closed or lost, or an attempt failed to reach a Player server.
     Disconnected(String),
-    /// The devices; again when a device that was refused is open.
+    /// The list of devices; sent again when a refused device could be opened.
     Devices(Vec<DeviceInfo>),
     /// Data of a device.
     Data {
@@ -140,10 +140,10 @@ pub enum ClientEvent {
         /// The answer's body.
         outcome: Result<Vec<u8>, Refusal>,
     },
-    /// Something was wrong; the client goes on.
+    /// An error occurred; the client continues.
     Problem {
         device: Device,
-        /// What was wrong.
+        /// Description of the error.
         reason: String,
     },
 }

@@ -5,7 +5,8 @@ use crate::player::wire::{
     position2d, power, ranger, simulation, sonar, vectormap,
 };
 
-/// The interfaces with a counterpart in ROS, and the numbers of the questions that are asked after opening a device.
+/// The interfaces with a counterpart in ROS, each with the numbers of the requests that are sent after opening a
+/// device.
 const SHOWN: [(&Interface, &[u8]); 19] = [
     (&position2d::INTERFACE, &[position2d::GET_GEOMETRY.subtype]),
     (&power::INTERFACE, &[]),
@@ -33,12 +34,12 @@ pub(super) fn is_shown(interface: u16) -> bool {
     SHOWN.iter().any(|(shown, _)| shown.code == interface)
 }
 
-/// The numbers of the questions to a device of this interface.
+/// The numbers of the requests that are sent to a device of this interface after opening it.
 pub(super) fn questions(interface: u16) -> &'static [u8] {
     SHOWN.iter().find(|(shown, _)| shown.code == interface).map_or(&[], |(_, questions)| questions)
 }
 
-/// Whether ROS has a place for this data of an interface that is shown.
+/// Whether this data of a supported interface has a counterpart in ROS.
 pub(super) fn has_place(interface: u16, subtype: u8) -> bool {
     let intensities = [ranger::INTENSITIES.subtype, ranger::STAMPED_INTENSITIES.subtype];
     interface != ranger::INTERFACE.code || !intensities.contains(&subtype)

@@ -3,14 +3,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use super::{Client, ClientEvent, Purpose, Refusal, State, data};
+use super::{Client, ClientEvent, DeviceState, Purpose, Refusal, data};
 use crate::player::wire::MapData;
 use crate::player::wire::map::{self, Info};
 use crate::player::wire::{Device, Xdr, XdrError};
 
 /// Maximum number of cells of a map: 4096 x 4096.
 const MAX_CELLS: usize = 1 << 24;
-/// Maximum number of cells of a tile, as Player's client libraries ask.
+/// Maximum number of cells of a tile, as in the requests of Player's client libraries.
 const TILE_CELLS: u32 = 640 * 640;
 
 /// A map of cells.
@@ -22,7 +22,7 @@ pub struct GridMap {
     pub cells: Vec<i8>,
 }
 
-/// A map that was read: enough to see whether it changes.
+/// The properties of a map by which changes are detected.
 #[derive(Debug, PartialEq)]
 pub(super) struct Known {
     info: Info,
@@ -47,12 +47,12 @@ impl Known {
 #[derive(Debug)]
 pub(super) struct Reading {
     device: Device,
-    /// Its cells are read although its size and pose may be the same.
+    /// Whether the cells are read even if size and pose are unchanged.
     is_forced: bool,
-    /// `None`: the size is asked for.
+    /// `None`: the size was requested.
     info: Option<Info>,
     cells: Vec<i8>,
-    /// Rows of the tile that is asked for.
+    /// Rows of the requested tile.
     rows: u32,
 }
 
@@ -73,7 +73,7 @@ enum MapError {
     Tile(String),
 }
 
-/// The occupancy that ROS has for a cell of `value`, whose greatest value is `range`.
+/// Converts a cell to the occupancy in ROS; `range` is the cells' maximum value.
 pub fn occupancy(value: i8, range: i8) -> i8 {
     let range = i32::from(range).abs().max(1);
     match i32::from(value).clamp(-range, range) {
@@ -86,7 +86,7 @@ pub fn occupancy(value: i8, range: i8) -> i8 {
 impl Client {
     /// Reads the maps of all open devices, and again after a while.
     pub(super) fn read_maps(&mut self, now: Duration, is_forced: bool) {
-        let open = self.setup.devices.iter().filter(|info| info.state == State::Open);
+        let open = self.setup.devices.iter().filter(|info| info.state == DeviceState::Open);
         let maps: Vec<Device> =
             open.map(|info| info.device).filter(|device| data::has_map(device.interface)).collect();
         if !maps.is_empty() {
@@ -148,7 +148,7 @@ impl Client {
 }
 
 impl Reading {
-    /// Takes an answer. Returns the next question; `None`: the map is complete.
+    /// Processes an answer. Returns the next request; `None`: the map is complete.
     fn accept(&mut self, answer: &[u8]) -> Result<Option<MapData>, MapError> {
         match &self.info {
             None => self.info = Some(check(map::GET_INFO.answer(answer)?)?),

@@ -8,7 +8,7 @@ use crate::player::wire::Device;
 use crate::player::wire::common::Pose2d;
 use crate::player::wire::position2d::{self, Velocity};
 
-/// The bases that were told to move, and when their velocities expire.
+/// The bases with a velocity, and when their velocities expire.
 #[derive(Debug, Default)]
 pub(super) struct Motions(BTreeMap<Device, Duration>);
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 use super::setup::Step;
 use super::{Client, ClientEvent, Refusal, SERVER};
 use crate::CallId;
-use crate::player::wire::{Device, HEADER_LEN, Header, Kind, Message, player};
+use crate::player::wire::{Device, HEADER_LEN, Header, Message, MessageKind, player};
 
-/// Which answers fit a request.
+/// Device and subtype, which match an answer with its request.
 pub(super) type Key = (Device, u8);
 
 /// A request without an answer yet.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenRequest {
     sequence: u32,
     /// `None`: it has timed out.
     purpose: Option<Purpose>,
@@ -21,27 +21,27 @@ pub(super) struct Open {
 
 /// A request that waits for the answer to another one.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct WaitingRequest {
     key: Key,
     question: Vec<u8>,
     purpose: Purpose,
     deadline: Duration,
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Call(CallId),
     Setup(Step),
     Map,
-    /// Opens a device whose data is wanted again, or closes it.
+    /// Opens a device whose data is needed again, or closes a device whose data is not needed.
     Interest(Device),
-    /// Whether the server is there.
+    /// Checks whether the server answers.
     Probe,
 }
 
 impl Client {
-    /// What the requests without an outcome are for.
+    /// Purposes of all requests without an outcome.
     pub(super) fn purposes(&self) -> impl Iterator<Item = Purpose> {
         let waiting = self.waiting.iter().map(|waiting| waiting.purpose);
         self.open.values().filter_map(|open| open.purpose).chain(waiting)
@@ -76,17 +76,17 @@ impl Client {
         }
         let key = (device, subtype);
         if self.open.contains_key(&key) {
-            // Until its answer and the one before it have come, or have timed out twice.
+            // Time for the previous request's answer, after a time-out once more, and for this request's answer.
             let deadline = now.saturating_add(self.limit(purpose).saturating_mul(3));
-            self.waiting.push_back(Waiting { key, question: question.to_vec(), purpose, deadline });
+            self.waiting.push_back(WaitingRequest { key, question: question.to_vec(), purpose, deadline });
             return;
         }
-        // 0 is the number of messages without an answer.
+        // Messages without an answer have number 0.
         self.sequence = self.sequence.checked_add(1).unwrap_or(1);
         self.statistics.requests += 1;
         let deadline = now.saturating_add(self.limit(purpose));
-        self.open.insert(key, Open { sequence: self.sequence, purpose: Some(purpose), deadline });
-        self.send(device, Kind::Request, subtype, self.sequence, question);
+        self.open.insert(key, OpenRequest { sequence: self.sequence, purpose: Some(purpose), deadline });
+        self.send(device, MessageKind::Request, subtype, self.sequence, question);
     }
 
     fn limit(&self, purpose: Purpose) -> Duration {
@@ -96,7 +96,7 @@ impl Client {
         }
     }
 
-    /// Sends the requests that do not have to wait any more.
+    /// Sends the waiting requests that no longer have to wait.
     pub(super) fn send_waiting(&mut self, now: Duration) {
         for _ in 0..self.waiting.len() {
             let Some(waiting) = self.waiting.pop_front() else { return };
@@ -110,7 +110,7 @@ impl Client {
     }
 
     /// Ends the requests that have timed out. `true`: the server does not answer at all.
-    pub(super) fn end_late(&mut self, now: Duration) -> bool {
+    pub(super) fn end_timed_out(&mut self, now: Duration) -> bool {
         let mut late = Vec::new();
         let answer_timeout = self.config.answer_timeout;
         self.open.retain(|_, open| {
@@ -148,7 +148,7 @@ impl Client {
     pub(super) fn handle_answer(&mut self, now: Duration, message: &Message) {
         let Header { address, kind, subtype, sequence, .. } = message.header;
         let key = (address.device, subtype);
-        let fits = |open: &Open| sequence == 0 || sequence == open.sequence;
+        let fits = |open: &OpenRequest| sequence == 0 || sequence == open.sequence;
         let is_read = key == (SERVER, player::READ.subtype);
         if is_read || !self.open.get(&key).is_some_and(fits) {
             self.statistics.unsolicited += u64::from(!is_read);
@@ -157,7 +157,7 @@ impl Client {
         let Some(open) = self.open.remove(&key) else { return };
         self.statistics.answers += 1;
         let answer = match kind {
-            Kind::Acknowledge => Ok(message.body.as_slice()),
+            MessageKind::Acknowledge => Ok(message.body.as_slice()),
             _ => Err(Refusal::Refused),
         };
         if let Some(purpose) = open.purpose {
@@ -180,7 +180,7 @@ impl Client {
         }
     }
 
-    /// A device that does not open again is tried the next time that its data is wanted.
+    /// A device that could not be opened again is tried the next time that its data is needed.
     fn conclude_interest(&mut self, device: Device, answer: Result<&[u8], Refusal>) {
         let granted = answer.and_then(|answer| player::SUBSCRIBE.answer(answer).map_err(Refusal::Invalid));
         let refusal = match granted {

@@ -1,19 +1,19 @@
-//! What happens after connecting, one request after the other.
+//! The steps after connecting, one request after the other.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::data;
-use super::{Client, ClientEvent, DeviceInfo, Pull, Purpose, Refusal, SERVER, State};
+use super::{Client, ClientEvent, DeviceInfo, DeviceState, Pull, Purpose, Refusal, SERVER};
 use crate::player::wire::player::{self, Driver, ReplaceRule, Subscription};
-use crate::player::wire::{Address, Answer, BodyError, Device, Kind, Xdr};
+use crate::player::wire::{Address, Answer, BodyError, Device, MessageKind, Xdr};
 
 /// Any device, kind or subtype in a rule.
 const ANY: i32 = -1;
-/// Newer data replaces older.
+/// Replacement rule: newer data replaces older.
 const REPLACE: i32 = 1;
 
-/// A request. Numbers are places in the list of devices.
+/// A step with one request. Numbers are indices in the list of devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Mode,
@@ -26,13 +26,13 @@ pub(super) enum Step {
     Question(usize, u8),
 }
 
-/// The steps that are left, and what is known.
+/// The remaining steps, and the devices known so far.
 #[derive(Debug, Default)]
 pub(super) struct Setup {
     steps: VecDeque<Step>,
     is_waiting: bool,
     pulls: bool,
-    /// A device was opened, or refused, since the last report.
+    /// Whether a device was opened or refused since the last report.
     has_news: bool,
     retry: Option<Duration>,
     pub(super) devices: Vec<DeviceInfo>,
@@ -57,13 +57,13 @@ impl Setup {
         self.retry
     }
 
-    /// Whether refused devices are to be tried again; adds the steps.
+    /// Adds the steps for trying refused devices again, if that is due. Returns whether steps were added.
     pub(super) fn retry_is_due(&mut self, now: Duration) -> bool {
         if self.retry.take_if(|retry| *retry <= now).is_none() {
             return false;
         }
         for (place, info) in self.devices.iter().enumerate() {
-            if matches!(info.state, State::Refused(_)) {
+            if matches!(info.state, DeviceState::Refused(_)) {
                 self.steps.push_back(Step::Subscribe(place));
             }
         }
@@ -90,7 +90,7 @@ impl Client {
                 (SERVER, player::MODE.subtype, mode.to_bytes())
             }
             Step::Replace => {
-                let kind = i32::from(Kind::Data as u8);
+                let kind = i32::from(MessageKind::Data as u8);
                 let rule = ReplaceRule { interface: ANY, index: ANY, kind, subtype: ANY, replace: REPLACE };
                 (SERVER, player::REPLACE_RULE.subtype, rule.to_bytes())
             }
@@ -112,7 +112,7 @@ impl Client {
     pub(super) fn conclude_step(&mut self, now: Duration, step: Step, answer: Result<&[u8], Refusal>) {
         self.setup.is_waiting = false;
         match step {
-            // Servers that refuse have one mode, or do not replace messages.
+            // Servers that refuse support only one mode, or no replacement of messages.
             Step::Mode | Step::Replace => {}
             Step::Devices => {
                 let list = answer.and_then(|answer| player::DEVICES.answer(answer).map_err(Refusal::Invalid));
@@ -150,7 +150,7 @@ impl Client {
             if is_shown {
                 setup.steps.push_back(Step::Subscribe(place));
             }
-            let state = if is_shown { State::Refused(Refusal::NotOpen) } else { State::NotShown };
+            let state = if is_shown { DeviceState::Refused(Refusal::NotOpen) } else { DeviceState::NotShown };
             let (driver, facts) = (String::new(), Vec::new());
             setup.devices.push(DeviceInfo { device: *device, driver, state, facts });
         }
@@ -169,7 +169,7 @@ impl Client {
                 if !answer.driver.is_empty() {
                     info.driver = answer.driver;
                 }
-                info.state = State::Open;
+                info.state = DeviceState::Open;
                 info.facts.clear();
                 self.setup.has_news = true;
                 for subtype in data::questions(device.interface).iter().rev() {
@@ -177,8 +177,8 @@ impl Client {
                 }
             }
             Err(refusal) => {
-                let is_known = info.state == State::Refused(refusal.clone());
-                info.state = State::Refused(refusal.clone());
+                let is_known = info.state == DeviceState::Refused(refusal.clone());
+                info.state = DeviceState::Refused(refusal.clone());
                 if !is_known {
                     self.setup.has_news = true;
                     self.problem(device, &format!("the device is not open: {refusal}"));
@@ -190,7 +190,7 @@ impl Client {
     fn answered(&mut self, place: usize, subtype: u8, answer: Result<&[u8], Refusal>) {
         let Some(info) = self.setup.devices.get_mut(place) else { return };
         let device = info.device;
-        // Many drivers refuse: what they do not tell is unknown.
+        // Many drivers refuse: what they do not report is unknown.
         let Ok(answer) = answer else { return };
         match Answer::read(device.interface, subtype, answer) {
             Ok(fact) => info.facts.push(fact),
@@ -201,9 +201,9 @@ impl Client {
         }
     }
 
-    /// All steps are done.
+    /// Ends the setup after its last step.
     fn finish(&mut self, now: Duration) {
-        let refused = |info: &DeviceInfo| matches!(info.state, State::Refused(_));
+        let refused = |info: &DeviceInfo| matches!(info.state, DeviceState::Refused(_));
         if self.setup.devices.iter().any(refused) {
             self.setup.retry = now.checked_add(self.config.retry_period);
         }

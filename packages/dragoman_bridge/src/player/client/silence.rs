@@ -1,8 +1,8 @@
-//! Devices of Stage that fall silent: they are opened again.
+//! Opens devices of Stage again that have stopped sending data.
 //!
-//! Stage stops a device's data for all clients as soon as one of them closes it. Whoever opens it again gets its data.
-//! This is for devices of Stage only. Other drivers send nothing while nothing changes, such as a localization whose robot
-//! stands, and closing their device may stop them.
+//! Stage stops a device's data for all clients as soon as one of them closes it. A client that opens it again gets the
+//! data. This is only done for devices of Stage. Other drivers send no data while nothing changes, for example a
+//! localization whose robot stands, and closing their device may stop them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::player::wire::{Device, player};
 /// The name of Stage's driver.
 const STAGE: &str = "stage";
 
-/// Devices of Stage that have sent data, and when they count as silent.
+/// Devices of Stage that have sent data, each with the time at which it counts as silent.
 #[derive(Debug, Default)]
 pub(super) struct Silences(BTreeMap<Device, Duration>);
 
@@ -31,15 +31,15 @@ impl Silences {
 
 impl Client {
     /// Data of an open device was received.
-    pub(super) fn note_data(&mut self, now: Duration, device: Device) {
+    pub(super) fn record_data(&mut self, now: Duration, device: Device) {
         let is_of_stage = self.setup.device(device).is_some_and(|info| info.driver == STAGE);
         if is_of_stage && !self.unwanted.contains(&device) {
             self.silences.0.insert(device, now.saturating_add(self.config.silence_timeout));
         }
     }
 
-    /// Opens the devices again that have fallen silent.
-    pub(super) fn open_silent(&mut self, now: Duration) {
+    /// Opens silent devices again.
+    pub(super) fn reopen_silent_devices(&mut self, now: Duration) {
         let next = now.saturating_add(self.config.silence_timeout);
         let mut silent = Vec::new();
         for (device, due) in &mut self.silences.0 {

@@ -4,22 +4,22 @@
 //! | --- | --- |
 //! | this file | the connection, and the node `player_client` with its parameters |
 //! | `names.rs` | names of topics and frames |
-//! | `robot.rs` | the node `player_devices`, made anew when the server has other devices |
+//! | `devices_node.rs` | the node `player_devices`, created again when the server has other devices |
 //! | `scene.rs` | frames and transforms |
-//! | `line.rs` | requests and commands from services and topics to the connection |
+//! | `device_handle.rs` | requests and commands from services and topics to the connection |
 //! | `messages.rs` | values of the protocol as messages |
 //! | `base.rs`, `ranges.rs`, `arm.rs`, `limb.rs`, `navigation.rs`, `vectormap.rs`, `world.rs`, `log.rs`, `small.rs` | the interfaces' topics and services |
 
 mod arm;
 mod base;
+mod device_handle;
+mod devices_node;
 mod limb;
-mod line;
 mod log;
 mod messages;
 mod names;
 mod navigation;
 mod ranges;
-mod robot;
 mod scene;
 mod small;
 mod vectormap;
@@ -37,20 +37,20 @@ use dragoman_ros::{Context, Node};
 use dragoman_time::MissedTicks;
 use parking_lot::Mutex;
 
-use self::line::{Order, Respond};
-use self::robot::{Leaving, Robot};
+use self::device_handle::{DeviceOrder, Respond};
+use self::devices_node::{DevicesNode, ReplacedNode};
 use crate::calls::OpenCalls;
 use crate::client_node::{FirstAnswer, Reminder};
 use crate::clock;
 use crate::player::client::{
-    Client, ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State,
+    Client, ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, DeviceState, Refusal,
 };
 use crate::tcp::client::{Link, LinkEvent, loss};
 use crate::{BridgeError, ClientNode};
 
 /// Size of the read buffer, bytes.
 const READ_LEN: usize = 65_536;
-/// Period in which it is seen whether ROS programs listen to a device.
+/// Period of the check whether ROS programs subscribe to a device's topics.
 const INTEREST_PERIOD: Duration = Duration::from_millis(500);
 
 parameters! {
@@ -103,7 +103,7 @@ pub fn start_client(
         name => format!("{name}/"),
     };
     let parameters = tasks.declare(ClientParameters { frame_prefix, ..Default::default() })?.read();
-    let report = Arc::new(Mutex::new(Report::default()));
+    let report = Arc::new(Mutex::new(DiagnosticsReport::default()));
     let (first_answer, answered) = FirstAnswer::new();
     let edge = Edge {
         client: Client::new(clock::now(), config(&parameters)),
@@ -112,8 +112,8 @@ pub fn start_client(
         namespace: namespace.to_owned(),
         parameters,
         open: OpenCalls::new(),
-        robot: None,
-        leaving: None,
+        devices_node: None,
+        replaced: None,
         first_answer,
         reminder: Reminder::default(),
         report: Arc::clone(&report),
@@ -147,13 +147,13 @@ struct Edge {
     namespace: String,
     parameters: Arc<ClientParameters>,
     open: OpenCalls<Respond>,
-    /// The devices in ROS.
-    robot: Option<Robot>,
-    /// Those before them.
-    leaving: Option<Leaving>,
+    /// The node of the current devices.
+    devices_node: Option<DevicesNode>,
+    /// The node of the previous devices, until it has ended.
+    replaced: Option<ReplacedNode>,
     first_answer: FirstAnswer,
     reminder: Reminder,
-    report: Arc<Mutex<Report>>,
+    report: Arc<Mutex<DiagnosticsReport>>,
 }
 
 impl Edge {
@@ -165,19 +165,19 @@ impl Edge {
             let has_unsent = !self.client.unsent().is_empty();
             tokio::select! {
                 biased;
-                // The nodes run whatever else is ready.
-                next = robot::farewell(&mut self.leaving) => self.start_robot(&next),
-                order = robot::next_order(&mut self.robot) => self.order(order),
+                // First, so that the nodes run even if something else is always ready.
+                next = devices_node::finish_replaced(&mut self.replaced) => self.start_devices(&next),
+                order = devices_node::next_order(&mut self.devices_node) => self.order(order),
                 () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
-                () = interest.tick() => self.tell_interests(),
+                () = interest.tick() => self.update_interests(),
                 event = self.link.next(has_unsent) => self.handle_link(event),
             }
         }
     }
 
-    fn tell_interests(&mut self) {
+    fn update_interests(&mut self) {
         let now = clock::now();
-        for (device, is_wanted) in self.robot.iter().flat_map(Robot::interests) {
+        for (device, is_wanted) in self.devices_node.iter().flat_map(DevicesNode::interests) {
             self.client.handle_interest(now, device, is_wanted);
         }
     }
@@ -190,18 +190,18 @@ impl Edge {
             }
             self.write();
             let Some(event) = self.client.poll_event() else { break };
-            self.note(event);
+            self.handle_event(event);
         }
         let mut report = self.report.lock();
         report.statistics = self.client.statistics();
         report.connected = self.client.is_connected();
     }
 
-    fn note(&mut self, event: ClientEvent) {
+    fn handle_event(&mut self, event: ClientEvent) {
         match event {
             ClientEvent::Connected { version } => {
                 tracing::info!(server = %self.link.server(), version, "connected to the Player server");
-                self.first_answer.came();
+                self.first_answer.arrived();
                 self.reminder = Reminder::default();
             }
             ClientEvent::Disconnected(reason) => {
@@ -210,15 +210,15 @@ impl Edge {
             }
             ClientEvent::Devices(devices) => self.show_devices(&devices),
             ClientEvent::Data { device, timestamp, data } => {
-                if let Some(robot) = &mut self.robot
-                    && let Err(reason) = robot.show(device, timestamp, data)
+                if let Some(devices_node) = &mut self.devices_node
+                    && let Err(reason) = devices_node.show(device, timestamp, data)
                 {
-                    self.complain(format!("{}: {reason}", names::device(device)));
+                    self.report_problem(format!("{}: {reason}", names::device(device)));
                 }
             }
             ClientEvent::Map { device, map } => {
-                if let Some(robot) = &mut self.robot {
-                    robot.show_map(device, &map);
+                if let Some(devices_node) = &mut self.devices_node {
+                    devices_node.show_map(device, &map);
                 }
             }
             ClientEvent::Result { id, outcome } => {
@@ -227,7 +227,7 @@ impl Edge {
                 }
             }
             ClientEvent::Problem { device, reason } => {
-                self.complain(format!("{}: {reason}", names::device(device)));
+                self.report_problem(format!("{}: {reason}", names::device(device)));
             }
         }
     }
@@ -239,50 +239,53 @@ impl Edge {
         report.refused = devices
             .iter()
             .filter_map(|info| match &info.state {
-                State::Refused(refusal) => {
+                DeviceState::Refused(refusal) => {
                     Some(format!("{} is not open: {refusal}", names::device(info.device)))
                 }
                 _ => None,
             })
             .collect();
         drop(report);
-        if let Some(leaving) = &mut self.leaving {
-            leaving.next = devices.to_vec();
-        } else if self.robot.as_ref().is_none_or(|robot| !robot.has(devices)) {
-            // The names of the former node are free before the new one takes them.
-            self.leaving = self.robot.take().map(|robot| Leaving::new(robot, devices.to_vec()));
+        if let Some(replaced) = &mut self.replaced {
+            replaced.next = devices.to_vec();
+        } else if self.devices_node.as_ref().is_none_or(|devices_node| !devices_node.has(devices)) {
+            // The new node starts after the previous one has released its names.
+            self.replaced = self
+                .devices_node
+                .take()
+                .map(|devices_node| ReplacedNode::new(devices_node, devices.to_vec()));
             self.open.clear();
-            if self.leaving.is_none() {
-                self.start_robot(devices);
+            if self.replaced.is_none() {
+                self.start_devices(devices);
             }
         }
     }
 
-    fn start_robot(&mut self, devices: &[DeviceInfo]) {
+    fn start_devices(&mut self, devices: &[DeviceInfo]) {
         for (device, description) in devices.iter().map(describe) {
             tracing::info!(device, description, "device found on the Player server");
         }
-        match Robot::start(&self.context, &self.namespace, &self.parameters, devices) {
-            Ok(robot) => self.robot = Some(robot),
-            Err(error) => self.complain(format!("offering the devices in ROS failed: {error}")),
+        match DevicesNode::start(&self.context, &self.namespace, &self.parameters, devices) {
+            Ok(devices_node) => self.devices_node = Some(devices_node),
+            Err(error) => self.report_problem(format!("offering the devices in ROS failed: {error}")),
         }
     }
 
-    fn order(&mut self, order: Order) {
+    fn order(&mut self, order: DeviceOrder) {
         let now = clock::now();
         match order {
-            Order::Velocity(device, velocity) => {
+            DeviceOrder::Velocity(device, velocity) => {
                 if let Err(refusal) = self.client.handle_velocity(now, device, velocity) {
-                    self.complain(format!("{}: velocity: {refusal}", names::device(device)));
+                    self.report_problem(format!("{}: velocity: {refusal}", names::device(device)));
                 }
             }
-            Order::Command(send) => send(&mut self.client),
-            Order::Call(send, respond) => {
+            DeviceOrder::Command(send) => send(&mut self.client),
+            DeviceOrder::Call(send, respond) => {
                 let id = self.open.begin(respond);
                 send(&mut self.client, now, id);
             }
-            Order::Problem(device, reason) => {
-                self.complain(format!("{}: {reason}", names::device(device)));
+            DeviceOrder::Problem(device, reason) => {
+                self.report_problem(format!("{}: {reason}", names::device(device)));
             }
         }
     }
@@ -300,13 +303,13 @@ impl Edge {
     }
 
     /// Stores a problem for `/diagnostics`, and logs it unless it is the one that was logged last.
-    fn complain(&mut self, reason: String) {
+    fn report_problem(&mut self, reason: String) {
         let mut report = self.report.lock();
-        if report.complaint.is_none() && report.logged != reason {
+        if report.problem.is_none() && report.logged != reason {
             tracing::warn!(reason, "operation failed");
             report.logged.clone_from(&reason);
         }
-        report.complaint = Some(reason);
+        report.problem = Some(reason);
     }
 
     fn handle_link(&mut self, event: LinkEvent) {
@@ -332,21 +335,21 @@ impl Edge {
     }
 }
 
-/// A device's name, and its driver or why it is not open.
+/// A device's name, and its driver or the reason why it is not open.
 fn describe(info: &DeviceInfo) -> (String, String) {
     let driver = if info.driver.is_empty() { "driver unknown" } else { &info.driver };
     let description = match &info.state {
-        State::Open => driver.to_owned(),
-        State::Refused(Refusal::Refused) => format!("{driver}, refused"),
-        State::Refused(refusal) => format!("{driver}, not open: {refusal}"),
-        State::NotShown => format!("{driver}, not shown: unknown interface"),
+        DeviceState::Open => driver.to_owned(),
+        DeviceState::Refused(Refusal::Refused) => format!("{driver}, refused"),
+        DeviceState::Refused(refusal) => format!("{driver}, not open: {refusal}"),
+        DeviceState::NotShown => format!("{driver}, not shown: unknown interface"),
     };
     (names::device(info.device), description)
 }
 
 /// Content of `/diagnostics`.
 #[derive(Default)]
-struct Report {
+struct DiagnosticsReport {
     connected: bool,
     /// Reason of the last lost or failed connection.
     loss: String,
@@ -356,12 +359,12 @@ struct Report {
     /// Devices that are not open.
     refused: Vec<String>,
     /// The last problem since the previous report.
-    complaint: Option<String>,
+    problem: Option<String>,
     /// The problem that was logged last.
     logged: String,
 }
 
-fn publish(diagnostics: &mut Diagnostics, report: &mut Report) {
+fn publish(diagnostics: &mut Diagnostics, report: &mut DiagnosticsReport) {
     let statistics = &report.statistics;
     let mut values = vec![
         ("requests", statistics.requests.to_string()),
@@ -376,9 +379,9 @@ fn publish(diagnostics: &mut Diagnostics, report: &mut Report) {
         ("connections", statistics.connections.to_string()),
     ];
     values.extend(report.devices.iter().map(|(name, description)| (name.as_str(), description.clone())));
-    let (severity, message) = match (report.complaint.take(), report.refused.first()) {
+    let (severity, message) = match (report.problem.take(), report.refused.first()) {
         _ if !report.connected => (Severity::Error, format!("not connected: {}", report.loss)),
-        (Some(complaint), _) => (Severity::Warn, complaint),
+        (Some(problem), _) => (Severity::Warn, problem),
         (None, Some(refused)) => (Severity::Warn, refused.clone()),
         (None, None) => (Severity::Ok, "connected".to_owned()),
     };

@@ -2,9 +2,9 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `server.rs` | the port, the connections, and who carries out what clients ask for |
-//! | `server/table.rs` | which ROS names are which device |
-//! | `server/driver.rs` | what a device is, and what all of them use |
+//! | `server.rs` | the port, the connections, and the task that carries out the clients' requests |
+//! | `server/table.rs` | the device table: the ROS names of each device |
+//! | `server/driver.rs` | the interface of a device's driver, and functions for all drivers |
 //! | `server/position2d.rs` and so on | one interface each |
 //!
 //! A device's node runs while a client is subscribed to it, as a driver of the original does. So a server without
@@ -57,15 +57,15 @@ use crate::tcp::{read, send};
 use driver::{Feed, Opened, Setup};
 pub use table::{BaseParameters, Configured, Table, TableError, base_parameters};
 
-/// Detects a vanished client after three seconds: its robot drives until then.
+/// Detects a lost client after three seconds; its robot drives until then.
 const KEEPALIVE: Keepalive = Keepalive { idle_s: 1, interval_s: 1, probes: 2 };
 /// Size of a connection's read buffer, bytes.
 const READ_LEN: usize = 4096;
 /// Time limit of a request to a device, s. Player's own clients wait ten seconds.
 const SERVICE_TIMEOUT: f64 = 5.0;
 
-/// How often it is looked whether a client is still there while nothing is read from it. Until then its robot drives.
-const LOOK: Duration = Duration::from_millis(200);
+/// Period of the check for a lost connection while the server does not read from a client. Until then its robot drives.
+const CHECK_PERIOD: Duration = Duration::from_millis(200);
 
 parameters! {
     /// The parameters of the node of the server side.
@@ -126,36 +126,36 @@ pub fn start_server(
         services: hub,
         keepalive: KEEPALIVE,
         max_clients: parameters.max_connections,
-        farewell: Duration::ZERO,
+        disconnect_grace: Duration::ZERO,
         full: "too many clients",
     };
     ports.serve(&mut tasks, vec![listener], &address.to_string())?;
     Ok(PlayerServer { node: tasks.start()?, address })
 }
 
-/// The server's core, and who waits for it.
+/// The server's core, and the tasks that wait for it.
 struct Hub {
     server: Mutex<Server>,
-    /// Wakes a client's connection.
+    /// Wakes the task of a client's connection.
     clients: Mutex<BTreeMap<ClientId, Arc<Notify>>>,
     /// Wakes [`carry_out`].
     calls: Notify,
 }
 
 impl Hub {
-    /// Gives the core an input, and wakes who has to do something because of it.
+    /// Gives the core an input, and wakes the tasks that have to process its outputs.
     fn with<T>(&self, input: impl FnOnce(&mut Server) -> T) -> T {
         let mut server = self.server.lock();
         let output = input(&mut server);
-        let mut woken = Vec::new();
-        while let Some(client) = server.poll_woken() {
-            woken.push(client);
+        let mut ready = Vec::new();
+        while let Some(client) = server.poll_ready_client() {
+            ready.push(client);
         }
         let has_calls = server.has_calls();
         drop(server);
-        if !woken.is_empty() {
+        if !ready.is_empty() {
             let clients = self.clients.lock();
-            woken.iter().filter_map(|client| clients.get(client)).for_each(|notify| notify.notify_one());
+            ready.iter().filter_map(|client| clients.get(client)).for_each(|notify| notify.notify_one());
         }
         if has_calls {
             self.calls.notify_one();
@@ -190,7 +190,7 @@ impl Serve for Hub {
     }
 }
 
-/// A client's connection. Dropped, it tells the core, also if the task is cancelled.
+/// A client's connection. When dropped, also because its task was cancelled, it notifies the core.
 struct Connection {
     hub: Arc<Hub>,
     client: ClientId,
@@ -236,7 +236,7 @@ impl Connection {
                     waiting.set(unsent.len() - sent + server.waiting_len(self.client));
                     let is_sent = sent == unsent.len();
                     let has_ended =
-                        server.is_given_up(self.client) || (is_sent && server.is_closing(self.client));
+                        server.is_aborted(self.client) || (is_sent && server.is_closing(self.client));
                     break (has_ended, server.wants_input(self.client), rest);
                 }
                 sent += taken;
@@ -246,7 +246,7 @@ impl Connection {
                 return Ok(());
             }
             if has_unsent || !is_limited {
-                // A client that does not read loses data, but not its connection, unless a robot obeys it.
+                // A client that does not read loses data. It loses its connection only if a robot obeys it.
                 let commands = self.hub.server.lock().is_commander(self.client);
                 if std::mem::replace(&mut is_limited, commands) != commands {
                     stream.limit_unread(&keepalive, commands)?;
@@ -254,11 +254,11 @@ impl Connection {
             }
             tokio::select! {
                 biased;
-                () = dragoman_time::sleep(LOOK), if !wants_input => if stream.has_ended() {
+                () = dragoman_time::sleep(CHECK_PERIOD), if !wants_input => if stream.has_ended() {
                     return Ok(());
                 },
                 () = notify.notified() => {}
-                () = rested(rest), if !has_unsent => {}
+                () = sleep_until(rest), if !has_unsent => {}
                 // All that can be sent was sent, so it is not ready again before the client reads.
                 writable = stream.writable(), if has_unsent => writable?,
                 read = read(stream, &mut buffer), if wants_input => match read? {
@@ -281,14 +281,14 @@ impl Connection {
 }
 
 /// Waits until this time since 1970.
-async fn rested(end: Option<Duration>) {
+async fn sleep_until(end: Option<Duration>) {
     match end {
         Some(end) => dragoman_time::sleep(end.saturating_sub(wall_time())).await,
         None => std::future::pending().await,
     }
 }
 
-/// Opens and closes devices, and lets them carry out what clients ask for.
+/// Opens and closes devices, and passes the clients' commands and requests to them.
 async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
     let mut devices: BTreeMap<Device, (Opened, Feed)> = BTreeMap::new();
     let mut outcomes: FuturesUnordered<BoxFuture<'static, (ClientId, Outcome)>> = FuturesUnordered::new();
@@ -306,9 +306,9 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                     if let Some((mut opened, feed)) = devices.remove(&device) {
                         feed.close();
                         opened.driver.handle_release();
-                        // The last message has to go out.
+                        // The last message has to be sent.
                         dragoman_time::spawn(async move {
-                            dragoman_time::sleep(opened.driver.farewell()).await;
+                            dragoman_time::sleep(opened.driver.shutdown_delay()).await;
                             drop(opened);
                         });
                     }

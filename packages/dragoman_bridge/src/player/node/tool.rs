@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 
 use crate::player::wire::common::Point3d;
 
-/// Vectors are perpendicular up to this cosine, and their lengths not below it.
+/// Maximum cosine between perpendicular vectors, and minimum length of a vector.
 const SQUARE: f64 = 0.1;
 
 /// The approach vector of a tool with this rotation.
@@ -17,12 +17,12 @@ pub(super) fn orientation(rotation: &UnitQuaternion<f64>) -> Point3d {
     point(&(rotation * Vector3::y()))
 }
 
-/// A vector as Player has it.
+/// A vector in Player's form.
 pub(super) fn point(vector: &Vector3<f64>) -> Point3d {
     Point3d { x: vector.x, y: vector.y, z: vector.z }
 }
 
-/// A vector of Player.
+/// Converts a vector from Player's form.
 ///
 /// # Errors
 /// A value is not finite.

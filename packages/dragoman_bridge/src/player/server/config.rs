@@ -13,20 +13,20 @@ pub struct DeviceInfo {
     pub device: Device,
     /// The name of its driver, of at most 63 bytes.
     pub driver: String,
-    /// The robot it belongs to, for the name service.
+    /// The robot that has the device, for the name service.
     pub robot: String,
 }
 
 /// Settings of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// The version in the text that greets clients.
+    /// The version in the banner, which is sent to new clients.
     pub version: String,
-    /// The key that clients have to give first.
+    /// The key that clients must send first.
     pub key: Option<String>,
     /// Maximum number of data messages that wait for a client.
     pub max_data: usize,
-    /// Bytes of requests or answers from which on a client is not read.
+    /// Number of waiting bytes of requests or answers from which on the owner does not read from a client.
     pub max_buffered: usize,
 }
 
@@ -37,7 +37,7 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
-    /// What a client is greeted with.
+    /// The banner for new clients.
     pub fn banner(&self) -> [u8; BANNER_LEN] {
         let mut banner = [0; BANNER_LEN];
         let text = BANNER.bytes().chain(self.version.bytes());
@@ -47,33 +47,21 @@ impl ServerConfig {
     }
 }
 
-/// What the owner's log may say.
+/// Events for the owner's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum ServerEvent {
     /// A command or request was not carried out.
-    Refused {
-        device: Device,
-        /// Why.
-        reason: String,
-    },
+    Refused { device: Device, reason: String },
     /// A subscription was denied.
-    Denied {
-        device: Device,
-        /// Why.
-        reason: &'static str,
-    },
+    Denied { device: Device, reason: &'static str },
     /// A device could not be opened.
-    NotOpened {
-        device: Device,
-        /// Why.
-        reason: String,
-    },
-    /// A client sends something else; its connection is closed.
+    NotOpened { device: Device, reason: String },
+    /// A client does not send Player messages; its connection is closed.
     Stream(StreamError),
-    /// All clients together have sent too much that cannot be carried out yet; the connection with most is closed.
+    /// Too many bytes of all clients cannot be carried out yet; the connection with the most bytes is closed.
     TooMuch {
-        /// What they have sent.
+        /// Bytes of all clients.
         bytes: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! Configuration files of servers: which drivers there are, what they provide, and their options.
+//! Configuration files of servers: the drivers, their devices, and their options.
 //!
 //! ```text
 //! # a comment
@@ -15,16 +15,17 @@
 //! laser_on_com ( provides ["laser:0"] pose [100 0 0] )
 //! ```
 //!
-//! Source: the documentation of Player 3.1, and what its server accepts. A file that it accepts means the same here:
+//! Source: the documentation of Player 3.1, and the files that its server accepts. Such a file has the same meaning
+//! here:
 //!
-//! - Options outside of sections are global, wherever they stand. A section with the name of a definition is a copy of
-//!   what the definition holds; its own options come on top.
+//! - Options outside of sections are global, at any position. A section with the name of a definition is a copy of the
+//!   definition; its own options are added.
 //! - An option that is given again replaces the value at the same place of its list. Other elements stay.
 //! - Lengths are in metres and angles in degrees, unless `unit_length` and `unit_angle` say otherwise.
-//! - The original takes the beginning of a text that is no number for one. Here, that is an error.
+//! - An invalid number is an error. The original uses the valid beginning of the text.
 //!
-//! Options know whether they were read, so that [`ConfigFile::unread`] can list the others: they are misspelt, or have
-//! no effect.
+//! Each value records whether it was read. [`ConfigFile::unread`] lists the others, which are misspelt or have no
+//! effect.
 
 mod lexer;
 mod parser;
@@ -34,9 +35,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Maximum depth of sections, definitions and included files in each other.
+/// Maximum depth of nested sections, definitions and included files.
 pub const MAX_DEPTH: usize = 32;
-/// Maximum number of words, values and brackets, also of those that come from definitions and included files.
+/// Maximum number of words, values and brackets, including those from definitions and included files.
 pub const MAX_TOKENS: usize = 200_000;
 
 /// A place in a file.
@@ -64,17 +65,17 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct ConfigError {
-    /// Where.
+    /// Position of the error.
     pub place: Place,
-    /// What is wrong.
+    /// The kind of error.
     pub problem: Problem,
 }
 
-/// What is wrong at a place.
+/// A kind of error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// A character that begins nothing.
+    /// A character that cannot start a token.
     #[error("unexpected character {0:?}")]
     Character(char),
     /// A quote is not closed in its line.
@@ -83,12 +84,12 @@ pub enum Problem {
     /// A bracket is not closed.
     #[error("the bracket is not closed")]
     OpenBracket,
-    /// Something else should stand here.
+    /// Another token is expected here.
     #[error("{found:?} instead of {expected}")]
     Unexpected {
-        /// What stands here; empty at the end.
+        /// The token found; empty at the end.
         found: String,
-        /// What should stand here.
+        /// The expected token.
         expected: &'static str,
     },
     /// A file cannot be included.
@@ -96,10 +97,10 @@ pub enum Problem {
     Include {
         /// The file's name.
         name: String,
-        /// Why not.
+        /// Why it cannot be read.
         reason: String,
     },
-    /// Sections, definitions or files are nested in each other more than [`MAX_DEPTH`] times.
+    /// Sections, definitions or files are nested more than [`MAX_DEPTH`] times.
     #[error("more than {MAX_DEPTH} levels, or a definition or a file contains itself")]
     TooDeep,
     /// The file with all definitions and included files has more than [`MAX_TOKENS`] words.
@@ -110,7 +111,7 @@ pub enum Problem {
     NoName,
 }
 
-/// What sort of value it is.
+/// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// Written as a number.
@@ -135,7 +136,7 @@ impl Value {
         Self { kind, text, place, is_read: AtomicBool::new(false) }
     }
 
-    /// What sort of value it is.
+    /// The type of the value.
     pub const fn kind(&self) -> ValueKind {
         self.kind
     }
@@ -241,7 +242,7 @@ pub struct Section {
 }
 
 impl Section {
-    /// The word in front of its bracket, `driver` for example; of a definition, what it is made of.
+    /// The word before its bracket, for example `driver`; for a copy of a definition, the definition's base.
     pub fn kind(&self) -> &str {
         &self.kind
     }
@@ -271,22 +272,22 @@ impl Section {
     }
 }
 
-/// A value that nobody has read.
+/// A value that was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Unread<'a> {
     pub option: &'a str,
-    /// Which value, from 0, if it has several.
+    /// Index of the value in its list, from 0.
     pub index: Option<usize>,
     /// Where it is.
     pub place: &'a Place,
 }
 
-/// A device as drivers name it: `key:host:port:interface:index`. Parts from the left may be empty, or missing with
-/// their colon.
+/// A device's address in a driver section: `key:host:port:interface:index`. Parts from the left may be empty, or
+/// missing with their colon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceName {
-    /// What distinguishes it from other devices of the driver with the same interface.
+    /// Key that distinguishes it from other devices of the driver with the same interface.
     pub key: Option<String>,
     /// The server's host; `None`: this one.
     pub host: Option<String>,
@@ -313,7 +314,7 @@ impl DeviceName {
         Ok(Self { key, host, port, interface, index, place: value.place.clone() })
     }
 
-    /// Whether it has this interface, and this key if one is asked for.
+    /// Whether it has this interface, and this key if `key` is given.
     pub fn is(&self, interface: &str, key: Option<&str>) -> bool {
         self.interface == interface && (key.is_none() || key == self.key.as_deref())
     }
@@ -324,25 +325,25 @@ impl DeviceName {
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct DriverConfig<'a> {
     pub name: &'a str,
-    /// The devices that it makes.
+    /// The devices that it provides.
     pub provides: Vec<DeviceName>,
-    /// The devices that it uses.
+    /// The devices that it requires.
     pub requires: Vec<DeviceName>,
-    /// Its options, also those above.
+    /// All options, including those above.
     pub options: &'a Section,
 }
 
-/// A file with all that it includes.
+/// A file with its included files.
 #[derive(Debug)]
 pub struct ConfigFile {
-    /// The global options are the first one.
+    /// The first section has the global options.
     sections: Vec<Section>,
     plugins: Vec<Value>,
     units: Units,
 }
 
 impl ConfigFile {
-    /// Parses a file. `include` gives the text of a file that is named there, or why it cannot be read.
+    /// Parses a file. `include` returns the text of an included file, or the reason why it cannot be read.
     ///
     /// # Errors
     /// The text is not a configuration file.
@@ -359,7 +360,7 @@ impl ConfigFile {
         Ok(file)
     }
 
-    /// All sections, those within others included. The first has the global options.
+    /// All sections, including nested ones. The first has the global options.
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
@@ -396,7 +397,7 @@ impl ConfigFile {
             .collect()
     }
 
-    /// Values that nobody has read, by their places. Names and devices of drivers count as read.
+    /// Values that were not read, by their places. Names and devices of drivers count as read.
     pub fn unread(&self) -> Vec<Unread<'_>> {
         let mut unread: Vec<_> = self.sections.iter().flat_map(Section::unread).collect();
         let plugins = self.plugins.iter().filter(|value| !value.is_read.load(Ordering::Relaxed));

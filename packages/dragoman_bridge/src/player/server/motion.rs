@@ -1,5 +1,5 @@
-//! What a base does between two commands: it keeps a velocity, turns into a direction, or drives to a pose. A ROS base
-//! takes velocities only, and each for a short time; the drivers of the original do this in the server as well.
+//! The motion of a base between two commands: it keeps a velocity, turns to a direction, or drives to a pose. A ROS
+//! base accepts only velocities, and each for a short time. Player's drivers do the same in the server.
 
 use dragoman_geometry::wrap_angle;
 
@@ -14,9 +14,9 @@ const TURNED: f64 = 0.03;
 const AHEAD: f64 = 0.6;
 /// Turn rate per angle to turn, 1/s.
 const TURN_GAIN: f64 = 1.5;
-/// Turn rate when the command does not say one, rad/s.
+/// Turn rate when the command has none, rad/s.
 const TURN_RATE: f64 = 1.0;
-/// Speed when neither the command nor a profile says one, m/s.
+/// Speed when neither the command nor a profile has one, m/s.
 const SPEED: f64 = 0.3;
 
 /// How a base moves to poses.
@@ -35,7 +35,7 @@ impl Default for Gains {
 }
 
 impl Gains {
-    /// Takes the maximum speed of a profile. Its acceleration is the base's own matter.
+    /// Sets the maximum speed from a profile. Its acceleration is ignored, because the base has its own limit.
     ///
     /// # Errors
     /// The speed is not positive.
@@ -48,10 +48,10 @@ impl Gains {
         Ok(())
     }
 
-    /// Takes the proportional gain of a controller: speed per distance.
+    /// Sets the proportional gain of a controller: speed per distance.
     ///
     /// # Errors
-    /// The gain is not positive, or another one is not zero.
+    /// The proportional gain is not positive, or another gain is not zero.
     pub fn set_pid(&mut self, pid: &Pid) -> Result<(), String> {
         let gain = f64::from(pid.kp);
         if !(gain.is_finite() && gain > 0.0 && pid.ki == 0.0 && pid.kd == 0.0) {
@@ -62,17 +62,17 @@ impl Gains {
     }
 }
 
-/// What the last command asks for.
+/// The motion that the last command requested.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Motion {
-    /// Nothing: other ROS nodes may command the base.
+    /// No motion: other ROS nodes may command the base.
     #[default]
     Idle,
-    /// This velocity.
+    /// Drives with this velocity.
     Velocity(Pose2d),
-    /// This speed, in this direction of the odometry's frame.
+    /// Drives with this speed in this direction in the odometry frame.
     Heading(Steering),
-    /// To this pose of the odometry's frame.
+    /// Drives to this pose in the odometry frame.
     Goal(Position),
 }
 
@@ -89,7 +89,7 @@ impl Motion {
     /// The velocity of a car with this distance between its axles, m.
     ///
     /// # Errors
-    /// A value is not finite, or the angle is a right one or more.
+    /// A value is not finite, or the angle is 90 degrees or more.
     pub fn steering(command: &Steering, wheelbase: f64) -> Result<Self, String> {
         finite([command.speed, command.angle, 0.0])?;
         if command.angle.abs() > 1.5 {
@@ -118,13 +118,14 @@ impl Motion {
         Ok(Self::Goal(command))
     }
 
-    /// Whether it goes on until the next command. A goal ends by itself, and clients send it once.
+    /// Whether the motion continues until the next command. A motion to a goal ends by itself; clients send goals once.
     pub fn is_endless(&self) -> bool {
         matches!(self, Self::Velocity(_) | Self::Heading(_))
     }
 
-    /// The velocity now, at this pose of the odometry; `None` for [`Motion::Idle`]. A reached goal becomes idle with a
-    /// last velocity of zero. Without a pose, only velocities are possible; the base waits.
+    /// The velocity now, at this pose of the odometry; `None` for [`Motion::Idle`]. At a reached goal the motion
+    /// becomes idle, and the last velocity is zero. Without a pose only velocities are possible; otherwise the base
+    /// waits.
     pub fn poll(&mut self, pose: Option<&Pose2d>, gains: &Gains) -> Option<Pose2d> {
         let turning = |angle: f64, rate: f64| (TURN_GAIN * angle).clamp(-rate, rate);
         match (&*self, pose) {
@@ -165,7 +166,7 @@ fn finite(values: [f64; 3]) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Drives an ideal base for as many seconds.
+    /// Drives an ideal base for this number of seconds.
     fn drive(motion: &mut Motion, pose: &mut Pose2d, seconds: f64) -> Option<Pose2d> {
         let gains = Gains::default();
         let mut last = None;

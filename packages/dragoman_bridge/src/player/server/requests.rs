@@ -1,4 +1,4 @@
-//! Requests to the server itself, of interface `player`: its devices, and which of them a client opens.
+//! Requests to the server itself, of interface `player`: the list of devices, subscriptions, modes.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::{Call, ClientId, Offered, Opening, PLAYER, Queued, Server, ServerEven
 use crate::player::wire::player::{
     AUTHENTICATE, CLOSE, DENIED, Driver, NameService, OPEN, Request, Subscription,
 };
-use crate::player::wire::{Address, BodyError, Device, Header, Kind, Xdr};
+use crate::player::wire::{Address, BodyError, Device, Header, MessageKind, Xdr};
 
 impl Server {
     /// Carries out a request to the server itself.
@@ -18,7 +18,7 @@ impl Server {
         body: &[u8],
     ) {
         let answered = match Request::read(header.subtype, body) {
-            // As the original, which knows no keys.
+            // As in the original, which has no keys.
             Err(_) | Ok(Request::Authenticate(_))
                 if is_authentication(header) && self.config.key.is_none() =>
             {
@@ -55,7 +55,7 @@ impl Server {
             },
         };
         match answered {
-            Ok(body) => self.answer(now, client, header, Kind::Acknowledge, &body),
+            Ok(body) => self.answer(now, client, header, MessageKind::Acknowledge, &body),
             Err(reason) => self.refuse(now, client, header, reason),
         }
         if let Some(session) = self.sessions.get_mut(&client) {
@@ -102,8 +102,8 @@ impl Server {
         }
     }
 
-    /// Answers a request for access with what was granted. As in the original, only a device that does not exist is
-    /// refused; any other denial is acknowledged.
+    /// Answers a subscription with the granted access. As in the original, only a request for a device that does not
+    /// exist is refused; any other denial is an acknowledgement.
     pub(super) fn answer_subscription(
         &mut self,
         now: Duration,
@@ -113,7 +113,7 @@ impl Server {
         granted: Result<u8, &'static str>,
     ) {
         let driver = self.devices.get(&device).map(|offered| offered.info.driver.clone());
-        let kind = if driver.is_some() { Kind::Acknowledge } else { Kind::Refuse };
+        let kind = if driver.is_some() { MessageKind::Acknowledge } else { MessageKind::Refuse };
         if let Err(reason) = granted {
             self.statistics.refused += 1;
             self.note(ServerEvent::Denied { device, reason });
@@ -124,7 +124,7 @@ impl Server {
         self.answer(now, client, header, kind, &body);
     }
 
-    /// Takes away so many of the client's subscriptions.
+    /// Removes this number of the client's subscriptions.
     pub(super) fn unsubscribe(&mut self, client: ClientId, device: Device, times: u32) {
         let Some(offered) = self.devices.get_mut(&device) else { return };
         if let Some(count) = offered.subscribers.get_mut(&client) {
@@ -149,9 +149,9 @@ impl Server {
     }
 }
 
-/// Whether it is the key of a client.
+/// Whether the request has a client's key.
 pub(super) fn is_authentication(header: &Header) -> bool {
-    header.kind == Kind::Request
+    header.kind == MessageKind::Request
         && header.address.device.interface == PLAYER.interface
         && header.subtype == AUTHENTICATE.subtype
 }

@@ -1,4 +1,4 @@
-//! One client: what it is subscribed to wait for, and how messages wait for it.
+//! One client: its received messages, and the messages that wait for it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,26 +6,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::player::wire::player::{PULL, PUSH, READ, ReplaceRule, Request, SYNCH, SYNCH_OVERFLOW};
-use crate::player::wire::{Address, Bytes, Decoder, Device, Header, Kind, Xdr};
+use crate::player::wire::{Address, Bytes, Decoder, Device, Header, MessageKind, Xdr};
 
-/// Bytes of one transmission, unless a message is longer.
+/// Maximum bytes of one transmission, unless a message is longer.
 const CHUNK: usize = 64 << 10;
 /// Maximum bytes of data that wait for a client.
 const MAX_DATA_BYTES: usize = 32 << 20;
-/// Bytes of data that wait for all clients. Beyond them data is lost for those with more than their share.
+/// Maximum bytes of data that wait for all clients. Above it, clients with more than their share lose data.
 pub(super) const MAX_DATA_IN_ALL: usize = 128 << 20;
-/// Bytes of a client, up to which a bound of all clients does not concern it.
+/// Share of a client, bytes: the limits of all clients together do not apply to a client with less.
 pub(super) const SHARE: usize = 1 << 20;
-/// Time for which data may wait for more. A later end is that of a clock that was set back.
+/// Maximum time for which data waits for more data. A later end means that the clock was set back.
 const MAX_REST: Duration = Duration::from_secs(5);
 /// Maximum number of rules of a client.
 const MAX_RULES: usize = 64;
 
-/// An encoded message of a device, for all its readers. While it waits for one of them it counts.
+/// An encoded message of a device for all its clients. It counts while it waits for at least one of them.
 #[derive(Debug)]
 pub(super) struct Encoded {
     bytes: Vec<u8>,
-    /// Bytes of all that wait.
+    /// Bytes of all waiting messages.
     all: Arc<AtomicUsize>,
 }
 
@@ -42,7 +42,7 @@ impl Drop for Encoded {
     }
 }
 
-/// A message that waits.
+/// A waiting message.
 #[derive(Debug)]
 enum Queued {
     Data { device: Device, subtype: u8, message: Arc<Encoded> },
@@ -57,26 +57,26 @@ pub(super) struct Session {
     pub(super) is_authenticated: bool,
     /// No more is read from the client.
     pub(super) is_closing: bool,
-    /// Nothing is sent any more either.
-    pub(super) is_given_up: bool,
-    /// When its incomplete message began.
+    /// Nothing is sent to the client any more.
+    pub(super) is_aborted: bool,
+    /// When its incomplete message started to arrive.
     pub(super) begun: Duration,
     /// The kind and the device of its last message, until it is fetched.
-    pub(super) last: Option<(Kind, Device)>,
-    /// Requests to devices that wait for the open one.
+    pub(super) last: Option<(MessageKind, Device)>,
+    /// Requests to devices that wait for the request in progress.
     pub(super) waiting: VecDeque<(Header, Vec<u8>)>,
     /// The request that the owner carries out, and the length of its body.
     pub(super) open: Option<(Header, usize)>,
     /// Requests for devices that are not open yet.
     pub(super) opening: Vec<(Header, Device)>,
-    /// Number of its commands that the owner has not taken.
+    /// Number of its commands that the owner has not fetched.
     pub(super) commands: usize,
-    /// Their bytes.
+    /// Bytes of these commands.
     pub(super) command_bytes: usize,
     pulls: bool,
     /// In pull mode: the client waits for data.
     is_reading: bool,
-    /// In pull mode: some data was sent since it waits.
+    /// In pull mode: whether data was sent since it waits.
     has_read: bool,
     /// Dropped messages since the last synch message.
     dropped: u32,
@@ -86,9 +86,9 @@ pub(super) struct Session {
     max_data: usize,
     data_bytes: usize,
     answer_bytes: usize,
-    /// In push mode: further data waits until then, and goes out together.
+    /// In push mode: further data waits until this time, and is sent together.
     rest: Option<Duration>,
-    /// Bytes that go out before the queue.
+    /// Bytes that are sent before the queue.
     unsent: Vec<u8>,
 }
 
@@ -99,7 +99,7 @@ impl Session {
             decoder: Decoder::default(),
             is_authenticated,
             is_closing: false,
-            is_given_up: false,
+            is_aborted: false,
             begun: Duration::ZERO,
             last: None,
             waiting: VecDeque::new(),
@@ -122,24 +122,24 @@ impl Session {
         }
     }
 
-    /// Sends bytes before everything that waits.
+    /// Sends bytes before all waiting messages.
     pub(super) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.unsent.extend_from_slice(bytes.as_ref());
     }
 
-    /// Bytes of the requests that wait, with some for their headers.
+    /// Bytes of the waiting requests, including their headers.
     pub(super) fn waiting_len(&self) -> usize {
         let bodies: usize = self.waiting.iter().map(|(_, body)| body.len()).sum();
         bodies + self.waiting.len() * size_of::<(Header, Vec<u8>)>()
     }
 
-    /// Bytes of messages that have not come completely, or are not carried out.
+    /// Bytes of incomplete messages, and of messages that are not carried out.
     pub(super) fn input_len(&self) -> usize {
         let open = self.open.as_ref().map_or(0, |(_, len)| *len);
         self.decoder.buffered() + self.waiting_len() + self.command_bytes + open
     }
 
-    /// Takes bytes of the client.
+    /// Adds bytes received from the client.
     pub(super) fn receive(&mut self, now: Duration, bytes: &[u8]) {
         if self.decoder.buffered() == 0 {
             self.begun = now;
@@ -147,10 +147,10 @@ impl Session {
         self.decoder.push(bytes);
     }
 
-    /// Forgets what the client has sent and what waits for it: its connection is to end at once.
-    pub(super) fn give_up(&mut self) {
+    /// Drops the client's messages and those that wait for it, because its connection is closed at once.
+    pub(super) fn abort(&mut self) {
         self.is_closing = true;
-        self.is_given_up = true;
+        self.is_aborted = true;
         self.decoder = Decoder::default();
         self.waiting = VecDeque::new();
         self.queue = VecDeque::new();
@@ -158,17 +158,17 @@ impl Session {
         self.unsent = Vec::new();
     }
 
-    /// Bytes of all that waits.
+    /// Bytes of all waiting messages.
     pub(super) fn held_len(&self) -> usize {
         self.input_len() + self.unsent_len() + self.data_bytes
     }
 
-    /// Bytes of answers that wait.
+    /// Bytes of waiting answers.
     pub(super) fn unsent_len(&self) -> usize {
         self.unsent.len() + self.answer_bytes
     }
 
-    /// Carries out a request that concerns this client alone.
+    /// Carries out a request that concerns only this client.
     pub(super) fn handle_request(&mut self, request: Request, key: Option<&str>) -> Result<(), String> {
         match request {
             Request::Mode(PUSH) => self.pulls = false,
@@ -202,15 +202,15 @@ impl Session {
         Ok(())
     }
 
-    /// What follows the answer to a request of this client.
+    /// Updates the state after the answer to a request of this client.
     pub(super) fn after_answer(&mut self, header: &Header) {
-        if header.subtype == READ.subtype && header.kind == Kind::Request {
+        if header.subtype == READ.subtype && header.kind == MessageKind::Request {
             self.is_reading = true;
             self.has_read = false;
         }
     }
 
-    /// Appends an answer. That to [`READ`] precedes the data.
+    /// Appends an answer. The answer to [`READ`] precedes the data.
     pub(super) fn push_answer(&mut self, header: &Header, body: &[u8]) {
         let mut bytes = Vec::new();
         header.write_message(body, &mut bytes);
@@ -221,8 +221,8 @@ impl Session {
         if is_read { self.queue.push_front(queued) } else { self.queue.push_back(queued) }
     }
 
-    /// Appends a device's data, unless a rule or a limit is against it. `is_crowded`: much waits for other clients. Returns
-    /// whether nothing was lost by a limit.
+    /// Appends a device's data, unless a rule or a limit forbids it. `is_crowded`: much data waits for other clients.
+    /// Returns `false` if data was dropped because of a limit.
     pub(super) fn push_data(
         &mut self,
         device: Device,
@@ -231,7 +231,7 @@ impl Session {
         is_crowded: bool,
     ) -> bool {
         match self.rule(device, subtype) {
-            // Silently.
+            // Dropped without being counted.
             2 => return true,
             1 => {
                 let same = |queued: &Queued| match queued {
@@ -258,19 +258,19 @@ impl Session {
         true
     }
 
-    /// What a new message does to an older one that waits: the first rule that fits.
+    /// The first matching rule about replacing older waiting messages by a new one.
     fn rule(&self, device: Device, subtype: u8) -> i32 {
         let fits = |rule: i32, value: i32| rule == -1 || rule == value;
         let first = self.rules.iter().find(|rule| {
             fits(rule.interface, device.interface.into())
                 && fits(rule.index, device.index.into())
-                && fits(rule.kind, Kind::Data as i32)
+                && fits(rule.kind, MessageKind::Data as i32)
                 && fits(rule.subtype, subtype.into())
         });
         first.map_or(0, |rule| rule.replace)
     }
 
-    /// Whether there is something to send.
+    /// Whether there are bytes to send.
     pub(super) fn has_transmit(&self) -> bool {
         !self.unsent.is_empty() || self.has_answers() || (self.is_delivering() && !self.queue.is_empty())
     }
@@ -284,14 +284,14 @@ impl Session {
         if self.pulls { self.is_reading } else { self.rest.is_none() }
     }
 
-    /// When data goes out again.
+    /// When data may be sent again.
     pub(super) fn rest(&self) -> Option<Duration> {
         self.rest
     }
 
-    /// The next bytes to send. Data of a pulling client goes out when it reads, that of another one after the time that
-    /// `rest` returned for the bytes of data before it; and in front of an answer, so that the order holds. A read of a
-    /// pulling client ends with the synch message, if there was data.
+    /// The next bytes to send. In pull mode data is sent when the client reads. In push mode data is sent after the
+    /// time that `rest` returned for the previous bytes of data, or before an answer, so that the order is kept. In
+    /// pull mode the synch message ends the data, if there was any.
     pub(super) fn poll_transmit(
         &mut self,
         now: Duration,
@@ -331,7 +331,7 @@ impl Session {
         let (subtype, body) =
             if dropped == 0 { (SYNCH, Vec::new()) } else { (SYNCH_OVERFLOW, dropped.to_bytes()) };
         let address = Address { host: 0, robot: 0, device: super::PLAYER };
-        Header { address, kind: Kind::Synch, subtype, timestamp: 0.0, sequence: 0 }
+        Header { address, kind: MessageKind::Synch, subtype, timestamp: 0.0, sequence: 0 }
             .write_message(&body, &mut self.unsent);
     }
 }

@@ -4,7 +4,7 @@ use miniz_oxide::{deflate, inflate};
 
 use super::xdr::{Reader, Xdr, XdrError, write_opaque};
 
-/// A tile of a grid. A question has no cells.
+/// A tile of a grid. A request for a tile has no cells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MapData {
     /// Its first cell along x.
@@ -17,7 +17,8 @@ pub struct MapData {
     pub height: u32,
     /// Maximum value of a cell. -range: free; 0: unknown; range: occupied.
     pub range: i8,
-    /// Its cells, one byte each, in rows along x from the least y. In an answer they are compressed in zlib's format.
+    /// Its cells, one byte each, in rows along x, from the smallest y. In an answer they are compressed in zlib's
+    /// format.
     pub data: Vec<u8>,
 }
 
@@ -26,7 +27,7 @@ pub const MAX_CELLS: usize = 64 << 20;
 /// Effort of the compression; zlib's default.
 const LEVEL: u8 = 6;
 
-/// Why the cells of a tile cannot be read.
+/// Error reading the cells of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MapError {
@@ -64,7 +65,7 @@ impl MapData {
         Self { data: deflate::compress_to_vec_zlib(&self.data, LEVEL), ..*self }
     }
 
-    /// This tile with its cells decompressed; they are as many as the tile has.
+    /// This tile with its cells decompressed. Their number is checked.
     ///
     /// # Errors
     /// The data is not in zlib's format, or does not fit the tile.

@@ -7,11 +7,11 @@ pub const HEADER_LEN: usize = 40;
 /// Maximum bytes of a message's body, as in the original: 8 MiB with the header.
 pub const MAX_BODY_LEN: usize = (8 << 20) - HEADER_LEN;
 
-/// What kind of message it is.
+/// The kind of a message; Player's documents call it the message type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Kind {
-    /// A device's data, to those who subscribed to it.
+pub enum MessageKind {
+    /// A device's data, for its subscribers.
     Data = 1,
     /// A command to a device. It has no answer.
     Command = 2,
@@ -25,7 +25,7 @@ pub enum Kind {
     Refuse = 6,
 }
 
-impl Kind {
+impl MessageKind {
     const ALL: [Self; 6] =
         [Self::Data, Self::Command, Self::Request, Self::Acknowledge, Self::Synch, Self::Refuse];
 
@@ -72,14 +72,14 @@ impl Xdr for Address {
     }
 }
 
-/// What precedes every body, without the body's length.
+/// The header of a message, without the body's length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Header {
-    /// The device that is spoken to, or that speaks.
+    /// The device to which, or from which, the message is sent.
     pub address: Address,
-    /// What kind of message it is.
-    pub kind: Kind,
-    /// Which message of this kind, by the interface.
+    /// Kind of the message.
+    pub kind: MessageKind,
+    /// Number of the message; each interface has its own numbers for each kind.
     pub subtype: u8,
     /// When the data was measured or the message was sent, s since 1970.
     pub timestamp: f64,
@@ -140,7 +140,7 @@ pub struct Message {
     pub body: Vec<u8>,
 }
 
-/// Why bytes of a stream are no message.
+/// Error decoding a stream of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names of some fields say it")]
@@ -151,9 +151,9 @@ pub enum StreamError {
         /// The announced length.
         len: u32,
     },
-    /// The code of a [`Kind`] is unknown. The message is skipped.
+    /// The code of a [`MessageKind`] is unknown. The message is skipped.
     #[error("unknown kind of message {code}")]
-    Kind { code: u8 },
+    UnknownKind { code: u8 },
 }
 
 /// Memory that a decoder keeps after a long message, bytes.
@@ -182,7 +182,7 @@ impl Decoder {
         self.bytes.len() - self.start
     }
 
-    /// Whether the next message has not come completely yet: only more bytes can bring it.
+    /// Whether the next message is incomplete.
     pub fn is_incomplete(&self) -> bool {
         let rest = self.bytes.get(self.start..).unwrap_or_default();
         let header = rest.get(..HEADER_LEN).and_then(|header| Sent::from_bytes(header).ok());
@@ -195,7 +195,7 @@ impl Decoder {
     /// The next message. `None`: incomplete.
     ///
     /// # Errors
-    /// The message is skipped, or the stream is not one of messages, and stays so.
+    /// The message is skipped, or the stream cannot be decoded any further.
     #[allow(clippy::should_implement_trait, reason = "more may come after None")]
     pub fn next(&mut self) -> Option<Result<Message, StreamError>> {
         let rest = self.bytes.get(self.start..)?;
@@ -207,7 +207,9 @@ impl Decoder {
         }
         let body = rest.get(..len as usize)?.to_vec();
         self.start += HEADER_LEN + body.len();
-        let Some(kind) = Kind::from_code(code) else { return Some(Err(StreamError::Kind { code })) };
+        let Some(kind) = MessageKind::from_code(code) else {
+            return Some(Err(StreamError::UnknownKind { code }));
+        };
         Some(Ok(Message { header: Header { address, kind, subtype, timestamp, sequence }, body }))
     }
 }

@@ -1,60 +1,60 @@
-//! What the interfaces consist of: their messages, as typed constants and as a table, and why a body cannot be read.
+//! Descriptions of interfaces and their messages, as typed constants and as a table; the error of reading a body.
 
 use std::marker::PhantomData;
 
-use super::message::{Device, Kind};
+use super::message::{Device, MessageKind};
 use super::xdr::{Xdr, XdrError};
 
-/// A message of an interface without an answer: [`Kind::Data`] or [`Kind::Command`].
+/// Description of a message without an answer: [`MessageKind::Data`] or [`MessageKind::Command`]. Its body is a `T`.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
-pub struct Note<T> {
-    pub kind: Kind,
+pub struct OneWayMessage<T> {
+    pub kind: MessageKind,
     /// Its number in the interface.
     pub subtype: u8,
     body: PhantomData<fn() -> T>,
 }
 
-impl<T: Xdr> Note<T> {
+impl<T: Xdr> OneWayMessage<T> {
     /// A message with this number.
-    pub const fn new(kind: Kind, subtype: u8) -> Self {
+    pub const fn new(kind: MessageKind, subtype: u8) -> Self {
         Self { kind, subtype, body: PhantomData }
     }
 
     /// Its kind and number.
-    pub const fn id(&self) -> (Kind, u8) {
+    pub const fn id(&self) -> (MessageKind, u8) {
         (self.kind, self.subtype)
     }
 
-    /// Its body. As with the drivers of the original, a command's body of another length is none.
+    /// Reads the body. As in Player's drivers, a command's body of another length is an error.
     ///
     /// # Errors
     /// The bytes are not a body of this message.
     pub fn body(&self, bytes: &[u8]) -> Result<T, XdrError> {
-        if self.kind == Kind::Command { T::from_all_bytes(bytes) } else { T::from_bytes(bytes) }
+        if self.kind == MessageKind::Command { T::from_all_bytes(bytes) } else { T::from_bytes(bytes) }
     }
 }
 
-/// A request of an interface, and the body of its acknowledgement.
+/// Description of a request: its body is a `Q`, the body of its acknowledgement an `A`.
 #[derive(Debug)]
-pub struct Ask<Q, A> {
+pub struct RequestMessage<Q, A> {
     /// Its number in the interface.
     pub subtype: u8,
     bodies: PhantomData<fn(Q) -> A>,
 }
 
-impl<Q: Xdr, A: Xdr> Ask<Q, A> {
+impl<Q: Xdr, A: Xdr> RequestMessage<Q, A> {
     /// A request with this number.
     pub const fn new(subtype: u8) -> Self {
         Self { subtype, bodies: PhantomData }
     }
 
     /// Its kind and number.
-    pub const fn id(&self) -> (Kind, u8) {
-        (Kind::Request, self.subtype)
+    pub const fn id(&self) -> (MessageKind, u8) {
+        (MessageKind::Request, self.subtype)
     }
 
-    /// The request's body. As with the drivers of the original, a body of another length is none.
+    /// Reads the body of the request. As in Player's drivers, a body of another length is an error.
     ///
     /// # Errors
     /// The bytes are not a body of this request.
@@ -62,7 +62,7 @@ impl<Q: Xdr, A: Xdr> Ask<Q, A> {
         Q::from_all_bytes(bytes)
     }
 
-    /// The body of an acknowledgement.
+    /// Reads the body of the acknowledgement.
     ///
     /// # Errors
     /// The bytes are not a body of this acknowledgement.
@@ -71,7 +71,7 @@ impl<Q: Xdr, A: Xdr> Ask<Q, A> {
     }
 }
 
-/// An interface: a sort of devices and its messages.
+/// An interface: a type of device, and its messages.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Interface {
@@ -79,7 +79,7 @@ pub struct Interface {
     pub code: u16,
     /// Its name in configuration files.
     pub name: &'static str,
-    pub messages: &'static [Row],
+    pub messages: &'static [MessageInfo],
 }
 
 impl Interface {
@@ -89,19 +89,19 @@ impl Interface {
     }
 }
 
-/// A message of an interface.
+/// Description of a message of an interface.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
-pub struct Row {
-    /// Which kind: data, command or request.
-    pub kind: Kind,
+pub struct MessageInfo {
+    /// Data, command or request.
+    pub kind: MessageKind,
     /// Its number.
     pub subtype: u8,
     pub name: &'static str,
     pub meaning: &'static str,
 }
 
-/// Why the body of a message cannot be read.
+/// Error reading the body of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub enum BodyError {
@@ -110,11 +110,7 @@ pub enum BodyError {
     Unknown { subtype: u8 },
     /// The bytes are not its body.
     #[error("{name}: {error}")]
-    Malformed {
-        /// The message.
-        name: &'static str,
-        error: XdrError,
-    },
+    Malformed { name: &'static str, error: XdrError },
 }
 
 impl BodyError {

@@ -1,24 +1,24 @@
-//! Values as XDR (RFC 4506) in Player's dialect.
+//! Values as XDR (RFC 4506), with Player's differences.
 //!
 //! Every integer takes four bytes, whatever its width in the interfaces; narrower ones keep their low bits, as in the
 //! original. A list is its length **twice**, then its elements: Player declares the length as a field of its own, and
-//! XDR writes it again in front of the elements. The second one is decisive. Bytes and texts are lists whose elements
-//! are packed, with zeros up to a multiple of four; a text that is not empty ends with a zero byte that counts.
+//! XDR writes it again before the elements. The second length is used. Bytes and texts are lists whose elements are
+//! packed, with zeros up to a multiple of four; a text that is not empty ends with a zero byte that counts.
 
-/// Why bytes are not the expected value.
+/// Error reading a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum XdrError {
     /// The bytes end within a value.
     #[error("{missing} bytes are missing")]
     Truncated {
-        /// How many bytes the value would need in addition.
+        /// Number of missing bytes.
         missing: usize,
     },
     /// Bytes follow the value.
     #[error("{rest} bytes too many")]
     Rest {
-        /// How many.
+        /// Number of additional bytes.
         rest: usize,
     },
 }
@@ -49,7 +49,7 @@ pub trait Xdr: Sized {
         Self::read(&mut Reader(bytes))
     }
 
-    /// The value of which these are the bytes.
+    /// Reads a value from exactly these bytes.
     ///
     /// # Errors
     /// The bytes are fewer or more than the value has.
@@ -63,7 +63,7 @@ pub trait Xdr: Sized {
     }
 }
 
-/// Bytes that are not read yet.
+/// The bytes that are not read yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a>(&'a [u8]);
 
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         Ok(*taken)
     }
 
-    /// A length in front of elements that take at least `least` bytes each.
+    /// Reads a length before elements of at least `least` bytes each.
     fn len(&mut self, least: usize) -> Result<usize, XdrError> {
         let len = u32::read(self)? as usize;
         match len.saturating_mul(least).checked_sub(self.0.len()) {
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Packed bytes behind their length.
+    /// Reads packed bytes after their length.
     pub(super) fn opaque(&mut self) -> Result<Vec<u8>, XdrError> {
         let len = self.len(1)?;
         let bytes = self.take(len)?.to_vec();
@@ -109,7 +109,7 @@ fn write_len(len: usize, bytes: &mut Vec<u8>) {
     (len as u32).write(bytes);
 }
 
-/// Appends packed bytes behind their length.
+/// Appends a length and the packed bytes.
 pub(super) fn write_opaque(value: &[u8], bytes: &mut Vec<u8>) {
     write_len(value.len(), bytes);
     bytes.extend_from_slice(value);
@@ -189,7 +189,7 @@ where
     }
 }
 
-/// A list; the length in front of it stands twice.
+/// A list; its length is written twice before it.
 impl<T: Xdr> Xdr for Vec<T> {
     fn write(&self, bytes: &mut Vec<u8>) {
         write_len(self.len(), bytes);

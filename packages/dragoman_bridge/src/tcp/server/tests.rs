@@ -1,4 +1,4 @@
-//! Which client gets a port that has one client; addresses of clients.
+//! Connections to a port for one client; addresses of clients.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -26,13 +26,13 @@ impl fmt::Display for Never {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Nothing;
+struct NoStatistics;
 
-impl AddAssign for Nothing {
+impl AddAssign for NoStatistics {
     fn add_assign(&mut self, _: Self) {}
 }
 
-impl Statistics for Nothing {
+impl Statistics for NoStatistics {
     fn refused(&self) -> u64 {
         0
     }
@@ -46,7 +46,7 @@ impl ServerSession for Echo {
     type Call = u8;
     type Outcome = u8;
     type Event = Never;
-    type Statistics = Nothing;
+    type Statistics = NoStatistics;
 
     fn wants_input(&self) -> bool {
         true
@@ -80,8 +80,8 @@ impl ServerSession for Echo {
         None
     }
 
-    fn poll_statistics(&mut self) -> Nothing {
-        Nothing
+    fn poll_statistics(&mut self) -> NoStatistics {
+        NoStatistics
     }
 }
 
@@ -90,7 +90,7 @@ struct Calls(Mutex<Vec<u8>>);
 
 impl Services for Calls {
     type Session = Echo;
-    type Kind = u8;
+    type CallInfo = u8;
 
     const PROTOCOL: &'static str = "echo";
     const READ_LEN: usize = 16;
@@ -108,7 +108,7 @@ impl Services for Calls {
         char::from(*call).to_string()
     }
 
-    fn kind(call: &u8) -> u8 {
+    fn call_info(call: &u8) -> u8 {
         *call
     }
 
@@ -135,21 +135,21 @@ fn serve_one() -> (Arc<Calls>, SocketAddr) {
         services: Arc::clone(&services),
         keepalive: Keepalive { idle_s: 10, interval_s: 2, probes: 3 },
         max_clients: 1,
-        farewell: Duration::from_millis(20),
+        disconnect_grace: Duration::from_millis(20),
         full: "full",
     };
     dragoman_time::spawn(async move { ports.accept(listener, Arc::default()).await });
     (services, address)
 }
 
-/// Connects, and sends this.
+/// Connects, and sends these bytes.
 async fn connect(address: SocketAddr, bytes: &[u8]) -> TcpStream {
     let mut client = TcpStream::connect(address).await.unwrap();
     client.write_all(bytes).await.unwrap();
     client
 }
 
-/// What the server answers until it closes.
+/// The server's answer until it closes the connection.
 async fn answers(client: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     // A refused connection may also be reset.
@@ -161,7 +161,7 @@ async fn answers(client: &mut TcpStream) -> Vec<u8> {
 fn a_client_waits_for_one_that_has_closed() {
     Simulation::new(1).block_on(async {
         let (services, address) = serve_one();
-        // The calls of the first one last much longer than the farewell.
+        // The calls of the first one last much longer than the grace period.
         drop(connect(address, b"ab").await);
         dragoman_time::sleep(Duration::from_millis(100)).await;
         let mut second = connect(address, b"c").await;

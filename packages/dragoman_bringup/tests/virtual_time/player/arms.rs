@@ -26,7 +26,7 @@ fn until_at(client: &mut PlayerClient, arm: Device, joint: usize, goal: f32) {
 
 fn move_to(client: &mut PlayerClient, arm: Device, joint: i32, position: f32) {
     let goal = actarray::JointPosition { joint, position };
-    client.send(arm, Kind::Command, actarray::POSITION.subtype, &goal);
+    client.send(arm, MessageKind::Command, actarray::POSITION.subtype, &goal);
 }
 
 #[test]
@@ -51,14 +51,14 @@ fn every_arm_of_the_lab_goes_home() {
         // From the description.
         let reach: f32 = geometry.joints.iter().map(|joint| joint.length).sum();
         assert!((0.4..3.0).contains(&reach), "{geometry:?}");
-        client.send(arm, Kind::Command, actarray::HOME.subtype, &-1_i32);
+        client.send(arm, MessageKind::Command, actarray::HOME.subtype, &-1_i32);
         for (joint, home) in homes.iter().enumerate() {
             until_at(&mut client, arm, joint, *home);
         }
         // One joint alone.
         move_to(&mut client, arm, 0, elsewhere);
         until_at(&mut client, arm, 0, elsewhere);
-        client.send(arm, Kind::Command, actarray::HOME.subtype, &0_i32);
+        client.send(arm, MessageKind::Command, actarray::HOME.subtype, &0_i32);
         until_at(&mut client, arm, 0, homes[0]);
     }
 }
@@ -74,7 +74,7 @@ fn joints_accept_commands_during_and_after_a_motion_of_the_limb() {
     let tool = |client: &mut PlayerClient| limb::STATE.body(&client.newest(TOOL).body).unwrap();
     let along = |z: f64, length| limb::Move { direction: Point3d { x: 0.0, y: 0.0, z }, length };
     let start = tool(&mut client).position;
-    client.send(TOOL, Kind::Command, limb::MOVE_ALONG.subtype, &along(1.0, 0.03));
+    client.send(TOOL, MessageKind::Command, limb::MOVE_ALONG.subtype, &along(1.0, 0.03));
     let end = now() + TIME_LIMIT;
     while (tool(&mut client).position.z - start.z - 0.03).abs() > 1e-3 {
         assert!(now() < end, "the limb does not move");
@@ -92,7 +92,7 @@ fn joints_accept_commands_during_and_after_a_motion_of_the_limb() {
     beside.find("the mode", &mut status, |status| status.mode == 1);
     move_to(&mut client, RANGER, 0, first);
     until_at(&mut client, RANGER, 0, first);
-    client.send(TOOL, Kind::Command, limb::HOME.subtype, &());
+    client.send(TOOL, MessageKind::Command, limb::HOME.subtype, &());
     beside.find("the motion", &mut status, |status| status.moving);
     move_to(&mut client, RANGER, 0, first - 0.2);
     until_at(&mut client, RANGER, 0, first - 0.2);
@@ -108,7 +108,7 @@ fn a_widowx_is_a_limb() {
     client.subscribe(TOOL);
     client.granted(TOOL, limb::POWER.subtype, &true);
     let tool = |client: &mut PlayerClient| limb::STATE.body(&client.newest(TOOL).body).unwrap().position;
-    client.send(TOOL, Kind::Command, limb::HOME.subtype, &());
+    client.send(TOOL, MessageKind::Command, limb::HOME.subtype, &());
     let joints = actarray::INTERFACE.device(0);
     client.subscribe(joints);
     for (joint, home) in [0.0, 0.3, 0.3, 0.0, 0.0].into_iter().enumerate() {
@@ -118,7 +118,7 @@ fn a_widowx_is_a_limb() {
     until_at(&mut client, joints, 1, 0.6);
     let start = tool(&mut client);
     let way = limb::Move { direction: Point3d { x: 0.0, y: 0.0, z: -1.0 }, length: 0.05 };
-    client.send(TOOL, Kind::Command, limb::MOVE_ALONG.subtype, &way);
+    client.send(TOOL, MessageKind::Command, limb::MOVE_ALONG.subtype, &way);
     let end = now() + TIME_LIMIT;
     loop {
         let at = tool(&mut client);

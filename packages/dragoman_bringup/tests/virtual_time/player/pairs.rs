@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{Folder, Lab, PlayerClient, header};
 use dragoman_bridge::player::wire::common::{Point3d, Pose2d, Pose3d};
 use dragoman_bridge::player::wire::{
-    Device, INTERFACES, Kind, Message, Xdr, localize, log, properties, simulation,
+    Device, INTERFACES, Message, MessageKind, Xdr, localize, log, properties, simulation,
 };
 
 /// Requests that set a value which no request of their interface returns, or which a device in ROS always refuses.
@@ -27,7 +27,7 @@ const WITHOUT_QUESTION: [(&str, &str, &str); 13] = [
 
 /// A request, as bytes.
 fn request(device: Device, subtype: u8, body: &impl Xdr) -> Vec<u8> {
-    header(device, Kind::Request, subtype, &body.to_bytes())
+    header(device, MessageKind::Request, subtype, &body.to_bytes())
 }
 
 /// Sends both in one packet; the answer to the second.
@@ -37,8 +37,8 @@ fn pair(client: &mut PlayerClient, set: Vec<u8>, get: Vec<u8>) -> Message {
     let mut answers = Vec::new();
     while answers.len() < 2 {
         let message = client.receive();
-        if matches!(message.header.kind, Kind::Acknowledge | Kind::Refuse) {
-            assert_eq!(message.header.kind, Kind::Acknowledge, "{:?}", message.header);
+        if matches!(message.header.kind, MessageKind::Acknowledge | MessageKind::Refuse) {
+            assert_eq!(message.header.kind, MessageKind::Acknowledge, "{:?}", message.header);
             answers.push(message);
         }
     }

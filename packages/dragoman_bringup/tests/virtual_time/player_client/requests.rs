@@ -39,7 +39,7 @@ fn a_base_has_the_services_of_every_base_and_stops_without_commands() {
     assert!(!refused.success && refused.message.contains("refused"), "{}", refused.message);
 
     assert!(operator.call::<SetBool::Service>("set_motor_power", SetBool::Request { data: true }).success);
-    let sent = operator.server.script().bodies(BASE, Kind::Request, position2d::MOTOR_POWER.subtype);
+    let sent = operator.server.script().bodies(BASE, MessageKind::Request, position2d::MOTOR_POWER.subtype);
     assert_eq!(sent, [true.to_bytes()]);
     let pose = Pose2D { x: 1.0, y: -2.0, theta: 0.5 };
     assert!(operator.call::<SetOdometry::Service>("set_odometry", SetOdometry::Request { pose }).success);
@@ -47,7 +47,7 @@ fn a_base_has_the_services_of_every_base_and_stops_without_commands() {
     let refused = operator.call::<SetOdometry::Service>("set_odometry", SetOdometry::Request { pose });
     assert!(!refused.success && refused.message == "the pose is not finite");
     assert!(operator.call::<Trigger::Service>("reset_odometry", Trigger::Request::default()).success);
-    let sent = operator.server.script().bodies(BASE, Kind::Request, position2d::SET_ODOMETRY.subtype);
+    let sent = operator.server.script().bodies(BASE, MessageKind::Request, position2d::SET_ODOMETRY.subtype);
     assert_eq!(sent, [Pose2d { x: 1.0, y: -2.0, yaw: 0.5 }.to_bytes(), Pose2d::default().to_bytes()]);
 
     operator.beside.publish("/player/cmd_vel", &twist(f64::NAN, 0.0));
@@ -55,7 +55,7 @@ fn a_base_has_the_services_of_every_base_and_stops_without_commands() {
     let velocities = |operator: &mut Operator| {
         let script = operator.server.script();
         script
-            .bodies(BASE, Kind::Command, position2d::VELOCITY.subtype)
+            .bodies(BASE, MessageKind::Command, position2d::VELOCITY.subtype)
             .iter()
             .map(|body| position2d::VELOCITY.body(body).unwrap().velocity)
             .collect::<Vec<_>>()
@@ -68,7 +68,7 @@ fn a_base_has_the_services_of_every_base_and_stops_without_commands() {
     let times: Vec<_> = script
         .received
         .iter()
-        .filter(|message| message.1 == BASE && message.2 == Kind::Command)
+        .filter(|message| message.1 == BASE && message.2 == MessageKind::Command)
         .map(|message| message.0)
         .collect();
     assert_eq!(times[2] - times[1], Duration::from_millis(600));
@@ -82,14 +82,14 @@ fn arms_grippers_and_objects_take_commands() {
     let command = actarray::JointPosition { joint: 1, position: 0.5 }.to_bytes();
     let subtype = actarray::POSITION.subtype;
     operator.until("the joint moves", |operator| {
-        operator.server.script().bodies(arm, Kind::Command, subtype) == [command.clone()]
+        operator.server.script().bodies(arm, MessageKind::Command, subtype) == [command.clone()]
     });
     let all = JointState { position: vec![0.25, 0.75], ..Default::default() };
     operator.beside.publish("/player/joint_command", &all);
     let command = actarray::Positions { positions: vec![0.25, 0.75] }.to_bytes();
     let subtype = actarray::MULTI_POSITION.subtype;
     operator.until("the joints move", |operator| {
-        operator.server.script().bodies(arm, Kind::Command, subtype) == [command.clone()]
+        operator.server.script().bodies(arm, MessageKind::Command, subtype) == [command.clone()]
     });
     let named =
         JointState { name: vec!["actarray_joint_0".to_owned()], position: vec![1.5], ..Default::default() };
@@ -97,10 +97,10 @@ fn arms_grippers_and_objects_take_commands() {
     let command = actarray::JointPosition { joint: 0, position: 1.5 }.to_bytes();
     let subtype = actarray::POSITION.subtype;
     operator.until("the named joint moves", |operator| {
-        operator.server.script().bodies(arm, Kind::Command, subtype).last() == Some(&command)
+        operator.server.script().bodies(arm, MessageKind::Command, subtype).last() == Some(&command)
     });
     operator.call::<SetSpeed::Service>("actarray_joint_0/set_speed", SetSpeed::Request { speed: 0.5 });
-    let sent = operator.server.script().bodies(arm, Kind::Request, actarray::SET_SPEED.subtype);
+    let sent = operator.server.script().bodies(arm, MessageKind::Request, actarray::SET_SPEED.subtype);
     assert_eq!(sent, [actarray::JointSpeed { joint: 0, speed: 0.5 }.to_bytes()]);
     assert!(operator.call::<SetBool::Service>("set_power", SetBool::Request { data: true }).success);
     // Not in its table of answers.
@@ -110,7 +110,7 @@ fn arms_grippers_and_objects_take_commands() {
     let fingers = gripper::INTERFACE.device(0);
     // The service answers when the command is sent.
     operator.until("the gripper opens", |operator| {
-        operator.server.script().bodies(fingers, Kind::Command, gripper::OPEN.subtype).len() == 1
+        operator.server.script().bodies(fingers, MessageKind::Command, gripper::OPEN.subtype).len() == 1
     });
 
     let request = GetLocation::Request { object: "box".to_owned(), ..Default::default() };
@@ -121,7 +121,7 @@ fn arms_grippers_and_objects_take_commands() {
     (request.position.x, request.rpy.z) = (1.5, 0.25);
     assert!(operator.call::<Place::Service>("place", request.clone()).success);
     let world = simulation::INTERFACE.device(0);
-    let sent = operator.server.script().bodies(world, Kind::Request, simulation::SET_POSE2D.subtype);
+    let sent = operator.server.script().bodies(world, MessageKind::Request, simulation::SET_POSE2D.subtype);
     let pose = Pose2d { x: 1.5, y: 0.0, yaw: 0.25 };
     assert_eq!(sent, [simulation::NamedPose2d { name: "box".to_owned(), pose }.to_bytes()]);
     request.position.x = f64::INFINITY;
@@ -145,23 +145,27 @@ fn limbs_recorders_and_opaque_devices_take_commands() {
         orientation: Point3d { y: 1.0, ..Default::default() },
     };
     let subtype = limb::SET_POSE.subtype;
-    operator
-        .until("the limb moves", |operator| sent(operator, arm, Kind::Command, subtype) == [pose.to_bytes()]);
+    operator.until("the limb moves", |operator| {
+        sent(operator, arm, MessageKind::Command, subtype) == [pose.to_bytes()]
+    });
     let mut place = PointStamped::default();
     place.point.z = 0.75;
     operator.beside.publish("/player/limb/goal_position", &place);
     let subtype = limb::SET_POSITION.subtype;
     operator.until("the limb moves to a position", |operator| {
         let position = Point3d { z: 0.75, ..Default::default() };
-        sent(operator, arm, Kind::Command, subtype) == [position.to_bytes()]
+        sent(operator, arm, MessageKind::Command, subtype) == [position.to_bytes()]
     });
     assert!(operator.call::<SetBool::Service>("limb/set_power", SetBool::Request { data: true }).success);
     assert!(!operator.call::<SetBool::Service>("limb/set_brakes", SetBool::Request { data: true }).success);
     operator.call::<SetSpeed::Service>("limb/set_speed", SetSpeed::Request { speed: 0.25 });
-    assert_eq!(sent(&mut operator, arm, Kind::Request, limb::SET_SPEED.subtype), [0.25_f32.to_bytes()]);
+    assert_eq!(
+        sent(&mut operator, arm, MessageKind::Request, limb::SET_SPEED.subtype),
+        [0.25_f32.to_bytes()]
+    );
     for (name, subtype) in [("limb/home", limb::HOME.subtype), ("limb/stop", limb::STOP.subtype)] {
         assert!(operator.call::<Trigger::Service>(name, Trigger::Request::default()).success);
-        operator.until(name, |operator| sent(operator, arm, Kind::Command, subtype).len() == 1);
+        operator.until(name, |operator| sent(operator, arm, MessageKind::Command, subtype).len() == 1);
     }
 
     let bytes = UInt8MultiArray { data: vec![7, 8], ..Default::default() };
@@ -169,7 +173,7 @@ fn limbs_recorders_and_opaque_devices_take_commands() {
     let device = opaque::INTERFACE.device(0);
     operator.until("bytes", |operator| {
         let body = Bytes(vec![7, 8]).to_bytes();
-        sent(operator, device, Kind::Command, opaque::COMMAND.subtype) == [body]
+        sent(operator, device, MessageKind::Command, opaque::COMMAND.subtype) == [body]
     });
 
     let device = log::INTERFACE.device(0);
@@ -184,7 +188,7 @@ fn limbs_recorders_and_opaque_devices_take_commands() {
     let faster = StartPlayback::Request { rate: 2.0, ..request };
     assert!(!operator.call::<StartPlayback::Service>("start_playback", faster).success);
     assert!(operator.call::<Trigger::Service>("stop_playback", Trigger::Request::default()).success);
-    let asked = |operator: &mut Operator, subtype| sent(operator, device, Kind::Request, subtype);
+    let asked = |operator: &mut Operator, subtype| sent(operator, device, MessageKind::Request, subtype);
     assert_eq!(asked(&mut operator, log::SET_FILE_NAME.subtype), ["drive.log".to_owned().to_bytes()]);
     for subtype in [log::SET_WRITE_STATE.subtype, log::SET_READ_STATE.subtype] {
         assert_eq!(asked(&mut operator, subtype), [true.to_bytes(), false.to_bytes()], "{subtype}");
@@ -204,7 +208,7 @@ fn goals_go_to_the_planner_and_end_when_it_has_arrived() {
     let wanted = Pose2d { x: 2.0, y: 0.0, yaw: 0.0 };
     let subtype = planner::GOAL.subtype;
     operator.until("the goal", |operator| {
-        operator.server.script().bodies(planner, Kind::Command, subtype) == [wanted.to_bytes()]
+        operator.server.script().bodies(planner, MessageKind::Command, subtype) == [wanted.to_bytes()]
     });
     let state = |x: f64, done: bool| planner::State {
         valid: !done,
@@ -231,7 +235,7 @@ fn goals_go_to_the_planner_and_end_when_it_has_arrived() {
     let (_, result, feedback) = block_on(send(&goal)).unwrap();
     let mut feedback = feedback.boxed();
     operator.until("the second goal", |operator| {
-        operator.server.script().bodies(planner, Kind::Command, subtype).len() == 2
+        operator.server.script().bodies(planner, MessageKind::Command, subtype).len() == 2
     });
     operator.beside.next("the planner is at work", &mut feedback);
     show(&mut operator, 2.0, true);
@@ -245,7 +249,7 @@ fn goals_go_to_the_planner_and_end_when_it_has_arrived() {
     block_on(running.cancel().unwrap()).unwrap();
     let (status, _) = block_on(result).unwrap();
     assert_eq!(status, GoalStatus::Canceled);
-    let sent = operator.server.script().bodies(planner, Kind::Request, planner::ENABLE.subtype);
+    let sent = operator.server.script().bodies(planner, MessageKind::Request, planner::ENABLE.subtype);
     assert_eq!(sent.last(), Some(&false.to_bytes()));
 
     goal.header.frame_id = "odom".to_owned();
@@ -262,6 +266,6 @@ fn goals_go_to_the_planner_and_end_when_it_has_arrived() {
     };
     operator.until("the pose", |operator| {
         let script = operator.server.script();
-        script.bodies(localize, Kind::Request, localize::SET_POSE.subtype) == [estimate.to_bytes()]
+        script.bodies(localize, MessageKind::Request, localize::SET_POSE.subtype) == [estimate.to_bytes()]
     });
 }

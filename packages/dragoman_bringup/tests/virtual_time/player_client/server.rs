@@ -43,7 +43,7 @@ pub(super) struct Script {
     pub(super) answers: HashMap<(Device, u8), Option<Vec<u8>>>,
     pub(super) data: HashMap<Device, Vec<Body1>>,
     /// Commands and requests to devices, without those that ask.
-    pub(super) received: Vec<(Instant, Device, Kind, u8, Vec<u8>)>,
+    pub(super) received: Vec<(Instant, Device, MessageKind, u8, Vec<u8>)>,
     pub(super) mode: u8,
     pub(super) pulls: usize,
     pub(super) connections: usize,
@@ -51,8 +51,8 @@ pub(super) struct Script {
 
 impl Script {
     /// Bodies of the received messages with this number.
-    pub(super) fn bodies(&self, device: Device, kind: Kind, subtype: u8) -> Vec<Vec<u8>> {
-        let is_it = |message: &&(Instant, Device, Kind, u8, Vec<u8>)| {
+    pub(super) fn bodies(&self, device: Device, kind: MessageKind, subtype: u8) -> Vec<Vec<u8>> {
+        let is_it = |message: &&(Instant, Device, MessageKind, u8, Vec<u8>)| {
             (message.1, message.2, message.3) == (device, kind, subtype)
         };
         self.received.iter().filter(is_it).map(|message| message.4.clone()).collect()
@@ -125,11 +125,18 @@ async fn serve(mut stream: TcpStream, script: &Mutex<Script>) {
                 next = now() + PERIOD;
                 for device in &open {
                     for (subtype, body) in script.data.get(device).into_iter().flatten() {
-                        send(*device, Kind::Data, *subtype, 0, body, &mut sent);
+                        send(*device, MessageKind::Data, *subtype, 0, body, &mut sent);
                     }
                 }
                 if std::mem::take(&mut is_pulled) {
-                    send(player::INTERFACE.device(0), Kind::Synch, player::SYNCH, 0x5555, &[], &mut sent);
+                    send(
+                        player::INTERFACE.device(0),
+                        MessageKind::Synch,
+                        player::SYNCH,
+                        0x5555,
+                        &[],
+                        &mut sent,
+                    );
                 }
             }
         }
@@ -139,7 +146,7 @@ async fn serve(mut stream: TcpStream, script: &Mutex<Script>) {
     }
 }
 
-fn send(device: Device, kind: Kind, subtype: u8, sequence: u32, body: &[u8], bytes: &mut Vec<u8>) {
+fn send(device: Device, kind: MessageKind, subtype: u8, sequence: u32, body: &[u8], bytes: &mut Vec<u8>) {
     let address = Address { host: 0x0100_007f, robot: 6665, device };
     Header { address, kind, subtype, timestamp: 12.25, sequence }.write_message(body, bytes);
 }
@@ -149,19 +156,19 @@ fn answer(script: &mut Script, message: &Message, open: &mut Vec<Device>, sent: 
     let Header { address, kind, subtype, sequence, .. } = message.header;
     let device = address.device;
     let mut reply = |sequence, answer: Option<Vec<u8>>| {
-        let kind = if answer.is_some() { Kind::Acknowledge } else { Kind::Refuse };
+        let kind = if answer.is_some() { MessageKind::Acknowledge } else { MessageKind::Refuse };
         send(device, kind, subtype, sequence, &answer.unwrap_or_default(), sent);
     };
     if device != player::INTERFACE.device(0) {
         script.received.push((now(), device, kind, subtype, message.body.clone()));
         assert!(open.contains(&device), "{device:?} is not open");
         // As the original, drivers answer with number 0.
-        if kind == Kind::Request {
+        if kind == MessageKind::Request {
             reply(0, script.answers.get(&(device, subtype)).cloned().flatten());
         }
         return false;
     }
-    assert_eq!(kind, Kind::Request);
+    assert_eq!(kind, MessageKind::Request);
     let full = |device| Address { host: 0x0100_007f, robot: 6665, device };
     if subtype == player::DEVICES.subtype {
         let list: Vec<Address> = script.devices.iter().map(|device| full(*device)).collect();

@@ -7,63 +7,63 @@ use dragoman_ros::std_msgs::msg::{Float64, String as Text};
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
 
-use super::line::Line;
+use super::device_handle::DeviceHandle;
+use super::devices_node::{DeviceSetup, DeviceTopics};
 use super::messages::report;
-use super::robot::{Outlet, Site};
 use super::scene::Scene;
 use crate::player::wire::actarray::{self, JointPosition, JointSpeed, Positions};
 use crate::player::wire::gripper::{self, Fingers};
-use crate::player::wire::{Answer, Ask, Data, Note, Xdr};
+use crate::player::wire::{Answer, Data, OneWayMessage, RequestMessage, Xdr};
 
 /// All joints.
 const ALL: i32 = -1;
-/// Maximum number of joints with topics of their own.
+/// Maximum number of joints with their own topics.
 const MAX_JOINTS: usize = 64;
 
 struct Actarray {
     states: Publisher<JointState>,
-    /// Before the joints' numbers.
+    /// Prefix of the joints' numbers.
     name: String,
 }
 
-pub(super) fn actarray(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let name = format!("{}_joint", site.names.frame);
-    let count = site.info.facts.iter().find_map(|fact| match fact {
+pub(super) fn actarray(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let name = format!("{}_joint", setup.names.frame);
+    let count = setup.info.facts.iter().find_map(|fact| match fact {
         Answer::Actarray(actarray::Answer::GetGeometry(geometry)) => Some(geometry.joints.len()),
         _ => None,
     });
     for joint in 0..count.unwrap_or_default().min(MAX_JOINTS) {
-        serve_joint(site, &format!("{name}_{joint}"), joint)?;
+        serve_joint(setup, &format!("{name}_{joint}"), joint)?;
     }
-    let (line, names) = (site.line.clone(), name.clone());
-    site.tasks.subscribe(
-        &site.names.topic("joint_command"),
+    let (handle, names) = (setup.handle.clone(), name.clone());
+    setup.tasks.subscribe(
+        &setup.names.topic("joint_command"),
         QosProfile::default(),
         move |state: JointState| {
-            if let Err(reason) = command(&line, &names, &state) {
-                line.problem(format!("joint_command: {reason}"));
+            if let Err(reason) = command(&handle, &names, &state) {
+                handle.problem(format!("joint_command: {reason}"));
             }
         },
     )?;
-    serve_switch(site, "set_power", &actarray::POWER)?;
-    serve_switch(site, "set_brakes", &actarray::BRAKES)?;
-    serve_command(site, "home", &actarray::HOME, ALL)?;
-    Ok(Box::new(Actarray { states: site.publisher("joint_states")?, name }))
+    serve_switch(setup, "set_power", &actarray::POWER)?;
+    serve_switch(setup, "set_brakes", &actarray::BRAKES)?;
+    serve_command(setup, "home", &actarray::HOME, ALL)?;
+    Ok(Box::new(Actarray { states: setup.publisher("joint_states")?, name }))
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
-fn serve_joint(site: &mut Site<'_>, name: &str, number: usize) -> RosResult<()> {
+fn serve_joint(setup: &mut DeviceSetup<'_>, name: &str, number: usize) -> RosResult<()> {
     let joint = i32::try_from(number).unwrap_or_default();
-    let line = site.line.clone();
-    site.tasks.subscribe(&format!("{name}/command"), QosProfile::default(), move |message: Float64| {
+    let handle = setup.handle.clone();
+    setup.tasks.subscribe(&format!("{name}/command"), QosProfile::default(), move |message: Float64| {
         if message.data.is_finite() {
-            line.tell(&actarray::POSITION, JointPosition { joint, position: message.data as f32 });
+            handle.send_command(&actarray::POSITION, JointPosition { joint, position: message.data as f32 });
         } else {
-            line.problem(format!("joint {joint}: the position is not finite"));
+            handle.problem(format!("joint {joint}: the position is not finite"));
         }
     })?;
     let what = format!("set_speed of joint {joint}");
-    serve_speed(site, &format!("{name}/set_speed"), what, &actarray::SET_SPEED, move |speed| JointSpeed {
+    serve_speed(setup, &format!("{name}/set_speed"), what, &actarray::SET_SPEED, move |speed| JointSpeed {
         joint,
         speed,
     })
@@ -71,13 +71,13 @@ fn serve_joint(site: &mut Site<'_>, name: &str, number: usize) -> RosResult<()> 
 
 /// Sends positions: of the named joints, or of all.
 #[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
-fn command(line: &Line, names: &str, state: &JointState) -> Result<(), String> {
+fn command(handle: &DeviceHandle, names: &str, state: &JointState) -> Result<(), String> {
     if !state.position.iter().all(|position| position.is_finite()) {
         return Err("a position is not finite".to_owned());
     }
     if state.name.is_empty() {
         let positions = state.position.iter().map(|position| *position as f32).collect();
-        line.tell(&actarray::MULTI_POSITION, Positions { positions });
+        handle.send_command(&actarray::MULTI_POSITION, Positions { positions });
         return Ok(());
     }
     if state.name.len() != state.position.len() {
@@ -91,41 +91,45 @@ fn command(line: &Line, names: &str, state: &JointState) -> Result<(), String> {
     let joints: Option<Vec<i32>> = state.name.iter().map(number).collect();
     let joints = joints.ok_or_else(|| format!("the joints are {names}_0 and so on"))?;
     for (joint, position) in joints.into_iter().zip(&state.position) {
-        line.tell(&actarray::POSITION, JointPosition { joint, position: *position as f32 });
+        handle.send_command(&actarray::POSITION, JointPosition { joint, position: *position as f32 });
     }
     Ok(())
 }
 
 /// A service that switches something on and off.
-pub(super) fn serve_switch(site: &mut Site<'_>, name: &str, ask: &'static Ask<bool, ()>) -> RosResult<()> {
-    site.serve::<SetBool::Service, _>(name, move |line, request| async move {
-        line.ask(ask, request.data).await?;
+pub(super) fn serve_switch(
+    setup: &mut DeviceSetup<'_>,
+    name: &str,
+    message: &'static RequestMessage<bool, ()>,
+) -> RosResult<()> {
+    setup.serve::<SetBool::Service, _>(name, move |handle, request| async move {
+        handle.ask(message, request.data).await?;
         Ok(SetBool::Response { success: true, ..Default::default() })
     })
 }
 
-/// A service that sets a speed. Its response has no field for the reason of a refusal: `what` was refused is a problem of
-/// the device.
+/// A service that sets a speed. Its response has no field for the reason of a refusal, so a refusal is reported as a
+/// problem of the device; `what` is its subject.
 pub(super) fn serve_speed<T: Xdr + Default + Send + 'static>(
-    site: &mut Site<'_>,
+    setup: &mut DeviceSetup<'_>,
     topic: &str,
     what: String,
-    ask: &'static Ask<T, ()>,
+    message: &'static RequestMessage<T, ()>,
     question: impl Fn(f32) -> T + Send + 'static,
 ) -> RosResult<()> {
-    let line = site.line.clone();
-    site.tasks.serve_later::<SetSpeed::Service, _>(topic, move |request| {
+    let handle = setup.handle.clone();
+    setup.tasks.serve_later::<SetSpeed::Service, _>(topic, move |request| {
         #[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
         let speed = request.speed as f32;
-        let (line, what) = (line.clone(), what.clone());
+        let (handle, what) = (handle.clone(), what.clone());
         let question = speed.is_finite().then(|| question(speed));
         async move {
             let set = match question {
-                Some(question) => line.ask(ask, question).await,
+                Some(question) => handle.ask(message, question).await,
                 None => Err("the speed is not finite".to_owned()),
             };
             if let Err(reason) = set {
-                line.problem(format!("{what}: {reason}"));
+                handle.problem(format!("{what}: {reason}"));
             }
             SetSpeed::Response::default()
         }
@@ -134,24 +138,24 @@ pub(super) fn serve_speed<T: Xdr + Default + Send + 'static>(
 
 /// A service that sends a command, which has no answer.
 pub(super) fn serve_command<T>(
-    site: &mut Site<'_>,
+    setup: &mut DeviceSetup<'_>,
     name: &str,
-    note: &'static Note<T>,
+    message: &'static OneWayMessage<T>,
     command: T,
 ) -> RosResult<()>
 where
     T: Xdr + Clone + Send + 'static,
 {
-    site.serve::<Trigger::Service, _>(name, move |line, _| {
+    setup.serve::<Trigger::Service, _>(name, move |handle, _| {
         let command = command.clone();
         async move {
-            line.command(note, command).await?;
+            handle.command(message, command).await?;
             Ok(Trigger::Response { success: true, ..Default::default() })
         }
     })
 }
 
-impl Outlet for Actarray {
+impl DeviceTopics for Actarray {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         let Data::Actarray(actarray::Data::State(state)) = data else { return Ok(()) };
         let joints = &state.joints;
@@ -169,26 +173,26 @@ impl Outlet for Actarray {
 
 struct Gripper(Publisher<Text>);
 
-pub(super) fn gripper(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    for fact in &site.info.facts {
+pub(super) fn gripper(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    for fact in &setup.info.facts {
         if let Answer::Gripper(gripper::Answer::GetGeometry(geometry)) = fact {
-            let base = format!("{}base_footprint", site.names.base);
-            site.scene.fix(&base, &site.names.frame, &geometry.pose);
+            let base = format!("{}base_footprint", setup.names.base);
+            setup.scene.fix(&base, &setup.names.frame, &geometry.pose);
         }
     }
-    for (name, note) in [
+    for (name, message) in [
         ("gripper/open", &gripper::OPEN),
         ("gripper/close", &gripper::CLOSE),
         ("gripper/stop", &gripper::STOP),
         ("gripper/store", &gripper::STORE),
         ("gripper/retrieve", &gripper::RETRIEVE),
     ] {
-        serve_command(site, name, note, ())?;
+        serve_command(setup, name, message, ())?;
     }
-    Ok(Box::new(Gripper(site.publisher("gripper/state")?)))
+    Ok(Box::new(Gripper(setup.publisher("gripper/state")?)))
 }
 
-impl Outlet for Gripper {
+impl DeviceTopics for Gripper {
     fn show(&mut self, _scene: &mut Scene, _stamp: &Time, data: Data) -> Result<(), String> {
         let Data::Gripper(gripper::Data::State(state)) = data else { return Ok(()) };
         let text = match state.fingers {

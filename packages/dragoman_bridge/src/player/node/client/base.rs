@@ -8,37 +8,43 @@ use dragoman_ros::shared::{Switch, listened};
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult, poses, velocity};
 
+use super::devices_node::{DeviceSetup, DeviceTopics};
 use super::messages::{planar, report};
-use super::robot::{Outlet, Site};
 use super::scene::Scene;
 use crate::player::wire::common::Pose2d;
 use crate::player::wire::{Data, position2d};
 
 struct Base {
     odom: Publisher<Odometry>,
-    /// Before the names of its frames.
+    /// Prefix of its frames.
     frames: String,
     is_stalled: bool,
 }
 
-pub(super) fn new(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    serve_base(site)?;
-    let line = site.line.clone();
+pub(super) fn new(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    serve_base(setup)?;
+    let handle = setup.handle.clone();
     let drive = move |twist: Twist| {
-        line.drive(Pose2d { x: twist.linear.x, y: twist.linear.y, yaw: twist.angular.z });
+        handle.drive(Pose2d { x: twist.linear.x, y: twist.linear.y, yaw: twist.angular.z });
     };
     let newest = QosProfile::default().keep_last(1);
-    velocity::subscribe(site.tasks, &site.parameters.cmd_vel, &site.names.topic("cmd_vel"), newest, drive)?;
-    let frames = match site.info.device.index {
+    velocity::subscribe(
+        setup.tasks,
+        &setup.parameters.cmd_vel,
+        &setup.names.topic("cmd_vel"),
+        newest,
+        drive,
+    )?;
+    let frames = match setup.info.device.index {
         0 => String::new(),
-        _ => format!("{}/", site.names.frame),
+        _ => format!("{}/", setup.names.frame),
     };
-    Ok(Box::new(Base { odom: site.publisher("odom")?, frames, is_stalled: false }))
+    Ok(Box::new(Base { odom: setup.publisher("odom")?, frames, is_stalled: false }))
 }
 
-fn serve_base(site: &mut Site<'_>) -> RosResult<()> {
-    site.serve::<GetGeometry::Service, _>("get_geometry", |line, _| async move {
-        let position2d::Geometry { pose, size } = line.ask(&position2d::GET_GEOMETRY, ()).await?;
+fn serve_base(setup: &mut DeviceSetup<'_>) -> RosResult<()> {
+    setup.serve::<GetGeometry::Service, _>("get_geometry", |handle, _| async move {
+        let position2d::Geometry { pose, size } = handle.ask(&position2d::GET_GEOMETRY, ()).await?;
         Ok(GetGeometry::Response {
             success: true,
             pose: Pose2D { x: pose.position.x, y: pose.position.y, theta: pose.orientation.yaw },
@@ -46,32 +52,32 @@ fn serve_base(site: &mut Site<'_>) -> RosResult<()> {
             ..Default::default()
         })
     })?;
-    // What Player's clients switch is not in its data.
-    let motors = Switch::new(site.tasks.node(), &site.names.topic("motors_on"))?;
-    site.serve::<SetBool::Service, _>("set_motor_power", move |line, request| {
+    // Player's data does not show whether a client has switched the motors.
+    let motors = Switch::new(setup.tasks.node(), &setup.names.topic("motors_on"))?;
+    setup.serve::<SetBool::Service, _>("set_motor_power", move |handle, request| {
         let motors = motors.clone();
         async move {
             // Most drivers keep the last velocity while the motors are off.
-            line.drive(Pose2d::default());
-            line.ask(&position2d::MOTOR_POWER, request.data).await?;
+            handle.drive(Pose2d::default());
+            handle.ask(&position2d::MOTOR_POWER, request.data).await?;
             motors.show(request.data);
             Ok(SetBool::Response { success: true, ..Default::default() })
         }
     })?;
-    // As Player's client libraries do: not all drivers know the request to reset.
-    site.serve::<Trigger::Service, _>("reset_odometry", |line, _| async move {
-        line.ask(&position2d::SET_ODOMETRY, Pose2d::default()).await?;
+    // As in Player's client libraries, because not all drivers support the reset request.
+    setup.serve::<Trigger::Service, _>("reset_odometry", |handle, _| async move {
+        handle.ask(&position2d::SET_ODOMETRY, Pose2d::default()).await?;
         Ok(Trigger::Response { success: true, ..Default::default() })
     })?;
-    site.serve::<SetOdometry::Service, _>("set_odometry", |line, request| async move {
+    setup.serve::<SetOdometry::Service, _>("set_odometry", |handle, request| async move {
         let pose = Pose2d { x: request.pose.x, y: request.pose.y, yaw: request.pose.theta };
         planar(&pose).ok_or("the pose is not finite")?;
-        line.ask(&position2d::SET_ODOMETRY, pose).await?;
+        handle.ask(&position2d::SET_ODOMETRY, pose).await?;
         Ok(SetOdometry::Response { success: true, ..Default::default() })
     })
 }
 
-impl Outlet for Base {
+impl DeviceTopics for Base {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         let Data::Position2d(position2d::Data::State(state)) = data else { return Ok(()) };
         let (Some(place), Some(speed)) = (planar(&state.pose), planar(&state.velocity)) else {

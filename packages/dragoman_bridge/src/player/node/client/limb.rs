@@ -7,8 +7,8 @@ use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
 use nalgebra::{Quaternion as Numbers, UnitQuaternion};
 
 use super::arm::{serve_command, serve_speed, serve_switch};
+use super::devices_node::{DeviceSetup, DeviceTopics};
 use super::messages::report;
-use super::robot::{Outlet, Site};
 use super::scene::Scene;
 use crate::player::node::tool::{approach, orientation, rotation};
 use crate::player::wire::Data;
@@ -25,34 +25,34 @@ struct Limb {
     base: String,
 }
 
-pub(super) fn limb(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let base = format!("{}base_footprint", site.names.base);
-    let frame = site.scene.frame(&base);
-    let (line, of) = (site.line.clone(), frame.clone());
-    site.tasks.subscribe(
-        &site.names.topic("limb/goal_pose"),
+pub(super) fn limb(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let base = format!("{}base_footprint", setup.names.base);
+    let frame = setup.scene.frame(&base);
+    let (handle, of) = (setup.handle.clone(), frame.clone());
+    setup.tasks.subscribe(
+        &setup.names.topic("limb/goal_pose"),
         QosProfile::default(),
         move |goal: PoseStamped| match pose(&goal, &of) {
-            Ok(pose) => line.tell(&limb::SET_POSE, pose),
-            Err(reason) => line.problem(format!("goal_pose: {reason}")),
+            Ok(pose) => handle.send_command(&limb::SET_POSE, pose),
+            Err(reason) => handle.problem(format!("goal_pose: {reason}")),
         },
     )?;
-    let line = site.line.clone();
-    site.tasks.subscribe(
-        &site.names.topic("limb/goal_position"),
+    let handle = setup.handle.clone();
+    setup.tasks.subscribe(
+        &setup.names.topic("limb/goal_position"),
         QosProfile::default(),
         move |goal: PointStamped| match position(&goal.header.frame_id, &goal.point, &frame) {
-            Ok(position) => line.tell(&limb::SET_POSITION, position),
-            Err(reason) => line.problem(format!("goal_position: {reason}")),
+            Ok(position) => handle.send_command(&limb::SET_POSITION, position),
+            Err(reason) => handle.problem(format!("goal_position: {reason}")),
         },
     )?;
-    serve_switch(site, "limb/set_power", &limb::POWER)?;
-    serve_switch(site, "limb/set_brakes", &limb::BRAKES)?;
-    serve_command(site, "limb/home", &limb::HOME, ())?;
-    serve_command(site, "limb/stop", &limb::STOP, ())?;
-    let topic = site.names.topic("limb/set_speed");
-    serve_speed(site, &topic, "set_speed".to_owned(), &limb::SET_SPEED, |speed| speed)?;
-    Ok(Box::new(Limb { pose: site.publisher("limb/pose")?, state: site.publisher("limb/state")?, base }))
+    serve_switch(setup, "limb/set_power", &limb::POWER)?;
+    serve_switch(setup, "limb/set_brakes", &limb::BRAKES)?;
+    serve_command(setup, "limb/home", &limb::HOME, ())?;
+    serve_command(setup, "limb/stop", &limb::STOP, ())?;
+    let topic = setup.names.topic("limb/set_speed");
+    serve_speed(setup, &topic, "set_speed".to_owned(), &limb::SET_SPEED, |speed| speed)?;
+    Ok(Box::new(Limb { pose: setup.publisher("limb/pose")?, state: setup.publisher("limb/state")?, base }))
 }
 
 fn position(frame: &str, point: &Point, base: &str) -> Result<Point3d, String> {
@@ -78,7 +78,7 @@ fn pose(goal: &PoseStamped, base: &str) -> Result<Pose, String> {
     Ok(Pose { position, approach: approach(&rotation), orientation: orientation(&rotation) })
 }
 
-impl Outlet for Limb {
+impl DeviceTopics for Limb {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         let Data::Limb(limb::Data::State(state)) = data else { return Ok(()) };
         let text = match state.motion {

@@ -11,7 +11,7 @@ use crate::player::wire::common::{Orientation3d, Pose2d};
 use crate::player::wire::imu::{Calibrated, Vector};
 use crate::player::wire::power::{self, Charging};
 
-/// Quality of service of messages that also late subscribers get.
+/// Quality of service of messages that late subscribers get as well.
 pub(super) fn latched() -> QosProfile {
     QosProfile::default().keep_last(1).transient_local()
 }
@@ -46,7 +46,7 @@ pub(super) fn planar(pose: &Pose2d) -> Option<Pose> {
 const COVARIANCE: [[usize; 2]; 6] = [[0, 0], [7, 7], [35, 35], [1, 6], [11, 31], [5, 30]];
 
 /// A pose on the plane and its covariance.
-pub(super) fn uncertain(mean: Pose, covariance: &[f64; 6]) -> PoseWithCovariance {
+pub(super) fn pose_with_covariance(mean: Pose, covariance: &[f64; 6]) -> PoseWithCovariance {
     let mut message = PoseWithCovariance { pose: poses::pose(&mean), covariance: vec![0.0; 36] };
     for (value, places) in covariance.iter().zip(COVARIANCE) {
         for place in places {
@@ -63,7 +63,7 @@ pub(super) fn covariance(message: &PoseWithCovariance) -> [f64; 6] {
     COVARIANCE.map(|[place, _]| message.covariance.get(place).copied().unwrap_or_default())
 }
 
-/// What is not known is NaN.
+/// Unknown values are NaN.
 pub(super) fn battery(header: Header, state: &power::State) -> BatteryState {
     let known = |bit: u32, value: f32| if state.valid & bit != 0 { value } else { f32::NAN };
     let volts = known(power::VOLTS, state.volts);
@@ -92,7 +92,7 @@ pub(super) fn battery(header: Header, state: &power::State) -> BatteryState {
 /// The first element of a covariance whose values are not measured.
 const UNKNOWN: f64 = -1.0;
 
-/// A message of an inertial sensor; what is `None` is marked as unknown.
+/// A message of an inertial sensor; `None` is marked as unknown.
 pub(super) fn imu(
     header: Header,
     orientation: Option<Quaternion>,
@@ -121,16 +121,16 @@ pub(super) fn vector(vector: &Vector) -> Vector3 {
     Vector3 { x: vector.x.into(), y: vector.y.into(), z: vector.z.into() }
 }
 
-/// A message of what an inertial sensor measures, with this orientation.
+/// A message with the measurements of an inertial sensor, with this orientation.
 pub(super) fn measured(header: Header, measured: &Calibrated, orientation: Option<Quaternion>) -> Imu {
     let (turn, acceleration) = (vector(&measured.angular_velocity), vector(&measured.acceleration));
     imu(header, orientation, Some(turn), Some(acceleration))
 }
 
-/// A picture without compression.
+/// An uncompressed picture.
 ///
 /// # Errors
-/// Its format is unknown, or it has another number of bytes than its size needs.
+/// The format is unknown, or the number of bytes does not fit the size.
 pub(super) fn image(header: Header, image: &camera::Image) -> std::result::Result<Image, String> {
     let (encoding, bytes) = match (image.format, image.bits) {
         (Format::Mono8, _) => ("mono8", 1),
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn covariances_are_symmetric_and_come_back() {
         let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let message = uncertain(Pose::new(1.0, 2.0, 0.0), &numbers);
+        let message = pose_with_covariance(Pose::new(1.0, 2.0, 0.0), &numbers);
         for row in 0..6 {
             for column in 0..6 {
                 assert_eq!(message.covariance[row * 6 + column], message.covariance[column * 6 + row]);

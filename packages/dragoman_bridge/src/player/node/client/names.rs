@@ -1,34 +1,34 @@
 //! Names of topics, services and frames.
 //!
-//! The device with index 0 of an interface has the plain names, others `<interface><index>/` before them. If two
-//! interfaces would use the same names (`scan` of a laser and of a ranger), the first in the server's list has them. If no
-//! device with index 0 has `scan` or `range`, the first one on base 0 has it: Stage's robots often have `ranger:0` with
-//! ultrasonic sensors, and the laser as `ranger:1`.
+//! The names of the device with index 0 of an interface have no prefix; those of other devices have the prefix
+//! `<interface><index>/`. If two interfaces would use the same names (`scan` of a laser and of a ranger), the first
+//! device in the server's list gets them. If no device with index 0 has `scan` or `range`, the first device on base 0
+//! gets the name: Stage's robots often have ultrasonic sensors as `ranger:0`, and the laser as `ranger:1`.
 
 use std::collections::BTreeMap;
 
-use crate::player::client::{DeviceInfo, State};
+use crate::player::client::{DeviceInfo, DeviceState};
 use crate::player::wire::{self, Answer, Device, ir, laser, position2d, ranger, sonar};
 
 /// Names of a device's topics, services and frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Names {
-    /// Before its topics and services.
+pub(super) struct DeviceNames {
+    /// Prefix of its topics and services.
     pub(super) prefix: String,
-    /// Its frame, without the prefix of all frames.
+    /// Frame of the device, without the prefix of all frames.
     pub(super) frame: String,
     /// Frame of the base that carries it.
     pub(super) base: String,
 }
 
-impl Names {
+impl DeviceNames {
     /// The topic or service `name` of the device.
     pub(super) fn topic(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 }
 
-/// The device as in configuration files: `position2d:0`.
+/// The device's name as in configuration files: `position2d:0`.
 pub(super) fn device(device: Device) -> String {
     format!("{}:{}", interface(device), device.index)
 }
@@ -47,8 +47,8 @@ pub(super) fn is_array(facts: &[Answer]) -> bool {
 }
 
 /// The names of all open devices.
-pub(super) fn names(devices: &[DeviceInfo]) -> BTreeMap<Device, Names> {
-    let open = || devices.iter().filter(|info| info.state == State::Open);
+pub(super) fn names(devices: &[DeviceInfo]) -> BTreeMap<Device, DeviceNames> {
+    let open = || devices.iter().filter(|info| info.state == DeviceState::Open);
     // A base of another driver is likely a filter in front of the same base, such as an obstacle avoidance.
     let base = |info: &DeviceInfo| {
         let device = position2d::INTERFACE.device(info.device.index);
@@ -73,7 +73,7 @@ pub(super) fn names(devices: &[DeviceInfo]) -> BTreeMap<Device, Names> {
             let Device { index, .. } = info.device;
             let own = interface(info.device);
             let is_plain = plain.get(&group(info)) == Some(&info.device);
-            let names = Names {
+            let names = DeviceNames {
                 prefix: if is_plain { String::new() } else { format!("{own}{index}/") },
                 frame: if index == 0 { own } else { format!("{own}{index}") },
                 base: base(info),
@@ -83,7 +83,7 @@ pub(super) fn names(devices: &[DeviceInfo]) -> BTreeMap<Device, Names> {
         .collect()
 }
 
-/// The devices with this in common have the same names of topics.
+/// Devices with equal values have the same topic names.
 fn group(info: &DeviceInfo) -> String {
     let code = info.device.interface;
     if code == laser::INTERFACE.code {
@@ -104,7 +104,7 @@ mod tests {
     use crate::player::wire::ranger::Geometry;
 
     fn open(device: Device, facts: Vec<Answer>) -> DeviceInfo {
-        DeviceInfo { device, driver: String::new(), state: State::Open, facts }
+        DeviceInfo { device, driver: String::new(), state: DeviceState::Open, facts }
     }
 
     fn geometry(geometry: Geometry) -> Answer {

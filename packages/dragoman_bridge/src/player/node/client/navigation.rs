@@ -15,9 +15,9 @@ use dragoman_ros::tasks::{Goal, Outcome};
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult, times};
 use dragoman_time::watch;
 
-use super::line::Line;
-use super::messages::{self, latched, planar, report, uncertain};
-use super::robot::{Outlet, Site};
+use super::device_handle::DeviceHandle;
+use super::devices_node::{DeviceSetup, DeviceTopics};
+use super::messages::{self, latched, planar, pose_with_covariance, report};
 use super::scene::Scene;
 use crate::player::client::map::GridMap;
 use crate::player::wire::common::Pose2d;
@@ -28,7 +28,7 @@ use crate::player::wire::{Data, planner::Goal as PlannerGoal};
 /// Maximum deviation of a quaternion's length from 1.
 const UNIT: f64 = 0.01;
 const FEEDBACK_PERIOD: Duration = Duration::from_millis(200);
-/// Time limit until the planner reports a new goal, and has a path to it.
+/// Time limit for the planner to report a new goal and to find a path.
 const GOAL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Error code of nav2_msgs, Jazzy and later: unknown.
 const NAVIGATION_UNKNOWN: u16 = 9000;
@@ -37,12 +37,12 @@ const SAME: f64 = 1e-3;
 
 struct Map(Publisher<OccupancyGrid>);
 
-pub(super) fn map(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let topic = site.names.topic("map");
-    Ok(Box::new(Map(site.tasks.node().create_publisher(&topic, latched())?)))
+pub(super) fn map(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let topic = setup.names.topic("map");
+    Ok(Box::new(Map(setup.tasks.node().create_publisher(&topic, latched())?)))
 }
 
-impl Outlet for Map {
+impl DeviceTopics for Map {
     fn show_map(&mut self, scene: &mut Scene, map: &GridMap) {
         let stamp = scene.now();
         let mut message = OccupancyGrid {
@@ -64,11 +64,11 @@ struct Localize {
     base: String,
 }
 
-pub(super) fn localize(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let line = site.line.clone();
-    let map_frame = site.scene.map_frame.clone();
-    site.tasks.subscribe(
-        &site.names.topic("initialpose"),
+pub(super) fn localize(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let handle = setup.handle.clone();
+    let map_frame = setup.scene.map_frame.clone();
+    setup.tasks.subscribe(
+        &setup.names.topic("initialpose"),
         QosProfile::default(),
         move |message: PoseWithCovarianceStamped| {
             let covariance = messages::covariance(&message.pose);
@@ -80,31 +80,31 @@ pub(super) fn localize(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
             });
             match mean {
                 Ok(mean) => {
-                    let reporting = line.clone();
-                    line.call(&localize::SET_POSE, Estimate { mean, covariance }, move |answer| {
+                    let reporting = handle.clone();
+                    handle.call(&localize::SET_POSE, Estimate { mean, covariance }, move |answer| {
                         if let Err(reason) = answer {
                             reporting.problem(format!("initialpose: {reason}"));
                         }
                     });
                 }
-                Err(reason) => line.problem(format!("initialpose: {reason}")),
+                Err(reason) => handle.problem(format!("initialpose: {reason}")),
             }
         },
     )?;
-    Ok(Box::new(Localize { pose: site.publisher("amcl_pose")?, base: site.names.base.clone() }))
+    Ok(Box::new(Localize { pose: setup.publisher("amcl_pose")?, base: setup.names.base.clone() }))
 }
 
-impl Outlet for Localize {
+impl DeviceTopics for Localize {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         let Data::Localize(localize::Data::Hypotheses(data)) = data else { return Ok(()) };
         let best = data.hypotheses.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
-        // No hypothesis: it does not know yet.
+        // No hypothesis: the pose is not known yet.
         let Some(best) = best else { return Ok(()) };
         let mean = planar(&best.mean).ok_or("a pose that is not finite")?;
         scene.place_odometry(stamp, &self.base, mean);
         let message = PoseWithCovarianceStamped {
             header: Header { stamp: stamp.clone(), frame_id: scene.map_frame.clone() },
-            pose: uncertain(mean, &best.covariance),
+            pose: pose_with_covariance(mean, &best.covariance),
         };
         report(self.pose.publish(&message), "amcl_pose");
         Ok(())
@@ -112,35 +112,36 @@ impl Outlet for Localize {
 }
 
 struct Planner {
-    line: Line,
+    handle: DeviceHandle,
     path: SharedPublisher<Path>,
-    /// Goal and number of points of the path that was asked for.
+    /// Goal and number of points of the requested path.
     shown: Option<(Pose2d, u32)>,
     state: watch::Sender<Option<State>>,
 }
 
-pub(super) fn planner(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let line = site.line.clone();
-    let map_frame = site.scene.map_frame.clone();
+pub(super) fn planner(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let handle = setup.handle.clone();
+    let map_frame = setup.scene.map_frame.clone();
     let (sender, state) = watch::channel(None);
     let frame = map_frame.clone();
-    site.tasks.subscribe(
-        &site.names.topic("goal_pose"),
+    setup.tasks.subscribe(
+        &setup.names.topic("goal_pose"),
         QosProfile::default(),
         move |message: PoseStamped| match goal_pose(&message, &frame) {
-            Ok(pose) => send_goal(&line, pose),
-            Err(reason) => line.problem(format!("goal_pose: {reason}")),
+            Ok(pose) => send_goal(&handle, pose),
+            Err(reason) => handle.problem(format!("goal_pose: {reason}")),
         },
     )?;
     let frame = map_frame.clone();
     let check = move |goal: &NavigateToPose::Goal| goal_pose(&goal.pose, &frame).map(drop);
-    let (line, frame) = (site.line.clone(), map_frame.clone());
-    let execute =
-        move |goal: Goal<NavigateToPose::Action>| navigate(line.clone(), frame.clone(), state.clone(), goal);
-    let action = site.names.topic("navigate_to_pose");
-    site.tasks.serve_action::<NavigateToPose::Action, _>(&action, check, execute)?;
-    let path = site.tasks.node().create_publisher(&site.names.topic("path"), latched())?.into();
-    Ok(Box::new(Planner { line: site.line.clone(), path, shown: None, state: sender }))
+    let (handle, frame) = (setup.handle.clone(), map_frame.clone());
+    let execute = move |goal: Goal<NavigateToPose::Action>| {
+        navigate(handle.clone(), frame.clone(), state.clone(), goal)
+    };
+    let action = setup.names.topic("navigate_to_pose");
+    setup.tasks.serve_action::<NavigateToPose::Action, _>(&action, check, execute)?;
+    let path = setup.tasks.node().create_publisher(&setup.names.topic("path"), latched())?.into();
+    Ok(Box::new(Planner { handle: setup.handle.clone(), path, shown: None, state: sender }))
 }
 
 /// The pose of a goal, which has to be on the map.
@@ -158,13 +159,13 @@ fn goal_pose(goal: &PoseStamped, map_frame: &str) -> Result<Pose2d, String> {
 }
 
 /// Sends a goal, and lets the robot drive.
-fn send_goal(line: &Line, pose: Pose2d) {
+fn send_goal(handle: &DeviceHandle, pose: Pose2d) {
     // Planners that cannot be disabled refuse this.
-    line.call(&planner::ENABLE, true, |_| {});
-    line.tell(&planner::GOAL, PlannerGoal { pose });
+    handle.call(&planner::ENABLE, true, |_| {});
+    handle.send_command(&planner::GOAL, PlannerGoal { pose });
 }
 
-impl Outlet for Planner {
+impl DeviceTopics for Planner {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         let Data::Planner(planner::Data::State(state)) = data else { return Ok(()) };
         let shown = (state.goal.clone(), state.waypoint_count);
@@ -175,8 +176,8 @@ impl Outlet for Planner {
                 report(self.path.publish(&Path { header, poses: Vec::new() }), "path");
             } else {
                 let path = self.path.clone();
-                self.line.call(&planner::GET_WAYPOINTS, (), move |answer| {
-                    // A planner that does not tell its path has none to show.
+                self.handle.call(&planner::GET_WAYPOINTS, (), move |answer| {
+                    // A planner that does not report its path has none to publish.
                     let Ok(answer) = answer else { return };
                     let points = answer.waypoints.iter().filter_map(planar);
                     let poses = points
@@ -191,9 +192,9 @@ impl Outlet for Planner {
     }
 }
 
-/// Runs a goal to its end.
+/// Executes a goal until it has ended.
 async fn navigate(
-    line: Line,
+    handle: DeviceHandle,
     map_frame: String,
     mut state: watch::Receiver<Option<State>>,
     goal: Goal<NavigateToPose::Action>,
@@ -208,8 +209,8 @@ async fn navigate(
         Err(reason) => return aborted(&reason),
     };
     // Planners that cannot be disabled refuse this.
-    let _ = line.ask(&planner::ENABLE, true).await;
-    if let Err(reason) = line.command(&planner::GOAL, PlannerGoal { pose: wanted.clone() }).await {
+    let _ = handle.ask(&planner::ENABLE, true).await;
+    if let Err(reason) = handle.command(&planner::GOAL, PlannerGoal { pose: wanted.clone() }).await {
         return aborted(&reason);
     }
     state.mark_unchanged();
@@ -222,12 +223,12 @@ async fn navigate(
         tokio::select! {
             biased;
             () = &mut canceled => {
-                if let Err(reason) = line.ask(&planner::ENABLE, false).await {
-                    line.problem(format!("cancelling a goal: {reason}"));
+                if let Err(reason) = handle.ask(&planner::ENABLE, false).await {
+                    handle.problem(format!("cancelling a goal: {reason}"));
                 }
                 return Outcome::Canceled(NavigateToPose::Result::default());
             }
-            // Before the pause: a report that is there counts. The time limit is looked at after each of both.
+            // Before the pause, so that an available report counts. The time limit is checked after each of both.
             changed = state.changed() => if changed.is_err() {
                 return aborted("the planner is gone");
             },
@@ -267,7 +268,7 @@ fn feedback(state: &State, elapsed: Duration, map_frame: &str) -> NavigateToPose
     let (at, goal) = (planar(&state.pose).unwrap_or(Pose::ORIGIN), planar(&state.goal));
     let mut feedback = NavigateToPose::Feedback {
         navigation_time: times::duration(elapsed),
-        // The straight line: the protocol does not tell the rest of the path.
+        // The straight line, because the protocol does not transmit the remaining path.
         distance_remaining: goal.map_or(0.0, |goal| (position(goal) - position(at)).norm()) as f32,
         current_pose: PoseStamped { pose: poses::pose(&at), ..Default::default() },
         ..Default::default()

@@ -5,19 +5,19 @@ use dragoman_ros::sensor_msgs::msg::{LaserScan, Range};
 use dragoman_ros::shared::listened;
 use dragoman_ros::{Publisher, Result as RosResult};
 
+use super::devices_node::{DeviceSetup, DeviceTopics};
 use super::messages::report;
 use super::names::is_array;
-use super::robot::{Outlet, Site};
 use super::scene::Scene;
 use crate::player::wire::common::Pose3d;
 use crate::player::wire::{Answer, Data, ir, laser, ranger, sonar};
 
-/// Maximum range of a ranger that does not tell it, m.
+/// Maximum range of a ranger that does not report it, m.
 const UNKNOWN_RANGE_MAX: f64 = 1000.0;
-/// Angles of a scan may differ by this part of their distance.
+/// Maximum relative difference between the angle steps of a scan.
 const UNEVEN: f64 = 0.1;
 
-/// What a sensor can see.
+/// Field of view and range of a sensor.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct View {
     /// rad
@@ -66,7 +66,7 @@ impl View {
     }
 }
 
-/// A sensor that scans.
+/// A scanner.
 struct Scan {
     scan: Publisher<LaserScan>,
     frame: String,
@@ -75,13 +75,13 @@ struct Scan {
 }
 
 impl Scan {
-    fn new(site: &mut Site<'_>, view: View, pose: Option<&Pose3d>) -> RosResult<Self> {
-        let base = format!("{}base_footprint", site.names.base);
-        let frame = site.names.frame.clone();
+    fn new(setup: &mut DeviceSetup<'_>, view: View, pose: Option<&Pose3d>) -> RosResult<Self> {
+        let base = format!("{}base_footprint", setup.names.base);
+        let frame = setup.names.frame.clone();
         if let Some(pose) = pose {
-            site.scene.fix(&base, &frame, pose);
+            setup.scene.fix(&base, &frame, pose);
         }
-        Ok(Self { scan: site.publisher("scan")?, frame, base, view })
+        Ok(Self { scan: setup.publisher("scan")?, frame, base, view })
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "scans have single precision in ROS")]
@@ -121,11 +121,11 @@ impl Scan {
             max_range: if scan.max_range > 0.0 { scan.max_range.into() } else { UNKNOWN_RANGE_MAX },
             ..self.view
         };
-        self.publish(scene, stamp, &wide(&scan.ranges), intensities(&scan.intensities.0))
+        self.publish(scene, stamp, &to_f64(&scan.ranges), intensities(&scan.intensities.0))
     }
 }
 
-fn wide(ranges: &[f32]) -> Vec<f64> {
+fn to_f64(ranges: &[f32]) -> Vec<f64> {
     ranges.iter().copied().map(f64::from).collect()
 }
 
@@ -147,7 +147,7 @@ fn even(angles: &[f32]) -> Option<[f64; 2]> {
 struct Ranges {
     range: Publisher<Range>,
     frame: String,
-    /// Frame in which their poses are.
+    /// Frame of the sensors' poses.
     parent: String,
     view: View,
     radiation: u8,
@@ -156,16 +156,16 @@ struct Ranges {
 
 impl Ranges {
     /// `parent`: the frame of their poses.
-    fn new(site: &mut Site<'_>, parent: String, poses: &[Pose3d], radiation: u8) -> RosResult<Self> {
+    fn new(setup: &mut DeviceSetup<'_>, parent: String, poses: &[Pose3d], radiation: u8) -> RosResult<Self> {
         let ranges = Self {
-            range: site.publisher("range")?,
-            frame: site.names.frame.clone(),
+            range: setup.publisher("range")?,
+            frame: setup.names.frame.clone(),
             parent,
-            view: View { max_range: site.parameters.range_max, ..View::default() },
+            view: View { max_range: setup.parameters.range_max, ..View::default() },
             radiation,
-            field_of_view: site.parameters.field_of_view,
+            field_of_view: setup.parameters.field_of_view,
         };
-        ranges.place(site.scene, poses);
+        ranges.place(setup.scene, poses);
         Ok(ranges)
     }
 
@@ -199,10 +199,10 @@ impl Ranges {
 const ULTRASOUND: u8 = Range::ULTRASOUND as u8;
 const INFRARED: u8 = Range::INFRARED as u8;
 
-pub(super) fn laser(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+pub(super) fn laser(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
     let mut view = View::default();
     let mut pose = None;
-    for fact in &site.info.facts {
+    for fact in &setup.info.facts {
         match fact {
             Answer::Laser(laser::Answer::GetGeometry(geometry)) => pose = Some(&geometry.pose),
             Answer::Laser(laser::Answer::GetConfig(config)) if config.frequency > 0.0 => {
@@ -211,10 +211,10 @@ pub(super) fn laser(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
             _ => {}
         }
     }
-    Ok(Box::new(Scan::new(site, view, pose)?))
+    Ok(Box::new(Scan::new(setup, view, pose)?))
 }
 
-impl Outlet for Scan {
+impl DeviceTopics for Scan {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         match data {
             Data::Laser(laser::Data::Scan(scan)) => self.publish_laser(scene, stamp, &scan),
@@ -225,7 +225,7 @@ impl Outlet for Scan {
                 let max_range = f64::from(scan.max_range);
                 let max_range = if max_range > 0.0 { max_range } else { UNKNOWN_RANGE_MAX };
                 self.view = View { min_angle, max_angle, max_range, ..self.view };
-                self.publish(scene, stamp, &wide(&scan.ranges), intensities(&scan.intensities.0))
+                self.publish(scene, stamp, &to_f64(&scan.ranges), intensities(&scan.intensities.0))
             }
             Data::Ranger(ranger::Data::Ranges(ranges)) => {
                 self.publish(scene, stamp, &ranges.ranges, Vec::new())
@@ -269,33 +269,33 @@ impl Elements {
     }
 }
 
-pub(super) fn ranger(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let mut configs = site.info.facts.iter().filter_map(|fact| match fact {
+pub(super) fn ranger(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let mut configs = setup.info.facts.iter().filter_map(|fact| match fact {
         Answer::Ranger(ranger::Answer::GetConfig(config)) => Some(config),
         _ => None,
     });
-    let mut geometries = site.info.facts.iter().filter_map(|fact| match fact {
+    let mut geometries = setup.info.facts.iter().filter_map(|fact| match fact {
         Answer::Ranger(ranger::Answer::GetGeometry(geometry)) => Some(geometry),
         _ => None,
     });
     let (config, geometry) = (configs.next(), geometries.next());
-    if !is_array(&site.info.facts) {
+    if !is_array(&setup.info.facts) {
         let view = View::of_ranger(config.unwrap_or(&ranger::Config::default()));
-        return Ok(Box::new(Scan::new(site, view, geometry.map(|geometry| &geometry.pose))?));
+        return Ok(Box::new(Scan::new(setup, view, geometry.map(|geometry| &geometry.pose))?));
     }
-    let parent = site.names.frame.clone();
-    let base = format!("{}base_footprint", site.names.base);
-    let mut elements = Elements { ranges: Ranges::new(site, parent, &[], ULTRASOUND)?, base };
+    let parent = setup.names.frame.clone();
+    let base = format!("{}base_footprint", setup.names.base);
+    let mut elements = Elements { ranges: Ranges::new(setup, parent, &[], ULTRASOUND)?, base };
     if let Some(config) = config {
         elements.configure(config);
     }
     if let Some(geometry) = geometry {
-        elements.place(site.scene, geometry);
+        elements.place(setup.scene, geometry);
     }
     Ok(Box::new(elements))
 }
 
-impl Outlet for Elements {
+impl DeviceTopics for Elements {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         match data {
             Data::Ranger(ranger::Data::Ranges(ranges)) => self.ranges.publish(scene, stamp, &ranges.ranges),
@@ -315,29 +315,29 @@ impl Outlet for Elements {
     }
 }
 
-pub(super) fn sonar(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let base = format!("{}base_footprint", site.names.base);
-    let poses = site.info.facts.iter().find_map(|fact| match fact {
+pub(super) fn sonar(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let base = format!("{}base_footprint", setup.names.base);
+    let poses = setup.info.facts.iter().find_map(|fact| match fact {
         Answer::Sonar(sonar::Answer::GetGeometry(geometry)) => Some(geometry.poses.clone()),
         _ => None,
     });
-    Ok(Box::new(Ranges::new(site, base, &poses.unwrap_or_default(), ULTRASOUND)?))
+    Ok(Box::new(Ranges::new(setup, base, &poses.unwrap_or_default(), ULTRASOUND)?))
 }
 
-pub(super) fn ir(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let base = format!("{}base_footprint", site.names.base);
-    let poses = site.info.facts.iter().find_map(|fact| match fact {
+pub(super) fn ir(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let base = format!("{}base_footprint", setup.names.base);
+    let poses = setup.info.facts.iter().find_map(|fact| match fact {
         Answer::Ir(ir::Answer::GetGeometry(geometry)) => Some(geometry.poses.clone()),
         _ => None,
     });
-    Ok(Box::new(Ranges::new(site, base, &poses.unwrap_or_default(), INFRARED)?))
+    Ok(Box::new(Ranges::new(setup, base, &poses.unwrap_or_default(), INFRARED)?))
 }
 
-impl Outlet for Ranges {
+impl DeviceTopics for Ranges {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         match data {
-            Data::Sonar(sonar::Data::Ranges(sonar)) => self.publish(scene, stamp, &wide(&sonar.ranges)),
-            Data::Ir(ir::Data::Ranges(ir)) => self.publish(scene, stamp, &wide(&ir.ranges)),
+            Data::Sonar(sonar::Data::Ranges(sonar)) => self.publish(scene, stamp, &to_f64(&sonar.ranges)),
+            Data::Ir(ir::Data::Ranges(ir)) => self.publish(scene, stamp, &to_f64(&ir.ranges)),
             Data::Sonar(sonar::Data::GeometryChanged(geometry)) => self.place(scene, &geometry.poses),
             _ => {}
         }
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn angles_are_known_only_if_the_sensor_tells_them() {
+    fn angles_are_known_only_if_the_sensor_reports_them() {
         let view = View { min_angle: -1.0, max_angle: 1.0, ..View::default() };
         assert_eq!((view.increment(5), view.increment(1)), (Some(0.5), Some(0.0)));
         assert_eq!(View::default().increment(5), None);

@@ -15,7 +15,7 @@ use super::ClientParameters;
 use super::messages::{latched, report, rotation};
 use crate::player::wire::common::Pose3d;
 
-/// What the devices of a server share.
+/// Frames and transforms of all devices of a server.
 pub(super) struct Scene {
     clock: SharedClock,
     uses_server_time: bool,
@@ -47,7 +47,7 @@ impl Scene {
         })
     }
 
-    /// The stamp of data that was measured at `timestamp`, s.
+    /// The time stamp of data that was measured at `timestamp`, s.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
     pub(super) fn stamp(&self, timestamp: f64) -> Time {
         if self.uses_server_time && (0.0..f64::from(i32::MAX)).contains(&timestamp) {
@@ -66,7 +66,7 @@ impl Scene {
         format!("{}{name}", self.prefix)
     }
 
-    /// Without a frame for data that belong to none, such as joint states.
+    /// A header without a frame, for data such as joint states.
     pub(super) fn header(&self, stamp: &Time, frame: &str) -> Header {
         let frame_id = if frame.is_empty() { String::new() } else { self.frame(frame) };
         Header { stamp: stamp.clone(), frame_id }
@@ -80,7 +80,7 @@ impl Scene {
         self.odometry.insert(base.to_owned(), pose);
     }
 
-    /// Publishes where the odometry of a base is on the map, from its pose on the map.
+    /// Publishes the transform from the map to a base's odometry, given the base's pose on the map.
     pub(super) fn place_odometry(&self, stamp: &Time, base: &str, pose: Pose) {
         let Some(odometry) = self.odometry.get(base) else { return };
         let origin = compose(pose, relative(*odometry, Pose::ORIGIN));

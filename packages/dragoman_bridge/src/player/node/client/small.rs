@@ -7,8 +7,8 @@ use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::{Header, UInt8MultiArray};
 use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
 
+use super::devices_node::{DeviceSetup, DeviceTopics};
 use super::messages::{self, report, rotation, vector};
-use super::robot::{Outlet, Site};
 use super::scene::Scene;
 use crate::player::wire::bumper::Bumper as BumperPlace;
 use crate::player::wire::camera::Compression;
@@ -17,11 +17,11 @@ use crate::player::wire::{Answer, Bytes, Data, bumper, camera, imu, opaque, powe
 
 struct Power(Publisher<BatteryState>);
 
-pub(super) fn power(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    Ok(Box::new(Power(site.publisher("battery_state")?)))
+pub(super) fn power(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    Ok(Box::new(Power(setup.publisher("battery_state")?)))
 }
 
-impl Outlet for Power {
+impl DeviceTopics for Power {
     fn show(&mut self, _scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         if let Data::Power(power::Data::State(state)) = data {
             let header = Header { stamp: stamp.clone(), ..Default::default() };
@@ -31,22 +31,22 @@ impl Outlet for Power {
     }
 }
 
-/// All bumpers of an array: Kobuki's event knows a left, a central and a right one only.
+/// Events for the bumpers of an array. Kobuki's event has only a left, a central and a right bumper.
 struct Bumpers {
     bumpers: Publisher<UInt8MultiArray>,
     frame: String,
     base: String,
 }
 
-pub(super) fn bumper(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+pub(super) fn bumper(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
     let bumpers = Bumpers {
-        bumpers: site.publisher("bumpers")?,
-        frame: site.names.frame.clone(),
-        base: format!("{}base_footprint", site.names.base),
+        bumpers: setup.publisher("bumpers")?,
+        frame: setup.names.frame.clone(),
+        base: format!("{}base_footprint", setup.names.base),
     };
-    for fact in &site.info.facts {
+    for fact in &setup.info.facts {
         if let Answer::Bumper(bumper::Answer::GetGeometry(geometry)) = fact {
-            bumpers.place(site.scene, &geometry.bumpers);
+            bumpers.place(setup.scene, &geometry.bumpers);
         }
     }
     Ok(Box::new(bumpers))
@@ -60,7 +60,7 @@ impl Bumpers {
     }
 }
 
-impl Outlet for Bumpers {
+impl DeviceTopics for Bumpers {
     fn show(&mut self, scene: &mut Scene, _stamp: &Time, data: Data) -> Result<(), String> {
         match data {
             Data::Bumper(bumper::Data::State(state)) => {
@@ -80,11 +80,11 @@ struct Inertial {
     frame: String,
 }
 
-pub(super) fn imu(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+pub(super) fn imu(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
     Ok(Box::new(Inertial {
-        imu: site.publisher("imu/data")?,
-        field: site.publisher("imu/mag")?,
-        frame: site.names.frame.clone(),
+        imu: setup.publisher("imu/data")?,
+        field: setup.publisher("imu/mag")?,
+        frame: setup.names.frame.clone(),
     }))
 }
 
@@ -100,7 +100,7 @@ impl Inertial {
     }
 }
 
-impl Outlet for Inertial {
+impl DeviceTopics for Inertial {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         let Data::Imu(data) = data else { return Ok(()) };
         let header = scene.header(stamp, &self.frame);
@@ -134,15 +134,15 @@ struct Camera {
     frame: String,
 }
 
-pub(super) fn camera(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+pub(super) fn camera(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
     Ok(Box::new(Camera {
-        raw: site.publisher("image_raw")?,
-        compressed: site.publisher("image_raw/compressed")?,
-        frame: site.names.frame.clone(),
+        raw: setup.publisher("image_raw")?,
+        compressed: setup.publisher("image_raw/compressed")?,
+        frame: setup.names.frame.clone(),
     }))
 }
 
-impl Outlet for Camera {
+impl DeviceTopics for Camera {
     fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
         let Data::Camera(camera::Data::Image(image)) = data else { return Ok(()) };
         let header = scene.header(stamp, &self.frame);
@@ -167,16 +167,16 @@ impl Outlet for Camera {
 
 struct Opaque(Publisher<UInt8MultiArray>);
 
-pub(super) fn opaque(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let line = site.line.clone();
-    let topic = site.names.topic("opaque/command");
-    site.tasks.subscribe(&topic, QosProfile::default(), move |array: UInt8MultiArray| {
-        line.tell(&opaque::COMMAND, Bytes(array.data));
+pub(super) fn opaque(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let handle = setup.handle.clone();
+    let topic = setup.names.topic("opaque/command");
+    setup.tasks.subscribe(&topic, QosProfile::default(), move |array: UInt8MultiArray| {
+        handle.send_command(&opaque::COMMAND, Bytes(array.data));
     })?;
-    Ok(Box::new(Opaque(site.publisher("opaque/data")?)))
+    Ok(Box::new(Opaque(setup.publisher("opaque/data")?)))
 }
 
-impl Outlet for Opaque {
+impl DeviceTopics for Opaque {
     fn show(&mut self, _scene: &mut Scene, _stamp: &Time, data: Data) -> Result<(), String> {
         let Data::Opaque(opaque::Data::State(Bytes(data))) = data else { return Ok(()) };
         let message = UInt8MultiArray { data, ..Default::default() };

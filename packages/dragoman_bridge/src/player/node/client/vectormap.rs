@@ -10,51 +10,51 @@ use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{ColorRGBA, Header};
 use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
 
-use super::line::Line;
+use super::device_handle::DeviceHandle;
+use super::devices_node::{DeviceSetup, DeviceTopics, NoTopics};
 use super::messages::{latched, report};
-use super::robot::{Outlet, Silent, Site};
 use crate::player::wire::vectormap::{GET_INFO, GET_LAYER, Layer};
 
 /// Width of a line, m.
 const WIDTH: f64 = 0.03;
-/// Maximum number of lines of a layer; what is beyond is left out.
+/// Maximum number of lines of a layer; further lines are omitted.
 const MAX_LINES: usize = 100_000;
-/// Depth of shapes in shapes: a collection of polygons has two.
+/// Maximum depth of nested shapes; a collection of polygons has two.
 const MAX_DEPTH: usize = 8;
 
 /// Two points, m.
 type Segment = [[f64; 2]; 2];
 
-pub(super) fn vectormap(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
-    let topic = site.names.topic("vectormap");
+pub(super) fn vectormap(setup: &mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>> {
+    let topic = setup.names.topic("vectormap");
     let publisher: SharedPublisher<MarkerArray> =
-        site.tasks.node().create_publisher(&topic, latched())?.into();
-    let (line, frame) = (site.line.clone(), site.scene.map_frame.clone());
-    let period = site.parameters.map_period;
-    site.tasks.spawn(async move {
+        setup.tasks.node().create_publisher(&topic, latched())?.into();
+    let (handle, frame) = (setup.handle.clone(), setup.scene.map_frame.clone());
+    let period = setup.parameters.map_period;
+    setup.tasks.spawn(async move {
         let mut last = None;
         loop {
-            match layers(&line).await {
+            match layers(&handle).await {
                 Ok(layers) if last.as_ref() == Some(&layers) => {}
                 Ok(layers) => {
                     report(publisher.publish(&markers(&layers, &frame)), "vectormap");
                     last = Some(layers);
                 }
-                Err(reason) => line.problem(format!("reading the layers failed: {reason}")),
+                Err(reason) => handle.problem(format!("reading the layers failed: {reason}")),
             }
             dragoman_time::sleep(period).await;
         }
     });
-    Ok(Box::new(Silent))
+    Ok(Box::new(NoTopics))
 }
 
 /// All layers: their names and lines.
-async fn layers(line: &Line) -> Result<Vec<(String, Vec<Segment>)>, String> {
-    let info = line.ask(&GET_INFO, ()).await?;
+async fn layers(handle: &DeviceHandle) -> Result<Vec<(String, Vec<Segment>)>, String> {
+    let info = handle.ask(&GET_INFO, ()).await?;
     let mut layers = Vec::new();
     for layer in info.layers {
         let question = Layer { name: layer.name, ..Layer::default() };
-        let Layer { name, features } = line.ask(&GET_LAYER, question).await?;
+        let Layer { name, features } = handle.ask(&GET_LAYER, question).await?;
         let mut lines = Vec::new();
         for feature in &features {
             let shape = &mut feature.shape.0.as_slice();
@@ -127,7 +127,7 @@ fn take<const LEN: usize>(bytes: &mut &[u8]) -> Option<[u8; LEN]> {
     Some(*taken)
 }
 
-/// Reads points, and joins them. A single one is a line without length.
+/// Reads points, and joins them by lines. A single point becomes a line of length zero.
 fn read_points(bytes: &mut &[u8], count: u32, is_little: bool, lines: &mut Vec<Segment>) -> Option<()> {
     let mut last = None;
     for _ in 0..count {

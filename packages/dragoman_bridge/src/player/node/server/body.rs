@@ -1,4 +1,4 @@
-//! What a robot's body senses: `bumper`, `power` and `imu`.
+//! `bumper`, `power` and `imu` from a robot's topics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,28 +7,28 @@ use dragoman_ros::{QosProfile, builtin_interfaces, kobuki_ros_interfaces, sensor
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, other_interface};
+use super::driver::{Driver, Feed, Mount, Opened, OutcomeFuture, Setup, acknowledged, other_interface};
 use crate::BridgeError;
 use crate::arm31::rotation::rpy_from_quaternion;
 use crate::player::wire::common::{Orientation3d, Pose3d};
 use crate::player::wire::imu::DataKind;
 use crate::player::wire::power::Charging;
-use crate::player::wire::{Bytes, Device, Kind, Request, bumper, imu, power};
+use crate::player::wire::{Bytes, Device, MessageKind, Request, bumper, imu, power};
 
-/// How often the state of the bumpers is sent.
+/// Period in which the state of the bumpers is sent.
 const PERIOD: Duration = Duration::from_millis(100);
 /// The bumpers of a Kobuki: left, centre, right.
 const BUMPERS: usize = 3;
-/// Their directions, rad.
+/// Directions of the bumpers, rad.
 const DIRECTIONS: [f64; BUMPERS] = [0.9, 0.0, -0.9];
-/// Radius of their curve, and length of each, m.
+/// Radius of the circle on which the bumpers are, and length of each bumper, m.
 const RADIUS: f32 = 0.177;
 const LENGTH: f32 = 0.16;
 
-/// The ROS names of a base's bumpers.
+/// Entry of a base's bumpers in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct BumperNames {
+pub(super) struct BumperConfig {
     /// Topic with `kobuki_ros_interfaces/BumperEvent`.
     events: String,
 }
@@ -36,7 +36,7 @@ pub(super) struct BumperNames {
 struct Bumpers;
 
 pub(super) fn open_bumpers(
-    names: &BumperNames,
+    config: &BumperConfig,
     device: Device,
     setup: &Setup,
     feed: Feed,
@@ -49,7 +49,7 @@ pub(super) fn open_bumpers(
         feed.send(&bumper::STATE, &now, &bumper::State { bumpers: Bytes(bumpers.to_vec()) });
     };
     tasks.subscribe(
-        &names.events,
+        &config.events,
         QosProfile::default().keep_last(100),
         move |event: kobuki_ros_interfaces::msg::BumperEvent| {
             let mut bumpers = pressed.lock();
@@ -59,13 +59,13 @@ pub(super) fn open_bumpers(
             }
         },
     )?;
-    // Events come with changes only; clients read a state.
+    // The topic has changes only, but clients need the state.
     tasks.every(PERIOD, move || send(&feed, *sent.lock()))?;
     Ok(Opened::new(Bumpers, tasks)?)
 }
 
 impl Driver for Bumpers {
-    fn handle_request(&mut self, request: Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: Request) -> Result<OutcomeFuture, String> {
         let Request::Bumper(bumper::Request::GetGeometry) = request else { return other_interface() };
         let one = |direction: f64| {
             let radius = f64::from(RADIUS);
@@ -77,10 +77,10 @@ impl Driver for Bumpers {
     }
 }
 
-/// The ROS names of a battery.
+/// Entry of a battery in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PowerNames {
+pub(super) struct PowerConfig {
     /// Topic with `sensor_msgs/BatteryState`.
     battery: String,
 }
@@ -88,14 +88,14 @@ pub(super) struct PowerNames {
 struct Battery;
 
 pub(super) fn open_power(
-    names: &PowerNames,
+    config: &PowerConfig,
     device: Device,
     setup: &Setup,
     feed: Feed,
 ) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     tasks.subscribe(
-        &names.battery,
+        &config.battery,
         QosProfile::sensor_data(),
         move |state: sensor_msgs::msg::BatteryState| {
             feed.send(&power::STATE, &state.header.stamp, &battery(&state));
@@ -104,7 +104,7 @@ pub(super) fn open_power(
     Ok(Opened::new(Battery, tasks)?)
 }
 
-/// What is not measured is NaN in ROS, and not valid here.
+/// Values that are not measured are NaN in ROS, and are not marked as valid here.
 fn battery(state: &sensor_msgs::msg::BatteryState) -> power::State {
     use sensor_msgs::msg::BatteryState;
     let mut valid = power::CHARGING;
@@ -124,19 +124,19 @@ fn battery(state: &sensor_msgs::msg::BatteryState) -> power::State {
 }
 
 impl Driver for Battery {
-    fn handle_request(&mut self, _request: Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, _request: Request) -> Result<OutcomeFuture, String> {
         Err("charging is the base's own matter".to_owned())
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         vec![power::SET_CHARGING_POLICY.id()]
     }
 }
 
-/// The ROS names of an inertial measurement unit.
+/// Entry of an inertial measurement unit in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ImuNames {
+pub(super) struct ImuConfig {
     /// Topic with `sensor_msgs/Imu`.
     imu: String,
 }
@@ -146,7 +146,7 @@ struct Imu {
 }
 
 pub(super) fn open_imu(
-    names: &ImuNames,
+    config: &ImuConfig,
     device: Device,
     setup: &Setup,
     feed: Feed,
@@ -154,7 +154,7 @@ pub(super) fn open_imu(
     let mut tasks = setup.node(device)?;
     let kind = Arc::new(Mutex::new(DataKind::State));
     let wanted = Arc::clone(&kind);
-    tasks.subscribe(&names.imu, QosProfile::sensor_data(), move |measured: sensor_msgs::msg::Imu| {
+    tasks.subscribe(&config.imu, QosProfile::sensor_data(), move |measured: sensor_msgs::msg::Imu| {
         let kind = *wanted.lock();
         send_imu(&feed, kind, &measured);
     })?;
@@ -187,7 +187,7 @@ fn send_imu(feed: &Feed, kind: DataKind, measured: &sensor_msgs::msg::Imu) {
 }
 
 impl Driver for Imu {
-    fn handle_request(&mut self, request: Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: Request) -> Result<OutcomeFuture, String> {
         let Request::Imu(request) = request else { return other_interface() };
         match request {
             imu::Request::SetDataKind(DataKind::Other(code)) => {
@@ -203,7 +203,7 @@ impl Driver for Imu {
         }
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         vec![imu::RESET_ORIENTATION.id(), imu::RESET_EULER.id()]
     }
 }
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_battery_does_not_measure_is_not_valid() {
+    fn unmeasured_battery_values_are_not_valid() {
         let state = sensor_msgs::msg::BatteryState {
             voltage: 15.5,
             percentage: 0.75,

@@ -7,15 +7,17 @@ use dragoman_time::Work;
 use dragoman_time::watch;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged, later, other_interface};
+use super::driver::{
+    Driver, Feed, Opened, OutcomeFuture, Setup, acknowledged, answer_when_received, other_interface,
+};
 use crate::BridgeError;
 use crate::player::wire::camera::{Compression, Format, IMAGE, Image, Request, SET_SOURCE, Source};
-use crate::player::wire::{self, Bytes, Device, Kind, MAX_BODY_LEN, Xdr};
+use crate::player::wire::{self, Bytes, Device, MAX_BODY_LEN, MessageKind, Xdr};
 
-/// The ROS names of a camera.
+/// Entry of a camera in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct CameraConfig {
     /// Topic with `sensor_msgs/Image`: rgb8, bgr8, mono8, mono16 or 16UC1.
     image: String,
 }
@@ -24,20 +26,25 @@ struct Camera {
     last: watch::Receiver<Option<Arc<Image>>>,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &CameraConfig,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     let (sender, last) = watch::channel(None);
     let (newest, received) = watch::channel(None);
     let qos = QosProfile::sensor_data().keep_last(1);
-    tasks.subscribe(&names.image, qos, move |image: sensor_msgs::msg::Image| {
+    tasks.subscribe(&config.image, qos, move |image: sensor_msgs::msg::Image| {
         newest.send_replace(Some(Arc::new(image)));
     })?;
     tasks.spawn(convert(received, sender, feed));
     Ok(Opened::new(Camera { last }, tasks)?)
 }
 
-/// Sends the newest image. A large one takes milliseconds, so it is converted off the thread of this task; images that
-/// come meanwhile are skipped except the last.
+/// Sends the newest image. The conversion of a large image takes milliseconds, so another thread does it. Of the images
+/// that arrive meanwhile only the last one is sent.
 async fn convert(
     mut received: watch::Receiver<Option<Arc<sensor_msgs::msg::Image>>>,
     sender: watch::Sender<Option<Arc<Image>>>,
@@ -89,7 +96,7 @@ fn image(received: &sensor_msgs::msg::Image) -> Result<Image, String> {
                 let pixels = to.as_chunks_mut::<3>().0.iter_mut().zip(from.as_chunks::<3>().0);
                 pixels.for_each(|(to, [blue, green, red])| *to = [*red, *green, *blue]);
             }
-            // Player's are big endian.
+            // Player's images are big endian.
             "mono16" | "16UC1" if received.is_bigendian == 0 => {
                 let pixels = to.as_chunks_mut::<2>().0.iter_mut().zip(from.as_chunks::<2>().0);
                 pixels.for_each(|(to, [low, high])| *to = [*high, *low]);
@@ -109,16 +116,16 @@ fn image(received: &sensor_msgs::msg::Image) -> Result<Image, String> {
 }
 
 impl Driver for Camera {
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Camera(request) = request else { return other_interface() };
         Ok(match request {
-            Request::GetImage => later(self.last.clone(), |image| Ok(image.to_bytes())),
+            Request::GetImage => answer_when_received(self.last.clone(), |image| Ok(image.to_bytes())),
             Request::GetSource => acknowledged(&Source { norm: "UNKNOWN".to_owned(), source: 0 }),
             Request::SetSource(_) => return Err("the camera has one source".to_owned()),
         })
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         vec![SET_SOURCE.id()]
     }
 }

@@ -12,16 +12,16 @@ use serde::Deserialize;
 use super::driver::DISCOVERY;
 use crate::player::wire::common::{Orientation3d, Point3d, Pose3d};
 
-/// Where a description is, and which chain of it is meant.
+/// Topic and chain of a robot description.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct DescriptionConfig {
     /// Topic with `std_msgs/String`: a URDF.
     topic: String,
-    /// The link whose frame is the robot's; the root, if left out.
+    /// The link whose frame is the robot's frame; the root by default.
     #[serde(default)]
     base: Option<String>,
-    /// The last link of the chain; if left out, the only one without a further joint.
+    /// The last link of the chain; by default the only link without a child joint.
     #[serde(default)]
     tip: Option<String>,
 }
@@ -29,14 +29,17 @@ pub(super) struct Names {
 /// The chain of the newest description.
 pub(super) type Newest = watch::Receiver<Option<Arc<Model>>>;
 
-/// Subscribes to a description, if there is one.
-pub(super) fn listen(names: Option<&Names>, tasks: &mut NodeTasks) -> dragoman_ros::Result<Option<Newest>> {
-    let Some(names) = names else { return Ok(None) };
+/// Subscribes to the description, if `config` has one.
+pub(super) fn listen(
+    config: Option<&DescriptionConfig>,
+    tasks: &mut NodeTasks,
+) -> dragoman_ros::Result<Option<Newest>> {
+    let Some(config) = config else { return Ok(None) };
     let (sender, newest) = watch::channel(None);
     let latched = QosProfile::default().keep_last(1).transient_local();
-    let of = names.clone();
+    let of = config.clone();
     tasks.subscribe(
-        &names.topic,
+        &config.topic,
         latched,
         move |description: std_msgs::msg::String| match Model::from_urdf(
             &description.data,
@@ -52,15 +55,15 @@ pub(super) fn listen(names: Option<&Names>, tasks: &mut NodeTasks) -> dragoman_r
     Ok(Some(newest))
 }
 
-/// Waits for a description, as long as for any first message. Clients ask for geometry before everything else, so they
-/// are answered without it as well.
+/// Waits for a description for [`DISCOVERY`]. Clients request the geometry first, so they are answered without a
+/// description as well.
 pub(super) async fn newest(received: Option<Newest>) -> Option<Arc<Model>> {
     let mut received = received?;
     let waited = dragoman_time::timeout(DISCOVERY, received.wait_for(Option::is_some)).await;
     waited.ok()?.ok()?.clone()
 }
 
-/// A pose as Player has it.
+/// A pose in Player's form.
 pub(super) fn pose(pose: &Isometry3<f64>) -> Pose3d {
     let (x, y, z) = (pose.translation.x, pose.translation.y, pose.translation.z);
     let (roll, pitch, yaw) = pose.rotation.euler_angles();
@@ -71,7 +74,7 @@ pub(super) fn pose(pose: &Isometry3<f64>) -> Pose3d {
 pub(super) struct LinkGeometry {
     /// To the next joint, m.
     pub(super) length: f64,
-    /// The turn of the joint's x axis into that direction.
+    /// Rotation of the joint's x axis to that direction.
     pub(super) direction: Orientation3d,
     /// In the joint's frame.
     pub(super) axis: Point3d,

@@ -1,4 +1,4 @@
-//! What a device is, and what all of them use.
+//! The interface of a device's driver, and functions for all drivers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,10 +18,10 @@ use super::Hub;
 use crate::player::server::Outcome;
 use crate::player::wire::common::{Geometry, Pose2d, Size3d};
 use crate::player::wire::properties::{self, Capability};
-use crate::player::wire::{self, Command, Device, Kind, Note, Request, Xdr};
+use crate::player::wire::{self, Command, Device, MessageKind, OneWayMessage, Request, Xdr};
 
-/// The outcome of a request, later.
-pub(super) type Answer = BoxFuture<'static, Outcome>;
+/// Resolves with the outcome of a request.
+pub(super) type OutcomeFuture = BoxFuture<'static, Outcome>;
 
 /// A device that is open. It gets the commands and requests of its interface only.
 pub(super) trait Driver: Send {
@@ -37,29 +37,33 @@ pub(super) trait Driver: Send {
     ///
     /// # Errors
     /// It is refused for this reason.
-    fn handle_request(&mut self, request: Request) -> Result<Answer, String>;
+    fn handle_request(&mut self, request: Request) -> Result<OutcomeFuture, String>;
 
-    /// Ends what the last command began.
+    /// Ends the motion or the action that the last command has started.
     fn handle_release(&mut self) {}
 
-    /// How long its node lives on after it was closed, so that its last messages go out.
-    fn farewell(&self) -> Duration {
+    /// How long the device's node continues after the device was closed, so that its last messages are sent.
+    fn shutdown_delay(&self) -> Duration {
         Duration::from_secs(1)
     }
 
-    /// Commands and requests of its interface that it always refuses.
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    /// Commands and requests of the interface that this driver always refuses.
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         Vec::new()
     }
 }
 
-/// The outcome of a message of another interface, which no driver gets.
+/// Refuses a message of another interface. The server sends no driver such a message.
 pub(super) fn other_interface<T>() -> Result<T, String> {
     Err("a message of another interface".to_owned())
 }
 
 /// Carries out a request.
-pub(super) fn answer(device: Device, driver: &mut dyn Driver, request: Request) -> Result<Answer, String> {
+pub(super) fn answer(
+    device: Device,
+    driver: &mut dyn Driver,
+    request: Request,
+) -> Result<OutcomeFuture, String> {
     match request {
         Request::EveryInterface(properties::Request::Capability(asked)) => {
             answer_capability(device, driver, &asked)
@@ -69,24 +73,28 @@ pub(super) fn answer(device: Device, driver: &mut dyn Driver, request: Request) 
     }
 }
 
-fn answer_capability(device: Device, driver: &dyn Driver, asked: &Capability) -> Result<Answer, String> {
+fn answer_capability(
+    device: Device,
+    driver: &dyn Driver,
+    asked: &Capability,
+) -> Result<OutcomeFuture, String> {
     let Capability { kind, subtype } = *asked;
-    let asked = u8::try_from(kind).ok().and_then(Kind::from_code).zip(u8::try_from(subtype).ok());
+    let asked = u8::try_from(kind).ok().and_then(MessageKind::from_code).zip(u8::try_from(subtype).ok());
     let has = asked.is_some_and(|(kind, subtype)| {
         let mut messages = wire::interface(device.interface).into_iter().flat_map(|known| known.messages);
         let is_known = messages.any(|row| (row.kind, row.subtype) == (kind, subtype));
         let is_capability = (kind, subtype) == properties::CAPABILITY.id();
-        is_capability || (is_known && !driver.lacks().contains(&(kind, subtype)))
+        is_capability || (is_known && !driver.unsupported().contains(&(kind, subtype)))
     });
     if has { Ok(acknowledged(&())) } else { Err(format!("it handles no message {subtype} of kind {kind}")) }
 }
 
-/// What all devices need.
+/// Settings that all devices share.
 pub(super) struct Setup {
     pub(super) context: Context,
-    /// Of the relative names in the table.
+    /// Namespace of the relative names in the table.
     pub(super) namespace: String,
-    /// How long a velocity holds; `None`: until the next one.
+    /// How long a velocity is valid; `None`: until the next one.
     pub(super) command_timeout: Option<Duration>,
     pub(super) service_timeout: Duration,
 }
@@ -120,7 +128,7 @@ impl Drop for Opened {
     }
 }
 
-/// Where a device's data goes.
+/// Sends a device's data to the server.
 #[derive(Clone)]
 pub(super) struct Feed {
     hub: Arc<Hub>,
@@ -133,35 +141,40 @@ impl Feed {
         Self { hub, device, is_closed: Arc::default() }
     }
 
-    /// Ends the feed: the device's node lives on for a while, and a new one may feed the same device.
+    /// Stops sending: the device's node continues for a while, and a new node may already send data of the same device.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
 
-    /// Passes on data that was measured at this time; a stamp of zero is now.
-    pub(super) fn send<T: Xdr>(&self, note: &Note<T>, stamp: &builtin_interfaces::msg::Time, data: &T) {
+    /// Sends data that was measured at this time; a stamp of zero stands for the current time.
+    pub(super) fn send<T: Xdr>(
+        &self,
+        message: &OneWayMessage<T>,
+        stamp: &builtin_interfaces::msg::Time,
+        data: &T,
+    ) {
         if self.is_closed.load(Ordering::Relaxed) {
             return;
         }
         let seconds = stamp.seconds();
         let timestamp = if seconds == 0.0 { wall_time().as_secs_f64() } else { seconds };
         let body = data.to_bytes();
-        self.hub.with(|server| server.handle_data(self.device, note.subtype, timestamp, &body));
+        self.hub.with(|server| server.handle_data(self.device, message.subtype, timestamp, &body));
     }
 }
 
-/// A name in a namespace of the table; without one, in that of the server.
-pub(super) fn below(namespace: &str, name: &str) -> String {
+/// A name in a namespace of the table; if that is empty, in the server's namespace.
+pub(super) fn qualified_name(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{}/{name}", namespace.trim_end_matches('/')) }
 }
 
 /// A request that is refused at once.
-pub(super) fn refused(reason: impl Into<String>) -> Answer {
+pub(super) fn refused(reason: impl Into<String>) -> OutcomeFuture {
     ready(Err(reason.into())).boxed()
 }
 
 /// A request that is carried out at once.
-pub(super) fn acknowledged(body: &impl Xdr) -> Answer {
+pub(super) fn acknowledged(body: &impl Xdr) -> OutcomeFuture {
     ready(Ok(body.to_bytes())).boxed()
 }
 
@@ -169,11 +182,11 @@ pub(super) fn acknowledged(body: &impl Xdr) -> Answer {
 /// other.
 pub(super) const DISCOVERY: Duration = Duration::from_secs(2);
 
-/// A request that is answered from what has been received; it waits for the first message.
-pub(super) fn later<T: Send + Sync + 'static>(
+/// Answers a request from the last received message. Waits if there is none yet.
+pub(super) fn answer_when_received<T: Send + Sync + 'static>(
     mut received: watch::Receiver<Option<Arc<T>>>,
     answer: impl FnOnce(&T) -> Outcome + Send + 'static,
-) -> Answer {
+) -> OutcomeFuture {
     async move {
         let waited = dragoman_time::timeout(DISCOVERY, received.wait_for(Option::is_some)).await;
         let message = waited.map_err(|_late| "the robot has not sent anything yet".to_owned())?;
@@ -183,11 +196,11 @@ pub(super) fn later<T: Send + Sync + 'static>(
     .boxed()
 }
 
-/// Time limit of the services that a command needs. Nobody waits for them.
+/// Time limit of the services that a command calls. No client waits for their result.
 const COMMAND_LIMIT: Duration = Duration::from_secs(5);
 
-/// Carries out a command, which has no answer; `false`, with a line in the log: it was refused.
-pub(super) async fn carried_out(answer: Answer) -> bool {
+/// Carries out a command, which has no answer. Logs a refusal and returns `false`.
+pub(super) async fn execute_command(answer: OutcomeFuture) -> bool {
     let reason = match dragoman_time::timeout(COMMAND_LIMIT, answer).await {
         Ok(Ok(_)) => return true,
         Ok(Err(reason)) => reason,
@@ -197,7 +210,7 @@ pub(super) async fn carried_out(answer: Answer) -> bool {
     false
 }
 
-/// Where a sensor is on the robot, and its size.
+/// Pose of a sensor on the robot, and its size.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Mount {
@@ -214,7 +227,7 @@ impl Mount {
     }
 }
 
-/// A service that a device asks.
+/// Client of a service that a device calls.
 pub(super) struct Service<S: WrappedServiceTypeSupport> {
     client: Arc<Client<S>>,
     name: String,
@@ -231,12 +244,12 @@ where
         Ok(Self { client: Arc::new(client), name: name.to_owned() })
     }
 
-    /// Waits for the service, and asks it; `outcome` makes an acknowledgement's body of its response.
+    /// Waits for the service and calls it. `outcome` converts its response to the body of an acknowledgement.
     pub(super) fn ask(
         &self,
         request: S::Request,
         outcome: impl FnOnce(S::Response) -> Outcome + Send + 'static,
-    ) -> Answer {
+    ) -> OutcomeFuture {
         let (client, name) = (Arc::clone(&self.client), self.name.clone());
         let Ok(available) = Node::is_available(&*client) else {
             return refused(format!("{name} cannot be asked"));
@@ -252,25 +265,25 @@ where
     }
 }
 
-/// The outcome of a service that says whether it succeeded.
-pub(super) fn done(success: bool, message: String) -> Outcome {
+/// The outcome of a service whose response has `success` and `message`.
+pub(super) fn service_outcome(success: bool, message: String) -> Outcome {
     if success { Ok(Vec::new()) } else { Err(message) }
 }
 
 impl Service<std_srvs::srv::Trigger::Service> {
-    /// Asks it.
-    pub(super) fn trigger(&self) -> Answer {
+    /// Calls the service.
+    pub(super) fn trigger(&self) -> OutcomeFuture {
         self.ask(std_srvs::srv::Trigger::Request::default(), |response| {
-            done(response.success, response.message)
+            service_outcome(response.success, response.message)
         })
     }
 }
 
 impl Service<std_srvs::srv::SetBool::Service> {
-    /// Asks it.
-    pub(super) fn set(&self, data: bool) -> Answer {
+    /// Calls the service.
+    pub(super) fn set(&self, data: bool) -> OutcomeFuture {
         self.ask(std_srvs::srv::SetBool::Request { data }, |response| {
-            done(response.success, response.message)
+            service_outcome(response.success, response.message)
         })
     }
 }

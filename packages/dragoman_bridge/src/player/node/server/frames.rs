@@ -8,15 +8,15 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, builtin_interfaces, geometry_msgs, tf2_msgs};
 use parking_lot::Mutex;
 
-/// The last transform to each frame, with the frame that it is from, on the plane.
+/// The last transform of each frame on the plane, with its parent frame.
 #[derive(Default)]
 pub(super) struct Frames(BTreeMap<String, (String, Pose, builtin_interfaces::msg::Time)>);
 
 impl Frames {
-    /// Pose of `frame` in `root`, and when it was measured.
+    /// Pose of `frame` in `root`, and the time of the measurement.
     pub(super) fn pose(&self, root: &str, frame: &str) -> Option<(Pose, builtin_interfaces::msg::Time)> {
         let (mut parent, mut pose, stamp) = self.0.get(frame)?.clone();
-        // A circle of transforms has no root.
+        // A cycle of transforms has no root.
         for _ in 0..self.0.len() {
             if parent == root {
                 return Some((pose, stamp));
@@ -29,7 +29,7 @@ impl Frames {
     }
 }
 
-/// The topic of transforms, unless a table names another one.
+/// Default topic of the transforms.
 pub(super) fn default_topic() -> String {
     "tf".to_owned()
 }

@@ -1,7 +1,7 @@
-//! The way of a position to a joint: topic `<joint>/command`, as all our arms have it.
+//! Sends positions to a joint on topic `<joint>/command`, which all arms of Dragoman have.
 //!
-//! A Player client sends a command once, and gets no answer. So a position waits until somebody listens to the topic,
-//! and until no motion pipeline holds the arm. A newer position takes the place of one that waits.
+//! A Player client sends a command once, and gets no answer. So a position waits until the topic has a subscriber, and
+//! until no motion pipeline controls the arm. A newer position replaces a waiting one.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use dragoman_ros::{QosProfile, dragoman_msgs, std_msgs};
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-use super::driver::{DISCOVERY, Service, below, done};
+use super::driver::{DISCOVERY, Service, qualified_name, service_outcome};
 use crate::BridgeError;
 use crate::player::server::Outcome;
 
-/// How often it is looked whether somebody listens.
-const LOOK: Duration = Duration::from_millis(20);
-/// The mode of a motion pipeline in which it leaves the arm alone.
+/// Period of the check for subscribers.
+const CHECK_PERIOD: Duration = Duration::from_millis(20);
+/// The mode in which a motion pipeline does not command the joints.
 const OFF: u8 = 0;
 
-/// The name of a joint, which a table gives by that or by the joint's topics.
+/// The name of a joint. A table has either this name or the name in the joint's topics.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
 pub(super) struct JointName(String);
@@ -50,26 +50,26 @@ struct Inner {
     topic: String,
     publisher: SharedPublisher<std_msgs::msg::Float64>,
     pipeline: Option<Arc<Pipeline>>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingPosition>,
 }
 
 #[derive(Default)]
-struct Waiting {
-    /// The position that waits, rad or m.
+struct WaitingPosition {
+    /// The waiting position, rad or m.
     position: Option<f64>,
-    /// A task waits for the listener.
+    /// Whether a task waits for a subscriber.
     has_task: bool,
 }
 
 impl JointCommand {
-    /// Commands of a joint whose arm may be held by a motion pipeline.
+    /// Commands of a joint whose arm may be controlled by a motion pipeline.
     pub(super) fn new(
         tasks: &mut NodeTasks,
         namespace: &str,
         joint: &str,
         pipeline: Option<Arc<Pipeline>>,
     ) -> Result<Self, BridgeError> {
-        let topic = below(namespace, &format!("{}/command", joint_token(joint)));
+        let topic = qualified_name(namespace, &format!("{}/command", joint_token(joint)));
         let publisher = tasks.node().create_publisher(&topic, QosProfile::default())?.into();
         Ok(Self(Arc::new(Inner { topic, publisher, pipeline, waiting: Mutex::default() })))
     }
@@ -83,16 +83,16 @@ impl JointCommand {
         }
         waiting.position = Some(position);
         if !std::mem::replace(&mut waiting.has_task, true) {
-            dragoman_time::spawn(Arc::clone(&self.0).deliver());
+            dragoman_time::spawn(Arc::clone(&self.0).send_waiting());
         }
     }
 
-    /// Takes back a position that waits.
-    pub(super) fn withdraw(&self) {
+    /// Cancels a waiting position.
+    pub(super) fn cancel(&self) {
         self.0.waiting.lock().position = None;
     }
 
-    /// Whether the joint obeys positions: no motion pipeline holds it.
+    /// Whether the joint obeys positions: no motion pipeline controls it.
     pub(super) fn is_obeyed(&self) -> bool {
         self.0.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_on())
     }
@@ -105,7 +105,7 @@ impl Inner {
         }
     }
 
-    async fn deliver(self: Arc<Self>) {
+    async fn send_waiting(self: Arc<Self>) {
         let ready = self.ready().await;
         let mut waiting = self.waiting.lock();
         waiting.has_task = false;
@@ -121,7 +121,7 @@ impl Inner {
     async fn ready(&self) -> Outcome {
         let listened = async {
             while !self.publisher.is_listened() {
-                dragoman_time::sleep(LOOK).await;
+                dragoman_time::sleep(CHECK_PERIOD).await;
             }
         };
         let absent = |_late| format!("{} has no subscriber", self.topic);
@@ -133,9 +133,9 @@ impl Inner {
     }
 }
 
-/// The motion pipeline of an arm. In any mode but off it commands all joints all the time, also while the arm stands.
+/// The motion pipeline of an arm. In every mode except off it commands all joints continuously, also at rest.
 pub(super) struct Pipeline {
-    /// Its mode; `None`: it has not reported any.
+    /// Its mode; `None`: not reported yet.
     mode: Arc<Mutex<Option<u8>>>,
     set_mode: Service<dragoman_msgs::srv::SetCommandMode::Service>,
 }
@@ -146,11 +146,11 @@ impl Pipeline {
         let mode = Arc::new(Mutex::new(None));
         let reported = Arc::clone(&mode);
         let latched = QosProfile::default().keep_last(1).transient_local();
-        let topic = below(namespace, "motion_status");
+        let topic = qualified_name(namespace, "motion_status");
         tasks.subscribe(&topic, latched, move |status: dragoman_msgs::msg::MotionStatus| {
             *reported.lock() = Some(status.mode);
         })?;
-        Ok(Self { mode, set_mode: Service::new(tasks, &below(namespace, "set_command_mode"))? })
+        Ok(Self { mode, set_mode: Service::new(tasks, &qualified_name(namespace, "set_command_mode"))? })
     }
 
     fn is_off(&self) -> bool {
@@ -161,11 +161,11 @@ impl Pipeline {
         self.mode.lock().is_some_and(|mode| mode != OFF)
     }
 
-    /// Ends what the pipeline does with the arm. An arm without a pipeline obeys anyway.
+    /// Switches the pipeline off, so that the joints obey their own topics.
     async fn switch_off(&self) -> Outcome {
         let known = async {
             while self.mode.lock().is_none() {
-                dragoman_time::sleep(LOOK).await;
+                dragoman_time::sleep(CHECK_PERIOD).await;
             }
         };
         let is_there = dragoman_time::timeout(DISCOVERY, known).await.is_ok();
@@ -173,8 +173,10 @@ impl Pipeline {
             return Ok(Vec::new());
         }
         let request = dragoman_msgs::srv::SetCommandMode::Request { mode: OFF };
-        let switched =
-            self.set_mode.ask(request, |response| done(response.success, response.message)).await?;
+        let switched = self
+            .set_mode
+            .ask(request, |response| service_outcome(response.success, response.message))
+            .await?;
         *self.mode.lock() = Some(OFF);
         tracing::info!("motion pipeline switched off by a joint command of a Player client");
         Ok(switched)
@@ -186,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_names_a_joint_either_way() {
+    fn a_joint_is_found_by_both_of_its_names() {
         let joints: Vec<JointName> = serde_norway::from_str("[lift.joint, lift_x2ejoint, turn]").unwrap();
         assert_eq!(
             joints.iter().map(|joint| &**joint).collect::<Vec<_>>(),

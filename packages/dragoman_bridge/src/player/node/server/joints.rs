@@ -1,4 +1,4 @@
-//! `actarray`: joints that take `<joint>/command`, as those of all our arms do.
+//! `actarray` from joints that have `<joint>/command`, as the joints of all arms of Dragoman.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +12,8 @@ use serde::Deserialize;
 
 use super::description::{self, LinkGeometry};
 use super::driver::{
-    Answer, DISCOVERY, Driver, Feed, Opened, Service, Setup, below, carried_out, other_interface,
+    DISCOVERY, Driver, Feed, Opened, OutcomeFuture, Service, Setup, execute_command, other_interface,
+    qualified_name,
 };
 use super::joint_command::{JointCommand, JointName, Pipeline};
 use crate::BridgeError;
@@ -20,19 +21,19 @@ use crate::player::wire::actarray::{
     self, Command, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions, Request, Speeds,
 };
 use crate::player::wire::common::{Orientation3d, Point3d};
-use crate::player::wire::{self, Device, Kind, Xdr};
+use crate::player::wire::{self, Device, MessageKind, Xdr};
 
-/// A joint that is faster moves, rad/s or m/s.
+/// Speed above which a joint counts as moving, rad/s or m/s.
 pub(super) const MOVING: f64 = 0.01;
-/// A joint has reached its goal at this distance, rad or m.
+/// Distance at which a joint has reached its goal, rad or m.
 const REACHED: f32 = 0.02;
-/// A joint that stands this long after a command has ended its motion.
-const SETS_OFF: Duration = Duration::from_secs(1);
+/// A joint that still stands this long after a command has ended its motion.
+const START_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The ROS names of an arm.
+/// Entry of an arm in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ArmNames {
+pub(super) struct ArmConfig {
     /// Topic with `sensor_msgs/JointState`.
     joint_states: String,
     /// The joints, base first.
@@ -45,16 +46,16 @@ pub(super) struct ArmNames {
     /// Home position of each joint, rad or m; 0 without it.
     #[serde(default)]
     home: Vec<f32>,
-    /// Namespace of a motion pipeline's `motion_status` and `set_command_mode`: a command of a joint switches it off.
+    /// Namespace of a motion pipeline's `motion_status` and `set_command_mode`. A command of a joint switches it off.
     #[serde(default)]
     pipeline: Option<String>,
-    /// The description with its links; without it, they have no lengths.
+    /// Source of the links' lengths; without it they are unknown.
     #[serde(default)]
-    description: Option<description::Names>,
+    description: Option<description::DescriptionConfig>,
 }
 
-impl ArmNames {
-    /// Why they cannot be used.
+impl ArmConfig {
+    /// Checks the values. Error: the reason why the entry is invalid.
     pub(super) fn check(&self) -> Result<(), String> {
         let joints = self.joints.len();
         if joints == 0 || self.limits.len() != joints || !(self.home.is_empty() || self.home.len() == joints)
@@ -91,16 +92,16 @@ struct Joint {
 /// The last command of a joint.
 #[derive(Default)]
 struct Last {
-    /// Where a client lets it move, and since when.
+    /// Goal of the last command of a client, and when it came.
     goal: Option<(f32, Instant)>,
-    /// A speed with which it is to move, as soon as the joint has it.
+    /// Speed that the joint has to get before the motion starts.
     speed: Option<f32>,
-    /// The joint is asked to take a speed.
-    is_asking: bool,
+    /// Whether a call that sets the joint's speed is in progress.
+    is_setting_speed: bool,
 }
 
 struct Arm {
-    names: ArmNames,
+    config: ArmConfig,
     joints: Vec<Arc<Joint>>,
     measured: Arc<Mutex<Vec<actarray::Joint>>>,
     is_on: Arc<Mutex<bool>>,
@@ -114,21 +115,22 @@ pub(super) fn measured(state: &sensor_msgs::msg::JointState, joint: &str) -> Opt
 }
 
 pub(super) fn open_arm(
-    names: &ArmNames,
+    config: &ArmConfig,
     device: Device,
     setup: &Setup,
     feed: Feed,
 ) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     let pipeline =
-        names.pipeline.as_ref().map(|namespace| Pipeline::new(&mut tasks, namespace)).transpose()?;
+        config.pipeline.as_ref().map(|namespace| Pipeline::new(&mut tasks, namespace)).transpose()?;
     let pipeline = pipeline.map(Arc::new);
     let mut joints = Vec::new();
-    for (joint, limits) in names.joints.iter().zip(&names.limits) {
-        let service = |name: &str| below(&names.namespace, &format!("{}/{name}", joint_token(joint)));
+    for (joint, limits) in config.joints.iter().zip(&config.limits) {
+        let service =
+            |name: &str| qualified_name(&config.namespace, &format!("{}/{name}", joint_token(joint)));
         joints.push(Arc::new(Joint {
             limits: *limits,
-            command: JointCommand::new(&mut tasks, &names.namespace, joint, pipeline.clone())?,
+            command: JointCommand::new(&mut tasks, &config.namespace, joint, pipeline.clone())?,
             last: Mutex::default(),
             relax: Service::new(&mut tasks, &service("relax"))?,
             enable: Service::new(&mut tasks, &service("enable"))?,
@@ -136,14 +138,14 @@ pub(super) fn open_arm(
         }));
     }
     let is_on = Arc::new(Mutex::new(true));
-    let (chain, power) = (names.joints.clone(), Arc::clone(&is_on));
+    let (chain, power) = (config.joints.clone(), Arc::clone(&is_on));
     let newest = Arc::new(Mutex::new(Vec::new()));
     let received = Arc::clone(&newest);
     tasks.subscribe(
-        &names.joint_states,
+        &config.joint_states,
         QosProfile::sensor_data(),
         move |state: sensor_msgs::msg::JointState| {
-            // Messages about other joints, or about only some of these, are of no use.
+            // Ignores messages about other joints, or about only some of these joints.
             let values: Option<Vec<_>> = chain.iter().map(|joint| measured(&state, joint)).collect();
             let Some(values) = values else { return };
             let joints: Vec<actarray::Joint> = values.into_iter().map(joint_state).collect();
@@ -152,8 +154,8 @@ pub(super) fn open_arm(
             feed.send(&actarray::STATE, &state.header.stamp, &state_of_arm);
         },
     )?;
-    let description = description::listen(names.description.as_ref(), &mut tasks)?;
-    Ok(Opened::new(Arm { names: names.clone(), joints, measured: newest, is_on, description }, tasks)?)
+    let description = description::listen(config.description.as_ref(), &mut tasks)?;
+    Ok(Opened::new(Arm { config: config.clone(), joints, measured: newest, is_on, description }, tasks)?)
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
@@ -169,29 +171,29 @@ impl Joint {
         self.publish(position);
     }
 
-    /// A limit in single precision may be beyond the arm's own.
+    /// Clamps a position: a limit in single precision may be outside the arm's range.
     fn publish(&self, position: f32) {
         let [min, max] = self.limits;
         self.command.send(f64::from(position).clamp(min, max));
     }
 
-    /// Moves with a speed to a limit. It takes the speed first, so the motion begins a little later, unless
-    /// another command comes meanwhile.
+    /// Moves with a speed to a limit. The joint's speed is set first, so the motion starts a little later, unless
+    /// another command arrives meanwhile.
     fn move_with(self: &Arc<Self>, speed: f32) {
         let mut last = self.last.lock();
         last.speed = Some(speed);
-        if !std::mem::replace(&mut last.is_asking, true) {
-            dragoman_time::spawn(Arc::clone(self).take_speed(speed));
+        if !std::mem::replace(&mut last.is_setting_speed, true) {
+            dragoman_time::spawn(Arc::clone(self).apply_speed(speed));
         }
     }
 
-    /// Has it take a speed, and newer ones that come meanwhile.
+    /// Sets the joint's speed, and then newer speeds that have arrived meanwhile.
     #[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
-    async fn take_speed(self: Arc<Self>, speed: f32) {
+    async fn apply_speed(self: Arc<Self>, speed: f32) {
         let mut wanted = speed;
         loop {
             let request = arbotix_msgs::srv::SetSpeed::Request { speed: wanted.abs().into() };
-            let is_set = carried_out(self.set_speed.ask(request, |_| Ok(Vec::new()))).await;
+            let is_set = execute_command(self.set_speed.ask(request, |_| Ok(Vec::new()))).await;
             let mut last = self.last.lock();
             let newest = last.speed.filter(|_| is_set);
             if let Some(newest) = newest.filter(|newest| newest.signum() == wanted.signum()) {
@@ -203,24 +205,25 @@ impl Joint {
             match newest {
                 Some(newest) if newest != wanted => wanted = newest,
                 _ => {
-                    (last.speed, last.is_asking) = (None, false);
+                    (last.speed, last.is_setting_speed) = (None, false);
                     return;
                 }
             }
         }
     }
 
-    /// Stops it, if a client's command still moves it.
+    /// Stops the joint if a client's command still moves it.
     fn release(&self, measured: &actarray::Joint) {
         let mut last = self.last.lock();
         last.speed = None;
-        self.command.withdraw();
+        self.command.cancel();
         let Some((goal, since)) = last.goal.take() else { return };
         if !self.command.is_obeyed() {
-            // Somebody else moves the arm now.
+            // Another program moves the arm now.
             return;
         }
-        let may_move = f64::from(measured.speed).abs() > MOVING || dragoman_time::since(since) < SETS_OFF;
+        let may_move =
+            f64::from(measured.speed).abs() > MOVING || dragoman_time::since(since) < START_TIMEOUT;
         if may_move && (goal - measured.position).abs() > REACHED {
             self.publish(measured.position);
         }
@@ -238,9 +241,9 @@ impl Arm {
         })
     }
 
-    /// Checks a position, so that a chain moves as a whole or not at all.
+    /// Checks a position. Either all joints of a command move, or none.
     fn check(&self, index: usize, position: f32) -> Result<(), String> {
-        let [min, max] = self.names.limits(index);
+        let [min, max] = self.config.limits(index);
         if (min..=max).contains(&position) {
             return Ok(());
         }
@@ -267,7 +270,7 @@ impl Arm {
         Ok(())
     }
 
-    /// Moves a joint with a speed, until its limit or the next command.
+    /// Moves a joint with a speed to its limit, or until the next command.
     fn move_with(&self, number: i32, speed: f32) -> Result<(), String> {
         let (index, joint) = self.joint(number)?;
         if !speed.is_finite() {
@@ -282,8 +285,8 @@ impl Arm {
         Ok(())
     }
 
-    fn set_power(&self, on: bool) -> Answer {
-        let answers: Vec<Answer> = self
+    fn set_power(&self, on: bool) -> OutcomeFuture {
+        let answers: Vec<OutcomeFuture> = self
             .joints
             .iter()
             .map(|joint| {
@@ -306,20 +309,20 @@ impl Arm {
         .boxed()
     }
 
-    fn geometry(&self) -> Answer {
-        let (names, received) = (self.names.clone(), self.description.clone());
+    fn geometry(&self) -> OutcomeFuture {
+        let (config, received) = (self.config.clone(), self.description.clone());
         async move {
             let model = description::newest(received).await;
-            Ok(geometry(&names, model.as_deref()).to_bytes())
+            Ok(geometry(&config, model.as_deref()).to_bytes())
         }
         .boxed()
     }
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
-fn geometry(names: &ArmNames, model: Option<&Model>) -> Geometry {
+fn geometry(config: &ArmConfig, model: Option<&Model>) -> Geometry {
     let joint = |(index, name): (usize, &JointName)| {
-        let [min, max] = names.limits(index);
+        let [min, max] = config.limits(index);
         let link = model.and_then(|model| description::link(model, name));
         let link = link.unwrap_or_else(|| LinkGeometry {
             length: 0.0,
@@ -334,11 +337,11 @@ fn geometry(names: &ArmNames, model: Option<&Model>) -> Geometry {
             min,
             center: (min + max) / 2.0,
             max,
-            home: names.home(index),
+            home: config.home(index),
             ..JointGeometry::default()
         }
     };
-    let joints = names.joints.iter().enumerate().map(joint).collect();
+    let joints = config.joints.iter().enumerate().map(joint).collect();
     let base = model.and_then(|model| model.origins().next()).map(description::pose).unwrap_or_default();
     Geometry { joints, base_position: base.position, base_orientation: base.orientation }
 }
@@ -350,7 +353,7 @@ impl Driver for Arm {
             Command::Position(JointPosition { joint, position }) => self.move_to(joint, position),
             Command::MultiPosition(Positions { positions }) => self.move_all(&positions),
             Command::Home(joint) => {
-                let homes: Vec<f32> = (0..self.joints.len()).map(|index| self.names.home(index)).collect();
+                let homes: Vec<f32> = (0..self.joints.len()).map(|index| self.config.home(index)).collect();
                 if joint == -1 {
                     return self.move_all(&homes);
                 }
@@ -377,7 +380,7 @@ impl Driver for Arm {
         }
     }
 
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Actarray(request) = request else { return other_interface() };
         Ok(match request {
             Request::GetGeometry => self.geometry(),
@@ -392,12 +395,12 @@ impl Driver for Arm {
         })
     }
 
-    fn farewell(&self) -> Duration {
-        // A command may wait for its listener; its speed, for a service.
+    fn shutdown_delay(&self) -> Duration {
+        // A command may wait for a subscriber, and its speed for a service.
         DISCOVERY + Duration::from_secs(1)
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         vec![
             actarray::CURRENT.id(),
             actarray::MULTI_CURRENT.id(),

@@ -14,80 +14,81 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::driver::{
-    Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, carried_out, done, other_interface,
+    Driver, Feed, Opened, OutcomeFuture, Service, Setup, acknowledged, execute_command, other_interface,
+    qualified_name, service_outcome,
 };
 use crate::BridgeError;
 use crate::arm31::rotation::normalized;
 use crate::player::node::tool::{approach, orientation, point, rotation, vector};
 use crate::player::server::Outcome;
 use crate::player::wire::limb::{BRAKES, Command, HOME, Motion, Move, Pose, Request, STATE, State};
-use crate::player::wire::{self, Device, Kind};
+use crate::player::wire::{self, Device, MessageKind};
 
 /// Command modes of the motion pipeline. In the mode off, the arm obeys its joints' own topics.
 const OFF: u8 = 0;
 const JOINT: u8 = 1;
 const CARTESIAN: u8 = 2;
 
-/// The ROS names of an arm.
+/// Entry of an arm in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct LimbConfig {
     /// Namespace of `pose`, `motion_status`, `set_command_mode`, `set_goal_pose`, `begin_motion` and so on.
     arm: String,
     /// Position of the base on the robot, m.
     #[serde(default)]
     base: [f64; 3],
-    /// Joint positions of its home, rad or m; without them it has none.
+    /// Joint positions of the home position, rad or m; empty: the arm has no home position.
     #[serde(default)]
     home: Vec<f64>,
 }
 
-/// How often it is looked whether a motion has ended, and the time limit of that.
-const LOOK: Duration = Duration::from_millis(20);
-const HALT_LIMIT: Duration = Duration::from_secs(3);
-/// A motion that was begun, and is not reported after this time, had nothing to do.
-const SETS_OFF: Duration = Duration::from_secs(1);
-/// Time limit for the end of a command that was taken back, before the arm is stopped without it. The arm's node runs
-/// longer than this after the last client has gone.
-const WITHDRAWAL_LIMIT: Duration = Duration::from_millis(500);
+/// Period and time limit of the check whether a motion has ended.
+const CHECK_PERIOD: Duration = Duration::from_millis(20);
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+/// A motion that is not reported this long after its start counts as finished: the arm was already at the goal.
+const START_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time limit for a cancelled command to end; after it the arm is stopped anyway. The arm's node runs longer than this
+/// after the last client has disconnected.
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What is measured, and whether the arm moves because of a client.
+/// Measured state, and whether a client's command moves the arm.
 #[derive(Default)]
 struct Measured {
     pose: Option<(Vector3<f64>, UnitQuaternion<f64>)>,
     is_moving: bool,
     /// A client's command has begun a motion whose end was not reported yet.
-    is_begun: bool,
-    /// That motion was reported.
-    is_seen: bool,
+    has_started: bool,
+    /// Whether that motion was reported.
+    was_reported: bool,
     /// The command mode, as last reported.
     mode: Option<u8>,
     /// The mode that a client's command has set.
-    taken: Option<Taken>,
+    mode_change: Option<ModeChange>,
 }
 
 /// A command mode that a client's command needed.
 #[derive(Clone, Copy)]
-struct Taken {
+struct ModeChange {
     mode: u8,
-    /// The mode before it.
+    /// The mode before that command.
     before: u8,
 }
 
 impl Measured {
-    /// The arm reports whether it moves. It may take a while to report a motion that has begun.
+    /// The arm reports whether it moves. A motion that has started may be reported later.
     fn report(&mut self, is_moving: bool) {
         self.is_moving = is_moving;
         if is_moving {
-            self.is_seen = self.is_begun;
-        } else if self.is_seen {
-            (self.is_begun, self.is_seen) = (false, false);
+            self.was_reported = self.has_started;
+        } else if self.was_reported {
+            (self.has_started, self.was_reported) = (false, false);
         }
     }
 
     /// Whether a motion is in progress, or may be.
     fn is_active(&self) -> bool {
-        self.is_moving || self.is_begun
+        self.is_moving || self.has_started
     }
 }
 
@@ -104,52 +105,57 @@ struct Services {
 }
 
 impl Services {
-    fn mode(&self, mode: u8) -> Answer {
+    fn mode(&self, mode: u8) -> OutcomeFuture {
         let request = dragoman_msgs::srv::SetCommandMode::Request { mode };
-        self.set_mode.ask(request, |response| done(response.success, response.message))
+        self.set_mode.ask(request, |response| service_outcome(response.success, response.message))
     }
 }
 
-/// What a command asks for.
+/// Goal of a command.
 #[derive(Debug)]
 enum Goal {
     Stop,
     Joints(Vec<f64>),
-    /// On a straight line.
+    /// Motion on a straight line.
     Pose {
         pose: geometry_msgs::msg::Pose,
         min_duration: f64,
     },
 }
 
-/// A command that is being carried out. What it has not begun yet can be taken back; a service that it has asked
-/// cannot, and the order of two services is only certain when the first one has answered.
+/// A command in progress. Steps that have not started yet can be cancelled. A service call cannot be cancelled, and the
+/// order of two service calls is only certain if the second one is made after the answer to the first one.
 struct Running {
-    is_withdrawn: Arc<AtomicBool>,
+    is_cancelled: Arc<AtomicBool>,
     end: Task<()>,
 }
 
 impl Running {
-    fn withdraw(&self) {
-        self.is_withdrawn.store(true, Ordering::Relaxed);
+    fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
     }
 }
 
 struct Limb {
-    names: Names,
+    config: LimbConfig,
     measured: Arc<Mutex<Measured>>,
     services: Arc<Services>,
     /// Speed of the end effector, m/s; `None`: as fast as the arm's limits allow.
     speed: Option<f64>,
-    /// A client has moved it, and has not stopped it.
+    /// Whether a client has moved the arm, and has not stopped it.
     is_commanded: bool,
-    /// The last command, which the next one replaces.
+    /// The last command. The next command replaces it.
     running: Option<Running>,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &LimbConfig,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let name = |name: &str| below(&names.arm, name);
+    let name = |name: &str| qualified_name(&config.arm, name);
     let services = Services {
         set_mode: Service::new(&mut tasks, &name("set_command_mode"))?,
         set_pose: Service::new(&mut tasks, &name("set_goal_pose"))?,
@@ -180,7 +186,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     })?;
     Ok(Opened::new(
         Limb {
-            names: names.clone(),
+            config: config.clone(),
             measured,
             services: Arc::new(services),
             speed: None,
@@ -218,10 +224,10 @@ impl Limb {
     }
 
     fn home(&self) -> Result<Goal, String> {
-        if self.names.home.is_empty() {
+        if self.config.home.is_empty() {
             return Err("the table names no home position".to_owned());
         }
-        Ok(Goal::Joints(self.names.home.clone()))
+        Ok(Goal::Joints(self.config.home.clone()))
     }
 
     fn goal(&self, command: &Command) -> Result<Goal, String> {
@@ -245,52 +251,53 @@ impl Limb {
     }
 }
 
-/// Ends the motion in progress, and takes back the last command.
-async fn halt(measured: &Mutex<Measured>, services: &Services, last: Option<Running>) -> Outcome {
+/// Ends the motion in progress, and cancels the last command.
+async fn stop_motion(measured: &Mutex<Measured>, services: &Services, last: Option<Running>) -> Outcome {
     if measured.lock().is_active() {
         services.stop.trigger().await?;
     }
     let Some(last) = last.filter(|last| !last.end.is_finished()) else { return Ok(Vec::new()) };
-    // It may just be asking the arm to begin.
-    let _ = dragoman_time::timeout(WITHDRAWAL_LIMIT, last.end).await;
+    // The command may be starting the motion at this moment.
+    let _ = dragoman_time::timeout(CANCEL_TIMEOUT, last.end).await;
     if measured.lock().is_active() {
         services.stop.trigger().await?;
     }
     Ok(Vec::new())
 }
 
-/// Waits until the arm stands, after [`halt`].
-async fn still(measured: &Mutex<Measured>) -> Outcome {
-    let still = async {
+/// Waits until the arm stands, after [`stop_motion`].
+async fn wait_until_stopped(measured: &Mutex<Measured>) -> Outcome {
+    let stopped = async {
         while measured.lock().is_moving {
-            dragoman_time::sleep(LOOK).await;
+            dragoman_time::sleep(CHECK_PERIOD).await;
         }
     };
     let late = |_| "the arm does not stop".to_owned();
-    dragoman_time::timeout(HALT_LIMIT, still).await.map_err(late)?;
+    dragoman_time::timeout(STOP_TIMEOUT, stopped).await.map_err(late)?;
     let mut measured = measured.lock();
-    (measured.is_begun, measured.is_seen) = (false, false);
+    (measured.has_started, measured.was_reported) = (false, false);
     Ok(Vec::new())
 }
 
 /// Sets the mode that a command needs.
-async fn take_mode(measured: &Mutex<Measured>, services: &Services, mode: u8) -> Outcome {
+async fn switch_mode(measured: &Mutex<Measured>, services: &Services, mode: u8) -> Outcome {
     let before = {
         let measured = measured.lock();
-        measured.taken.map_or_else(|| measured.mode.unwrap_or(OFF), |taken| taken.before)
+        measured.mode_change.map_or_else(|| measured.mode.unwrap_or(OFF), |change| change.before)
     };
     let outcome = services.mode(mode).await?;
     let mut measured = measured.lock();
-    (measured.mode, measured.taken) = (Some(mode), Some(Taken { mode, before }));
+    (measured.mode, measured.mode_change) = (Some(mode), Some(ModeChange { mode, before }));
     Ok(outcome)
 }
 
-/// Restores the mode that the arm had before a client's commands; in theirs it ignores other commanders.
-async fn give_mode_back(measured: &Mutex<Measured>, services: &Services) -> Outcome {
+/// Restores the mode that the arm had before a client's commands. In the mode of the commands the arm ignores other
+/// programs.
+async fn restore_mode(measured: &Mutex<Measured>, services: &Services) -> Outcome {
     let before = {
         let mut measured = measured.lock();
-        let Some(Taken { mode, before }) = measured.taken.take() else { return Ok(Vec::new()) };
-        // Somebody else may have changed it meanwhile.
+        let Some(ModeChange { mode, before }) = measured.mode_change.take() else { return Ok(Vec::new()) };
+        // Another program may have changed the mode meanwhile.
         (measured.mode == Some(mode) && mode != before).then_some(before)
     };
     let Some(before) = before else { return Ok(Vec::new()) };
@@ -299,39 +306,39 @@ async fn give_mode_back(measured: &Mutex<Measured>, services: &Services) -> Outc
     Ok(outcome)
 }
 
-/// Waits until the motion that a command has begun is over, or the command was taken back.
-async fn ended(measured: &Mutex<Measured>, is_withdrawn: &AtomicBool) {
+/// Waits until the motion of a command has ended, or the command was cancelled.
+async fn wait_until_ended(measured: &Mutex<Measured>, is_cancelled: &AtomicBool) {
     let begun = dragoman_time::now();
-    while !is_withdrawn.load(Ordering::Relaxed) {
+    while !is_cancelled.load(Ordering::Relaxed) {
         {
             let mut measured = measured.lock();
-            if !measured.is_moving && !measured.is_seen && dragoman_time::since(begun) > SETS_OFF {
-                measured.is_begun = false;
+            if !measured.is_moving && !measured.was_reported && dragoman_time::since(begun) > START_TIMEOUT {
+                measured.has_started = false;
             }
             if !measured.is_active() {
                 return;
             }
         }
-        dragoman_time::sleep(LOOK).await;
+        dragoman_time::sleep(CHECK_PERIOD).await;
     }
 }
 
-/// Begins a motion, unless its command was taken back.
+/// Starts a motion, unless its command was cancelled.
 async fn begin(
     measured: &Mutex<Measured>,
     service: &Service<std_srvs::srv::Trigger::Service>,
-    is_withdrawn: &AtomicBool,
+    is_cancelled: &AtomicBool,
 ) -> Outcome {
     {
         let mut measured = measured.lock();
-        if is_withdrawn.load(Ordering::Relaxed) {
+        if is_cancelled.load(Ordering::Relaxed) {
             return Ok(Vec::new());
         }
-        measured.is_begun = true;
+        measured.has_started = true;
     }
     let outcome = service.trigger().await;
     if outcome.is_err() {
-        measured.lock().is_begun = false;
+        measured.lock().has_started = false;
     }
     outcome
 }
@@ -341,27 +348,33 @@ async fn carry_out(
     measured: Arc<Mutex<Measured>>,
     services: Arc<Services>,
     last: Option<Running>,
-    is_withdrawn: Arc<AtomicBool>,
+    is_cancelled: Arc<AtomicBool>,
 ) -> Outcome {
     if let Goal::Stop = goal {
-        // Also a motion that was not reported.
+        // Also stops a motion that was not reported.
         services.stop.trigger().await?;
     }
-    halt(&measured, &services, last).await?;
-    still(&measured).await?;
+    stop_motion(&measured, &services, last).await?;
+    wait_until_stopped(&measured).await?;
     match goal {
         Goal::Stop => Ok(Vec::new()),
         Goal::Joints(position) => {
-            take_mode(&measured, &services, JOINT).await?;
+            switch_mode(&measured, &services, JOINT).await?;
             let request = dragoman_msgs::srv::SetJointGoal::Request { position, min_duration: 0.0 };
-            services.set_joints.ask(request, |response| done(response.success, response.message)).await?;
-            begin(&measured, &services.begin_joints, &is_withdrawn).await
+            services
+                .set_joints
+                .ask(request, |response| service_outcome(response.success, response.message))
+                .await?;
+            begin(&measured, &services.begin_joints, &is_cancelled).await
         }
         Goal::Pose { pose, min_duration } => {
-            take_mode(&measured, &services, CARTESIAN).await?;
+            switch_mode(&measured, &services, CARTESIAN).await?;
             let request = dragoman_msgs::srv::SetGoalPose::Request { pose, min_duration };
-            services.set_pose.ask(request, |response| done(response.success, response.message)).await?;
-            begin(&measured, &services.begin, &is_withdrawn).await
+            services
+                .set_pose
+                .ask(request, |response| service_outcome(response.success, response.message))
+                .await?;
+            begin(&measured, &services.begin, &is_cancelled).await
         }
     }
 }
@@ -370,33 +383,33 @@ impl Driver for Limb {
     fn handle_command(&mut self, command: wire::Command) -> Result<(), String> {
         let wire::Command::Limb(command) = command else { return other_interface() };
         let goal = self.goal(&command)?;
-        let last = self.running.take().inspect(Running::withdraw);
-        let is_withdrawn = Arc::new(AtomicBool::new(false));
+        let last = self.running.take().inspect(Running::cancel);
+        let is_cancelled = Arc::new(AtomicBool::new(false));
         let (measured, services) = (Arc::clone(&self.measured), Arc::clone(&self.services));
-        let withdrawn = Arc::clone(&is_withdrawn);
+        let cancelled = Arc::clone(&is_cancelled);
         let end = dragoman_time::spawn(async move {
             let (arm, asked) = (Arc::clone(&measured), Arc::clone(&services));
-            let command = carry_out(goal, arm, asked, last, Arc::clone(&withdrawn));
-            if carried_out(command.boxed()).await {
-                ended(&measured, &withdrawn).await;
+            let command = carry_out(goal, arm, asked, last, Arc::clone(&cancelled));
+            if execute_command(command.boxed()).await {
+                wait_until_ended(&measured, &cancelled).await;
             }
-            // Who takes a command back gives the mode back, or needs it.
-            if !withdrawn.load(Ordering::Relaxed) {
-                let given = async move { give_mode_back(&measured, &services).await };
-                carried_out(given.boxed()).await;
+            // The task that cancels a command restores the mode, or needs the mode itself.
+            if !cancelled.load(Ordering::Relaxed) {
+                let given = async move { restore_mode(&measured, &services).await };
+                execute_command(given.boxed()).await;
             }
         });
-        self.running = Some(Running { is_withdrawn, end });
+        self.running = Some(Running { is_cancelled, end });
         self.is_commanded = command != Command::Stop;
         Ok(())
     }
 
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Limb(request) = request else { return other_interface() };
         Ok(match request {
             Request::Power(true) => self.services.enable.trigger(),
             Request::Power(false) => self.services.disable.trigger(),
-            Request::GetGeometry => acknowledged(&point(&Vector3::from(self.names.base))),
+            Request::GetGeometry => acknowledged(&point(&Vector3::from(self.config.base))),
             Request::SetSpeed(speed) => {
                 let speed = f64::from(speed);
                 if !speed.is_finite() || speed <= 0.0 {
@@ -410,25 +423,25 @@ impl Driver for Limb {
     }
 
     fn handle_release(&mut self) {
-        // A command to stop goes on, and somebody else's motion is not stopped.
+        // A stop command continues, and another program's motion is not stopped.
         if std::mem::take(&mut self.is_commanded) {
-            let last = self.running.take().inspect(Running::withdraw);
+            let last = self.running.take().inspect(Running::cancel);
             let (measured, services) = (Arc::clone(&self.measured), Arc::clone(&self.services));
             let halted = async move {
-                halt(&measured, &services, last).await?;
-                still(&measured).await?;
-                give_mode_back(&measured, &services).await
+                stop_motion(&measured, &services, last).await?;
+                wait_until_stopped(&measured).await?;
+                restore_mode(&measured, &services).await
             };
-            dragoman_time::spawn(carried_out(halted.boxed()));
+            dragoman_time::spawn(execute_command(halted.boxed()));
         }
     }
 
-    fn farewell(&self) -> Duration {
-        HALT_LIMIT + Duration::from_secs(1)
+    fn shutdown_delay(&self) -> Duration {
+        STOP_TIMEOUT + Duration::from_secs(1)
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
-        let home = self.names.home.is_empty().then_some(HOME.id());
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
+        let home = self.config.home.is_empty().then_some(HOME.id());
         home.into_iter().chain([BRAKES.id()]).collect()
     }
 }
@@ -440,9 +453,9 @@ mod tests {
     #[test]
     fn a_motion_counts_from_its_beginning_to_its_reported_end() {
         let mut measured = Measured::default();
-        // The end of an earlier motion is not that of this one.
+        // The end of an earlier motion does not count as the end of this one.
         measured.report(true);
-        measured.is_begun = true;
+        measured.has_started = true;
         measured.report(false);
         assert!(measured.is_active(), "it was not reported yet");
         measured.report(true);

@@ -1,4 +1,4 @@
-//! `localize` from transforms and odometry: where a robot is on its map.
+//! `localize` from transforms and odometry: the pose of a robot on its map.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,27 +9,29 @@ use futures::FutureExt;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done, other_interface};
+use super::driver::{
+    Driver, Feed, Opened, OutcomeFuture, Service, Setup, acknowledged, other_interface, service_outcome,
+};
 use super::frames::{self, Frames};
 use crate::BridgeError;
 use crate::player::wire::common::Pose2d;
 use crate::player::wire::localize::{
     Estimate, HYPOTHESES, Hypotheses, Hypothesis, Particle, Particles, Request, SET_POSE,
 };
-use crate::player::wire::{self, Device, Kind};
+use crate::player::wire::{self, Device, MessageKind};
 
-/// How often the pose is sent.
+/// Period in which the pose is sent.
 const PERIOD: Duration = Duration::from_millis(100);
-/// How often it is looked for a pose that was set, and the time limit of that.
-const LOOK: Duration = Duration::from_millis(10);
+/// Period and time limit of the check whether the transforms show a new pose.
+const CHECK_PERIOD: Duration = Duration::from_millis(10);
 const SET_LIMIT: Duration = Duration::from_secs(1);
-/// New transforms after which a pose that was set is the known one: the first may have been on its way.
+/// Number of new transforms after which a pose that was set is in them: the first one may have been sent before.
 const NEW_TRANSFORMS: usize = 2;
 
-/// The ROS names of a robot on a map.
+/// Entry of a robot's localization in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct LocalizeConfig {
     /// Topic with `tf2_msgs/TFMessage`.
     #[serde(default = "frames::default_topic")]
     transforms: String,
@@ -44,15 +46,20 @@ pub(super) struct Names {
 
 struct Localization {
     frames: Arc<Mutex<Frames>>,
-    names: Names,
+    config: LocalizeConfig,
     set_pose: Option<Service<dragoman_msgs::srv::PlatformSetPose::Service>>,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &LocalizeConfig,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let set_pose = names.set_pose.as_ref().map(|service| Service::new(&mut tasks, service)).transpose()?;
-    let frames = frames::listen(&mut tasks, &names.transforms)?;
-    let (known, of) = (Arc::clone(&frames), names.clone());
+    let set_pose = config.set_pose.as_ref().map(|service| Service::new(&mut tasks, service)).transpose()?;
+    let frames = frames::listen(&mut tasks, &config.transforms)?;
+    let (known, of) = (Arc::clone(&frames), config.clone());
     let mut last = builtin_interfaces::msg::Time::default();
     tasks.every(PERIOD, move || {
         let found = known.lock().pose(&of.map, &of.robot_frame);
@@ -67,23 +74,23 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
             last = stamp;
         }
     })?;
-    Ok(Opened::new(Localization { frames, names: names.clone(), set_pose }, tasks)?)
+    Ok(Opened::new(Localization { frames, config: config.clone(), set_pose }, tasks)?)
 }
 
 /// Waits until the transforms show a pose that was set.
-async fn follow(frames: &Mutex<Frames>, names: &Names) {
+async fn wait_for_pose(frames: &Mutex<Frames>, config: &LocalizeConfig) {
     let begun = dragoman_time::now();
-    let stamp = || frames.lock().pose(&names.map, &names.robot_frame).map(|(_, stamp)| stamp);
+    let stamp = || frames.lock().pose(&config.map, &config.robot_frame).map(|(_, stamp)| stamp);
     for _ in 0..NEW_TRANSFORMS {
         let last = stamp();
         while stamp() == last && dragoman_time::since(begun) < SET_LIMIT {
-            dragoman_time::sleep(LOOK).await;
+            dragoman_time::sleep(CHECK_PERIOD).await;
         }
     }
 }
 
 impl Driver for Localization {
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Localize(request) = request else { return other_interface() };
         Ok(match request {
             Request::SetPose(Estimate { mean: Pose2d { x, y, yaw }, .. }) => {
@@ -91,11 +98,12 @@ impl Driver for Localization {
                     self.set_pose.as_ref().ok_or("the table names no service that sets the pose")?;
                 let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
                 let request = dragoman_msgs::srv::PlatformSetPose::Request { pose };
-                let set = service.ask(request, |response| done(response.success, response.message));
-                let (frames, names) = (Arc::clone(&self.frames), self.names.clone());
+                let set =
+                    service.ask(request, |response| service_outcome(response.success, response.message));
+                let (frames, config) = (Arc::clone(&self.frames), self.config.clone());
                 async move {
                     let answer = set.await?;
-                    follow(&frames, &names).await;
+                    wait_for_pose(&frames, &config).await;
                     Ok(answer)
                 }
                 .boxed()
@@ -103,7 +111,7 @@ impl Driver for Localization {
             Request::GetParticles => {
                 let frames = self.frames.lock();
                 let (pose, _) = frames
-                    .pose(&self.names.map, &self.names.robot_frame)
+                    .pose(&self.config.map, &self.config.robot_frame)
                     .ok_or("the robot's pose on the map is not known yet")?;
                 let mean = Pose2d { x: pose.x, y: pose.y, yaw: pose.heading };
                 let particles = vec![Particle { pose: mean.clone(), weight: 1.0 }];
@@ -112,7 +120,7 @@ impl Driver for Localization {
         })
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         let set = self.set_pose.is_none().then_some(SET_POSE.id());
         set.into_iter().collect()
     }

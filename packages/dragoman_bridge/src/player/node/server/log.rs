@@ -9,26 +9,27 @@ use futures::future::FutureExt;
 use serde::Deserialize;
 
 use super::driver::{
-    Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done, other_interface,
+    Driver, Feed, Opened, OutcomeFuture, Service, Setup, acknowledged, other_interface, qualified_name,
+    service_outcome,
 };
 use crate::BridgeError;
 use crate::player::wire::log::{LogKind, Request, State};
 use crate::player::wire::{self, Device};
 
-/// Time limit for a playback to end that is rewound, and the pause between two attempts to start it again.
+/// Time limit for a playback to end before it starts again, and the pause between two attempts.
 const REWIND_LIMIT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The ROS names of a recorder.
+/// Entry of a recorder in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct LogConfig {
     /// Namespace of `start_recording`, `start_playback` and so on.
     recorder: String,
-    /// Namespace that is put before the topics of a recording that is played.
+    /// Namespace for the topics of a recording during playback.
     #[serde(default = "default_playback")]
     playback: String,
-    /// Topics to record; NAME/ stands for all topics below it. Empty: all.
+    /// Topics to record; NAME/ stands for all topics in this namespace. Empty: all topics.
     #[serde(default)]
     topics: Vec<String>,
 }
@@ -38,7 +39,7 @@ fn default_playback() -> String {
 }
 
 struct Log {
-    names: Names,
+    config: LogConfig,
     /// The name of the next file; empty: date and time.
     name: String,
     recording: Flag,
@@ -53,7 +54,7 @@ struct Services {
     stop_playback: Service<std_srvs::srv::Trigger::Service>,
 }
 
-/// Whether it records or plays: what the recorder said last.
+/// Whether the recorder records or plays, as last reported.
 #[derive(Clone, Default)]
 struct Flag(Arc<AtomicBool>);
 
@@ -67,9 +68,14 @@ impl Flag {
     }
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &LogConfig,
+    device: Device,
+    setup: &Setup,
+    _feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let name = |name: &str| below(&names.recorder, name);
+    let name = |name: &str| qualified_name(&config.recorder, name);
     let services = Services {
         start_recording: Service::new(&mut tasks, &name("start_recording"))?,
         stop_recording: Service::new(&mut tasks, &name("stop_recording"))?,
@@ -84,68 +90,68 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) ->
     let known = playing.clone();
     let status = move |status: dragoman_msgs::msg::PlaybackStatus| known.set(status.playing);
     tasks.subscribe(&name("playback_status"), latched, status)?;
-    let (names, services) = (names.clone(), Arc::new(services));
-    let log = Log { names, name: String::new(), recording, playing, services };
+    let (config, services) = (config.clone(), Arc::new(services));
+    let log = Log { config, name: String::new(), recording, playing, services };
     Ok(Opened::new(log, tasks)?)
 }
 
 impl Log {
-    fn record(&self, begins: bool) -> Answer {
+    fn record(&self, begins: bool) -> OutcomeFuture {
         let recording = self.recording.clone();
         if !begins {
             return self.services.stop_recording.ask(
                 std_srvs::srv::Trigger::Request::default(),
                 move |response| {
                     recording.set(recording.is_set() && !response.success);
-                    done(response.success, response.message)
+                    service_outcome(response.success, response.message)
                 },
             );
         }
         let request = dragoman_msgs::srv::StartRecording::Request {
-            topics: self.names.topics.clone(),
+            topics: self.config.topics.clone(),
             exclude: Vec::new(),
             name: self.name.clone(),
         };
         self.services.start_recording.ask(request, move |response| {
             recording.set(recording.is_set() || response.success);
-            done(response.success, response.message)
+            service_outcome(response.success, response.message)
         })
     }
 
-    /// Asks the recorder to play, each time that it is called.
-    fn play(&self) -> impl Fn() -> Answer + Send + use<> {
+    /// Returns a function that starts the playback with each call.
+    fn play(&self) -> impl Fn() -> OutcomeFuture + Send + use<> {
         let (services, playing) = (Arc::clone(&self.services), self.playing.clone());
         let request = dragoman_msgs::srv::StartPlayback::Request {
             name: self.name.clone(),
-            topics: self.names.topics.clone(),
-            prefix: self.names.playback.clone(),
+            topics: self.config.topics.clone(),
+            prefix: self.config.playback.clone(),
             rate: 1.0,
         };
         move || {
             let playing = playing.clone();
             services.start_playback.ask(request.clone(), move |response| {
                 playing.set(playing.is_set() || response.success);
-                done(response.success, response.message)
+                service_outcome(response.success, response.message)
             })
         }
     }
 
-    fn stop_playing(&self) -> Answer {
+    fn stop_playing(&self) -> OutcomeFuture {
         let playing = self.playing.clone();
         self.services.stop_playback.ask(std_srvs::srv::Trigger::Request::default(), move |response| {
             playing.set(playing.is_set() && !response.success);
-            done(response.success, response.message)
+            service_outcome(response.success, response.message)
         })
     }
 
-    /// Goes on from the start, while it plays.
-    fn rewind(&self) -> Answer {
+    /// Restarts the playback from the beginning, if it is playing.
+    fn rewind(&self) -> OutcomeFuture {
         let (stop, play) = (self.stop_playing(), self.play());
         async move {
             if let Err(reason) = stop.await {
                 tracing::debug!(reason, "playback ended before it was rewound");
             }
-            // The recorder answers before the playback has ended, and plays one at a time.
+            // The recorder answers before the playback has ended, and plays one recording at a time.
             let limit = dragoman_time::now() + REWIND_LIMIT;
             loop {
                 let played = play().await;
@@ -159,14 +165,14 @@ impl Log {
     }
 }
 
-/// The name of a file without folder and suffix: the recorder has its own.
+/// The name of a file without folder and suffix, because the recorder uses its own folder and suffix.
 fn stem(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     name.strip_suffix(".log").unwrap_or(name).to_owned()
 }
 
 impl Driver for Log {
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Log(request) = request else { return other_interface() };
         Ok(match request {
             Request::SetWriteState(true) if self.playing.is_set() => return Err("it is playing".to_owned()),

@@ -8,7 +8,7 @@ use dragoman_ros::{QosProfile, nav_msgs};
 use dragoman_time::watch;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, later, other_interface};
+use super::driver::{Driver, Feed, Opened, OutcomeFuture, Setup, answer_when_received, other_interface};
 use crate::BridgeError;
 use crate::player::wire::common::{Pose2d, Segment};
 use crate::player::wire::map::{Info, Request, Vector};
@@ -18,10 +18,10 @@ use crate::player::wire::{self, Device, MapData, Xdr};
 const OCCUPIED: i8 = 65;
 const FREE: i8 = 20;
 
-/// The ROS names of a map.
+/// Entry of a map in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct MapConfig {
     /// Topic with `nav_msgs/OccupancyGrid`.
     map: String,
 }
@@ -35,18 +35,23 @@ struct Map {
     last: Newest,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &MapConfig,
+    device: Device,
+    setup: &Setup,
+    _feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    // No data about a new grid: a read of the original's client library fails with any data of a map.
-    let last = listen(names, &mut tasks)?;
+    // A new grid is not announced as data: Player's client library fails on any data of a map.
+    let last = listen(config, &mut tasks)?;
     Ok(Opened::new(Map { last }, tasks)?)
 }
 
 /// Subscribes to the grid.
-pub(super) fn listen(names: &Names, tasks: &mut NodeTasks) -> dragoman_ros::Result<Newest> {
+pub(super) fn listen(config: &MapConfig, tasks: &mut NodeTasks) -> dragoman_ros::Result<Newest> {
     let (sender, last) = watch::channel(None);
     let latched = QosProfile::default().keep_last(1).transient_local();
-    tasks.subscribe(&names.map, latched, move |grid: Grid| {
+    tasks.subscribe(&config.map, latched, move |grid: Grid| {
         sender.send_replace(Some(Arc::new(grid)));
     })?;
     Ok(last)
@@ -64,7 +69,7 @@ fn is_occupied(cell: i8) -> bool {
     cell >= OCCUPIED
 }
 
-/// A cell as Player has it: -1 free, 0 unknown, 1 occupied.
+/// A cell in Player's form: -1 free, 0 unknown, 1 occupied.
 fn cell(cell: i8) -> u8 {
     match cell {
         cell if is_occupied(cell) => 1,
@@ -73,7 +78,7 @@ fn cell(cell: i8) -> u8 {
     }
 }
 
-/// A tile, as far as it is in the grid.
+/// The part of a tile that is in the grid.
 fn tile(grid: &Grid, asked: &MapData) -> Result<Vec<u8>, String> {
     let (width, height) = (grid.info.width, grid.info.height);
     let MapData { column, row, .. } = *asked;
@@ -104,7 +109,7 @@ pub(super) fn lines(grid: &Grid) -> Vector {
                 .is_some_and(|cell| is_occupied(*cell))
     };
     let mut segments = Vec::new();
-    // A line is as long as its neighbours differ.
+    // A line continues while the cells on both sides differ.
     let mut collect = |lines: u32,
                        cells: u32,
                        differs: &dyn Fn(i64, i64) -> bool,
@@ -155,13 +160,13 @@ pub(super) fn lines(grid: &Grid) -> Vector {
 }
 
 impl Driver for Map {
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Map(request) = request else { return other_interface() };
         let last = self.last.clone();
         Ok(match request {
-            Request::GetInfo => later(last, |grid| Ok(info(grid).to_bytes())),
-            Request::GetData(asked) => later(last, move |grid| tile(grid, &asked)),
-            Request::GetVector => later(last, |grid| Ok(lines(grid).to_bytes())),
+            Request::GetInfo => answer_when_received(last, |grid| Ok(info(grid).to_bytes())),
+            Request::GetData(asked) => answer_when_received(last, move |grid| tile(grid, &asked)),
+            Request::GetVector => answer_when_received(last, |grid| Ok(lines(grid).to_bytes())),
         })
     }
 }

@@ -1,17 +1,17 @@
-//! `opaque` from and to topics with bytes.
+//! `opaque`: bytes between topics and clients.
 
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::{QosProfile, builtin_interfaces, std_msgs};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, other_interface};
+use super::driver::{Driver, Feed, Opened, OutcomeFuture, Setup, other_interface};
 use crate::BridgeError;
-use crate::player::wire::{Bytes, Command, Device, Kind, Request, opaque};
+use crate::player::wire::{Bytes, Command, Device, MessageKind, Request, opaque};
 
-/// The ROS names of a device whose bytes only its programs understand.
+/// Entry in the device table of a device whose bytes only its programs understand.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct OpaqueConfig {
     /// Topic with `std_msgs/UInt8MultiArray`: data for clients.
     data: String,
     /// Topic for `std_msgs/UInt8MultiArray`: commands of clients.
@@ -22,10 +22,15 @@ struct Opaque {
     command: SharedPublisher<std_msgs::msg::UInt8MultiArray>,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &OpaqueConfig,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let command = tasks.node().create_publisher(&names.command, QosProfile::default())?.into();
-    tasks.subscribe(&names.data, QosProfile::default(), move |array: std_msgs::msg::UInt8MultiArray| {
+    let command = tasks.node().create_publisher(&config.command, QosProfile::default())?.into();
+    tasks.subscribe(&config.data, QosProfile::default(), move |array: std_msgs::msg::UInt8MultiArray| {
         let now = builtin_interfaces::msg::Time::default();
         feed.send(&opaque::STATE, &now, &Bytes(array.data));
     })?;
@@ -41,11 +46,11 @@ impl Driver for Opaque {
         self.command.publish(&array).map_err(|error| error.to_string())
     }
 
-    fn handle_request(&mut self, _request: Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, _request: Request) -> Result<OutcomeFuture, String> {
         Err("topics have no answers".to_owned())
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         vec![opaque::REQUEST.id()]
     }
 }

@@ -10,28 +10,28 @@ use dragoman_time::watch;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged, other_interface};
+use super::driver::{Driver, Feed, Opened, OutcomeFuture, Setup, acknowledged, other_interface};
 use super::frames;
 use super::platform::{Mode, Platform};
 use crate::BridgeError;
 use crate::player::wire::common::Pose2d;
 use crate::player::wire::planner::{Command, Goal, Request, START, STATE, State, Waypoints};
-use crate::player::wire::{self, Device, Kind};
+use crate::player::wire::{self, Device, MessageKind};
 
-/// How often the progress is sent.
+/// Period in which the progress is sent.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Time limit for the action to appear, to take a goal, or to end one.
+/// Time limit for the action to appear, to accept a goal, or to end one.
 const LIMIT: Duration = Duration::from_secs(5);
 /// The robot has passed a waypoint at this distance, m.
 const PASSED: f64 = 0.3;
 
-/// The ROS names of a navigator.
+/// Entry of a navigator in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct PlannerConfig {
     /// Action `nav2_msgs/NavigateToPose`.
     navigate: String,
-    /// Topic with `nav_msgs/Path`: the rest of the way.
+    /// Topic with `nav_msgs/Path`: the remaining path.
     path: String,
     /// Topic with `tf2_msgs/TFMessage`.
     #[serde(default = "frames::default_topic")]
@@ -40,7 +40,7 @@ pub(super) struct Names {
     map: String,
     /// Frame of the robot; the transforms lead from the map to it.
     robot_frame: String,
-    /// Namespace of a platform with modes: it is put into the mode for goals, and started, by a goal.
+    /// Namespace of a platform with modes. A goal starts the platform and sets its mode for goals.
     #[serde(default)]
     platform: Option<String>,
 }
@@ -50,29 +50,34 @@ pub(super) struct Names {
 struct Progress {
     goal: Pose2d,
     path: Vec<Pose2d>,
-    /// The goal was taken.
+    /// Whether the goal was accepted.
     valid: bool,
     done: bool,
 }
 
 struct Planner {
     progress: Arc<Mutex<Progress>>,
-    /// The goal to drive to; `None`: stop. Its number tells goals at the same place apart.
+    /// The goal; `None`: stop. The number distinguishes goals at the same pose.
     wanted: watch::Sender<(u64, Option<Pose2d>)>,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &PlannerConfig,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let client = tasks.node().create_action_client::<NavigateToPose::Action>(&names.navigate)?;
+    let client = tasks.node().create_action_client::<NavigateToPose::Action>(&config.navigate)?;
     let progress = Arc::new(Mutex::new(Progress::default()));
     let (wanted, orders) = watch::channel((0, None));
     let news = Arc::clone(&progress);
     let latched = QosProfile::default().keep_last(1).transient_local();
-    tasks.subscribe(&names.path, latched, move |path: nav_msgs::msg::Path| {
+    tasks.subscribe(&config.path, latched, move |path: nav_msgs::msg::Path| {
         news.lock().path = path.poses.iter().map(|stamped| planar(&stamped.pose)).collect();
     })?;
-    let known = frames::listen(&mut tasks, &names.transforms)?;
-    let (of, sent) = (names.clone(), Arc::clone(&progress));
+    let known = frames::listen(&mut tasks, &config.transforms)?;
+    let (of, sent) = (config.clone(), Arc::clone(&progress));
     tasks.every(PERIOD, move || {
         let found = known.lock().pose(&of.map, &of.robot_frame);
         if let Some((pose, _)) = found {
@@ -81,8 +86,8 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         }
     })?;
     let platform =
-        names.platform.as_ref().map(|namespace| Platform::new(&mut tasks, namespace)).transpose()?;
-    let navigator = Navigator { client, platform, map: names.map.clone(), progress: Arc::clone(&progress) };
+        config.platform.as_ref().map(|namespace| Platform::new(&mut tasks, namespace)).transpose()?;
+    let navigator = Navigator { client, platform, map: config.map.clone(), progress: Arc::clone(&progress) };
     tasks.spawn(navigator.drive(orders));
     Ok(Opened::new(Planner { progress, wanted }, tasks)?)
 }
@@ -94,7 +99,7 @@ fn planar(pose: &geometry_msgs::msg::Pose) -> Pose2d {
 
 fn state(progress: &Progress, pose: Pose) -> State {
     let away = |waypoint: &Pose2d| (waypoint.x - pose.x).hypot(waypoint.y - pose.y);
-    // The path is the rest of the way: its beginning may already be behind the robot.
+    // The path may begin with points that are already behind the robot.
     let next = progress.path.iter().position(|waypoint| away(waypoint) > PASSED);
     let next =
         next.or_else(|| progress.path.len().checked_sub(1)).filter(|_| progress.valid && !progress.done);
@@ -110,7 +115,7 @@ fn state(progress: &Progress, pose: Pose) -> State {
     }
 }
 
-/// Who drives.
+/// Drives the robot to goals.
 struct Navigator {
     client: ActionClient<NavigateToPose::Action>,
     platform: Option<Platform>,
@@ -129,8 +134,8 @@ impl Navigator {
                     let mut progress = self.progress.lock();
                     (progress.goal, progress.valid, progress.done) = (goal.clone(), false, false);
                 }
-                match self.pursue(&goal, &mut orders).await {
-                    // Another order.
+                match self.drive_to(&goal, &mut orders).await {
+                    // Another goal, or a stop.
                     Ok(true) => {}
                     Ok(false) => break,
                     Err(reason) => {
@@ -143,8 +148,8 @@ impl Navigator {
         }
     }
 
-    /// Drives to a goal; returns whether there is another order.
-    async fn pursue(
+    /// Drives to a goal; returns whether another goal or a stop was received.
+    async fn drive_to(
         &self,
         goal: &Pose2d,
         orders: &mut watch::Receiver<(u64, Option<Pose2d>)>,
@@ -154,7 +159,7 @@ impl Navigator {
         if let Some(platform) = &self.platform {
             platform.prepare(Mode::Automatic).await?;
         }
-        // The client may have gone meanwhile.
+        // The client may have disconnected meanwhile.
         match orders.has_changed() {
             Ok(false) => {}
             Ok(true) => return Ok(true),
@@ -174,7 +179,7 @@ impl Navigator {
         self.progress.lock().valid = true;
         tokio::select! {
             biased;
-            // First: a goal that has ended need not be cancelled for another order.
+            // Checked first: a goal that has ended need not be cancelled.
             result = result => match result.map_err(wrong)? {
                 (GoalStatus::Succeeded, _) => {
                     self.progress.lock().done = true;
@@ -185,7 +190,7 @@ impl Navigator {
             changed = orders.changed() => {
                 let cancelled = handle.cancel().map_err(wrong)?;
                 dragoman_time::timeout(LIMIT, cancelled).await.map_err(late)?.map_err(wrong)?;
-                // Without a server nobody waits.
+                // Without an action server there is nothing to wait for.
                 Ok(changed.is_ok())
             }
         }
@@ -215,7 +220,7 @@ impl Driver for Planner {
         Ok(())
     }
 
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Planner(request) = request else { return other_interface() };
         Ok(match request {
             Request::GetWaypoints => {
@@ -245,7 +250,7 @@ impl Driver for Planner {
         self.order(None);
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         vec![START.id()]
     }
 }

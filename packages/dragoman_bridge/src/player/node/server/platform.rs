@@ -1,13 +1,13 @@
-//! A platform that obeys in one of its motion modes only (PlatformCtrl guide, chapter 4).
+//! Prepares a platform that obeys commands only in the matching motion mode (PlatformCtrl guide, chapter 4).
 
 use std::time::Duration;
 
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{dragoman_msgs, std_srvs};
 
-use super::driver::{Service, below, done};
+use super::driver::{Service, qualified_name, service_outcome};
 
-/// How often a preparation is tried.
+/// Period of the attempts to prepare the platform.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Time limit of the preparation.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ pub(super) enum Mode {
     Automatic = 4,
 }
 
-/// The services that put it into a mode.
+/// The platform's services that set a mode.
 pub(super) struct Platform {
     connect: Service<std_srvs::srv::Trigger::Service>,
     initialize: Service<std_srvs::srv::Trigger::Service>,
@@ -32,7 +32,7 @@ pub(super) struct Platform {
 
 impl Platform {
     pub(super) fn new(tasks: &mut NodeTasks, namespace: &str) -> dragoman_ros::Result<Self> {
-        let name = |name: &str| below(namespace, name);
+        let name = |name: &str| qualified_name(namespace, name);
         Ok(Self {
             connect: Service::new(tasks, &name("connect_to_pltf"))?,
             initialize: Service::new(tasks, &name("init_pltf"))?,
@@ -42,10 +42,10 @@ impl Platform {
         })
     }
 
-    /// Makes it ready for commands of this mode. Ends what it does in another mode.
+    /// Makes the platform ready for commands of this mode. This ends a motion in another mode.
     ///
     /// # Errors
-    /// It refuses, or does not answer in time.
+    /// The platform refuses, or does not answer in time.
     pub(super) async fn prepare(&self, mode: Mode) -> Result<(), String> {
         let end = dragoman_time::now() + LIMIT;
         loop {
@@ -70,7 +70,7 @@ impl Platform {
 
     async fn enter(&self, mode: Mode) -> Result<(), String> {
         let request = dragoman_msgs::srv::PlatformSetMode::Request { mode: mode as u8 };
-        self.set_mode.ask(request, |response| done(response.success, response.message)).await?;
+        self.set_mode.ask(request, |response| service_outcome(response.success, response.message)).await?;
         self.start.trigger().await.map(|_acknowledged| ())
     }
 }

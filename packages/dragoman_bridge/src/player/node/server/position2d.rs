@@ -12,7 +12,8 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::driver::{
-    Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done, other_interface,
+    Driver, Feed, Opened, OutcomeFuture, Service, Setup, acknowledged, other_interface, qualified_name,
+    service_outcome,
 };
 use super::platform::{Mode, Platform};
 use crate::BridgeError;
@@ -22,15 +23,15 @@ use crate::player::wire::position2d::{
     Command, GET_GEOMETRY, Geometry, MOTOR_POWER, Pid, RESET_ODOMETRY, Request, SET_ODOMETRY, SPEED_PID,
     STATE, State, Velocity,
 };
-use crate::player::wire::{self, Device, Kind, Xdr};
+use crate::player::wire::{self, Device, MessageKind, Xdr};
 
-/// How often a velocity is repeated. Bases stop after 0.6 s without one.
+/// Period in which a velocity is repeated. Bases stop after 0.6 s without a velocity.
 const REPEAT: Duration = Duration::from_millis(100);
 
-/// The ROS names of a base.
+/// Entry of a base in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct Position2dConfig {
     /// Topic with `nav_msgs/Odometry`.
     odometry: String,
     /// Topic for `geometry_msgs/Twist`.
@@ -39,10 +40,11 @@ pub(super) struct Names {
     /// without it, their requests are refused.
     #[serde(default)]
     services: Option<String>,
-    /// Namespace of a platform with modes: it is put into the mode for velocities and started by the first velocity.
+    /// Namespace of a platform with modes. The first velocity starts the platform and sets its mode for velocities.
     #[serde(default)]
     platform: Option<String>,
-    /// Topic for `kobuki_ros_interfaces/ControllerInfo`: the gains of its velocities; without it, they cannot be set.
+    /// Topic for `kobuki_ros_interfaces/ControllerInfo` with the gains of the velocity controller; without it, clients
+    /// cannot set the gains.
     #[serde(default)]
     gains: Option<String>,
     /// Maximum speed, m/s; without it, the base's own limit.
@@ -51,7 +53,7 @@ pub(super) struct Names {
     /// Maximum turn rate, rad/s; without it, the base's own limit.
     #[serde(default)]
     pub(super) max_turn_rate: Option<f64>,
-    /// Distance of its wheels, m. A configuration file with another one is refused.
+    /// Distance between the wheels, m. A configuration file with another distance is refused.
     #[serde(default)]
     pub(super) wheel_separation: Option<f64>,
     /// Distance between the axles of the car whose steering angle a client commands, m.
@@ -63,7 +65,7 @@ fn default_wheelbase() -> f64 {
     0.3
 }
 
-impl Names {
+impl Position2dConfig {
     pub(super) fn check(&self) -> Result<(), String> {
         let given = [("max_speed", self.max_speed), ("max_turn_rate", self.max_turn_rate)];
         let wheels = [("wheel_separation", self.wheel_separation), ("wheelbase", Some(self.wheelbase))];
@@ -77,15 +79,15 @@ impl Names {
     }
 }
 
-/// What the commands, the odometry and the timer share.
+/// State that the commands, the odometry and the timer share.
 struct Drive {
     motion: Motion,
     gains: Gains,
     pose: Option<Pose2d>,
-    /// When the last command came.
+    /// Time of the last command.
     commanded: Instant,
     velocity: SharedPublisher<geometry_msgs::msg::Twist>,
-    /// How long a velocity or a heading holds.
+    /// How long a velocity or a heading is valid.
     timeout: Option<Duration>,
     /// Maximum speed and turn rate.
     limits: [f64; 2],
@@ -101,7 +103,7 @@ impl Drive {
         }
     }
 
-    /// Publishes the velocity of the motion; with `ends`, also the zero of a motion that has ended.
+    /// Publishes the velocity of the motion. With `ends`, a motion that has ended publishes zero once.
     fn cycle(&mut self, ends: bool) {
         if self.timeout.is_some_and(|timeout| dragoman_time::since(self.commanded) > timeout)
             && self.motion.is_endless()
@@ -148,11 +150,16 @@ struct Services {
     set: Service<dragoman_msgs::srv::SetOdometry::Service>,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &Position2dConfig,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let services = match &names.services {
+    let services = match &config.services {
         Some(namespace) => {
-            let name = |service: &str| below(namespace, service);
+            let name = |service: &str| qualified_name(namespace, service);
             Some(Services {
                 geometry: Service::new(&mut tasks, &name("get_geometry"))?,
                 motor_power: Service::new(&mut tasks, &name("set_motor_power"))?,
@@ -163,10 +170,10 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         None => None,
     };
     let platform =
-        names.platform.as_ref().map(|namespace| Platform::new(&mut tasks, namespace)).transpose()?;
+        config.platform.as_ref().map(|namespace| Platform::new(&mut tasks, namespace)).transpose()?;
     let platform = platform.map(Arc::new);
     let newest = QosProfile::default().keep_last(1);
-    let velocity = tasks.node().create_publisher(&names.velocity, newest.clone())?.into();
+    let velocity = tasks.node().create_publisher(&config.velocity, newest.clone())?.into();
     let drive = Arc::new(Mutex::new(Drive {
         motion: Motion::Idle,
         gains: Gains::default(),
@@ -174,11 +181,11 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         commanded: dragoman_time::now(),
         velocity,
         timeout: setup.command_timeout,
-        limits: [names.max_speed, names.max_turn_rate].map(|limit| limit.unwrap_or(f64::MAX)),
+        limits: [config.max_speed, config.max_turn_rate].map(|limit| limit.unwrap_or(f64::MAX)),
     }));
     let measured = Arc::clone(&drive);
     tasks.subscribe(
-        &names.odometry,
+        &config.odometry,
         QosProfile::sensor_data(),
         move |odometry: nav_msgs::msg::Odometry| {
             let state = state(&odometry);
@@ -186,21 +193,26 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
             feed.send(&STATE, &odometry.header.stamp, &state);
         },
     )?;
-    if let Some(namespace) = &names.services {
-        // A base whose motors were off waits for the next command, no matter who has switched them. No change may be missed.
+    if let Some(namespace) = &config.services {
+        // After its motors were off, a base waits for the next command, no matter which program switched them off. No
+        // change may be missed.
         let switched = Arc::clone(&drive);
         let latched = QosProfile::default().keep_last(10).transient_local();
-        tasks.subscribe(&below(namespace, "motors_on"), latched, move |on: std_msgs::msg::Bool| {
-            if !on.data {
-                switched.lock().begin(Motion::Idle);
-            }
-        })?;
+        tasks.subscribe(
+            &qualified_name(namespace, "motors_on"),
+            latched,
+            move |on: std_msgs::msg::Bool| {
+                if !on.data {
+                    switched.lock().begin(Motion::Idle);
+                }
+            },
+        )?;
     }
     let repeated = Arc::clone(&drive);
     tasks.every(REPEAT, move || repeated.lock().cycle(false))?;
     let publisher = |topic: &String| tasks.node().create_publisher(topic, QosProfile::default());
-    let speed_gains = names.gains.as_ref().map(publisher).transpose()?.map(Into::into);
-    Ok(Opened::new(Base { drive, services, platform, speed_gains, wheelbase: names.wheelbase }, tasks)?)
+    let speed_gains = config.gains.as_ref().map(publisher).transpose()?.map(Into::into);
+    Ok(Opened::new(Base { drive, services, platform, speed_gains, wheelbase: config.wheelbase }, tasks)?)
 }
 
 fn state(odometry: &nav_msgs::msg::Odometry) -> State {
@@ -209,7 +221,7 @@ fn state(odometry: &nav_msgs::msg::Odometry) -> State {
     State {
         pose: Pose2d { x: pose.position.x, y: pose.position.y, yaw: yaw([q.x, q.y, q.z, q.w]) },
         velocity: Pose2d { x: twist.linear.x, y: twist.linear.y, yaw: twist.angular.z },
-        // No ROS message says it.
+        // No ROS message has this value.
         stalled: false,
     }
 }
@@ -243,7 +255,7 @@ impl Driver for Base {
         Ok(())
     }
 
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Position2d(request) = request else { return other_interface() };
         let services = self.services.as_ref().ok_or("the table names no services of this base");
         Ok(match request {
@@ -259,10 +271,10 @@ impl Driver for Base {
             Request::SetOdometry(Pose2d { x, y, yaw }) => {
                 let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
                 let request = dragoman_msgs::srv::SetOdometry::Request { pose };
-                services?.set.ask(request, |response| done(response.success, response.message))
+                services?.set.ask(request, |response| service_outcome(response.success, response.message))
             }
             Request::ResetOdometry => services?.reset.trigger(),
-            // Both ways of control are always there; the last command decides.
+            // Both kinds of control are always available; the last command decides.
             Request::PositionMode(_) | Request::VelocityMode(0) => acknowledged(&()),
             Request::VelocityMode(mode) => {
                 return Err(format!("the base controls velocities directly: mode 0, not {mode}"));
@@ -286,13 +298,13 @@ impl Driver for Base {
         self.drive.lock().begin(Motion::Idle);
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
-        let mut lacks = Vec::new();
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
+        let mut unsupported = Vec::new();
         if self.services.is_none() {
-            lacks.extend([GET_GEOMETRY.id(), MOTOR_POWER.id(), SET_ODOMETRY.id(), RESET_ODOMETRY.id()]);
+            unsupported.extend([GET_GEOMETRY.id(), MOTOR_POWER.id(), SET_ODOMETRY.id(), RESET_ODOMETRY.id()]);
         }
-        lacks.extend(self.speed_gains.is_none().then_some(SPEED_PID.id()));
-        lacks
+        unsupported.extend(self.speed_gains.is_none().then_some(SPEED_PID.id()));
+        unsupported
     }
 }
 

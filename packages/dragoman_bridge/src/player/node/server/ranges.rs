@@ -1,4 +1,4 @@
-//! `sonar`, `ir` and `ranger` from single ranges, each on a topic of its own.
+//! `sonar`, `ir` and `ranger` from range sensors, each with its own topic.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,19 +8,21 @@ use dragoman_time::watch;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later, other_interface};
+use super::driver::{
+    Driver, Feed, Mount, Opened, OutcomeFuture, Setup, acknowledged, answer_when_received, other_interface,
+};
 use super::scan::{intensities, power};
 use crate::BridgeError;
 use crate::player::wire::common::Pose3d;
 use crate::player::wire::{Device, Request, Xdr, ir, ranger, sonar};
 
-/// How often the ranges of all sensors are sent together.
+/// Period in which the ranges of all sensors are sent together.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The ROS names of range sensors.
+/// Entry of range sensors in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct RangesConfig {
     /// Topics with `sensor_msgs/Range`, one per sensor.
     ranges: Vec<String>,
     /// Their poses on the robot, in the same order: x and y in m, yaw in rad.
@@ -28,8 +30,8 @@ pub(super) struct Names {
     poses: Vec<[f64; 3]>,
 }
 
-impl Names {
-    /// Why they cannot be used.
+impl RangesConfig {
+    /// Checks the values. Error: the reason why the entry is invalid.
     pub(super) fn check(&self) -> Result<(), String> {
         match (self.ranges.len(), self.poses.len()) {
             (0, _) => Err("ranges: at least one topic".to_owned()),
@@ -40,20 +42,25 @@ impl Names {
     }
 }
 
-/// What was last measured; `None`: nothing yet.
+/// The last measurement of each sensor; `None`: none yet.
 type Measured = Arc<Mutex<Vec<Option<sensor_msgs::msg::Range>>>>;
 
 struct Sensors {
     poses: Vec<Pose3d>,
-    /// The last range of any of them.
+    /// The last range of any sensor.
     newest: watch::Receiver<Option<Arc<sensor_msgs::msg::Range>>>,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &RangesConfig,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let measured: Measured = Arc::new(Mutex::new(vec![None; names.ranges.len()]));
+    let measured: Measured = Arc::new(Mutex::new(vec![None; config.ranges.len()]));
     let (sender, newest) = watch::channel(None);
-    for (index, topic) in names.ranges.iter().enumerate() {
+    for (index, topic) in config.ranges.iter().enumerate() {
         let (measured, sender) = (Arc::clone(&measured), sender.clone());
         tasks.subscribe(topic, QosProfile::sensor_data(), move |range: sensor_msgs::msg::Range| {
             sender.send_replace(Some(Arc::new(range.clone())));
@@ -65,12 +72,12 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     let sent = Arc::clone(&measured);
     tasks.every(PERIOD, move || {
         let sensors = sent.lock();
-        // All of them have measured, so that every number is one of a sensor.
+        // All sensors have measured, so every number is a measurement.
         let Some(ranges) = sensors.iter().map(Option::as_ref).collect::<Option<Vec<_>>>() else { return };
         send(&feed, device, &ranges);
     })?;
-    let poses = (0..names.ranges.len()).map(|index| {
-        let [x, y, yaw] = names.poses.get(index).copied().unwrap_or_default();
+    let poses = (0..config.ranges.len()).map(|index| {
+        let [x, y, yaw] = config.poses.get(index).copied().unwrap_or_default();
         Mount { pose: [x, y, yaw], ..Mount::default() }.geometry().pose
     });
     Ok(Opened::new(Sensors { poses: poses.collect(), newest }, tasks)?)
@@ -110,7 +117,7 @@ fn ranger_config(sensor: &sensor_msgs::msg::Range) -> ranger::Config {
 }
 
 impl Driver for Sensors {
-    fn handle_request(&mut self, request: Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: Request) -> Result<OutcomeFuture, String> {
         let poses = self.poses.clone();
         Ok(match request {
             Request::Sonar(sonar::Request::GetGeometry) => acknowledged(&sonar::Geometry { poses }),
@@ -124,8 +131,8 @@ impl Driver for Sensors {
             | Request::Ir(ir::Request::Power(on))
             | Request::Ranger(ranger::Request::Power(on)) => power(on)?,
             Request::Ranger(ranger::Request::GetConfig | ranger::Request::SetConfig(_)) => {
-                // Answered when a sensor has measured.
-                later(self.newest.clone(), |range| Ok(ranger_config(range).to_bytes()))
+                // Waits until a sensor has measured.
+                answer_when_received(self.newest.clone(), |range| Ok(ranger_config(range).to_bytes()))
             }
             Request::Ranger(ranger::Request::SendIntensities(on)) => intensities(on)?,
             _ => return other_interface(),

@@ -6,17 +6,19 @@ use dragoman_ros::{QosProfile, sensor_msgs};
 use dragoman_time::watch;
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later, other_interface};
+use super::driver::{
+    Driver, Feed, Mount, Opened, OutcomeFuture, Setup, acknowledged, answer_when_received, other_interface,
+};
 use crate::BridgeError;
-use crate::player::wire::{Bytes, Device, Kind, Request, Xdr, laser, ranger};
+use crate::player::wire::{Bytes, Device, MessageKind, Request, Xdr, laser, ranger};
 
-/// The ROS names of a scanner.
+/// Entry of a scanner in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct ScanConfig {
     /// Topic with `sensor_msgs/LaserScan`.
     scan: String,
-    /// Where it is on the robot.
+    /// Pose of the scanner on the robot, and its size.
     #[serde(default)]
     mount: Mount,
 }
@@ -24,18 +26,23 @@ pub(super) struct Names {
 type Scan = sensor_msgs::msg::LaserScan;
 
 struct Scanner {
-    /// How the device is addressed: as `laser`, otherwise as `ranger`.
+    /// Whether the interface is `laser`; otherwise it is `ranger`.
     is_laser: bool,
     mount: Mount,
     last: watch::Receiver<Option<Arc<Scan>>>,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &ScanConfig,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
     let is_laser = device.interface == laser::INTERFACE.code;
     let (sender, last) = watch::channel(None);
     let mut count = 0_u32;
-    tasks.subscribe(&names.scan, QosProfile::sensor_data(), move |scan: Scan| {
+    tasks.subscribe(&config.scan, QosProfile::sensor_data(), move |scan: Scan| {
         count = count.wrapping_add(1);
         if is_laser {
             feed.send(&laser::SCAN, &scan.header.stamp, &laser_scan(&scan, count));
@@ -45,10 +52,10 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         }
         sender.send_replace(Some(Arc::new(scan)));
     })?;
-    Ok(Opened::new(Scanner { is_laser, mount: names.mount.clone(), last }, tasks)?)
+    Ok(Opened::new(Scanner { is_laser, mount: config.mount.clone(), last }, tasks)?)
 }
 
-/// Ranges as Player's drivers give them: a beam that hits nothing has the maximum range.
+/// Ranges in the convention of Player's drivers: a beam that hits nothing has the maximum range.
 fn ranges(scan: &Scan) -> impl Iterator<Item = f32> {
     let max = scan.range_max;
     scan.ranges.iter().map(move |range| if range.is_finite() { range.min(max) } else { max })
@@ -61,7 +68,7 @@ fn laser_scan(scan: &Scan, id: u32) -> laser::Scan {
         resolution: scan.angle_increment,
         max_range: scan.range_max,
         ranges: ranges(scan).collect(),
-        // Clients expect none, or one per range.
+        // Clients expect no intensities, or one per range.
         intensities: Bytes(
             scan.intensities.iter().map(|intensity| intensity.clamp(0.0, 255.0) as u8).collect(),
         ),
@@ -99,16 +106,17 @@ fn ranger_config(scan: &Scan) -> ranger::Config {
 
 impl Scanner {
     /// Answers when a scan has arrived.
-    fn config<T: Xdr>(&self, config: impl FnOnce(&Scan) -> T + Send + 'static) -> Answer {
-        later(self.last.clone(), move |scan| Ok(config(scan).to_bytes()))
+    fn config<T: Xdr>(&self, config: impl FnOnce(&Scan) -> T + Send + 'static) -> OutcomeFuture {
+        answer_when_received(self.last.clone(), move |scan| Ok(config(scan).to_bytes()))
     }
 }
 
 impl Driver for Scanner {
-    fn handle_request(&mut self, request: Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: Request) -> Result<OutcomeFuture, String> {
         Ok(match request {
             Request::Laser(laser::Request::GetGeometry) => acknowledged(&self.mount.geometry()),
-            // The scanner is another node's; its configuration is the answer.
+            // The configuration cannot be changed: another node owns the scanner. The answer is the current
+            // configuration.
             Request::Laser(laser::Request::GetConfig | laser::Request::SetConfig(_)) => {
                 self.config(laser_config)
             }
@@ -137,19 +145,19 @@ impl Driver for Scanner {
         })
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         let filter = self.is_laser.then_some(laser::SET_FILTER.id());
         filter.into_iter().collect()
     }
 }
 
 /// The answer to a request for power: a sensor in ROS is always on.
-pub(super) fn power(is_on: bool) -> Result<Answer, String> {
+pub(super) fn power(is_on: bool) -> Result<OutcomeFuture, String> {
     if is_on { Ok(acknowledged(&())) } else { Err("the sensor cannot be switched off".to_owned()) }
 }
 
 /// The answer to a request for intensities: a `ranger` sends ranges only.
-pub(super) fn intensities(is_on: bool) -> Result<Answer, String> {
+pub(super) fn intensities(is_on: bool) -> Result<OutcomeFuture, String> {
     if is_on { Err("the sensor sends no intensities".to_owned()) } else { Ok(acknowledged(&())) }
 }
 

@@ -10,37 +10,38 @@ use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use super::driver::{
-    Answer, Driver, Feed, Opened, Service, Setup, below, carried_out, done, other_interface,
+    Driver, Feed, Opened, OutcomeFuture, Service, Setup, execute_command, other_interface, qualified_name,
+    service_outcome,
 };
 use crate::BridgeError;
 use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d};
 use crate::player::wire::simulation::{
     Command, GET_PROPERTY, NamedPose2d, NamedPose3d, PAUSE, RESET, Request, SAVE, SET_PROPERTY,
 };
-use crate::player::wire::{self, Device, Kind, Xdr};
+use crate::player::wire::{self, Device, MessageKind, Xdr};
 
 /// Maximum number of commands that wait.
 const MAX_ORDERS: usize = 16;
-/// Time limit for `state` to follow an answer of the simulation.
+/// Maximum delay of `state` after an answer of the simulation.
 const STATE_LIMIT: Duration = Duration::from_secs(2);
 
-/// The ROS names of a simulated world.
+/// Entry of a simulation in the device table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct SimulationConfig {
     /// Namespace of `get_location` and `place`.
     world: String,
     /// Namespace of `start`, `pause`, `reset` and `state`; without it, the commands are refused.
     #[serde(default)]
     control: Option<String>,
-    /// Objects of the world, each with further names; they compare without regard to case and blanks.
+    /// Objects of the world, each with alternative names. Case and blanks are ignored in comparisons.
     #[serde(default)]
     names: BTreeMap<String, Vec<String>>,
 }
 
-impl Names {
-    /// Further names by their [`key`].
-    fn further(&self) -> BTreeMap<String, String> {
+impl SimulationConfig {
+    /// Objects by the [`key`] of their alternative names.
+    fn aliases(&self) -> BTreeMap<String, String> {
         let names = |(object, names): (&String, &Vec<String>)| {
             names.iter().map(|name| (key(name), object.clone())).collect::<Vec<_>>()
         };
@@ -48,29 +49,29 @@ impl Names {
     }
 }
 
-/// A name as the world compares names.
+/// A name without case and blanks, as the world compares names.
 fn key(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
 struct World {
-    /// Further names of objects, by their [`key`].
-    names: BTreeMap<String, String>,
+    /// Objects by the [`key`] of their alternative names.
+    aliases: BTreeMap<String, String>,
     location: Service<dragoman_msgs::srv::GetLocation::Service>,
     place: Service<dragoman_msgs::srv::Place::Service>,
-    /// To [`Control`]; `None` without one.
+    /// Commands for [`Control`]; `None` if the entry has no `control`.
     orders: Option<mpsc::Sender<Order>>,
 }
 
 /// A command to the simulation.
 #[derive(Debug, Clone, Copy)]
 enum Order {
-    /// Pause, or go on.
+    /// Pauses a running simulation, or continues a paused one.
     Pause,
     Reset,
 }
 
-/// What the simulation is asked for.
+/// A service of the simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trigger {
     Start,
@@ -78,42 +79,52 @@ enum Trigger {
     Reset,
 }
 
-/// The simulation.
+/// The services that control a simulation.
 struct Control {
     start: Service<std_srvs::srv::Trigger::Service>,
     pause: Service<std_srvs::srv::Trigger::Service>,
     reset: Service<std_srvs::srv::Trigger::Service>,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &SimulationConfig,
+    device: Device,
+    setup: &Setup,
+    _feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let orders = names.control.as_ref().map(|namespace| Control::start(&mut tasks, namespace)).transpose()?;
-    let location = Service::new(&mut tasks, &below(&names.world, "get_location"))?;
-    let place = Service::new(&mut tasks, &below(&names.world, "place"))?;
-    // Without a subscription or a timer it would end at once.
+    let orders =
+        config.control.as_ref().map(|namespace| Control::start(&mut tasks, namespace)).transpose()?;
+    let location = Service::new(&mut tasks, &qualified_name(&config.world, "get_location"))?;
+    let place = Service::new(&mut tasks, &qualified_name(&config.world, "place"))?;
+    // The node would end at once without a subscription, a timer or a task.
     tasks.spawn(std::future::pending());
-    Ok(Opened::new(World { names: names.further(), location, place, orders }, tasks)?)
+    Ok(Opened::new(World { aliases: config.aliases(), location, place, orders }, tasks)?)
 }
 
 impl Control {
     fn start(tasks: &mut NodeTasks, namespace: &str) -> dragoman_ros::Result<mpsc::Sender<Order>> {
         let (known, is_running) = watch::channel(None);
         let latched = QosProfile::default().keep_last(1).transient_local();
-        tasks.subscribe(&below(namespace, "state"), latched, move |state: std_msgs::msg::String| {
-            known.send_replace(Some(state.data == "running"));
-        })?;
+        tasks.subscribe(
+            &qualified_name(namespace, "state"),
+            latched,
+            move |state: std_msgs::msg::String| {
+                known.send_replace(Some(state.data == "running"));
+            },
+        )?;
         let control = Self {
-            start: Service::new(tasks, &below(namespace, "start"))?,
-            pause: Service::new(tasks, &below(namespace, "pause"))?,
-            reset: Service::new(tasks, &below(namespace, "reset"))?,
+            start: Service::new(tasks, &qualified_name(namespace, "start"))?,
+            pause: Service::new(tasks, &qualified_name(namespace, "pause"))?,
+            reset: Service::new(tasks, &qualified_name(namespace, "reset"))?,
         };
         let (sender, orders) = mpsc::channel(MAX_ORDERS);
-        tasks.spawn(obey(orders, is_running, move |request| control.ask(request)));
+        tasks.spawn(carry_out_commands(orders, is_running, move |request| control.ask(request)));
         Ok(sender)
     }
 
     fn ask(&self, request: Trigger) -> impl Future<Output = bool> + Send + use<> {
-        carried_out(match request {
+        execute_command(match request {
             Trigger::Start => self.start.trigger(),
             Trigger::Pause => self.pause.trigger(),
             Trigger::Reset => self.reset.trigger(),
@@ -121,19 +132,19 @@ impl Control {
     }
 }
 
-/// Carries out one command after the other. The next one waits until `is_running` follows the answer, which is faster
-/// than the topic: otherwise an older state would decide what the next command means. `ask`: whether the simulation has
-/// carried out a request.
-async fn obey<F: Future<Output = bool> + Send>(
+/// Carries out the commands in order. Each command waits until `is_running` shows the effect of the previous one. An
+/// answer arrives before the new state, and an old state would give the next command the wrong meaning. `ask` returns
+/// whether the simulation has carried out a request.
+async fn carry_out_commands<F: Future<Output = bool> + Send>(
     mut orders: mpsc::Receiver<Order>,
     mut is_running: watch::Receiver<Option<bool>>,
     ask: impl Fn(Trigger) -> F + Send,
 ) {
-    // Of a simulation that publishes no state.
+    // The state of a simulation that publishes none.
     let mut assumed = true;
     while let Some(order) = orders.recv().await {
-        // The first command may be earlier than the first state.
-        follow(&mut is_running, |state| state.is_some()).await;
+        // The first command may arrive before the first state.
+        wait_for_state(&mut is_running, |state| state.is_some()).await;
         let was_running = is_running.borrow().unwrap_or(assumed);
         let (request, runs) = match order {
             Order::Pause if was_running => (Trigger::Pause, false),
@@ -144,14 +155,14 @@ async fn obey<F: Future<Output = bool> + Send>(
             continue;
         }
         assumed = runs;
-        if !follow(&mut is_running, |state| *state == Some(runs)).await {
+        if !wait_for_state(&mut is_running, |state| *state == Some(runs)).await {
             tracing::warn!(?request, "simulation state change timed out");
         }
     }
 }
 
-/// Waits until the state is as wanted; `false`: not within [`STATE_LIMIT`].
-async fn follow(
+/// Waits until the simulation has the wanted state; `false` after [`STATE_LIMIT`].
+async fn wait_for_state(
     is_running: &mut watch::Receiver<Option<bool>>,
     is_wanted: impl FnMut(&Option<bool>) -> bool,
 ) -> bool {
@@ -161,11 +172,15 @@ async fn follow(
 impl World {
     /// The world's name of an object.
     fn object(&self, name: &str) -> String {
-        self.names.get(&key(name)).map_or_else(|| name.to_owned(), Clone::clone)
+        self.aliases.get(&key(name)).map_or_else(|| name.to_owned(), Clone::clone)
     }
 
     /// Asks for an object's pose; the answer has the name that the client gave.
-    fn ask(&self, name: String, answer: impl FnOnce(String, Pose3d) -> Vec<u8> + Send + 'static) -> Answer {
+    fn ask(
+        &self,
+        name: String,
+        answer: impl FnOnce(String, Pose3d) -> Vec<u8> + Send + 'static,
+    ) -> OutcomeFuture {
         let object = self.object(&name);
         let request = dragoman_msgs::srv::GetLocation::Request { world: String::new(), object };
         self.location.ask(request, move |response| {
@@ -179,8 +194,8 @@ impl World {
         })
     }
 
-    /// Puts an object to a pose.
-    fn put(&self, name: &str, pose: &Pose3d) -> Answer {
+    /// Places an object at a pose.
+    fn put(&self, name: &str, pose: &Pose3d) -> OutcomeFuture {
         let Pose3d { position, orientation } = pose;
         let request = dragoman_msgs::srv::Place::Request {
             world: String::new(),
@@ -192,7 +207,7 @@ impl World {
                 z: orientation.yaw,
             },
         };
-        self.place.ask(request, |response| done(response.success, response.message))
+        self.place.ask(request, |response| service_outcome(response.success, response.message))
     }
 }
 
@@ -209,7 +224,7 @@ impl Driver for World {
         Ok(())
     }
 
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Simulation(request) = request else { return other_interface() };
         Ok(match request {
             Request::GetPose2d(NamedPose2d { name, .. }) => self.ask(name, |name, pose| {
@@ -228,12 +243,12 @@ impl Driver for World {
         })
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
-        let mut lacks = vec![SAVE.id(), GET_PROPERTY.id(), SET_PROPERTY.id()];
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
+        let mut unsupported = vec![SAVE.id(), GET_PROPERTY.id(), SET_PROPERTY.id()];
         if self.orders.is_none() {
-            lacks.extend([PAUSE.id(), RESET.id()]);
+            unsupported.extend([PAUSE.id(), RESET.id()]);
         }
-        lacks
+        unsupported
     }
 }
 
@@ -245,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    /// The state comes this much later than the answer.
+    /// Delay of the state after the answer.
     const LATE: Duration = Duration::from_millis(50);
 
     #[tokio::test]
@@ -264,7 +279,7 @@ mod tests {
             tokio::time::sleep(LATE).await;
             first.send_replace(Some(true));
         });
-        obey(orders, is_running, |request| {
+        carry_out_commands(orders, is_running, |request| {
             asked.lock().push(request);
             let known = Arc::clone(&known);
             tokio::spawn(async move {
@@ -293,7 +308,7 @@ mod tests {
             requests.lock().push(request);
             std::future::ready(is_carried_out)
         };
-        obey(orders, is_running, ask).await;
+        carry_out_commands(orders, is_running, ask).await;
         requests.into_inner()
     }
 
@@ -308,12 +323,12 @@ mod tests {
     }
 
     #[test]
-    fn further_names_compare_as_those_of_the_world() {
-        let names: Names =
+    fn aliases_are_compared_without_case_and_blanks() {
+        let config: SimulationConfig =
             serde_norway::from_str("{ world: apolo, names: { turtlebot2_widowx: [TurtleBot 2] } }").unwrap();
-        let further = names.further();
+        let aliases = config.aliases();
         for name in ["TurtleBot 2", "turtlebot2", "TURTLEBOT2"] {
-            assert_eq!(further.get(&key(name)).map(String::as_str), Some("turtlebot2_widowx"), "{name}");
+            assert_eq!(aliases.get(&key(name)).map(String::as_str), Some("turtlebot2_widowx"), "{name}");
         }
     }
 }

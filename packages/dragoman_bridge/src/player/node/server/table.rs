@@ -1,10 +1,10 @@
-//! Which ROS names are which device: a YAML file.
+//! The device table: a YAML file with the ROS names of each device.
 //!
 //! ```yaml
 //! devices:
 //! - device: position2d:0    # the interface's name and the device's number
-//!   robot: TurtleBot 2      # whose device it is, for the name service; may be left out
-//!   odometry: /odom         # the rest is the interface's own
+//!   robot: TurtleBot 2      # the robot that has the device, for the name service; optional
+//!   odometry: /odom         # the other keys depend on the interface
 //!   velocity: /cmd_vel
 //! ```
 
@@ -30,14 +30,14 @@ use crate::player::server::DeviceInfo;
 use crate::player::server::config_file::ConfigError;
 use crate::player::wire::{self, Device, Interface};
 
-/// Why a table cannot be used.
+/// Error in a device table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// It is not YAML of this form.
+    /// The text is not YAML of this form.
     #[error("{0}")]
     Form(#[from] YamlError),
-    /// It is no configuration file of Player.
+    /// The text is not a valid Player configuration file.
     #[error("{0}")]
     Config(#[from] ConfigError),
     /// An entry is wrong.
@@ -45,7 +45,7 @@ pub enum TableError {
     Device {
         /// The device, as written.
         device: String,
-        /// Why.
+        /// Description of the error.
         reason: String,
     },
 }
@@ -54,30 +54,30 @@ pub use config::{BaseParameters, Configured, base_parameters};
 
 /// The devices of a server.
 #[derive(Debug, Clone, Default)]
-pub struct Table(BTreeMap<Device, Entry>);
+pub struct Table(BTreeMap<Device, TableEntry>);
 
 #[derive(Debug, Clone)]
-struct Entry {
+struct TableEntry {
     info: DeviceInfo,
-    names: Names,
+    config: DeviceConfig,
 }
 
-/// The ROS names of a device.
+/// The configuration of a device, mainly its ROS names.
 #[derive(Debug, Clone)]
-enum Names {
-    /// A base, which configuration files have options for.
-    Position2d(position2d::Names),
+enum DeviceConfig {
+    /// A base. Player configuration files may change its options.
+    Position2d(position2d::Position2dConfig),
     Other(Other),
 }
 
-/// Starts a device with these names.
-type Open<T> = fn(&T, Device, &Setup, Feed) -> Result<Opened, BridgeError>;
+/// Starts a device with this configuration.
+type OpenDevice<T> = fn(&T, Device, &Setup, Feed) -> Result<Opened, BridgeError>;
 
-/// Starts a device whose names it has.
-type Start = dyn Fn(Device, &Setup, Feed) -> Result<Opened, BridgeError> + Send + Sync;
+/// Starts a device; the function contains the device's configuration.
+type StartDevice = dyn Fn(Device, &Setup, Feed) -> Result<Opened, BridgeError> + Send + Sync;
 
 #[derive(Clone)]
-struct Other(Arc<Start>);
+struct Other(Arc<StartDevice>);
 
 impl Debug for Other {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -85,54 +85,56 @@ impl Debug for Other {
     }
 }
 
-/// Reads the names of a device.
-type Read = fn(&mut RowText<'_>) -> Result<Names, String>;
+/// Reads the configuration of a device.
+type ReadConfig = fn(&mut EntryText<'_>) -> Result<DeviceConfig, String>;
 
-/// The interfaces that are served.
-const SERVED: [(&Interface, Read); 19] = [
-    (&wire::position2d::INTERFACE, |row| row.read(position2d::Names::check).map(Names::Position2d)),
-    (&wire::laser::INTERFACE, |row| row.names(scan::open)),
-    // A ranger is a scanner or several sensors with one range each.
-    (&wire::ranger::INTERFACE, |row| match row.has_scan {
-        true => row.names(scan::open),
-        false => row.checked_names(ranges::Names::check, ranges::open),
+/// The supported interfaces.
+const SERVED: [(&Interface, ReadConfig); 19] = [
+    (&wire::position2d::INTERFACE, |entry| {
+        entry.read(position2d::Position2dConfig::check).map(DeviceConfig::Position2d)
     }),
-    (&wire::sonar::INTERFACE, |row| row.checked_names(ranges::Names::check, ranges::open)),
-    (&wire::ir::INTERFACE, |row| row.checked_names(ranges::Names::check, ranges::open)),
-    (&wire::bumper::INTERFACE, |row| row.names(body::open_bumpers)),
-    (&wire::power::INTERFACE, |row| row.names(body::open_power)),
-    (&wire::imu::INTERFACE, |row| row.names(body::open_imu)),
-    (&wire::actarray::INTERFACE, |row| row.checked_names(joints::ArmNames::check, joints::open_arm)),
-    (&wire::gripper::INTERFACE, |row| row.checked_names(gripper::Names::check, gripper::open)),
-    (&wire::camera::INTERFACE, |row| row.names(camera::open)),
-    (&wire::localize::INTERFACE, |row| row.names(localize::open)),
-    (&wire::log::INTERFACE, |row| row.names(log::open)),
-    (&wire::planner::INTERFACE, |row| row.names(planner::open)),
-    (&wire::limb::INTERFACE, |row| row.names(limb::open)),
-    (&wire::opaque::INTERFACE, |row| row.names(opaque::open)),
-    (&wire::map::INTERFACE, |row| row.names(map::open)),
-    (&wire::vectormap::INTERFACE, |row| row.names(vectormap::open)),
-    (&wire::simulation::INTERFACE, |row| row.names(simulation::open)),
+    (&wire::laser::INTERFACE, |entry| entry.config(scan::open)),
+    // A ranger is a scanner or several sensors with one range each.
+    (&wire::ranger::INTERFACE, |entry| match entry.has_scan {
+        true => entry.config(scan::open),
+        false => entry.checked_config(ranges::RangesConfig::check, ranges::open),
+    }),
+    (&wire::sonar::INTERFACE, |entry| entry.checked_config(ranges::RangesConfig::check, ranges::open)),
+    (&wire::ir::INTERFACE, |entry| entry.checked_config(ranges::RangesConfig::check, ranges::open)),
+    (&wire::bumper::INTERFACE, |entry| entry.config(body::open_bumpers)),
+    (&wire::power::INTERFACE, |entry| entry.config(body::open_power)),
+    (&wire::imu::INTERFACE, |entry| entry.config(body::open_imu)),
+    (&wire::actarray::INTERFACE, |entry| entry.checked_config(joints::ArmConfig::check, joints::open_arm)),
+    (&wire::gripper::INTERFACE, |entry| entry.checked_config(gripper::GripperConfig::check, gripper::open)),
+    (&wire::camera::INTERFACE, |entry| entry.config(camera::open)),
+    (&wire::localize::INTERFACE, |entry| entry.config(localize::open)),
+    (&wire::log::INTERFACE, |entry| entry.config(log::open)),
+    (&wire::planner::INTERFACE, |entry| entry.config(planner::open)),
+    (&wire::limb::INTERFACE, |entry| entry.config(limb::open)),
+    (&wire::opaque::INTERFACE, |entry| entry.config(opaque::open)),
+    (&wire::map::INTERFACE, |entry| entry.config(map::open)),
+    (&wire::vectormap::INTERFACE, |entry| entry.config(vectormap::open)),
+    (&wire::simulation::INTERFACE, |entry| entry.config(simulation::open)),
 ];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    devices: Vec<Row>,
+    devices: Vec<FileEntry>,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct FileEntry {
     device: String,
     #[serde(default)]
     robot: String,
     #[serde(default)]
     driver: Option<String>,
     #[serde(flatten)]
-    names: Mapping,
+    config: Mapping,
 }
 
-/// The keys of a [`Row`] that every device has.
+/// The keys of a [`FileEntry`] that every device has.
 const COMMON: &[&str] = &["device", "robot", "driver"];
 
 impl Table {
@@ -144,25 +146,28 @@ impl Table {
         Self::with_notes(text).map(|(table, _)| table)
     }
 
-    /// As [`Table::from_yaml`], with what was left out.
+    /// As [`Table::from_yaml`], with a note for each unknown key, which is ignored.
     ///
     /// # Errors
     /// As [`Table::from_yaml`].
     pub fn with_notes(text: &str) -> Result<(Self, Vec<Note>), TableError> {
         let (file, mut notes) = yaml::lenient::<File>(text)?;
         let mut devices = BTreeMap::new();
-        for (index, Row { device: written, robot, driver, names }) in file.devices.into_iter().enumerate() {
+        for (index, FileEntry { device: written, robot, driver, config }) in
+            file.devices.into_iter().enumerate()
+        {
             let line = line_of(text, &written);
             let of_device = |reason: String| TableError::Device { device: written.clone(), reason };
             let wrong = |reason: String| of_device(Note { line, text: reason }.to_string());
             let device = parse(&written).map_err(wrong)?;
             let served = SERVED.iter().find(|(interface, _)| interface.code == device.interface);
             let (_, read) = served.ok_or_else(|| wrong("this interface is not served".to_owned()))?;
-            let has_scan = names.contains_key("scan");
-            let mut row = RowText { text, index, line, has_scan, left_out: Vec::new() };
-            let names = read(&mut row).map_err(of_device)?;
+            let has_scan = config.contains_key("scan");
+            let mut entry = EntryText { text, index, line, has_scan, left_out: Vec::new() };
+            let config = read(&mut entry).map_err(of_device)?;
             notes.extend(
-                row.left_out
+                entry
+                    .left_out
                     .into_iter()
                     .map(|note| Note { text: format!("device {written}: {}", note.text), ..note }),
             );
@@ -171,7 +176,7 @@ impl Table {
                 return Err(wrong("a driver's name has at most 63 bytes".to_owned()));
             }
             let info = DeviceInfo { device, driver, robot };
-            if devices.insert(device, Entry { info, names }).is_some() {
+            if devices.insert(device, TableEntry { info, config }).is_some() {
                 return Err(wrong("it appears twice".to_owned()));
             }
         }
@@ -186,58 +191,61 @@ impl Table {
     /// Starts a device.
     pub(super) fn open(&self, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, String> {
         let Some(entry) = self.0.get(&device) else { return Err("there is no such device".to_owned()) };
-        let opened = match &entry.names {
-            Names::Position2d(names) => position2d::open(names, device, setup, feed),
-            Names::Other(Other(start)) => start(device, setup, feed),
+        let opened = match &entry.config {
+            DeviceConfig::Position2d(config) => position2d::open(config, device, setup, feed),
+            DeviceConfig::Other(Other(start)) => start(device, setup, feed),
         };
         opened.map_err(|error| error.to_string())
     }
 }
 
-/// Where a row is in the text of its table.
-struct RowText<'a> {
+/// Position of an entry in the text of its table.
+struct EntryText<'a> {
     text: &'a str,
     index: usize,
-    /// That of its device.
+    /// Line of the entry's device, from 1; 0 if unknown.
     line: usize,
-    /// It has the name of a scan.
+    /// Whether the entry has the key `scan`.
     has_scan: bool,
     left_out: Vec<Note>,
 }
 
-impl RowText<'_> {
-    /// Reads the names of the row's interface.
+impl EntryText<'_> {
+    /// Reads the configuration of the entry's interface.
     fn read<T: DeserializeOwned>(&mut self, check: fn(&T) -> Result<(), String>) -> Result<T, String> {
         let read = yaml::lenient_element(self.text, "devices", self.index, COMMON);
-        let (names, left_out) = read.map_err(|error| error.to_string())?;
+        let (config, left_out) = read.map_err(|error| error.to_string())?;
         self.left_out = left_out;
-        check(&names).map_err(|reason| Note { line: self.line, text: reason }.to_string())?;
-        Ok(names)
+        check(&config).map_err(|reason| Note { line: self.line, text: reason }.to_string())?;
+        Ok(config)
     }
 
-    /// As [`RowText::read`], of a device that `open` starts.
-    fn checked_names<T: DeserializeOwned + Send + Sync + 'static>(
+    /// As [`EntryText::read`], for a device that `open` starts.
+    fn checked_config<T: DeserializeOwned + Send + Sync + 'static>(
         &mut self,
         check: fn(&T) -> Result<(), String>,
-        open: Open<T>,
-    ) -> Result<Names, String> {
-        let names = self.read(check)?;
-        let start = move |device, setup: &Setup, feed| open(&names, device, setup, feed);
-        Ok(Names::Other(Other(Arc::new(start))))
+        open: OpenDevice<T>,
+    ) -> Result<DeviceConfig, String> {
+        let config = self.read(check)?;
+        let start = move |device, setup: &Setup, feed| open(&config, device, setup, feed);
+        Ok(DeviceConfig::Other(Other(Arc::new(start))))
     }
 
-    fn names<T: DeserializeOwned + Send + Sync + 'static>(&mut self, open: Open<T>) -> Result<Names, String> {
-        self.checked_names(|_| Ok(()), open)
+    fn config<T: DeserializeOwned + Send + Sync + 'static>(
+        &mut self,
+        open: OpenDevice<T>,
+    ) -> Result<DeviceConfig, String> {
+        self.checked_config(|_| Ok(()), open)
     }
 }
 
 /// The line of a device, from 1; 0 if unknown.
 fn line_of(text: &str, device: &str) -> usize {
-    let names_it = |line: &str| {
+    let has_device = |line: &str| {
         let line = line.trim_start();
         !line.starts_with('#') && line.contains("device") && line.contains(device)
     };
-    text.lines().position(names_it).map_or(0, |at| at + 1)
+    text.lines().position(has_device).map_or(0, |at| at + 1)
 }
 
 /// Reads `position2d:0`.
@@ -255,38 +263,38 @@ fn parse(text: &str) -> Result<Device, String> {
 mod tests {
     use super::*;
 
-    const ROW: &str = "devices:\n- device: position2d:0\n  odometry: /odom\n  velocity: /cmd_vel\n";
+    const TABLE: &str = "devices:\n- device: position2d:0\n  odometry: /odom\n  velocity: /cmd_vel\n";
 
     #[test]
-    fn a_table_names_its_devices() {
-        let table = Table::from_yaml(ROW).unwrap();
+    fn a_table_lists_its_devices() {
+        let table = Table::from_yaml(TABLE).unwrap();
         let device = wire::position2d::INTERFACE.device(0);
         assert_eq!(table.devices().iter().map(|info| info.device).collect::<Vec<_>>(), [device]);
     }
 
     #[test]
-    fn a_wrong_table_says_what_is_wrong() {
+    fn errors_describe_what_is_wrong_in_a_table() {
         let wrong = |text: &str| Table::from_yaml(text).unwrap_err().to_string();
-        assert!(wrong(&ROW.replace("2d:0", "9d:0")).contains("no interface \"position9d\""));
-        assert!(wrong(&ROW.replace("2d:0", "2d")).contains("as position2d:0"));
-        assert!(wrong(&ROW.replace("odometry", "odo")).contains("odo"));
-        assert!(wrong(&ROW.replace("position2d", "player")).contains("not served"));
-        let twice = format!("{ROW}{}", ROW.replace("devices:\n", ""));
+        assert!(wrong(&TABLE.replace("2d:0", "9d:0")).contains("no interface \"position9d\""));
+        assert!(wrong(&TABLE.replace("2d:0", "2d")).contains("as position2d:0"));
+        assert!(wrong(&TABLE.replace("odometry", "odo")).contains("odo"));
+        assert!(wrong(&TABLE.replace("position2d", "player")).contains("not served"));
+        let twice = format!("{TABLE}{}", TABLE.replace("devices:\n", ""));
         assert!(wrong(&twice).contains("twice"));
         let wrong_line = |text: &str, expected: &str| assert_eq!(wrong(text), expected);
         wrong_line(
-            &ROW.replace("odometry", "odometri"),
+            &TABLE.replace("odometry", "odometri"),
             "device position2d:0: line 3, column 3: the unknown key 'odometri'; did you mean 'odometry'?",
         );
         wrong_line(
-            &ROW.replace("2d:0", "2:0"),
+            &TABLE.replace("2d:0", "2:0"),
             "device position2:0: line 2: there is no interface \"position2\"; did you mean 'position2d'?",
         );
     }
 
     #[test]
-    fn what_is_unknown_is_left_out_with_a_note() {
-        let text = format!("version: 2\n{ROW}  colour: red\n");
+    fn unknown_keys_are_ignored_with_a_note() {
+        let text = format!("version: 2\n{TABLE}  colour: red\n");
         let (table, notes) = Table::with_notes(&text).unwrap();
         assert_eq!(table.devices().len(), 1);
         assert_eq!(

@@ -1,12 +1,12 @@
 //! `vectormap` from an occupancy grid: one layer, the borders of its occupied cells.
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, later, other_interface};
-use super::map::{Names, Newest, lines, listen};
+use super::driver::{Driver, Feed, Opened, OutcomeFuture, Setup, answer_when_received, other_interface};
+use super::map::{MapConfig, Newest, lines, listen};
 use crate::BridgeError;
 use crate::player::wire::common::Segment;
 use crate::player::wire::map::Vector;
 use crate::player::wire::vectormap::{Feature, Info, Layer, LayerInfo, Request, WRITE_LAYER};
-use crate::player::wire::{self, Bytes, Device, Kind, Xdr};
+use crate::player::wire::{self, Bytes, Device, MessageKind, Xdr};
 
 /// The name of the layer.
 const WALLS: &str = "walls";
@@ -15,9 +15,14 @@ struct VectorMap {
     last: Newest,
 }
 
-pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
+pub(super) fn open(
+    config: &MapConfig,
+    device: Device,
+    setup: &Setup,
+    _feed: Feed,
+) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let last = listen(names, &mut tasks)?;
+    let last = listen(config, &mut tasks)?;
     Ok(Opened::new(VectorMap { last }, tasks)?)
 }
 
@@ -52,20 +57,20 @@ fn well_known_binary(segment: &Segment) -> Vec<u8> {
 }
 
 impl Driver for VectorMap {
-    fn handle_request(&mut self, request: wire::Request) -> Result<Answer, String> {
+    fn handle_request(&mut self, request: wire::Request) -> Result<OutcomeFuture, String> {
         let wire::Request::Vectormap(request) = request else { return other_interface() };
         let last = self.last.clone();
         Ok(match request {
-            Request::GetInfo => later(last, |grid| Ok(info(&lines(grid)).to_bytes())),
+            Request::GetInfo => answer_when_received(last, |grid| Ok(info(&lines(grid)).to_bytes())),
             Request::GetLayer(asked) if asked.name != WALLS => {
                 return Err(format!("there is no layer \"{}\"", asked.name.escape_debug()));
             }
-            Request::GetLayer(_) => later(last, |grid| Ok(layer(&lines(grid)).to_bytes())),
+            Request::GetLayer(_) => answer_when_received(last, |grid| Ok(layer(&lines(grid)).to_bytes())),
             Request::WriteLayer(_) => return Err("the walls are those of the map in ROS".to_owned()),
         })
     }
 
-    fn lacks(&self) -> Vec<(Kind, u8)> {
+    fn unsupported(&self) -> Vec<(MessageKind, u8)> {
         vec![WRITE_LAYER.id()]
     }
 }

@@ -1,4 +1,4 @@
-//! From text to words, values and brackets.
+//! Splits text into words, values and brackets.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::{ConfigError, MAX_DEPTH, MAX_TOKENS, Place, Problem, ValueKind};
 
-/// As many words does an included file count at least, so that a file without any cannot be included for ever.
+/// Minimum number of words that an included file counts as, so that an empty file cannot be included without end.
 const WORDS_PER_FILE: usize = 200;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// The name of a section or an option.
@@ -29,15 +29,15 @@ pub(super) enum TokenKind {
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
-    /// As it is written, without quotes.
+    /// The token as written, without quotes.
     pub(super) text: Arc<str>,
     pub(super) place: Place,
 }
 
-/// Gives the text of a file.
+/// Returns the text of an included file.
 type Include<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
-/// The tokens of a text, and of the files that it includes, at the places where it does so.
+/// The tokens of a text. The tokens of an included file replace its `include`.
 pub(super) fn tokens(text: &str, include: Include<'_>) -> Result<Vec<Token>, ConfigError> {
     let mut tokens = Vec::new();
     let mut included = 0;
@@ -66,7 +66,7 @@ impl<'a> Lexer<'a> {
         Some(character)
     }
 
-    /// Takes the end of a line: `\n`, `\r`, or both in any order.
+    /// Skips the end of a line: `\n`, `\r`, or both in any order.
     fn end_of_line(&mut self) {
         let Some(first) = self.rest.next() else { return };
         self.rest.next_if(|second| matches!((first, second), ('\n', '\r') | ('\r', '\n')));

@@ -1,4 +1,4 @@
-//! From words, values and brackets to sections.
+//! Combines words, values and brackets to sections.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,16 +33,16 @@ pub(super) fn parse(tokens: Vec<Token>) -> Result<(Vec<Section>, Vec<Value>), Co
 
 struct Parser {
     tokens: Arc<[Token]>,
-    /// How many tokens were looked at. Definitions are parsed each time that they are used, so there may be many.
+    /// Number of tokens read so far. Definitions are parsed at each use, so it may exceed the number of tokens.
     steps: usize,
-    /// Where the word stands that a definition is made of.
+    /// Index of the base of each definition.
     definitions: BTreeMap<Arc<str>, usize>,
     sections: Vec<Section>,
     plugins: Vec<Value>,
 }
 
 impl Parser {
-    /// The token with this number.
+    /// The token with this index.
     fn token(&mut self, at: usize) -> Result<Option<Token>, ConfigError> {
         let token = self.tokens.get(at).cloned();
         self.steps += 1;
@@ -54,7 +54,7 @@ impl Parser {
         }
     }
 
-    /// The token with this number, which stands within something that began at `open`.
+    /// The token with this index, inside of the brackets that were opened at `open`.
     fn within(&mut self, at: usize, open: &Place) -> Result<Token, ConfigError> {
         let problem = Problem::OpenBracket;
         self.token(at)?.ok_or_else(|| ConfigError { place: open.clone(), problem })
@@ -67,7 +67,7 @@ impl Parser {
         Err(ConfigError { place, problem: Problem::Unexpected { found, expected } })
     }
 
-    /// `NAME BASE ( ... )`. Its contents are parsed where it is used. Returns the number of the token behind it.
+    /// `NAME BASE ( ... )`. Its content is parsed at each use. Returns the index of the next token.
     fn definition(&mut self, at: usize) -> Result<usize, ConfigError> {
         let is = |token: Option<Token>, kind| token.filter(|token| token.kind == kind);
         let Some(name) = is(self.token(at)?, TokenKind::Word) else {

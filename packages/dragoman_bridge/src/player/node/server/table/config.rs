@@ -1,31 +1,31 @@
-//! Devices of a configuration file of Player: its drivers are looked for among the devices that are known in ROS.
+//! Finds the devices for the drivers of a Player configuration file in the device table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Entry, Names, Table, TableError};
+use super::{DeviceConfig, Table, TableEntry, TableError};
 use crate::player::server::config_file::{ConfigFile, DriverConfig, Unread, Value};
 use crate::player::wire::{self, Device};
 
-/// Options of drivers of bases: maximum speed.
+/// Options of base drivers: maximum speed.
 const SPEEDS: [&str; 3] = ["max_xspeed", "max_trans_vel", "max_speed"];
-/// Options of drivers of bases: maximum turn rate.
+/// Options of base drivers: maximum turn rate.
 const TURN_RATES: [&str; 4] = ["max_yawspeed", "max_rot_vel", "max_turnspeed", "max_turn_rate"];
-/// Options of drivers of bases: distance of the wheels.
+/// Options of base drivers: distance between the wheels.
 const WHEEL_SEPARATIONS: [&str; 4] = ["wheel_separation", "wheel_distance", "axle_length", "wheelbase"];
 
-/// A server as a configuration file describes it.
+/// The server that a configuration file describes.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct Configured {
     pub table: Table,
     pub port: Option<u16>,
-    /// What has no effect, and why, with its place in the file.
+    /// Options without effect, each with its place in the file and the reason.
     pub notes: Vec<String>,
 }
 
 impl Table {
-    /// Reads a configuration file of Player. Each of its devices is one of this table: that of a driver with the same
-    /// name, otherwise that with the same interface and number. `include` reads the files that it names.
+    /// Reads a Player configuration file. Each of its devices is matched with a device of this table: first by the
+    /// driver's name, otherwise by interface and number. `include` reads the included files.
     ///
     /// # Errors
     /// Not a configuration file; an option without a number.
@@ -57,22 +57,22 @@ impl Table {
                 let mut entry = entry.clone();
                 entry.info.device = device;
                 driver.name.clone_into(&mut entry.info.driver);
-                if let Names::Position2d(names) = &mut entry.names {
+                if let DeviceConfig::Position2d(config) = &mut entry.config {
                     let units = file.units();
                     let first = |options: &[&str]| options.iter().find_map(|name| driver.options.value(name));
                     if let Some(value) = first(&SPEEDS) {
-                        names.max_speed = Some(value.length(units)?);
+                        config.max_speed = Some(value.length(units)?);
                     }
                     if let Some(value) = first(&TURN_RATES) {
-                        names.max_turn_rate = Some(value.angle(units)?);
+                        config.max_turn_rate = Some(value.angle(units)?);
                     }
                     let place = &provided.place;
-                    names.check().map_err(|reason| TableError::Device {
+                    config.check().map_err(|reason| TableError::Device {
                         device: format!("{place}: {name}"),
                         reason,
                     })?;
                     if let Some(value) = first(&WHEEL_SEPARATIONS) {
-                        match check_wheels(value.length(units)?, names.wheel_separation) {
+                        match check_wheels(value.length(units)?, config.wheel_separation) {
                             Ok(remark) => remark.into_iter().for_each(|remark| note(&remark)),
                             Err(reason) => {
                                 let device = format!("{}: {name}", value.place());
@@ -94,8 +94,8 @@ impl Table {
         Ok(Configured { table: Self(devices), port, notes })
     }
 
-    fn find(&self, device: Device, driver: &str, used: &BTreeSet<Device>) -> Option<(Device, &Entry)> {
-        let fits = |(other, entry): &(&Device, &Entry)| {
+    fn find(&self, device: Device, driver: &str, used: &BTreeSet<Device>) -> Option<(Device, &TableEntry)> {
+        let fits = |(other, entry): &(&Device, &TableEntry)| {
             other.interface == device.interface && entry.info.driver == driver && !used.contains(other)
         };
         let by_driver = self.0.iter().find(fits);
@@ -104,13 +104,14 @@ impl Table {
     }
 }
 
-/// Distances of wheels may differ by this part.
+/// Maximum relative difference between two distances of wheels.
 const SAME_WHEELS: f64 = 0.01;
 
-/// Compares the distance of the wheels in a file with that of the robot, m. Returns a note if that is not known.
+/// Compares the distance between the wheels in a file with that of the robot, m. Returns a note if the robot's distance
+/// is unknown.
 ///
 /// # Errors
-/// It is another robot.
+/// The distances differ: the file is for another robot.
 fn check_wheels(given: f64, own: Option<f64>) -> Result<Option<String>, String> {
     match own {
         Some(own) if (given - own).abs() <= SAME_WHEELS * own => Ok(None),
@@ -123,11 +124,11 @@ fn check_wheels(given: f64, own: Option<f64>) -> Result<Option<String>, String> 
     }
 }
 
-/// Options of drivers of bases: radius of the wheels, and bits per second on the port.
+/// Options of base drivers: radius of the wheels, and bits per second on the port.
 const WHEEL_RADII: [&str; 1] = ["wheel_radius"];
 const BAUDS: [&str; 3] = ["baud", "baudrate", "baud_rate"];
 
-/// A base on a port as a configuration file describes it.
+/// The base on a serial port that a configuration file describes.
 #[derive(Debug, PartialEq)]
 pub struct BaseParameters {
     /// Names and values of parameters of the node `mobile_base`, without its port.
@@ -136,12 +137,12 @@ pub struct BaseParameters {
     pub baud: Option<i64>,
     /// The serial port.
     pub port: Option<String>,
-    /// What has no effect, with its place in the file.
+    /// Options without effect, with their places in the file.
     pub notes: Vec<String>,
 }
 
-/// Reads the first driver that provides `position2d` from a configuration file of Player. `include` reads the files that
-/// it names.
+/// Reads the first driver that provides `position2d` from a configuration file of Player. `include` reads the included
+/// files.
 ///
 /// # Errors
 /// Not a configuration file; no such driver; an option without a number.
@@ -188,7 +189,7 @@ fn known_options() -> impl Iterator<Item = &'static str> {
 
 fn without_effect(unread: &Unread<'_>) -> String {
     let Unread { option, place, .. } = unread;
-    // A base on a port reads more of them than a device.
+    // A base on a port uses more options than a device.
     let is_known = known_options().any(|known| known == *option);
     let hint = if is_known { String::new() } else { did_you_mean(option, known_options()) };
     format!("{place}: option {option} has no effect{hint}")
@@ -239,8 +240,8 @@ driver ( name \"sicklms200\" provides [\"laser:0\" \"gps:0\"] )
         let Configured { table, port, notes } = known.configured(FILE, |_| Err(String::new())).unwrap();
         assert_eq!(port, Some(7000));
         let base = wire::position2d::INTERFACE.device(0);
-        let Names::Position2d(names) = &table.0[&base].names else { panic!() };
-        assert_eq!((names.max_speed, names.max_turn_rate), (Some(0.5), Some(2.0)));
+        let DeviceConfig::Position2d(config) = &table.0[&base].config else { panic!() };
+        assert_eq!((config.max_speed, config.max_turn_rate), (Some(0.5), Some(2.0)));
         let drivers: Vec<_> = table.devices().into_iter().map(|info| info.driver).collect();
         assert_eq!(drivers, ["romaa", "sicklms200"]);
         let notes = notes.join("\n");
@@ -270,10 +271,11 @@ driver ( name \"sicklms200\" provides [\"laser:0\" \"gps:0\"] )
         let romaa = include_str!("../../../../../../../urdf/romaa.urdf");
         for (index, urdf, wheel) in [(0, turtlebot, "wheel_left_link"), (4, romaa, "left_wheel_link")] {
             let model = dragoman_kinematics::Model::from_urdf(urdf, None, Some(wheel)).unwrap();
-            let Names::Position2d(names) = &lab.0[&wire::position2d::INTERFACE.device(index)].names else {
+            let DeviceConfig::Position2d(config) = &lab.0[&wire::position2d::INTERFACE.device(index)].config
+            else {
                 panic!("no base")
             };
-            let separation = names.wheel_separation.unwrap();
+            let separation = config.wheel_separation.unwrap();
             assert!((separation - 2.0 * tip(&model).position.y).abs() < 1e-9, "{wheel} {separation}");
         }
     }
@@ -291,7 +293,7 @@ driver ( name \"sicklms200\" provides [\"laser:0\" \"gps:0\"] )
     }
 
     #[test]
-    fn what_is_misspelt_has_a_hint() {
+    fn a_misspelt_name_has_a_hint() {
         let text = FILE.replace("max_xspeed", "max_xsped").replace("gps", "lasser");
         let known = Table::from_yaml(KNOWN).unwrap();
         let notes = known.configured(&text, |_| Err(String::new())).unwrap().notes.join("\n");
@@ -311,7 +313,7 @@ driver ( name \"sicklms200\" provides [\"laser:0\" \"gps:0\"] )
     }
 
     #[test]
-    fn a_file_that_is_none_says_where() {
+    fn an_invalid_file_is_refused_with_its_place() {
         let known = Table::from_yaml(KNOWN).unwrap();
         let error = known.configured("driver ( name \"x\"", |_| Err(String::new())).unwrap_err().to_string();
         assert!(error.contains("line 1"), "{error}");

@@ -1,4 +1,4 @@
-//! The way from a device's services and topics to the connection's task.
+//! Sends requests and commands from a device's services and topics to the connection's task.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use futures::channel::{mpsc, oneshot};
 use crate::CallId;
 use crate::player::client::{Client, Refusal};
 use crate::player::wire::common::Pose2d;
-use crate::player::wire::{Ask, Device, Note, Xdr};
+use crate::player::wire::{Device, OneWayMessage, RequestMessage, Xdr};
 
-/// Takes the outcome of a request.
+/// Receives the outcome of a request.
 pub(super) type Respond = Box<dyn FnOnce(Result<Vec<u8>, Refusal>) + Send>;
 
 /// Sends a request with this id.
 pub(super) type SendRequest = Box<dyn FnOnce(&mut Client, Duration, CallId) + Send>;
 
-/// What the connection's task is to do.
-pub(super) enum Order {
+/// An order for the connection's task.
+pub(super) enum DeviceOrder {
     /// Drive a base.
     Velocity(Device, Pose2d),
     /// Send a command.
@@ -27,35 +27,35 @@ pub(super) enum Order {
     Problem(Device, String),
 }
 
-/// Why a device does nothing any more.
+/// Reason of refusals after the devices were replaced.
 const REPLACED: &str = "the server has other devices now";
 
-/// Sends orders for a device. Clones share the way.
+/// Sends orders for a device to the connection's task. Clones use the same channel.
 #[derive(Clone)]
-pub(super) struct Line {
-    pub(super) orders: mpsc::Sender<Order>,
+pub(super) struct DeviceHandle {
+    pub(super) orders: mpsc::Sender<DeviceOrder>,
     pub(super) device: Device,
 }
 
-impl Line {
-    fn order(&self, order: Order) -> Result<(), String> {
-        // Every clone has one place besides the capacity, so it is cloned only where it stays.
+impl DeviceHandle {
+    fn order(&self, order: DeviceOrder) -> Result<(), String> {
+        // `try_send` needs a mutable sender.
         self.orders.clone().try_send(order).map_err(|error| {
             let reason = if error.is_disconnected() { REPLACED } else { "too many requests wait" };
             reason.to_owned()
         })
     }
 
-    /// Drives a base; refusals are reported.
+    /// Drives a base; refusals are reported as problems.
     pub(super) fn drive(&self, velocity: Pose2d) {
-        if let Err(reason) = self.order(Order::Velocity(self.device, velocity)) {
+        if let Err(reason) = self.order(DeviceOrder::Velocity(self.device, velocity)) {
             tracing::debug!(reason, "velocity command dropped");
         }
     }
 
     /// Reports a problem.
     pub(super) fn problem(&self, reason: impl Into<String>) {
-        if let Err(reason) = self.order(Order::Problem(self.device, reason.into())) {
+        if let Err(reason) = self.order(DeviceOrder::Problem(self.device, reason.into())) {
             tracing::debug!(reason, "problem report dropped");
         }
     }
@@ -63,25 +63,29 @@ impl Line {
     /// Sends a command.
     pub(super) async fn command<T: Xdr + Send + 'static>(
         &self,
-        note: &'static Note<T>,
+        message: &'static OneWayMessage<T>,
         command: T,
     ) -> Result<(), String> {
         let (sender, receiver) = oneshot::channel();
         let device = self.device;
-        self.order(Order::Command(Box::new(move |client| {
-            // The caller may be gone.
-            let _ = sender.send(client.handle_command(device, note, &command));
+        self.order(DeviceOrder::Command(Box::new(move |client| {
+            // Fails if the caller has dropped the receiver.
+            let _ = sender.send(client.handle_command(device, message, &command));
         })))?;
         let sent = receiver.await.map_err(|_| REPLACED.to_owned())?;
         sent.map_err(|refusal| refusal.to_string())
     }
 
-    /// Sends a command of a topic; refusals are reported.
-    pub(super) fn tell<T: Xdr + Send + 'static>(&self, note: &'static Note<T>, command: T) {
-        let line = self.clone();
-        let sent = self.order(Order::Command(Box::new(move |client| {
-            if let Err(refusal) = client.handle_command(line.device, note, &command) {
-                line.problem(format!("command: {refusal}"));
+    /// Sends a command from a topic; refusals are reported as problems.
+    pub(super) fn send_command<T: Xdr + Send + 'static>(
+        &self,
+        message: &'static OneWayMessage<T>,
+        command: T,
+    ) {
+        let handle = self.clone();
+        let sent = self.order(DeviceOrder::Command(Box::new(move |client| {
+            if let Err(refusal) = client.handle_command(handle.device, message, &command) {
+                handle.problem(format!("command: {refusal}"));
             }
         })));
         if let Err(reason) = sent {
@@ -89,25 +93,25 @@ impl Line {
         }
     }
 
-    /// Sends a request of a topic; `respond` takes the answer.
+    /// Sends a request from a topic; `respond` gets the answer.
     pub(super) fn call<Q, A>(
         &self,
-        ask: &'static Ask<Q, A>,
+        message: &'static RequestMessage<Q, A>,
         question: Q,
         respond: impl FnOnce(Result<A, String>) + Send + 'static,
     ) where
         Q: Xdr + Default + Send + 'static,
         A: Xdr + Send + 'static,
     {
-        if let Err(reason) = self.request(ask, question, respond) {
+        if let Err(reason) = self.request(message, question, respond) {
             tracing::debug!(reason, "request dropped");
         }
     }
 
-    /// Sends a request; `respond` takes the answer, and is dropped if the devices are replaced before.
+    /// Sends a request; `respond` gets the answer. It is dropped if the devices are replaced before the answer.
     fn request<Q, A>(
         &self,
-        ask: &'static Ask<Q, A>,
+        message: &'static RequestMessage<Q, A>,
         question: Q,
         respond: impl FnOnce(Result<A, String>) + Send + 'static,
     ) -> Result<(), String>
@@ -117,24 +121,28 @@ impl Line {
     {
         let device = self.device;
         let send = Box::new(move |client: &mut Client, now, id| {
-            client.handle_call(now, id, device, ask, &question);
+            client.handle_call(now, id, device, message, &question);
         });
         let respond = Box::new(move |outcome: Result<Vec<u8>, Refusal>| {
-            let answer = outcome.and_then(|body| ask.answer(&body).map_err(Refusal::Invalid));
+            let answer = outcome.and_then(|body| message.answer(&body).map_err(Refusal::Invalid));
             respond(answer.map_err(|refusal| refusal.to_string()));
         });
-        self.order(Order::Call(send, respond))
+        self.order(DeviceOrder::Call(send, respond))
     }
 
     /// Sends a request, and waits for the answer.
-    pub(super) async fn ask<Q, A>(&self, ask: &'static Ask<Q, A>, question: Q) -> Result<A, String>
+    pub(super) async fn ask<Q, A>(
+        &self,
+        message: &'static RequestMessage<Q, A>,
+        question: Q,
+    ) -> Result<A, String>
     where
         Q: Xdr + Default + Send + 'static,
         A: Xdr + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        self.request(ask, question, move |answer| {
-            // The caller may be gone.
+        self.request(message, question, move |answer| {
+            // Fails if the caller has dropped the receiver.
             let _ = sender.send(answer);
         })?;
         receiver.await.unwrap_or_else(|_| Err(REPLACED.to_owned()))

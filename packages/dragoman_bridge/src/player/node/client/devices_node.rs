@@ -10,22 +10,22 @@ use futures::channel::mpsc;
 use futures::stream::StreamExt;
 
 use super::ClientParameters;
-use super::line::{Line, Order};
-use super::names::{self, Names};
+use super::device_handle::{DeviceHandle, DeviceOrder};
+use super::names::{self, DeviceNames};
 use super::scene::Scene;
 use super::{arm, base, limb, log, navigation, ranges, small, vectormap, world};
 use crate::BridgeError;
 use crate::clock;
 use crate::player::client::map::GridMap;
-use crate::player::client::{DeviceInfo, State};
+use crate::player::client::{DeviceInfo, DeviceState};
 use crate::player::wire;
 use crate::player::wire::{
     Data, Device, Interface, actarray, bumper, camera, gripper, imu, ir, laser, localize, map, planner,
     position2d, power, ranger, simulation, sonar,
 };
 
-/// The topics of a device.
-pub(super) trait Outlet: Send {
+/// Publishes a device's data on its topics.
+pub(super) trait DeviceTopics: Send {
     /// Publishes data, which was measured at `stamp`.
     fn show(&mut self, _scene: &mut Scene, _stamp: &Time, _data: Data) -> Result<(), String> {
         Ok(())
@@ -34,28 +34,28 @@ pub(super) trait Outlet: Send {
     /// Publishes a map.
     fn show_map(&mut self, _scene: &mut Scene, _map: &GridMap) {}
 
-    /// Whether the device's data has to be received: pictures that nobody looks at are not.
+    /// Whether the device's data is needed. Pictures without subscribers are not.
     fn is_wanted(&self) -> bool {
         true
     }
 }
 
-/// A device without topics.
-pub(super) struct Silent;
+/// A device without published topics.
+pub(super) struct NoTopics;
 
-impl Outlet for Silent {}
+impl DeviceTopics for NoTopics {}
 
-/// What a new outlet needs.
-pub(super) struct Site<'a> {
+/// Arguments of a function that creates a device's topics and services.
+pub(super) struct DeviceSetup<'a> {
     pub(super) tasks: &'a mut NodeTasks,
     pub(super) parameters: &'a ClientParameters,
-    pub(super) line: &'a Line,
+    pub(super) handle: &'a DeviceHandle,
     pub(super) scene: &'a mut Scene,
     pub(super) info: &'a DeviceInfo,
-    pub(super) names: &'a Names,
+    pub(super) names: &'a DeviceNames,
 }
 
-impl Site<'_> {
+impl DeviceSetup<'_> {
     /// A publisher of the device.
     pub(super) fn publisher<T: dragoman_ros::WrappedTypesupport + 'static>(
         &mut self,
@@ -68,7 +68,7 @@ impl Site<'_> {
     pub(super) fn serve<S, F>(
         &mut self,
         name: &str,
-        act: impl Fn(Line, S::Request) -> F + Send + 'static,
+        act: impl Fn(DeviceHandle, S::Request) -> F + Send + 'static,
     ) -> RosResult<()>
     where
         S: WrappedServiceTypeSupport + 'static,
@@ -76,18 +76,18 @@ impl Site<'_> {
         S::Response: Response + Send,
         F: Future<Output = Result<S::Response, String>> + Send + 'static,
     {
-        let line = self.line.clone();
+        let handle = self.handle.clone();
         self.tasks.serve_later::<S, _>(&self.names.topic(name), move |request| {
-            let answer = act(line.clone(), request);
+            let answer = act(handle.clone(), request);
             async move { answer.await.unwrap_or_else(S::Response::refused) }
         })
     }
 }
 
-type New = fn(&mut Site<'_>) -> RosResult<Box<dyn Outlet>>;
+type NewTopics = fn(&mut DeviceSetup<'_>) -> RosResult<Box<dyn DeviceTopics>>;
 
 /// The interfaces with a counterpart in ROS.
-const INTERFACES: [(&Interface, New); 19] = [
+const INTERFACES: [(&Interface, NewTopics); 19] = [
     (&position2d::INTERFACE, base::new),
     (&power::INTERFACE, small::power),
     (&gripper::INTERFACE, arm::gripper),
@@ -109,31 +109,31 @@ const INTERFACES: [(&Interface, New); 19] = [
     (&ranger::INTERFACE, ranges::ranger),
 ];
 
-/// Maximum number of orders that wait for the connection's task.
+/// Maximum number of waiting orders for the connection's task.
 const MAX_ORDERS: usize = 256;
-/// Time in which the node of devices that are replaced refuses what is still asked of it. A call of a service that vanishes
-/// has no answer.
-const FAREWELL: Duration = Duration::from_millis(100);
+/// How long the node of replaced devices still refuses calls. A call of a service that disappears would never be
+/// answered.
+const SHUTDOWN_DELAY: Duration = Duration::from_millis(100);
 
 /// The devices of a server, and their node.
-pub(super) struct Robot {
-    /// What it was made for.
+pub(super) struct DevicesNode {
+    /// The devices at the node's creation.
     devices: Vec<DeviceInfo>,
-    outlets: BTreeMap<Device, Box<dyn Outlet>>,
+    topics: BTreeMap<Device, Box<dyn DeviceTopics>>,
     scene: Scene,
     node: RunningNode,
-    orders: mpsc::Receiver<Order>,
+    orders: mpsc::Receiver<DeviceOrder>,
 }
 
-/// The node of devices that are replaced.
-pub(super) struct Leaving {
+/// The node of replaced devices, until it has ended.
+pub(super) struct ReplacedNode {
     node: RunningNode,
     end: Duration,
-    /// The devices that are shown when it has gone.
+    /// The devices that are offered after it has ended.
     pub(super) next: Vec<DeviceInfo>,
 }
 
-impl Robot {
+impl DevicesNode {
     /// Creates the node and the topics and services of all open devices.
     pub(super) fn start(
         context: &Context,
@@ -145,7 +145,7 @@ impl Robot {
         let mut scene = Scene::new(tasks.node(), parameters)?;
         let names = names::names(devices);
         let (sender, orders) = mpsc::channel(MAX_ORDERS);
-        let mut outlets = BTreeMap::new();
+        let mut topics = BTreeMap::new();
         for info in devices {
             let Some(names) = names.get(&info.device) else { continue };
             let Some((_, new)) =
@@ -153,48 +153,49 @@ impl Robot {
             else {
                 continue;
             };
-            let line = &Line { orders: sender.clone(), device: info.device };
-            let site = &mut Site { tasks: &mut tasks, parameters, line, scene: &mut scene, info, names };
-            let outlet = new(site)?;
-            outlets.insert(info.device, outlet);
+            let handle = &DeviceHandle { orders: sender.clone(), device: info.device };
+            let setup =
+                &mut DeviceSetup { tasks: &mut tasks, parameters, handle, scene: &mut scene, info, names };
+            let shown = new(setup)?;
+            topics.insert(info.device, shown);
         }
         scene.publish_fixed();
-        Ok(Self { devices: devices.to_vec(), outlets, scene, node: tasks.start()?, orders })
+        Ok(Self { devices: devices.to_vec(), topics, scene, node: tasks.start()?, orders })
     }
 
-    /// Whether it shows these devices.
+    /// Whether it has the open ones of these devices.
     pub(super) fn has(&self, devices: &[DeviceInfo]) -> bool {
         fn open(devices: &[DeviceInfo]) -> impl Iterator<Item = &DeviceInfo> {
-            devices.iter().filter(|info| info.state == State::Open)
+            devices.iter().filter(|info| info.state == DeviceState::Open)
         }
         open(&self.devices).eq(open(devices))
     }
 
     /// Publishes data.
     pub(super) fn show(&mut self, device: Device, timestamp: f64, data: Data) -> Result<(), String> {
-        let Some(outlet) = self.outlets.get_mut(&device) else { return Ok(()) };
+        let Some(topics) = self.topics.get_mut(&device) else { return Ok(()) };
         let stamp = self.scene.stamp(timestamp);
-        let shown = outlet.show(&mut self.scene, &stamp, data);
+        let shown = topics.show(&mut self.scene, &stamp, data);
         self.scene.publish_fixed();
         shown
     }
 
     /// The devices, and whether their data has to be received.
     pub(super) fn interests(&self) -> impl Iterator<Item = (Device, bool)> {
-        self.outlets.iter().map(|(device, outlet)| (*device, outlet.is_wanted()))
+        self.topics.iter().map(|(device, topics)| (*device, topics.is_wanted()))
     }
 
     /// Publishes a map.
     pub(super) fn show_map(&mut self, device: Device, map: &GridMap) {
-        if let Some(outlet) = self.outlets.get_mut(&device) {
-            outlet.show_map(&mut self.scene, map);
+        if let Some(topics) = self.topics.get_mut(&device) {
+            topics.show_map(&mut self.scene, map);
         }
     }
 }
 
-/// Runs the node of the devices, if there is one, until it has an order for the connection.
-pub(super) async fn next_order(robot: &mut Option<Robot>) -> Order {
-    if let Some(Robot { node, orders, .. }) = robot {
+/// Runs the node of the devices, if any, until it has an order for the connection.
+pub(super) async fn next_order(devices: &mut Option<DevicesNode>) -> DeviceOrder {
+    if let Some(DevicesNode { node, orders, .. }) = devices {
         tokio::select! {
             biased;
             () = node => {}
@@ -204,24 +205,24 @@ pub(super) async fn next_order(robot: &mut Option<Robot>) -> Order {
     std::future::pending().await
 }
 
-impl Leaving {
-    /// The devices are not shown any more. Their orders are dropped, and with them the calls that wait.
-    pub(super) fn new(robot: Robot, next: Vec<DeviceInfo>) -> Self {
-        Self { node: robot.node, end: clock::now() + FAREWELL, next }
+impl ReplacedNode {
+    /// The devices are no longer offered. Their waiting orders and calls are dropped.
+    pub(super) fn new(devices: DevicesNode, next: Vec<DeviceInfo>) -> Self {
+        Self { node: devices.node, end: clock::now() + SHUTDOWN_DELAY, next }
     }
 }
 
-/// Runs the node of devices that are replaced, if there is one, until it has gone.
-pub(super) async fn farewell(leaving: &mut Option<Leaving>) -> Vec<DeviceInfo> {
-    if let Some(Leaving { node, end, .. }) = leaving {
+/// Runs the node of replaced devices, if any, until it has ended. Returns the devices that follow.
+pub(super) async fn finish_replaced(replaced: &mut Option<ReplacedNode>) -> Vec<DeviceInfo> {
+    if let Some(ReplacedNode { node, end, .. }) = replaced {
         tokio::select! {
             biased;
             () = node => {}
             () = clock::until(Some(*end)) => {}
         }
     }
-    match leaving.take() {
-        Some(leaving) => leaving.next,
+    match replaced.take() {
+        Some(replaced) => replaced.next,
         None => std::future::pending().await,
     }
 }
