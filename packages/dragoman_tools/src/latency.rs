@@ -39,6 +39,9 @@ pub struct LatencyOptions {
     /// Samples of each; the first messages, during connection set-up, do not count.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     samples: u32,
+    /// Time after which a publisher, a message or a response counts as missing.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
     /// Draw a histogram of each topic in this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -51,10 +54,6 @@ const GEOMETRY: &str = "/mobile_base/get_geometry";
 /// Topics whose text is published back, with the topic of the reply.
 const ECHOES: [(&str, &str); 2] =
     [("/vrep/status_bar_message", "/vrep/status_bar"), ("/vrep/aux_console/print", "/vrep/aux_console/text")];
-/// Time without news of the graph after which a publisher or a server counts as absent.
-const SEARCH_TIME: Duration = Duration::from_secs(3);
-/// Timeout of the next message or response.
-const MESSAGE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Number of messages at the beginning that do not count.
 const FIRST: usize = 5;
 /// Time until both sides have discovered a connection.
@@ -91,7 +90,10 @@ pub async fn run(
         for name in &names {
             let name = format!("/{}", name.trim_matches('/'));
             eprintln!("{name} ...");
-            rows.push(measure(context, name, options.samples as usize).await?);
+            rows.push(
+                measure(context, name, options.samples as usize, Duration::from_secs(options.timeout))
+                    .await?,
+            );
         }
         Ok::<_, Box<dyn Error>>(())
     };
@@ -136,16 +138,21 @@ fn default_names() -> Result<Vec<String>, Box<dyn Error>> {
     Ok(names.chain(OF_SIMULATOR.into_iter().chain([GEOMETRY]).map(str::to_owned)).collect())
 }
 
-async fn measure(context: &Context, name: String, samples: usize) -> Result<LatencyRow, Box<dyn Error>> {
+async fn measure(
+    context: &Context,
+    name: String,
+    samples: usize,
+    limit: Duration,
+) -> Result<LatencyRow, Box<dyn Error>> {
     // A node for each measurement, so that no other topic is received meanwhile.
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman_latency", "")?);
     if name == GEOMETRY {
-        return measure_service(tasks, name, samples).await;
+        return measure_service(tasks, name, samples, limit).await;
     }
     if let Some((_, echo)) = ECHOES.iter().find(|(topic, _)| *topic == name) {
-        return measure_echo(tasks, name, echo, samples).await;
+        return measure_echo(tasks, name, echo, samples, limit).await;
     }
-    let Some((type_name, is_reliable)) = found(tasks.node(), &name).await? else {
+    let Some((type_name, is_reliable)) = found(tasks.node(), &name, limit).await? else {
         return Ok(LatencyRow { name, remark: "not published".to_owned(), ..LatencyRow::default() });
     };
     let qos = QosProfile::default().keep_last(10);
@@ -158,7 +165,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Late
     let mut seen = 0;
     let mut first: Option<Instant> = None;
     while row.times.len() < samples {
-        let Ok(Some(message)) = timeout(MESSAGE_TIMEOUT, messages.next()).await else {
+        let Ok(Some(message)) = timeout(limit, messages.next()).await else {
             row.remark = if seen == 0 { "silent".to_owned() } else { "no more messages".to_owned() };
             return Ok(row);
         };
@@ -186,8 +193,13 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Late
     Ok(row)
 }
 
-/// Type of a topic, and whether all its publishers are reliable.
-async fn found(node: &mut Node, topic: &str) -> Result<Option<(String, bool)>, Box<dyn Error>> {
+/// Type of a topic, and whether all its publishers are reliable; `limit` is the time without news of the graph after which it
+/// has none.
+async fn found(
+    node: &mut Node,
+    topic: &str,
+    limit: Duration,
+) -> Result<Option<(String, bool)>, Box<dyn Error>> {
     let (mut start, mut known) = (dragoman_time::now(), 0);
     loop {
         let publishers = node.get_publishers_info_by_topic(topic, false)?;
@@ -203,7 +215,7 @@ async fn found(node: &mut Node, topic: &str) -> Result<Option<(String, bool)>, B
         if std::mem::replace(&mut known, topics) != topics {
             start = dragoman_time::now();
         }
-        if dragoman_time::since(start) > SEARCH_TIME {
+        if dragoman_time::since(start) > limit {
             return Ok(None);
         }
         sleep(Duration::from_millis(50)).await;
@@ -214,17 +226,18 @@ async fn measure_service(
     mut tasks: NodeTasks,
     name: String,
     samples: usize,
+    limit: Duration,
 ) -> Result<LatencyRow, Box<dyn Error>> {
     let client = tasks.node().create_client::<GetGeometry::Service>(&name, QosProfile::services_default())?;
     let _running: RunningNode = tasks.start()?;
     let mut row = LatencyRow { name, measure: "request", ..LatencyRow::default() };
-    if timeout(SEARCH_TIME, Node::is_available(&client)?).await.is_err() {
+    if timeout(limit, Node::is_available(&client)?).await.is_err() {
         row.remark = "not served".to_owned();
         return Ok(row);
     }
     for sample in 0..samples + FIRST {
         let start = dragoman_time::now();
-        if timeout(MESSAGE_TIMEOUT, client.request(&GetGeometry::Request::default())?).await.is_err() {
+        if timeout(limit, client.request(&GetGeometry::Request::default())?).await.is_err() {
             row.remark = "no answer".to_owned();
             return Ok(row);
         }
@@ -241,6 +254,7 @@ async fn measure_echo(
     name: String,
     echo: &str,
     samples: usize,
+    limit: Duration,
 ) -> Result<LatencyRow, Box<dyn Error>> {
     let publisher = tasks.node().create_publisher::<Text>(&name, QosProfile::default())?;
     let (sender, mut echoes) = mpsc::unbounded();
@@ -251,8 +265,7 @@ async fn measure_echo(
     let running = dragoman_time::spawn(tasks.start()?);
     let mut row = LatencyRow { name, measure: "request", ..LatencyRow::default() };
     let start = dragoman_time::now();
-    while publisher.get_inter_process_subscription_count()? == 0 && dragoman_time::since(start) < SEARCH_TIME
-    {
+    while publisher.get_inter_process_subscription_count()? == 0 && dragoman_time::since(start) < limit {
         sleep(Duration::from_millis(20)).await;
     }
     sleep(SETTLE_TIME).await;
@@ -260,7 +273,7 @@ async fn measure_echo(
         let mark = format!("latency {sample}");
         let start = dragoman_time::now();
         publisher.publish(&Text { data: mark.clone() })?;
-        let received = timeout(MESSAGE_TIMEOUT, async {
+        let received = timeout(limit, async {
             while let Some((text, at)) = echoes.next().await {
                 if text.trim_end().ends_with(&mark) {
                     return Some(at);

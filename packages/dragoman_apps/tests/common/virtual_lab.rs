@@ -303,7 +303,7 @@ impl VirtualLab {
 }
 
 /// Bumpers, cliff sensors and wheel drops.
-fn contacts(state: &base::State) -> Option<Contacts> {
+fn contacts(state: &base::KobukiState) -> Option<Contacts> {
     state.sensors.core.map(|core| Contacts {
         bumpers: [Bumpers::LEFT, Bumpers::CENTER, Bumpers::RIGHT].map(|side| core.bumpers.contains(side)),
         cliff: core.cliffs.intersects(Cliffs::all()),

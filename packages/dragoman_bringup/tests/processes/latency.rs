@@ -32,7 +32,9 @@ fn topics_services_and_echoes_have_their_times() {
         "mobile_base/get_geometry",
         "vrep/aux_console/print",
     ];
-    let output = latency(lab.domain, &["--topics", &names.join(","), "--samples", "30"]);
+    // The default timeout is too short for a lab that waits for a processor.
+    let arguments = ["--topics", &names.join(","), "--samples", "30", "--timeout", "60"];
+    let output = latency(lab.domain, &arguments);
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{table}");
     for (name, measure) in [

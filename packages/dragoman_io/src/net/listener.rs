@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::network::{Network, is_free};
 use super::places::Group;
-use super::stream::{End, ListenerKind as Connection, TcpStream};
+use super::stream::{End, StreamKind as Connection, TcpStream};
 
 /// A TCP port that accepts connections.
 #[derive(Debug)]
