@@ -7,6 +7,7 @@ mod arm31;
 #[cfg(feature = "node")]
 mod common;
 mod descriptions;
+mod documented;
 /// What the clients of these tests use.
 #[cfg(feature = "node")]
 #[allow(dead_code, unused_imports, reason = "the tests of dragoman_bringup use more of it")]

@@ -5,12 +5,15 @@
 //! `DRAGOMAN_UPDATE_REFERENCE=1` it also replaces the file. Rows of parameters come from the parameter services. For
 //! published topics the graph gives name, type, reliability and durability; for services the type. Rates, history
 //! depths and meanings stay as they are in the file. DDS neither says which node a subscription belongs to, nor lists
-//! services. So their names are written by hand, and the numbers of a node's readers and writers must match.
+//! services. So their names are written by hand, but for services that the description of a protocol names; and the
+//! numbers of a node's readers and writers must match.
 
 #![allow(dead_code, unreachable_pub, reason = "the labs are those of the tests on virtual time")]
 
 #[path = "reference/conventions.rs"]
 mod conventions;
+#[path = "reference/described.rs"]
+mod described;
 #[path = "reference/observer.rs"]
 mod observer;
 #[path = "reference/pages.rs"]
@@ -207,6 +210,17 @@ fn generate(pages: &Pages, sections: &[(&str, &str)], observer: &mut Observer) -
                     }
                 }
                 kept.extend((index < count).then_some(seen));
+            }
+            if kind != "topic" {
+                let listed: BTreeSet<String> =
+                    rows(pages, heading, kind).iter().flat_map(|row| names(&row[0], node)).collect();
+                for [name, meaning] in described::services(node, heading) {
+                    let of = observer.service_type(info, kind, &name).filter(|_| !listed.contains(&name));
+                    let Some(of) = of else { continue };
+                    kept.push(vec![name, of, meaning]);
+                    readers += 1;
+                    writers += 1;
+                }
             }
             if kind == "topic" {
                 let published: BTreeSet<_> = published.iter().cloned().collect();

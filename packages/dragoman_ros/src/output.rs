@@ -33,7 +33,7 @@ macro_rules! out {
 }
 
 /// Prints and flushes; characters that could change the terminal are escaped ([`dragoman_text::lines`]). If the output
-/// is closed, the program ends: as at SIGINT if there is a [`Watcher`], otherwise at once.
+/// is closed, the program ends: as at SIGINT if `signals` waits for that, otherwise at once.
 pub fn print(text: fmt::Arguments<'_>) {
     let text = text.to_string();
     let text = dragoman_text::lines(&text);

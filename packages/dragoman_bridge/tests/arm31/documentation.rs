@@ -1,14 +1,15 @@
 //! The tables of `docs/protocol-31-byte.md` against the code.
 
+use crate::documented::compare_table;
 use dragoman_bridge::arm31::wire::Command;
 
-const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol-31-byte.md"));
-
+/// Written by `DRAGOMAN_UPDATE_REFERENCE=1 cargo test -p dragoman_bridge --test all arm31::documentation`.
 #[test]
 fn the_table_of_commands_is_the_code_s() {
-    for command in Command::all() {
+    const HEAD: &str = "| request | answer | ROS service or topic | meaning |\n| --- | --- | --- | --- |\n";
+    let rows = Command::all().map(|command| {
         let reply = command.letters().swapped();
-        let row = format!("| `{command}` | `{reply}` | `{}` | {} |", command.ros_name(), command.meaning());
-        assert!(PAGE.contains(&row), "the page does not have the row\n{row}");
-    }
+        format!("| `{command}` | `{reply}` | `{}` | {} |\n", command.ros_name(), command.meaning())
+    });
+    compare_table("protocol-31-byte.md", HEAD, rows);
 }

@@ -1,5 +1,7 @@
 //! Every command byte by byte, as the tables of the PlatformCtrl guide, 6.3, have it.
 
+use std::collections::BTreeMap;
+
 use dragoman_bridge::neobotix::status::{Board, MotionMode, Motor};
 use dragoman_bridge::neobotix::wire::{
     CanId, Command, CommandKind, DecodeError, Decoder, Fault, FileName, Frame, Framing, GetCanMessages,
@@ -9,8 +11,22 @@ use dragoman_bridge::neobotix::wire::{
     Tail,
 };
 
-/// All commands with their data.
+/// All commands with their data. Those that are not listed have none but their number.
 pub(super) fn cases() -> Vec<(Command, Vec<u8>)> {
+    let mut listed: BTreeMap<_, _> =
+        listed().into_iter().map(|(command, data)| (command.kind(), (command, data))).collect();
+    let case = |kind: CommandKind| {
+        listed.remove(&kind).unwrap_or_else(|| {
+            let data = vec![kind.number()];
+            let command =
+                Command::decode(&data).unwrap_or_else(|error| panic!("{kind} is not listed: {error}"));
+            (command, data)
+        })
+    };
+    CommandKind::all().map(case).collect()
+}
+
+fn listed() -> Vec<(Command, Vec<u8>)> {
     let named = |name: &str, document: &str| NamedDocument { name: name.into(), document: document.into() };
     let frame = Frame { x_mm: 1000, y_mm: -2, angle_mdeg: 90_000 };
     let frame_bytes = b"\x00\x00\x03\xe8\xff\xff\xff\xfe\x00\x01\x5f\x90";
