@@ -75,7 +75,8 @@ pub trait Managed: Send + 'static {
 #[derive(Clone)]
 pub struct Lifecycle {
     machine: Arc<Mutex<Machine>>,
-    requests: mpsc::Sender<Request>,
+    /// Not cloned: each clone of a sender has one more place in the queue.
+    requests: Arc<Mutex<mpsc::Sender<Request>>>,
 }
 
 /// Maximum number of requests of the node itself waiting for the present transition; further ones are refused.
@@ -109,7 +110,7 @@ pub fn manage<T: Managed>(
     let name = node.fully_qualified_name()?;
     let (sender, mut requests) = mpsc::channel(REQUESTS);
     let machine = Arc::new(Mutex::new(Machine::default()));
-    let lifecycle = Lifecycle { machine: Arc::clone(&machine), requests: sender };
+    let lifecycle = Lifecycle { machine: Arc::clone(&machine), requests: Arc::new(Mutex::new(sender)) };
     let clock = Clock::create(ClockType::SystemTime)?;
     let mut driver = Driver {
         name,
@@ -160,7 +161,7 @@ impl Lifecycle {
         change: Change,
     ) -> impl Future<Output = Result<LifecycleState, Refused>> + Send + Unpin + use<> {
         let (sender, done) = oneshot::channel();
-        let refused = match self.requests.clone().try_send(Request::Change(change, Requester::Node(sender))) {
+        let refused = match self.requests.lock().try_send(Request::Change(change, Requester::Node(sender))) {
             Err(error) if error.is_full() => Refused::Busy,
             _ => Refused::Ended,
         };
@@ -171,7 +172,7 @@ impl Lifecycle {
     /// holds no hardware.
     pub fn report_error(&self, reason: impl Into<String>) {
         // If the queue is full, errors are already waiting.
-        let _ = self.requests.clone().try_send(Request::Error(reason.into()));
+        let _ = self.requests.lock().try_send(Request::Error(reason.into()));
     }
 }
 

@@ -1,8 +1,10 @@
 //! Sends requests and commands from a device's services and topics to the connection's task.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
+use parking_lot::Mutex;
 
 use crate::CallId;
 use crate::player::client::{Client, Refusal};
@@ -33,14 +35,14 @@ const REPLACED: &str = "the server has other devices now";
 /// Sends orders for a device to the connection's task. Clones use the same channel.
 #[derive(Clone)]
 pub(super) struct DeviceHandle {
-    pub(super) orders: mpsc::Sender<DeviceOrder>,
+    /// Not cloned: each clone of a sender has one more place in the queue.
+    pub(super) orders: Arc<Mutex<mpsc::Sender<DeviceOrder>>>,
     pub(super) device: Device,
 }
 
 impl DeviceHandle {
     fn order(&self, order: DeviceOrder) -> Result<(), String> {
-        // `try_send` needs a mutable sender.
-        self.orders.clone().try_send(order).map_err(|error| {
+        self.orders.lock().try_send(order).map_err(|error| {
             let reason = if error.is_disconnected() { REPLACED } else { "too many requests wait" };
             reason.to_owned()
         })
@@ -146,5 +148,23 @@ impl DeviceHandle {
             let _ = sender.send(answer);
         })?;
         receiver.await.unwrap_or_else(|_| Err(REPLACED.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_orders_wait_as_the_queue_holds() {
+        let (sender, orders) = mpsc::channel(2);
+        let handle =
+            DeviceHandle { orders: Arc::new(Mutex::new(sender)), device: Device { interface: 1, index: 0 } };
+        let order = || handle.clone().order(DeviceOrder::Problem(handle.device, String::new()));
+        // One more than the channel's size: its sender has a place of its own.
+        assert_eq!((0..100).filter(|_| order().is_ok()).count(), 3);
+        assert_eq!(order(), Err("too many requests wait".to_owned()));
+        drop(orders);
+        assert_eq!(order(), Err(REPLACED.to_owned()));
     }
 }

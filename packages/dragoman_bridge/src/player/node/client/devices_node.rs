@@ -1,6 +1,7 @@
 //! The devices of a server in ROS: node `player_devices`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
@@ -8,6 +9,7 @@ use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, Response, Result as RosResult, WrappedServiceTypeSupport};
 use futures::channel::mpsc;
 use futures::stream::StreamExt;
+use parking_lot::Mutex;
 
 use super::ClientParameters;
 use super::device_handle::{DeviceHandle, DeviceOrder};
@@ -145,6 +147,7 @@ impl DevicesNode {
         let mut scene = Scene::new(tasks.node(), parameters)?;
         let names = names::names(devices);
         let (sender, orders) = mpsc::channel(MAX_ORDERS);
+        let sender = Arc::new(Mutex::new(sender));
         let mut topics = BTreeMap::new();
         for info in devices {
             let Some(names) = names.get(&info.device) else { continue };
@@ -153,7 +156,7 @@ impl DevicesNode {
             else {
                 continue;
             };
-            let handle = &DeviceHandle { orders: sender.clone(), device: info.device };
+            let handle = &DeviceHandle { orders: Arc::clone(&sender), device: info.device };
             let setup =
                 &mut DeviceSetup { tasks: &mut tasks, parameters, handle, scene: &mut scene, info, names };
             let shown = new(setup)?;
