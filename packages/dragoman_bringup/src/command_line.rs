@@ -1,6 +1,7 @@
 //! The command line: the commands and their options.
 
 use clap::{Parser, Subcommand};
+use dragoman_tools::bridge::BridgeCommand;
 use dragoman_tools::info::InfoOptions;
 use dragoman_tools::latency::LatencyOptions;
 use dragoman_tools::play::PlayOptions;
@@ -53,6 +54,11 @@ pub(crate) enum Command {
     Player(WithCommon<player::PlayerOptions>),
     /// Navigate a base that is in ROS: maps, stations, planned paths, Neobotix' commands as services and on TCP ports.
     Platform(WithCommon<platform::PlatformOptions>),
+    /// Work with the description of a protocol: check it, decode bytes by it; without ROS.
+    Bridge {
+        #[command(subcommand)]
+        command: BridgeCommand,
+    },
     /// Serve the web page and rosbridge for the robots that are in ROS.
     Console(WithCommon<console::ConsoleOptions>),
     /// Say what a recording holds: an MCAP file, or a folder of such files; without ROS.

@@ -13,13 +13,13 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Operate", &["teleop", "station", "task", "console", "relay"]),
     ("Measure", &["calibrate", "evaluate", "latency"]),
     ("Files", &["record", "play", "info"]),
-    ("Develop", &["device", "can"]),
+    ("Develop", &["device", "can", "bridge"]),
 ];
 
 /// Examples of a command, each with what it does.
 type Examples = (&'static str, [(&'static str, &'static str); 3]);
 
-const EXAMPLES: [Examples; 33] = [
+const EXAMPLES: [Examples; 35] = [
     (
         "up",
         [
@@ -34,6 +34,28 @@ const EXAMPLES: [Examples; 33] = [
             ("dragoman arm31 --controller 192.168.1.20", "a controller at its usual port, 5031"),
             ("dragoman arm31 --controller 192.168.1.20 --namespace /arm_b", "as /arm_b"),
             ("dragoman arm31 --controller 192.168.1.20 --robot ranger_mk1", "with its model"),
+        ],
+    ),
+    (
+        "bridge check",
+        [
+            ("dragoman bridge check machine.yaml", "its messages, or what is wrong and where"),
+            (
+                "dragoman bridge check packages/dragoman_protocol/strangers/create2.yaml",
+                "one that comes with Dragoman",
+            ),
+            (
+                "dragoman bridge check machine.yaml && dragoman bridge try machine.yaml 07",
+                "only if it is right",
+            ),
+        ],
+    ),
+    (
+        "bridge try",
+        [
+            ("dragoman bridge try machine.yaml 13 05 1d 02 19 0d 00 a3", "bytes from the machine"),
+            ("dragoman bridge try machine.yaml --from client 89 ff 38 01 f4", "bytes to the machine"),
+            ("dragoman bridge try scanner.yaml --text '\\x02sEA LMDscandata 1\\x03'", "characters"),
         ],
     ),
     (

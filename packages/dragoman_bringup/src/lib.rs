@@ -34,7 +34,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use dragoman_ros::{output, process};
-use dragoman_tools::{can, device, info, teleop};
+use dragoman_tools::{bridge, can, device, info, teleop};
 
 use command_line::{Cli, Command};
 use commands::{calibrate, evaluate, station, task, world};
@@ -55,6 +55,7 @@ pub fn main() -> ExitCode {
         Command::Player(player) => serve("player", &player),
         Command::Platform(platform) => serve("platform", &platform),
         Command::Relay(relay) => serve("relay", &relay),
+        Command::Bridge { command } => bridge::run(&command).map_err(Into::into),
         Command::Console(console) => serve("console", &console),
         Command::Latency(latency) => work("latency", latency),
         Command::Play(play) => work("play", play),

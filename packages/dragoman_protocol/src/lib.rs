@@ -43,7 +43,11 @@ pub mod protocols {
 }
 
 pub mod bytes;
+pub mod checksum;
 pub mod clients;
+pub mod codec;
+pub mod cut;
+pub mod expression;
 pub mod kind;
 pub mod model;
 pub mod rust;

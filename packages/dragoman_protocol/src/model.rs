@@ -234,7 +234,7 @@ pub struct Type {
 
 /// A number with a name: only the number, or the number with its description.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, or a mapping with code")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Value {
     Number(i64),
@@ -318,7 +318,7 @@ pub struct Message {
 
 /// Code that identifies a message on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "code: expected a number from 0, or a text")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Code {
     Number(u64),
@@ -353,7 +353,7 @@ pub enum Role {
 
 /// The answer to a message.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "answer: expected echo, a type, or a list of fields")]
 pub enum Answer {
     /// `echo`, the message itself, or the name of a type of the description.
     Named(String),
@@ -400,8 +400,10 @@ pub enum ProtocolError {
     #[error(transparent)]
     Form(#[from] YamlError),
     /// The content is inconsistent.
-    #[error("{place}: {reason}")]
+    #[error("{}{place}: {reason}", line.map_or(String::new(), |line| format!("line {line}: ")))]
     Sense {
+        /// The line, from 1, if it is known.
+        line: Option<usize>,
         /// Place: protocol, message, field.
         place: String,
         /// Description of the error.
@@ -437,7 +439,7 @@ impl Protocol {
     /// exist, a count in a later field, a frame without code or body.
     pub fn read(text: &str) -> Result<Self, ProtocolError> {
         let protocol: Self = yaml::strict(text)?;
-        protocol.check()?;
+        protocol.check().map_err(|error| error.located(text))?;
         Ok(protocol)
     }
 
@@ -473,6 +475,10 @@ impl Protocol {
         self.check_fields(&frame, &self.frame.fields, &[], &[])?;
         unique(&self.name, "type", self.types.iter().map(|one| &one.name))?;
         for one in &self.types {
+            if !one.fields.is_empty() && !one.codes.is_empty() {
+                let reason = "a type has fields or codes, not both";
+                return Err(sense(&format!("{}: type {}", self.name, one.name), reason));
+            }
             self.check_fields(&format!("{}: type {}", self.name, one.name), &one.fields, &[], &[])?;
         }
         self.check_messages(&self.name, &self.messages, &[])?;
@@ -557,7 +563,39 @@ impl Protocol {
 }
 
 fn sense(place: &str, reason: impl Into<String>) -> ProtocolError {
-    ProtocolError::Sense { place: place.to_owned(), reason: reason.into() }
+    ProtocolError::Sense { line: None, place: place.to_owned(), reason: reason.into() }
+}
+
+impl ProtocolError {
+    fn located(self, text: &str) -> Self {
+        match self {
+            Self::Sense { place, reason, .. } => Self::Sense { line: line_of(text, &place), place, reason },
+            error => error,
+        }
+    }
+}
+
+/// The line of a place such as `lamp: dim: level`, which consists of names below each other.
+pub(crate) fn line_of(text: &str, place: &str) -> Option<usize> {
+    let mut at = 0;
+    for part in place.split(": ").skip(1) {
+        let rest = text.get(at..)?;
+        let name = part.strip_prefix("type ").unwrap_or(part);
+        let keys = [format!("name: {name}"), format!("{name}:")];
+        let is_whole = |end: usize| {
+            !rest
+                .get(end..)
+                .unwrap_or_default()
+                .starts_with(|next: char| next.is_alphanumeric() || next == '_')
+        };
+        let found = keys.iter().find_map(|key| {
+            rest.match_indices(key.as_str())
+                .map(|(start, found)| start + found.len())
+                .find(|end| is_whole(*end))
+        });
+        at += found?;
+    }
+    (at > 0).then(|| text.get(..at).unwrap_or_default().lines().count())
 }
 
 fn unique<T: Ord + std::fmt::Debug>(

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `arms` | the existing arms, for a user who has named a missing one |
 //! | `bag` | recordings in MCAP: reading and writing |
+//! | [`bridge`] | `dragoman bridge`: descriptions of protocols that users write |
 //! | [`calibrate`] | `dragoman calibrate`: an arm's geometry from measurements |
 //! | [`can`] | `dragoman can`: monitor of a CAN bus |
 //! | [`device`] | `dragoman device`: simulated devices for other programs |
@@ -24,6 +25,7 @@
 
 mod arms;
 mod bag;
+pub mod bridge;
 pub mod calibrate;
 pub mod can;
 pub mod device;

@@ -1,0 +1,131 @@
+//! Check sums by the names that descriptions give them.
+
+use crc::{Crc, Table};
+
+/// A check sum over bytes.
+#[derive(Clone)]
+pub enum Checksum {
+    /// The sum of all bytes, or what makes that sum 0.
+    Sum {
+        /// With the check sum all bytes add up to 0.
+        is_negated: bool,
+    },
+    /// Exclusive or of all bytes.
+    Xor,
+    /// Sum of the words of two bytes, the first one the higher; a byte that is left over is combined by exclusive or (ARCOS of
+    /// ActivMedia's robots).
+    Words,
+    #[allow(missing_docs, reason = "the names are those of the catalogue")]
+    Crc8(Crc<u8, Table<1>>),
+    #[allow(missing_docs, reason = "the names are those of the catalogue")]
+    Crc16(Crc<u16, Table<1>>),
+    #[allow(missing_docs, reason = "the names are those of the catalogue")]
+    Crc32(Crc<u32, Table<1>>),
+}
+
+/// Those that are not in the catalogue.
+const SUMS: [(&str, Checksum); 4] = [
+    ("sum", Checksum::Sum { is_negated: false }),
+    ("sum to zero", Checksum::Sum { is_negated: true }),
+    ("xor", Checksum::Xor),
+    ("words", Checksum::Words),
+];
+
+macro_rules! catalogue {
+    ($($variant:ident $number:ty: $($name:ident)*;)*) => {
+        /// The algorithm with this name, which is written as constants are.
+        fn crc(wanted: &str) -> Option<Checksum> {
+            Some(match wanted {
+                $($(stringify!($name) => Checksum::$variant(Crc::<$number, Table<1>>::new(&crc::$name)),)*)*
+                _ => return None,
+            })
+        }
+
+        const CATALOGUE: &[&str] = &[$($(stringify!($name),)*)*];
+    };
+}
+
+catalogue! {
+    Crc8 u8: CRC_8_AUTOSAR CRC_8_BLUETOOTH CRC_8_CDMA2000 CRC_8_DARC CRC_8_DVB_S2 CRC_8_GSM_A CRC_8_GSM_B CRC_8_HITAG CRC_8_I_432_1 CRC_8_I_CODE CRC_8_LTE CRC_8_MAXIM_DOW CRC_8_MIFARE_MAD CRC_8_NRSC_5 CRC_8_OPENSAFETY CRC_8_ROHC CRC_8_SAE_J1850 CRC_8_SMBUS CRC_8_TECH_3250 CRC_8_WCDMA ;
+    Crc16 u16: CRC_16_ARC CRC_16_CDMA2000 CRC_16_CMS CRC_16_DDS_110 CRC_16_DECT_R CRC_16_DECT_X CRC_16_DNP CRC_16_EN_13757 CRC_16_GENIBUS CRC_16_GSM CRC_16_IBM_3740 CRC_16_IBM_SDLC CRC_16_ISO_IEC_14443_3_A CRC_16_KERMIT CRC_16_LJ1200 CRC_16_M17 CRC_16_MAXIM_DOW CRC_16_MCRF4XX CRC_16_MODBUS CRC_16_NRSC_5 CRC_16_OPENSAFETY_A CRC_16_OPENSAFETY_B CRC_16_PROFIBUS CRC_16_RIELLO CRC_16_SPI_FUJITSU CRC_16_T10_DIF CRC_16_TELEDISK CRC_16_TMS37157 CRC_16_UMTS CRC_16_USB CRC_16_XMODEM ;
+    Crc32 u32: CRC_32_AIXM CRC_32_AUTOSAR CRC_32_BASE91_D CRC_32_BZIP2 CRC_32_CD_ROM_EDC CRC_32_CKSUM CRC_32_ISCSI CRC_32_ISO_HDLC CRC_32_JAMCRC CRC_32_MEF CRC_32_MPEG_2 CRC_32_XFER ;
+}
+
+impl std::fmt::Debug for Checksum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Checksum")
+    }
+}
+
+impl Checksum {
+    /// `sum`, `sum to zero`, `xor`, `words`, or a name of the catalogue of parametrised CRC algorithms, such as
+    /// `CRC-16/MODBUS`.
+    pub fn named(name: &str) -> Option<Self> {
+        let sum = SUMS.into_iter().find(|(sum, _)| *sum == name).map(|(_, sum)| sum);
+        sum.or_else(|| crc(&name.to_ascii_uppercase().replace(['-', '/', ' '], "_")))
+    }
+
+    /// All names.
+    pub fn names() -> impl Iterator<Item = String> {
+        let sums = SUMS.into_iter().map(|(name, _)| name.to_owned());
+        let crcs =
+            CATALOGUE.iter().map(|name| name.replacen('_', "-", 1).replacen('_', "/", 1).replace('_', "-"));
+        sums.chain(crcs)
+    }
+
+    /// The check sum of bytes; a field of fewer bits has its lowest ones.
+    pub fn of(&self, bytes: &[u8]) -> u64 {
+        let sum = || bytes.iter().fold(0_u64, |sum, byte| sum.wrapping_add((*byte).into()));
+        match self {
+            Self::Sum { is_negated: false } => sum(),
+            Self::Sum { is_negated: true } => sum().wrapping_neg(),
+            Self::Xor => bytes.iter().fold(0, |sum, byte| sum ^ byte).into(),
+            Self::Words => {
+                let (words, rest) = bytes.as_chunks();
+                let sum = words.iter().fold(0_u16, |sum, word| sum.wrapping_add(u16::from_be_bytes(*word)));
+                rest.iter().fold(sum, |sum, byte| sum ^ u16::from(*byte)).into()
+            }
+            Self::Crc8(crc) => crc.checksum(bytes).into(),
+            Self::Crc16(crc) => crc.checksum(bytes).into(),
+            Self::Crc32(crc) => crc.checksum(bytes).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_values_are_those_of_the_catalogue() {
+        for (name, value) in [
+            ("CRC-8/SMBUS", 0xf4),
+            ("CRC-8/SAE-J1850", 0x4b),
+            ("CRC-8/MAXIM-DOW", 0xa1),
+            ("CRC-16/MODBUS", 0x4b37),
+            ("CRC-16/XMODEM", 0x31c3),
+            ("CRC-16/IBM-3740", 0x29b1),
+            ("CRC-16/KERMIT", 0x2189),
+            ("CRC-32/ISO-HDLC", 0xcbf4_3926),
+            ("CRC-32/ISCSI", 0xe306_9283),
+            ("sum", 477),
+            ("xor", 0x31),
+        ] {
+            assert_eq!(Checksum::named(name).unwrap().of(b"123456789"), value, "{name}");
+        }
+        assert_eq!(Checksum::named("sum to zero").unwrap().of(&[19, 5, 29, 2, 25, 13, 0]) & 0xff, 163);
+        assert_eq!(Checksum::named("words").unwrap().of(&[0x04]), 0x04);
+        assert_eq!(Checksum::named("words").unwrap().of(&[0x0b, 0x3b, 0x2c]), 0x0b17);
+    }
+
+    #[test]
+    fn every_name_is_known_and_no_other() {
+        assert!(Checksum::names().count() > 60);
+        for name in Checksum::names() {
+            assert!(Checksum::named(&name).is_some(), "{name}");
+        }
+        for name in ["", "crc", "CRC-16", "CRC-16/MODBUS-2", "Sum"] {
+            assert!(Checksum::named(name).is_none(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Decodes and encodes the messages of a description that is read at run time.
+//!
+//! [`Codec::new`] makes a flat program of a description: a list of steps per message, in which structures are dissolved.
+//! Decoding runs the steps and appends an [`Item`] per field to [`Values`]; encoding runs the same steps over such items.
+//! [`Values`] are used again for the next frame, so that a frame takes no memory.
+//!
+//! What cuts a stream into frames is `cut`.
+//!
+//! ```
+//! use dragoman_protocol::codec::{Codec, Values};
+//! use dragoman_protocol::{Protocol, model::Side};
+//!
+//! let text = "
+//! protocol: lamp
+//! title: A lamp on a serial line
+//! source: its manual, page 3
+//! link: { serial: 9600 }
+//! order: little
+//! frame:
+//!   cut: { size: size, counts: body }
+//!   fields:
+//!     - { name: size, type: u8, is: size }
+//!     - { name: command, type: u8, is: code }
+//!     - { name: data, is: body }
+//!     - { name: sum, type: u8, is: checksum, algorithm: sum }
+//! messages:
+//!   - name: dim
+//!     code: 7
+//!     meaning: set the brightness
+//!     fields: [{ name: level, type: u16, unit: cd, scale: 0.1 }, { name: name, type: 'text[*]' }]
+//! ";
+//! let codec = Codec::new(Protocol::read(text)?)?;
+//! let mut values = Values::default();
+//! let message = codec.decode(&[6, 7, 0x2c, 0x01, b'l', b'e', b'f', b't', 0xe5], Side::Client, None, &mut values)?;
+//! assert_eq!(codec.show(message, &values).to_string(), "dim: level 30 cd, name \"left\"");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod compile;
+mod decode;
+mod encode;
+mod show;
+mod values;
+
+use std::collections::BTreeMap;
+
+pub use compile::CodecError;
+pub use decode::DecodeError;
+pub use encode::EncodeError;
+pub use show::Show;
+pub use values::{Item, Values};
+
+use crate::checksum::Checksum;
+use crate::model::{Code, Counted, Encoding, Order, Protocol, Side};
+
+/// Lists within lists and structures within structures, at most.
+pub const MAX_NESTING: usize = 8;
+/// Items of a message, at most.
+pub const MAX_ITEMS: usize = 1 << 16;
+
+/// The program of a description.
+pub struct Codec {
+    protocol: Protocol,
+    encoding: Encoding,
+    /// What is in front of the body.
+    head: Vec<Step>,
+    /// What follows it.
+    tail: Vec<Step>,
+    /// Bytes of what follows it.
+    tail_size: usize,
+    /// Minimum and maximum size of a datagram that is filled with zeros.
+    datagram: Option<[usize; 2]>,
+    messages: Vec<Programs>,
+    by_code: BTreeMap<(Side, Code), Vec<usize>>,
+    /// Numbers that counts and conditions ask for.
+    slots: usize,
+}
+
+/// The programs of a message.
+struct Programs {
+    body: Vec<Step>,
+    /// What answers it, if anything does.
+    answer: Option<Vec<Step>>,
+}
+
+/// A message that was decoded, or is to be encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MessageId {
+    /// Its place in [`Protocol::messages`].
+    pub number: usize,
+    /// It is what answers that message.
+    pub is_answer: bool,
+}
+
+/// What a field becomes.
+#[derive(Debug, Clone)]
+struct Step {
+    /// Its name, and its unit.
+    name: String,
+    unit: String,
+    /// It begins at this offset of the frame.
+    at: Option<usize>,
+    /// Without these values of slots it is missing.
+    when: Vec<(usize, i64)>,
+    /// It may be missing at the end.
+    is_optional: bool,
+    count: Option<Count>,
+    kind: StepKind,
+}
+
+#[derive(Debug, Clone)]
+enum StepKind {
+    Number(NumberStep),
+    Bytes {
+        is_text: bool,
+        /// What they always are.
+        value: Option<Vec<u8>>,
+        is_code: bool,
+    },
+    /// The next steps are the fields of a structure.
+    Structure(usize),
+}
+
+#[derive(Debug, Clone)]
+struct NumberStep {
+    form: Form,
+    /// Bytes.
+    size: usize,
+    order: Order,
+    /// Of its digits, if it is written as text.
+    base: u32,
+    bits: Option<Bits>,
+    /// Value = number * scale + offset.
+    scale: Option<[f64; 2]>,
+    role: Role,
+    /// Where counts and conditions find it.
+    slot: Option<usize>,
+    /// Names of the values.
+    codes: BTreeMap<i64, String>,
+    /// Another value is an error.
+    is_strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Unsigned,
+    Signed,
+    Float,
+    Bool,
+}
+
+/// A part of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bits {
+    lowest: u32,
+    count: u32,
+    /// The step before has a part of the same number.
+    is_shared: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Count {
+    Fixed(usize),
+    /// A number of so many bytes in front.
+    Prefixed(usize),
+    Slot(usize),
+    Rest,
+}
+
+/// Who knows a number.
+#[derive(Debug, Clone)]
+enum Role {
+    /// It is a value of the message.
+    Value,
+    Constant(i128),
+    Size(Counted),
+    Checksum(Checksum),
+    Code,
+}
+
+impl Step {
+    /// Whether a message has a value for it; others are known.
+    fn has_item(&self) -> bool {
+        match &self.kind {
+            StepKind::Number(number) => matches!(number.role, Role::Value),
+            StepKind::Bytes { value, is_code, .. } => value.is_none() && !is_code,
+            StepKind::Structure(_) => true,
+        }
+    }
+}
+
+impl Codec {
+    /// The description.
+    pub fn protocol(&self) -> &Protocol {
+        &self.protocol
+    }
+
+    fn program(&self, message: MessageId) -> Option<&[Step]> {
+        let programs = self.messages.get(message.number)?;
+        if message.is_answer { programs.answer.as_deref() } else { Some(&programs.body) }
+    }
+}

@@ -1,0 +1,105 @@
+//! The values of a message.
+
+use crate::expression::Number;
+
+/// A value, in the order of the description.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Item {
+    /// A number; scaled, if the description says so.
+    Number(Number),
+    /// Bytes, or a text, at a place of [`Values`].
+    Bytes {
+        /// Where they begin.
+        start: usize,
+        /// How many.
+        len: usize,
+    },
+    /// So many elements follow, each with the items of its fields.
+    List(usize),
+    /// The field is not in this message.
+    Missing,
+}
+
+/// The values of a message. The same ones can be used for all messages.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Values {
+    pub(super) items: Vec<Item>,
+    pub(super) bytes: Vec<u8>,
+    /// Whole numbers that counts and conditions ask for, also those of the answer.
+    pub(super) slots: Vec<Option<i128>>,
+}
+
+impl Values {
+    /// Without values, as before decoding.
+    pub fn clear(&mut self) {
+        self.items.clear();
+        self.bytes.clear();
+        self.slots.clear();
+    }
+
+    /// All items.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The bytes of an item; of other items than [`Item::Bytes`] none.
+    pub fn bytes(&self, item: Item) -> &[u8] {
+        let Item::Bytes { start, len } = item else { return &[] };
+        self.bytes.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default()
+    }
+
+    /// Appends a number.
+    pub fn number(&mut self, number: Number) {
+        self.items.push(Item::Number(number));
+    }
+
+    /// Appends a whole number.
+    pub fn whole(&mut self, whole: impl Into<i128>) {
+        self.number(Number::Whole(whole.into()));
+    }
+
+    /// Appends a real number.
+    pub fn real(&mut self, real: f64) {
+        self.number(Number::Real(real));
+    }
+
+    /// Appends a text.
+    pub fn text(&mut self, text: &str) {
+        self.append(text.as_bytes());
+    }
+
+    /// Appends bytes.
+    pub fn append(&mut self, bytes: &[u8]) {
+        self.items.push(Item::Bytes { start: self.bytes.len(), len: bytes.len() });
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Appends the beginning of a list: the items of so many elements follow.
+    pub fn list(&mut self, count: usize) {
+        self.items.push(Item::List(count));
+    }
+
+    /// Appends a field that is missing.
+    pub fn missing(&mut self) {
+        self.items.push(Item::Missing);
+    }
+
+    pub(super) fn slot(&self, slot: usize) -> Option<i128> {
+        self.slots.get(slot).copied().flatten()
+    }
+
+    pub(super) fn set_slot(&mut self, slot: usize, value: i128) {
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = Some(value);
+        }
+    }
+
+    /// Empty, with so many slots; those of the question, if it is given.
+    pub(super) fn begin(&mut self, slots: usize, asked: Option<&Self>) {
+        self.clear();
+        if let Some(asked) = asked {
+            self.slots.extend_from_slice(&asked.slots);
+        }
+        self.slots.resize(slots, None);
+    }
+}

@@ -1,0 +1,322 @@
+//! Cuts a stream of bytes into frames.
+//!
+//! Bytes that belong to no frame are left out and counted, until the next place where a frame may begin.
+
+use crate::kind::Kind;
+use crate::model::{Counted, Cut, Order, Part, Protocol};
+
+/// Maximum size of a frame, bytes, if the description does not say it.
+pub const MAX_FRAME: usize = 64 << 10;
+
+/// Cuts a stream into frames. What is received later is appended; a frame that is not complete waits.
+#[derive(Debug, Clone)]
+pub struct Cutter {
+    way: Way,
+    max: usize,
+    buffer: Vec<u8>,
+    /// Bytes at the beginning of the buffer that are done with.
+    done: usize,
+    /// Bytes of the frame that was returned last.
+    current: usize,
+    left_out: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Way {
+    /// As it is received: a datagram, a frame of a bus, what lies between two silences.
+    Whole,
+    Sized(Sized),
+    /// Between these bytes.
+    Marked([Vec<u8>; 2]),
+    /// Up to these bytes.
+    Line(Vec<u8>),
+    /// As long as the fields of its code.
+    ByCode,
+}
+
+#[derive(Debug, Clone)]
+struct Sized {
+    /// Offset and bytes of the size.
+    at: usize,
+    size: usize,
+    order: Order,
+    counts: Counted,
+    /// Bytes before the body, and behind it.
+    head: usize,
+    tail: usize,
+    /// What every frame has, with its offset.
+    constants: Vec<(usize, Vec<u8>)>,
+}
+
+/// What a buffer begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// A frame: so many bytes, of which the content begins and ends there.
+    Frame {
+        /// All bytes.
+        len: usize,
+        /// Where the content begins.
+        from: usize,
+        /// Where it ends.
+        to: usize,
+    },
+    /// A frame that is not complete.
+    Incomplete,
+    /// So many bytes that belong to no frame.
+    Garbage(usize),
+}
+
+impl Cutter {
+    /// For a description; one whose `Cut` is `by_code` also needs [`next_by`](Self::next_by).
+    ///
+    /// # Errors
+    /// The size has no fixed place.
+    pub fn new(protocol: &Protocol) -> Result<Self, String> {
+        let cut = &protocol.frame.cut;
+        let bytes = |text: &Option<String>| text.as_deref().unwrap_or_default().as_bytes().to_vec();
+        let way = match cut {
+            Cut { size: Some(name), .. } => Way::Sized(Sized::new(protocol, name)?),
+            Cut { line: Some(line), .. } if line.is_empty() => {
+                return Err("line is empty: expected the end of a line, such as \"\\r\\n\"".to_owned());
+            }
+            Cut { line: Some(line), .. } => Way::Line(line.as_bytes().to_vec()),
+            Cut { by_code: true, .. } => Way::ByCode,
+            Cut { start: None, end: None, .. } => Way::Whole,
+            _ if cut.end.as_deref().unwrap_or_default().is_empty() => {
+                return Err("start needs end, the bytes behind a message".to_owned());
+            }
+            _ => Way::Marked([bytes(&cut.start), bytes(&cut.end)]),
+        };
+        let max = cut.most.unwrap_or(MAX_FRAME);
+        Ok(Self { way, max, buffer: Vec::new(), done: 0, current: 0, left_out: 0 })
+    }
+
+    /// Appends what was received.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.drain(..self.done);
+        self.done = 0;
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Forgets everything that was received, as after a lost connection.
+    pub fn reset(&mut self) {
+        (self.done, self.current) = (0, 0);
+        self.buffer.clear();
+    }
+
+    /// How many bytes belonged to no frame.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// How many bytes wait for the rest of their frame.
+    pub fn incomplete(&self) -> usize {
+        self.buffer.len() - self.done - self.current
+    }
+
+    /// The content of the next complete frame.
+    pub fn next(&mut self) -> Option<&[u8]> {
+        self.next_by(|_| Begin::Garbage(1))
+    }
+
+    /// As [`next`](Self::next); `measure` says what a buffer begins with if each code has a size of its own.
+    pub fn next_by(&mut self, measure: impl Fn(&[u8]) -> Begin) -> Option<&[u8]> {
+        self.done += std::mem::take(&mut self.current);
+        loop {
+            let rest = self.buffer.get(self.done..).unwrap_or_default();
+            if rest.is_empty() {
+                return None;
+            }
+            let begin = match &self.way {
+                Way::Whole => Begin::Frame { len: rest.len(), from: 0, to: rest.len() },
+                Way::Sized(sized) => sized.begin(rest, self.max),
+                Way::Marked([start, end]) => marked(rest, start, end),
+                Way::Line(end) => marked(rest, &[], end),
+                Way::ByCode => measure(rest),
+            };
+            match begin {
+                Begin::Frame { len, from, to } if len <= self.max => {
+                    self.current = len;
+                    return self.buffer.get(self.done + from..self.done + to);
+                }
+                Begin::Incomplete if rest.len() < self.max => return None,
+                Begin::Garbage(len) => self.leave_out(len.max(1)),
+                // Longer than any frame.
+                _ => self.leave_out(1),
+            }
+        }
+    }
+
+    /// The frame that was returned last is none: the next one may begin within it.
+    pub fn reject(&mut self) {
+        if std::mem::take(&mut self.current) > 0 {
+            self.leave_out(1);
+        }
+    }
+
+    fn leave_out(&mut self, len: usize) {
+        self.done += len;
+        self.left_out += u64::try_from(len).unwrap_or(u64::MAX);
+    }
+}
+
+impl Sized {
+    fn new(protocol: &Protocol, name: &str) -> Result<Self, String> {
+        let (mut offset, mut at, mut constants, mut tail, mut is_behind) = (0, None, Vec::new(), 0, false);
+        for field in &protocol.frame.fields {
+            if field.is == Some(Part::Body) {
+                is_behind = true;
+                continue;
+            }
+            let size = field.kind().size().ok_or_else(|| format!("{} has no fixed size", field.name))?;
+            if is_behind {
+                tail += size;
+                continue;
+            }
+            if let (Some(value), Kind { base: crate::kind::Base::Text, .. }) = (&field.value, field.kind()) {
+                constants.push((offset, value.as_bytes().to_vec()));
+            } else if let Some(value) = &field.value
+                && let Ok(bytes) =
+                    value.split_ascii_whitespace().map(|byte| u8::from_str_radix(byte, 16)).collect()
+                && field.kind().base == crate::kind::Base::Bytes
+            {
+                constants.push((offset, bytes));
+            }
+            if field.name == name {
+                at = Some((offset, size, field.order.unwrap_or(protocol.order)));
+            }
+            offset += size;
+        }
+        let (at, size, order) = at.ok_or_else(|| format!("{name} is not in front of the body"))?;
+        let counts = protocol.frame.cut.counts.unwrap_or(Counted::Frame);
+        Ok(Self { at, size, order, counts, head: offset, tail, constants })
+    }
+
+    fn begin(&self, rest: &[u8], max: usize) -> Begin {
+        for (at, constant) in &self.constants {
+            let there = rest.get(*at..).unwrap_or_default();
+            let known = there.len().min(constant.len());
+            if there.get(..known) != constant.get(..known) {
+                return Begin::Garbage(1);
+            }
+        }
+        let Some(bytes) = rest.get(self.at..self.at + self.size) else { return Begin::Incomplete };
+        let add = |size: usize, byte: &u8| size << 8 | usize::from(*byte);
+        let size = match self.order {
+            Order::Big => bytes.iter().fold(0, add),
+            Order::Little => bytes.iter().rev().fold(0, add),
+        };
+        let around = match self.counts {
+            Counted::Frame => 0,
+            Counted::Rest => self.at + self.size,
+            Counted::Body => self.head + self.tail,
+        };
+        let len = size.saturating_add(around);
+        if len > max || len < self.head + self.tail {
+            return Begin::Garbage(1);
+        }
+        if len > rest.len() { Begin::Incomplete } else { Begin::Frame { len, from: 0, to: len } }
+    }
+}
+
+fn marked(rest: &[u8], start: &[u8], end: &[u8]) -> Begin {
+    let find = |bytes: &[u8], mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark);
+    if !start.is_empty() && !rest.starts_with(start) {
+        let known = rest.len().min(start.len());
+        if rest == start.get(..known).unwrap_or_default() {
+            return Begin::Incomplete;
+        }
+        // What may be the beginning of a mark stays.
+        let kept =
+            (1..start.len()).rev().find(|len| start.get(..*len).is_some_and(|part| rest.ends_with(part)));
+        let none = rest.len() - kept.unwrap_or(0);
+        return Begin::Garbage(find(rest, start).unwrap_or(none));
+    }
+    let content = rest.get(start.len()..).unwrap_or_default();
+    match find(content, end) {
+        None => Begin::Incomplete,
+        Some(len) => {
+            let to = start.len() + len;
+            // A frame that was cut off is left out: the next one has begun.
+            let again = (!start.is_empty())
+                .then(|| content.get(..len).and_then(|inner| find(inner, start)))
+                .flatten();
+            match again {
+                Some(at) => Begin::Garbage(start.len() + at),
+                None => Begin::Frame { len: to + end.len(), from: start.len(), to },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cutter(frame: &str) -> Cutter {
+        let text = format!(
+            "
+protocol: lamp
+title: A lamp
+source: its manual
+link: {{ serial: 9600 }}
+frame: {frame}
+messages: [{{ name: dim, code: 7, meaning: dim }}]
+"
+        );
+        Cutter::new(&Protocol::read(&text).unwrap()).unwrap()
+    }
+
+    fn all(cutter: &mut Cutter, bytes: &[u8]) -> Vec<Vec<u8>> {
+        cutter.push(bytes);
+        std::iter::from_fn(|| cutter.next().map(<[u8]>::to_vec)).collect()
+    }
+
+    const SIZED: &str = "{ cut: { size: size, counts: rest, most: 20 }, fields: [{ name: mark, type: 'text[2]', value: aa }, { name: size, type: u8, is: size }, { name: code, type: u8, is: code }, { name: data, is: body }] }";
+    const MARKED: &str = "{ cut: { start: '<', end: '>' }, fields: [{ name: code, type: u8, is: code }, { name: data, is: body }] }";
+    const LINE: &str = "{ cut: { line: \"\\r\\n\", most: 20 }, fields: [{ name: code, type: u8, is: code }, { name: data, is: body }] }";
+
+    #[test]
+    fn frames_are_found_behind_garbage() {
+        for (frame, bytes, expected, left_out) in [
+            (SIZED, &b"xaaa\x03\x07abaa\x01\x07aa\x63"[..], vec![&b"aa\x03\x07ab"[..], b"aa\x01\x07"], 5),
+            (MARKED, b"x<ab>y<c><d<ef>", vec![b"ab", b"c", b"ef"], 4),
+            (LINE, b"ab\r\n\r\nc\rd\r\ne", vec![b"ab", b"", b"c\rd"], 0),
+            (LINE, b"abcdefghijklmnopqrstuvwxyz\r\n", vec![b"ghijklmnopqrstuvwxyz".get(2..).unwrap()], 8),
+        ] {
+            let mut one = cutter(frame);
+            assert_eq!(all(&mut one, bytes), expected, "{frame}");
+            let mut other = cutter(frame);
+            let apart: Vec<_> = bytes.iter().flat_map(|byte| all(&mut other, &[*byte])).collect();
+            assert_eq!(apart, expected, "{frame}, byte by byte");
+            assert_eq!((one.left_out(), other.left_out()), (left_out, left_out), "{frame}");
+        }
+    }
+
+    #[test]
+    fn a_rejected_frame_may_hide_another_one() {
+        let mut cutter = cutter(SIZED);
+        cutter.push(b"aa\x05\x07aa\x01\x07");
+        assert_eq!(cutter.next().map(<[u8]>::len), Some(8));
+        cutter.reject();
+        assert_eq!(cutter.next(), Some(&b"aa\x01\x07"[..]));
+        assert_eq!(cutter.next(), None);
+        assert_eq!(cutter.left_out(), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_make_no_difference(which in 0_usize..3, bytes in proptest::collection::vec(prop_oneof![Just(b'a'), Just(b'<'), Just(b'>'), Just(b'\r'), Just(b'\n'), 0_u8..9], 0..100), at in 0_usize..100) {
+            let frame = [SIZED, MARKED, LINE][which];
+            let mut whole = cutter(frame);
+            let expected = all(&mut whole, &bytes);
+            let (first, second) = bytes.split_at(at.min(bytes.len()));
+            let mut parts = cutter(frame);
+            let got = [all(&mut parts, first), all(&mut parts, second)].concat();
+            prop_assert_eq!(got, expected);
+            prop_assert_eq!(parts.left_out(), whole.left_out());
+        }
+    }
+}

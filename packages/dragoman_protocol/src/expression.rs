@@ -1,0 +1,563 @@
+//! Expressions over the fields of a message, such as `(raw - 512) * 0.01` or `flags & 4 ? 1 : 0`.
+//!
+//! Numbers are decimal, hexadecimal (`0x1F`), binary (`0b101`) or with a decimal point; names are those of fields. Operators in
+//! the order in which they bind, as in Python and Kaitai Struct:
+//!
+//! | | |
+//! | --- | --- |
+//! | `-x`, `min(a, b)`, `max(a, b)`, `abs(x)`, `( )` | |
+//! | `*` `/` `%` | whole numbers are divided to whole ones, rounded down; the remainder has the divisor's sign |
+//! | `+` `-` | |
+//! | `<<` `>>` | of whole numbers |
+//! | `&` | of whole numbers |
+//! | `\|` | of whole numbers |
+//! | `<` `<=` `>` `>=` `==` `!=` | 1 or 0; not chained |
+//! | `condition ? a : b` | everything but 0 is true; only one side is computed |
+//!
+//! An expression is computed in a number of steps that is known beforehand. Arithmetic is checked: an overflow, a division
+//! by zero, a shift by more bits than there are, and a result that is not finite are errors.
+
+use std::fmt;
+
+/// How deep expressions may be nested.
+pub const MAX_DEPTH: usize = 16;
+/// Operands that wait for an operator, at most: each level of nesting has up to one per level of precedence.
+const MAX_STACK: usize = 128;
+
+/// A number on the wire or in an expression.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// A whole number; large enough for 64 bits with and without sign.
+    Whole(i128),
+    /// A number of IEEE 754.
+    Real(f64),
+}
+
+impl Number {
+    /// As a real number; whole ones above 2^53 are rounded.
+    pub fn real(self) -> f64 {
+        match self {
+            #[allow(clippy::cast_precision_loss, reason = "documented")]
+            Self::Whole(whole) => whole as f64,
+            Self::Real(real) => real,
+        }
+    }
+
+    fn is_true(self) -> bool {
+        self != Self::Whole(0) && self != Self::Real(0.0)
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(whole) => write!(f, "{whole}"),
+            Self::Real(real) => write!(f, "{real}"),
+        }
+    }
+}
+
+/// Why a text is not an expression.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("column {column}: {reason}")]
+pub struct ExpressionError {
+    /// Where in the text, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Why an expression has no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoValue {
+    /// The result does not fit.
+    #[error("overflow")]
+    Overflow,
+    /// The divisor is 0.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// An operation on bits has an operand that is not whole.
+    #[error("{0} needs whole numbers")]
+    NotWhole(&'static str),
+    /// The result is not a number, or infinite.
+    #[error("the result is not finite")]
+    NotFinite,
+    /// A field is missing in this message.
+    #[error("a field is missing in this message")]
+    Missing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    Push(Number),
+    /// The field with this number.
+    Field(usize),
+    Negate,
+    Absolute,
+    Binary(Binary),
+    /// Takes a condition; goes on at this step if it is false.
+    Unless(usize),
+    /// Goes on at this step.
+    GoTo(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Binary {
+    Multiply,
+    Divide,
+    Remainder,
+    Add,
+    Subtract,
+    ShiftLeft,
+    ShiftRight,
+    And,
+    Or,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+    Minimum,
+    Maximum,
+}
+
+/// Operators by their precedence, the weakest first. Of two that begin alike the longer one comes first.
+const OPERATORS: [&[(&str, Binary)]; 6] = [
+    &[
+        ("<=", Binary::LessOrEqual),
+        (">=", Binary::GreaterOrEqual),
+        ("==", Binary::Equal),
+        ("!=", Binary::NotEqual),
+        ("<", Binary::Less),
+        (">", Binary::Greater),
+    ],
+    &[("|", Binary::Or)],
+    &[("&", Binary::And)],
+    &[("<<", Binary::ShiftLeft), (">>", Binary::ShiftRight)],
+    &[("+", Binary::Add), ("-", Binary::Subtract)],
+    &[("*", Binary::Multiply), ("/", Binary::Divide), ("%", Binary::Remainder)],
+];
+/// The level of [`OPERATORS`] that is not chained.
+const COMPARISON: usize = 0;
+
+/// An expression, ready to be computed without allocation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    /// In the order of computation; a jump goes forward.
+    steps: Vec<Step>,
+}
+
+impl Expression {
+    /// Reads an expression. `field` gives the number by which [`compute`](Self::compute) asks for a field.
+    ///
+    /// # Errors
+    /// The text is not an expression, names an unknown field, or is nested deeper than [`MAX_DEPTH`].
+    pub fn read(text: &str, field: &dyn Fn(&str) -> Option<usize>) -> Result<Self, ExpressionError> {
+        let mut parser = Parser { text, at: 0, depth: 0, steps: Vec::new(), field };
+        parser.choice()?;
+        parser.blanks();
+        if parser.at < text.len() {
+            return Err(parser.error("expected an operator or the end"));
+        }
+        Ok(Self { steps: parser.steps })
+    }
+
+    /// The value with these fields; a field that is missing in a message is `None`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn compute(&self, field: impl Fn(usize) -> Option<Number>) -> Result<Number, NoValue> {
+        let mut stack = Stack { values: [Number::Whole(0); MAX_STACK], len: 0 };
+        let mut at = 0;
+        while let Some(step) = self.steps.get(at) {
+            at += 1;
+            match *step {
+                Step::Push(number) => stack.push(number)?,
+                Step::Field(number) => stack.push(field(number).ok_or(NoValue::Missing)?)?,
+                Step::Negate => {
+                    let value = match stack.pop()? {
+                        Number::Whole(whole) => Number::Whole(whole.checked_neg().ok_or(NoValue::Overflow)?),
+                        Number::Real(real) => Number::Real(-real),
+                    };
+                    stack.push(value)?;
+                }
+                Step::Absolute => {
+                    let value = match stack.pop()? {
+                        Number::Whole(whole) => Number::Whole(whole.checked_abs().ok_or(NoValue::Overflow)?),
+                        Number::Real(real) => Number::Real(real.abs()),
+                    };
+                    stack.push(value)?;
+                }
+                Step::Binary(operation) => {
+                    let (right, left) = (stack.pop()?, stack.pop()?);
+                    stack.push(operation.apply(left, right)?)?;
+                }
+                Step::Unless(target) => {
+                    if !stack.pop()?.is_true() {
+                        at = target;
+                    }
+                }
+                Step::GoTo(target) => at = target,
+            }
+        }
+        match stack.pop()? {
+            Number::Real(real) if !real.is_finite() => Err(NoValue::NotFinite),
+            value => Ok(value),
+        }
+    }
+}
+
+struct Stack {
+    values: [Number; MAX_STACK],
+    len: usize,
+}
+
+impl Stack {
+    fn push(&mut self, value: Number) -> Result<(), NoValue> {
+        *self.values.get_mut(self.len).ok_or(NoValue::Overflow)? = value;
+        self.len += 1;
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Result<Number, NoValue> {
+        self.len = self.len.checked_sub(1).ok_or(NoValue::Missing)?;
+        self.values.get(self.len).copied().ok_or(NoValue::Missing)
+    }
+}
+
+impl Binary {
+    fn apply(self, left: Number, right: Number) -> Result<Number, NoValue> {
+        use Number::{Real, Whole};
+        if let Some(holds) = self.compare(left, right) {
+            return Ok(Whole(holds.into()));
+        }
+        let (a, b) = match (self, left, right) {
+            (Self::Minimum | Self::Maximum, ..) => {
+                let is_left = (left.real() < right.real()) == (self == Self::Minimum);
+                return Ok(if is_left { left } else { right });
+            }
+            (_, Whole(a), Whole(b)) => return self.whole(a, b).map(Whole),
+            _ => (left.real(), right.real()),
+        };
+        Ok(Real(match self {
+            Self::Multiply => a * b,
+            Self::Divide if b == 0.0 => return Err(NoValue::DivisionByZero),
+            Self::Divide => a / b,
+            Self::Remainder if b == 0.0 => return Err(NoValue::DivisionByZero),
+            Self::Remainder => a - b * (a / b).floor(),
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            _ => return Err(NoValue::NotWhole(self.text())),
+        }))
+    }
+
+    fn compare(self, left: Number, right: Number) -> Option<bool> {
+        let order = match (left, right) {
+            (Number::Whole(a), Number::Whole(b)) => Some(a.cmp(&b)),
+            _ => left.real().partial_cmp(&right.real()),
+        };
+        Some(match self {
+            Self::Less => order.is_some_and(|order| order.is_lt()),
+            Self::LessOrEqual => order.is_some_and(|order| order.is_le()),
+            Self::Greater => order.is_some_and(|order| order.is_gt()),
+            Self::GreaterOrEqual => order.is_some_and(|order| order.is_ge()),
+            Self::Equal => order.is_some_and(|order| order.is_eq()),
+            Self::NotEqual => order.is_none_or(|order| order.is_ne()),
+            _ => return None,
+        })
+    }
+
+    fn whole(self, a: i128, b: i128) -> Result<i128, NoValue> {
+        let bits = || u32::try_from(b).ok().filter(|bits| *bits < 64).ok_or(NoValue::Overflow);
+        let result = match self {
+            Self::Divide | Self::Remainder if b == 0 => return Err(NoValue::DivisionByZero),
+            Self::Multiply => a.checked_mul(b),
+            Self::Divide => a.checked_div(b).map(|quotient| {
+                let is_exact = quotient.checked_mul(b) == Some(a);
+                if is_exact || (a < 0) == (b < 0) { quotient } else { quotient - 1 }
+            }),
+            Self::Remainder => {
+                a.checked_rem(b).map(|rest| if rest == 0 || (rest < 0) == (b < 0) { rest } else { rest + b })
+            }
+            Self::Add => a.checked_add(b),
+            Self::Subtract => a.checked_sub(b),
+            Self::ShiftLeft => a.checked_mul(1_i128 << bits()?),
+            Self::ShiftRight => Some(a >> bits()?),
+            Self::And => Some(a & b),
+            Self::Or => Some(a | b),
+            _ => None,
+        };
+        result.ok_or(NoValue::Overflow)
+    }
+
+    fn text(self) -> &'static str {
+        let all = OPERATORS.iter().copied().flatten();
+        all.copied().find(|(_, operation)| *operation == self).map_or("it", |(text, _)| text)
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    steps: Vec<Step>,
+    field: &'a dyn Fn(&str) -> Option<usize>,
+}
+
+impl<'a> Parser<'a> {
+    fn error(&self, reason: impl Into<String>) -> ExpressionError {
+        let column = self.text.get(..self.at).unwrap_or_default().chars().count() + 1;
+        ExpressionError { column, reason: reason.into() }
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn blanks(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn takes(&mut self, token: &str) -> bool {
+        self.blanks();
+        let is_next = self.rest().starts_with(token);
+        if is_next {
+            self.at += token.len();
+        }
+        is_next
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), ExpressionError> {
+        if self.takes(token) { Ok(()) } else { Err(self.error(format!("expected {token}"))) }
+    }
+
+    /// `a`, or `condition ? a : b`.
+    fn choice(&mut self) -> Result<(), ExpressionError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.error(format!("nested deeper than {MAX_DEPTH}")));
+        }
+        self.binary(0)?;
+        if self.takes("?") {
+            let unless = self.hole();
+            self.choice()?;
+            self.expect(":")?;
+            let go_to = self.hole();
+            self.fill(unless, Step::Unless);
+            self.choice()?;
+            self.fill(go_to, Step::GoTo);
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Keeps a place for a jump.
+    fn hole(&mut self) -> usize {
+        self.steps.push(Step::GoTo(0));
+        self.steps.len() - 1
+    }
+
+    /// Lets the jump at `hole` lead to the next step.
+    fn fill(&mut self, hole: usize, jump: fn(usize) -> Step) {
+        let target = self.steps.len();
+        if let Some(step) = self.steps.get_mut(hole) {
+            *step = jump(target);
+        }
+    }
+
+    /// Operators of this level of [`OPERATORS`], and of stronger ones.
+    fn binary(&mut self, level: usize) -> Result<(), ExpressionError> {
+        let Some(operators) = OPERATORS.get(level) else { return self.unary() };
+        self.binary(level + 1)?;
+        while let Some(operation) = self.operator(operators) {
+            self.binary(level + 1)?;
+            self.steps.push(Step::Binary(operation));
+            if level == COMPARISON {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn operator(&mut self, operators: &[(&str, Binary)]) -> Option<Binary> {
+        self.blanks();
+        let rest = self.rest();
+        // `<<` is not `<`.
+        let is_shift = rest.starts_with("<<") || rest.starts_with(">>");
+        let found =
+            operators.iter().find(|(text, _)| rest.starts_with(text) && (text.len() > 1 || !is_shift));
+        let (text, operation) = found?;
+        self.at += text.len();
+        Some(*operation)
+    }
+
+    fn unary(&mut self) -> Result<(), ExpressionError> {
+        if !self.takes("-") {
+            return self.primary();
+        }
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.error(format!("nested deeper than {MAX_DEPTH}")));
+        }
+        self.unary()?;
+        self.depth -= 1;
+        self.steps.push(Step::Negate);
+        Ok(())
+    }
+
+    fn primary(&mut self) -> Result<(), ExpressionError> {
+        if self.takes("(") {
+            self.choice()?;
+            return self.expect(")");
+        }
+        let rest = self.rest();
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
+        let word = rest.split(|letter| !is_part(letter)).next().unwrap_or_default();
+        let begin = self.at;
+        self.at += word.len();
+        let step = match word {
+            "" => return Err(self.error("expected a number or a field")),
+            "min" => return self.function(&[Step::Binary(Binary::Minimum)], 2),
+            "max" => return self.function(&[Step::Binary(Binary::Maximum)], 2),
+            "abs" => return self.function(&[Step::Absolute], 1),
+            _ if word.starts_with(|first: char| first.is_ascii_digit() || first == '.') => {
+                number(word).map(Step::Push)
+            }
+            _ => (self.field)(word).map(Step::Field),
+        };
+        let step = step.ok_or_else(|| {
+            self.at = begin;
+            self.error(format!("'{word}' is neither a number nor an earlier field"))
+        })?;
+        self.steps.push(step);
+        Ok(())
+    }
+
+    fn function(&mut self, steps: &[Step], arguments: usize) -> Result<(), ExpressionError> {
+        self.expect("(")?;
+        for number in 0..arguments {
+            if number > 0 {
+                self.expect(",")?;
+            }
+            self.choice()?;
+        }
+        self.expect(")")?;
+        self.steps.extend_from_slice(steps);
+        Ok(())
+    }
+}
+
+fn number(word: &str) -> Option<Number> {
+    let whole = match word.get(..2) {
+        Some("0x") => i64::from_str_radix(word.get(2..)?, 16).ok(),
+        Some("0b") => i64::from_str_radix(word.get(2..)?, 2).ok(),
+        _ => word.parse().ok(),
+    };
+    let real = || word.parse().ok().filter(|real: &f64| real.is_finite() && word.contains('.'));
+    whole.map(|whole| Number::Whole(whole.into())).or_else(|| real().map(Number::Real))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use Number::{Real, Whole};
+
+    /// With the fields `a` = 7, `b` = -2, `half` = 0.5, and `none`, which is missing.
+    fn value(text: &str) -> Result<Number, String> {
+        let names = ["a", "b", "half", "none"];
+        let expression = Expression::read(text, &|name| names.iter().position(|one| *one == name));
+        let values = [Some(Whole(7)), Some(Whole(-2)), Some(Real(0.5)), None];
+        let expression = expression.map_err(|error| error.to_string())?;
+        expression.compute(|number| values[number]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn operators_bind_as_in_python() {
+        for (text, expected) in [
+            ("1 + 2 * 3", Whole(7)),
+            ("(1 + 2) * 3", Whole(9)),
+            ("10 - 3 - 2", Whole(5)),
+            ("a & 4 == 4", Whole(1)),
+            ("1 | 2 << 1 & 4", Whole(5)),
+            ("-a + 1", Whole(-6)),
+            ("--a", Whole(7)),
+            ("a / 2", Whole(3)),
+            ("-a / 2", Whole(-4)),
+            ("-a % 4", Whole(1)),
+            ("a % -4", Whole(-1)),
+            ("a / 2.0", Real(3.5)),
+            ("(a - 512) * 0.5", Real(-252.5)),
+            ("half + half", Real(1.0)),
+            ("0x1F + 0b101", Whole(36)),
+            ("a > 3 ? 10 : none", Whole(10)),
+            ("a < 3 ? none : b < 0 ? 1 : 2", Whole(1)),
+            ("min(a, b) + max(a, half) + abs(b)", Whole(7)),
+            ("a << 2", Whole(28)),
+            ("b >> 1", Whole(-1)),
+            ("a >= 7", Whole(1)),
+            ("half != 0.5", Whole(0)),
+        ] {
+            assert_eq!(value(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_column() {
+        for (text, expected) in [
+            ("", "column 1: expected a number or a field"),
+            ("a +", "column 4: expected a number or a field"),
+            ("a b", "column 3: expected an operator or the end"),
+            ("1 < 2 < 3", "column 7: expected an operator or the end"),
+            ("(a", "column 3: expected )"),
+            ("a ? 1", "column 6: expected :"),
+            ("min(a)", "column 6: expected ,"),
+            ("2 * speed", "column 5: 'speed' is neither a number nor an earlier field"),
+            ("1e400", "column 1: '1e400' is neither a number nor an earlier field"),
+            ("12x", "column 1: '12x' is neither a number nor an earlier field"),
+            ("a / (b + 2)", "division by zero"),
+            ("half % 0", "division by zero"),
+            ("half & 1", "& needs whole numbers"),
+            ("none + 1", "a field is missing in this message"),
+            ("1 << 64", "overflow"),
+            ("1 << b", "overflow"),
+            ("9223372036854775807 * 9223372036854775807 * 9223372036854775807", "overflow"),
+        ] {
+            assert_eq!(value(text), Err(expected.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        let nested = |depth: usize| "(".repeat(depth) + "a" + &")".repeat(depth);
+        assert_eq!(value(&nested(MAX_DEPTH - 1)), Ok(Whole(7)));
+        assert_eq!(value(&nested(MAX_DEPTH)), Err("column 17: nested deeper than 16".to_owned()));
+        assert!(value(&("-".repeat(100) + "a")).is_err());
+        // As many operands as possible wait.
+        let full =
+            (1..MAX_DEPTH).fold("a".to_owned(), |inner, _| format!("1 < 1 | 1 & 1 << 1 + 1 * ({inner})"));
+        assert!(value(&full).is_ok(), "{:?}", value(&full));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[-+*/%<>=!&|?:(),. a-c0-9xminabs]{0,60}") {
+            let _ = value(&text);
+        }
+
+        #[test]
+        fn whole_numbers_are_divided_as_in_python(a in -1000_i64..1000, b in -1000_i64..1000) {
+            prop_assume!(b != 0);
+            let (Ok(Whole(quotient)), Ok(Whole(rest))) =
+                (value(&format!("({a}) / ({b})")), value(&format!("({a}) % ({b})"))) else {
+                panic!("whole numbers have a whole quotient")
+            };
+            prop_assert_eq!(quotient * i128::from(b) + rest, i128::from(a));
+            prop_assert!(rest == 0 || (rest < 0) == (b < 0) && rest.abs() < i128::from(b).abs());
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Descriptions that are read at run time: what is decoded is encoded to the same bytes.
+
+use dragoman_protocol::codec::{Codec, MessageId, Values};
+use dragoman_protocol::model::Side;
+use dragoman_protocol::{Protocol, protocols};
+use proptest::prelude::*;
+
+const STRANGERS: [&str; 4] = [
+    include_str!("../strangers/cola_a.yaml"),
+    include_str!("../strangers/create2.yaml"),
+    include_str!("../strangers/modbus_gripper.yaml"),
+    include_str!("../strangers/motor_can.yaml"),
+];
+
+fn codec(text: &str) -> Codec {
+    Codec::new(Protocol::read(text).unwrap()).unwrap()
+}
+
+/// What a frame is for people.
+fn shown(codec: &Codec, id: Option<u64>, frame: &[u8], from: Side) -> String {
+    let mut values = Values::default();
+    match codec.decode_frame(id, frame, from, None, &mut values) {
+        Ok(message) => codec.show(message, &values).to_string(),
+        Err(error) => format!("error: {error}"),
+    }
+}
+
+#[test]
+fn frames_of_other_makers_are_read() {
+    let [cola, create, modbus, motor] = STRANGERS.map(codec);
+    for (codec, id, frame, from, expected) in [
+        (
+            &create,
+            None,
+            &[137, 0xff, 0x38, 0x01, 0xf4][..],
+            Side::Client,
+            "drive: velocity -0.2 m/s, radius 0.5 m",
+        ),
+        (
+            &create,
+            None,
+            &[140, 0, 2, 60, 64, 62, 32],
+            Side::Client,
+            "song: number 0, notes[0].pitch 60, notes[0].duration 1 s, notes[1].pitch 62, notes[1].duration 0.5 s",
+        ),
+        (&create, None, &[19, 5, 29, 2, 25, 13, 0, 163], Side::Server, "streamed: packets 1d02190d00"),
+        (
+            &create,
+            None,
+            &[19, 5, 29, 2, 25, 13, 0, 162],
+            Side::Server,
+            "error: field check is 0xa2; the bytes have the check sum 0xa3",
+        ),
+        (&create, None, &[137, 0], Side::Client, "error: the frame ends before field velocity"),
+        (&create, None, &[99], Side::Client, "error: no message has the code 99"),
+        (&modbus, None, &[9, 3, 7, 0xd0, 0, 3, 4, 14], Side::Client, "read_registers"),
+        (
+            &cola,
+            None,
+            b"sMN SetAccessMode 03 F4724744",
+            Side::Client,
+            "set_access_mode: level authorized_client (3), password 4101130052",
+        ),
+        (&cola, None, b"sEN LMDscandata 1", Side::Client, "stream_scans: is_on 1"),
+        (
+            &cola,
+            None,
+            b"sMN SetAccessMode 0G 1",
+            Side::Client,
+            "error: field level is \"0G\", which is not a number of base 16",
+        ),
+        (
+            &motor,
+            Some(2_566_848_513),
+            &[0x80, 0xc3, 0xc9, 0x01, 0xff, 0x9c, 0x46, 2],
+            Side::Server,
+            "state: position 0 rad, speed -100 rpm, temperature 30 degC, fault over_temperature (2)",
+        ),
+    ] {
+        assert_eq!(shown(codec, id, frame, from), expected);
+    }
+}
+
+fn again(codec: &Codec, id: Option<u64>, frame: &[u8], from: Side) -> Option<(Vec<u8>, MessageId)> {
+    let mut values = Values::default();
+    let message = codec.decode_frame(id, frame, from, None, &mut values).ok()?;
+    let mut bytes = Vec::new();
+    codec.encode(message, &mut values, &mut bytes).unwrap();
+    let mut second = Values::default();
+    assert_eq!(codec.decode_frame(id, &bytes, from, None, &mut second), Ok(message));
+    assert_eq!(format!("{:?}", values.items()), format!("{:?}", second.items()));
+    Some((bytes, message))
+}
+
+proptest! {
+    #[test]
+    fn what_is_decoded_is_encoded_again(which in 0_usize..6, code in any::<u8>(), mut frame in proptest::collection::vec(any::<u8>(), 0..80), server: bool) {
+        let from = if server { Side::Server } else { Side::Client };
+        let codec = codec([&STRANGERS[..], &[protocols::ARM31, protocols::APOLO]].concat()[which]);
+        let codes: Vec<_> = codec.protocol().messages.iter().map(|message| message.code.clone()).collect();
+        let code = &codes[usize::from(code) % codes.len()];
+        let mut id = None;
+        match code {
+            dragoman_protocol::model::Code::Text(text) => { frame.splice(0..0, text.bytes()); }
+            dragoman_protocol::model::Code::Number(number) => {
+                id = (which == 3).then_some(*number);
+                if id.is_none() { frame.insert(0, u8::try_from(*number).unwrap()); }
+            }
+        }
+        if which == 5 {
+            let size = u16::try_from(frame.len() + 4).unwrap().to_le_bytes();
+            frame.splice(0..0, [b'a', b'a', size[0], size[1]]);
+        }
+        again(&codec, id, &frame, from);
+    }
+}

@@ -1,0 +1,334 @@
+//! `dragoman bridge`: descriptions of protocols that users write.
+//!
+//! `check` reads a description and says what is in it; `try` decodes bytes by it. Both work without ROS and without the machine.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use dragoman_protocol::Protocol;
+use dragoman_protocol::codec::{Codec, MessageId, Values};
+use dragoman_protocol::cut::Cutter;
+use dragoman_protocol::model::{Code, Side};
+use dragoman_ros::out;
+
+/// Maximum size of a description, bytes.
+const MAX_FILE: u64 = 1 << 20;
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum BridgeCommand {
+    /// Read the description of a protocol; say what is in it, or what is wrong with it.
+    Check(CheckCommand),
+    /// Decode bytes by the description of a protocol.
+    Try(TryCommand),
+}
+
+/// `dragoman bridge check`.
+#[derive(Debug, Args)]
+pub struct CheckCommand {
+    /// The description, a YAML file.
+    file: PathBuf,
+}
+
+/// `dragoman bridge try`.
+#[derive(Debug, Args)]
+pub struct TryCommand {
+    /// The description, a YAML file.
+    file: PathBuf,
+    /// Bytes as hexadecimal digits; blanks, commas and colons between them have no meaning.
+    #[arg(required = true, allow_hyphen_values = true)]
+    bytes: Vec<String>,
+    /// The bytes are these characters, with \r, \n, \t, \\ and \xNN.
+    #[arg(long)]
+    text: bool,
+    /// Who has sent the bytes.
+    #[arg(long, value_enum, default_value_t = Sender::Machine)]
+    from: Sender,
+    /// Identifier of the frame, on a CAN bus.
+    #[arg(long)]
+    id: Option<u64>,
+    /// The message that was sent last: the bytes are its answer.
+    #[arg(long, value_name = "MESSAGE")]
+    asked: Option<String>,
+}
+
+/// Who has sent bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sender {
+    /// The machine.
+    Machine,
+    /// Who uses the machine.
+    Client,
+}
+
+/// Why a command has failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BridgeError {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The file is not a description.
+    #[error("{}: {reason}", path.display())]
+    NotADescription {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The bytes are not written as bytes.
+    #[error("{0}")]
+    NotBytes(String),
+    /// There is no such message.
+    #[error("--asked: there is no message {name}{hint}")]
+    NoMessage {
+        /// What was given.
+        name: String,
+        /// What may be meant.
+        hint: String,
+    },
+    /// Some of the bytes are not a message.
+    #[error("{0} bytes are not a message")]
+    NotMessages(usize),
+}
+
+/// Runs a subcommand.
+///
+/// # Errors
+/// The file cannot be read, or is not a description; the bytes are not bytes, or not messages.
+pub fn run(command: &BridgeCommand) -> Result<(), BridgeError> {
+    match command {
+        BridgeCommand::Check(check) => {
+            let (codec, _) = read(&check.file)?;
+            out!("{}", summary(&check.file, &codec));
+            Ok(())
+        }
+        BridgeCommand::Try(trial) => try_bytes(trial),
+    }
+}
+
+fn read(path: &Path) -> Result<(Codec, Cutter), BridgeError> {
+    let unreadable = |error| BridgeError::Unreadable { path: path.to_owned(), error };
+    let wrong = |reason: String| BridgeError::NotADescription { path: path.to_owned(), reason };
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    if size > MAX_FILE {
+        return Err(wrong(format!("{size} bytes; a description has at most {MAX_FILE}")));
+    }
+    let (text, _) = dragoman_text::decode(&std::fs::read(path).map_err(unreadable)?);
+    compile(&text).map_err(wrong)
+}
+
+fn compile(text: &str) -> Result<(Codec, Cutter), String> {
+    let protocol = Protocol::read(text).map_err(|error| error.to_string())?;
+    let cutter = Cutter::new(&protocol).map_err(|reason| format!("frame: {reason}"))?;
+    let codec = Codec::new(protocol).map_err(|error| {
+        let line = error.line(text).map_or(String::new(), |line| format!("line {line}: "));
+        format!("{line}{error}")
+    })?;
+    Ok((codec, cutter))
+}
+
+/// A line per message.
+fn summary(path: &Path, codec: &Codec) -> String {
+    let protocol = codec.protocol();
+    let messages = &protocol.messages;
+    let mut text = format!("{}: {}; {} messages\n", path.display(), protocol.title, messages.len());
+    for message in messages {
+        let code = match &message.code {
+            Code::Number(number) => number.to_string(),
+            Code::Text(text) => text.clone(),
+        };
+        let who = if message.from == Side::Client { "to the machine" } else { "from the machine" };
+        let fields = message.fields.iter().map(|field| {
+            let unit = if field.unit.is_empty() { String::new() } else { format!(" {}", field.unit) };
+            format!("{}: {}{unit}", field.name, field.kind())
+        });
+        let fields = fields.collect::<Vec<_>>().join(", ");
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "  {} ({code}), {who}: {}", message.name, message.meaning);
+        if !fields.is_empty() {
+            let _ = writeln!(text, "    {fields}");
+        }
+    }
+    text
+}
+
+fn try_bytes(trial: &TryCommand) -> Result<(), BridgeError> {
+    let (codec, cutter) = read(&trial.file)?;
+    let given = trial.bytes.join(" ");
+    let bytes = if trial.text { characters(&given)? } else { digits(&given)? };
+    let asked = trial.asked.as_deref().map(|name| message(&codec, name)).transpose()?;
+    let (text, not_messages) = decoded(&codec, cutter, &bytes, trial, asked);
+    out!("{text}");
+    if not_messages > 0 { Err(BridgeError::NotMessages(not_messages)) } else { Ok(()) }
+}
+
+/// A line per message, and how many bytes are not part of one.
+fn decoded(
+    codec: &Codec,
+    mut cutter: Cutter,
+    bytes: &[u8],
+    trial: &TryCommand,
+    asked: Option<MessageId>,
+) -> (String, usize) {
+    let from = if trial.from == Sender::Machine { Side::Server } else { Side::Client };
+    let (question, mut values) = (Values::default(), Values::default());
+    let asked = asked.map(|asked| (asked, &question));
+    let (mut text, mut not_messages) = (String::new(), 0);
+    cutter.push(bytes);
+    while let Some(frame) = cutter.next_by(|rest| codec.measure(rest, from)) {
+        // Writing to a text cannot fail.
+        let _ = match codec.decode_frame(trial.id, frame, from, asked, &mut values) {
+            Ok(message) => writeln!(text, "{}", codec.show(message, &values)),
+            Err(error) => {
+                not_messages += frame.len();
+                writeln!(text, "{}: {error}", hexadecimal(frame))
+            }
+        };
+    }
+    let left_out = usize::try_from(cutter.left_out()).unwrap_or(usize::MAX);
+    if left_out > 0 {
+        let _ = writeln!(text, "{left_out} bytes belong to no frame");
+    }
+    let incomplete = cutter.incomplete();
+    if incomplete > 0 {
+        let _ = writeln!(text, "{incomplete} bytes are the beginning of a frame");
+    }
+    (text, not_messages + left_out + incomplete)
+}
+
+fn message(codec: &Codec, name: &str) -> Result<MessageId, BridgeError> {
+    let names = || codec.protocol().messages.iter().map(|message| message.name.as_str());
+    let number = names().position(|one| one == name);
+    number.map(|number| MessageId { number, is_answer: false }).ok_or_else(|| BridgeError::NoMessage {
+        name: dragoman_text::excerpt(name).into_owned(),
+        hint: dragoman_text::hint(name, names()),
+    })
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+}
+
+fn digits(text: &str) -> Result<Vec<u8>, BridgeError> {
+    let words = text.split(|letter: char| letter.is_whitespace() || letter == ',' || letter == ':');
+    let digits: String = words.map(|word| word.strip_prefix("0x").unwrap_or(word)).collect();
+    let wrong = |part: &str| {
+        BridgeError::NotBytes(format!("\"{part}\" is not two hexadecimal digits; --text takes characters"))
+    };
+    let mut bytes = Vec::new();
+    let mut rest = digits.as_str();
+    while !rest.is_empty() {
+        let (byte, after) = rest.split_at_checked(2).ok_or_else(|| wrong(rest))?;
+        let is_byte = byte.chars().all(|digit| digit.is_ascii_hexdigit());
+        let number = u8::from_str_radix(byte, 16).ok().filter(|_| is_byte);
+        bytes.push(number.ok_or_else(|| wrong(byte))?);
+        rest = after;
+    }
+    Ok(bytes)
+}
+
+/// The bytes of a text with escapes.
+fn characters(text: &str) -> Result<Vec<u8>, BridgeError> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        rest = rest.get(first.len_utf8()..).unwrap_or_default();
+        if first != '\\' {
+            bytes.extend_from_slice(first.encode_utf8(&mut [0; 4]).as_bytes());
+            continue;
+        }
+        let (byte, len) = match rest.chars().next() {
+            Some('r') => (Some(b'\r'), 1),
+            Some('n') => (Some(b'\n'), 1),
+            Some('t') => (Some(b'\t'), 1),
+            Some('\\') => (Some(b'\\'), 1),
+            Some('x') => (rest.get(1..3).and_then(|digits| u8::from_str_radix(digits, 16).ok()), 3),
+            _ => (None, 0),
+        };
+        let wrong = || {
+            BridgeError::NotBytes(format!(
+                "\"\\{}\" is not one of \\r, \\n, \\t, \\\\, \\xNN",
+                rest.get(..len.max(1)).unwrap_or(rest)
+            ))
+        };
+        bytes.push(byte.ok_or_else(wrong)?);
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The blocks of the page that begin with this line.
+    fn block(language: &str) -> &'static str {
+        let page = include_str!("../../../docs/own-protocol.md");
+        let (_, block) = page.split_once(&format!("```{language}\n")).unwrap();
+        block.split_once("```").unwrap().0
+    }
+
+    fn trial(arguments: &[&str]) -> TryCommand {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            trial: TryCommand,
+        }
+        let line: Line = clap::Parser::parse_from([&["try", "rover.yaml"], arguments].concat());
+        line.trial
+    }
+
+    #[test]
+    fn the_page_s_description_decodes_its_bytes() {
+        let (codec, cutter) = compile(block("yaml")).unwrap();
+        let commands = block("console");
+        let checked = summary(Path::new("rover.yaml"), &codec);
+        let bytes =
+            commands.lines().find_map(|line| line.strip_prefix("$ dragoman bridge try rover.yaml ")).unwrap();
+        let trial = trial(&bytes.split(' ').collect::<Vec<_>>());
+        let (text, not_messages) = decoded(&codec, cutter, &digits(bytes).unwrap(), &trial, None);
+        assert_eq!(not_messages, 0);
+        let expected = format!(
+            "$ dragoman bridge check rover.yaml\n{checked}$ dragoman bridge try rover.yaml {bytes}\n{text}"
+        );
+        assert_eq!(commands, expected);
+    }
+
+    #[test]
+    fn what_is_not_a_message_is_shown() {
+        let (codec, cutter) = compile(block("yaml")).unwrap();
+        let tried =
+            |bytes: &str| decoded(&codec, cutter.clone(), &digits(bytes).unwrap(), &trial(&["00"]), None);
+        assert_eq!(
+            tried("52 56 00 09 00 00"),
+            ("52 56 00 09 00 00: no message has the code 9\n".to_owned(), 6)
+        );
+        assert_eq!(
+            tried("00 52 56"),
+            ("1 bytes belong to no frame\n2 bytes are the beginning of a frame\n".to_owned(), 3)
+        );
+    }
+
+    #[test]
+    fn bytes_are_digits_or_characters() {
+        for (text, expected) in
+            [("0a0B", &[10, 11][..]), ("0x0a, 0x0b", &[10, 11]), ("0a:0b\t0c", &[10, 11, 12]), ("", &[])]
+        {
+            assert_eq!(digits(text).unwrap(), expected, "{text}");
+        }
+        for text in ["0", "0g", "+1", "\u{e4}a"] {
+            assert!(matches!(digits(text), Err(BridgeError::NotBytes(_))), "{text}");
+        }
+        assert_eq!(characters("a\\x02\\r\\n\\\\\u{e4}").unwrap(), b"a\x02\r\n\\\xc3\xa4");
+        for text in ["\\", "\\q", "\\x1", "\\xzz"] {
+            assert!(matches!(characters(text), Err(BridgeError::NotBytes(_))), "{text}");
+        }
+    }
+}
