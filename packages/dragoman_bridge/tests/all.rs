@@ -13,6 +13,7 @@ mod documented;
 #[allow(dead_code, unused_imports, reason = "the tests of dragoman_bringup use more of it")]
 #[path = "../../dragoman_bringup/tests/virtual_time/host.rs"]
 mod host;
+mod interpreted;
 mod neobotix;
 mod neobotix_client;
 mod player;

@@ -41,7 +41,7 @@ const EXAMPLES: [Examples; 35] = [
         [
             ("dragoman bridge check machine.yaml", "its messages, or what is wrong and where"),
             (
-                "dragoman bridge check packages/dragoman_protocol/strangers/create2.yaml",
+                "dragoman bridge check packages/dragoman_protocol/other_machines/create2.yaml",
                 "one that comes with Dragoman",
             ),
             (

@@ -51,7 +51,7 @@ pub use show::Show;
 pub use values::{Item, Values};
 
 use crate::checksum::Checksum;
-use crate::model::{Code, Counted, Encoding, Order, Protocol, Side};
+use crate::model::{ByteOrder, Code, Counted, Encoding, Protocol, Side};
 
 /// Lists within lists and structures within structures, at most.
 pub const MAX_NESTING: usize = 8;
@@ -126,7 +126,7 @@ struct NumberStep {
     form: Form,
     /// Bytes.
     size: usize,
-    order: Order,
+    order: ByteOrder,
     /// Of its digits, if it is written as text.
     base: u32,
     bits: Option<Bits>,

@@ -3,7 +3,7 @@
 //! Bytes that belong to no frame are left out and counted, until the next place where a frame may begin.
 
 use crate::kind::Kind;
-use crate::model::{Counted, Cut, Order, Part, Protocol};
+use crate::model::{ByteOrder, Counted, Cut, FieldRole, Protocol};
 
 /// Maximum size of a frame, bytes, if the description does not say it.
 pub const MAX_FRAME: usize = 64 << 10;
@@ -39,7 +39,7 @@ struct Sized {
     /// Offset and bytes of the size.
     at: usize,
     size: usize,
-    order: Order,
+    order: ByteOrder,
     counts: Counted,
     /// Bytes before the body, and behind it.
     head: usize,
@@ -164,7 +164,7 @@ impl Sized {
     fn new(protocol: &Protocol, name: &str) -> Result<Self, String> {
         let (mut offset, mut at, mut constants, mut tail, mut is_behind) = (0, None, Vec::new(), 0, false);
         for field in &protocol.frame.fields {
-            if field.is == Some(Part::Body) {
+            if field.is == Some(FieldRole::Body) {
                 is_behind = true;
                 continue;
             }
@@ -203,8 +203,8 @@ impl Sized {
         let Some(bytes) = rest.get(self.at..self.at + self.size) else { return Begin::Incomplete };
         let add = |size: usize, byte: &u8| size << 8 | usize::from(*byte);
         let size = match self.order {
-            Order::Big => bytes.iter().fold(0, add),
-            Order::Little => bytes.iter().rev().fold(0, add),
+            ByteOrder::Big => bytes.iter().fold(0, add),
+            ByteOrder::Little => bytes.iter().rev().fold(0, add),
         };
         let around = match self.counts {
             Counted::Frame => 0,

@@ -6,10 +6,10 @@ use dragoman_protocol::{Protocol, protocols};
 use proptest::prelude::*;
 
 const STRANGERS: [&str; 4] = [
-    include_str!("../strangers/cola_a.yaml"),
-    include_str!("../strangers/create2.yaml"),
-    include_str!("../strangers/modbus_gripper.yaml"),
-    include_str!("../strangers/motor_can.yaml"),
+    include_str!("../other_machines/cola_a.yaml"),
+    include_str!("../other_machines/create2.yaml"),
+    include_str!("../other_machines/modbus_gripper.yaml"),
+    include_str!("../other_machines/motor_can.yaml"),
 ];
 
 fn codec(text: &str) -> Codec {

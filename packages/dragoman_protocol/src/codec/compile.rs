@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Bits, Codec, Count, Form, MAX_NESTING, NumberStep, Programs, Role, Step, StepKind};
 use crate::checksum::Checksum;
 use crate::kind::{self, Base};
-use crate::model::{Answer, Code, Encoding, Field, Part, Protocol, Side, Type};
+use crate::model::{Answer, Code, Encoding, Field, FieldRole, Protocol, Side, Type};
 
 /// Why a description, which makes sense as such, has no program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +40,7 @@ impl Codec {
         }
         let compiler = Compiler { protocol: &protocol, slots: slots(&protocol) };
         let frame = format!("{}: frame", protocol.name);
-        let mut fields = protocol.frame.fields.split(|field| field.is == Some(Part::Body));
+        let mut fields = protocol.frame.fields.split(|field| field.is == Some(FieldRole::Body));
         let (before, after) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
         let (head, tail) = (compiler.program(&frame, before)?, compiler.program(&frame, after)?);
         let tail_size = after.iter().map(|field| field.kind().size()).sum::<Option<usize>>();
@@ -145,7 +145,7 @@ impl Compiler<'_> {
                 Base::Text | Base::Bytes => StepKind::Bytes {
                     is_text: kind.base == Base::Text,
                     value: constant_bytes(field, &kind.base).map_err(|reason| error(&place, reason))?,
-                    is_code: field.is == Some(Part::Code),
+                    is_code: field.is == Some(FieldRole::Code),
                 },
                 _ => StepKind::Number(
                     self.number(field, before, &kind.base).map_err(|reason| error(&place, reason))?,
@@ -180,11 +180,11 @@ impl Compiler<'_> {
             _ => return Err(format!("{base} is not a number")),
         };
         let role = match (field.is, &field.value) {
-            (Some(Part::Code), _) => Role::Code,
-            (Some(Part::Size), _) => {
+            (Some(FieldRole::Code), _) => Role::Code,
+            (Some(FieldRole::Size), _) => {
                 Role::Size(self.protocol.frame.cut.counts.unwrap_or(crate::model::Counted::Frame))
             }
-            (Some(Part::Checksum), _) => Role::Checksum(checksum(field.algorithm.as_deref())?),
+            (Some(FieldRole::Checksum), _) => Role::Checksum(checksum(field.algorithm.as_deref())?),
             (_, Some(value)) => {
                 Role::Constant(whole(value).ok_or_else(|| format!("{value} is not a whole number"))?)
             }

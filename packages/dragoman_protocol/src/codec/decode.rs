@@ -3,7 +3,7 @@
 use super::{Codec, Count, Form, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values};
 use crate::cut::Begin;
 use crate::expression::Number;
-use crate::model::{Code, Counted, Encoding, Order, Side};
+use crate::model::{ByteOrder, Code, Counted, Encoding, Side};
 
 /// Why bytes are not a message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -331,14 +331,14 @@ impl Cursor<'_, '_> {
                 usize::try_from(self.digits(step, base)?).map_err(|_| too_many())?
             }
             Count::Prefixed(size) => {
-                usize::try_from(self.raw(step, size, Order::Big)?).map_err(|_| too_many())?
+                usize::try_from(self.raw(step, size, ByteOrder::Big)?).map_err(|_| too_many())?
             }
         };
         if count > MAX_ITEMS { Err(too_many()) } else { Ok(count) }
     }
 
     /// The next bytes as a number without sign.
-    fn raw(&mut self, step: &Step, size: usize, order: Order) -> Result<u64, DecodeError> {
+    fn raw(&mut self, step: &Step, size: usize, order: ByteOrder) -> Result<u64, DecodeError> {
         let begin = self.at;
         self.at += size;
         if self.at > self.end {
@@ -347,8 +347,8 @@ impl Cursor<'_, '_> {
         let byte = |at: usize| self.frame.get(at).copied().unwrap_or(0);
         let add = |number: u64, at: usize| number << 8 | u64::from(byte(at));
         Ok(match order {
-            Order::Big => (begin..begin + size).fold(0, add),
-            Order::Little => (begin..begin + size).rev().fold(0, add),
+            ByteOrder::Big => (begin..begin + size).fold(0, add),
+            ByteOrder::Little => (begin..begin + size).rev().fold(0, add),
         })
     }
 

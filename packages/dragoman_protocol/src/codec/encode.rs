@@ -3,7 +3,7 @@
 use super::decode::{mask, mask_of_bits, shown};
 use super::{Codec, Count, Form, Item, MessageId, NumberStep, Role, Step, StepKind, Values};
 use crate::expression::Number;
-use crate::model::{Code, Counted, Encoding, Order};
+use crate::model::{ByteOrder, Code, Counted, Encoding};
 
 /// Why values are not a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -196,19 +196,19 @@ impl<'a> Writer<'a, '_> {
             }
             Count::Prefixed(size) => {
                 let len = u64::try_from(len).ok().filter(|len| *len <= mask(size)).ok_or_else(other)?;
-                self.raw(len, size, Order::Big);
+                self.raw(len, size, ByteOrder::Big);
                 Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn raw(&mut self, value: u64, size: usize, order: Order) {
+    fn raw(&mut self, value: u64, size: usize, order: ByteOrder) {
         let bytes = value.to_le_bytes();
         let bytes = bytes.get(..size).unwrap_or(&bytes);
         match order {
-            Order::Little => self.out.extend_from_slice(bytes),
-            Order::Big => self.out.extend(bytes.iter().rev()),
+            ByteOrder::Little => self.out.extend_from_slice(bytes),
+            ByteOrder::Big => self.out.extend(bytes.iter().rev()),
         }
     }
 
@@ -330,8 +330,8 @@ impl<'a> Writer<'a, '_> {
         self.shared = Some(place);
         for byte in 0..number.size {
             let shift = 8 * match number.order {
-                Order::Little => byte,
-                Order::Big => number.size - 1 - byte,
+                ByteOrder::Little => byte,
+                ByteOrder::Big => number.size - 1 - byte,
             };
             if let Some(out) = self.out.get_mut(place + byte) {
                 *out |= u8::try_from((raw << bits.lowest) >> shift & 0xff).unwrap_or_default();
