@@ -11,6 +11,9 @@
 //! | [`bytes`] | reads and writes the bytes of messages, for generated code |
 //! | [`rust`] | generates Rust from a description, for build scripts |
 //! | [`clients`] | the wire layer of clients in other languages |
+//! | [`codec`] | decodes and encodes the messages of a description that is read at run time |
+//! | [`cut`] | cuts a stream of bytes into frames |
+//! | [`checksum`], [`expression`] | check sums by name; expressions over the fields of a message |
 //!
 //! ```
 //! let text = "
