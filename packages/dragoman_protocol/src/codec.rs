@@ -55,7 +55,7 @@ use crate::model::{ByteOrder, Code, Counted, Encoding, Protocol, Side};
 
 /// Lists within lists and structures within structures, at most.
 pub const MAX_NESTING: usize = 8;
-/// Items of a message, at most.
+/// Items of a message, and elements of all its lists, at most.
 pub const MAX_ITEMS: usize = 1 << 16;
 
 /// The program of a description.

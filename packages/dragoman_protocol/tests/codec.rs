@@ -114,3 +114,28 @@ proptest! {
         again(&codec, id, &frame, from);
     }
 }
+
+/// Lists of lists: the number of elements is bounded, whatever the counts say.
+#[test]
+fn elements_are_bounded() {
+    let text = "
+protocol: lists
+title: Lists of lists
+source: none
+link: { udp: 1 }
+frame: { cut: { datagram: 60, least: 1 }, fields: [{ name: code, type: u8, is: code }, { name: data, is: body }] }
+messages:
+  - { name: lists, code: 1, meaning: lists of lists, fields: [{ name: outer, type: 'inner[u16]' }] }
+types:
+  - { name: inner, fields: [{ name: nothing, type: 'u8[0]' }, { name: nothings, type: 'none[65535]' }] }
+  - { name: none, fields: [{ name: nothing, type: 'u8[0]' }] }
+";
+    let codec = codec(text);
+    let error = codec.decode(&[1, 0xff, 0xff], Side::Client, None, &mut Values::default()).unwrap_err();
+    assert_eq!(error.to_string(), "field nothing has too many elements, or a negative number of them");
+    let mut values = Values::default();
+    values.list(usize::MAX);
+    let message = MessageId { number: 0, is_answer: false };
+    let error = codec.encode(message, &mut values, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.to_string(), format!("field outer has {} elements, which does not fit", usize::MAX));
+}

@@ -199,6 +199,11 @@ fn errors_of_descriptions_name_their_place() {
             "line 30, column 34: messages[1].fields[3]: the key 'type' is given twice",
         ),
         (
+            "type: u8, codes: fault }",
+            "type: fault }",
+            "line 30: rover: odometry: fault: fault has no fields: names of numbers stand at a number, { type: u8, codes: fault }",
+        ),
+        (
             "messages:",
             "messages: none\nmore:",
             "line 14, column 11: messages: invalid type: string \"none\", expected a sequence",

@@ -106,7 +106,14 @@ impl Compiler<'_> {
 
     fn structure(&self, place: &str, name: &str) -> Result<&Type, CodecError> {
         let found = self.protocol.types.iter().find(|one| one.name == name);
-        found.ok_or_else(|| error(place, format!("there is no type {name}")))
+        let found = found.ok_or_else(|| error(place, format!("there is no type {name}")))?;
+        if found.fields.is_empty() {
+            let reason = format!(
+                "{name} has no fields: names of numbers stand at a number, {{ type: u8, codes: {name} }}"
+            );
+            return Err(error(place, reason));
+        }
+        Ok(found)
     }
 
     fn append(

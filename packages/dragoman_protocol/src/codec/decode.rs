@@ -106,6 +106,7 @@ impl Codec {
             code: id.map(Code::Number),
             size: None,
             shared: 0,
+            elements: 0,
             values,
         };
         let message = if self.encoding == Encoding::Blanks {
@@ -162,6 +163,7 @@ impl Codec {
             code: None,
             size: None,
             shared: 0,
+            elements: 0,
             values: &mut values,
         };
         let measured = cursor.run(&self.head, true).and_then(|()| {
@@ -250,6 +252,8 @@ struct Cursor<'a, 'v> {
     size: Option<(Counted, usize, i128)>,
     /// The number of which the next fields have bits.
     shared: u64,
+    /// Elements of lists up to now: one may have neither bytes nor items.
+    elements: usize,
     values: &'v mut Values,
 }
 
@@ -288,10 +292,11 @@ impl Cursor<'_, '_> {
         self.push(step, Item::List(count))?;
         let mut found = 0;
         while if is_rest { self.at < self.end } else { found < count } {
-            let before = (self.at, self.values.items.len());
+            let before = self.at;
             self.one(step, fields)?;
             found += 1;
-            if is_rest && before.0 == self.at {
+            self.elements += 1;
+            if self.elements > MAX_ITEMS || is_rest && before == self.at {
                 return Err(DecodeError::TooMany { field: step.name.clone() });
             }
         }

@@ -1,7 +1,7 @@
 //! From values to bytes.
 
 use super::decode::{mask, mask_of_bits, shown};
-use super::{Codec, Count, Form, Item, MessageId, NumberStep, Role, Step, StepKind, Values};
+use super::{Codec, Count, Form, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values};
 use crate::expression::Number;
 use crate::model::{ByteOrder, Code, Counted, Encoding};
 
@@ -66,8 +66,17 @@ impl Codec {
         };
         values.slots.resize(self.slots, None);
         let begin = out.len();
-        let mut writer =
-            Writer { out, begin, encoding: self.encoding, code, item: 0, values, size: None, shared: None };
+        let mut writer = Writer {
+            out,
+            begin,
+            encoding: self.encoding,
+            code,
+            item: 0,
+            values,
+            size: None,
+            shared: None,
+            elements: 0,
+        };
         if self.encoding == Encoding::Blanks {
             if let Code::Text(text) = code {
                 writer.out.extend_from_slice(text.as_bytes());
@@ -118,6 +127,8 @@ struct Writer<'a, 'o> {
     size: Option<(&'a Step, &'a NumberStep, usize)>,
     /// Place of the number of which the next fields have bits.
     shared: Option<usize>,
+    /// Elements of lists up to now: one may have neither bytes nor items.
+    elements: usize,
 }
 
 impl<'a> Writer<'a, '_> {
@@ -170,6 +181,10 @@ impl<'a> Writer<'a, '_> {
         let Some(count) = step.count else { return self.one(step, fields) };
         let Item::List(len) = self.next(step)? else { return Err(EncodeError::OtherKind(step.name.clone())) };
         self.count(step, count, len)?;
+        self.elements = self.elements.saturating_add(len);
+        if self.elements > MAX_ITEMS {
+            return Err(EncodeError::OtherLength { field: step.name.clone(), count: len });
+        }
         for _ in 0..len {
             self.one(step, fields)?;
         }
