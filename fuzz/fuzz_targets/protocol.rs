@@ -37,7 +37,7 @@ fuzz_target!(|input: &[u8]| {
     for side in [Side::Client, Side::Server] {
         for part in bytes.chunks(7) {
             cutter.push(part);
-            while let Some(frame) = cutter.next_by(|rest| codec.measure(rest, side)) {
+            while let Some(frame) = cutter.next_frame_by(|rest| codec.measure(rest, side)) {
                 let Ok(message) = codec.decode(frame, side, None, &mut values) else { continue };
                 let _ = codec.show(message, &values).to_string();
                 out.clear();

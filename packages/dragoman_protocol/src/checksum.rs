@@ -16,11 +16,11 @@ pub enum Checksum {
     /// ActivMedia's robots).
     Words,
     #[allow(missing_docs, reason = "the names are those of the catalogue")]
-    Crc8(Crc<u8, Table<1>>),
+    Crc8(Box<Crc<u8, Table<1>>>),
     #[allow(missing_docs, reason = "the names are those of the catalogue")]
-    Crc16(Crc<u16, Table<1>>),
+    Crc16(Box<Crc<u16, Table<1>>>),
     #[allow(missing_docs, reason = "the names are those of the catalogue")]
-    Crc32(Crc<u32, Table<1>>),
+    Crc32(Box<Crc<u32, Table<1>>>),
 }
 
 /// Those that are not in the catalogue.
@@ -36,7 +36,7 @@ macro_rules! catalogue {
         /// The algorithm with this name, which is written as constants are.
         fn crc(wanted: &str) -> Option<Checksum> {
             Some(match wanted {
-                $($(stringify!($name) => Checksum::$variant(Crc::<$number, Table<1>>::new(&crc::$name)),)*)*
+                $($(stringify!($name) => Checksum::$variant(Box::new(Crc::<$number, Table<1>>::new(&crc::$name))),)*)*
                 _ => return None,
             })
         }

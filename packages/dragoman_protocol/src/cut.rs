@@ -67,7 +67,7 @@ pub enum Begin {
 }
 
 impl Cutter {
-    /// For a description; one whose `Cut` is `by_code` also needs [`next_by`](Self::next_by).
+    /// For a description; one whose `Cut` is `by_code` also needs [`next_frame_by`](Self::next_frame_by).
     ///
     /// # Errors
     /// The size has no fixed place.
@@ -115,12 +115,12 @@ impl Cutter {
     }
 
     /// The content of the next complete frame.
-    pub fn next(&mut self) -> Option<&[u8]> {
-        self.next_by(|_| Begin::Garbage(1))
+    pub fn next_frame(&mut self) -> Option<&[u8]> {
+        self.next_frame_by(|_| Begin::Garbage(1))
     }
 
-    /// As [`next`](Self::next); `measure` says what a buffer begins with if each code has a size of its own.
-    pub fn next_by(&mut self, measure: impl Fn(&[u8]) -> Begin) -> Option<&[u8]> {
+    /// As [`next_frame`](Self::next_frame); `measure` says what a buffer begins with if each code has a size of its own.
+    pub fn next_frame_by(&mut self, measure: impl Fn(&[u8]) -> Begin) -> Option<&[u8]> {
         self.done += std::mem::take(&mut self.current);
         loop {
             let rest = self.buffer.get(self.done..).unwrap_or_default();
@@ -271,7 +271,7 @@ messages: [{{ name: dim, code: 7, meaning: dim }}]
 
     fn all(cutter: &mut Cutter, bytes: &[u8]) -> Vec<Vec<u8>> {
         cutter.push(bytes);
-        std::iter::from_fn(|| cutter.next().map(<[u8]>::to_vec)).collect()
+        std::iter::from_fn(|| cutter.next_frame().map(<[u8]>::to_vec)).collect()
     }
 
     const SIZED: &str = "{ cut: { size: size, counts: rest, most: 20 }, fields: [{ name: mark, type: 'text[2]', value: aa }, { name: size, type: u8, is: size }, { name: code, type: u8, is: code }, { name: data, is: body }] }";
@@ -299,10 +299,10 @@ messages: [{{ name: dim, code: 7, meaning: dim }}]
     fn a_rejected_frame_may_hide_another_one() {
         let mut cutter = cutter(SIZED);
         cutter.push(b"aa\x05\x07aa\x01\x07");
-        assert_eq!(cutter.next().map(<[u8]>::len), Some(8));
+        assert_eq!(cutter.next_frame().map(<[u8]>::len), Some(8));
         cutter.reject();
-        assert_eq!(cutter.next(), Some(&b"aa\x01\x07"[..]));
-        assert_eq!(cutter.next(), None);
+        assert_eq!(cutter.next_frame(), Some(&b"aa\x01\x07"[..]));
+        assert_eq!(cutter.next_frame(), None);
         assert_eq!(cutter.left_out(), 4);
     }
 

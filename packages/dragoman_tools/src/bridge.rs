@@ -182,7 +182,7 @@ fn decoded(
     let asked = asked.map(|asked| (asked, &question));
     let (mut text, mut not_messages) = (String::new(), 0);
     cutter.push(bytes);
-    while let Some(frame) = cutter.next_by(|rest| codec.measure(rest, from)) {
+    while let Some(frame) = cutter.next_frame_by(|rest| codec.measure(rest, from)) {
         // Writing to a text cannot fail.
         let _ = match codec.decode_frame(trial.id, frame, from, asked, &mut values) {
             Ok(message) => writeln!(text, "{}", codec.show(message, &values)),

@@ -97,7 +97,7 @@ impl Codec {
             None => frame.len(),
         };
         values.begin(self.slots, asked.map(|(_, values)| values));
-        let end = len.checked_sub(self.tail_size).unwrap_or_default();
+        let end = len.saturating_sub(self.tail_size);
         let mut cursor = Cursor {
             frame,
             at: 0,
