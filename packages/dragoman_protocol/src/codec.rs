@@ -55,6 +55,10 @@ use crate::model::{ByteOrder, Code, Counted, Encoding, Protocol, Side};
 
 /// Lists within lists and structures within structures, at most.
 pub const MAX_NESTING: usize = 8;
+/// Steps of a message: its fields, and those of its types.
+const MAX_STEPS: usize = 4096;
+/// Maximum size of a frame that a description may name, bytes.
+pub const MAX_SIZE: usize = 16 << 20;
 /// Items of a message, and elements of all its lists, at most.
 pub const MAX_ITEMS: usize = 1 << 16;
 

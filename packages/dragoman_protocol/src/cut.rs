@@ -87,7 +87,7 @@ impl Cutter {
             }
             _ => Way::Marked([bytes(&cut.start), bytes(&cut.end)]),
         };
-        let max = cut.most.unwrap_or(MAX_FRAME);
+        let max = cut.most.unwrap_or(MAX_FRAME).min(crate::codec::MAX_SIZE);
         Ok(Self { way, max, buffer: Vec::new(), done: 0, current: 0, left_out: 0 })
     }
 
@@ -168,7 +168,8 @@ impl Sized {
                 is_behind = true;
                 continue;
             }
-            let size = field.kind().size().ok_or_else(|| format!("{} has no fixed size", field.name))?;
+            let size = field.kind().size().filter(|size| *size <= MAX_FRAME);
+            let size = size.ok_or_else(|| format!("{} has no fixed size up to {MAX_FRAME}", field.name))?;
             if is_behind {
                 tail += size;
                 continue;
@@ -186,6 +187,9 @@ impl Sized {
                 at = Some((offset, size, field.order.unwrap_or(protocol.order)));
             }
             offset += size;
+            if offset.max(tail) > MAX_FRAME {
+                return Err(format!("{} ends beyond {MAX_FRAME} bytes", field.name));
+            }
         }
         let (at, size, order) = at.ok_or_else(|| format!("{name} is not in front of the body"))?;
         let counts = protocol.frame.cut.counts.unwrap_or(Counted::Frame);

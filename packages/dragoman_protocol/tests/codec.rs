@@ -43,7 +43,13 @@ fn frames_of_other_makers_are_read() {
             Side::Client,
             "song: number 0, notes[0].pitch 60, notes[0].duration 1 s, notes[1].pitch 62, notes[1].duration 0.5 s",
         ),
-        (&create, None, &[19, 5, 29, 2, 25, 13, 0, 163], Side::Server, "streamed: packets 1d02190d00"),
+        (
+            &create,
+            None,
+            &[19, 5, 29, 2, 25, 13, 0, 163],
+            Side::Server,
+            "streamed: size 5, packets 1d02190d00",
+        ),
         (
             &create,
             None,
@@ -138,4 +144,38 @@ types:
     let message = MessageId { number: 0, is_answer: false };
     let error = codec.encode(message, &mut values, &mut Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), format!("field outer has {} elements, which does not fit", usize::MAX));
+}
+
+/// A size in front and a check sum in the body, which covers it; a size in the body is a value.
+#[test]
+fn sizes_and_check_sums_agree() {
+    let text = "
+protocol: sums
+title: Check sums within
+source: none
+link: { tcp: 1 }
+frame:
+  cut: { size: size, counts: frame }
+  fields: [{ name: size, type: u8, is: size }, { name: code, type: u8, is: code }, { name: data, is: body }]
+messages:
+  - name: blob
+    code: 1
+    meaning: bytes with their size
+    fields:
+      - { name: count, type: u8, is: size }
+      - { name: blob, type: 'bytes[count]' }
+      - { name: sum, type: u8, is: checksum, algorithm: sum }
+      - { name: end, type: u8 }
+";
+    let codec = codec(text);
+    let mut values = Values::default();
+    values.whole(2);
+    values.append(&[7, 8]);
+    values.whole(9);
+    let (message, mut bytes) = (MessageId { number: 0, is_answer: false }, Vec::new());
+    codec.encode(message, &mut values, &mut bytes).unwrap();
+    assert_eq!(bytes, [7, 1, 2, 7, 8, 25, 9]);
+    let mut again = Values::default();
+    assert_eq!(codec.decode(&bytes, Side::Client, None, &mut again), Ok(message));
+    assert_eq!(again.items(), values.items());
 }

@@ -204,6 +204,27 @@ fn errors_of_descriptions_name_their_place() {
             "line 30: rover: odometry: fault: fault has no fields: names of numbers stand at a number, { type: u8, codes: fault }",
         ),
         (
+            "most: 64",
+            "most: 17000000",
+            "line 6: rover: frame: a size of 17000000 bytes; at most 16777216 are possible",
+        ),
+        (
+            "name: x, type: i32, unit: m",
+            "name: x, type: i32, at: 100000",
+            "line 27: rover: odometry: x: offset 100000; at most 65536 is possible",
+        ),
+        (
+            "name: heading, type: i16",
+            "name: heading, type: 'i16[70000]'",
+            "line 29: rover: odometry: heading: 70000 elements; at most 65536 are possible",
+        ),
+        (
+            "name: heading, type: i16",
+            "name: heading, base: 36, type: i16",
+            "line 29: rover: odometry: heading: numbers of base 36; possible are 2, 8, 10 and 16",
+        ),
+        ("type: u8, is: size", "type: 'u8[99999]', is: size", "frame: size has no fixed size up to 65536"),
+        (
             "messages:",
             "messages: none\nmore:",
             "line 14, column 11: messages: invalid type: string \"none\", expected a sequence",

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bits, Codec, Count, Form, MAX_NESTING, NumberStep, Programs, Role, Step, StepKind};
+use super::{
+    Bits, Codec, Count, Form, MAX_ITEMS, MAX_NESTING, MAX_SIZE, MAX_STEPS, NumberStep, Programs, Role, Step,
+    StepKind,
+};
 use crate::checksum::Checksum;
+use crate::cut::MAX_FRAME;
 use crate::kind::{self, Base};
-use crate::model::{Answer, Code, Encoding, Field, FieldRole, Protocol, Side, Type};
+use crate::model::{Answer, Code, Counted, Encoding, Field, FieldRole, Protocol, Side, Type};
 
 /// Why a description, which makes sense as such, has no program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,9 +46,15 @@ impl Codec {
         let frame = format!("{}: frame", protocol.name);
         let mut fields = protocol.frame.fields.split(|field| field.is == Some(FieldRole::Body));
         let (before, after) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
-        let (head, tail) = (compiler.program(&frame, before)?, compiler.program(&frame, after)?);
-        let tail_size = after.iter().map(|field| field.kind().size()).sum::<Option<usize>>();
-        let tail_size = tail_size.ok_or_else(|| error(&frame, "what follows the body has no fixed size"))?;
+        let (head, tail) = (compiler.frame(&frame, before)?, compiler.frame(&frame, after)?);
+        let tail_size =
+            fixed_size(after).ok_or_else(|| error(&frame, "what follows the body has no fixed size"))?;
+        let cut = &protocol.frame.cut;
+        if let Some(size) =
+            [cut.datagram, cut.least, cut.most].into_iter().flatten().max().filter(|size| *size > MAX_SIZE)
+        {
+            return Err(error(&frame, format!("a size of {size} bytes; at most {MAX_SIZE} are possible")));
+        }
         let mut messages = Vec::new();
         let mut by_code: BTreeMap<(Side, Code), Vec<usize>> = BTreeMap::new();
         for (number, message) in protocol.messages.iter().enumerate() {
@@ -68,6 +78,14 @@ impl Codec {
         let encoding = protocol.encoding;
         Ok(Self { encoding, head, tail, tail_size, datagram, messages, by_code, slots, protocol })
     }
+}
+
+/// Bytes of fields that always have the same size.
+pub(crate) fn fixed_size(fields: &[Field]) -> Option<usize> {
+    fields
+        .iter()
+        .try_fold(0_usize, |sum, field| sum.checked_add(field.kind().size()?))
+        .filter(|size| *size <= MAX_SIZE)
 }
 
 /// Numbers for the fields that counts and conditions ask for, by their names.
@@ -98,6 +116,18 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
+    /// What is around the body.
+    fn frame(&self, place: &str, fields: &[Field]) -> Result<Vec<Step>, CodecError> {
+        let mut steps = self.program(place, fields)?;
+        let counts = self.protocol.frame.cut.counts.unwrap_or(Counted::Frame);
+        for (step, field) in steps.iter_mut().zip(fields) {
+            if let (StepKind::Number(number), Some(FieldRole::Size)) = (&mut step.kind, field.is) {
+                number.role = Role::Size(counts);
+            }
+        }
+        Ok(steps)
+    }
+
     fn program(&self, place: &str, fields: &[Field]) -> Result<Vec<Step>, CodecError> {
         let mut steps = Vec::new();
         self.append(place, fields, 0, &mut steps)?;
@@ -135,6 +165,12 @@ impl Compiler<'_> {
             let when = when.collect::<Result<_, _>>().map_err(|reason| error(&place, reason))?;
             let before = number.checked_sub(1).and_then(|before| fields.get(before));
             let at = steps.len();
+            if at >= MAX_STEPS {
+                return Err(error(&place, format!("more than {MAX_STEPS} fields, with those of types")));
+            }
+            if let Some(offset) = field.at.filter(|offset| *offset > MAX_FRAME) {
+                return Err(error(&place, format!("offset {offset}; at most {MAX_FRAME} is possible")));
+            }
             steps.push(Step {
                 name: field.name.clone(),
                 unit: field.unit.clone(),
@@ -171,6 +207,9 @@ impl Compiler<'_> {
 
     fn count(&self, count: &kind::Count) -> Result<Count, String> {
         Ok(match count {
+            kind::Count::Fixed(count) if *count > MAX_ITEMS => {
+                return Err(format!("{count} elements; at most {MAX_ITEMS} are possible"));
+            }
             kind::Count::Fixed(count) => Count::Fixed(*count),
             kind::Count::Prefixed(bits) => Count::Prefixed(usize::from(*bits) / 8),
             kind::Count::Of(name) => Count::Slot(self.slot(name)?),
@@ -188,9 +227,6 @@ impl Compiler<'_> {
         };
         let role = match (field.is, &field.value) {
             (Some(FieldRole::Code), _) => Role::Code,
-            (Some(FieldRole::Size), _) => {
-                Role::Size(self.protocol.frame.cut.counts.unwrap_or(crate::model::Counted::Frame))
-            }
             (Some(FieldRole::Checksum), _) => Role::Checksum(checksum(field.algorithm.as_deref())?),
             (_, Some(value)) => {
                 Role::Constant(whole(value).ok_or_else(|| format!("{value} is not a whole number"))?)
@@ -210,11 +246,15 @@ impl Compiler<'_> {
         if scale.is_some_and(|[scale, offset]| !scale.is_finite() || scale == 0.0 || !offset.is_finite()) {
             return Err("scale must be finite and not 0, offset finite".to_owned());
         }
+        let digits = field.base.unwrap_or(10);
+        if ![2, 8, 10, 16].contains(&digits) {
+            return Err(format!("numbers of base {digits}; possible are 2, 8, 10 and 16"));
+        }
         Ok(NumberStep {
             form,
             size,
             order: field.order.unwrap_or(self.protocol.order),
-            base: field.base.unwrap_or(10).into(),
+            base: digits.into(),
             bits: field.bits.map(|bits| bits_of(bits, size, field, before)).transpose()?,
             scale,
             role,

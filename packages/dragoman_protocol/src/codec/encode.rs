@@ -74,6 +74,7 @@ impl Codec {
             item: 0,
             values,
             size: None,
+            sums: Vec::new(),
             shared: None,
             elements: 0,
         };
@@ -91,10 +92,11 @@ impl Codec {
             return Err(EncodeError::Rest(rest));
         }
         if let Some([_, size]) = self.datagram {
-            if end - begin > size {
-                return Err(EncodeError::TooLong(end - begin));
+            let room = size.saturating_sub(self.tail_size);
+            if end - begin > room {
+                return Err(EncodeError::TooLong(end - begin + self.tail_size));
             }
-            writer.out.resize(begin + size, 0);
+            writer.out.resize(begin + room, 0);
         }
         if let Some((step, number, at)) = writer.size {
             let len = writer.out.len() + self.tail_size - begin;
@@ -105,7 +107,9 @@ impl Codec {
             };
             writer.patch(step, number, at, size)?;
         }
+        writer.sums()?;
         writer.run(&self.tail, true)?;
+        writer.sums()?;
         let len = writer.out.len() - begin;
         if self.protocol.frame.cut.most.is_some_and(|most| len > most) {
             return Err(EncodeError::TooLong(len));
@@ -125,6 +129,8 @@ struct Writer<'a, 'o> {
     values: &'o mut Values,
     /// The field of the size, and its place.
     size: Option<(&'a Step, &'a NumberStep, usize)>,
+    /// The fields of check sums, and their places: what is in front of them may change until it is complete.
+    sums: Vec<(&'a Step, &'a NumberStep, usize)>,
     /// Place of the number of which the next fields have bits.
     shared: Option<usize>,
     /// Elements of lists up to now: one may have neither bytes nor items.
@@ -227,6 +233,16 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
+    /// Writes the check sums of what is complete now.
+    fn sums(&mut self) -> Result<(), EncodeError> {
+        for (step, number, at) in std::mem::take(&mut self.sums) {
+            let Role::Checksum(checksum) = &number.role else { continue };
+            let sum = checksum.of(self.out.get(self.begin..at).unwrap_or_default()) & mask(number.size);
+            self.patch(step, number, at, usize::try_from(sum).unwrap_or(usize::MAX))?;
+        }
+        Ok(())
+    }
+
     fn patch(
         &mut self,
         step: &Step,
@@ -313,9 +329,9 @@ impl<'a> Writer<'a, '_> {
                 self.size = Some((step, number, at));
                 Number::Whole(0)
             }
-            Role::Checksum(checksum) => {
-                let bytes = self.out.get(self.begin..).unwrap_or_default();
-                Number::Whole((checksum.of(bytes) & mask(number.size)).into())
+            Role::Checksum(_) => {
+                self.sums.push((step, number, at));
+                Number::Whole(0)
             }
             Role::Code => match self.code {
                 Code::Number(code) => Number::Whole((*code).into()),
