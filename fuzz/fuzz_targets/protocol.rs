@@ -41,7 +41,9 @@ fuzz_target!(|input: &[u8]| {
                 let Ok(message) = codec.decode(frame, side, None, &mut values) else { continue };
                 let _ = codec.show(message, &values).to_string();
                 out.clear();
-                if codec.encode(message, &mut values, &mut out).is_ok() {
+                let is_encoded = codec.encode(message, &mut values, &mut out).is_ok();
+                // The fields of a description that is made up may lie upon each other.
+                if is_encoded && parts.is_none() {
                     let mut again = Values::default();
                     assert_eq!(codec.decode(&out, side, None, &mut again), Ok(message), "{out:02x?}");
                 }
