@@ -44,10 +44,7 @@ const EXAMPLES: [Examples; 35] = [
                 "dragoman bridge check packages/dragoman_protocol/other_machines/create2.yaml",
                 "one that comes with Dragoman",
             ),
-            (
-                "dragoman bridge check machine.yaml && dragoman bridge try machine.yaml 07",
-                "only if it is right",
-            ),
+            ("dragoman bridge check machines/gripper.yaml", "one in a folder"),
         ],
     ),
     (

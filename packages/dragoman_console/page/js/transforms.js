@@ -1,4 +1,4 @@
-/** The newest transforms of the topics `tf` and `tf_static`. Old ones do not expire; the caller knows which are live. */
+/** The newest transforms of the topics `tf` and `tf_static`. They do not expire; the caller knows which are valid. */
 
 import { IDENTITY, fromQuaternion, multiply } from './spatial.js';
 
