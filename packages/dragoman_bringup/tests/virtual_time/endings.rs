@@ -52,6 +52,8 @@ const ROWS: &[EndingRow] = &[
     ("task run", Process, &["@/program.xml"], "program.xml"),
     ("task step", Process, &["@/program.xml"], "program.xml"),
     ("can monitor", Process, &["--replay", "@/empty.log"], "has no frames to show"),
+    ("bridge check", Process, &["@/program.xml"], "program.xml"),
+    ("bridge try", Process, &["@/machine.yaml", "00"], "1 bytes are not a message"),
     ("world import", Process, &["@/none.xml"], "none.xml"),
     // A kernel without CAN gives another reason.
     ("device whistles", Process, &["--can", "none0"], "dragoman: "),
@@ -76,6 +78,7 @@ fn a_command_that_has_not_reached_its_goal_does_not_end_with_0() {
     let folder = Folder::new();
     folder.write("empty.log", "");
     folder.write("program.xml", "nonsense");
+    folder.write("machine.yaml", include_str!("../../../dragoman_protocol/other_machines/create2.yaml"));
     let poses = "joint_1,joint_2,joint_3,joint_4,joint_5,joint_6\n1.9,0.02,1.55,0.01,1.56,0.01\n";
     folder.write("poses.csv", poses);
     let _lab = Lab::only("ranger,turtlebot");
