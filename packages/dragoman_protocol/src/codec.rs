@@ -182,6 +182,18 @@ enum Role {
     Code,
 }
 
+/// The steps of one level, each with those of its structure.
+fn level(steps: &[Step]) -> impl Iterator<Item = (&Step, &[Step])> {
+    let mut rest = steps;
+    std::iter::from_fn(move || {
+        let (step, after) = rest.split_first()?;
+        let inner = if let StepKind::Structure(inner) = step.kind { inner } else { 0 };
+        let (fields, after) = after.split_at_checked(inner)?;
+        rest = after;
+        Some((step, fields))
+    })
+}
+
 impl Step {
     /// Whether a message has a value for it; others are known.
     fn has_item(&self) -> bool {

@@ -147,7 +147,7 @@ impl Cutter {
         }
     }
 
-    /// The frame that was returned last is none: the next one may begin within it.
+    /// Rejects the frame that was returned last, of which only the first byte is left out: another may begin within it.
     pub fn reject(&mut self) {
         if std::mem::take(&mut self.current) > 0 {
             self.leave_out(1);

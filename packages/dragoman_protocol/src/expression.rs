@@ -167,7 +167,7 @@ impl Expression {
     /// The value with these fields; a field that is missing in a message is `None`.
     ///
     /// # Errors
-    /// There is none.
+    /// See [`NoValue`].
     pub fn compute(&self, field: impl Fn(usize) -> Option<Number>) -> Result<Number, NoValue> {
         let mut stack = Stack { values: [Number::Whole(0); MAX_STACK], len: 0 };
         let mut at = 0;

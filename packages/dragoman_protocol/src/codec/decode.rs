@@ -1,6 +1,8 @@
 //! From bytes to values.
 
-use super::{Codec, Count, Form, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values};
+use super::{
+    Codec, Count, Form, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values, level,
+};
 use crate::cut::Begin;
 use crate::expression::Number;
 use crate::model::{ByteOrder, Code, Counted, Encoding, Side};
@@ -98,17 +100,8 @@ impl Codec {
         };
         values.begin(self.slots, asked.map(|(_, values)| values));
         let end = len.saturating_sub(self.tail_size);
-        let mut cursor = Cursor {
-            frame,
-            at: 0,
-            end,
-            encoding: self.encoding,
-            code: id.map(Code::Number),
-            size: None,
-            shared: 0,
-            elements: 0,
-            values,
-        };
+        let mut cursor = Cursor::new(frame, end, self.encoding, values);
+        cursor.code = id.map(Code::Number);
         let message = if self.encoding == Encoding::Blanks {
             self.worded(&mut cursor, from, asked)?
         } else {
@@ -155,17 +148,7 @@ impl Codec {
     pub fn measure(&self, buffer: &[u8], from: Side) -> Begin {
         let mut values = Values::default();
         values.begin(self.slots, None);
-        let mut cursor = Cursor {
-            frame: buffer,
-            at: 0,
-            end: buffer.len(),
-            encoding: self.encoding,
-            code: None,
-            size: None,
-            shared: 0,
-            elements: 0,
-            values: &mut values,
-        };
+        let mut cursor = Cursor::new(buffer, buffer.len(), self.encoding, &mut values);
         let measured = cursor.run(&self.head, true).and_then(|()| {
             let code = cursor.code.take().unwrap_or(Code::Number(0));
             let message = self.message(&code, from, None);
@@ -174,9 +157,10 @@ impl Codec {
             cursor.run(&self.tail, true)
         });
         match measured {
-            Ok(()) => Begin::Frame { len: cursor.at, from: 0, to: cursor.at },
-            // Whoever decodes it says what is wrong.
-            Err(DecodeError::Checksum { .. }) => Begin::Frame { len: cursor.at, from: 0, to: cursor.at },
+            // Decoding reports a wrong check sum.
+            Ok(()) | Err(DecodeError::Checksum { .. }) => {
+                Begin::Frame { len: cursor.at, from: 0, to: cursor.at }
+            }
             Err(DecodeError::Short { .. }) => Begin::Incomplete,
             Err(_) => Begin::Garbage(1),
         }
@@ -213,24 +197,22 @@ impl Codec {
         asked: Option<(MessageId, &Values)>,
     ) -> Result<MessageId, DecodeError> {
         let content = cursor.frame.get(..cursor.end).unwrap_or_default();
-        let mut longest: Option<(&Code, usize)> = None;
+        let mut longest: Option<(MessageId, usize)> = None;
         for (_, code) in self.by_code.keys() {
             let Code::Text(text) = code else { continue };
             let rest = content.strip_prefix(text.as_bytes());
             let is_whole = rest.is_some_and(|rest| rest.first().is_none_or(|next| *next == b' '));
-            if is_whole
-                && longest.is_none_or(|(_, len)| len < text.len())
-                && self.message(code, from, asked).is_some()
-            {
-                longest = Some((code, text.len()));
+            if is_whole && longest.is_none_or(|(_, len)| len < text.len()) {
+                let message = self.message(code, from, asked).map(|message| (message, text.len()));
+                longest = message.or(longest);
             }
         }
-        let (code, len) = longest.ok_or_else(|| {
+        let (message, len) = longest.ok_or_else(|| {
             let word = content.split(|byte| *byte == b' ').next().unwrap_or_default();
             DecodeError::UnknownCode { code: String::from_utf8_lossy(word).into_owned() }
         })?;
         cursor.at = len;
-        self.message(code, from, asked).ok_or_else(|| DecodeError::UnknownCode { code: shown(code) })
+        Ok(message)
     }
 }
 
@@ -257,14 +239,14 @@ struct Cursor<'a, 'v> {
     values: &'v mut Values,
 }
 
-impl Cursor<'_, '_> {
+impl<'a, 'v> Cursor<'a, 'v> {
+    fn new(frame: &'a [u8], end: usize, encoding: Encoding, values: &'v mut Values) -> Self {
+        Self { frame, at: 0, end, encoding, code: None, size: None, shared: 0, elements: 0, values }
+    }
+
     /// `is_top`: the offsets of fields count.
     fn run(&mut self, steps: &[Step], is_top: bool) -> Result<(), DecodeError> {
-        let mut rest = steps;
-        while let Some((step, after)) = rest.split_first() {
-            let inner = if let StepKind::Structure(inner) = step.kind { inner } else { 0 };
-            let (fields, after) = after.split_at_checked(inner).unwrap_or_default();
-            rest = after;
+        for (step, fields) in level(steps) {
             if let Some(at) = step.at.filter(|_| is_top) {
                 self.at = at;
             }

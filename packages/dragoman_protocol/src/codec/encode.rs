@@ -1,7 +1,9 @@
 //! From values to bytes.
 
 use super::decode::{mask, mask_of_bits, shown};
-use super::{Codec, Count, Form, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values};
+use super::{
+    Codec, Count, Form, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values, level,
+};
 use crate::expression::Number;
 use crate::model::{ByteOrder, Code, Counted, Encoding};
 
@@ -139,11 +141,7 @@ struct Writer<'a, 'o> {
 
 impl<'a> Writer<'a, '_> {
     fn run(&mut self, steps: &'a [Step], is_top: bool) -> Result<(), EncodeError> {
-        let mut rest = steps;
-        while let Some((step, after)) = rest.split_first() {
-            let inner = if let StepKind::Structure(inner) = step.kind { inner } else { 0 };
-            let (fields, after) = after.split_at_checked(inner).unwrap_or_default();
-            rest = after;
+        for (step, fields) in level(steps) {
             if let Some(at) = step.at.filter(|_| is_top) {
                 let at = self.begin + at;
                 let is_shared = matches!(&step.kind, StepKind::Number(number) if number.bits.is_some_and(|bits| bits.is_shared));
@@ -284,34 +282,28 @@ impl<'a> Writer<'a, '_> {
             return Ok(());
         }
         let item = self.next(step)?;
-        let Item::Bytes { start, len } = item else { return Err(EncodeError::OtherKind(step.name.clone())) };
+        let Item::Bytes { len, .. } = item else { return Err(EncodeError::OtherKind(step.name.clone())) };
         if self.encoding == Encoding::Blanks {
             let word = self.values.bytes(item);
             if word.is_empty() || word.contains(&b' ') {
                 return Err(EncodeError::NotAWord(step.name.clone()));
             }
             self.out.push(b' ');
-        } else {
-            let padding = match step.count {
-                // A shorter text is filled with zeros.
-                Some(Count::Fixed(size)) if len <= size => size - len,
-                Some(count) => {
-                    self.count(step, count, len)?;
-                    0
-                }
-                None => 0,
-            };
-            let is_text = matches!(step.kind, StepKind::Bytes { is_text: true, .. });
-            if padding > 0 && !is_text {
-                return Err(EncodeError::OtherLength { field: step.name.clone(), count: len });
-            }
-            let all = self.values.bytes.get(start..start + len).unwrap_or_default();
-            self.out.extend_from_slice(all);
-            self.out.resize(self.out.len() + padding, 0);
+            self.out.extend_from_slice(word);
             return Ok(());
         }
-        let all = self.values.bytes.get(start..start + len).unwrap_or_default();
-        self.out.extend_from_slice(all);
+        let is_text = matches!(step.kind, StepKind::Bytes { is_text: true, .. });
+        let padding = match step.count {
+            // A shorter text is filled with zeros.
+            Some(Count::Fixed(size)) if is_text && len < size => size - len,
+            Some(count) => {
+                self.count(step, count, len)?;
+                0
+            }
+            None => 0,
+        };
+        self.out.extend_from_slice(self.values.bytes(item));
+        self.out.resize(self.out.len() + padding, 0);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Codec, Item, MessageId, Step, StepKind, Values};
+use super::{Codec, Item, MessageId, Step, StepKind, Values, level};
 use crate::expression::Number;
 
 /// A message with its values, for people: `dim: level 30 cd, name "left"`.
@@ -40,11 +40,7 @@ struct Items<'a> {
 
 impl Items<'_> {
     fn fields(&mut self, f: &mut fmt::Formatter<'_>, steps: &[Step], path: &str) -> fmt::Result {
-        let mut rest = steps;
-        while let Some((step, after)) = rest.split_first() {
-            let inner = if let StepKind::Structure(inner) = step.kind { inner } else { 0 };
-            let (fields, after) = after.split_at_checked(inner).unwrap_or_default();
-            rest = after;
+        for (step, fields) in level(steps) {
             if !step.has_item() {
                 continue;
             }

@@ -1,0 +1,179 @@
+//! Whether the parts of a description fit together, and where they do not.
+
+use std::collections::BTreeSet;
+
+use super::{Answer, Field, FieldRole, Message, Protocol, ProtocolError, Type};
+use crate::kind::{Base, Count};
+
+impl Protocol {
+    /// Whether its parts fit together.
+    pub(super) fn check(&self) -> Result<(), ProtocolError> {
+        let cut = &self.frame.cut;
+        let ways = [
+            cut.datagram.is_some(),
+            cut.size.is_some(),
+            cut.start.is_some() || cut.end.is_some(),
+            cut.line.is_some(),
+            cut.silence.is_some(),
+            cut.by_code,
+            cut.can,
+        ];
+        let frame = format!("{}: frame", self.name);
+        if ways.iter().filter(|way| **way).count() != 1 {
+            let reason = "cut must have one of datagram, size, start with end, line, silence, by_code, can";
+            return Err(sense(&frame, reason));
+        }
+        // On a CAN bus the identifier is the code.
+        let needed: &[FieldRole] =
+            if cut.can { &[FieldRole::Body] } else { &[FieldRole::Code, FieldRole::Body] };
+        for part in needed {
+            if !self.frame.fields.iter().any(|field| field.is == Some(*part)) {
+                return Err(sense(&frame, format!("no field is its {part:?}").to_lowercase()));
+            }
+        }
+        if let Some(size) = &cut.size
+            && !self.frame.fields.iter().any(|field| field.name == *size)
+        {
+            return Err(sense(&frame, format!("there is no field {size}, which cut names as the size")));
+        }
+        self.check_fields(&frame, &self.frame.fields, &[], &[])?;
+        unique(&self.name, "type", self.types.iter().map(|one| &one.name))?;
+        for one in &self.types {
+            if !one.fields.is_empty() && !one.codes.is_empty() {
+                let reason = "a type has fields or codes, not both";
+                return Err(sense(&format!("{}: type {}", self.name, one.name), reason));
+            }
+            self.check_fields(&format!("{}: type {}", self.name, one.name), &one.fields, &[], &[])?;
+        }
+        self.check_messages(&self.name, &self.messages, &[])?;
+        unique(&self.name, "interface", self.interfaces.iter().map(|one| &one.name))?;
+        unique(&self.name, "code", self.interfaces.iter().map(|one| &one.code))?;
+        for interface in &self.interfaces {
+            let place = format!("{}: {}", self.name, interface.name);
+            unique(&place, "type", interface.types.iter().map(|one| &one.name))?;
+            for one in &interface.types {
+                self.check_fields(
+                    &format!("{place}: type {}", one.name),
+                    &one.fields,
+                    &[],
+                    &interface.types,
+                )?;
+            }
+            self.check_messages(&place, &interface.messages, &interface.types)?;
+        }
+        Ok(())
+    }
+
+    fn check_messages(&self, place: &str, messages: &[Message], types: &[Type]) -> Result<(), ProtocolError> {
+        unique(place, "message", messages.iter().map(|one| &one.name))?;
+        // A command and a request may have the same number: only the request has an answer.
+        unique(place, "code", messages.iter().map(|one| (one.from, one.answer.is_some(), &one.code)))?;
+        for message in messages {
+            let place = format!("{place}: {}", message.name);
+            self.check_fields(&place, &message.fields, &[], types)?;
+            match &message.answer {
+                Some(Answer::Fields(fields)) => {
+                    self.check_fields(&format!("{place}: answer"), fields, &message.fields, types)?;
+                }
+                Some(Answer::Named(name)) if name != "echo" => self.check_type(&place, name, types)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_type(&self, place: &str, name: &str, types: &[Type]) -> Result<(), ProtocolError> {
+        let known = || types.iter().chain(&self.types).map(|one| one.name.as_str());
+        if known().any(|one| one == name) {
+            return Ok(());
+        }
+        Err(sense(place, format!("there is no type {name}{}", dragoman_text::hint(name, known()))))
+    }
+
+    /// `asked`: the fields of the request, to which fields of the answer may refer.
+    fn check_fields(
+        &self,
+        place: &str,
+        fields: &[Field],
+        asked: &[Field],
+        types: &[Type],
+    ) -> Result<(), ProtocolError> {
+        unique(place, "field", fields.iter().map(|one| &one.name))?;
+        for (number, field) in fields.iter().enumerate() {
+            let place = format!("{place}: {}", field.name);
+            let kind = field.kind();
+            let before = || fields.iter().take(number).chain(asked);
+            let comes_before = |name: &String| before().any(|other| other.name == *name);
+            if let Base::Named(name) = &kind.base {
+                self.check_type(&place, name, types)?;
+            }
+            if let Some(name) = &field.codes {
+                self.check_type(&place, name, types)?;
+            }
+            if let Some(Count::Of(name)) = &kind.count
+                && !comes_before(name)
+            {
+                return Err(sense(&place, format!("no field {name} comes before it")));
+            }
+            if let Some(name) = field.when.keys().find(|name| !comes_before(name)) {
+                return Err(sense(&place, format!("no field {name} comes before it")));
+            }
+            if field.algorithm.is_some() != (field.is == Some(FieldRole::Checksum)) {
+                return Err(sense(&place, "a check sum, and nothing else, has an algorithm"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn sense(place: &str, reason: impl Into<String>) -> ProtocolError {
+    ProtocolError::Sense { line: None, place: place.to_owned(), reason: reason.into() }
+}
+
+impl ProtocolError {
+    /// With the line of its place.
+    pub(super) fn located(self, text: &str) -> Self {
+        match self {
+            Self::Sense { place, reason, .. } => Self::Sense { line: line_of(text, &place), place, reason },
+            error => error,
+        }
+    }
+}
+
+/// The line of a place such as `lamp: dim: level`, which consists of names below each other.
+pub(crate) fn line_of(text: &str, place: &str) -> Option<usize> {
+    let mut at = 0;
+    for part in place.split(": ").skip(1) {
+        let rest = text.get(at..)?;
+        let name = part.strip_prefix("type ").unwrap_or(part);
+        let keys = [format!("name: {name}"), format!("{name}:")];
+        let is_whole = |end: usize| {
+            !rest
+                .get(end..)
+                .unwrap_or_default()
+                .starts_with(|next: char| next.is_alphanumeric() || next == '_')
+        };
+        let found = keys.iter().find_map(|key| {
+            rest.match_indices(key.as_str())
+                .map(|(start, found)| start + found.len())
+                .find(|end| is_whole(*end))
+        });
+        at += found?;
+    }
+    (at > 0).then(|| text.get(..at).unwrap_or_default().lines().count())
+}
+
+fn unique<T: Ord + std::fmt::Debug>(
+    place: &str,
+    what: &str,
+    all: impl Iterator<Item = T>,
+) -> Result<(), ProtocolError> {
+    let mut seen = BTreeSet::new();
+    for one in all {
+        let text = format!("{what} {one:?} is there twice");
+        if !seen.insert(one) {
+            return Err(sense(place, text));
+        }
+    }
+    Ok(())
+}
