@@ -159,8 +159,9 @@ export async function walk(url, { isReal, out, executable, only, second, freeArm
     assert.ok((await found.getAttribute('class'))?.split(' ').includes(kind), `a toast of kind ${kind}: ${text}`);
     return text;
   };
-  /** Takes the platform over, and agrees to its preparation. */
+  /** Takes the platform over once the page knows that it is ready, and agrees to its preparation. */
   const takeOver = async (page) => {
+    await page.waitForSelector('#platform-state[data-state="0"]');
     await page.getByRole('button', { name: 'Take over' }).click();
     await page.locator('dialog').getByRole('button', { name: 'Yes, drive' }).click();
   };
