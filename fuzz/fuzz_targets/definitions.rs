@@ -6,8 +6,9 @@
 
 use std::borrow::Cow;
 
-use dragoman_console::schema::{Builtin, Source, Types};
-use dragoman_console::{cbor, json};
+use dragoman_console::cbor;
+use dragoman_types::json;
+use dragoman_types::schema::{Builtin, Source, Types};
 use libfuzzer_sys::fuzz_target;
 
 struct Given(String);

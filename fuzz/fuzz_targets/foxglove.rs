@@ -12,7 +12,7 @@ use std::time::Duration;
 use dragoman_console::foxglove::{Catalogue, Connections, Order, Session};
 use dragoman_console::parameter::{foxglove_of_parameter, parameter_of_foxglove};
 use dragoman_console::rosbridge::{Frame, Sample};
-use dragoman_console::schema::{Builtin, Types};
+use dragoman_types::schema::{Builtin, Types};
 use libfuzzer_sys::fuzz_target;
 
 fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_console::cbor;
-use dragoman_console::json;
 use dragoman_console::rosbridge::{Frame, Level, Order, Sample, Session};
-use dragoman_console::schema::{Builtin, Types};
+use dragoman_types::json;
+use dragoman_types::schema::{Builtin, Types};
 use libfuzzer_sys::fuzz_target;
 
 /// Frames of a step that are looked at.

@@ -4,12 +4,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ciborium::Value as Cbor;
+use dragoman_types::cdr::{self, ConvertError, Sink};
+use dragoman_types::json::MAX_LENGTH;
+use dragoman_types::schema::{Primitive, Structure};
 use serde_json::{Map, Number, Value};
 
 use crate::bounded::{MAX_VALUES, cbor_items};
-use crate::cdr::{self, ConvertError, Sink};
-use crate::json::MAX_LENGTH;
-use crate::schema::{Primitive, Structure};
 
 /// The CBOR of a serialized message.
 ///

@@ -16,10 +16,9 @@ mod wire;
 pub use session::Session;
 pub use wire::Parameter;
 
+use dragoman_types::schema::{SchemaError, Types};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-use crate::schema::{SchemaError, Types};
 
 /// The subprotocols that are served.
 pub const SUBPROTOCOLS: [&str; 2] = ["foxglove.sdk.v1", "foxglove.websocket.v1"];

@@ -2,9 +2,6 @@
 //!
 //! | module | content |
 //! | --- | --- |
-//! | [`schema`] | message types known at run time |
-//! | `cdr` | serialized messages of such types |
-//! | [`json`] | to JSON and back, with rosbridge's conventions |
 //! | [`cbor`] | to CBOR and back |
 //! | `bounded` | parsing of both with a limit on the number of values |
 //! | [`parameter`] | values of parameters as JSON |
@@ -18,11 +15,8 @@
 
 mod bounded;
 pub mod cbor;
-mod cdr;
 pub mod foxglove;
-pub mod json;
 #[cfg(feature = "node")]
 pub mod node;
 pub mod parameter;
 pub mod rosbridge;
-pub mod schema;

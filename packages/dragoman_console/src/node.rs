@@ -68,10 +68,10 @@ use dragoman_ros::rcl_interfaces::msg::ParameterEvent;
 use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, parameters, raw};
+use dragoman_types::schema::{Builtin, Installed, Source, Types};
 use futures::future::BoxFuture;
 use uuid::{Builder, Uuid};
 
-use crate::schema::{Builtin, Installed, Source, Types};
 use hub::Hub;
 use lab::Lab;
 use recordings::Recordings;

@@ -24,10 +24,10 @@ pub use session::Session;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use dragoman_types::cdr::ConvertError;
+use dragoman_types::schema::Structure;
 use serde_json::Value;
 
-use crate::cdr::ConvertError;
-use crate::schema::Structure;
 use crate::{cbor, json};
 
 /// A WebSocket message.
@@ -299,7 +299,7 @@ impl Sample {
     }
 
     fn make_raw(&self) -> Vec<u8> {
-        use crate::cdr::Sink;
+        use dragoman_types::cdr::Sink;
         let mut frame = self.begin_cbor(self.data.len() + 40);
         frame.map(3);
         frame.text("secs");
@@ -312,7 +312,7 @@ impl Sample {
     }
 
     fn begin_cbor(&self, length: usize) -> cbor::Writer {
-        use crate::cdr::Sink;
+        use dragoman_types::cdr::Sink;
         let mut frame = cbor::Writer::with_capacity(length + self.topic.len() + 32);
         frame.map(3);
         frame.text("op");

@@ -4,13 +4,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use dragoman_console::schema::{Builtin, ElementType, Field, Primitive, Shape, Structure, Types};
-use dragoman_console::{cbor, json};
+use dragoman_console::cbor;
 use dragoman_ros::{Distribution, WrappedTypesupport};
+use dragoman_types::json;
+use dragoman_types::schema::{Builtin, ElementType, Field, Primitive, Shape, Structure, Types};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
-
-include!(concat!(env!("OUT_DIR"), "/every_type.rs"));
 
 /// That whose messages this process has.
 fn distribution() -> Distribution {
@@ -131,7 +130,7 @@ fn defaults_are_those_of_the_structures() {
             count += 1;
         };
     }
-    every_type!(check_default);
+    dragoman_types::every_type!(check_default);
     assert!(count > 250, "{count}");
 }
 
@@ -146,7 +145,7 @@ proptest! {
                 check::<$type>(&types, $name, seed);
             };
         }
-        every_type!(check_random);
+        dragoman_types::every_type!(check_random);
     }
 
     #[test]

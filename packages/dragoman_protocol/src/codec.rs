@@ -39,6 +39,7 @@
 mod compile;
 mod decode;
 mod encode;
+mod fields;
 mod show;
 mod values;
 
@@ -47,6 +48,7 @@ use std::collections::BTreeMap;
 pub use compile::CodecError;
 pub use decode::DecodeError;
 pub use encode::EncodeError;
+pub use fields::{Filling, Given, Leaf, Path};
 pub use show::Show;
 pub use values::{Item, Values};
 

@@ -414,7 +414,7 @@ impl<'a> Parser<'a> {
             return self.expect(")");
         }
         let rest = self.rest();
-        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_.[]".contains(letter);
         let word = rest.split(|letter| !is_part(letter)).next().unwrap_or_default();
         let begin = self.at;
         self.at += word.len();

@@ -1,6 +1,8 @@
 //! A description, read and checked.
 
+pub mod bridge;
 mod check;
+mod link;
 
 use std::collections::BTreeMap;
 
@@ -8,8 +10,10 @@ use dragoman_text::yaml::{self, YamlError};
 use serde::Deserialize;
 
 use crate::kind::{Base, Count, Kind};
+use bridge::{Bridge, Serve};
 
 pub(crate) use check::line_of;
+pub use link::{Can, Link, Parity, Serial, Tcp, Udp};
 
 /// A protocol.
 #[derive(Debug, Clone, Deserialize)]
@@ -48,17 +52,12 @@ pub struct Protocol {
     /// Texts for errors and warnings.
     #[serde(default)]
     pub notices: Option<Notices>,
-}
-
-/// The transport of a protocol, with the usual port, or bits per second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Link {
-    Udp(u16),
-    Tcp(u16),
-    Serial(u32),
-    Can(u32),
+    /// How the machine appears in ROS.
+    #[serde(default)]
+    pub bridge: Option<Bridge>,
+    /// How the machine is simulated.
+    #[serde(default)]
+    pub serve: Option<Serve>,
 }
 
 /// Encoding of values.

@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use dragoman_bridge::arm31::wire::DEFAULT_PORT;
-use dragoman_console::json;
-use dragoman_console::schema::{Builtin, Types};
 use dragoman_io::net::{TcpStream, UdpSocket};
 use dragoman_ros::introspection::Introspection;
 use dragoman_ros::raw::{self, Body};
 use dragoman_ros::{Node, QosProfile};
+use dragoman_types::json;
+use dragoman_types::schema::{Builtin, Types};
 use serde_json::Value;
 
 use super::context;

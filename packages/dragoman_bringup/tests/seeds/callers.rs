@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use dragoman_console::json;
-use dragoman_console::schema::{Builtin, ElementType, Field, Primitive, Shape, Structure, Types};
 use dragoman_ros::Node;
 use dragoman_ros::introspection::Introspection;
 use dragoman_ros::raw::{self, Body, Client};
+use dragoman_types::json;
+use dragoman_types::schema::{Builtin, ElementType, Field, Primitive, Shape, Structure, Types};
 use futures::future::join_all;
 use serde_json::{Map, Value};
 

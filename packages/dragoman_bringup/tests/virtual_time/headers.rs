@@ -7,14 +7,14 @@ use std::time::Duration;
 use crate::common::beside::Beside;
 use crate::common::{Lab, context, sleep, until};
 use crate::device::Device;
-use dragoman_console::json;
-use dragoman_console::schema::{Builtin, Structure, Types};
 use dragoman_ros::dragoman_msgs::srv::PlatformSetMode;
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::raw::{self, Strictest};
 use dragoman_ros::std_msgs::msg::Float64;
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::{Node, Publisher, QosProfile};
+use dragoman_types::json;
+use dragoman_types::schema::{Builtin, Structure, Types};
 use futures::StreamExt;
 use serde_json::Value;
 

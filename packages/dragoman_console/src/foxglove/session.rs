@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use dragoman_types::schema::full_name;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -12,7 +13,6 @@ use super::wire::{
 use super::{Call, Connections, ENCODINGS, Encoding, Nodes, Offered, Order};
 use crate::bounded::{self, MAX_NAME_LEN};
 use crate::rosbridge::{Frame, Level, Outgoing, Sample};
-use crate::schema::full_name;
 
 /// Maximum number of subscriptions of a client, of topics that it advertises, of parameters that it watches or asks for by name, and
 /// most reports on one of its frames: several times those of a whole lab.

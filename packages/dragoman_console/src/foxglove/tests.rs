@@ -1,12 +1,12 @@
 use std::time::Duration;
 
+use dragoman_types::json::to_cdr;
+use dragoman_types::schema::Builtin;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::json::to_cdr;
 use crate::rosbridge::{Frame, Level, Sample};
-use crate::schema::Builtin;
 
 fn types() -> Types {
     Types::new(vec![Box::new(Builtin::default())])

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, raw};
+use dragoman_types::json::{from_cdr, to_cdr, to_cdr_at};
+use dragoman_types::schema::{Structure, full_name};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
 use parking_lot::Mutex;
@@ -15,9 +17,7 @@ use super::bounds::bytes_of;
 use super::calls::CallTime;
 use super::client::Client;
 use super::hub::Hub;
-use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::rosbridge::Reply;
-use crate::schema::{Structure, full_name};
 
 /// Time for a goal's result.
 const RESULT_TIME: Duration = Duration::from_secs(24 * 3600);

@@ -6,6 +6,8 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::raw::{self, Body};
+use dragoman_types::json::{from_cdr, to_cdr, to_cdr_at};
+use dragoman_types::schema::{ElementType, Primitive, Shape, Structure, full_name};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
 use parking_lot::Mutex;
@@ -18,9 +20,7 @@ use super::hub::Hub;
 use super::ros::Inside;
 use super::temporary::Place;
 use crate::bounded::MAX_NAME_LEN;
-use crate::json::{from_cdr, to_cdr, to_cdr_at};
 use crate::rosbridge::Reply;
-use crate::schema::{ElementType, Primitive, Shape, Structure, full_name};
 
 /// Maximum number of clients of ROS services that are kept for further calls.
 const MAX_KEPT: usize = 200;

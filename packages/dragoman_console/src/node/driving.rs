@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use dragoman_types::json::to_cdr_at;
+use dragoman_types::schema::Structure;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::client::Client;
 use super::hub::Hub;
 use super::topics::Publication;
-use crate::json::to_cdr_at;
-use crate::schema::Structure;
 
 /// Time after the last command for which a client counts as the driver.
 const DRIVER_TIME: Duration = Duration::from_secs(1);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use dragoman_ros::introspection::{Endpoint, Graph};
 use dragoman_ros::rcl_interfaces::msg::ParameterEvent;
 use dragoman_time::{Work, off_thread};
+use dragoman_types::json::{from_cdr, from_whole_cdr, to_cdr};
 use futures::future::join_all;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -19,7 +20,6 @@ use super::hub::{Hub, report};
 use super::rosapi::MAX_NODES;
 use crate::bounded;
 use crate::foxglove::{Call, Catalogue, Connections, Encoding, Nodes, Offered, Order, Parameter, Session};
-use crate::json::{from_cdr, from_whole_cdr, to_cdr};
 use crate::parameter::{foxglove_of_parameter, parameter_of_foxglove};
 
 /// Interval of looking at the graph.

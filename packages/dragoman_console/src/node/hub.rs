@@ -11,6 +11,7 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::introspection::Graph;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::times::SharedClock;
+use dragoman_types::schema::Types;
 use parking_lot::Mutex;
 
 use super::ConsoleParameters;
@@ -24,7 +25,6 @@ use super::ros::{Busy, Ros};
 use super::temporary::Temporary;
 use super::topics::Topics;
 use crate::rosbridge::{Incomplete, Order, Session};
-use crate::schema::Types;
 
 /// The state that clients share.
 pub(crate) struct Hub {

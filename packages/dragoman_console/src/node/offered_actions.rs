@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_ros::{QosProfile, raw};
+use dragoman_types::json::{from_cdr, to_cdr, to_cdr_at};
+use dragoman_types::schema::{Structure, full_name};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
 use parking_lot::Mutex;
@@ -16,8 +18,6 @@ use super::bounds::{ACTIONS, Share};
 use super::client::Client;
 use super::hub::Hub;
 use super::temporary::Place;
-use crate::json::{from_cdr, to_cdr, to_cdr_at};
-use crate::schema::{Structure, full_name};
 
 /// Maximum number of goals of an action, and requests that wait for the result of a goal.
 const MAX_GOALS: usize = 64;

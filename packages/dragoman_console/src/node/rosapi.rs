@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use dragoman_ros::introspection::{Endpoint, Graph};
 use dragoman_ros::raw;
+use dragoman_types::json::{from_cdr, to_cdr};
+use dragoman_types::schema::{ElementType, Field, Primitive, Shape, Structure, full_name};
 use futures::StreamExt;
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -14,9 +16,7 @@ use serde_json::{Value, json};
 use super::calls::{Response, named};
 use super::hub::Hub;
 use crate::bounded;
-use crate::json::{from_cdr, to_cdr};
 use crate::parameter::{parameter_of_value, value_of_parameter};
-use crate::schema::{ElementType, Field, Primitive, Shape, Structure, full_name};
 
 /// The names below `/rosapi`, with their types in `rosapi_msgs`.
 const SERVICES: [(&str, &str); 26] = [

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use dragoman_ros::raw::{self, SerializedMessage, Strictest};
 use dragoman_ros::{Node, QosProfile};
+use dragoman_types::json::{from_whole_cdr, to_cdr_at};
+use dragoman_types::schema::{Structure, full_name};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
 use futures::stream::BoxStream;
@@ -19,9 +21,7 @@ use super::hub::Hub;
 use super::overlap::Overlap;
 use super::ros::Ros;
 use super::temporary::Place;
-use crate::json::{from_whole_cdr, to_cdr_at};
 use crate::rosbridge::Sample;
-use crate::schema::{Structure, full_name};
 
 /// Queue depth of subscriptions, and of publishers.
 const DEPTH: usize = 10;

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use dragoman_types::cdr::{ConvertError, Sink};
+use dragoman_types::schema::Structure;
 use serde_json::{Value, json};
 
 use super::fragments::{Dropped, Fragments, Incomplete};
 use super::operation::{self, Operation};
 use super::subscription::{MAX_REQUESTS, Subscription};
 use super::{Compression, Frame, Level, Order, Outgoing, Reply, Sample, Split, picture, quoted};
-use crate::cdr::{ConvertError, Sink};
-use crate::schema::Structure;
 use crate::{bounded, cbor, json as text};
 
 /// Maximum number of topics to which a client subscribes: several times those of a whole lab.

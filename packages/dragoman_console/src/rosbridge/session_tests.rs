@@ -1,5 +1,6 @@
+use dragoman_types::schema::{Builtin, Types};
+
 use super::*;
-use crate::schema::{Builtin, Types};
 use crate::{cbor as binary, json as text};
 
 const NOW: Duration = Duration::from_secs(1);

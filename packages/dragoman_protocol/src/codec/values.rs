@@ -74,6 +74,12 @@ impl Values {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Appends bytes that are 0.
+    pub(super) fn append_zeros(&mut self, count: usize) {
+        self.items.push(Item::Bytes { start: self.bytes.len(), len: count });
+        self.bytes.resize(self.bytes.len() + count, 0);
+    }
+
     /// Appends the beginning of a list: the items of so many elements follow.
     pub fn list(&mut self, count: usize) {
         self.items.push(Item::List(count));

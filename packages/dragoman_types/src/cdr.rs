@@ -31,7 +31,7 @@ pub enum ConvertError {
 
 impl ConvertError {
     /// Puts a field before the path of the error.
-    pub(crate) fn inside(self, field: &str) -> Self {
+    pub fn inside(self, field: &str) -> Self {
         match self {
             Self::Field { path, reason } => {
                 // An element `[3]` follows its field without a dot.
@@ -46,7 +46,7 @@ impl ConvertError {
 
 /// Takes the values of a message in the order of its definition.
 #[allow(missing_docs)]
-pub(crate) trait Sink {
+pub trait Sink {
     fn begin_structure(&mut self, structure: &Structure);
     fn begin_field(&mut self, index: usize, name: &str);
     fn end_structure(&mut self);
@@ -75,7 +75,7 @@ pub(crate) trait Sink {
 ///
 /// # Errors
 /// The bytes are not a message of the type; the sink is full.
-pub(crate) fn read(structure: &Structure, data: &[u8], sink: &mut impl Sink) -> Result<usize, ConvertError> {
+pub fn read(structure: &Structure, data: &[u8], sink: &mut impl Sink) -> Result<usize, ConvertError> {
     let Some(([high, low, _, _], body)) = data.split_first_chunk() else {
         return Err(ConvertError::Header(data.len()));
     };
@@ -231,7 +231,7 @@ fn scalar(primitive: Primitive, bytes: &[u8], is_big: bool, sink: &mut impl Sink
 
 /// A message that is being written, little-endian, with encapsulation header.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub struct Output {
     bytes: Vec<u8>,
     most: usize,
 }
@@ -241,7 +241,7 @@ const HEADER_LENGTH: usize = 4;
 
 impl Output {
     /// An empty message of at most `most` bytes.
-    pub(crate) fn new(most: usize) -> Self {
+    pub fn new(most: usize) -> Self {
         Self { bytes: vec![0, 1, 0, 0], most }
     }
 
@@ -249,7 +249,7 @@ impl Output {
     ///
     /// # Errors
     /// There is not.
-    pub(crate) fn check(&self, count: usize) -> Result<(), ConvertError> {
+    pub fn check(&self, count: usize) -> Result<(), ConvertError> {
         if self.bytes.len().saturating_add(count) > self.most {
             return Err(ConvertError::TooLong(self.most));
         }
@@ -257,26 +257,26 @@ impl Output {
     }
 
     /// Appends a number, aligned to its size.
-    pub(crate) fn number<const N: usize>(&mut self, little_endian: [u8; N]) -> Result<(), ConvertError> {
+    pub fn number<const N: usize>(&mut self, little_endian: [u8; N]) -> Result<(), ConvertError> {
         self.align(N);
         self.raw(&little_endian)
     }
 
     /// Appends bytes without alignment.
-    pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<(), ConvertError> {
+    pub fn raw(&mut self, bytes: &[u8]) -> Result<(), ConvertError> {
         self.check(bytes.len())?;
         self.bytes.extend_from_slice(bytes);
         Ok(())
     }
 
     /// The number of elements or bytes that follow.
-    pub(crate) fn length(&mut self, length: usize) -> Result<(), ConvertError> {
+    pub fn length(&mut self, length: usize) -> Result<(), ConvertError> {
         let length = u32::try_from(length).map_err(|_| ConvertError::TooLong(self.most))?;
         self.number(length.to_le_bytes())
     }
 
     /// The message, padded to a multiple of four bytes: Cyclone DDS rejects a fragmented sample of another length.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         self.align(4);
         self.bytes
     }
