@@ -41,6 +41,7 @@ mod clients;
 mod clock;
 #[cfg(feature = "node")]
 mod error;
+pub mod machine;
 pub mod neobotix;
 pub mod player;
 #[cfg(feature = "node")]

@@ -32,4 +32,4 @@ pub use lab::DeviceEnd;
 #[cfg(feature = "serial")]
 pub use line::{Line, REOPEN_TIME};
 #[cfg(feature = "serial")]
-pub use port::SerialPort;
+pub use port::{SerialPort, SerialSettings};

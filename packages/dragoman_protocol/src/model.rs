@@ -3,6 +3,7 @@
 pub mod bridge;
 mod check;
 mod link;
+mod short;
 
 use std::collections::BTreeMap;
 

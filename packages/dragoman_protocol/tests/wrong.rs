@@ -40,7 +40,7 @@ fn errors_of_descriptions_name_their_place() {
         (
             "link: { serial: 57600 }",
             "link: { serial: fast }",
-            "line 4, column 17: link.serial: invalid type: string \"fast\", expected u32",
+            "line 4, column 17: link.serial: invalid type: string \"fast\", expected a number, or a mapping",
         ),
         (
             "link: { serial: 57600 }",

@@ -99,6 +99,17 @@ impl UdpSocket {
         }
     }
 
+    /// Allows datagrams to all hosts of a network.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_broadcast(&self) -> Result<()> {
+        match &self.0 {
+            SocketKind::System(System { socket, .. }) => socket.set_broadcast(true),
+            SocketKind::Lab(..) => Ok(()),
+        }
+    }
+
     /// Its address.
     ///
     /// # Errors

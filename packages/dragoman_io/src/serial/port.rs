@@ -25,6 +25,45 @@ pub(super) fn in_use() -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, "another program has this port")
 }
 
+/// Settings of a serial line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SerialSettings {
+    /// Bits per second.
+    pub baud: u32,
+    /// `Some(true)`: an even parity bit, `Some(false)`: an odd one.
+    pub parity: Option<bool>,
+    /// 7 data bits rather than 8.
+    pub seven_bits: bool,
+    /// 2 stop bits rather than 1.
+    pub two_stop_bits: bool,
+    /// Flow control by RTS and CTS.
+    pub flow_control: bool,
+}
+
+impl SerialSettings {
+    /// 8 data bits, no parity, 1 stop bit, without flow control.
+    pub fn plain(baud: u32) -> Self {
+        Self { baud, parity: None, seven_bits: false, two_stop_bits: false, flow_control: false }
+    }
+}
+
+impl serial2_tokio::IntoSettings for SerialSettings {
+    fn apply_to_settings(self, settings: &mut serial2_tokio::Settings) -> io::Result<()> {
+        use serial2_tokio::{CharSize, FlowControl, Parity, StopBits};
+        settings.set_raw();
+        settings.set_baud_rate(self.baud)?;
+        settings.set_char_size(if self.seven_bits { CharSize::Bits7 } else { CharSize::Bits8 });
+        settings.set_parity(match self.parity {
+            None => Parity::None,
+            Some(true) => Parity::Even,
+            Some(false) => Parity::Odd,
+        });
+        settings.set_stop_bits(if self.two_stop_bits { StopBits::Two } else { StopBits::One });
+        settings.set_flow_control(if self.flow_control { FlowControl::RtsCts } else { FlowControl::None });
+        Ok(())
+    }
+}
+
 impl SerialPort {
     /// Opens a port at `baud` bits per second, 8 data bits, no parity, 1 stop bit, without flow control. Data received
     /// before is dropped.
@@ -32,6 +71,14 @@ impl SerialPort {
     /// # Errors
     /// There is no such port; the user has no permission; another program has locked it (`flock`).
     pub fn open(path: &Path, baud: u32) -> io::Result<Self> {
+        Self::open_with(path, SerialSettings::plain(baud))
+    }
+
+    /// As [`open`](Self::open), with other settings.
+    ///
+    /// # Errors
+    /// As there; the system does not have these settings.
+    pub fn open_with(path: &Path, settings: SerialSettings) -> io::Result<Self> {
         let describe = |error: io::Error| {
             let hint = match error.kind() {
                 io::ErrorKind::PermissionDenied => "; members of the group that owns it may (often dialout)",
@@ -45,7 +92,7 @@ impl SerialPort {
             return Ok(Self(PortKind::Lab(ClientEnd::open(path).map_err(describe)?)));
         }
         let lock = lock(path).map_err(describe)?;
-        let port = serial2_tokio::SerialPort::open(path, baud).map_err(describe)?;
+        let port = serial2_tokio::SerialPort::open(path, settings).map_err(describe)?;
         port.discard_input_buffer().map_err(describe)?;
         Ok(Self(PortKind::System { port, _lock: lock }))
     }

@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+use super::short::{Never, Written, written};
 
 /// A value: a number, an expression over the fields of a message, or a text in single quotes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -22,64 +25,52 @@ pub enum Setting {
 pub type Settings = BTreeMap<String, Setting>;
 
 /// A message to send, with its fields.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "expected the name of a message, or a mapping with send and fields")]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Sending {
-    Name(String),
-    Filled(Filled),
-}
-
-/// A message with its fields.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Filled {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sending {
     /// Name of the message.
     pub send: String,
     /// Its fields; those that are not named are 0.
-    #[serde(default)]
     pub fields: Settings,
 }
 
-impl Sending {
-    /// The name of the message.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Name(name) => name,
-            Self::Filled(filled) => &filled.send,
+/// [`Sending`], written as a mapping.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Filled {
+    send: String,
+    #[serde(default)]
+    fields: Settings,
+}
+
+impl From<Filled> for Sending {
+    fn from(Filled { send, fields }: Filled) -> Self {
+        Self { send, fields }
+    }
+}
+
+impl<'de> Deserialize<'de> for Sending {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const EXPECTED: &str = "the name of a message, or a mapping with send and fields";
+        match written::<D, Filled, Never>(deserializer, true, EXPECTED)? {
+            Written::Text(send) => Ok(Self { send, fields: Settings::new() }),
+            Written::Mapping(filled) => Ok(filled.into()),
+            Written::Number(_) | Written::List(_) => Err(D::Error::custom(format!("expected {EXPECTED}"))),
         }
     }
-
-    /// Its fields.
-    pub fn fields(&self) -> Settings {
-        match self {
-            Self::Name(_) => Settings::new(),
-            Self::Filled(filled) => filled.fields.clone(),
-        }
-    }
 }
 
-/// One, or several.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "expected the name of a message, a mapping with send, or a list of these")]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Sendings {
-    Several(Vec<Sending>),
-    One(Sending),
-}
+/// Messages to send, one after the other; a single one is written without a list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sendings(pub Vec<Sending>);
 
-impl Default for Sendings {
-    fn default() -> Self {
-        Self::Several(Vec::new())
-    }
-}
-
-impl Sendings {
-    /// All of them.
-    pub fn all(&self) -> &[Sending] {
-        match self {
-            Self::One(one) => std::slice::from_ref(one),
-            Self::Several(all) => all,
+impl<'de> Deserialize<'de> for Sendings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const EXPECTED: &str = "the name of a message, a mapping with send and fields, or a list of these";
+        match written::<D, Filled, Vec<Sending>>(deserializer, true, EXPECTED)? {
+            Written::Text(send) => Ok(Self(vec![Sending { send, fields: Settings::new() }])),
+            Written::Mapping(filled) => Ok(Self(vec![filled.into()])),
+            Written::List(all) => Ok(Self(all)),
+            Written::Number(_) => Err(D::Error::custom(format!("expected {EXPECTED}"))),
         }
     }
 }

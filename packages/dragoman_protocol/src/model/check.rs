@@ -146,7 +146,9 @@ pub(crate) fn line_of(text: &str, place: &str) -> Option<usize> {
     for part in place.split(": ").skip(1) {
         let rest = text.get(at..)?;
         let name = part.strip_prefix("type ").unwrap_or(part);
-        let keys = [format!("name: {name}"), format!("{name}:")];
+        // `topic scan` stands for an entry with `topic: scan`.
+        let keys = [format!("name: {name}"), format!("{name}:"), name.replacen(' ', ": ", 1)];
+        let keys = if name.contains(' ') { keys.get(2..) } else { keys.get(..2) }.unwrap_or_default();
         let is_whole = |end: usize| {
             !rest
                 .get(end..)

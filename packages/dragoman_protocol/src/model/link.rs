@@ -1,6 +1,9 @@
 //! The transport of a protocol.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+
+use super::short::{Never, Written, written};
 
 /// The transport of a protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -70,14 +73,6 @@ pub struct Can {
     pub extended: bool,
 }
 
-/// A number, or a mapping.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number, or a mapping")]
-enum Short<N, M> {
-    Number(N),
-    Mapping(M),
-}
-
 /// Deserializes a type from a number or a mapping, whose keys are those of its fields.
 macro_rules! short {
     ($type:ident: $first:ident: $number:ty, { $($field:ident: $kind:ty = $default:expr),* }) => {
@@ -89,13 +84,18 @@ macro_rules! short {
                     $first: $number,
                     $(#[serde(default)] $field: Option<$kind>,)*
                 }
-                Ok(match Short::<$number, Mapping>::deserialize(deserializer)? {
-                    Short::Number($first) => Self { $first, $($field: $default,)* },
-                    Short::Mapping(mapping) => Self {
+                match written::<D, Mapping, Never>(deserializer, false, "a number, or a mapping")? {
+                    Written::Mapping(mapping) => Ok(Self {
                         $first: mapping.$first,
                         $($field: mapping.$field.unwrap_or($default),)*
-                    },
-                })
+                    }),
+                    Written::Number(number) => {
+                        let $first = <$number>::try_from(number)
+                            .map_err(|_| D::Error::custom(format!("{number} is too large")))?;
+                        Ok(Self { $first, $($field: $default,)* })
+                    }
+                    Written::Text(_) | Written::List(_) => Err(D::Error::custom("expected a number, or a mapping")),
+                }
             }
         }
     };

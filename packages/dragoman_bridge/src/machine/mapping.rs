@@ -1,0 +1,477 @@
+//! Messages of ROS whose types are known at run time, from those of the machine and back, field by field.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use dragoman_protocol::codec::{Codec, Leaf, MessageId, Path};
+use dragoman_protocol::expression::Number;
+use dragoman_protocol::model::bridge::{Setting, Settings};
+use dragoman_types::json;
+use dragoman_types::schema::{ElementType, Field, Primitive, Shape as FieldShape, Structure};
+use serde_json::{Map, Value};
+
+use super::term::{Computed, Constants, Lookup, Message, MessageNames, Names, Shape, Term};
+
+/// A message of ROS, from a message of the machine.
+pub(crate) struct ToRos {
+    structure: Arc<Structure>,
+    frame: Option<String>,
+    fields: Vec<ToField>,
+    /// The fields of the machine's message.
+    paths: Vec<Path>,
+    when: Option<Term>,
+}
+
+struct ToField {
+    /// Its name and those around it.
+    path: Vec<String>,
+    target: Target,
+    source: Source,
+}
+
+/// What a field of ROS takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Target {
+    kind: TargetKind,
+    is_list: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TargetKind {
+    Bool,
+    Whole,
+    /// A byte: lists of these are binary data.
+    Byte,
+    Real,
+    Text,
+}
+
+enum Source {
+    Term(Term),
+    /// The name of a number, of this path.
+    Name(usize),
+}
+
+impl ToRos {
+    /// How the fields of `structure` are made of those of a message of the machine.
+    ///
+    /// # Errors
+    /// A field or name does not exist, or has another kind.
+    pub(crate) fn new(
+        codec: &Codec,
+        message: MessageId,
+        structure: Arc<Structure>,
+        settings: &Settings,
+        [when, frame]: [Option<&Setting>; 2],
+        constants: &Constants,
+    ) -> Result<Self, String> {
+        let mut paths = Vec::new();
+        let when = when.map(|when| {
+            Term::read(when, constants, &mut MessageNames::new(codec, message, &mut paths))
+                .map_err(|reason| format!("when: {reason}"))
+        });
+        let when = when.transpose()?;
+        let frame = match frame {
+            None => None,
+            Some(Setting::Text(frame)) if has_header(&structure) => Some(frame.clone()),
+            Some(_) => return Err(format!("frame: {} has no header", structure.name)),
+        };
+        let mut fields = Vec::new();
+        for (name, setting) in settings {
+            let target = target(&structure, name)?;
+            let source = source(codec, message, setting, target, constants, &mut paths)
+                .map_err(|reason| format!("{name}: {reason}"))?;
+            fields.push(ToField { path: name.split('.').map(str::to_owned).collect(), target, source });
+        }
+        Ok(Self { structure, frame, fields, paths, when })
+    }
+
+    /// The message of ROS, serialized; `None` if this message of the machine makes none.
+    ///
+    /// # Errors
+    /// A value does not exist, or does not fit.
+    pub(crate) fn message(
+        &self,
+        codec: &Codec,
+        message: MessageId,
+        values: &dragoman_protocol::codec::Values,
+        now: Duration,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let lookup = Message { codec, message, values, paths: &self.paths };
+        if self.when.as_ref().is_some_and(|when| !when.is_true(&lookup)) {
+            return Ok(None);
+        }
+        let value = Value::Object(self.object(&lookup)?);
+        json::to_cdr_at(&self.structure, &value, Some(now)).map(Some).map_err(|error| error.to_string())
+    }
+
+    /// The fields of the machine's message that it needs.
+    pub(crate) fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// Its fields as JSON.
+    pub(crate) fn object(&self, lookup: &Message<'_>) -> Result<Map<String, Value>, String> {
+        let mut object = Map::new();
+        if let Some(frame) = &self.frame {
+            insert(&mut object, &["header".to_owned(), "frame_id".to_owned()], frame.clone().into());
+        }
+        for field in &self.fields {
+            let value = match &field.source {
+                Source::Term(term) => {
+                    term.compute(lookup).map_err(|error| format!("{}: {error}", field.path.join(".")))?
+                }
+                Source::Name(path) => name_of(lookup, *path),
+            };
+            // A field that is missing in this message keeps its default.
+            if let Some(value) = to_json(value, field.target) {
+                insert(&mut object, &field.path, value);
+            }
+        }
+        Ok(object)
+    }
+}
+
+fn source(
+    codec: &Codec,
+    message: MessageId,
+    setting: &Setting,
+    target: Target,
+    constants: &Constants,
+    paths: &mut Vec<Path>,
+) -> Result<Source, String> {
+    if let (TargetKind::Text, Setting::Text(name)) = (target.kind, setting)
+        && let Ok(path) = codec.path(message, name)
+        && path.leaf == Leaf::Number
+    {
+        paths.push(path);
+        return Ok(Source::Name(paths.len() - 1));
+    }
+    let term = Term::read(setting, constants, &mut MessageNames::new(codec, message, paths))?;
+    if term.is_text() && target.kind != TargetKind::Text {
+        return Err("it is a number, not a text".to_owned());
+    }
+    Ok(Source::Term(term))
+}
+
+/// The name of a number, or its digits.
+fn name_of(lookup: &Message<'_>, path: usize) -> Computed {
+    let (Some(found), Some(path)) = (lookup.number(path), lookup.paths.get(path)) else {
+        return Computed::Missing;
+    };
+    let whole = if let Number::Whole(whole) = found { i64::try_from(whole).ok() } else { None };
+    let name = whole.and_then(|whole| lookup.codec.meaning(lookup.message, path, whole));
+    Computed::Text(name.map_or_else(|| found.to_string(), str::to_owned).into_bytes())
+}
+
+fn insert(object: &mut Map<String, Value>, path: &[String], value: Value) {
+    let Some((first, rest)) = path.split_first() else { return };
+    if rest.is_empty() {
+        object.insert(first.clone(), value);
+        return;
+    }
+    let inner = object.entry(first.clone()).or_insert_with(|| Value::Object(Map::new()));
+    if let Value::Object(inner) = inner {
+        insert(inner, rest, value);
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a number that does not fit is refused when it is serialized"
+)]
+fn to_json(value: Computed, target: Target) -> Option<Value> {
+    let number = |number: Number| match (target.kind, number) {
+        (TargetKind::Bool, number) => Value::Bool(number.real() != 0.0),
+        // JSON has no NaN: null is one.
+        (TargetKind::Real, number) => {
+            serde_json::Number::from_f64(number.real()).map_or(Value::Null, Value::Number)
+        }
+        (TargetKind::Text, number) => Value::String(number.to_string()),
+        (_, Number::Whole(whole)) => serde_json::Number::from_i128(whole).map_or(Value::Null, Value::Number),
+        (_, Number::Real(real)) => {
+            serde_json::Number::from_i128(real.round() as i128).map_or(Value::Null, Value::Number)
+        }
+    };
+    Some(match value {
+        Computed::Missing => return None,
+        Computed::Number(one) if target.is_list => Value::Array(vec![number(one)]),
+        Computed::Number(one) => number(one),
+        Computed::List(list) if target.is_list => Value::Array(list.into_iter().map(number).collect()),
+        // A list for one value: its first.
+        Computed::List(list) => number(*list.first()?),
+        Computed::Text(bytes) if target.kind == TargetKind::Byte && target.is_list => {
+            Value::String(STANDARD.encode(bytes))
+        }
+        Computed::Text(bytes) => Value::String(String::from_utf8_lossy(&bytes).replace('\0', "")),
+    })
+}
+
+fn has_header(structure: &Structure) -> bool {
+    structure.fields.iter().any(|field| field.name == "header" && field.kind.name() == "std_msgs/msg/Header")
+}
+
+/// Finds a field by its name: `pose.position.x`.
+fn field<'a>(structure: &'a Structure, name: &str) -> Result<&'a Field, String> {
+    let mut structure = structure;
+    let mut parts = name.split('.').peekable();
+    loop {
+        let part = parts.next().unwrap_or_default();
+        let found = structure.fields.iter().find(|field| field.name == part).ok_or_else(|| {
+            let names = structure.fields.iter().map(|field| field.name.as_str());
+            format!("{} has no field {part}{}", structure.name, dragoman_text::hint(part, names))
+        })?;
+        match (&found.kind, parts.peek()) {
+            (_, None) => return Ok(found),
+            (ElementType::Structure(inner), Some(_)) if found.shape == FieldShape::Single => {
+                structure = inner
+            }
+            _ => return Err(format!("{part} of {} has no fields that can be named", structure.name)),
+        }
+    }
+}
+
+fn target(structure: &Structure, name: &str) -> Result<Target, String> {
+    let field = field(structure, name)?;
+    let ElementType::Primitive(primitive) = &field.kind else {
+        return Err(format!("{name} has the type {}: name one of its fields", field.kind.name()));
+    };
+    let kind = match primitive {
+        Primitive::Bool => TargetKind::Bool,
+        Primitive::Float32 | Primitive::Float64 => TargetKind::Real,
+        Primitive::String | Primitive::WString => TargetKind::Text,
+        Primitive::Byte | Primitive::Char | Primitive::Uint8 => TargetKind::Byte,
+        _ => TargetKind::Whole,
+    };
+    Ok(Target { kind, is_list: field.shape != FieldShape::Single })
+}
+
+/// The fields of a message of ROS, as names for terms.
+pub(crate) struct RosNames<'a> {
+    structure: &'a Structure,
+    paths: &'a mut Vec<RosPath>,
+}
+
+/// A field of a message of ROS: a JSON pointer, and an element of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RosPath {
+    pointer: String,
+    /// A list of bytes, which is base64 in JSON.
+    is_bytes: bool,
+}
+
+impl<'a> RosNames<'a> {
+    pub(crate) fn new(structure: &'a Structure, paths: &'a mut Vec<RosPath>) -> Self {
+        Self { structure, paths }
+    }
+}
+
+impl Names for RosNames<'_> {
+    fn find(&mut self, name: &str) -> Result<(usize, Shape), String> {
+        let (plain, element) = match name.split_once('[') {
+            None => (name, None),
+            Some((plain, index)) => {
+                let index: Option<usize> = index.strip_suffix(']').and_then(|index| index.parse().ok());
+                (plain, Some(index.ok_or_else(|| format!("'{name}' is not a name or name[number]"))?))
+            }
+        };
+        let Target { kind, is_list } = target(self.structure, plain)?;
+        if element.is_some() && !is_list {
+            return Err(format!("{plain} is not a list"));
+        }
+        let mut pointer: String = plain.split('.').flat_map(|part| ["/", part]).collect();
+        if let Some(element) = element {
+            pointer.push_str(&format!("/{element}"));
+        }
+        let is_whole_list = is_list && element.is_none();
+        let shape = match kind {
+            TargetKind::Text if is_whole_list => return Err(format!("{plain} is a list of texts")),
+            TargetKind::Text => Shape::Text,
+            TargetKind::Byte if is_list && element.is_some() => {
+                return Err(format!("{plain} is binary data: it can only be taken whole"));
+            }
+            _ if is_whole_list => Shape::List,
+            _ => Shape::Number,
+        };
+        let is_bytes = is_whole_list && kind == TargetKind::Byte;
+        let path = RosPath { pointer, is_bytes };
+        let number = self.paths.iter().position(|known| *known == path).unwrap_or_else(|| {
+            self.paths.push(path);
+            self.paths.len() - 1
+        });
+        Ok((number, shape))
+    }
+}
+
+/// The values of a message of ROS.
+pub(crate) struct RosMessage<'a> {
+    pub(crate) value: &'a Value,
+    pub(crate) paths: &'a [RosPath],
+}
+
+fn json_number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Bool(flag) => Some(Number::Whole((*flag).into())),
+        Value::Number(number) => {
+            number.as_i128().map(Number::Whole).or_else(|| number.as_f64().map(Number::Real))
+        }
+        Value::Null => Some(Number::Real(f64::NAN)),
+        _ => None,
+    }
+}
+
+impl RosMessage<'_> {
+    fn value(&self, name: usize) -> Option<(&Value, &RosPath)> {
+        let path = self.paths.get(name)?;
+        Some((self.value.pointer(&path.pointer)?, path))
+    }
+}
+
+impl Lookup for RosMessage<'_> {
+    fn number(&self, name: usize) -> Option<Number> {
+        json_number(self.value(name)?.0)
+    }
+
+    fn whole(&self, name: usize) -> Computed {
+        match self.value(name) {
+            Some((Value::String(text), path)) if path.is_bytes => {
+                let bytes = STANDARD.decode(text).unwrap_or_default();
+                Computed::List(bytes.into_iter().map(|byte| Number::Whole(byte.into())).collect())
+            }
+            Some((Value::String(text), _)) => Computed::Text(text.clone().into_bytes()),
+            Some((Value::Array(list), _)) => Computed::List(list.iter().filter_map(json_number).collect()),
+            Some((value, _)) => json_number(value).map_or(Computed::Missing, Computed::Number),
+            None => Computed::Missing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dragoman_protocol::Protocol;
+    use dragoman_protocol::codec::Values;
+    use dragoman_protocol::model::Side;
+    use dragoman_types::schema::{Builtin, Types};
+
+    use super::*;
+
+    const TEXT: &str = "
+protocol: meter
+title: A meter
+source: a test
+link: { serial: 9600 }
+frame:
+  cut: { line: \"\\n\" }
+  fields: [{ name: command, type: u8, is: code }, { name: data, is: body }]
+messages:
+  - name: state
+    code: 1
+    from: server
+    meaning: what it measures
+    fields:
+      - { name: temperature, type: u8, unit: K, scale: 0.5, offset: 250 }
+      - { name: fault, type: u8, codes: fault }
+      - { name: levels, type: 'u8[2]' }
+      - { name: name, type: 'text[2]' }
+types:
+  - { name: fault, codes: { none: 0, hot: 1 } }
+";
+
+    fn types() -> Types {
+        Types::new(vec![Box::new(Builtin::default())])
+    }
+
+    /// The message of ROS with these fields, as JSON.
+    fn mapped(kind: &str, settings: &[(&str, &str)]) -> Result<Value, String> {
+        let codec = Codec::new(Protocol::read(TEXT).unwrap()).unwrap();
+        let mut values = Values::default();
+        let frame = [1, 100, 1, 3, 4, b'a', b'b'];
+        let message = codec.decode(&frame, Side::Server, None, &mut values).unwrap();
+        let settings =
+            settings.iter().map(|(name, value)| ((*name).to_owned(), Setting::Text((*value).to_owned())));
+        let structure = types().message(kind).unwrap();
+        let frame = Setting::Text("base".to_owned());
+        let frame = has_header(&structure).then_some(&frame);
+        let to = ToRos::new(
+            &codec,
+            message,
+            Arc::clone(&structure),
+            &settings.collect(),
+            [None, frame],
+            &Constants::default(),
+        )?;
+        let data = to.message(&codec, message, &values, Duration::from_secs(5))?.unwrap();
+        Ok(serde_json::from_str(&json::from_cdr(&structure, &data).unwrap()).unwrap())
+    }
+
+    #[test]
+    fn fields_of_ros_are_made_of_those_of_the_machine() {
+        let message = mapped("sensor_msgs/Temperature", &[("temperature", "temperature - 273.15")]).unwrap();
+        assert_eq!(message["header"]["frame_id"], "base");
+        assert_eq!(message["header"]["stamp"]["sec"], 5);
+        assert!((message["temperature"].as_f64().unwrap() - 26.85).abs() < 1e-9);
+        for (kind, field, value, expected) in [
+            ("std_msgs/String", "data", "fault", serde_json::json!("hot")),
+            ("std_msgs/String", "data", "name", serde_json::json!("ab")),
+            ("std_msgs/String", "data", "'it'", serde_json::json!("it")),
+            ("std_msgs/Bool", "data", "fault == 1", serde_json::json!(true)),
+            ("std_msgs/Int32", "data", "temperature / 7", serde_json::json!(43)),
+            ("std_msgs/Float32MultiArray", "data", "levels", serde_json::json!([3.0, 4.0])),
+            ("std_msgs/Float64", "data", "levels[1]", serde_json::json!(4.0)),
+        ] {
+            assert_eq!(mapped(kind, &[(field, value)]).unwrap()["data"], expected, "{kind}: {value}");
+        }
+        for (kind, field, value, expected) in [
+            ("std_msgs/String", "dat", "fault", "std_msgs/msg/String has no field dat; did you mean 'data'?"),
+            ("std_msgs/Float64", "data", "'it'", "data: it is a number, not a text"),
+            ("std_msgs/Float64", "data", "faults", "data: there is no field faults; did you mean 'fault'?"),
+            (
+                "geometry_msgs/Twist",
+                "linear",
+                "fault",
+                "linear has the type geometry_msgs/msg/Vector3: name one of its fields",
+            ),
+        ] {
+            assert_eq!(mapped(kind, &[(field, value)]).unwrap_err(), expected, "{kind}: {value}");
+        }
+    }
+
+    #[test]
+    fn fields_of_ros_have_names_in_terms() {
+        let types = types();
+        let value = |kind: &str, message: Value, text: &str| {
+            let structure = types.message(kind).unwrap();
+            let mut paths = Vec::new();
+            let term = Term::read(
+                &Setting::Text(text.to_owned()),
+                &Constants::default(),
+                &mut RosNames::new(&structure, &mut paths),
+            )?;
+            let data = json::to_cdr(&structure, &message).unwrap();
+            let value: Value = serde_json::from_str(&json::from_cdr(&structure, &data).unwrap()).unwrap();
+            term.compute(&RosMessage { value: &value, paths: &paths }).map_err(|error| error.to_string())
+        };
+        let twist = serde_json::json!({ "linear": { "x": 0.5 }, "angular": { "z": 1.0 } });
+        let real = |real| Ok(Computed::Number(Number::Real(real)));
+        assert_eq!(value("geometry_msgs/Twist", twist.clone(), "linear.x - 0.25 * angular.z"), real(0.25));
+        assert_eq!(
+            value("geometry_msgs/Twist", twist, "linear.w").unwrap_err(),
+            "geometry_msgs/msg/Vector3 has no field w; known: x, y, z"
+        );
+        let text = serde_json::json!({ "data": "abc" });
+        assert_eq!(value("std_msgs/String", text, "data"), Ok(Computed::Text(b"abc".to_vec())));
+        let list = serde_json::json!({ "data": [1.5, 2.5] });
+        assert_eq!(value("std_msgs/Float64MultiArray", list.clone(), "data[1]"), real(2.5));
+        let whole = Computed::List(vec![Number::Real(1.5), Number::Real(2.5)]);
+        assert_eq!(value("std_msgs/Float64MultiArray", list, "data"), Ok(whole));
+        let bytes = serde_json::json!({ "data": [1, 2] });
+        let whole = Computed::List(vec![Number::Whole(1), Number::Whole(2)]);
+        assert_eq!(value("std_msgs/UInt8MultiArray", bytes, "data"), Ok(whole));
+        assert_eq!(
+            value("std_msgs/Float64", serde_json::json!({ "data": null }), "data"),
+            Err("the result is not finite".to_owned())
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! Messages to the machine, ready to be filled in.
+
+use std::collections::BTreeMap;
+
+use dragoman_protocol::codec::{Codec, Filling, Given, Leaf, MessageId, Values};
+use dragoman_protocol::expression::Number;
+use dragoman_protocol::model::bridge::Settings;
+use dragoman_protocol::model::{Code, FieldRole};
+
+use super::term::{Computed, Constants, Lookup, Names, Term};
+
+/// A message to the machine with the terms of its fields.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    pub(crate) message: MessageId,
+    pub(crate) name: String,
+    /// Something answers it.
+    pub(crate) has_answer: bool,
+    /// It may be sent again without knowing whether the first one arrived.
+    pub(crate) is_repeatable: bool,
+    filling: Filling,
+    fields: Vec<OutgoingField>,
+    /// The field with the number that the answer repeats is the last one.
+    has_sequence: bool,
+    /// The identifier on a CAN bus.
+    id: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+struct OutgoingField {
+    name: String,
+    term: Term,
+    limits: Option<[f64; 2]>,
+    is_bytes: bool,
+}
+
+/// A message that is ready to be sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    pub(crate) message: MessageId,
+    pub(crate) has_answer: bool,
+    pub(crate) is_repeatable: bool,
+    /// The number that the answer repeats.
+    pub(crate) sequence: Option<u64>,
+    /// Its values, on which the meaning of the answer depends.
+    pub(crate) values: Values,
+    /// What is sent.
+    pub frame: OutgoingFrame,
+}
+
+/// What is sent over a link.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OutgoingFrame {
+    /// The identifier on a CAN bus.
+    pub id: Option<u64>,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Outgoing {
+    /// A message with its fields.
+    ///
+    /// # Errors
+    /// The message, a field, or a name does not exist.
+    pub fn new(
+        codec: &Codec,
+        name: &str,
+        settings: &Settings,
+        limits: &BTreeMap<String, [f64; 2]>,
+        constants: &Constants,
+        names: &mut dyn Names,
+    ) -> Result<Self, String> {
+        let message = named(codec, name)?;
+        let fields = settings.iter().map(|(field, setting)| {
+            let term =
+                Term::read(setting, constants, names).map_err(|reason| format!("{field}: {reason}"))?;
+            let is_bytes = codec.path(message, field)?.leaf != Leaf::Number;
+            Ok(OutgoingField { name: field.clone(), term, limits: limits.get(field).copied(), is_bytes })
+        });
+        let fields = fields.collect::<Result<Vec<_>, String>>()?;
+        if let Some((field, [low, high])) =
+            limits.iter().find(|(_, [low, high])| !(low <= high) || !low.is_finite() || !high.is_finite())
+        {
+            return Err(format!("limits: {field}: [{low}, {high}] is not a range"));
+        }
+        if let Some(field) = limits.keys().find(|field| !settings.contains_key(*field)) {
+            let hint = dragoman_text::hint(field, settings.keys().map(String::as_str));
+            return Err(format!("limits: {field} is not one of the fields that are set{hint}"));
+        }
+        let sequence =
+            codec.protocol().frame.fields.iter().find(|field| field.is == Some(FieldRole::Sequence));
+        let sequence = sequence.map(|field| field.name.as_str()).filter(|name| !settings.contains_key(*name));
+        let paths: Vec<&str> = fields.iter().map(|field| field.name.as_str()).chain(sequence).collect();
+        let filling = codec.filling(message, &paths)?;
+        let described = codec.protocol().messages.get(message.number);
+        Ok(Self {
+            message,
+            name: name.to_owned(),
+            has_answer: codec.has_answer(message),
+            is_repeatable: described.is_some_and(|message| message.is_repeatable()),
+            filling,
+            fields,
+            has_sequence: sequence.is_some(),
+            id: described.filter(|_| codec.protocol().frame.cut.can).and_then(|message| match message.code {
+                Code::Number(id) => Some(id),
+                Code::Text(_) => None,
+            }),
+        })
+    }
+
+    /// Whether a field is set, and has a range.
+    pub fn unlimited(&self) -> Option<&str> {
+        self.fields.iter().find(|field| field.limits.is_none()).map(|field| field.name.as_str())
+    }
+
+    /// Fills it in. `sequence` is the number that the answer repeats, if the protocol has such numbers.
+    ///
+    /// # Errors
+    /// A value does not exist, is outside of its limits, or does not fit its field.
+    pub fn prepare(&self, codec: &Codec, lookup: &dyn Lookup, sequence: u64) -> Result<Prepared, String> {
+        let mut computed = Vec::with_capacity(self.fields.len());
+        for field in &self.fields {
+            let value = field.term.compute(lookup).map_err(|error| format!("{}: {error}", field.name))?;
+            let numbers: &[Number] = match &value {
+                Computed::Missing => return Err(format!("{}: there is no value for it", field.name)),
+                Computed::Number(number) => std::slice::from_ref(number),
+                Computed::List(list) => list,
+                Computed::Text(_) => &[],
+            };
+            if let Some(number) = numbers.iter().find(|number| !number.real().is_finite()) {
+                return Err(format!("{}: {number} is not finite", field.name));
+            }
+            if let Some([low, high]) = field.limits
+                && let Some(number) = numbers.iter().find(|number| !(low..=high).contains(&number.real()))
+            {
+                return Err(format!("{}: {number} is outside of {low} to {high}", field.name));
+            }
+            computed.push(match value {
+                Computed::List(list) if field.is_bytes => bytes(&field.name, &list)?,
+                value => value,
+            });
+        }
+        let mut values = Values::default();
+        codec.fill(
+            &self.filling,
+            |number| match computed.get(number) {
+                Some(Computed::Number(number)) => Given::Number(*number),
+                Some(Computed::Text(text)) => Given::Bytes(text),
+                Some(Computed::List(list)) => Given::List(list),
+                _ => Given::Number(Number::Whole(sequence.into())),
+            },
+            &mut values,
+        );
+        let mut frame = OutgoingFrame { id: self.id, bytes: Vec::new() };
+        codec.encode(self.message, &mut values, &mut frame.bytes).map_err(|error| error.to_string())?;
+        Ok(Prepared {
+            message: self.message,
+            has_answer: self.has_answer,
+            is_repeatable: self.is_repeatable,
+            sequence: self.has_sequence.then_some(sequence),
+            values,
+            frame,
+        })
+    }
+}
+
+/// Binary data, which ROS has as a list.
+fn bytes(field: &str, list: &[Number]) -> Result<Computed, String> {
+    let byte = |number: &Number| match number {
+        Number::Whole(whole) => u8::try_from(*whole).ok(),
+        Number::Real(_) => None,
+    };
+    let bytes: Option<Vec<u8>> = list.iter().map(byte).collect();
+    bytes.map(Computed::Text).ok_or_else(|| format!("{field}: a list of bytes is needed"))
+}
+
+/// The message of this name.
+pub(crate) fn named(codec: &Codec, name: &str) -> Result<MessageId, String> {
+    codec.message_named(name).ok_or_else(|| {
+        let names = codec.protocol().messages.iter().map(|message| message.name.as_str());
+        format!("there is no message {name}{}", dragoman_text::hint(name, names))
+    })
+}

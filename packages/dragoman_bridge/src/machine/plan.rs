@@ -1,0 +1,299 @@
+//! The plan of a conversation: the section `bridge` of a description, with all names found.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path};
+use dragoman_protocol::model::bridge::{Bridge, Sending, Settings, Timing};
+use dragoman_protocol::model::{FieldRole, Link, Side};
+
+use super::outgoing::{Outgoing, named};
+use super::term::{Constants, MessageNames, Names, Shape, Term};
+
+/// Time after which a motion that is not renewed ends, unless the description says another one.
+pub const MOTION_TIMEOUT: f64 = 0.6;
+/// Minimum period of a periodic message, s.
+const MIN_PERIOD: f64 = 0.001;
+/// Maximum of all times, s.
+const MAX_TIME: f64 = 86_400.0;
+/// Bits of a character on a serial line, with those around it.
+const CHARACTER: f64 = 11.0;
+
+/// What a description says about the conversation, with all names found.
+pub struct Plan {
+    pub(crate) codec: Arc<Codec>,
+    pub(crate) answer: Duration,
+    pub(crate) retries: u32,
+    pub(crate) in_flight: usize,
+    pub(crate) pace: Duration,
+    pub(crate) silence: Duration,
+    /// Delay before a lost link is opened again: the first, and the longest.
+    pub(crate) reconnect: [Duration; 2],
+    /// Frames end with so much silence.
+    pub(crate) gap: Option<Duration>,
+    pub(crate) max_frame: usize,
+    /// Bits of the number that an answer repeats.
+    pub(crate) sequence_mask: u64,
+    pub(crate) start: Vec<Outgoing>,
+    pub(crate) stop: Vec<Outgoing>,
+    pub(crate) every: Vec<Every>,
+    pub(crate) states: Vec<State>,
+    pub(crate) constants: Constants,
+}
+
+/// A periodic message.
+pub(crate) struct Every {
+    pub(crate) outgoing: Outgoing,
+    pub(crate) period: Duration,
+    pub(crate) state: Option<usize>,
+}
+
+/// A state of the machine.
+pub(crate) struct State {
+    pub(crate) name: String,
+    pub(crate) is_fault: bool,
+    pub(crate) enter: Vec<Outgoing>,
+    pub(crate) next: Vec<StateChange>,
+}
+
+/// A change of state.
+pub(crate) struct StateChange {
+    pub(crate) to: usize,
+    pub(crate) from: Option<MessageId>,
+    pub(crate) when: Option<Term>,
+    pub(crate) paths: Vec<Path>,
+    pub(crate) after: Option<Duration>,
+}
+
+/// An error of a plan, with its place.
+pub(crate) fn error(place: &str, reason: impl Into<String>) -> CodecError {
+    CodecError { place: place.to_owned(), reason: reason.into() }
+}
+
+/// Names of which there are none: the fields of messages that the bridge sends by itself.
+pub(crate) struct NoNames;
+
+impl Names for NoNames {
+    fn find(&mut self, name: &str) -> Result<(usize, Shape), String> {
+        Err(format!(
+            "{name} is neither a number nor one of the constants, and there is no message from which it could come"
+        ))
+    }
+}
+
+impl Plan {
+    /// The plan of a description.
+    ///
+    /// # Errors
+    /// A message, field or state does not exist; a time is out of range.
+    pub fn new(codec: Arc<Codec>, bridge: &Bridge) -> Result<Self, CodecError> {
+        let protocol = codec.protocol();
+        let place = format!("{}: bridge", protocol.name);
+        let Timing { answer, retries, in_flight, pace, silence, reconnect, reconnect_max } = bridge.timing;
+        let timing =
+            |name: &str, value: f64, min: f64| seconds(&format!("{place}: timing: {name}"), value, min);
+        if in_flight == 0 {
+            return Err(error(&format!("{place}: timing: in_flight"), "0: no question could be asked"));
+        }
+        let characters = protocol.frame.cut.silence.map(|characters| {
+            let rate = if let Link::Serial(serial) = protocol.link { f64::from(serial.rate) } else { 9600.0 };
+            Duration::try_from_secs_f64(characters * CHARACTER / rate.max(1.0)).unwrap_or_default()
+        });
+        let sequence = protocol.frame.fields.iter().find(|field| field.is == Some(FieldRole::Sequence));
+        let sequence_bits = sequence.and_then(|field| field.kind().size()).map_or(64, |size| 8 * size.min(8));
+        let states: Vec<String> = bridge.states.iter().map(|state| state.name.clone()).collect();
+        let compiler = Compiler { codec: &codec, constants: &bridge.constants, states: &states };
+        let own = |place: &str, sendings: &[Sending]| {
+            sendings.iter().map(|sending| compiler.own(place, &sending.send, &sending.fields)).collect()
+        };
+        let start = own(&format!("{place}: start"), &bridge.start.0)?;
+        let stop = own(&format!("{place}: stop"), &bridge.stop.0)?;
+        let mut every = Vec::new();
+        for periodic in &bridge.every {
+            let place = format!("{place}: every: send {}", periodic.send);
+            every.push(Every {
+                outgoing: compiler.own(&place, &periodic.send, &periodic.fields)?,
+                period: seconds(&format!("{place}: period"), periodic.period, MIN_PERIOD)?,
+                state: compiler.state(&place, periodic.state.as_deref())?,
+            });
+        }
+        let states = compiler.states(&place, bridge, &own)?;
+        Ok(Self {
+            answer: timing("answer", answer, 0.001)?,
+            retries,
+            in_flight,
+            pace: timing("pace", pace, 0.0)?,
+            silence: timing("silence", silence, 0.01)?,
+            reconnect: [timing("reconnect", reconnect, 0.01)?, timing("reconnect_max", reconnect_max, 0.01)?],
+            gap: characters,
+            max_frame: protocol.frame.cut.most.unwrap_or(dragoman_protocol::cut::MAX_FRAME),
+            sequence_mask: if sequence_bits == 64 { u64::MAX } else { (1 << sequence_bits) - 1 },
+            start,
+            stop,
+            every,
+            states,
+            constants: bridge.constants.clone(),
+            codec: Arc::clone(&codec),
+        })
+    }
+
+    /// The codec of the description.
+    pub fn codec(&self) -> &Arc<Codec> {
+        &self.codec
+    }
+
+    /// The number of a state.
+    ///
+    /// # Errors
+    /// There is no such state.
+    pub fn state_named(&self, place: &str, name: Option<&str>) -> Result<Option<usize>, CodecError> {
+        let names: Vec<String> = self.states.iter().map(|state| state.name.clone()).collect();
+        state_named(place, &names, name)
+    }
+
+    pub(crate) fn name_of(&self, message: MessageId) -> String {
+        let message = self.codec.protocol().messages.get(message.number);
+        message.map(|message| message.name.clone()).unwrap_or_default()
+    }
+}
+
+/// A time in seconds.
+pub(crate) fn seconds(place: &str, value: f64, min: f64) -> Result<Duration, CodecError> {
+    if !(min..=MAX_TIME).contains(&value) {
+        return Err(error(place, format!("{value} s is not between {min} and {MAX_TIME} s")));
+    }
+    Duration::try_from_secs_f64(value).map_err(|reason| error(place, reason.to_string()))
+}
+
+fn state_named(place: &str, states: &[String], name: Option<&str>) -> Result<Option<usize>, CodecError> {
+    let Some(name) = name else { return Ok(None) };
+    let found = states.iter().position(|state| state == name);
+    found.map(Some).ok_or_else(|| {
+        let hint = dragoman_text::hint(name, states.iter().map(String::as_str));
+        error(place, format!("there is no state {name}{hint}"))
+    })
+}
+
+/// The message that the machine sends with this name, or its answer to the question of this name.
+pub(crate) fn heard(codec: &Codec, name: &str) -> Result<MessageId, String> {
+    let message = named(codec, name)?;
+    let described = codec.protocol().messages.get(message.number);
+    if described.is_some_and(|described| described.from == Side::Server) {
+        return Ok(message);
+    }
+    if codec.has_answer(message) {
+        return Ok(MessageId { is_answer: true, ..message });
+    }
+    Err(format!("nothing answers {name}: it is only sent to the machine"))
+}
+
+/// A message that is sent to the machine.
+pub(crate) fn is_sent(codec: &Codec, name: &str) -> Result<(), String> {
+    let message = named(codec, name)?;
+    let from = codec.protocol().messages.get(message.number).map(|message| message.from);
+    if from == Some(Side::Server) {
+        return Err(format!("{name} is what the machine sends, not what is sent to it"));
+    }
+    Ok(())
+}
+
+struct Compiler<'a> {
+    codec: &'a Codec,
+    constants: &'a Constants,
+    states: &'a [String],
+}
+
+impl Compiler<'_> {
+    /// A message whose fields are known.
+    fn own(&self, place: &str, name: &str, fields: &Settings) -> Result<Outgoing, CodecError> {
+        is_sent(self.codec, name).map_err(|reason| error(place, reason))?;
+        Outgoing::new(self.codec, name, fields, &BTreeMap::new(), self.constants, &mut NoNames)
+            .and_then(|outgoing| {
+                // A field that is out of range is found now, not when it is sent.
+                outgoing.prepare(self.codec, &Missing, 0).map(|_| outgoing)
+            })
+            .map_err(|reason| error(place, format!("{name}: {reason}")))
+    }
+
+    fn state(&self, place: &str, name: Option<&str>) -> Result<Option<usize>, CodecError> {
+        state_named(place, self.states, name)
+    }
+
+    fn states(
+        &self,
+        place: &str,
+        bridge: &Bridge,
+        own: &dyn Fn(&str, &[Sending]) -> Result<Vec<Outgoing>, CodecError>,
+    ) -> Result<Vec<State>, CodecError> {
+        let mut states = Vec::new();
+        for described in &bridge.states {
+            let place = format!("{place}: states: {}", described.name);
+            if self.states.iter().filter(|name| **name == described.name).count() > 1 {
+                return Err(error(&place, "is there twice"));
+            }
+            let mut next = Vec::new();
+            for change in &described.next {
+                let place = format!("{place}: to {}", change.to);
+                let mut paths = Vec::new();
+                let from = change.from.as_deref().map(|name| heard(self.codec, name)).transpose();
+                let from = from.map_err(|reason| error(&place, reason))?;
+                if from.is_some() == change.after.is_some() {
+                    return Err(error(
+                        &place,
+                        "needs either from, the message that leads there, or after, a time",
+                    ));
+                }
+                let when = match (&change.when, from) {
+                    (None, _) => None,
+                    (Some(_), None) => {
+                        return Err(error(&place, "when needs from, the message with its fields"));
+                    }
+                    (Some(when), Some(message)) => {
+                        let mut names = MessageNames::new(self.codec, message, &mut paths);
+                        let term = Term::read(when, self.constants, &mut names);
+                        Some(term.map_err(|reason| error(&place, format!("when: {reason}")))?)
+                    }
+                };
+                next.push(StateChange {
+                    to: self.state(&place, Some(&change.to))?.unwrap_or_default(),
+                    from,
+                    when,
+                    paths,
+                    after: change.after.map(|after| seconds(&place, after, MIN_PERIOD)).transpose()?,
+                });
+            }
+            states.push(State {
+                name: described.name.clone(),
+                is_fault: described.fault,
+                enter: own(&format!("{place}: enter"), &described.enter.0)?,
+                next,
+            });
+        }
+        // What cannot be reached is a mistake.
+        let mut reached = vec![false; states.len()];
+        let mut open = vec![0];
+        while let Some(at) = open.pop() {
+            if let Some(seen) = reached.get_mut(at).filter(|seen| !**seen) {
+                *seen = true;
+                open.extend(
+                    states.get(at).into_iter().flat_map(|state| state.next.iter().map(|next| next.to)),
+                );
+            }
+        }
+        if let Some(state) = reached.iter().position(|seen| !seen).and_then(|at| states.get(at)) {
+            let place = format!("{place}: states: {}", state.name);
+            return Err(error(&place, "no change leads to this state"));
+        }
+        Ok(states)
+    }
+}
+
+/// Values of which there are none.
+pub(crate) struct Missing;
+
+impl super::term::Lookup for Missing {
+    fn number(&self, _name: usize) -> Option<dragoman_protocol::expression::Number> {
+        None
+    }
+}

@@ -1,0 +1,100 @@
+//! Services of types that are known at run time only.
+//!
+//! r2r has no servers of such types: there only those of [`ON_R2R`] are possible.
+
+use std::sync::Arc;
+
+use dragoman_ros::raw;
+use dragoman_ros::std_srvs::srv::{Empty, SetBool, Trigger};
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Error, Result, WrappedServiceTypeSupport, WrappedTypesupport};
+use dragoman_types::json;
+use dragoman_types::schema::{Structure, Types};
+use futures::future::{BoxFuture, FutureExt};
+use futures::stream::StreamExt;
+use serde_json::Value;
+
+use super::interface::Service;
+
+/// The types of services that are possible on r2r.
+pub const ON_R2R: [&str; 3] = ["std_srvs/srv/Empty", "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"];
+
+/// Answers every request of a service with the result of `answer`, up to `limit` at the same time.
+///
+/// # Errors
+/// An error of the middleware; on r2r a type that is not one of [`ON_R2R`].
+pub(crate) fn serve(
+    tasks: &mut NodeTasks,
+    types: &Types,
+    services: &Arc<Vec<Service>>,
+    number: usize,
+    limit: usize,
+    answer: impl Fn(&Arc<Vec<Service>>, Value) -> BoxFuture<'static, Value> + Send + 'static,
+) -> Result<()> {
+    let Some(service) = services.get(number) else { return Ok(()) };
+    let services = Arc::clone(services);
+    let (name, kind) = (service.name.clone(), service.kind.clone());
+    let invalid = |error: &dyn std::fmt::Display| Error::SerdeError { err: error.to_string() };
+    let [request_type, response_type] = types.service(&kind).map_err(|error| invalid(&error))?;
+    if raw::CALLS_ARE_JSON {
+        let answer = move |request| answer(&services, request);
+        let types = [request_type, response_type];
+        return match kind.as_str() {
+            "std_srvs/srv/Empty" => typed::<Empty::Service>(tasks, &name, limit, types, answer),
+            "std_srvs/srv/SetBool" => typed::<SetBool::Service>(tasks, &name, limit, types, answer),
+            "std_srvs/srv/Trigger" => typed::<Trigger::Service>(tasks, &name, limit, types, answer),
+            _ => Err(Error::SerdeError {
+                err: format!("{name}: on r2r services have one of the types {}", ON_R2R.join(", ")),
+            }),
+        };
+    }
+    let requests = raw::create_service(tasks.node(), &name, &kind)?;
+    tasks.spawn(requests.for_each_concurrent(limit, move |request| {
+        let value = json::from_cdr(&request_type, &request.data)
+            .map_err(|error| error.to_string())
+            .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
+        let response = match value {
+            Ok(value) => answer(&services, value),
+            Err(reason) => {
+                let refused = services.get(number).map(|service| service.response(Err(reason)));
+                futures::future::ready(refused.unwrap_or_default()).boxed()
+            }
+        };
+        let (response_type, name) = (Arc::clone(&response_type), name.clone());
+        async move {
+            let response = response.await;
+            let data = json::to_cdr(&response_type, &response).map_err(|error| error.to_string());
+            if let Err(error) =
+                data.and_then(|data| request.respond(&data).map_err(|error| error.to_string()))
+            {
+                tracing::warn!(error, service = name, "sending a response failed");
+            }
+        }
+    }));
+    Ok(())
+}
+
+/// A service of a type that is known at build time, by way of JSON.
+fn typed<S>(
+    tasks: &mut NodeTasks,
+    name: &str,
+    limit: usize,
+    [request_type, response_type]: [Arc<Structure>; 2],
+    answer: impl Fn(Value) -> BoxFuture<'static, Value> + Send + 'static,
+) -> Result<()>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Send + Default + 'static,
+{
+    tasks.serve_together::<S, _>(name, limit, move |request: S::Request| {
+        let text =
+            request.to_serialized_bytes().ok().and_then(|data| json::from_cdr(&request_type, &data).ok());
+        let value = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let response_type = Arc::clone(&response_type);
+        answer(value).map(move |response| {
+            let data = json::to_cdr(&response_type, &response).ok();
+            data.and_then(|data| S::Response::from_serialized_bytes(&data).ok()).unwrap_or_default()
+        })
+    })
+}
