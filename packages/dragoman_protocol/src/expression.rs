@@ -1,7 +1,7 @@
 //! Expressions over the fields of a message, such as `(raw - 512) * 0.01` or `flags & 4 ? 1 : 0`.
 //!
-//! Numbers are decimal, hexadecimal (`0x1F`), binary (`0b101`) or with a decimal point; names are those of fields. Operators in
-//! the order in which they bind, as in Python and Kaitai Struct:
+//! Numbers are decimal, hexadecimal (`0x1F`), binary (`0b101`) or with a decimal point; a character in quotes (`'N'`) is the
+//! number of its byte; names are those of fields. Operators in the order in which they bind, as in Python and Kaitai Struct:
 //!
 //! | | |
 //! | --- | --- |
@@ -17,6 +17,7 @@
 //! An expression is computed in a number of steps that is known beforehand. Arithmetic is checked: an overflow, a division
 //! by zero, a shift by more bits than there are, and a result that is not finite are errors.
 
+use std::cell::RefCell;
 use std::fmt;
 
 /// How deep expressions may be nested.
@@ -43,7 +44,15 @@ impl Number {
         }
     }
 
-    fn is_true(self) -> bool {
+    /// Whether two numbers are equal, whole or not.
+    pub(crate) fn is(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => a == b,
+            _ => self.real() == other.real(),
+        }
+    }
+
+    pub(crate) fn is_true(self) -> bool {
         self != Self::Whole(0) && self != Self::Real(0.0)
     }
 }
@@ -162,6 +171,17 @@ impl Expression {
             return Err(parser.error("expected an operator or the end"));
         }
         Ok(Self { steps: parser.steps })
+    }
+
+    /// The names of fields in a text; up to an error, if there is one.
+    pub(crate) fn names(text: &str) -> Vec<String> {
+        let names = RefCell::new(Vec::new());
+        // Names that come before an error do no harm.
+        let _ = Self::read(text, &|name| {
+            names.borrow_mut().push(name.to_owned());
+            Some(0)
+        });
+        names.into_inner()
     }
 
     /// The value with these fields; a field that is missing in a message is `None`.
@@ -414,6 +434,15 @@ impl<'a> Parser<'a> {
             return self.expect(")");
         }
         let rest = self.rest();
+        if let Some(quoted) = rest.strip_prefix('\'') {
+            let byte = quoted.bytes().next().filter(u8::is_ascii_graphic);
+            let is_closed = quoted.get(1..).is_some_and(|rest| rest.starts_with('\''));
+            let byte = byte.filter(|_| is_closed);
+            let byte = byte.ok_or_else(|| self.error("expected a character in quotes, such as 'N'"))?;
+            self.at += 3;
+            self.steps.push(Step::Push(Number::Whole(byte.into())));
+            return Ok(());
+        }
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
         let word = rest.split(|letter| !is_part(letter)).next().unwrap_or_default();
         let begin = self.at;
@@ -501,6 +530,7 @@ mod tests {
             ("b >> 1", Whole(-1)),
             ("a >= 7", Whole(1)),
             ("half != 0.5", Whole(0)),
+            ("'A' == 65 ? 'z' : 0", Whole(122)),
         ] {
             assert_eq!(value(text), Ok(expected), "{text}");
         }
@@ -518,6 +548,8 @@ mod tests {
             ("min(a)", "column 6: expected ,"),
             ("2 * speed", "column 5: 'speed' is neither a number nor an earlier field"),
             ("1e400", "column 1: '1e400' is neither a number nor an earlier field"),
+            ("'ab'", "column 1: expected a character in quotes, such as 'N'"),
+            ("1 + '\u{e4}'", "column 5: expected a character in quotes, such as 'N'"),
             ("12x", "column 1: '12x' is neither a number nor an earlier field"),
             ("a / (b + 2)", "division by zero"),
             ("half % 0", "division by zero"),
@@ -545,7 +577,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in "[-+*/%<>=!&|?:(),. a-c0-9xminabs]{0,60}") {
+        fn no_text_panics(text in "[-+*/%<>=!&|?:(),.' a-c0-9xminabs]{0,60}") {
             let _ = value(&text);
         }
 
