@@ -144,6 +144,35 @@ fn a_frame_with_escapes_is_rejected_as_a_whole() {
     assert_eq!((cutter.incomplete(), cutter.left_out()), (0, 3));
 }
 
+/// The description of the page for people, and the bytes that follow it.
+#[test]
+fn the_page_s_mast_is_read() {
+    let page = include_str!("../../../docs/own-protocol.md");
+    let block = page.split("```yaml\n").nth(2).unwrap().split("```").next().unwrap();
+    let protocol = Protocol::read(block).unwrap();
+    let (mut cutter, codec) = (Cutter::new(&protocol).unwrap(), Codec::new(protocol).unwrap());
+    let bytes: Vec<u8> = page
+        .split("The bytes `")
+        .nth(1)
+        .unwrap()
+        .split('`')
+        .next()
+        .unwrap()
+        .split(' ')
+        .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+        .collect();
+    cutter.push(&bytes);
+    let mut values = Values::default();
+    let message = codec.decode(cutter.next_frame().unwrap(), Side::Server, None, &mut values).unwrap();
+    assert_eq!(
+        codec.show(message, &values).to_string(),
+        "wind: raw 704, speed 1.92 m/s, flags 4, gust 15 m/s"
+    );
+    let mut out = Vec::new();
+    codec.encode_wire(message, &mut values, &mut out).unwrap();
+    assert_eq!(out, bytes);
+}
+
 /// The same registers, in bytes and in characters.
 #[test]
 fn modbus_in_both_modes() {
