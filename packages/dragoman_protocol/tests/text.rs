@@ -279,6 +279,18 @@ fn hexadecimal_telegrams_of_a_scanner() {
     let mut out = Vec::new();
     cola.encode_wire(MessageId { number: 0, is_answer: false }, &mut values, &mut out).unwrap();
     assert_eq!(out, b"\x02sMN SetAccessMode 3 F4724744\x03");
+    // The first angle is negative: two's complement.
+    let scan = b"sSN LMDscandata 1 1 89A27F 0 0 343 347 27477BA9 2747813B 0 0 7 0 0 1388 168 0 1 DIST1 3F800000 00000000 FFF92230 1388 3 8A1 8A5 8AB";
+    let mut values = Values::default();
+    let message = cola.decode(scan, Side::Server, None, &mut values).unwrap();
+    let shown = cola.show(message, &values).to_string();
+    assert!(
+        shown.ends_with("start_angle -45 deg, data.channels[0].angle_step 0.5 deg, data.channels[0].values [2209, 2213, 2219]"),
+        "{shown}"
+    );
+    out.clear();
+    cola.encode(message, &mut values, &mut out).unwrap();
+    assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(scan).replace("00000000", "0"));
 }
 
 proptest! {

@@ -1,8 +1,10 @@
 //! What is wrong with the keys of frames, texts, check sums and expressions: each error has its line, its place, and what to do.
 
 use dragoman_protocol::Protocol;
-use dragoman_protocol::codec::Codec;
+use dragoman_protocol::codec::{Codec, Values};
 use dragoman_protocol::cut::Cutter;
+use dragoman_protocol::model::Side;
+use proptest::prelude::*;
 
 const RIGHT: &str = r#"protocol: mast
 title: A mast with sensors
@@ -328,6 +330,92 @@ fn generated_code_has_nothing_of_it() {
             dragoman_protocol::rust::services(&protocol),
         ] {
             assert_eq!(found.unwrap_err().to_string(), expected);
+        }
+    }
+}
+
+/// What is changed in a description, one piece for another.
+const PIECES: &[&str] = &[
+    "u8",
+    "u16",
+    "i64",
+    "f32",
+    "f64",
+    "bool",
+    "text[1]",
+    "text[*]",
+    "bytes[3]",
+    "u8[*]",
+    "u16[u8]",
+    "place",
+    "computed",
+    "checksum",
+    "code",
+    "size",
+    "body",
+    "raw",
+    "flags",
+    "data",
+    "sum",
+    "command",
+    "0",
+    "1",
+    "2",
+    "8",
+    "10",
+    "16",
+    "255",
+    "slip",
+    "cobs",
+    "hex",
+    "double",
+    "missing",
+    "latin1",
+    "=raw / flags",
+    "=raw << flags",
+    "=raw & 0.5",
+    "=1 / 0",
+    "-1",
+    "99999",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    /// A description that is accepted, however odd it is, is worked with.
+    #[test]
+    fn odd_descriptions_do_not_panic(
+        which in 0_usize..4,
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<proptest::sample::Index>()), 0..4),
+        bytes in proptest::collection::vec(prop_oneof![Just(1_u8), Just(0x7e), Just(b','), 48..58_u8, any::<u8>()], 0..60),
+    ) {
+        let plain = RIGHT.replace(CUT, "{ size: size, counts: rest }").replace("  fields:\n    - { name: command", "  fields:\n    - { name: size, type: \"text[2]\", base: 10, is: size }\n    - { name: command");
+        let text = [
+            RIGHT.to_owned(),
+            plain,
+            RIGHT.replace(" pad: \" \",", "").replace("link: { serial: 9600 }", ENCODING),
+            include_str!("../other_machines/nmea0183.yaml").to_owned(),
+        ][which].clone();
+        let mut changed = text;
+        for (at, piece) in changes {
+            let places: Vec<_> = PIECES.iter().flat_map(|piece| changed.match_indices(piece)).collect();
+            let (start, found) = *at.get(&places);
+            changed.replace_range(start..start + found.len(), piece.get::<&str>(PIECES));
+        }
+        let Ok(protocol) = Protocol::read(&changed) else { return Ok(()) };
+        let Ok(mut cutter) = Cutter::new(&protocol) else { return Ok(()) };
+        let Ok(codec) = Codec::new(protocol) else { return Ok(()) };
+        let (mut values, mut scratch, mut out) = (Values::default(), Values::default(), Vec::new());
+        for from in [Side::Client, Side::Server] {
+            cutter.push(&bytes);
+            while let Some(frame) = cutter.next_frame_by(|rest| codec.measure(rest, from, &mut scratch)) {
+                let _ = codec.decode(frame, from, None, &mut values);
+            }
+            // Without the marks.
+            if let Ok(message) = codec.decode(&[&[1], &bytes[..]].concat(), from, None, &mut values) {
+                let _ = codec.show(message, &values).to_string();
+                let _ = codec.encode_wire(message, &mut values, &mut out);
+            }
         }
     }
 }
