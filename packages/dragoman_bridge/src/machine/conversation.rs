@@ -128,6 +128,8 @@ pub struct Conversation {
     values: Values,
     /// The last frame.
     frame: Vec<u8>,
+    /// Values of frames whose size depends on them.
+    scratch: Values,
     link: LinkState,
     queue: VecDeque<Queued>,
     /// Before everything else.
@@ -201,6 +203,7 @@ impl Conversation {
             cutter,
             values: Values::default(),
             frame: Vec::new(),
+            scratch: Values::default(),
             link: LinkState::Down,
             queue: VecDeque::new(),
             urgent: VecDeque::new(),
@@ -312,7 +315,7 @@ impl Conversation {
         let mut frame = std::mem::take(&mut self.frame);
         let heard = loop {
             frame.clear();
-            match self.cutter.next_frame_by(|rest| codec.measure(rest, Side::Server)) {
+            match self.cutter.next_frame_by(|rest| codec.measure(rest, Side::Server, &mut self.scratch)) {
                 Some(content) => frame.extend_from_slice(content),
                 None => break None,
             }

@@ -152,7 +152,7 @@ impl Outgoing {
             &mut values,
         );
         let mut frame = OutgoingFrame { id: self.id, bytes: Vec::new() };
-        codec.encode(self.message, &mut values, &mut frame.bytes).map_err(|error| error.to_string())?;
+        codec.encode_wire(self.message, &mut values, &mut frame.bytes).map_err(|error| error.to_string())?;
         Ok(Prepared {
             message: self.message,
             has_answer: self.has_answer,

@@ -1,6 +1,8 @@
 //! Values by the names of their fields: found in a message that was decoded, and filled in for one to be encoded.
 
-use super::{Codec, Count, Item, MAX_ITEMS, MessageId, Step, StepKind, Values, level};
+use super::{
+    Codec, Count, EmptyWord, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values, level,
+};
 use crate::expression::Number;
 use crate::model::FieldRole;
 
@@ -131,7 +133,7 @@ impl Codec {
                 }
                 _ if !is_last => return Err(format!("{name} has no fields")),
                 StepKind::Number(_) => Leaf::Number,
-                StepKind::Bytes { is_text: true, .. } => Leaf::Text,
+                StepKind::Bytes { text: Some(_), .. } => Leaf::Text,
                 StepKind::Bytes { .. } => Leaf::Bytes,
             };
             return Ok(Path { segments, leaf, is_list, unit: step.unit.clone() });
@@ -225,6 +227,13 @@ impl Filling {
     ) -> Result<(), String> {
         for (step, fields) in steps.filter(|(step, _)| step.has_item()) {
             let path = format!("{prefix}{}", step.name);
+            if let StepKind::Number(NumberStep { role: Role::Computed(_), .. }) = &step.kind {
+                if names.contains(&path.as_str()) {
+                    return Err(format!("{path} is computed from other fields"));
+                }
+                self.slots.push(Slot::Missing);
+                continue;
+            }
             if self.slots.len() >= MAX_ITEMS {
                 return Err(format!("{path}: more than {MAX_ITEMS} values"));
             }
@@ -238,7 +247,7 @@ impl Filling {
             let is_inside = |name: &&&str| {
                 name.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with(['.', '[']))
             };
-            if (step.is_optional || !step.when.is_empty()) && !names.iter().any(|name| is_inside(&name)) {
+            if step.may_be_missing() && !names.iter().any(|name| is_inside(&name)) {
                 self.slots.push(Slot::Missing);
                 continue;
             }
@@ -271,6 +280,15 @@ impl Filling {
             }
         }
         Ok(())
+    }
+}
+
+impl Step {
+    fn may_be_missing(&self) -> bool {
+        self.is_optional
+            || !self.when.is_empty()
+            || self.condition.is_some()
+            || self.empty != EmptyWord::Never
     }
 }
 
