@@ -28,7 +28,8 @@ use dragoman_types::cdr::ConvertError;
 use dragoman_types::schema::Structure;
 use serde_json::Value;
 
-use crate::{cbor, json};
+use crate::cbor;
+use dragoman_types::json;
 
 /// A WebSocket message.
 #[derive(Clone, Debug, PartialEq)]

@@ -29,6 +29,13 @@ pub enum ConvertError {
     Other(String),
 }
 
+/// An error as a reason for a client.
+impl From<ConvertError> for String {
+    fn from(error: ConvertError) -> Self {
+        error.to_string()
+    }
+}
+
 impl ConvertError {
     /// Puts a field before the path of the error.
     pub fn inside(self, field: &str) -> Self {

@@ -24,6 +24,7 @@ pub mod outgoing;
 pub mod plan;
 #[cfg(feature = "node")]
 pub mod services;
+pub mod simulated;
 #[cfg(feature = "node")]
 mod standard;
 pub mod term;
@@ -35,3 +36,6 @@ pub use interface::Interface;
 pub use link::Place;
 pub use outgoing::{Outgoing, OutgoingFrame, Prepared};
 pub use plan::Plan;
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,6 @@ use super::term::{Computed, Constants, Lookup, Names, Term};
 #[derive(Debug, Clone)]
 pub struct Outgoing {
     pub(crate) message: MessageId,
-    pub(crate) name: String,
     /// Something answers it.
     pub(crate) has_answer: bool,
     /// It may be sent again without knowing whether the first one arrived.
@@ -70,7 +69,21 @@ impl Outgoing {
         constants: &Constants,
         names: &mut dyn Names,
     ) -> Result<Self, String> {
-        let message = named(codec, name)?;
+        Self::of(codec, named(codec, name)?, settings, limits, constants, names)
+    }
+
+    /// As [`new`](Self::new), of a message that may be an answer.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn of(
+        codec: &Codec,
+        message: MessageId,
+        settings: &Settings,
+        limits: &BTreeMap<String, [f64; 2]>,
+        constants: &Constants,
+        names: &mut dyn Names,
+    ) -> Result<Self, String> {
         let fields = settings.iter().map(|(field, setting)| {
             let term =
                 Term::read(setting, constants, names).map_err(|reason| format!("{field}: {reason}"))?;
@@ -95,8 +108,7 @@ impl Outgoing {
         let described = codec.protocol().messages.get(message.number);
         Ok(Self {
             message,
-            name: name.to_owned(),
-            has_answer: codec.has_answer(message),
+            has_answer: codec.has_answer(message) && !message.is_answer,
             is_repeatable: described.is_some_and(|message| message.is_repeatable()),
             filling,
             fields,
@@ -118,6 +130,17 @@ impl Outgoing {
     /// # Errors
     /// A value does not exist, is outside of its limits, or does not fit its field.
     pub fn prepare(&self, codec: &Codec, lookup: &dyn Lookup, sequence: u64) -> Result<Prepared, String> {
+        self.answer(codec, lookup, sequence, None)
+    }
+
+    /// As [`prepare`](Self::prepare), for the answer to a question with these values.
+    pub(crate) fn answer(
+        &self,
+        codec: &Codec,
+        lookup: &dyn Lookup,
+        sequence: u64,
+        asked: Option<&Values>,
+    ) -> Result<Prepared, String> {
         let mut computed = Vec::with_capacity(self.fields.len());
         for field in &self.fields {
             let value = field.term.compute(lookup).map_err(|error| format!("{}: {error}", field.name))?;
@@ -149,6 +172,7 @@ impl Outgoing {
                 Some(Computed::List(list)) => Given::List(list),
                 _ => Given::Number(Number::Whole(sequence.into())),
             },
+            asked,
             &mut values,
         );
         let mut frame = OutgoingFrame { id: self.id, bytes: Vec::new() };

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dragoman_types::cdr::{ConvertError, Sink};
+use dragoman_types::cdr::Sink;
+use dragoman_types::json as text;
 use dragoman_types::schema::Structure;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use super::fragments::{Dropped, Fragments, Incomplete};
 use super::operation::{self, Operation};
 use super::subscription::{MAX_REQUESTS, Subscription};
 use super::{Compression, Frame, Level, Order, Outgoing, Reply, Sample, Split, picture, quoted};
-use crate::{bounded, cbor, json as text};
+use crate::{bounded, cbor};
 
 /// Maximum number of topics to which a client subscribes: several times those of a whole lab.
 const MAX_TOPICS: usize = 500;
@@ -423,13 +424,6 @@ impl Session {
             outgoing.split = Some(Split { size, id: self.last_split });
         }
         self.frames.push_back(outgoing);
-    }
-}
-
-/// An error as a reason for a client.
-impl From<ConvertError> for String {
-    fn from(error: ConvertError) -> Self {
-        error.to_string()
     }
 }
 

@@ -56,6 +56,8 @@ enum Slot {
     /// So many elements follow.
     List(usize),
     Missing,
+    /// As the slot behind it, unless these numbers of the question are others.
+    When(Vec<(usize, i64)>),
 }
 
 /// A value for [`Codec::fill`].
@@ -188,11 +190,30 @@ impl Codec {
         }
     }
 
-    /// The items of a message.
-    pub fn fill<'a>(&self, filling: &Filling, given: impl Fn(usize) -> Given<'a>, values: &mut Values) {
+    /// The items of a message; `asked` are the values of the question that it answers, on which fields may depend.
+    pub fn fill<'a>(
+        &self,
+        filling: &Filling,
+        given: impl Fn(usize) -> Given<'a>,
+        asked: Option<&Values>,
+        values: &mut Values,
+    ) {
         values.clear();
-        for slot in &filling.slots {
+        if let Some(asked) = asked {
+            values.slots.clone_from(&asked.slots);
+        }
+        let mut slots = filling.slots.iter();
+        while let Some(slot) = slots.next() {
             match slot {
+                Slot::When(when) => {
+                    let is_other = |(slot, value): &(usize, i64)| {
+                        values.slot(*slot).is_some_and(|found| found != Number::Whole((*value).into()))
+                    };
+                    if when.iter().any(is_other) {
+                        values.missing();
+                        slots.next();
+                    }
+                }
                 Slot::Zero => values.whole(0),
                 Slot::Bytes(count) => values.append_zeros(*count),
                 Slot::List(count) => values.list(*count),
@@ -240,6 +261,9 @@ impl Filling {
             if let Some(number) = names.iter().position(|name| *name == path) {
                 if let Some(used) = used.get_mut(number) {
                     *used = true;
+                }
+                if !step.when.is_empty() {
+                    self.slots.push(Slot::When(step.when.clone()));
                 }
                 self.slots.push(Slot::Given(number));
                 continue;
@@ -458,14 +482,14 @@ types:
             number => Given::Number(Number::Whole(number as i128 + 5)),
         };
         let (mut values, mut frame) = (Values::default(), Vec::new());
-        codec.fill(&filling, given, &mut values);
+        codec.fill(&filling, given, None, &mut values);
         codec.encode(message, &mut values, &mut frame).unwrap();
         assert_eq!(frame, [10, 8, 2, 0, 6, 5, 0, b'a', b'b', 0]);
         let filling = codec.filling(message, &["limits", "more"]).unwrap();
         let numbers = [Number::Whole(3), Number::Whole(4)];
         let given = |number| if number == 0 { Given::List(&numbers) } else { Given::Number(numbers[0]) };
         frame.clear();
-        codec.fill(&filling, given, &mut values);
+        codec.fill(&filling, given, None, &mut values);
         codec.encode(message, &mut values, &mut frame).unwrap();
         assert_eq!(frame, [11, 0, 2, 3, 4, 0, 0, 0, 0, 0, 3]);
         assert!(codec.filling(message, &["limit"]).unwrap_err().contains("did you mean 'limits'"));

@@ -1,0 +1,332 @@
+//! The conversation with a simulated machine, both from one description, on a time of their own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dragoman_protocol::Protocol;
+use dragoman_protocol::codec::Codec;
+use dragoman_protocol::model::bridge::Bridge;
+
+use super::conversation::{Conversation, Event, Refusal};
+use super::outgoing::Outgoing;
+use super::plan::{Missing, NoNames, Plan};
+use super::simulated::Simulated;
+use super::term::Constants;
+
+const ROVER: &str = include_str!("../../../dragoman_protocol/machines/rover.yaml");
+
+pub(super) fn milliseconds(time: u64) -> Duration {
+    Duration::from_millis(time)
+}
+
+/// A conversation and its machine, with a link between them.
+struct Pair {
+    conversation: Conversation,
+    machine: Simulated,
+    now: Duration,
+    is_cut: bool,
+    /// Messages of the machine by name, with their time.
+    heard: Vec<(Duration, String)>,
+    events: Vec<Event>,
+    /// What was sent: the message's name, with its time.
+    sent: Vec<(Duration, u8)>,
+}
+
+fn codec(change: impl FnOnce(&str) -> String) -> Arc<Codec> {
+    Arc::new(Codec::new(Protocol::read(&change(ROVER)).unwrap()).unwrap())
+}
+
+impl Pair {
+    fn new(change: impl FnOnce(&str) -> String) -> Self {
+        let codec = codec(change);
+        let none = Bridge::default();
+        let plan = Plan::new(Arc::clone(&codec), codec.protocol().bridge.as_ref().unwrap_or(&none)).unwrap();
+        let mut pair = Self {
+            conversation: Conversation::new(Arc::new(plan)).unwrap(),
+            machine: Simulated::new(codec).unwrap(),
+            now: Duration::ZERO,
+            is_cut: false,
+            heard: Vec::new(),
+            events: Vec::new(),
+            sent: Vec::new(),
+        };
+        pair.conversation.handle_connected(pair.now);
+        pair
+    }
+
+    /// Everything that is due now.
+    fn settle(&mut self) {
+        loop {
+            let mut is_busy = false;
+            while let Some(frame) = self.conversation.poll_transmit(self.now) {
+                is_busy = true;
+                self.sent.push((self.now, frame.bytes[3]));
+                if !self.is_cut {
+                    self.machine.handle_bytes(self.now, &frame.bytes);
+                }
+            }
+            while let Some(frame) = self.machine.poll_transmit(self.now) {
+                is_busy = true;
+                if !self.is_cut {
+                    self.conversation.handle_bytes(self.now, &frame.bytes);
+                }
+            }
+            while let Some(heard) = self.conversation.next_message(self.now) {
+                let name = self.conversation.plan().name_of(heard.message);
+                self.heard.push((self.now, name));
+            }
+            self.events.extend(std::iter::from_fn(|| self.conversation.poll_event()));
+            if !is_busy {
+                return;
+            }
+        }
+    }
+
+    /// Lets time pass.
+    fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        loop {
+            self.settle();
+            let next =
+                [self.conversation.poll_timeout(), self.machine.poll_timeout()].into_iter().flatten().min();
+            let next = next.unwrap_or(end).max(self.now + milliseconds(1)).min(end);
+            self.now = next;
+            self.conversation.handle_timeout(self.now);
+            self.machine.handle_timeout(self.now);
+            if self.now >= end {
+                self.settle();
+                return;
+            }
+        }
+    }
+
+    fn outgoing(&self, name: &str, fields: &[(&str, f64)]) -> Outgoing {
+        let settings = fields
+            .iter()
+            .map(|(name, value)| {
+                ((*name).to_owned(), dragoman_protocol::model::bridge::Setting::Real(*value))
+            })
+            .collect();
+        let codec = self.conversation.plan().codec();
+        Outgoing::new(codec, name, &settings, &Default::default(), &Constants::default(), &mut NoNames)
+            .unwrap()
+    }
+
+    /// Drives with this velocity of both wheels.
+    fn drive(&mut self, velocity: f64) -> Result<(), Refusal> {
+        let outgoing = self.outgoing("drive", &[("left", velocity), ("right", velocity)]);
+        self.conversation.admit(Some(0))?;
+        let prepared = self.conversation.prepare(&outgoing, &Missing)?;
+        self.conversation.command(self.now, 0, prepared, Some(milliseconds(600)))
+    }
+
+    fn ask(&mut self, name: &str) -> Result<super::Ticket, Refusal> {
+        let outgoing = self.outgoing(name, &[]);
+        let prepared = self.conversation.prepare(&outgoing, &Missing)?;
+        self.conversation.ask(self.now, prepared, None)
+    }
+
+    fn count(&self, name: &str) -> usize {
+        self.heard.iter().filter(|(_, heard)| heard == name).count()
+    }
+}
+
+#[test]
+fn a_machine_is_started_asked_and_heard() {
+    let mut pair = Pair::new(str::to_owned);
+    pair.run(milliseconds(10_050));
+    assert_eq!(pair.count("odometry"), 100);
+    // At once, and each second.
+    assert_eq!(pair.count("battery"), 11);
+    assert_eq!(pair.machine.value("beats"), Some(21.0));
+    assert_eq!(pair.events, [Event::Ready, Event::State { name: "ready".to_owned(), is_fault: false }]);
+    let statistics = pair.conversation.statistics();
+    assert_eq!((statistics.wrong, statistics.unanswered, statistics.unexpected), (0, 0, 0));
+}
+
+#[test]
+fn a_command_that_is_not_renewed_ends_in_a_stop() {
+    let mut pair = Pair::new(str::to_owned);
+    pair.run(milliseconds(1000));
+    for _ in 0..10 {
+        pair.drive(0.4).unwrap();
+        pair.run(milliseconds(100));
+    }
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.4));
+    assert!(!pair.events.contains(&Event::Expired));
+    // 0.6 s after the last command.
+    pair.run(milliseconds(499));
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.4));
+    pair.run(milliseconds(1));
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.0));
+    assert_eq!(pair.events.iter().filter(|event| **event == Event::Expired).count(), 1);
+    pair.run(milliseconds(5000));
+    assert_eq!(pair.conversation.statistics().expired, 1);
+}
+
+#[test]
+fn a_stop_passes_the_pace_and_the_queue() {
+    let slow = |text: &str| text.replace("silence: 1 }", "silence: 1, pace: 0.2 }");
+    let mut pair = Pair::new(slow);
+    pair.run(milliseconds(1000));
+    for _ in 0..20 {
+        pair.ask("clear").unwrap();
+    }
+    pair.drive(0.4).unwrap();
+    pair.run(milliseconds(250));
+    let before = pair.sent.len();
+    pair.conversation.stop().unwrap();
+    pair.settle();
+    assert_eq!(pair.sent[before], (pair.now, 1), "the stop is the next message, at once");
+    pair.run(milliseconds(8000));
+    let drives = pair.sent.iter().filter(|(_, code)| *code == 1).count();
+    assert_eq!(drives, 1, "the command that waited is not sent behind the stop");
+    // Pace: 0.2 s between all other messages.
+    let times: Vec<Duration> = pair.sent[..before].iter().map(|(time, _)| *time).collect();
+    assert!(times.windows(2).all(|two| two[1] - two[0] >= milliseconds(200)), "{times:?}");
+}
+
+#[test]
+fn answers_that_are_late_or_there_twice_are_no_answers() {
+    let mut pair = Pair::new(|text| text.replace("    - { send: battery, period: 1 }\n", ""));
+    pair.run(milliseconds(1000));
+    pair.machine.faults().late = milliseconds(400);
+    let ticket = pair.ask("clear").unwrap();
+    pair.run(milliseconds(1000));
+    let reason = "no answer to clear within 0.3 s".to_owned();
+    assert!(pair.events.contains(&Event::Failed(ticket, reason)), "{:?}", pair.events);
+    assert_eq!(pair.conversation.statistics().unexpected, 1);
+    assert_eq!(pair.count("clear"), 0, "a late answer is not heard");
+    pair.machine.faults().late = Duration::ZERO;
+    pair.machine.faults().twice = true;
+    pair.ask("clear").unwrap();
+    pair.run(milliseconds(1000));
+    assert_eq!((pair.count("clear"), pair.conversation.statistics().unexpected), (1, 2));
+}
+
+#[test]
+fn a_lost_link_fails_what_is_open_and_begins_again() {
+    let mut pair = Pair::new(str::to_owned);
+    pair.run(milliseconds(1000));
+    pair.drive(0.4).unwrap();
+    pair.settle();
+    pair.is_cut = true;
+    let ticket = pair.ask("clear").unwrap();
+    pair.settle();
+    pair.conversation.handle_disconnected();
+    pair.settle();
+    assert_eq!(
+        pair.events.last(),
+        Some(&Event::Failed(ticket, "the connection to the machine is lost".to_owned()))
+    );
+    assert_eq!(pair.drive(0.1), Err(Refusal::NotConnected));
+    let sent = pair.sent.len();
+    pair.run(milliseconds(5000));
+    assert_eq!(pair.sent.len(), sent, "nothing is sent without a link");
+    pair.is_cut = false;
+    pair.conversation.handle_connected(pair.now);
+    pair.settle();
+    assert!(
+        pair.events.ends_with(&[Event::Ready, Event::State { name: "ready".to_owned(), is_fault: false }])
+    );
+    let drives = pair.sent[sent..].iter().filter(|(_, code)| *code == 1).count();
+    assert_eq!(drives, 0, "an old command is not sent on the new link");
+}
+
+#[test]
+fn commands_are_for_a_state() {
+    let mut pair = Pair::new(str::to_owned);
+    assert_eq!(pair.drive(0.1), Ok(()));
+    pair.machine.set("fault", 1.0);
+    pair.run(milliseconds(300));
+    assert!(pair.events.contains(&Event::State { name: "fault".to_owned(), is_fault: true }));
+    let refused = Refusal::State { is: "fault".to_owned(), needed: "ready".to_owned() };
+    assert_eq!(pair.drive(0.1), Err(refused.clone()));
+    assert_eq!(refused.to_string(), "the machine is in state fault, not in ready");
+    pair.ask("clear").unwrap();
+    pair.run(milliseconds(300));
+    assert_eq!(pair.drive(0.1), Ok(()));
+}
+
+#[test]
+fn a_silent_machine_is_noticed_and_stopped() {
+    let mut pair = Pair::new(str::to_owned);
+    pair.run(milliseconds(1000));
+    pair.machine.faults().silent_until = milliseconds(4000);
+    for _ in 0..20 {
+        let _ = pair.drive(0.4);
+        pair.run(milliseconds(100));
+    }
+    assert!(pair.events.contains(&Event::Silent), "{:?}", pair.events);
+    assert!(pair.conversation.is_silent());
+    pair.run(milliseconds(3000));
+    assert!(pair.events.contains(&Event::Heard));
+    assert!(!pair.conversation.is_silent());
+}
+
+#[test]
+fn wrong_frames_are_counted_and_what_follows_is_found() {
+    let mut pair = Pair::new(str::to_owned);
+    pair.run(milliseconds(1000));
+    pair.machine.faults().corrupt = 5;
+    pair.run(milliseconds(1000));
+    assert!(pair.conversation.statistics().wrong >= 5);
+    assert!(pair.conversation.take_reason().is_some_and(|reason| reason.contains("check sum")));
+    pair.conversation.handle_bytes(pair.now, b"RV\x10garbage RVRV");
+    let before = pair.count("odometry");
+    pair.run(milliseconds(3000));
+    assert!(pair.count("odometry") >= before + 28);
+}
+
+#[test]
+fn plans_that_make_no_sense_say_why() {
+    for (right, wrong, expected) in [
+        ("stop: drive", "stop: drives", "stop: there is no message drives; did you mean 'drive'?"),
+        ("stop: drive", "stop: odometry", "stop: odometry is what the machine sends, not what is sent to it"),
+        (
+            "stop: drive",
+            "stop: { send: drive, fields: { left: 99 } }",
+            "stop: drive: field left: 99000 does not fit",
+        ),
+        (
+            "{ send: heartbeat, period: 0.5 }",
+            "{ send: heartbeat, period: 0 }",
+            "every: send heartbeat: period: 0 s is not between 0.001 and 86400 s",
+        ),
+        ("silence: 1 }", "silence: -1 }", "timing: silence: -1 s is not between 0.01 and 86400 s"),
+        ("silence: 1 }", "in_flight: 0 }", "timing: in_flight: 0: no question could be asked"),
+        (
+            "to: fault, from",
+            "to: faulty, from",
+            "states: ready: to faulty: there is no state faulty; did you mean 'fault'?",
+        ),
+        (
+            "from: odometry, when: fault != 0",
+            "from: odometry, when: faults != 0",
+            "states: ready: to fault: when: there is no field faults; did you mean 'fault'?",
+        ),
+        (
+            "from: odometry, when: fault != 0",
+            "when: fault != 0",
+            "states: ready: to fault: needs either from, the message that leads there, or after, a time",
+        ),
+        (
+            "[{ to: fault, from: odometry, when: fault != 0 }]",
+            "[]",
+            "states: fault: no change leads to this state",
+        ),
+        (
+            "from: odometry, when: fault != 0",
+            "from: drive, when: 1",
+            "states: ready: to fault: nothing answers drive: it is only sent to the machine",
+        ),
+    ] {
+        let text = ROVER.replacen(right, wrong, 1);
+        assert_ne!(text, ROVER, "{right}");
+        let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+        let bridge = codec.protocol().bridge.clone().unwrap();
+        let error = Plan::new(codec, &bridge).err().unwrap_or_else(|| panic!("{wrong}: it is taken"));
+        assert_eq!(error.to_string(), format!("rover: bridge: {expected}"), "{wrong}");
+        assert!(error.line(&text).is_some(), "{wrong}: {error}");
+    }
+}
