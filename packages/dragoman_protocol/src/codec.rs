@@ -39,6 +39,8 @@
 mod compile;
 mod decode;
 mod encode;
+mod plain;
+pub(crate) mod plan;
 mod show;
 mod values;
 

@@ -1,0 +1,233 @@
+//! C and Python of descriptions: they are compiled or run where there is a compiler or Python, and decode and encode random
+//! messages as the codec does.
+
+#[path = "generated/c.rs"]
+mod c;
+#[path = "generated/random.rs"]
+mod random;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use dragoman_protocol::Protocol;
+use dragoman_protocol::codec::{Codec, MessageId, Values};
+use dragoman_protocol::generate::{c::header, python::python};
+use dragoman_protocol::model::{Code, Side};
+
+use random::{Random, Shown};
+
+/// What no other description has: marks, lists of all kinds, conditions, bits, numbers of all sizes, strict names.
+const FEATURES: &str = include_str!("generated/features.yaml");
+/// A datagram whose end may be missing.
+const DATAGRAM: &str = include_str!("generated/datagram.yaml");
+
+fn machines() -> Vec<Codec> {
+    let page = include_str!("../../../docs/own-protocol.md");
+    let (_, rover) = page.split_once("```yaml\n").unwrap();
+    let rover = rover.split_once("```").unwrap().0;
+    let all = [
+        rover,
+        include_str!("../other_machines/create2.yaml"),
+        include_str!("../other_machines/modbus_gripper.yaml"),
+        include_str!("../other_machines/motor_can.yaml"),
+        FEATURES,
+        DATAGRAM,
+    ];
+    all.map(|text| Codec::new(Protocol::read(text).unwrap()).unwrap()).into()
+}
+
+/// A frame that is given to a program.
+struct Trial {
+    message: MessageId,
+    name: String,
+    /// Frame of the question.
+    asked: Option<Vec<u8>>,
+    frame: Vec<u8>,
+    /// What the codec decodes; `None`: it refuses the frame.
+    expected: Option<Shown>,
+}
+
+impl Trial {
+    fn line(&self, codec: &Codec) -> String {
+        let hexadecimal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let asked = self.asked.as_ref().map_or("-".to_owned(), |asked| hexadecimal(asked) + ".");
+        let message = &codec.protocol().messages[self.message.number];
+        let client = message.from == Side::Client && !self.message.is_answer;
+        let id = if let Code::Number(id) = message.code { id } else { 0 };
+        format!("{} {} {asked} {}. {id}\n", self.name, u8::from(client), hexadecimal(&self.frame))
+    }
+}
+
+fn marked(codec: &Codec, content: &[u8]) -> Vec<u8> {
+    let cut = &codec.protocol().frame.cut;
+    let mark = |mark: &Option<String>| mark.clone().unwrap_or_default().into_bytes();
+    [&mark(&cut.start), content, &mark(&cut.end), &mark(&cut.line)].concat()
+}
+
+/// Random messages, and frames in which something is wrong.
+fn trials(codec: &Codec) -> Vec<Trial> {
+    let protocol = codec.protocol();
+    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut trials = Vec::new();
+    for (number, message) in protocol.messages.iter().enumerate() {
+        for is_answer in [false, true] {
+            if is_answer && message.answer.is_none() {
+                continue;
+            }
+            let id = MessageId { number, is_answer };
+            let name = if is_answer { format!("{}_answer", message.name) } else { message.name.clone() };
+            for round in 0..60 {
+                let Some((asked, asked_values, mut frame, mut expected)) = random.message(codec, id) else {
+                    continue;
+                };
+                let side = if is_answer { Side::Server } else { message.from };
+                if round % 3 == 2 && !frame.is_empty() {
+                    random.damage(&mut frame);
+                    let mut values = Values::default();
+                    let identifier = match message.code {
+                        Code::Number(code) if protocol.frame.cut.can => Some(code),
+                        _ => None,
+                    };
+                    let question =
+                        asked_values.as_ref().map(|values| (MessageId { number, is_answer: false }, values));
+                    let found = codec.decode_frame(identifier, &frame, side, question, &mut values);
+                    // What happens to be another message is not tried.
+                    match found {
+                        Ok(found) if found == id => expected = Shown::default(),
+                        Ok(_) => continue,
+                        Err(_) => {
+                            let (frame, asked) =
+                                (marked(codec, &frame), asked.map(|asked| marked(codec, &asked)));
+                            trials.push(Trial {
+                                message: id,
+                                name: name.clone(),
+                                asked,
+                                frame,
+                                expected: None,
+                            });
+                            continue;
+                        }
+                    }
+                }
+                let (frame, asked) = (marked(codec, &frame), asked.map(|asked| marked(codec, &asked)));
+                trials.push(Trial {
+                    message: id,
+                    name: name.clone(),
+                    asked,
+                    frame,
+                    expected: Some(expected),
+                });
+            }
+        }
+    }
+    assert!(trials.len() > 50, "{}", trials.len());
+    trials
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn is_there(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if found.is_err() {
+        println!("skipped: {program} is not installed");
+    }
+    found.is_ok()
+}
+
+/// Gives all frames to a program, and compares its values and the frames that it makes of them.
+fn compare(codec: &Codec, trials: &[Trial], program: &mut Command) {
+    let input: String = trials.iter().map(|trial| trial.line(codec)).collect();
+    let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    assert!(output.status.success(), "{program:?}");
+    let output = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), trials.len());
+    for (line, trial) in lines.iter().zip(trials) {
+        let context = || format!("{} {}\n{line}", codec.protocol().name, trial.line(codec));
+        let Some(expected) = &trial.expected else {
+            assert_eq!(*line, "refused", "{}", context());
+            continue;
+        };
+        let (values, frame) = line.rsplit_once(' ').unwrap_or_else(|| panic!("{}", context()));
+        let hexadecimal: String = trial.frame.iter().map(|byte| format!("{byte:02x}")).collect();
+        if expected.0.is_empty() && !trial.name.is_empty() {
+            // A damaged frame that still is a message; what is in gaps between fields is not kept.
+            continue;
+        }
+        assert_eq!(frame, hexadecimal, "{}", context());
+        let found: BTreeMap<&str, &str> = values.split(' ').filter_map(|one| one.split_once('=')).collect();
+        for (path, value, is_count) in &expected.0 {
+            match found.get(path.as_str()) {
+                Some(found) => assert_eq!(found, value, "{path}: {}", context()),
+                None => assert!(is_count, "no {path}: {}", context()),
+            }
+        }
+        for (path, value) in found {
+            if !expected.0.iter().any(|(other, ..)| other == path) {
+                let is_empty = value == "None" || value.chars().all(|letter| letter == '0');
+                assert!(is_empty, "{path}: {}", context());
+            }
+        }
+    }
+}
+
+#[test]
+fn python_decodes_and_encodes_as_the_codec() {
+    if !is_there("python3") {
+        return;
+    }
+    let folder = folder("generated_python");
+    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/generated/driver.py");
+    for codec in machines() {
+        let file = folder.join(format!("{}.py", codec.protocol().name));
+        std::fs::write(&file, python(&codec).unwrap()).unwrap();
+        let mut command = Command::new("python3");
+        command.arg("-B").arg(&driver).arg(&file);
+        compare(&codec, &trials(&codec), &mut command);
+    }
+}
+
+#[test]
+fn c_decodes_and_encodes_as_the_codec() {
+    if !is_there("cc") {
+        return;
+    }
+    let folder = folder("generated_c");
+    for codec in machines() {
+        let name = &codec.protocol().name;
+        std::fs::write(folder.join(format!("{name}.h")), header(&codec).unwrap()).unwrap();
+        let source = folder.join(format!("{name}.c"));
+        std::fs::write(&source, c::program(codec.protocol())).unwrap();
+        let program = folder.join(name);
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-o"]);
+        let status = compiler.arg(&program).arg(&source).status().unwrap();
+        assert!(status.success(), "{name}.c");
+        compare(&codec, &trials(&codec), &mut Command::new(&program));
+    }
+}
+
+#[test]
+fn what_cannot_be_expressed_is_refused_with_its_field() {
+    let cola = include_str!("../other_machines/cola_a.yaml");
+    let cola = Codec::new(Protocol::read(cola).unwrap()).unwrap();
+    let expected = "cola_a: values that are written as text are not generated";
+    assert_eq!(header(&cola).unwrap_err().to_string(), expected);
+    assert_eq!(python(&cola).unwrap_err().to_string(), expected);
+    let nested = FEATURES.replace("\"u8[2]\", meaning: pair", "\"u8[u8]\", meaning: pair");
+    assert_ne!(nested, FEATURES);
+    let nested = Codec::new(Protocol::read(&nested).unwrap()).unwrap();
+    let expected = "features: type point: pair: a list within a list of structures is not generated in C";
+    assert_eq!(header(&nested).unwrap_err().to_string(), expected);
+    assert!(python(&nested).is_ok());
+}
