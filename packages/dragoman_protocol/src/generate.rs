@@ -4,7 +4,7 @@
 pub mod c;
 pub mod python;
 
-use crate::model::Code;
+use crate::model::{Code, Field};
 use crate::rust::sentence;
 
 /// A code as it is written in texts.
@@ -15,15 +15,20 @@ pub(crate) fn code(code: &Code) -> String {
     }
 }
 
+/// A text without ends of lines.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// One line, which begins with a capital letter and ends with a full stop.
 pub(crate) fn statement(text: &str) -> String {
-    let text = sentence(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let text = sentence(&one_line(text));
     if text.is_empty() || text.ends_with(['.', '!', '?']) { text } else { text + "." }
 }
 
-/// Unit, meaning and scale of a field, for a comment; empty if there are none.
-pub(crate) fn remark(field: &crate::model::Field) -> String {
+/// Unit and meaning of a field, for a comment; empty if there are none.
+pub(crate) fn remark(field: &Field) -> String {
     let parts = [field.unit.as_str(), field.meaning.as_str()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("; ").split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&parts.join("; "))
 }

@@ -13,13 +13,14 @@ use std::process::{Command, Stdio};
 
 use dragoman_protocol::Protocol;
 use dragoman_protocol::codec::{Codec, MessageId, Values};
+use dragoman_protocol::cut::Cutter;
 use dragoman_protocol::generate::{c::header, python::python};
 use dragoman_protocol::model::{Code, Side};
 
 use random::{Random, Shown};
 
 /// What no other description has: marks, lists of all kinds, conditions, bits, numbers of all sizes, strict names.
-const FEATURES: &str = include_str!("generated/features.yaml");
+const ASSORTED: &str = include_str!("generated/assorted.yaml");
 /// A datagram whose end may be missing.
 const DATAGRAM: &str = include_str!("generated/datagram.yaml");
 
@@ -32,7 +33,7 @@ fn machines() -> Vec<Codec> {
         include_str!("../other_machines/create2.yaml"),
         include_str!("../other_machines/modbus_gripper.yaml"),
         include_str!("../other_machines/motor_can.yaml"),
-        FEATURES,
+        ASSORTED,
         DATAGRAM,
     ];
     all.map(|text| Codec::new(Protocol::read(text).unwrap()).unwrap()).into()
@@ -140,16 +141,21 @@ fn is_there(program: &str) -> bool {
     found.is_ok()
 }
 
-/// Gives all frames to a program, and compares its values and the frames that it makes of them.
-fn compare(codec: &Codec, trials: &[Trial], program: &mut Command) {
-    let input: String = trials.iter().map(|trial| trial.line(codec)).collect();
+/// What a program prints for this input.
+fn run(program: &mut Command, input: String) -> String {
     let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()).unwrap());
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     assert!(output.status.success(), "{program:?}");
-    let output = String::from_utf8(output.stdout).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Gives all frames to a program, and compares its values and the frames that it makes of them.
+fn compare(codec: &Codec, trials: &[Trial], program: &mut Command) {
+    let input: String = trials.iter().map(|trial| trial.line(codec)).collect();
+    let output = run(program, input);
     let lines: Vec<&str> = output.lines().collect();
     assert_eq!(lines.len(), trials.len());
     for (line, trial) in lines.iter().zip(trials) {
@@ -197,6 +203,64 @@ fn python_decodes_and_encodes_as_the_codec() {
     }
 }
 
+/// Frames with other bytes between them, and frames of which bytes are missing, in parts.
+fn stream(codec: &Codec, from: Side) -> Vec<Vec<u8>> {
+    let mut random = Random(0x9876_5432_1234_5678);
+    let mut bytes = Vec::new();
+    for round in 0..200 {
+        let messages = &codec.protocol().messages;
+        let number = usize::try_from(random.below(messages.len() as u64)).unwrap();
+        let id =
+            MessageId { number, is_answer: from == Side::Server && messages[number].from == Side::Client };
+        let Some((_, _, frame, _)) = random.message(codec, id) else { continue };
+        let mut frame = marked(codec, &frame);
+        match round % 4 {
+            0 => frame.extend((0..random.below(5)).map(|_| u8::try_from(random.below(256)).unwrap())),
+            1 if !frame.is_empty() => random.damage(&mut frame),
+            _ => {}
+        }
+        bytes.extend(frame);
+    }
+    let mut parts = Vec::new();
+    while !bytes.is_empty() {
+        let rest = bytes.split_off(usize::try_from(1 + random.below(40)).unwrap().min(bytes.len()));
+        parts.push(std::mem::replace(&mut bytes, rest));
+    }
+    parts
+}
+
+#[test]
+fn python_cuts_a_stream_as_the_cutter() {
+    if !is_there("python3") {
+        return;
+    }
+    let folder = folder("generated_readers");
+    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/generated/driver.py");
+    for (codec, side) in machines().iter().flat_map(|one| [(one, Side::Client), (one, Side::Server)]) {
+        let hexadecimal =
+            |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n";
+        let mut cutter = Cutter::new(codec.protocol()).unwrap();
+        let (mut input, mut expected) = (String::new(), String::new());
+        for part in stream(codec, side) {
+            input += &hexadecimal(&part);
+            cutter.push(&part);
+            while let Some(frame) = cutter.next_frame_by(|rest| codec.measure(rest, side)) {
+                expected += &hexadecimal(&marked(codec, frame));
+            }
+        }
+        let name = &codec.protocol().name;
+        assert!(expected.lines().count() > 10, "{name}: {}", expected.lines().count());
+        let file = folder.join(format!("{name}.py"));
+        std::fs::write(&file, python(codec).unwrap()).unwrap();
+        let side = if side == Side::Client { "client" } else { "server" };
+        let mut command = Command::new("python3");
+        command.arg("-B").arg(&driver).arg(&file).arg(side);
+        let output = run(&mut command, input);
+        let expected = format!("{expected}{}\n", cutter.left_out());
+        assert_eq!(output, expected, "{name}, from the {side}");
+    }
+}
+
 #[test]
 fn c_decodes_and_encodes_as_the_codec() {
     if !is_there("cc") {
@@ -224,10 +288,10 @@ fn what_cannot_be_expressed_is_refused_with_its_field() {
     let expected = "cola_a: values that are written as text are not generated";
     assert_eq!(header(&cola).unwrap_err().to_string(), expected);
     assert_eq!(python(&cola).unwrap_err().to_string(), expected);
-    let nested = FEATURES.replace("\"u8[2]\", meaning: pair", "\"u8[u8]\", meaning: pair");
-    assert_ne!(nested, FEATURES);
+    let nested = ASSORTED.replace("\"u8[2]\", meaning: pair", "\"u8[u8]\", meaning: pair");
+    assert_ne!(nested, ASSORTED);
     let nested = Codec::new(Protocol::read(&nested).unwrap()).unwrap();
-    let expected = "features: type point: pair: a list within a list of structures is not generated in C";
+    let expected = "assorted: type point: pair: a list within a list of structures is not generated in C";
     assert_eq!(header(&nested).unwrap_err().to_string(), expected);
     assert!(python(&nested).is_ok());
 }

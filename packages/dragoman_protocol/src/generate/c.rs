@@ -5,7 +5,7 @@ mod encode;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{code, remark, statement};
+use super::{code, one_line, remark, statement};
 use crate::checksum::Checksum;
 use crate::codec::plan::{
     Part, PartCount, PartForm, PartKind, PartNumber, PartRole, Plan, Planned, Reference, identifier,
@@ -204,10 +204,10 @@ impl Emitter<'_> {
     fn file(&self) -> String {
         let protocol = self.codec.protocol();
         let mut out = String::new();
-        let texts = [&protocol.title, &format!("Source: {}", protocol.source), &protocol.about];
-        line(&mut out, "/*");
-        for text in texts.into_iter().filter(|text| !text.is_empty()) {
-            line(&mut out, &format!(" * {}", comment(&statement(text))));
+        line(&mut out, &format!("/*\n * {}", comment(&statement(&protocol.title))));
+        line(&mut out, &format!(" * Source: {}", comment(&one_line(&protocol.source))));
+        if !protocol.about.is_empty() {
+            line(&mut out, &format!(" * {}", comment(&statement(&protocol.about))));
         }
         line(
             &mut out,
@@ -324,19 +324,13 @@ impl Emitter<'_> {
         let mut is_empty = true;
         for part in parts {
             is_empty = false;
-            let remark = remark(part.field);
-            let codes = part
-                .field
-                .codes
-                .as_ref()
-                .map(|codes| format!("NAME_UPPER_{}_...", identifier(codes, &[]).to_uppercase()));
-            let remark: Vec<String> =
-                [remark].into_iter().filter(|text| !text.is_empty()).chain(codes).collect();
-            let remark = if remark.is_empty() {
-                String::new()
-            } else {
-                format!(" /* {} */", comment(&remark.join("; ")))
-            };
+            let mut remarks = vec![comment(&remark(part.field))];
+            remarks.retain(|text| !text.is_empty());
+            if let Some(codes) = &part.field.codes {
+                remarks.push(format!("NAME_UPPER_{}_...", identifier(codes, &[]).to_uppercase()));
+            }
+            let remark =
+                if remarks.is_empty() { String::new() } else { format!(" /* {} */", remarks.join("; ")) };
             if part.is_optional {
                 line(out, &format!("  bool has_{};", part.name));
             }

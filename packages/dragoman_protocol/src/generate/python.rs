@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{code, remark, statement};
+use super::{code, one_line, remark, statement};
 use crate::checksum::Checksum;
 use crate::codec::plan::{
     Part, PartCount, PartForm, PartKind, PartNumber, PartRole, Plan, Planned, Reference, identifier,
@@ -86,7 +86,7 @@ impl Emitter<'_> {
         let protocol = self.codec.protocol();
         let mut out = String::new();
         line(&mut out, &format!("\"\"\"{}", doc(&statement(&protocol.title))));
-        line(&mut out, &format!("\nSource: {}", doc(&statement(&protocol.source))));
+        line(&mut out, &format!("\nSource: {}", doc(&one_line(&protocol.source))));
         if !protocol.about.is_empty() {
             line(&mut out, &doc(&statement(&protocol.about)));
         }
@@ -141,12 +141,12 @@ impl Emitter<'_> {
             }
             return text;
         }
-        let way = if one.is_from_client() { "to the machine" } else { "from the machine" };
+        let way = if one.is_from_client() { "Sent to the machine" } else { "Sent by the machine" };
         let _ = write!(text, "\n\n    {way}, code {code}");
         if let [answer] = answers[..] {
             let _ = write!(text, "; answered by {answer}");
         }
-        text + "\n    "
+        text + ".\n    "
     }
 
     fn enumeration(&self, one: &Type, class: &str, out: &mut String) {

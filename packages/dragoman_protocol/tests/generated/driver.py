@@ -29,6 +29,15 @@ def show(path, value, out):
             show(f"{path}.{name}" if path else name, one, out)
 
 
+if len(sys.argv) > 2:
+    # A stream, in parts: the frames that are cut out of it.
+    reader = module.Reader(from_client=sys.argv[2] == "client")
+    for line in sys.stdin:
+        for frame in reader.feed(bytes.fromhex(line)):
+            print(frame.hex())
+    print(reader.left_out)
+    sys.exit()
+
 for line in sys.stdin:
     _, client, asked, frame, identifier = line.split()
     try:

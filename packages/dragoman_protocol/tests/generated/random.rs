@@ -24,7 +24,7 @@ impl Random {
         self.0.rotate_left(23)
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 

@@ -296,6 +296,10 @@ impl Emitter<'_> {
 
     fn scaled(&self, number: &PartNumber<'_>, whole: &str, part: &Part<'_>) -> String {
         match number.scale {
+            // Adding 0 makes 0 of -0.
+            Some([scale, 0.0]) if scale > 0.0 && number.form != PartForm::Float => {
+                format!("(double){whole} * {scale:?}")
+            }
             Some([scale, offset]) => format!("(double){whole} * {scale:?} + {}", super::real(offset)),
             None if number.form == PartForm::Bool => whole.to_owned(),
             None => format!("({}){whole}", self.member(part)),

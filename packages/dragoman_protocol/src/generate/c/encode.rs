@@ -321,6 +321,7 @@ impl Emitter<'_> {
     /// The bits of a value.
     fn value(&self, number: &PartNumber<'_>, member: &str, bits: usize) -> String {
         let member = match number.scale {
+            Some([scale, 0.0]) => format!("{member} / {}", super::real(scale)),
             Some([scale, offset]) => format!("({member} - {}) / {}", super::real(offset), super::real(scale)),
             None => member.to_owned(),
         };
@@ -331,6 +332,7 @@ impl Emitter<'_> {
             _ if number.scale.is_some() => format!("WIRE_rounded(&out, {member}, {is_signed}, {bits})"),
             PartForm::Bool => format!("(uint64_t)({member} ? 1 : 0)"),
             PartForm::Signed => format!("WIRE_signed(&out, {member}, {bits})"),
+            PartForm::Unsigned if number.bits.is_none() && number.size != 3 => member,
             PartForm::Unsigned => format!("WIRE_unsigned(&out, {member}, {bits})"),
         }
     }
