@@ -41,7 +41,7 @@ mod decode;
 mod encode;
 mod plain;
 pub(crate) mod plan;
-mod show;
+pub(crate) mod show;
 mod values;
 
 use std::collections::BTreeMap;

@@ -24,12 +24,16 @@ const ASSORTED: &str = include_str!("generated/assorted.yaml");
 /// A datagram whose end may be missing.
 const DATAGRAM: &str = include_str!("generated/datagram.yaml");
 
-fn machines() -> Vec<Codec> {
+/// The first block of the page in a language.
+fn block(language: &str) -> &'static str {
     let page = include_str!("../../../docs/own-protocol.md");
-    let (_, rover) = page.split_once("```yaml\n").unwrap();
-    let rover = rover.split_once("```").unwrap().0;
+    let (_, block) = page.split_once(&format!("```{language}\n")).unwrap();
+    block.split_once("```").unwrap().0
+}
+
+fn machines() -> Vec<Codec> {
     let all = [
-        rover,
+        block("yaml"),
         include_str!("../other_machines/create2.yaml"),
         include_str!("../other_machines/modbus_gripper.yaml"),
         include_str!("../other_machines/motor_can.yaml"),
@@ -281,6 +285,36 @@ fn c_decodes_and_encodes_as_the_codec() {
     }
 }
 
+fn rover() -> Codec {
+    Codec::new(Protocol::read(block("yaml")).unwrap()).unwrap()
+}
+
+#[test]
+fn the_page_s_c_is_compiled() {
+    if !is_there("cc") {
+        return;
+    }
+    let folder = folder("generated_page");
+    std::fs::write(folder.join("rover.h"), header(&rover()).unwrap()).unwrap();
+    std::fs::write(folder.join("page.c"), block("c")).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-c", "page.c", "-o", "page.o"]);
+    assert!(compiler.current_dir(folder).status().unwrap().success());
+}
+
+#[test]
+fn the_page_s_python_runs() {
+    if !is_there("python3") {
+        return;
+    }
+    let folder = folder("generated_page");
+    std::fs::write(folder.join("rover.py"), python(&rover()).unwrap()).unwrap();
+    std::fs::write(folder.join("page.py"), block("python")).unwrap();
+    let output = run(Command::new("python3").arg("-B").arg(folder.join("page.py")), String::new());
+    let (_, expected) = block("python").rsplit_once("  # ").unwrap();
+    assert_eq!(output, expected);
+}
+
 #[test]
 fn what_cannot_be_expressed_is_refused_with_its_field() {
     let cola = include_str!("../other_machines/cola_a.yaml");
@@ -294,4 +328,28 @@ fn what_cannot_be_expressed_is_refused_with_its_field() {
     let expected = "assorted: type point: pair: a list within a list of structures is not generated in C";
     assert_eq!(header(&nested).unwrap_err().to_string(), expected);
     assert!(python(&nested).is_ok());
+}
+
+proptest::proptest! {
+    /// Whatever a description that is read says, texts are made of it or it is refused.
+    #[test]
+    fn changed_descriptions_are_made_to_texts_or_refused(which in 0_usize..4, at in 0_usize..200, word in 0_usize..13) {
+        let text = [ASSORTED, DATAGRAM, block("yaml"), include_str!("../other_machines/create2.yaml")][which];
+        let words = [
+            "0", "-1", "u8[*]", "65535", "bytes[count]", "f64", "point", "flags[u16]", "true", "size", "text[65536]",
+            "name, at: 3", "[0, 0]",
+        ];
+        // One of the values behind a colon is replaced.
+        let places: Vec<usize> = text.match_indices(": ").map(|(at, _)| at + 2).collect();
+        let begin = places[at % places.len()];
+        let end = text[begin..].find([',', '}', '\n']).map_or(text.len(), |end| begin + end);
+        let changed = format!("{}{}{}", &text[..begin], words[word], &text[end..]);
+        if let Ok(protocol) = Protocol::read(&changed)
+            && let Ok(codec) = Codec::new(protocol)
+        {
+            dragoman_protocol::page::page(&codec);
+            let _ = header(&codec);
+            let _ = python(&codec);
+        }
+    }
 }

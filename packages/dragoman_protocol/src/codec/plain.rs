@@ -1,9 +1,6 @@
 //! Plain values of a message, for examples: zeros, and texts without characters.
 
-use super::{
-    Codec, Count, Form, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values, level,
-};
-use crate::cut::MAX_FRAME;
+use super::{Codec, Count, Form, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values, level};
 use crate::expression::Number;
 use crate::model::Encoding;
 
@@ -23,68 +20,87 @@ impl Codec {
         [head, program, answer.unwrap_or_default()].iter().for_each(|steps| {
             wanted.extend(steps.iter().flat_map(|step| &step.when).copied());
         });
-        [head, program, tail].iter().for_each(|steps| fill(steps, &wanted, is_words, values));
+        let mut filler = Filler { wanted, is_words, room: MAX_ITEMS, values };
+        [head, program, tail].iter().for_each(|steps| filler.fill(steps));
     }
 }
 
-fn fill(steps: &[Step], wanted: &[(usize, i64)], is_words: bool, values: &mut Values) {
-    for (step, fields) in level(steps) {
-        let is_here = step.when.iter().all(|(slot, value)| values.slot(*slot) == Some((*value).into()));
-        if !is_here {
-            if step.has_item() {
-                values.missing();
-            }
-            continue;
-        }
-        match &step.kind {
-            StepKind::Bytes { .. } if !step.has_item() => {}
-            // A word is not empty.
-            StepKind::Bytes { .. } if is_words => values.text("0"),
-            StepKind::Bytes { .. } => values.append(&vec![0; len(step.count, values).min(MAX_FRAME)]),
-            StepKind::Number(number) if step.count.is_none() => plain_number(step, number, wanted, values),
-            kind => {
-                let mut count = 1;
-                if step.count.is_some() {
-                    count = len(step.count, values).min(MAX_ITEMS);
-                    values.list(count);
+struct Filler<'a> {
+    /// Slots and their values that conditions of other fields name.
+    wanted: Vec<(usize, i64)>,
+    is_words: bool,
+    /// Elements and bytes that may follow: lists of lists would have too many. What is missing then, encoding reports.
+    room: usize,
+    values: &'a mut Values,
+}
+
+impl Filler<'_> {
+    fn fill(&mut self, steps: &[Step]) {
+        for (step, fields) in level(steps) {
+            let is_here =
+                step.when.iter().all(|(slot, value)| self.values.slot(*slot) == Some((*value).into()));
+            if !is_here {
+                if step.has_item() {
+                    self.values.missing();
                 }
-                for _ in 0..count {
-                    match kind {
-                        StepKind::Number(number) => plain_number(step, number, wanted, values),
-                        _ => fill(fields, wanted, is_words, values),
+                continue;
+            }
+            match &step.kind {
+                StepKind::Bytes { .. } if !step.has_item() => {}
+                // A word is not empty.
+                StepKind::Bytes { .. } if self.is_words => self.values.text("0"),
+                StepKind::Bytes { .. } => {
+                    let count = self.len(step.count).min(self.room);
+                    self.room -= count;
+                    self.values.append(&vec![0; count]);
+                }
+                StepKind::Number(number) if step.count.is_none() => self.number(step, number),
+                kind => {
+                    let mut count = 1;
+                    if step.count.is_some() {
+                        count = self.len(step.count);
+                        self.values.list(count);
+                    }
+                    for _ in 0..count {
+                        let Some(room) = self.room.checked_sub(1) else { return };
+                        self.room = room;
+                        match kind {
+                            StepKind::Number(number) => self.number(step, number),
+                            _ => self.fill(fields),
+                        }
                     }
                 }
             }
         }
     }
-}
 
-fn len(count: Option<Count>, values: &Values) -> usize {
-    match count {
-        Some(Count::Fixed(count)) => count,
-        Some(Count::Slot(slot)) => {
-            values.slot(slot).and_then(|count| usize::try_from(count).ok()).unwrap_or(0)
+    fn len(&self, count: Option<Count>) -> usize {
+        match count {
+            Some(Count::Fixed(count)) => count,
+            Some(Count::Slot(slot)) => {
+                self.values.slot(slot).and_then(|count| usize::try_from(count).ok()).unwrap_or(0)
+            }
+            _ => 0,
         }
-        _ => 0,
     }
-}
 
-fn plain_number(step: &Step, number: &NumberStep, wanted: &[(usize, i64)], values: &mut Values) {
-    let condition = number.slot.and_then(|slot| wanted.iter().find(|(other, _)| *other == slot));
-    let coded = number.codes.keys().next().filter(|_| number.is_strict);
-    let whole = match &number.role {
-        Role::Constant(value) => *value,
-        _ => condition.map(|(_, value)| *value).or(coded.copied()).unwrap_or(0).into(),
-    };
-    if let Some(slot) = number.slot {
-        values.set_slot(slot, whole);
-    }
-    if step.has_item() {
-        let value = match number.scale {
-            Some([scale, offset]) => Number::Real(Number::Whole(whole).real() * scale + offset),
-            None if number.form == Form::Float => Number::Real(0.0),
-            None => Number::Whole(whole),
+    fn number(&mut self, step: &Step, number: &NumberStep) {
+        let condition = number.slot.and_then(|slot| self.wanted.iter().find(|(other, _)| *other == slot));
+        let coded = number.codes.keys().next().filter(|_| number.is_strict);
+        let whole = match &number.role {
+            Role::Constant(value) => *value,
+            _ => condition.map(|(_, value)| *value).or(coded.copied()).unwrap_or(0).into(),
         };
-        values.items.push(Item::Number(value));
+        if let Some(slot) = number.slot {
+            self.values.set_slot(slot, whole);
+        }
+        if step.has_item() {
+            let value = match number.scale {
+                Some([scale, offset]) => Number::Real(Number::Whole(whole).real() * scale + offset),
+                None if number.form == Form::Float => Number::Real(0.0),
+                None => Number::Whole(whole),
+            };
+            self.values.number(value);
+        }
     }
 }

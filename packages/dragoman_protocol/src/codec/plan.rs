@@ -218,22 +218,23 @@ impl Codec {
 
     fn check_code(&self, place: &str, head: &[Part<'_>], code: &Code) -> Result<(), CodecError> {
         for part in head {
-            match (&part.kind, code) {
+            let reason = match (&part.kind, code) {
                 (PartKind::Bytes { is_code: true, .. }, Code::Text(text)) => {
-                    if part.count != Some(PartCount::Fixed(text.len())) {
-                        return Err(error(place, format!("the code '{text}' does not fill {}", part.name)));
-                    }
+                    let is_full = part.count == Some(PartCount::Fixed(text.len()));
+                    (!is_full).then(|| format!("the code '{text}' does not fill {}", part.name))
                 }
                 (PartKind::Number(PartNumber { role: PartRole::Code, size, .. }), Code::Number(code)) => {
-                    if *code > super::decode::mask(*size) {
-                        return Err(error(place, format!("the code {code} does not fit {}", part.name)));
-                    }
+                    let fits = *code <= super::decode::mask(*size);
+                    (!fits).then(|| format!("the code {code} does not fit {}", part.name))
                 }
                 (PartKind::Bytes { is_code: true, .. }, _)
                 | (PartKind::Number(PartNumber { role: PartRole::Code, .. }), _) => {
-                    return Err(error(place, format!("its code is not of the type of {}", part.name)));
+                    Some(format!("its code is not of the type of {}", part.name))
                 }
-                _ => {}
+                _ => None,
+            };
+            if let Some(reason) = reason {
+                return Err(error(place, reason));
             }
         }
         Ok(())

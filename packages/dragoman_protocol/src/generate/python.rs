@@ -109,7 +109,7 @@ impl Emitter<'_> {
             self.class(class, &self.described(one), values, &one.parts, &mut out);
         }
         line(&mut out, "");
-        out.push_str("\n");
+        out.push('\n');
         out.push_str(RUNTIME);
         self.tables(&mut out);
         out

@@ -1,0 +1,285 @@
+//! A page of documentation of a protocol, in Markdown, made of its description.
+//!
+//! ```
+//! use dragoman_protocol::{Protocol, codec::Codec, page::page};
+//!
+//! let text = include_str!("../other_machines/modbus_gripper.yaml");
+//! let page = page(&Codec::new(Protocol::read(text)?)?);
+//! assert!(page.starts_with("# Robotiq 2F-85 on Modbus RTU\n"));
+//! assert!(page.contains("Example: `09 03 07 d0 00 03 04 0e`"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod fields;
+
+use crate::codec::{Codec, MessageId, Values};
+use crate::generate::{code, one_line, statement};
+use crate::model::{
+    Answer, ByteOrder, Code, Counted, Encoding, Field, FieldRole, Link, Message, Protocol, Role, Side, Type,
+};
+use crate::rust::{line, sorted};
+
+/// The page of a description.
+pub fn page(codec: &Codec) -> String {
+    let protocol = codec.protocol();
+    let mut out = String::new();
+    line(&mut out, &format!("# {}", plain(&protocol.title)));
+    for text in [statement(&protocol.about), format!("Source: {}", one_line(&protocol.source))] {
+        paragraph(&mut out, &text);
+    }
+    let order = match (protocol.encoding, protocol.order) {
+        (Encoding::Blanks, _) => "Values are written as text, with blanks between them.",
+        (_, ByteOrder::Big) => "The most significant byte of a number comes first.",
+        (_, ByteOrder::Little) => "The least significant byte of a number comes first.",
+    };
+    paragraph(&mut out, &format!("Link: {}. {order}", link(protocol.link)));
+    line(&mut out, "\n## Frame");
+    paragraph(&mut out, &framing(protocol));
+    paragraph(&mut out, &statement(&protocol.frame.answer));
+    frame(protocol, &mut out);
+    line(&mut out, "\n## Messages\n\n| message | code | sent | meaning |\n| --- | --- | --- | --- |");
+    for message in &protocol.messages {
+        let (name, code) = (&message.name, plain(&code(&message.code)));
+        let meaning = plain(&message.meaning);
+        line(&mut out, &format!("| [{name}](#{name}) | {code} | {} | {meaning} |", sender(message)));
+    }
+    for (number, message) in protocol.messages.iter().enumerate() {
+        section(codec, number, message, &mut out);
+    }
+    if !protocol.types.is_empty() {
+        line(&mut out, "\n## Types");
+        protocol.types.iter().for_each(|one| kind(protocol, one, &mut out));
+    }
+    out
+}
+
+fn paragraph(out: &mut String, text: &str) {
+    if !text.is_empty() {
+        line(out, &format!("\n{}", plain(text)));
+    }
+}
+
+/// A text in one line, without what ends a cell of a table.
+fn plain(text: &str) -> String {
+    one_line(text).replace('|', "\\|")
+}
+
+fn link(link: Link) -> String {
+    match link {
+        Link::Udp(port) => format!("UDP, port {port}"),
+        Link::Tcp(port) => format!("TCP, port {port}"),
+        Link::Serial(rate) => format!("serial line, {rate} bits per second"),
+        Link::Can(rate) => format!("CAN bus, {rate} bits per second"),
+    }
+}
+
+fn sender(message: &Message) -> &'static str {
+    if message.from == Side::Client { "to the machine" } else { "by the machine" }
+}
+
+/// How a message is found in the bytes.
+fn framing(protocol: &Protocol) -> String {
+    let cut = &protocol.frame.cut;
+    let mark =
+        |text: &Option<String>| format!("`{}`", hexadecimal(text.as_deref().unwrap_or_default().as_bytes()));
+    let mut text = match (cut.datagram, &cut.size, cut.silence) {
+        (Some(size), ..) => match cut.least {
+            Some(least) if least < size => {
+                format!("A message is a datagram of {least} to {size} bytes; missing ones count as 0.")
+            }
+            _ => format!("A message is a datagram of {size} bytes."),
+        },
+        (_, Some(size), _) => {
+            let counted = match cut.counts.unwrap_or(Counted::Frame) {
+                Counted::Frame => "all bytes of the frame",
+                Counted::Rest => "all bytes behind it",
+                Counted::Body => "the bytes of the body",
+            };
+            format!("A message ends where its size says: field `{size}` counts {counted}.")
+        }
+        (.., Some(silence)) => format!("A message ends with a silence of {silence} characters."),
+        _ if cut.line.is_some() => {
+            format!("A message is a line, which ends with the bytes {}.", mark(&cut.line))
+        }
+        _ if cut.by_code => "A message ends where the fields of its code end.".to_owned(),
+        _ if cut.can => "A message is a frame of the bus; its identifier is the code.".to_owned(),
+        _ if cut.start.is_none() => format!("A message ends with the bytes {}.", mark(&cut.end)),
+        _ => format!("A message lies between the bytes {} and {}.", mark(&cut.start), mark(&cut.end)),
+    };
+    if let Some(most) = cut.most {
+        text += &format!(" It has at most {most} bytes.");
+    }
+    text
+}
+
+/// The table of the frame. Behind the body, offsets are counted from the end.
+fn frame(protocol: &Protocol, out: &mut String) {
+    let mut parts = protocol.frame.fields.split(|field| field.is == Some(FieldRole::Body));
+    let (head, tail) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let mut rows = fields::rows(protocol, head, Some(fields::Offset::default()));
+    let body = protocol.frame.fields.iter().find(|field| field.is == Some(FieldRole::Body));
+    rows.rows.extend(body.map(|body| fields::Row {
+        offset: rows.end.as_ref().map(ToString::to_string).unwrap_or_default(),
+        name: body.name.clone(),
+        content: "the fields of the message".to_owned(),
+        ..fields::Row::default()
+    }));
+    let size = fields::size(tail);
+    let mut tail = fields::rows(protocol, tail, Some(fields::Offset::default()));
+    for row in &mut tail.rows {
+        let offset =
+            row.offset.parse().ok().zip(size).map(|(offset, size): (usize, usize)| size - offset.min(size));
+        row.offset = offset.map_or_else(String::new, |offset| format!("{offset} before the end"));
+    }
+    rows.rows.append(&mut tail.rows);
+    fields::table(&rows.rows, out);
+}
+
+/// Bytes in front of the body, if their number is fixed and values have offsets.
+fn head(protocol: &Protocol) -> Option<fields::Offset> {
+    let fields = &protocol.frame.fields;
+    let body = fields.iter().position(|field| field.is == Some(FieldRole::Body))?;
+    fields::rows(protocol, fields.get(..body)?, Some(fields::Offset::default())).end
+}
+
+fn section(codec: &Codec, number: usize, message: &Message, out: &mut String) {
+    let protocol = codec.protocol();
+    line(out, &format!("\n### {}", message.name));
+    paragraph(out, &statement(&message.meaning));
+    let role = match message.role {
+        Role::Query => "It reads data.",
+        Role::Setting => "It changes a setting; nothing moves.",
+        Role::Start => "It starts a motion.",
+        Role::Stop => "It stops every motion.",
+    };
+    let role = if message.from == Side::Client { format!(" {role}") } else { String::new() };
+    let mut text = format!("Code {}, sent {}.{role}", code(&message.code), sender(message));
+    if let Some(name) = message.ros_name() {
+        let what = if message.topic.is_some() { "topic" } else { "service" };
+        let kind = message.ros.as_ref().map_or(String::new(), |kind| format!(" (`{kind}`)"));
+        text += &format!(" In ROS: {what} `{name}`{kind}.");
+    }
+    paragraph(out, &text);
+    fields::table(&fields::rows(protocol, &message.fields, head(protocol)).rows, out);
+    let mut question = Values::default();
+    let id = MessageId { number, is_answer: false };
+    example(codec, message, id, None, &mut question, out);
+    let fields: &[Field] = match &message.answer {
+        None => return,
+        Some(Answer::Named(name)) if name == "echo" => {
+            return paragraph(out, "Answer: the message itself.");
+        }
+        Some(Answer::Named(name)) => {
+            paragraph(out, &format!("Answer: the fields of [{name}](#{name})."));
+            codec.type_of(name).map_or(&[], |one| &one.fields)
+        }
+        Some(Answer::Fields(fields)) if fields.is_empty() => {
+            paragraph(out, "Answer: without fields.");
+            fields
+        }
+        Some(Answer::Fields(fields)) => {
+            paragraph(out, "Answer:");
+            fields
+        }
+    };
+    fields::table(&fields::rows(protocol, fields, head(protocol)).rows, out);
+    example(
+        codec,
+        message,
+        MessageId { number, is_answer: true },
+        Some(&question),
+        &mut Values::default(),
+        out,
+    );
+}
+
+/// The frame of plain values.
+fn example(
+    codec: &Codec,
+    message: &Message,
+    id: MessageId,
+    asked: Option<&Values>,
+    values: &mut Values,
+    out: &mut String,
+) {
+    let protocol = codec.protocol();
+    let cut = &protocol.frame.cut;
+    let mut content = Vec::new();
+    codec.plain(id, asked, values);
+    // Values that are not known here, such as a size within a message, may not fit.
+    if codec.encode(id, values, &mut content).is_err() {
+        return;
+    }
+    let mark = |mark: &Option<String>| mark.clone().unwrap_or_default().into_bytes();
+    let frame = [mark(&cut.start), content, mark(&cut.end), mark(&cut.line)].concat();
+    let what = match &message.code {
+        Code::Number(code) if cut.can => format!("identifier {code:#x}, data "),
+        _ => String::new(),
+    };
+    let bytes =
+        if frame.is_empty() { "without bytes".to_owned() } else { format!("`{}`", hexadecimal(&frame)) };
+    let shown = codec.show(id, values).to_string();
+    let shown = shown.split_once(": ").map_or(String::new(), |(_, shown)| format!(" ({})", plain(shown)));
+    line(out, &format!("\nExample: {what}{bytes}{shown}"));
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+}
+
+fn kind(protocol: &Protocol, one: &Type, out: &mut String) {
+    line(out, &format!("\n### {}", one.name));
+    paragraph(out, &statement(&one.meaning));
+    if one.codes.is_empty() {
+        let begin = (protocol.encoding != Encoding::Blanks).then(fields::Offset::default);
+        fields::table(&fields::rows(protocol, &one.fields, begin).rows, out);
+        return;
+    }
+    line(out, "\n| number | name | meaning |\n| --- | --- | --- |");
+    for (name, value) in sorted(one) {
+        let meaning = value.meaning().map(plain).unwrap_or_default();
+        line(out, &format!("| {} | {name} | {meaning} |", value.code()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_has_its_section_and_every_field_its_row() {
+        for text in [
+            include_str!("../other_machines/cola_a.yaml"),
+            include_str!("../other_machines/create2.yaml"),
+            include_str!("../other_machines/modbus_gripper.yaml"),
+            include_str!("../other_machines/motor_can.yaml"),
+            crate::protocols::APOLO,
+            crate::protocols::ARM31,
+        ] {
+            let codec = Codec::new(Protocol::read(text).unwrap()).unwrap();
+            let page = page(&codec);
+            for message in &codec.protocol().messages {
+                let heading = format!("\n### {}\n", message.name);
+                let section = page.split_once(&heading).unwrap().1.split("\n### ").next().unwrap();
+                for field in &message.fields {
+                    assert!(section.contains(&format!("| `{}` |", field.name)), "{}", field.name);
+                }
+                assert!(section.contains("Example: "), "{section}");
+            }
+            let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+            for table in page.split("\n\n").filter(|part| part.starts_with("| ")) {
+                let first = columns(table.lines().next().unwrap());
+                assert!(table.lines().all(|line| columns(line) == first), "{table}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_is_complete() {
+        let text = include_str!("../../../docs/own-protocol.md");
+        let text = text.split_once("```yaml\n").unwrap().1.split_once("```").unwrap().0;
+        let page = page(&Codec::new(Protocol::read(text).unwrap()).unwrap());
+        let expected = include_str!("page/rover.txt");
+        assert_eq!(page, expected, "{page}");
+    }
+}
