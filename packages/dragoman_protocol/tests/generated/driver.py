@@ -54,5 +54,8 @@ for line in sys.stdin:
         continue
     shown = []
     show("", message, shown)
-    again = module.encode(message, asked)
+    try:
+        again = module.encode(message, asked)
+    except module.ProtocolError:
+        again = b""
     print(" ".join(shown + [again.hex()]) if shown else f"- {again.hex()}")

@@ -81,14 +81,16 @@ impl Emitter<'_> {
             place.line(out, "  return 0;");
             place.line(out, "}");
         }
-        for mark in plan.marks.iter().filter(|mark| !mark.is_empty()) {
-            let (bytes, size) = (shifted("buffer", '+', begin), shifted("out.at", '-', begin));
+        self.mark(plan.marks[1], &place, out);
+        // A receiver would cut the frame at a mark within; the end may also begin in the content.
+        let within = [(plan.marks[0], plan.marks[1].len()), (plan.marks[1], 1)];
+        for (mark, behind) in within.into_iter().filter(|(mark, _)| !mark.is_empty()) {
+            let (bytes, size) = (shifted("buffer", '+', begin), shifted("out.at", '-', begin + behind));
             let call = format!("WIRE_contains({bytes}, {size}, {}, {})", text(mark), mark.len());
             place.line(out, &format!("if (!out.ok || {call}) {{"));
             place.line(out, "  return 0;");
             place.line(out, "}");
         }
-        self.mark(plan.marks[1], &place, out);
         place.line(out, "return out.ok ? out.at : 0;");
         line(out, "}");
     }
