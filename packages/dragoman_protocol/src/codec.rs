@@ -53,7 +53,9 @@ pub use show::Show;
 pub use values::{Item, Values};
 
 use crate::checksum::Checksum;
-use crate::model::{ByteOrder, Code, Counted, Encoding, Protocol, Side};
+use crate::cut::Envelope;
+use crate::expression::Expression;
+use crate::model::{ByteOrder, Counted, Protocol, Side, TextEncoding};
 
 /// Lists within lists and structures within structures, at most.
 pub const MAX_NESTING: usize = 8;
@@ -67,8 +69,10 @@ pub const MAX_ITEMS: usize = 1 << 16;
 /// The program of a description.
 pub struct Codec {
     protocol: Protocol,
-    encoding: Encoding,
-    /// What is in front of the body.
+    /// What separates the values of a body that is text.
+    separator: Option<u8>,
+    envelope: Envelope,
+    /// What is in front of the body; if it is text, without the code.
     head: Vec<Step>,
     /// What follows it.
     tail: Vec<Step>,
@@ -77,9 +81,41 @@ pub struct Codec {
     /// Minimum and maximum size of a datagram that is filled with zeros.
     datagram: Option<[usize; 2]>,
     messages: Vec<Programs>,
-    by_code: BTreeMap<(Side, Code), Vec<usize>>,
-    /// Numbers that counts and conditions ask for.
+    codes: Codes,
+    /// Numbers that counts, conditions and expressions ask for.
     slots: usize,
+    /// Places of fields that check sums ask for.
+    places: usize,
+    /// Those of the code, if the body is text, and of the body.
+    code_place: Option<usize>,
+    body_place: Option<usize>,
+}
+
+/// Messages by their codes: of clients, and of servers.
+#[derive(Debug, Default)]
+struct Codes {
+    numbers: BTreeMap<u64, [Vec<usize>; 2]>,
+    texts: BTreeMap<Vec<u8>, [Vec<usize>; 2]>,
+    /// Bytes of the longest text.
+    longest: usize,
+}
+
+/// A code in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FoundCode<'a> {
+    Number(u64),
+    Text(&'a [u8]),
+}
+
+impl Codes {
+    fn find(&self, code: FoundCode<'_>, from: Side) -> &[usize] {
+        let found = match code {
+            FoundCode::Number(number) => self.numbers.get(&number),
+            FoundCode::Text(text) => self.texts.get(text),
+        };
+        let Some([clients, servers]) = found else { return &[] };
+        if from == Side::Client { clients } else { servers }
+    }
 }
 
 /// The programs of a message.
@@ -108,17 +144,35 @@ struct Step {
     at: Option<usize>,
     /// Without these values of slots it is missing.
     when: Vec<(usize, i64)>,
+    /// If this is 0, it is missing.
+    condition: Option<Expression>,
     /// It may be missing at the end.
     is_optional: bool,
+    /// An empty word stands for it if it is missing.
+    empty: EmptyWord,
     count: Option<Count>,
+    /// Where counts, conditions and expressions find its number.
+    slot: Option<usize>,
+    /// Where check sums find its bytes.
+    place: Option<usize>,
     kind: StepKind,
+}
+
+/// When an empty word stands for a field that is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EmptyWord {
+    Never,
+    /// Unless it is the last one.
+    Within,
+    Always,
 }
 
 #[derive(Debug, Clone)]
 enum StepKind {
     Number(NumberStep),
     Bytes {
-        is_text: bool,
+        /// They are a text.
+        text: Option<TextStep>,
         /// What they always are.
         value: Option<Vec<u8>>,
         is_code: bool,
@@ -127,24 +181,40 @@ enum StepKind {
     Structure(usize),
 }
 
+#[derive(Debug, Clone, Copy)]
+struct TextStep {
+    /// Fills a text of fixed size.
+    pad: u8,
+    encoding: Option<TextEncoding>,
+}
+
 #[derive(Debug, Clone)]
 struct NumberStep {
     form: Form,
-    /// Bytes.
+    /// Bytes; of a number that is written as text, those that its values need.
     size: usize,
     order: ByteOrder,
-    /// Of its digits, if it is written as text.
-    base: u32,
+    digits: Digits,
     bits: Option<Bits>,
     /// Value = number * scale + offset.
     scale: Option<[f64; 2]>,
     role: Role,
-    /// Where counts and conditions find it.
-    slot: Option<usize>,
     /// Names of the values.
     codes: BTreeMap<i64, String>,
     /// Another value is an error.
     is_strict: bool,
+}
+
+/// How a number is written as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Digits {
+    base: u32,
+    /// All characters, if their number is fixed.
+    width: Option<usize>,
+    /// Minimum number of digits, in front of a decimal point.
+    least: usize,
+    /// Digits behind a decimal point, if their number is fixed.
+    decimals: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,9 +249,38 @@ enum Role {
     /// It is a value of the message.
     Value,
     Constant(i128),
+    /// It is computed from other numbers.
+    Expression(Expression),
+    /// It is a value of the message, computed from other numbers; it has no bytes.
+    Computed(Expression),
     Size(Counted),
-    Checksum(Checksum),
+    Checksum(Sum),
     Code,
+}
+
+/// A check sum and the bytes that it is of.
+#[derive(Debug, Clone)]
+struct Sum {
+    checksum: Checksum,
+    /// Its lowest bits.
+    mask: u64,
+    /// Place of the first field; `None`: the frame begins with it.
+    from: Option<usize>,
+    /// Place of the last field; `None`: the one in front of the check sum.
+    to: Option<usize>,
+    /// The last field follows the check sum.
+    is_later: bool,
+    /// The last field follows the body.
+    is_of_tail: bool,
+}
+
+impl Sum {
+    /// The bytes, as offsets in the frame; the check sum itself begins at `at`.
+    fn range(&self, values: &Values, at: usize) -> std::ops::Range<usize> {
+        let place = |place: Option<usize>| place.and_then(|place| values.places.get(place));
+        let begin = place(self.from).map_or(0, |[begin, _]| *begin);
+        begin..place(self.to).map_or(at, |[_, end]| *end)
+    }
 }
 
 /// The steps of one level, each with those of its structure.
@@ -200,7 +299,7 @@ impl Step {
     /// Whether a message has a value for it; others are known.
     fn has_item(&self) -> bool {
         match &self.kind {
-            StepKind::Number(number) => matches!(number.role, Role::Value),
+            StepKind::Number(number) => matches!(number.role, Role::Value | Role::Computed(_)),
             StepKind::Bytes { value, is_code, .. } => value.is_none() && !is_code,
             StepKind::Structure(_) => true,
         }

@@ -2,8 +2,15 @@
 //!
 //! Bytes that belong to no frame are left out and counted, until the next place where a frame may begin.
 
-use crate::kind::Kind;
-use crate::model::{ByteOrder, Counted, Cut, FieldRole, Protocol};
+mod envelope;
+mod escape;
+mod sized;
+
+pub use envelope::{Envelope, MarkWithin};
+use escape::{Event, Unescaper};
+use sized::Sized;
+
+use crate::model::{Cut, Protocol};
 
 /// Maximum size of a frame, bytes, if the description does not say it.
 pub const MAX_FRAME: usize = 64 << 10;
@@ -28,24 +35,10 @@ enum Way {
     Sized(Sized),
     /// Between these bytes.
     Marked([Vec<u8>; 2]),
-    /// Up to these bytes.
-    Line(Vec<u8>),
+    /// Between marks that are escaped within.
+    Escaped(Box<Unescaper>),
     /// As long as the fields of its code.
     ByCode,
-}
-
-#[derive(Debug, Clone)]
-struct Sized {
-    /// Offset and bytes of the size.
-    at: usize,
-    size: usize,
-    order: ByteOrder,
-    counts: Counted,
-    /// Bytes before the body, and behind it.
-    head: usize,
-    tail: usize,
-    /// What every frame has, with its offset.
-    constants: Vec<(usize, Vec<u8>)>,
 }
 
 /// What a buffer begins with.
@@ -73,21 +66,17 @@ impl Cutter {
     /// The size has no fixed place.
     pub fn new(protocol: &Protocol) -> Result<Self, String> {
         let cut = &protocol.frame.cut;
-        let bytes = |text: &Option<String>| text.as_deref().unwrap_or_default().as_bytes().to_vec();
+        let max = cut.most.unwrap_or(MAX_FRAME).min(crate::codec::MAX_SIZE);
+        let envelope = Envelope::new(cut)?;
         let way = match cut {
             Cut { size: Some(name), .. } => Way::Sized(Sized::new(protocol, name)?),
-            Cut { line: Some(line), .. } if line.is_empty() => {
-                return Err("line is empty: expected the end of a line, such as \"\\r\\n\"".to_owned());
-            }
-            Cut { line: Some(line), .. } => Way::Line(line.as_bytes().to_vec()),
             Cut { by_code: true, .. } => Way::ByCode,
-            Cut { start: None, end: None, .. } => Way::Whole,
-            _ if cut.end.as_deref().unwrap_or_default().is_empty() => {
-                return Err("start needs end, the bytes behind a message".to_owned());
-            }
-            _ => Way::Marked([bytes(&cut.start), bytes(&cut.end)]),
+            _ => match Unescaper::new(&envelope, max) {
+                Some(unescaper) => Way::Escaped(Box::new(unescaper)),
+                None if envelope.end.is_empty() => Way::Whole,
+                None => Way::Marked([envelope.start, envelope.end]),
+            },
         };
-        let max = cut.most.unwrap_or(MAX_FRAME).min(crate::codec::MAX_SIZE);
         Ok(Self { way, max, buffer: Vec::new(), done: 0, current: 0, left_out: 0 })
     }
 
@@ -100,6 +89,9 @@ impl Cutter {
 
     /// Forgets everything that was received, as after a lost connection.
     pub fn reset(&mut self) {
+        if let Way::Escaped(unescaper) = &mut self.way {
+            unescaper.reset();
+        }
         (self.done, self.current) = (0, 0);
         self.buffer.clear();
     }
@@ -111,7 +103,8 @@ impl Cutter {
 
     /// How many bytes wait for the rest of their frame.
     pub fn incomplete(&self) -> usize {
-        self.buffer.len() - self.done - self.current
+        let begun = if let Way::Escaped(unescaper) = &self.way { unescaper.incomplete() } else { 0 };
+        begun + self.buffer.len() - self.done - self.current
     }
 
     /// The content of the next complete frame.
@@ -120,18 +113,20 @@ impl Cutter {
     }
 
     /// As [`next_frame`](Self::next_frame); `measure` says what a buffer begins with if each code has a size of its own.
-    pub fn next_frame_by(&mut self, measure: impl Fn(&[u8]) -> Begin) -> Option<&[u8]> {
+    pub fn next_frame_by(&mut self, mut measure: impl FnMut(&[u8]) -> Begin) -> Option<&[u8]> {
         self.done += std::mem::take(&mut self.current);
+        if matches!(self.way, Way::Escaped(_)) {
+            return self.next_escaped();
+        }
         loop {
             let rest = self.buffer.get(self.done..).unwrap_or_default();
             if rest.is_empty() {
                 return None;
             }
             let begin = match &self.way {
-                Way::Whole => Begin::Frame { len: rest.len(), from: 0, to: rest.len() },
+                Way::Whole | Way::Escaped(_) => Begin::Frame { len: rest.len(), from: 0, to: rest.len() },
                 Way::Sized(sized) => sized.begin(rest, self.max),
                 Way::Marked([start, end]) => marked(rest, start, end),
-                Way::Line(end) => marked(rest, &[], end),
                 Way::ByCode => measure(rest),
             };
             match begin {
@@ -147,8 +142,25 @@ impl Cutter {
         }
     }
 
+    fn next_escaped(&mut self) -> Option<&[u8]> {
+        let Way::Escaped(unescaper) = &mut self.way else { return None };
+        while let Some(byte) = self.buffer.get(self.done) {
+            self.done += 1;
+            match unescaper.push(*byte) {
+                Event::None => {}
+                Event::Frame => return Some(unescaper.content()),
+                Event::LeftOut(len) => self.left_out += u64::try_from(len).unwrap_or(u64::MAX),
+            }
+        }
+        None
+    }
+
     /// Rejects the frame that was returned last, of which only the first byte is left out: another may begin within it.
+    /// One with escapes is left out as a whole.
     pub fn reject(&mut self) {
+        if let Way::Escaped(unescaper) = &mut self.way {
+            self.left_out += u64::try_from(unescaper.take_last()).unwrap_or(u64::MAX);
+        }
         if std::mem::take(&mut self.current) > 0 {
             self.leave_out(1);
         }
@@ -157,69 +169,6 @@ impl Cutter {
     fn leave_out(&mut self, len: usize) {
         self.done += len;
         self.left_out += u64::try_from(len).unwrap_or(u64::MAX);
-    }
-}
-
-impl Sized {
-    fn new(protocol: &Protocol, name: &str) -> Result<Self, String> {
-        let (mut offset, mut at, mut constants, mut tail, mut is_behind) = (0, None, Vec::new(), 0, false);
-        for field in &protocol.frame.fields {
-            if field.is == Some(FieldRole::Body) {
-                is_behind = true;
-                continue;
-            }
-            let size = field.kind().size().filter(|size| *size <= MAX_FRAME);
-            let size = size.ok_or_else(|| format!("{} has no fixed size up to {MAX_FRAME}", field.name))?;
-            if is_behind {
-                tail += size;
-                continue;
-            }
-            if let (Some(value), Kind { base: crate::kind::Base::Text, .. }) = (&field.value, field.kind()) {
-                constants.push((offset, value.as_bytes().to_vec()));
-            } else if let Some(value) = &field.value
-                && let Ok(bytes) =
-                    value.split_ascii_whitespace().map(|byte| u8::from_str_radix(byte, 16)).collect()
-                && field.kind().base == crate::kind::Base::Bytes
-            {
-                constants.push((offset, bytes));
-            }
-            if field.name == name {
-                at = Some((offset, size, field.order.unwrap_or(protocol.order)));
-            }
-            offset += size;
-            if offset.max(tail) > MAX_FRAME {
-                return Err(format!("{} ends beyond {MAX_FRAME} bytes", field.name));
-            }
-        }
-        let (at, size, order) = at.ok_or_else(|| format!("{name} is not in front of the body"))?;
-        let counts = protocol.frame.cut.counts.unwrap_or(Counted::Frame);
-        Ok(Self { at, size, order, counts, head: offset, tail, constants })
-    }
-
-    fn begin(&self, rest: &[u8], max: usize) -> Begin {
-        for (at, constant) in &self.constants {
-            let there = rest.get(*at..).unwrap_or_default();
-            let known = there.len().min(constant.len());
-            if there.get(..known) != constant.get(..known) {
-                return Begin::Garbage(1);
-            }
-        }
-        let Some(bytes) = rest.get(self.at..self.at + self.size) else { return Begin::Incomplete };
-        let add = |size: usize, byte: &u8| size << 8 | usize::from(*byte);
-        let size = match self.order {
-            ByteOrder::Big => bytes.iter().fold(0, add),
-            ByteOrder::Little => bytes.iter().rev().fold(0, add),
-        };
-        let around = match self.counts {
-            Counted::Frame => 0,
-            Counted::Rest => self.at + self.size,
-            Counted::Body => self.head + self.tail,
-        };
-        let len = size.saturating_add(around);
-        if len > max || len < self.head + self.tail {
-            return Begin::Garbage(1);
-        }
-        if len > rest.len() { Begin::Incomplete } else { Begin::Frame { len, from: 0, to: len } }
     }
 }
 

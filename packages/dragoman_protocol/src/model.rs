@@ -1,15 +1,19 @@
 //! A description, read and checked.
 
 mod check;
+mod field;
+mod frame;
 
 use std::collections::BTreeMap;
 
 use dragoman_text::yaml::{self, YamlError};
 use serde::Deserialize;
 
-use crate::kind::{Base, Count, Kind};
+use crate::kind::Kind;
 
 pub(crate) use check::line_of;
+pub use field::{Empty, Field, FieldRole, Over, TextEncoding, When};
+pub use frame::{Counted, Cut, Escape, Frame, Mark, NamedEscape, Stuffing};
 
 /// A protocol.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,7 +33,7 @@ pub struct Protocol {
     #[serde(with = "serde_norway::with::singleton_map")]
     pub link: Link,
     /// Encoding of values.
-    #[serde(default)]
+    #[serde(default, with = "serde_norway::with::singleton_map")]
     pub encoding: Encoding,
     /// Order of the bytes of numbers.
     #[serde(default)]
@@ -74,6 +78,19 @@ pub enum Encoding {
     Xdr,
     /// As text, separated by blanks.
     Blanks,
+    /// As text, separated by this character.
+    Separator(char),
+}
+
+impl Encoding {
+    /// What separates the values of a message that is text.
+    pub fn separator(self) -> Option<char> {
+        match self {
+            Self::Plain | Self::Xdr => None,
+            Self::Blanks => Some(' '),
+            Self::Separator(separator) => Some(separator),
+        }
+    }
 }
 
 /// Order of the bytes of a number.
@@ -85,136 +102,6 @@ pub enum ByteOrder {
     Big,
     /// The least significant one first.
     Little,
-}
-
-/// Framing: how messages are found in the received bytes, and the fields around a message's body.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Frame {
-    /// How the beginning and the end of a message are found.
-    pub cut: Cut,
-    /// The fields of a frame. One of them is the code, one the body, whose fields depend on the code.
-    pub fields: Vec<Field>,
-    /// Fields that are different in an answer.
-    #[serde(default)]
-    pub answer: String,
-}
-
-/// How the beginning and the end of a message are found. Exactly one of these is given.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Cut {
-    /// A datagram of this number of bytes.
-    pub datagram: Option<usize>,
-    /// Minimum size of a datagram, bytes; missing bytes count as 0.
-    pub least: Option<usize>,
-    /// The field with the size.
-    pub size: Option<String>,
-    /// The part of the message that the size counts.
-    pub counts: Option<Counted>,
-    /// Maximum size, bytes.
-    pub most: Option<usize>,
-    /// Bytes before a message.
-    pub start: Option<String>,
-    /// Bytes after a message.
-    pub end: Option<String>,
-    /// The end of a line.
-    pub line: Option<String>,
-    /// Silence after a message, in characters of the serial line.
-    pub silence: Option<f64>,
-    /// The code determines the size.
-    pub by_code: bool,
-    /// A frame of the CAN bus; the code is its identifier.
-    pub can: bool,
-}
-
-/// The part of a message that a size counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Counted {
-    /// The whole frame.
-    Frame,
-    /// Everything after the size.
-    Rest,
-    /// The body.
-    Body,
-}
-
-/// A part of a message.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Field {
-    /// Its name in code.
-    pub name: String,
-    /// Its type; the body of a frame has none.
-    #[serde(default, rename = "type")]
-    kind: Option<Kind>,
-    /// Unit on the wire.
-    #[serde(default)]
-    pub unit: String,
-    /// Its meaning.
-    #[serde(default)]
-    pub meaning: String,
-    /// Its purpose in a frame.
-    #[serde(default)]
-    pub is: Option<FieldRole>,
-    /// Its offset in the frame, bytes; by default it follows the field before it.
-    #[serde(default)]
-    pub at: Option<usize>,
-    /// Its constant value.
-    #[serde(default)]
-    pub value: Option<String>,
-    /// The type with the names of its values.
-    #[serde(default)]
-    pub codes: Option<String>,
-    /// Whether a number that is not in `codes` is an error.
-    #[serde(default)]
-    pub strict: bool,
-    /// Whether its value may be different in an answer that repeats it.
-    #[serde(default)]
-    pub changed: bool,
-    /// Value in `unit` of one step of the number; `offset` is the value for 0.
-    #[serde(default)]
-    pub scale: Option<f64>,
-    /// See `scale`.
-    #[serde(default)]
-    pub offset: Option<f64>,
-    /// Its lowest bit and its number of bits, where several share a number.
-    #[serde(default)]
-    pub bits: Option<[u8; 2]>,
-    /// Byte order, if it differs from the protocol's one.
-    #[serde(default)]
-    pub order: Option<ByteOrder>,
-    /// Base of a number that is written as text.
-    #[serde(default)]
-    pub base: Option<u8>,
-    /// Algorithm of a checksum: its name in the catalogue of CRC algorithms, or `sum` or `xor`.
-    #[serde(default)]
-    pub algorithm: Option<String>,
-    /// The field only exists if these earlier fields have these values.
-    #[serde(default)]
-    pub when: BTreeMap<String, i64>,
-    /// Whether it may be missing at the end of a message.
-    #[serde(default)]
-    pub optional: bool,
-}
-
-/// The purpose of a field in a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FieldRole {
-    /// The code, which identifies the message.
-    Code,
-    /// The fields of the message.
-    Body,
-    /// The size.
-    Size,
-    /// The checksum.
-    Checksum,
-    /// The address of the receiver.
-    Address,
-    /// A number that the answer repeats.
-    Sequence,
 }
 
 /// A type of fields: a structure, or names for numbers.
@@ -413,13 +300,6 @@ pub enum ProtocolError {
         /// Description of the error.
         reason: String,
     },
-}
-
-impl Field {
-    /// Its type; for the body of a frame it is the remaining bytes.
-    pub fn kind(&self) -> Kind {
-        self.kind.clone().unwrap_or(Kind { base: Base::Bytes, count: Some(Count::Rest) })
-    }
 }
 
 impl Message {

@@ -15,7 +15,8 @@ mod fields;
 use crate::codec::{Codec, MessageId, Values};
 use crate::generate::{code, one_line, statement};
 use crate::model::{
-    Answer, ByteOrder, Code, Counted, Encoding, Field, FieldRole, Link, Message, Protocol, Role, Side, Type,
+    Answer, ByteOrder, Code, Counted, Escape, Field, FieldRole, Link, Mark, Message, NamedEscape, Protocol,
+    Role, Side, Type,
 };
 use crate::rust::{line, sorted};
 
@@ -27,10 +28,11 @@ pub fn page(codec: &Codec) -> String {
     for text in [statement(&protocol.about), format!("Source: {}", one_line(&protocol.source))] {
         paragraph(&mut out, &text);
     }
-    let order = match (protocol.encoding, protocol.order) {
-        (Encoding::Blanks, _) => "Values are written as text, with blanks between them.",
-        (_, ByteOrder::Big) => "The most significant byte of a number comes first.",
-        (_, ByteOrder::Little) => "The least significant byte of a number comes first.",
+    let order = match (protocol.encoding.separator(), protocol.order) {
+        (Some(' '), _) => "Values are written as text, with blanks between them.".to_owned(),
+        (Some(separator), _) => format!("Values are written as text, with `{separator}` between them."),
+        (_, ByteOrder::Big) => "The most significant byte of a number comes first.".to_owned(),
+        (_, ByteOrder::Little) => "The least significant byte of a number comes first.".to_owned(),
     };
     paragraph(&mut out, &format!("Link: {}. {order}", link(protocol.link)));
     line(&mut out, "\n## Frame");
@@ -80,8 +82,7 @@ fn sender(message: &Message) -> &'static str {
 /// How a message is found in the bytes.
 fn framing(protocol: &Protocol) -> String {
     let cut = &protocol.frame.cut;
-    let mark =
-        |text: &Option<String>| format!("`{}`", hexadecimal(text.as_deref().unwrap_or_default().as_bytes()));
+    let mark = |mark: &Option<Mark>| format!("`{}`", hexadecimal(mark.as_ref().map_or(&[][..], Mark::bytes)));
     let mut text = match (cut.datagram, &cut.size, cut.silence) {
         (Some(size), ..) => match cut.least {
             Some(least) if least < size => {
@@ -106,10 +107,35 @@ fn framing(protocol: &Protocol) -> String {
         _ if cut.start.is_none() => format!("A message ends with the bytes {}.", mark(&cut.end)),
         _ => format!("A message lies between the bytes {} and {}.", mark(&cut.start), mark(&cut.end)),
     };
+    if let Some(escape) = &cut.escape {
+        text += &format!(" {}", escaping(escape));
+    }
     if let Some(most) = cut.most {
         text += &format!(" It has at most {most} bytes.");
     }
     text
+}
+
+/// How the bytes of marks are written within a message.
+fn escaping(escape: &Escape) -> String {
+    match escape {
+        Escape::Named(NamedEscape::Slip) => {
+            "Within it `db dc` stands for `c0`, and `db dd` for `db` (SLIP, RFC 1055).".to_owned()
+        }
+        Escape::Named(NamedEscape::Cobs) => {
+            "It has no zeros: they are written with Consistent Overhead Byte Stuffing (COBS).".to_owned()
+        }
+        Escape::Named(NamedEscape::Hex) => "Each byte is written as two hexadecimal digits.".to_owned(),
+        Escape::Named(NamedEscape::Double) => {
+            "Within it the first byte of the marks is sent twice.".to_owned()
+        }
+        Escape::Stuffing(one) => format!(
+            "Within it the bytes `{}` are sent as `{:02x}` and their exclusive or with `{:02x}`.",
+            hexadecimal(&one.of),
+            one.mark,
+            one.xor
+        ),
+    }
 }
 
 /// The table of the frame. Behind the body, offsets are counted from the end.
@@ -204,21 +230,30 @@ fn example(
 ) {
     let protocol = codec.protocol();
     let cut = &protocol.frame.cut;
-    let mut content = Vec::new();
+    let mut frame = Vec::new();
     codec.plain(id, asked, values);
     // Values that are not known here, such as a size within a message, may not fit.
-    if codec.encode(id, values, &mut content).is_err() {
+    if codec.encode_wire(id, values, &mut frame).is_err() {
         return;
     }
-    let mark = |mark: &Option<String>| mark.clone().unwrap_or_default().into_bytes();
-    let frame = [mark(&cut.start), content, mark(&cut.end), mark(&cut.line)].concat();
+    // Computed values are those of the decoded message.
+    let mut content = Vec::new();
+    let side = if id.is_answer { Side::Server } else { message.from };
+    let identifier =
+        if let Code::Number(code) = message.code { Some(code).filter(|_| cut.can) } else { None };
+    let question = asked.map(|asked| (MessageId { is_answer: false, ..id }, asked));
+    let mut decoded = Values::default();
+    let is_encoded = codec.encode(id, values, &mut content).is_ok();
+    if !is_encoded || codec.decode_frame(identifier, &content, side, question, &mut decoded) != Ok(id) {
+        return;
+    }
     let what = match &message.code {
         Code::Number(code) if cut.can => format!("identifier {code:#x}, data "),
         _ => String::new(),
     };
     let bytes =
         if frame.is_empty() { "without bytes".to_owned() } else { format!("`{}`", hexadecimal(&frame)) };
-    let shown = codec.show(id, values).to_string();
+    let shown = codec.show(id, &decoded).to_string();
     let shown = shown.split_once(": ").map_or(String::new(), |(_, shown)| format!(" ({})", plain(shown)));
     line(out, &format!("\nExample: {what}{bytes}{shown}"));
 }
@@ -231,8 +266,7 @@ fn kind(protocol: &Protocol, one: &Type, out: &mut String) {
     line(out, &format!("\n### {}", one.name));
     paragraph(out, &statement(&one.meaning));
     if one.codes.is_empty() {
-        let begin = (protocol.encoding != Encoding::Blanks).then(fields::Offset::default);
-        fields::table(&fields::rows(protocol, &one.fields, begin).rows, out);
+        fields::table(&fields::rows(protocol, &one.fields, Some(fields::Offset::default())).rows, out);
         return;
     }
     line(out, "\n| number | name | meaning |\n| --- | --- | --- |");
@@ -252,6 +286,8 @@ mod tests {
             include_str!("../other_machines/cola_a.yaml"),
             include_str!("../other_machines/create2.yaml"),
             include_str!("../other_machines/modbus_gripper.yaml"),
+            include_str!("../other_machines/modbus_ascii.yaml"),
+            include_str!("../other_machines/nmea0183.yaml"),
             include_str!("../other_machines/motor_can.yaml"),
             crate::protocols::APOLO,
             crate::protocols::ARM31,

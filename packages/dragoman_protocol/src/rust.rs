@@ -37,11 +37,20 @@ impl NoRust {
     }
 }
 
+/// Whether code can do what the description needs.
+fn check(protocol: &Protocol) -> Result<(), NoRust> {
+    match protocol.only_interpreted() {
+        Some((place, reason)) => Err(NoRust::new(place, reason)),
+        None => Ok(()),
+    }
+}
+
 /// A source file with `Command` and `Request`.
 ///
 /// # Errors
 /// A kind of field or code that is not supported yet.
 pub fn requests(protocol: &Protocol) -> Result<String, NoRust> {
+    check(protocol)?;
     let messages: Vec<&Message> =
         protocol.messages.iter().filter(|message| message.from == Side::Client).collect();
     let mut out = format!("// Made of the description of the {}.\n\n", protocol.title);

@@ -28,10 +28,12 @@ enum Shape {
     Any(&'static [Shape]),
     /// A mapping of names to such values.
     Map(&'static Shape),
+    /// A list of numbers.
+    Numbers,
     /// The lowest bit and the number of bits.
     Bits,
 }
-use Shape::{Algorithm, Any, Bits, Flag, List, Map, One, Real, Text, Whole, Words};
+use Shape::{Algorithm, Any, Bits, Flag, List, Map, Numbers, One, Real, Text, Whole, Words};
 
 struct Key {
     name: &'static str,
@@ -53,6 +55,9 @@ struct Object {
     keys: &'static [Key],
 }
 
+const ENCODINGS: Shape = Words(&["plain", "xdr", "blanks"]);
+/// A text, or a list of bytes.
+const MARK: Shape = Any(&[Text, Numbers]);
 const ORDER: Shape = Words(&["big", "little"]);
 
 /// All objects; the first one is the whole description.
@@ -67,7 +72,7 @@ const OBJECTS: &[Object] = &[
             needed("link", One("link"), "The transport, with its usual port or its bits per second."),
             key(
                 "encoding",
-                Words(&["plain", "xdr", "blanks"]),
+                Any(&[ENCODINGS, One("separator")]),
                 "How values are written; plain by default. blanks: as text, with blanks between them.",
             ),
             key("order", ORDER, "Order of the bytes of numbers; big by default."),
@@ -107,9 +112,14 @@ const OBJECTS: &[Object] = &[
                 "What the size counts: the whole frame (default), what follows it, or the body.",
             ),
             key("most", Whole, "Maximum size of a frame, bytes."),
-            key("start", Text, "Bytes before a message."),
-            key("end", Text, "Bytes after a message."),
-            key("line", Text, "The end of a line, such as \"\\r\\n\"."),
+            key("start", MARK, "Bytes before a message."),
+            key("end", MARK, "Bytes after a message."),
+            key(
+                "escape",
+                Any(&[Words(&["slip", "cobs", "hex", "double"]), One("stuffing")]),
+                "How the bytes of start and end are written within a message.",
+            ),
+            key("line", MARK, "The end of a line, such as \"\\r\\n\"."),
             key("silence", Real, "Silence after a message, in characters of the serial line."),
             key("by_code", Flag, "The code determines the size."),
             key("can", Flag, "A message is a frame of the CAN bus; the code is its identifier."),
@@ -128,7 +138,7 @@ const OBJECTS: &[Object] = &[
             key("meaning", Text, "What it means."),
             key(
                 "is",
-                Words(&["code", "body", "size", "checksum", "address", "sequence"]),
+                Words(&["code", "body", "size", "checksum", "address", "sequence", "computed"]),
                 "Its purpose in a frame.",
             ),
             key("at", Whole, "Its offset in the frame, bytes; by default it follows the field before it."),
@@ -142,9 +152,38 @@ const OBJECTS: &[Object] = &[
             key("order", ORDER, "Order of its bytes, if it differs from the protocol's."),
             key("base", Whole, "Base of a number that is written as text: 2, 8, 10 or 16."),
             key("algorithm", Algorithm, "How the check sum is computed."),
-            key("when", Map(&Whole), "It is only there if these earlier fields have these values."),
+            key(
+                "when",
+                Any(&[Map(&Whole), Text]),
+                "It is only there if these earlier fields have these values.",
+            ),
+            key("digits", Whole, "Minimum number of digits of a number that is written as text."),
+            key("decimals", Whole, "Digits behind the decimal point of a number that is written as text."),
+            key("empty", Words(&["missing"]), "What an empty word between separators stands for."),
+            key("pad", MARK, "The byte that fills a text of fixed size; zero by default."),
+            key("encoding", Words(&["latin1", "utf8", "ascii"]), "Encoding of a text."),
+            key("over", One("over"), "The bytes of a check sum; by default all in front of it."),
             key("optional", Flag, "It may be missing at the end of a message."),
         ],
+    },
+    Object {
+        name: "over",
+        keys: &[
+            key("from", Text, "The first field; by default that of the frame."),
+            key("to", Text, "The last field; by default the one in front of the check sum."),
+        ],
+    },
+    Object {
+        name: "stuffing",
+        keys: &[
+            needed("mark", Whole, "The byte in front of an escaped one."),
+            needed("xor", Whole, "What an escaped byte is combined with by exclusive or."),
+            needed("of", Numbers, "The bytes that are escaped."),
+        ],
+    },
+    Object {
+        name: "separator",
+        keys: &[needed("separator", Text, "The character between values, which are written as text.")],
     },
     Object {
         name: "type",
@@ -290,6 +329,7 @@ fn shape(shape: Shape) -> String {
             format!("\"anyOf\": [{}]", shapes.join(", "))
         }
         Map(one) => format!("\"type\": \"object\", \"additionalProperties\": {{ {} }}", self::shape(*one)),
+        Numbers => "\"type\": \"array\", \"items\": { \"type\": \"integer\" }".to_owned(),
         Bits => "\"type\": \"array\", \"items\": { \"type\": \"integer\" }, \"minItems\": 2, \"maxItems\": 2".to_owned(),
     }
 }
@@ -329,6 +369,8 @@ mod tests {
             ("frame", known::<model::Frame>(wrong)),
             ("cut", known::<model::Cut>(wrong)),
             ("field", known::<model::Field>(wrong)),
+            ("over", known::<model::Over>(wrong)),
+            ("stuffing", known::<model::Stuffing>(wrong)),
             ("type", known::<model::Type>(wrong)),
             ("code", known::<model::Described>(wrong)),
             ("message", known::<model::Message>(wrong)),
@@ -340,17 +382,23 @@ mod tests {
         }
         let wrong = "there_is_no_such_word";
         assert_eq!(keys("link"), known::<model::Link>(wrong), "src/schema.rs: link");
+        let mut encodings = known::<model::Encoding>(wrong);
+        assert!(encodings.remove("separator"));
         for (name, key, known) in [
-            ("protocol", "encoding", known::<model::Encoding>(wrong)),
+            ("protocol", "encoding", encodings),
             ("protocol", "order", known::<model::ByteOrder>(wrong)),
             ("cut", "counts", known::<model::Counted>(wrong)),
+            ("cut", "escape", known::<model::NamedEscape>(wrong)),
             ("field", "is", known::<model::FieldRole>(wrong)),
+            ("field", "empty", known::<model::Empty>(wrong)),
+            ("field", "encoding", known::<model::TextEncoding>(wrong)),
             ("message", "from", known::<model::Side>(wrong)),
             ("message", "role", known::<model::Role>(wrong)),
         ] {
             let object = OBJECTS.iter().find(|one| one.name == name).unwrap();
-            let Words(words) = object.keys.iter().find(|one| one.name == key).unwrap().shape else {
-                panic!()
+            let words = match object.keys.iter().find(|one| one.name == key).unwrap().shape {
+                Words(words) | Any(&[Words(words), ..]) => words,
+                other => panic!("{other:?}"),
             };
             let words: BTreeSet<String> = words.iter().map(|word| (*word).to_owned()).collect();
             assert_eq!(words, known, "src/schema.rs: {name}: {key}");

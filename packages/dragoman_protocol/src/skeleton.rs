@@ -305,7 +305,6 @@ mod tests {
         assert_eq!(protocol.name, answers.name);
         let codec = Codec::new(protocol).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let cut = &codec.protocol().frame.cut;
-        let mark = |mark: &Option<String>| mark.clone().unwrap_or_default().into_bytes();
         let mut sizes = Vec::new();
         for (number, side) in [(0, Side::Client), (1, Side::Server)] {
             let id = MessageId { number, is_answer: false };
@@ -313,10 +312,13 @@ mod tests {
             codec.plain(id, None, &mut values);
             codec.encode(id, &mut values, &mut content).unwrap_or_else(|error| panic!("{error}\n{text}"));
             let mut cutter = Cutter::new(codec.protocol()).unwrap();
-            let frame = [mark(&cut.start), content.clone(), mark(&cut.end), mark(&cut.line)].concat();
+            let mut frame = Vec::new();
+            codec.encode_wire(id, &mut values, &mut frame).unwrap_or_else(|error| panic!("{error}\n{text}"));
             cutter.push(&frame);
             sizes.push(frame.len());
-            let found = cutter.next_frame_by(|rest| codec.measure(rest, side)).map(<[u8]>::to_vec);
+            let found = cutter
+                .next_frame_by(|rest| codec.measure(rest, side, &mut Values::default()))
+                .map(<[u8]>::to_vec);
             assert_eq!(found.as_ref(), Some(&content), "{text}");
             let identifier = cut.can.then_some([257, 513][number]);
             let decoded = codec.decode_frame(identifier, &content, side, None, &mut values);

@@ -1,6 +1,7 @@
 //! Descriptions that are read at run time: what is decoded is encoded to the same bytes.
 
 use dragoman_protocol::codec::{Codec, MessageId, Values};
+use dragoman_protocol::cut::Cutter;
 use dragoman_protocol::model::Side;
 use dragoman_protocol::{Protocol, protocols};
 use proptest::prelude::*;
@@ -95,6 +96,14 @@ fn again(codec: &Codec, id: Option<u64>, frame: &[u8], from: Side) -> Option<(Ve
     let mut second = Values::default();
     assert_eq!(codec.decode_frame(id, &bytes, from, None, &mut second), Ok(message));
     assert_eq!(format!("{:?}", values.items()), format!("{:?}", second.items()));
+    // On the wire it is cut to the same frame.
+    let mut wire = Vec::new();
+    if id.is_none() && codec.encode_wire(message, &mut values, &mut wire).is_ok() {
+        let mut cutter = Cutter::new(codec.protocol()).unwrap();
+        cutter.push(&wire);
+        let frame = cutter.next_frame_by(|rest| codec.measure(rest, from, &mut second));
+        assert_eq!(frame, Some(&bytes[..]));
+    }
     Some((bytes, message))
 }
 

@@ -21,7 +21,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
 #[test]
 fn all_are_read_and_have_the_names_of_their_files() {
     let all = [files("protocols"), files("other_machines")].concat();
-    assert_eq!(all.len(), 8);
+    assert_eq!(all.len(), 10);
     for (name, text) in all {
         let protocol = Protocol::read(&text).unwrap_or_else(|error| panic!("{name}.yaml: {error}"));
         assert_eq!(protocol.name, name);

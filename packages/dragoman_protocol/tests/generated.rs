@@ -15,7 +15,7 @@ use dragoman_protocol::Protocol;
 use dragoman_protocol::codec::{Codec, MessageId, Values};
 use dragoman_protocol::cut::Cutter;
 use dragoman_protocol::generate::{c::header, python::python};
-use dragoman_protocol::model::{Code, Side};
+use dragoman_protocol::model::{Code, Mark, Side};
 
 use random::{Random, Shown};
 
@@ -75,7 +75,7 @@ impl Trial {
 /// A frame with its marks. `None`: it would be cut at another place.
 fn marked(codec: &Codec, content: &[u8]) -> Option<Vec<u8>> {
     let cut = &codec.protocol().frame.cut;
-    let mark = |mark: &Option<String>| mark.clone().unwrap_or_default().into_bytes();
+    let mark = |mark: &Option<Mark>| mark.as_ref().map_or(vec![], |mark| mark.bytes().to_vec());
     let frame = [&mark(&cut.start), content, &mark(&cut.end), &mark(&cut.line)].concat();
     if frame.len() > content.len() {
         let mut cutter = Cutter::new(codec.protocol()).unwrap();
@@ -249,7 +249,9 @@ fn python_cuts_a_stream_as_the_cutter() {
         for part in stream(codec, side) {
             input += &hexadecimal(&part);
             cutter.push(&part);
-            while let Some(frame) = cutter.next_frame_by(|rest| codec.measure(rest, side)) {
+            while let Some(frame) =
+                cutter.next_frame_by(|rest| codec.measure(rest, side, &mut Values::default()))
+            {
                 expected += &hexadecimal(&marked(codec, frame).unwrap());
             }
         }
@@ -318,14 +320,44 @@ fn the_page_s_python_runs() {
 
 #[test]
 fn what_cannot_be_expressed_is_refused_with_its_field() {
-    let cola = include_str!("../other_machines/cola_a.yaml");
-    let cola = Codec::new(Protocol::read(cola).unwrap()).unwrap();
-    let expected = "cola_a: values that are written as text are not generated";
-    assert_eq!(header(&cola).unwrap_err().to_string(), expected);
-    assert_eq!(python(&cola).unwrap_err().to_string(), expected);
+    let read = |text: &str| Codec::new(Protocol::read(text).unwrap()).unwrap();
+    let page = include_str!("../../../docs/own-protocol.md");
+    let mast = page.split("```yaml\n").nth(2).unwrap().split_once("```").unwrap().0;
+    for (text, expected) in [
+        (
+            include_str!("../other_machines/cola_a.yaml"),
+            "cola_a: values that are written as text are not generated",
+        ),
+        (
+            include_str!("../other_machines/modbus_ascii.yaml"),
+            "modbus_ascii: frame: escapes are not generated",
+        ),
+        (mast, "mast: frame: escapes are not generated"),
+        (&mast.replace(", escape: slip", ""), "mast: wind: speed: a value that is computed is not generated"),
+        (
+            &ASSORTED.replace("algorithm: xor", "algorithm: xor, over: { from: kind }"),
+            "assorted: frame: sum: a check sum of other bytes than those in front of it is not generated",
+        ),
+        (
+            &ASSORTED.replace("\"text[4]\"", "\"text[4]\", encoding: latin1"),
+            "assorted: lists: name: texts with an encoding or another padding than zeros are not generated",
+        ),
+        (
+            &ASSORTED.replace("when: { low: 2 }", "when: \"=low > 2\""),
+            "assorted: bits: answer: low: a condition that is an expression is not generated",
+        ),
+        (
+            &ASSORTED.replace("type: u16, when: { low: 2 }", "type: \"text[3]\", base: 10"),
+            "assorted: bits: answer: low: a number that is written as text is not generated",
+        ),
+    ] {
+        let codec = read(text);
+        assert_eq!(header(&codec).unwrap_err().to_string(), expected);
+        assert_eq!(python(&codec).unwrap_err().to_string(), expected);
+    }
     let nested = ASSORTED.replace("\"u8[2]\", meaning: pair", "\"u8[u8]\", meaning: pair");
     assert_ne!(nested, ASSORTED);
-    let nested = Codec::new(Protocol::read(&nested).unwrap()).unwrap();
+    let nested = read(&nested);
     let expected = "assorted: type point: pair: a list within a list of structures is not generated in C";
     assert_eq!(header(&nested).unwrap_err().to_string(), expected);
     assert!(python(&nested).is_ok());

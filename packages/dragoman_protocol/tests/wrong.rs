@@ -70,7 +70,7 @@ fn errors_of_descriptions_name_their_place() {
         (
             "{ size: size, counts: body, most: 64 }",
             "{ line: '' }",
-            "frame: line is empty: expected the end of a line, such as \"\\r\\n\"",
+            "line 6: rover: frame: line is empty: expected the end of a line, such as \"\\r\\n\"",
         ),
         (
             "{ size: size, counts: body, most: 64 }",
@@ -80,12 +80,12 @@ fn errors_of_descriptions_name_their_place() {
         (
             "{ size: size, counts: body, most: 64 }",
             "{ start: x }",
-            "frame: start needs end, the bytes behind a message",
+            "line 6: rover: frame: start needs end, the bytes behind a message",
         ),
         (
             "is: code",
             "is: cod",
-            "line 11, column 38: frame.fields[2].is: unknown variant `cod`, expected one of `code`, `body`, `size`, `checksum`, `address`, `sequence`; did you mean 'code'?",
+            "line 11, column 38: frame.fields[2].is: unknown variant `cod`, expected one of `code`, `body`, `size`, `checksum`, `address`, `sequence`, `computed`; did you mean 'code'?",
         ),
         (", is: code", "", "line 6: rover: frame: no field is its code"),
         (", is: body", "", "line 6: rover: frame: no field is its body"),

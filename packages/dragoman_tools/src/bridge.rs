@@ -226,11 +226,11 @@ fn decoded(
     asked: Option<MessageId>,
 ) -> (String, usize) {
     let from = if trial.from == Sender::Machine { Side::Server } else { Side::Client };
-    let (question, mut values) = (Values::default(), Values::default());
+    let (question, mut values, mut scratch) = (Values::default(), Values::default(), Values::default());
     let asked = asked.map(|asked| (asked, &question));
     let (mut text, mut not_messages) = (String::new(), 0);
     cutter.push(bytes);
-    while let Some(frame) = cutter.next_frame_by(|rest| codec.measure(rest, from)) {
+    while let Some(frame) = cutter.next_frame_by(|rest| codec.measure(rest, from, &mut scratch)) {
         // Writing to a text cannot fail.
         let _ = match codec.decode_frame(trial.id, frame, from, asked, &mut values) {
             Ok(message) => writeln!(text, "{}", codec.show(message, &values)),

@@ -1,15 +1,17 @@
 //! Makes the program of a description.
 
+mod number;
+
 use std::collections::BTreeMap;
 
 use super::{
-    Bits, Codec, Count, Form, MAX_ITEMS, MAX_NESTING, MAX_SIZE, MAX_STEPS, NumberStep, Programs, Role, Step,
-    StepKind,
+    Codec, Codes, Count, EmptyWord, Form, MAX_ITEMS, MAX_NESTING, MAX_SIZE, MAX_STEPS, Programs, Role, Step,
+    StepKind, TextStep,
 };
-use crate::checksum::Checksum;
-use crate::cut::MAX_FRAME;
+use crate::cut::{Envelope, MAX_FRAME};
+use crate::expression::Expression;
 use crate::kind::{self, Base};
-use crate::model::{Answer, Code, Counted, Encoding, Field, FieldRole, Protocol, Side, Type};
+use crate::model::{Answer, Code, Counted, Empty, Encoding, Field, FieldRole, Message, Protocol, Side, Type};
 
 /// Why a description, which makes sense as such, has no program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,10 +44,24 @@ impl Codec {
         if !protocol.interfaces.is_empty() || protocol.encoding == Encoding::Xdr {
             return Err(error(&protocol.name, "interfaces and XDR are not interpreted"));
         }
-        let compiler = Compiler { protocol: &protocol, slots: slots(&protocol) };
+        let separator = protocol.encoding.separator().and_then(|separator| u8::try_from(separator).ok());
         let frame = format!("{}: frame", protocol.name);
+        let envelope = Envelope::new(&protocol.frame.cut).map_err(|reason| error(&frame, reason))?;
         let mut fields = protocol.frame.fields.split(|field| field.is == Some(FieldRole::Body));
-        let (before, after) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+        let (mut before, after) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+        if separator.is_some() && !protocol.frame.cut.can {
+            // What is text ends where a separator follows, not after a number of bytes.
+            match before.split_last() {
+                Some((code, rest)) if code.is == Some(FieldRole::Code) => before = rest,
+                _ => {
+                    return Err(error(
+                        &frame,
+                        "the code must be the field in front of the body, if that is text",
+                    ));
+                }
+            }
+        }
+        let compiler = Compiler::new(&protocol, separator);
         let (head, tail) = (compiler.frame(&frame, before)?, compiler.frame(&frame, after)?);
         let tail_size =
             fixed_size(after).ok_or_else(|| error(&frame, "what follows the body has no fixed size"))?;
@@ -55,8 +71,7 @@ impl Codec {
         {
             return Err(error(&frame, format!("a size of {size} bytes; at most {MAX_SIZE} are possible")));
         }
-        let mut messages = Vec::new();
-        let mut by_code: BTreeMap<(Side, Code), Vec<usize>> = BTreeMap::new();
+        let (mut messages, mut codes) = (Vec::new(), Codes::default());
         for (number, message) in protocol.messages.iter().enumerate() {
             let place = format!("{}: {}", protocol.name, message.name);
             let body = compiler.program(&place, &message.fields)?;
@@ -70,13 +85,46 @@ impl Codec {
                 ),
             };
             messages.push(Programs { body, answer });
-            by_code.entry((message.from, message.code.clone())).or_default().push(number);
+            codes.insert(message, number, separator.is_some());
         }
-        let slots = compiler.slots.len();
-        let cut = &protocol.frame.cut;
+        let role = |role| protocol.frame.fields.iter().find(move |field| field.is == Some(role));
+        let place = |field: Option<&Field>| field.and_then(|field| compiler.place(true, &field.name));
+        let (code_place, body_place) = (place(role(FieldRole::Code)), place(role(FieldRole::Body)));
+        let (slots, places) = (compiler.slots.len(), compiler.places.len());
         let datagram = cut.datagram.map(|size| [cut.least.unwrap_or(size), size]);
-        let encoding = protocol.encoding;
-        Ok(Self { encoding, head, tail, tail_size, datagram, messages, by_code, slots, protocol })
+        Ok(Self {
+            separator,
+            envelope,
+            head,
+            tail,
+            tail_size,
+            datagram,
+            messages,
+            codes,
+            slots,
+            places,
+            code_place: code_place.filter(|_| separator.is_some()),
+            body_place,
+            protocol,
+        })
+    }
+}
+
+impl Codes {
+    fn insert(&mut self, message: &Message, number: usize, is_text: bool) {
+        let add = |[clients, servers]: &mut [Vec<usize>; 2]| {
+            if message.from == Side::Client { clients.push(number) } else { servers.push(number) }
+        };
+        let text = match &message.code {
+            Code::Number(code) if !is_text => {
+                add(self.numbers.entry(*code).or_default());
+                return;
+            }
+            Code::Number(code) => code.to_string(),
+            Code::Text(code) => code.clone(),
+        };
+        self.longest = self.longest.max(text.len());
+        add(self.texts.entry(text.into_bytes()).or_default());
     }
 }
 
@@ -84,41 +132,69 @@ impl Codec {
 pub(crate) fn fixed_size(fields: &[Field]) -> Option<usize> {
     fields
         .iter()
-        .try_fold(0_usize, |sum, field| sum.checked_add(field.kind().size()?))
+        .try_fold(0_usize, |sum, field| sum.checked_add(field.size()?))
         .filter(|size| *size <= MAX_SIZE)
-}
-
-/// Numbers for the fields that counts and conditions ask for, by their names.
-fn slots(protocol: &Protocol) -> BTreeMap<String, usize> {
-    let answers = protocol.messages.iter().filter_map(|message| match &message.answer {
-        Some(Answer::Fields(fields)) => Some(fields),
-        _ => None,
-    });
-    let all = protocol.messages.iter().map(|message| &message.fields).chain(answers);
-    let all = all.chain(protocol.types.iter().map(|one| &one.fields)).chain([&protocol.frame.fields]);
-    let mut slots = BTreeMap::new();
-    for field in all.flatten() {
-        let count = match field.kind().count {
-            Some(kind::Count::Of(name)) => Some(name),
-            _ => None,
-        };
-        for name in field.when.keys().cloned().chain(count) {
-            let next = slots.len();
-            slots.entry(name).or_insert(next);
-        }
-    }
-    slots
 }
 
 struct Compiler<'a> {
     protocol: &'a Protocol,
+    separator: Option<u8>,
+    /// Numbers for the fields that counts, conditions and expressions ask for, by their names.
     slots: BTreeMap<String, usize>,
+    /// Numbers for the fields that check sums ask for; `true`: those of the frame.
+    places: BTreeMap<(bool, String), usize>,
 }
 
-impl Compiler<'_> {
+/// Where fields are.
+#[derive(Clone, Copy)]
+struct Context {
+    is_frame: bool,
+    depth: usize,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(protocol: &'a Protocol, separator: Option<u8>) -> Self {
+        let mut compiler = Self { protocol, separator, slots: BTreeMap::new(), places: BTreeMap::new() };
+        let answers = protocol.messages.iter().filter_map(|message| match &message.answer {
+            Some(Answer::Fields(fields)) => Some(fields),
+            _ => None,
+        });
+        let bodies = protocol.messages.iter().map(|message| &message.fields).chain(answers);
+        let all = bodies.chain(protocol.types.iter().map(|one| &one.fields)).map(|fields| (fields, false));
+        for (fields, is_frame) in all.chain([(&protocol.frame.fields, true)]) {
+            for field in fields {
+                compiler.ask(field);
+                let over = field.over.iter().flat_map(|over| [&over.from, &over.to]).flatten();
+                for name in over {
+                    // A check sum in a message may also begin in the frame.
+                    let is_frame = is_frame || !fields.iter().any(|one| one.name == *name);
+                    let next = compiler.places.len();
+                    compiler.places.entry((is_frame, name.clone())).or_insert(next);
+                }
+            }
+        }
+        compiler
+    }
+
+    /// Slots for the names that a field asks for.
+    fn ask(&mut self, field: &Field) {
+        let mut names: Vec<String> = field.when.keys().cloned().collect();
+        if let Some(kind::Count::Of(name)) = field.kind().count {
+            names.push(name);
+        }
+        for text in [field.when.expression(), field.expression()].into_iter().flatten() {
+            names.extend(Expression::names(text));
+        }
+        for name in names {
+            let next = self.slots.len();
+            self.slots.entry(name).or_insert(next);
+        }
+    }
+
     /// What is around the body.
     fn frame(&self, place: &str, fields: &[Field]) -> Result<Vec<Step>, CodecError> {
-        let mut steps = self.program(place, fields)?;
+        let mut steps = Vec::new();
+        self.append(place, fields, Context { is_frame: true, depth: 0 }, &mut steps)?;
         let counts = self.protocol.frame.cut.counts.unwrap_or(Counted::Frame);
         for (step, field) in steps.iter_mut().zip(fields) {
             if let (StepKind::Number(number), Some(FieldRole::Size)) = (&mut step.kind, field.is) {
@@ -130,7 +206,7 @@ impl Compiler<'_> {
 
     fn program(&self, place: &str, fields: &[Field]) -> Result<Vec<Step>, CodecError> {
         let mut steps = Vec::new();
-        self.append(place, fields, 0, &mut steps)?;
+        self.append(place, fields, Context { is_frame: false, depth: 0 }, &mut steps)?;
         Ok(steps)
     }
 
@@ -150,49 +226,34 @@ impl Compiler<'_> {
         &self,
         place: &str,
         fields: &[Field],
-        depth: usize,
+        context: Context,
         steps: &mut Vec<Step>,
     ) -> Result<(), CodecError> {
-        if depth > MAX_NESTING {
+        if context.depth > MAX_NESTING {
             return Err(error(place, format!("nested deeper than {MAX_NESTING}, or a type contains itself")));
         }
-        for (number, field) in fields.iter().enumerate() {
+        for field in fields {
             let place = format!("{place}: {}", field.name);
-            let kind = field.kind();
-            let count = kind.count.as_ref().map(|count| self.count(count)).transpose();
-            let count = count.map_err(|reason| error(&place, reason))?;
-            let when = field.when.iter().map(|(name, value)| self.slot(name).map(|slot| (slot, *value)));
-            let when = when.collect::<Result<_, _>>().map_err(|reason| error(&place, reason))?;
-            let before = number.checked_sub(1).and_then(|before| fields.get(before));
+            let wrong = |reason| error(&place, reason);
             let at = steps.len();
             if at >= MAX_STEPS {
                 return Err(error(&place, format!("more than {MAX_STEPS} fields, with those of types")));
             }
-            if let Some(offset) = field.at.filter(|offset| *offset > MAX_FRAME) {
-                return Err(error(&place, format!("offset {offset}; at most {MAX_FRAME} is possible")));
-            }
-            steps.push(Step {
-                name: field.name.clone(),
-                unit: field.unit.clone(),
-                at: field.at,
-                when,
-                is_optional: field.optional,
-                count,
-                kind: StepKind::Structure(0),
-            });
+            steps.push(self.step(field, context).map_err(wrong)?);
+            let kind = field.kind();
             let kind = match &kind.base {
                 Base::Named(name) => {
-                    self.append(&place, &self.structure(&place, name)?.fields, depth + 1, steps)?;
+                    let inner = Context { is_frame: context.is_frame, depth: context.depth + 1 };
+                    self.append(&place, &self.structure(&place, name)?.fields, inner, steps)?;
                     StepKind::Structure(steps.len() - at - 1)
                 }
-                Base::Text | Base::Bytes => StepKind::Bytes {
-                    is_text: kind.base == Base::Text,
-                    value: constant_bytes(field, &kind.base).map_err(|reason| error(&place, reason))?,
+                Base::Text | Base::Bytes if !field.is_text_number() => StepKind::Bytes {
+                    text: (kind.base == Base::Text)
+                        .then(|| TextStep { pad: pad(field), encoding: field.encoding }),
+                    value: self.constant_bytes(field, context).map_err(wrong)?,
                     is_code: field.is == Some(FieldRole::Code),
                 },
-                _ => StepKind::Number(
-                    self.number(field, before, &kind.base).map_err(|reason| error(&place, reason))?,
-                ),
+                base => StepKind::Number(self.number(field, fields, base, context).map_err(wrong)?),
             };
             if let Some(step) = steps.get_mut(at) {
                 step.kind = kind;
@@ -201,8 +262,52 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// A step without its kind.
+    fn step(&self, field: &Field, context: Context) -> Result<Step, String> {
+        let kind = field.kind();
+        let count = kind.count.as_ref().filter(|_| !field.is_text_number());
+        let when = field.when.values().map(|(name, value)| Ok((self.slot(name)?, value)));
+        if let Some(offset) = field.at.filter(|offset| *offset > MAX_FRAME) {
+            return Err(format!("offset {offset}; at most {MAX_FRAME} is possible"));
+        }
+        let is_word = self.is_words(context) && !matches!(kind.base, Base::Named(_));
+        let is_one = count.is_none() || matches!(kind.base, Base::Text | Base::Bytes);
+        let empty = match (field.empty, field.optional) {
+            _ if !is_word || !is_one => EmptyWord::Never,
+            (Some(Empty::Missing), _) => EmptyWord::Always,
+            (None, true) => EmptyWord::Within,
+            (None, false) => EmptyWord::Never,
+        };
+        Ok(Step {
+            name: field.name.clone(),
+            unit: field.unit.clone(),
+            at: field.at,
+            when: when.collect::<Result<_, String>>()?,
+            condition: field.when.expression().map(|text| self.expression(text)).transpose()?,
+            is_optional: field.optional,
+            empty,
+            count: count.map(|count| self.count(count)).transpose()?,
+            slot: self.slots.get(&field.name).copied(),
+            place: if context.depth == 0 { self.place(context.is_frame, &field.name) } else { None },
+            kind: StepKind::Structure(0),
+        })
+    }
+
+    /// Whether values are words between separators here.
+    fn is_words(&self, context: Context) -> bool {
+        self.separator.is_some() && !context.is_frame
+    }
+
     fn slot(&self, name: &str) -> Result<usize, String> {
         self.slots.get(name).copied().ok_or_else(|| format!("there is no field {name}"))
+    }
+
+    fn place(&self, is_frame: bool, name: &str) -> Option<usize> {
+        self.places.get(&(is_frame, name.to_owned())).copied()
+    }
+
+    fn expression(&self, text: &str) -> Result<Expression, String> {
+        Expression::read(text, &|name| self.slots.get(name).copied()).map_err(|error| error.to_string())
     }
 
     fn count(&self, count: &kind::Count) -> Result<Count, String> {
@@ -217,93 +322,37 @@ impl Compiler<'_> {
         })
     }
 
-    fn number(&self, field: &Field, before: Option<&Field>, base: &Base) -> Result<NumberStep, String> {
-        let (form, size) = match base {
-            Base::Signed(bits) => (Form::Signed, usize::from(*bits) / 8),
-            Base::Float(bits) => (Form::Float, usize::from(*bits) / 8),
-            Base::Bool => (Form::Bool, 1),
-            Base::Unsigned(bits) => (Form::Unsigned, usize::from(*bits) / 8),
-            _ => return Err(format!("{base} is not a number")),
-        };
-        let role = match (field.is, &field.value) {
-            (Some(FieldRole::Code), _) => Role::Code,
-            (Some(FieldRole::Checksum), _) => Role::Checksum(checksum(field.algorithm.as_deref())?),
-            (_, Some(value)) => {
-                Role::Constant(whole(value).ok_or_else(|| format!("{value} is not a whole number"))?)
-            }
-            _ => Role::Value,
-        };
-        let codes = match &field.codes {
-            None => BTreeMap::new(),
-            Some(name) => {
-                let names = self.protocol.types.iter().find(|one| one.name == *name);
-                let names = names.ok_or_else(|| format!("there is no type {name}"))?;
-                names.codes.iter().map(|(name, value)| (value.code(), name.clone())).collect()
-            }
-        };
-        let scale = (field.scale.is_some() || field.offset.is_some())
-            .then(|| [field.scale.unwrap_or(1.0), field.offset.unwrap_or(0.0)]);
-        if scale.is_some_and(|[scale, offset]| !scale.is_finite() || scale == 0.0 || !offset.is_finite()) {
-            return Err("scale must be finite and not 0, offset finite".to_owned());
+    fn constant_bytes(&self, field: &Field, context: Context) -> Result<Option<Vec<u8>>, String> {
+        let Some(value) = &field.value else { return Ok(None) };
+        let kind = field.kind();
+        if kind.base == Base::Bytes {
+            let bytes = value.split_ascii_whitespace().map(|byte| u8::from_str_radix(byte, 16));
+            let bytes = bytes.collect::<Result<_, _>>().map(Some);
+            return bytes.map_err(|_| format!("'{value}' is not bytes such as 'FF 01'"));
         }
-        let digits = field.base.unwrap_or(10);
-        if ![2, 8, 10, 16].contains(&digits) {
-            return Err(format!("numbers of base {digits}; possible are 2, 8, 10 and 16"));
+        let mut bytes = value.clone().into_bytes();
+        if let (Some(kind::Count::Fixed(size)), false) = (kind.count, self.is_words(context)) {
+            if bytes.len() > size {
+                return Err(format!("'{value}' has {} bytes, not {size} as its type", bytes.len()));
+            }
+            bytes.resize(size.min(MAX_SIZE), pad(field));
         }
-        Ok(NumberStep {
-            form,
-            size,
-            order: field.order.unwrap_or(self.protocol.order),
-            base: digits.into(),
-            bits: field.bits.map(|bits| bits_of(bits, size, field, before)).transpose()?,
-            scale,
-            role,
-            slot: self.slots.get(&field.name).copied(),
-            codes,
-            is_strict: field.strict,
-        })
+        Ok(Some(bytes))
     }
 }
 
-fn checksum(name: Option<&str>) -> Result<Checksum, String> {
-    let name = name.unwrap_or_default();
-    let names: Vec<String> = Checksum::names().collect();
-    Checksum::named(name).ok_or_else(|| {
-        let hint = dragoman_text::hint(name, names.iter().map(String::as_str));
-        format!("'{name}' is not a known check sum{hint}")
+/// The byte that fills a text.
+fn pad(field: &Field) -> u8 {
+    field.pad.as_ref().and_then(|pad| pad.bytes().first()).copied().unwrap_or(0)
+}
+
+/// The form and size of a number that is not written as text.
+fn form(base: &Base) -> Result<(Form, usize), String> {
+    Ok(match base {
+        Base::Signed(bits) => (Form::Signed, usize::from(*bits) / 8),
+        Base::Float(bits) => (Form::Float, usize::from(*bits) / 8),
+        Base::Bool => (Form::Bool, 1),
+        Base::Unsigned(bits) => (Form::Unsigned, usize::from(*bits) / 8),
+        _ => return Err(format!("{base} is not a number")),
     })
-}
-
-/// The bits of a number; those of two neighbours are in the same one if they come in order.
-fn bits_of(
-    [lowest, count]: [u8; 2],
-    size: usize,
-    field: &Field,
-    before: Option<&Field>,
-) -> Result<Bits, String> {
-    let (lowest, count) = (u32::from(lowest), u32::from(count));
-    if count == 0 || (lowest + count) as usize > size * 8 {
-        return Err(format!("bits {lowest} to {} are not in {} bits", lowest + count - 1, 8 * size));
-    }
-    let is_shared = before.is_some_and(|before| {
-        let is_later = before.bits.is_some_and(|[low, many]| u32::from(low) + u32::from(many) <= lowest);
-        is_later && before.kind() == field.kind() && (field.at.is_none() || field.at == before.at)
-    });
-    Ok(Bits { lowest, count, is_shared })
-}
-
-fn whole(text: &str) -> Option<i128> {
-    match text.strip_prefix("0x") {
-        Some(digits) => i128::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
-}
-
-fn constant_bytes(field: &Field, base: &Base) -> Result<Option<Vec<u8>>, String> {
-    let Some(value) = &field.value else { return Ok(None) };
-    if *base == Base::Text {
-        return Ok(Some(value.clone().into_bytes()));
-    }
-    let bytes = value.split_ascii_whitespace().map(|byte| u8::from_str_radix(byte, 16));
-    bytes.collect::<Result<_, _>>().map(Some).map_err(|_| format!("'{value}' is not bytes such as 'FF 01'"))
 }

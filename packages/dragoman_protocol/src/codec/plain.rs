@@ -2,26 +2,25 @@
 
 use super::{Codec, Count, Form, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values, level};
 use crate::expression::Number;
-use crate::model::Encoding;
 
 impl Codec {
     /// Fills `values` with plain ones of a message, which [`encode`](Self::encode) takes: numbers are 0 on the wire, or the
     /// first one that a condition of another field or a strict list of names has; lists are as short as possible. The slots of
     /// `asked` are those of the question.
     pub fn plain(&self, message: MessageId, asked: Option<&Values>, values: &mut Values) {
-        values.begin(self.slots, asked);
+        values.begin(self.slots, self.places, asked);
         let Some(program) = self.program(message) else { return };
-        let is_words = self.encoding == Encoding::Blanks;
-        // In words, the code is in front of the values, and nothing behind them.
-        let (head, tail) =
-            if is_words { (&[][..], &[][..]) } else { (self.head.as_slice(), self.tail.as_slice()) };
+        let (head, tail) = (self.head.as_slice(), self.tail.as_slice());
         let answer = self.messages.get(message.number).and_then(|one| one.answer.as_deref());
         let mut wanted = Vec::new();
         [head, program, answer.unwrap_or_default()].iter().for_each(|steps| {
             wanted.extend(steps.iter().flat_map(|step| &step.when).copied());
         });
-        let mut filler = Filler { wanted, is_words, room: MAX_ITEMS, values };
-        [head, program, tail].iter().for_each(|steps| filler.fill(steps));
+        let mut filler = Filler { wanted, is_words: false, room: MAX_ITEMS, values };
+        for (steps, is_body) in [(head, false), (program, true), (tail, false)] {
+            filler.is_words = is_body && self.separator.is_some();
+            filler.fill(steps);
+        }
     }
 }
 
@@ -37,12 +36,12 @@ struct Filler<'a> {
 impl Filler<'_> {
     fn fill(&mut self, steps: &[Step]) {
         for (step, fields) in level(steps) {
-            let is_here =
-                step.when.iter().all(|(slot, value)| self.values.slot(*slot) == Some((*value).into()));
+            let is_here = self.values.holds(step).unwrap_or(false);
             if !is_here {
                 if step.has_item() {
                     self.values.missing();
                 }
+                self.values.skip(step, fields);
                 continue;
             }
             match &step.kind {
@@ -77,28 +76,31 @@ impl Filler<'_> {
     fn len(&self, count: Option<Count>) -> usize {
         match count {
             Some(Count::Fixed(count)) => count,
-            Some(Count::Slot(slot)) => {
-                self.values.slot(slot).and_then(|count| usize::try_from(count).ok()).unwrap_or(0)
-            }
+            Some(Count::Slot(slot)) => match self.values.slot(slot) {
+                Some(Number::Whole(count)) => usize::try_from(count).unwrap_or(0),
+                _ => 0,
+            },
             _ => 0,
         }
     }
 
     fn number(&mut self, step: &Step, number: &NumberStep) {
-        let condition = number.slot.and_then(|slot| self.wanted.iter().find(|(other, _)| *other == slot));
+        let condition = step.slot.and_then(|slot| self.wanted.iter().find(|(other, _)| *other == slot));
         let coded = number.codes.keys().next().filter(|_| number.is_strict);
         let whole = match &number.role {
-            Role::Constant(value) => *value,
-            _ => condition.map(|(_, value)| *value).or(coded.copied()).unwrap_or(0).into(),
+            Role::Constant(value) => Number::Whole(*value),
+            Role::Expression(expression) | Role::Computed(expression) => {
+                let computed = expression.compute(|slot| self.values.slot(slot));
+                computed.unwrap_or(Number::Whole(0))
+            }
+            _ => Number::Whole(condition.map(|(_, value)| *value).or(coded.copied()).unwrap_or(0).into()),
         };
-        if let Some(slot) = number.slot {
-            self.values.set_slot(slot, whole);
-        }
+        self.values.set_slot(step.slot, Some(whole));
         if step.has_item() {
             let value = match number.scale {
-                Some([scale, offset]) => Number::Real(Number::Whole(whole).real() * scale + offset),
+                Some([scale, offset]) => Number::Real(whole.real() * scale + offset),
                 None if number.form == Form::Float => Number::Real(0.0),
-                None => Number::Whole(whole),
+                None => whole,
             };
             self.values.number(value);
         }

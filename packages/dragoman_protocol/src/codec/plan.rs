@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Bits, Codec, CodecError, Count, Form, NumberStep, Role, Step, StepKind, level};
 use crate::kind::{self, Base};
-use crate::model::{Answer, ByteOrder, Code, Counted, Encoding, Field, FieldRole, Message, Side, Type};
+use crate::model::{Answer, ByteOrder, Code, Counted, Field, FieldRole, Mark, Message, Side, Type};
 
 /// A protocol, for a generator.
 pub(crate) struct Plan<'a> {
@@ -154,12 +154,15 @@ impl Codec {
     /// What a generator needs. `reserved`: words that cannot be names.
     pub(crate) fn plan(&self, reserved: &'static [&'static str]) -> Result<Plan<'_>, CodecError> {
         let protocol = &self.protocol;
-        if self.encoding != Encoding::Plain {
+        if self.separator.is_some() {
             return Err(error(&protocol.name, "values that are written as text are not generated"));
+        }
+        if self.envelope.has_escapes() {
+            return Err(error(&format!("{}: frame", protocol.name), "escapes are not generated"));
         }
         let cut = &protocol.frame.cut;
         let marks = [&cut.start, if cut.line.is_some() { &cut.line } else { &cut.end }]
-            .map(|mark| mark.as_deref().unwrap_or_default().as_bytes());
+            .map(|mark| mark.as_ref().map_or(&[][..], Mark::bytes));
         for one in &protocol.types {
             let names: BTreeSet<String> =
                 one.codes.keys().map(|name| identifier(name, &[]).to_uppercase()).collect();
@@ -254,9 +257,12 @@ impl Codec {
             let place = format!("{place}: {}", field.name);
             let wrong = |reason: &str| Err(error(&place, reason));
             let references = |name: &str| reference(&place, name, &parts, (asked, plan.reserved));
+            if step.condition.is_some() {
+                return wrong("a condition that is an expression is not generated");
+            }
             let mut when = Vec::new();
-            for (name, value) in &field.when {
-                when.push((references(name)?, *value));
+            for (name, value) in field.when.values() {
+                when.push((references(name)?, value));
             }
             let count = match (&field.kind().count, step.count) {
                 (Some(kind::Count::Of(name)), _) => Some(PartCount::Of(references(name)?)),
@@ -267,12 +273,15 @@ impl Codec {
             };
             let kind = match (&step.kind, &field.kind().base) {
                 (StepKind::Number(number), _) => PartKind::Number(part_number(&place, field, number)?),
-                (StepKind::Bytes { is_text, value, is_code }, _) => {
+                (StepKind::Bytes { text: Some(text), .. }, _) if text.pad != 0 || text.encoding.is_some() => {
+                    return wrong("texts with an encoding or another padding than zeros are not generated");
+                }
+                (StepKind::Bytes { text, value, is_code }, _) => {
                     let value = value.as_deref();
                     if value.is_some_and(|value| count != Some(PartCount::Fixed(value.len()))) {
                         return wrong("a constant needs a type of its size, such as text[2]");
                     }
-                    PartKind::Bytes { is_text: *is_text, value, is_code: *is_code }
+                    PartKind::Bytes { is_text: text.is_some(), value, is_code: *is_code }
                 }
                 (StepKind::Structure(_), Base::Named(name)) => {
                     PartKind::Structure(self.structure_of(plan, &place, name, inner)?)
@@ -372,9 +381,21 @@ fn part_number<'a>(
         Role::Value => PartRole::Value,
         Role::Constant(value) => PartRole::Constant(*value),
         Role::Size(counted) => PartRole::Size(*counted),
+        Role::Checksum(sum) if sum.from.is_some() || sum.to.is_some() => {
+            return Err(error(
+                place,
+                "a check sum of other bytes than those in front of it is not generated",
+            ));
+        }
         Role::Checksum(_) => PartRole::Checksum(field.algorithm.as_deref().unwrap_or_default()),
+        Role::Expression(_) | Role::Computed(_) => {
+            return Err(error(place, "a value that is computed is not generated"));
+        }
         Role::Code => PartRole::Code,
     };
+    if number.digits.width.is_some() {
+        return Err(error(place, "a number that is written as text is not generated"));
+    }
     let bits = number.bits.map(|Bits { lowest, count, is_shared }| PartBits {
         lowest,
         count,

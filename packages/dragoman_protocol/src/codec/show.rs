@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Codec, Item, MessageId, Step, StepKind, Values, level};
+use super::{Codec, Item, MessageId, Role, Step, StepKind, Values, level};
 use crate::expression::Number;
 
 /// A message with its values, for people: `dim: level 30 cd, name "left"`.
@@ -28,7 +28,10 @@ impl fmt::Display for Show<'_> {
         }
         let steps = self.codec.program(self.message).unwrap_or_default();
         let mut items = Items { values: self.values, at: 0, is_first: true };
-        items.fields(f, steps, "")
+        for steps in [&self.codec.head, steps, &self.codec.tail] {
+            items.fields(f, steps, "")?;
+        }
+        Ok(())
     }
 }
 
@@ -94,10 +97,14 @@ impl Items<'_> {
                 match (whole.and_then(|whole| form.codes.get(&whole)), form.scale) {
                     (Some(name), _) => write!(f, "{name} ({number})"),
                     (None, Some(scale)) => write!(f, "{}", rounded(number.real(), scale)),
+                    (None, None) if matches!(form.role, Role::Computed(_)) => match number {
+                        Number::Real(real) => write!(f, "{}", significant(real)),
+                        Number::Whole(whole) => write!(f, "{whole}"),
+                    },
                     (None, None) => write!(f, "{number}"),
                 }
             }
-            (Some(item @ Item::Bytes { .. }), StepKind::Bytes { is_text: true, .. }) => {
+            (Some(item @ Item::Bytes { .. }), StepKind::Bytes { text: Some(_), .. }) => {
                 write!(f, "{:?}", String::from_utf8_lossy(self.values.bytes(item)))
             }
             (Some(item), _) => {
@@ -117,6 +124,11 @@ pub(crate) fn rounded(value: f64, scale: [f64; 2]) -> f64 {
     let text = format!("{value:.*}", places.into_iter().max().unwrap_or(0));
     // Without trailing zeros, and without a negative zero.
     text.parse().unwrap_or(value) + 0.0
+}
+
+/// To twelve digits: the last ones of what was computed are noise.
+fn significant(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
 }
 
 fn unit(f: &mut fmt::Formatter<'_>, step: &Step) -> fmt::Result {

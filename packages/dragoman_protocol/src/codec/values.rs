@@ -1,6 +1,7 @@
 //! The values of a message.
 
-use crate::expression::Number;
+use super::Step;
+use crate::expression::{NoValue, Number};
 
 /// A value, in the order of the description.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,8 +26,10 @@ pub enum Item {
 pub struct Values {
     pub(super) items: Vec<Item>,
     pub(super) bytes: Vec<u8>,
-    /// Whole numbers that counts and conditions ask for, also those of the answer.
-    pub(super) slots: Vec<Option<i128>>,
+    /// Numbers that counts, conditions and expressions ask for, also those of the answer.
+    pub(super) slots: Vec<Option<Number>>,
+    /// Where fields begin and end that check sums ask for.
+    pub(super) places: Vec<[usize; 2]>,
 }
 
 impl Values {
@@ -35,6 +38,7 @@ impl Values {
         self.items.clear();
         self.bytes.clear();
         self.slots.clear();
+        self.places.clear();
     }
 
     /// Without values, but with the numbers on which counts and conditions of an answer depend: for the answer to the message
@@ -91,22 +95,52 @@ impl Values {
         self.items.push(Item::Missing);
     }
 
-    pub(super) fn slot(&self, slot: usize) -> Option<i128> {
+    pub(super) fn slot(&self, slot: usize) -> Option<Number> {
         self.slots.get(slot).copied().flatten()
     }
 
-    pub(super) fn set_slot(&mut self, slot: usize, value: i128) {
-        if let Some(place) = self.slots.get_mut(slot) {
-            *place = Some(value);
+    pub(super) fn set_slot(&mut self, slot: Option<usize>, value: Option<Number>) {
+        if let Some(place) = slot.and_then(|slot| self.slots.get_mut(slot)) {
+            *place = value;
         }
     }
 
-    /// Empty, with so many slots; those of the question, if it is given.
-    pub(super) fn begin(&mut self, slots: usize, asked: Option<&Self>) {
+    pub(super) fn set_place(&mut self, place: Option<usize>, of: [usize; 2]) {
+        if let Some(place) = place.and_then(|place| self.places.get_mut(place)) {
+            *place = of;
+        }
+    }
+
+    /// Empty, with so many slots and places; slots are those of the question, if it is given.
+    pub(super) fn begin(&mut self, slots: usize, places: usize, asked: Option<&Self>) {
         self.clear();
         if let Some(asked) = asked {
             self.slots.extend_from_slice(&asked.slots);
         }
         self.slots.resize(slots, None);
+        self.places.resize(places, [0; 2]);
+    }
+
+    /// Whether a field is there.
+    pub(super) fn holds(&self, step: &Step) -> Result<bool, NoValue> {
+        let has = |slot: usize, value: i64| {
+            self.slot(slot).is_some_and(|number| number.is(Number::Whole(value.into())))
+        };
+        if !step.when.iter().all(|(slot, value)| has(*slot, *value)) {
+            return Ok(false);
+        }
+        let Some(condition) = &step.condition else { return Ok(true) };
+        match condition.compute(|slot| self.slot(slot)) {
+            Ok(value) => Ok(value.is_true()),
+            Err(NoValue::Missing) => Ok(false),
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// Forgets the numbers of a field that is missing.
+    pub(super) fn skip(&mut self, step: &Step, fields: &[Step]) {
+        for slot in fields.iter().chain([step]).map(|step| step.slot) {
+            self.set_slot(slot, None);
+        }
     }
 }

@@ -302,7 +302,7 @@ impl Emitter<'_> {
         let cut = &protocol.frame.cut;
         let (mut at, mut constants, mut size_at) = (0, Vec::new(), None);
         for field in protocol.frame.fields.iter().take_while(|field| field.is != Some(FieldRole::Body)) {
-            let size = field.kind().size().unwrap_or(0);
+            let size = field.size().unwrap_or(0);
             if cut.size.as_ref() == Some(&field.name) {
                 let order = order(field.order.unwrap_or(protocol.order) == ByteOrder::Little);
                 size_at = Some(format!("({at}, {size}, \"{order}\")"));
@@ -374,7 +374,7 @@ impl Emitter<'_> {
         let when: Vec<String> = part
             .field
             .when
-            .iter()
+            .values()
             .map(|(name, value)| format!("(\"{}\", {value})", self.plan.identifier(name)))
             .collect();
         if !when.is_empty() {

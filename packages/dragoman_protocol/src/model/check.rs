@@ -1,9 +1,13 @@
 //! Whether the parts of a description fit together, and where they do not.
 
+mod fields;
+
 use std::collections::BTreeSet;
 
 use super::{Answer, Field, FieldRole, Message, Protocol, ProtocolError, Type};
+use crate::cut::Envelope;
 use crate::kind::{Base, Count};
+use fields::{Part, Scope};
 
 impl Protocol {
     /// Whether its parts fit together.
@@ -36,14 +40,17 @@ impl Protocol {
         {
             return Err(sense(&frame, format!("there is no field {size}, which cut names as the size")));
         }
-        self.check_fields(&frame, &self.frame.fields, &[], &[])?;
+        Envelope::new(cut).map_err(|reason| sense(&frame, reason))?;
+        self.check_separator()?;
+        self.check_fields(&frame, &self.frame.fields, Scope { part: Part::Frame, asked: &[] }, &[])?;
         unique(&self.name, "type", self.types.iter().map(|one| &one.name))?;
         for one in &self.types {
             if !one.fields.is_empty() && !one.codes.is_empty() {
                 let reason = "a type has fields or codes, not both";
                 return Err(sense(&format!("{}: type {}", self.name, one.name), reason));
             }
-            self.check_fields(&format!("{}: type {}", self.name, one.name), &one.fields, &[], &[])?;
+            let scope = Scope { part: Part::Type, asked: &[] };
+            self.check_fields(&format!("{}: type {}", self.name, one.name), &one.fields, scope, &[])?;
         }
         self.check_messages(&self.name, &self.messages, &[])?;
         unique(&self.name, "interface", self.interfaces.iter().map(|one| &one.name))?;
@@ -52,12 +59,9 @@ impl Protocol {
             let place = format!("{}: {}", self.name, interface.name);
             unique(&place, "type", interface.types.iter().map(|one| &one.name))?;
             for one in &interface.types {
-                self.check_fields(
-                    &format!("{place}: type {}", one.name),
-                    &one.fields,
-                    &[],
-                    &interface.types,
-                )?;
+                let scope = Scope { part: Part::Type, asked: &[] };
+                let place = format!("{place}: type {}", one.name);
+                self.check_fields(&place, &one.fields, scope, &interface.types)?;
             }
             self.check_messages(&place, &interface.messages, &interface.types)?;
         }
@@ -70,10 +74,12 @@ impl Protocol {
         unique(place, "code", messages.iter().map(|one| (one.from, one.answer.is_some(), &one.code)))?;
         for message in messages {
             let place = format!("{place}: {}", message.name);
-            self.check_fields(&place, &message.fields, &[], types)?;
+            let scope = Scope { part: Part::Message, asked: &[] };
+            self.check_fields(&place, &message.fields, scope, types)?;
             match &message.answer {
                 Some(Answer::Fields(fields)) => {
-                    self.check_fields(&format!("{place}: answer"), fields, &message.fields, types)?;
+                    let scope = Scope { part: Part::Message, asked: &message.fields };
+                    self.check_fields(&format!("{place}: answer"), fields, scope, types)?;
                 }
                 Some(Answer::Named(name)) if name != "echo" => self.check_type(&place, name, types)?,
                 _ => {}
@@ -90,19 +96,33 @@ impl Protocol {
         Err(sense(place, format!("there is no type {name}{}", dragoman_text::hint(name, known()))))
     }
 
-    /// `asked`: the fields of the request, to which fields of the answer may refer.
+    /// Whether what separates values cannot be part of a number.
+    fn check_separator(&self) -> Result<(), ProtocolError> {
+        let Some(separator) = self.encoding.separator() else { return Ok(()) };
+        if !separator.is_ascii() || separator.is_ascii_alphanumeric() || ".+-".contains(separator) {
+            let reason =
+                format!("{separator:?} cannot separate values: it may be part of a number, or is not ASCII");
+            return Err(sense(&format!("{}: encoding", self.name), reason));
+        }
+        if self.frame.cut.by_code {
+            let reason = "cut: by_code needs fields of known sizes, not encoding: blanks or a separator";
+            return Err(sense(&format!("{}: frame", self.name), reason));
+        }
+        Ok(())
+    }
+
     fn check_fields(
         &self,
         place: &str,
         fields: &[Field],
-        asked: &[Field],
+        scope: Scope<'_>,
         types: &[Type],
     ) -> Result<(), ProtocolError> {
         unique(place, "field", fields.iter().map(|one| &one.name))?;
         for (number, field) in fields.iter().enumerate() {
             let place = format!("{place}: {}", field.name);
             let kind = field.kind();
-            let before = || fields.iter().take(number).chain(asked);
+            let before = || fields.iter().take(number).chain(scope.asked);
             let comes_before = |name: &String| before().any(|other| other.name == *name);
             if let Base::Named(name) = &kind.base {
                 self.check_type(&place, name, types)?;
@@ -121,8 +141,46 @@ impl Protocol {
             if field.algorithm.is_some() != (field.is == Some(FieldRole::Checksum)) {
                 return Err(sense(&place, "a check sum, and nothing else, has an algorithm"));
             }
+            self.check_keys(&place, field, &before().collect::<Vec<_>>(), scope)?;
+            if let Some(over) = &field.over {
+                self.check_over(&place, field, over, fields, scope)?;
+            }
         }
         Ok(())
+    }
+}
+
+impl Protocol {
+    /// What only the interpreter can do, with its place: code that is generated would ignore it.
+    pub(crate) fn only_interpreted(&self) -> Option<(&str, &'static str)> {
+        if self.frame.cut.escape.is_some() {
+            return Some((&self.name, "escapes are only interpreted"));
+        }
+        let answers = self.messages.iter().filter_map(|message| match &message.answer {
+            Some(Answer::Fields(fields)) => Some(fields),
+            _ => None,
+        });
+        let interfaces = self.interfaces.iter().flat_map(|one| &one.messages);
+        let bodies = self.messages.iter().chain(interfaces).map(|message| &message.fields).chain(answers);
+        let interfaces = self.interfaces.iter().flat_map(|one| &one.types);
+        let types = self.types.iter().chain(interfaces).map(|one| &one.fields);
+        let mut fields = bodies.chain(types).chain([&self.frame.fields]).flatten();
+        fields.find_map(|field| {
+            let reason = if field.is_computed() {
+                "a computed field is only interpreted"
+            } else if field.expression().is_some() || field.when.expression().is_some() {
+                "expressions are only interpreted"
+            } else if field.is_text_number() || field.digits.is_some() || field.decimals.is_some() {
+                "numbers that are written as text are only interpreted"
+            } else if field.over.is_some() {
+                "over is only interpreted"
+            } else if field.pad.is_some() || field.encoding.is_some() || field.empty.is_some() {
+                "pad, encoding and empty are only interpreted"
+            } else {
+                return None;
+            };
+            Some((field.name.as_str(), reason))
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::codec::show::rounded;
 use crate::generate::one_line;
 use crate::kind::{Base, Count};
-use crate::model::{ByteOrder, Encoding, Field, FieldRole, Protocol};
+use crate::model::{ByteOrder, Field, FieldRole, Protocol};
 use crate::rust::{line, sorted};
 
 /// Where a field begins: a number of bytes.
@@ -39,12 +39,12 @@ pub(super) struct Rows {
 
 /// Bytes of fields, if their number is fixed.
 pub(super) fn size(fields: &[Field]) -> Option<usize> {
-    fields.iter().try_fold(0_usize, |sum, field| sum.checked_add(field.kind().size()?))
+    fields.iter().try_fold(0_usize, |sum, field| sum.checked_add(field.size()?))
 }
 
 /// The rows of fields. `begin`: the offset of the first one.
 pub(super) fn rows(protocol: &Protocol, fields: &[Field], begin: Option<Offset>) -> Rows {
-    let mut end = begin.filter(|_| protocol.encoding == Encoding::Plain);
+    let mut end = begin.filter(|_| protocol.encoding.separator().is_none());
     let mut rows = Vec::new();
     let mut shared: Option<(Offset, &Field)> = None;
     for field in fields {
@@ -52,7 +52,7 @@ pub(super) fn rows(protocol: &Protocol, fields: &[Field], begin: Option<Offset>)
         let begin = match shared.filter(|(_, before)| shares(before, field)) {
             Some((begin, _)) => Some(begin),
             None => {
-                let begin = field.at.map(Offset).filter(|_| protocol.encoding == Encoding::Plain).or(end);
+                let begin = field.at.map(Offset).filter(|_| protocol.encoding.separator().is_none()).or(end);
                 let is_fixed = field.when.is_empty() && !field.optional;
                 end = begin
                     .zip(size.filter(|_| is_fixed))
@@ -77,7 +77,7 @@ fn shares(before: &Field, field: &Field) -> bool {
 /// Bytes of a field, also of one whose type is a structure.
 fn bytes(protocol: &Protocol, field: &Field, depth: usize) -> Option<usize> {
     let kind = field.kind();
-    let Base::Named(name) = &kind.base else { return kind.size() };
+    let Base::Named(name) = &kind.base else { return field.size() };
     let one = protocol.types.iter().find(|one| one.name == *name)?;
     if depth > crate::codec::MAX_NESTING {
         return None;
@@ -108,14 +108,26 @@ fn row(protocol: &Protocol, field: &Field, begin: Option<Offset>) -> Row {
         Some(FieldRole::Size) => content.push("the size".to_owned()),
         Some(FieldRole::Checksum) => {
             let name = field.algorithm.as_deref().unwrap_or_default();
-            content.push(format!("check sum of all bytes before it: {name}"));
+            let bytes = match &field.over {
+                None => "all bytes before it".to_owned(),
+                Some(over) => match (&over.from, &over.to) {
+                    (Some(from), Some(to)) => format!("the bytes from `{from}` to `{to}`"),
+                    (Some(from), None) => format!("the bytes from `{from}` up to it"),
+                    (None, Some(to)) => format!("the bytes up to `{to}`"),
+                    (None, None) => "all bytes before it".to_owned(),
+                },
+            };
+            content.push(format!("check sum of {bytes}: {name}"));
         }
         Some(FieldRole::Address) => content.push("the address".to_owned()),
         Some(FieldRole::Sequence) => content.push("a number that an answer repeats".to_owned()),
+        Some(FieldRole::Computed) => content.push("computed; it has no bytes".to_owned()),
         Some(FieldRole::Body) | None => {}
     }
-    if let Some(value) = &field.value {
-        content.push(format!("always `{value}`"));
+    match (field.expression(), &field.value) {
+        (Some(expression), _) => content.push(format!("`{}`", expression.trim())),
+        (None, Some(value)) => content.push(format!("always `{value}`")),
+        (None, None) => {}
     }
     if let Some(order) = field.order.filter(|order| *order != protocol.order) {
         let which = if order == ByteOrder::Big { "most" } else { "least" };
@@ -124,8 +136,25 @@ fn row(protocol: &Protocol, field: &Field, begin: Option<Offset>) -> Row {
     if let Some(base) = field.base.filter(|base| *base != 10) {
         content.push(format!("digits of base {base}"));
     }
-    let when = field.when.iter().map(|(name, value)| format!("if `{name}` is {value}"));
+    if let Some(decimals) = field.decimals {
+        content.push(format!("{decimals} digits behind the decimal point"));
+    }
+    if let Some(digits) = field.digits {
+        content.push(format!("at least {digits} digits"));
+    }
+    if let Some(pad) = &field.pad {
+        let bytes: Vec<String> = pad.bytes().iter().map(|byte| format!("`{byte:02x}`")).collect();
+        content.push(format!("filled with {}", bytes.join(" ")));
+    }
+    if let Some(encoding) = field.encoding {
+        content.push(format!("{encoding:?}").to_lowercase());
+    }
+    if field.empty.is_some() {
+        content.push("missing if its word is empty".to_owned());
+    }
+    let when = field.when.values().map(|(name, value)| format!("if `{name}` is {value}"));
     content.extend(when);
+    content.extend(field.when.expression().map(|condition| format!("if `{}` is not 0", condition.trim())));
     if field.optional {
         content.push("may be missing".to_owned());
     }
@@ -156,7 +185,7 @@ fn row(protocol: &Protocol, field: &Field, begin: Option<Offset>) -> Row {
 
 /// Values that a field can have: those of its numbers, or the names of its numbers.
 fn range(protocol: &Protocol, field: &Field) -> String {
-    if field.value.is_some() || field.is.is_some() {
+    if field.value.is_some() || field.is.is_some() || field.is_text_number() {
         return String::new();
     }
     let codes = field.codes.as_ref().and_then(|name| protocol.types.iter().find(|one| one.name == *name));

@@ -106,7 +106,8 @@ impl Random {
             if is_known {
                 continue;
             }
-            let is_here = field.when.iter().all(|(name, value)| scope.get(name) == Some(&i128::from(*value)));
+            let is_here =
+                field.when.values().all(|(name, value)| scope.get(name) == Some(&i128::from(value)));
             // What may be missing is missing to the end.
             let is_left_out = field.optional && (self.below(2) == 0 || number > 0 && is_missing(values));
             if !is_here || is_left_out {
