@@ -255,7 +255,14 @@ fn example(
         if frame.is_empty() { "without bytes".to_owned() } else { format!("`{}`", hexadecimal(&frame)) };
     let shown = codec.show(id, &decoded).to_string();
     let shown = shown.split_once(": ").map_or(String::new(), |(_, shown)| format!(" ({})", plain(shown)));
-    line(out, &format!("\nExample: {what}{bytes}{shown}"));
+    // What is text is also shown as such.
+    let text = match std::str::from_utf8(&frame) {
+        Ok(text) if protocol.encoding.separator().is_some() => {
+            format!(", `{}`", plain(&text.escape_debug().to_string()))
+        }
+        _ => String::new(),
+    };
+    line(out, &format!("\nExample: {what}{bytes}{text}{shown}"));
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

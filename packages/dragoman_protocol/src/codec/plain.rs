@@ -16,9 +16,10 @@ impl Codec {
         [head, program, answer.unwrap_or_default()].iter().for_each(|steps| {
             wanted.extend(steps.iter().flat_map(|step| &step.when).copied());
         });
-        let mut filler = Filler { wanted, is_words: false, room: MAX_ITEMS, values };
+        let is_text = self.separator.is_some();
+        let mut filler = Filler { wanted, is_text, is_words: false, room: MAX_ITEMS, values };
         for (steps, is_body) in [(head, false), (program, true), (tail, false)] {
-            filler.is_words = is_body && self.separator.is_some();
+            filler.is_words = is_body && is_text;
             filler.fill(steps);
         }
     }
@@ -27,6 +28,8 @@ impl Codec {
 struct Filler<'a> {
     /// Slots and their values that conditions of other fields name.
     wanted: Vec<(usize, i64)>,
+    /// The message is text, and these values are words of it.
+    is_text: bool,
     is_words: bool,
     /// Elements and bytes that may follow: lists of lists would have too many. What is missing then, encoding reports.
     room: usize,
@@ -51,7 +54,7 @@ impl Filler<'_> {
                 StepKind::Bytes { .. } => {
                     let count = self.len(step.count).min(self.room);
                     self.room -= count;
-                    self.values.append(&vec![0; count]);
+                    self.values.append(&vec![if self.is_text { b'0' } else { 0 }; count]);
                 }
                 StepKind::Number(number) if step.count.is_none() => self.number(step, number),
                 kind => {

@@ -103,6 +103,9 @@ fn bytes(protocol: &Protocol, field: &Field, depth: usize) -> Option<usize> {
 fn row(protocol: &Protocol, field: &Field, begin: Option<Offset>) -> Row {
     let kind = field.kind();
     let mut content = Vec::new();
+    if !field.meaning.is_empty() {
+        content.push(field.meaning.clone());
+    }
     match field.is {
         Some(FieldRole::Code) => content.push("the code".to_owned()),
         Some(FieldRole::Size) => content.push("the size".to_owned()),
@@ -157,9 +160,6 @@ fn row(protocol: &Protocol, field: &Field, begin: Option<Offset>) -> Row {
     content.extend(field.when.expression().map(|condition| format!("if `{}` is not 0", condition.trim())));
     if field.optional {
         content.push("may be missing".to_owned());
-    }
-    if !field.meaning.is_empty() {
-        content.push(field.meaning.clone());
     }
     let bits = field.bits.map(|[lowest, count]| match count {
         1 => format!(", bit {lowest}"),
