@@ -149,8 +149,7 @@ pub fn skeleton(answers: &Answers) -> Result<String, SkeletonError> {
     let sum =
         answers.checksum.as_deref().map(|name| checksum_type(name).map(|kind| (name, kind))).transpose()?;
     let is_can = answers.link == LinkAnswer::Can;
-    // Text has no bytes in which a check sum could be.
-    let is_text = answers.cut == CutAnswer::Line && sum.is_none() && !is_can;
+    let is_text = answers.cut == CutAnswer::Line && !is_can;
     let link = match answers.link {
         LinkAnswer::Serial => "{ serial: 115200 }  # bits per second",
         LinkAnswer::Tcp => "{ tcp: 4000 }       # port of the machine",
@@ -170,7 +169,8 @@ pub fn skeleton(answers: &Answers) -> Result<String, SkeletonError> {
          order: {order:<17} # of the bytes of numbers: little or big\n"
     );
     if is_text {
-        out += "encoding: blanks         # values are written as text, with blanks between them\n";
+        out +=
+            "encoding: blanks         # values are text, with blanks between them; or { separator: \",\" }\n";
     }
     out += &frame(answers, is_can, is_text, sum);
     out += &messages(answers, is_can, is_text);
@@ -193,7 +193,7 @@ fn frame(answers: &Answers, is_can: bool, is_text: bool, sum: Option<(&str, &str
         ),
         CutAnswer::Marks => (
             "{ start: \"\\x02\", end: \"\\x03\" }",
-            "A message is between these bytes, which must not be in it.",
+            "A message is between these bytes. If values may have them, it needs an escape: see the README.",
         ),
         CutAnswer::Line => ("{ line: \"\\r\\n\" }", "A message is a line."),
         CutAnswer::Code => ("{ by_code: true }", "A message ends where the fields of its code end."),
@@ -212,7 +212,17 @@ fn frame(answers: &Answers, is_can: bool, is_text: bool, sum: Option<(&str, &str
         out += "    - { name: command, type: u8, is: code }             # says which message it is\n";
     }
     out += "    - { name: data, is: body }                          # the fields of the message\n";
-    if let Some((name, kind)) = sum {
+    if let (Some((name, kind)), true) = (sum, is_text) {
+        let digits = match kind {
+            "u8" => 2,
+            "u16" => 4,
+            _ => 8,
+        };
+        out += "    - { name: star, type: \"text[1]\", value: \"*\" }\n";
+        out += &format!(
+            "    - {{ name: check, type: \"text[{digits}]\", base: 16, is: checksum, algorithm: {name} }}\n"
+        );
+    } else if let Some((name, kind)) = sum {
         out += &format!("    - {{ name: check, type: {kind}, is: checksum, algorithm: {name} }}\n");
     }
     out

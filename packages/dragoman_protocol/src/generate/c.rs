@@ -217,6 +217,9 @@ impl Emitter<'_> {
             &mut out,
             " * the buffer is too small. NAME_MESSAGE_decode returns whether a whole frame is this message.",
         );
+        if protocol.frame.cut.can {
+            line(&mut out, " * The frame of a message without data has the size 0, too.");
+        }
         line(&mut out, " * Made by `dragoman bridge header`; changes belong in the description.\n */");
         line(&mut out, "#ifndef NAME_UPPER_H\n#define NAME_UPPER_H\n");
         line(
