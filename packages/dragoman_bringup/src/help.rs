@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// Examples of a command, each with what it does.
 type Examples = (&'static str, [(&'static str, &'static str); 3]);
 
-const EXAMPLES: [Examples; 35] = [
+const EXAMPLES: [Examples; 40] = [
     (
         "up",
         [
@@ -53,6 +53,46 @@ const EXAMPLES: [Examples; 35] = [
             ("dragoman bridge try machine.yaml 13 05 1d 02 19 0d 00 a3", "bytes from the machine"),
             ("dragoman bridge try machine.yaml --from client 89 ff 38 01 f4", "bytes to the machine"),
             ("dragoman bridge try scanner.yaml --text '\\x02sEA LMDscandata 1\\x03'", "characters"),
+        ],
+    ),
+    (
+        "bridge new",
+        [
+            ("dragoman bridge new", "asks, and writes a file with the name of the protocol"),
+            ("dragoman bridge new rover.yaml", "the file is called rover.yaml"),
+            ("dragoman bridge new --yes rover.yaml", "without questions"),
+        ],
+    ),
+    (
+        "bridge page",
+        [
+            ("dragoman bridge page rover.yaml", "prints the page, in Markdown"),
+            ("dragoman bridge page rover.yaml -o rover.md", "writes a file"),
+            ("dragoman bridge page machines/gripper.yaml -o docs/gripper.md", "with folders"),
+        ],
+    ),
+    (
+        "bridge header",
+        [
+            ("dragoman bridge header rover.yaml", "prints the header"),
+            ("dragoman bridge header rover.yaml -o rover.h", "writes a file"),
+            ("dragoman bridge header rover.yaml -o firmware/rover.h", "into a folder"),
+        ],
+    ),
+    (
+        "bridge python",
+        [
+            ("dragoman bridge python rover.yaml", "prints the module"),
+            ("dragoman bridge python rover.yaml -o rover.py", "writes a file"),
+            ("dragoman bridge python rover.yaml -o robot/rover.py", "into a folder"),
+        ],
+    ),
+    (
+        "bridge schema",
+        [
+            ("dragoman bridge schema", "prints the schema"),
+            ("dragoman bridge schema -o dragoman.schema.json", "writes a file"),
+            ("dragoman bridge schema -o .vscode/dragoman.schema.json", "into the folder of an editor"),
         ],
     ),
     (

@@ -23,6 +23,23 @@ pub enum Checksum {
     Crc32(Box<Crc<u32, Table<1>>>),
 }
 
+/// Parameters of a CRC, as the catalogue has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CrcParameters {
+    /// Bits.
+    pub width: u8,
+    /// The polynomial, without its highest term.
+    pub poly: u32,
+    /// The value before the first byte.
+    pub init: u32,
+    /// Whether the lowest bit of a byte comes first.
+    pub refin: bool,
+    /// Whether the bits of the result are reversed.
+    pub refout: bool,
+    /// What the result is combined with by exclusive or.
+    pub xorout: u32,
+}
+
 /// Those that are not in the catalogue.
 const SUMS: [(&str, Checksum); 4] = [
     ("sum", Checksum::Sum { is_negated: false }),
@@ -71,6 +88,29 @@ impl Checksum {
         let crcs =
             CATALOGUE.iter().map(|name| name.replacen('_', "-", 1).replacen('_', "/", 1).replace('_', "-"));
         sums.chain(crcs)
+    }
+
+    /// Parameters, if it is a CRC.
+    pub fn parameters(&self) -> Option<CrcParameters> {
+        macro_rules! of {
+            ($crc:expr) => {{
+                let one = $crc.algorithm;
+                Some(CrcParameters {
+                    width: one.width,
+                    poly: one.poly.into(),
+                    init: one.init.into(),
+                    refin: one.refin,
+                    refout: one.refout,
+                    xorout: one.xorout.into(),
+                })
+            }};
+        }
+        match self {
+            Self::Crc8(crc) => of!(crc),
+            Self::Crc16(crc) => of!(crc),
+            Self::Crc32(crc) => of!(crc),
+            Self::Sum { .. } | Self::Xor | Self::Words => None,
+        }
     }
 
     /// The check sum of bytes; a field of fewer bits has its lowest ones.

@@ -40,7 +40,9 @@ mod compile;
 mod decode;
 mod encode;
 mod fields;
-mod show;
+mod plain;
+pub(crate) mod plan;
+pub(crate) mod show;
 mod values;
 
 use std::collections::BTreeMap;

@@ -11,6 +11,10 @@
 //! | [`bytes`] | reads and writes the bytes of messages, for generated code |
 //! | [`rust`] | generates Rust from a description, for build scripts |
 //! | [`clients`] | the wire layer of clients in other languages |
+//! | [`page`] | a page of documentation from a description |
+//! | [`schema`] | the form of descriptions, for editors |
+//! | [`skeleton`] | a description to begin with, from a few answers |
+//! | [`generate`] | C and Python for programs that talk to a machine, from a description |
 //! | [`codec`] | decodes and encodes the messages of a description that is read at run time |
 //! | [`cut`] | cuts a stream of bytes into frames |
 //! | [`checksum`], [`expression`] | check sums by name; expressions over the fields of a message |
@@ -51,9 +55,13 @@ pub mod clients;
 pub mod codec;
 pub mod cut;
 pub mod expression;
+pub mod generate;
 pub mod kind;
 pub mod model;
+pub mod page;
 pub mod rust;
+pub mod schema;
+pub mod skeleton;
 
 pub use kind::{Base, Count, Kind};
 pub use model::{Field, Message, Protocol, ProtocolError};

@@ -1,6 +1,10 @@
 //! `dragoman bridge`: descriptions of protocols that users write.
 //!
-//! `check` reads a description and says what is in it; `try` decodes bytes by it. Both work without ROS and without the machine.
+//! `check` reads a description and says what is in it; `try` decodes bytes by it. `new` writes one to begin with; `page`,
+//! `header` and `python` make documentation and code of one, `schema` helps editors. All work without ROS and without the machine.
+
+mod made;
+mod new;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,8 +13,15 @@ use clap::{Args, Subcommand, ValueEnum};
 use dragoman_protocol::Protocol;
 use dragoman_protocol::codec::{Codec, MessageId, Values};
 use dragoman_protocol::cut::Cutter;
+use dragoman_protocol::generate::{c::header, python::python};
 use dragoman_protocol::model::{Code, Side};
+use dragoman_protocol::page::page;
+use dragoman_protocol::schema::schema;
+use dragoman_protocol::skeleton::SkeletonError;
 use dragoman_ros::out;
+
+pub use made::{MakeCommand, Output};
+pub use new::NewCommand;
 
 /// Maximum size of a description, bytes.
 const MAX_FILE: u64 = 1 << 20;
@@ -22,6 +33,16 @@ pub enum BridgeCommand {
     Check(CheckCommand),
     /// Decode bytes by the description of a protocol.
     Try(TryCommand),
+    /// Write a description to begin with, from a few questions.
+    New(NewCommand),
+    /// Make a page of documentation, in Markdown.
+    Page(MakeCommand),
+    /// Make a C99 header with an encoder and a decoder per message.
+    Header(MakeCommand),
+    /// Make a Python module with a dataclass per message.
+    Python(MakeCommand),
+    /// Print the JSON schema of descriptions, with which editors complete and check them.
+    Schema(Output),
 }
 
 /// `dragoman bridge check`.
@@ -96,12 +117,30 @@ pub enum BridgeError {
     /// Some of the bytes are not a message.
     #[error("{0} bytes are not a message")]
     NotMessages(usize),
+    /// A new description would replace a file.
+    #[error("{} is already there; it is not overwritten", .0.display())]
+    Exists(PathBuf),
+    /// A file cannot be written.
+    #[error("{}: {error}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The answers make no description.
+    #[error(transparent)]
+    Answers(#[from] SkeletonError),
+    /// The input has ended before the last question.
+    #[error("no answer: {0}")]
+    NoAnswer(std::io::Error),
 }
 
 /// Runs a subcommand.
 ///
 /// # Errors
-/// The file cannot be read, or is not a description; the bytes are not bytes, or not messages.
+/// The file cannot be read, or is not a description; the bytes are not bytes, or not messages; a description has what C or
+/// Python is not made of; a file is there already, or cannot be written.
 pub fn run(command: &BridgeCommand) -> Result<(), BridgeError> {
     match command {
         BridgeCommand::Check(check) => {
@@ -110,18 +149,27 @@ pub fn run(command: &BridgeCommand) -> Result<(), BridgeError> {
             Ok(())
         }
         BridgeCommand::Try(trial) => try_bytes(trial),
+        BridgeCommand::New(command) => new::run(command),
+        BridgeCommand::Page(command) => made::make(command, |codec| Ok(page(codec))),
+        BridgeCommand::Header(command) => made::make(command, header),
+        BridgeCommand::Python(command) => made::make(command, python),
+        BridgeCommand::Schema(output) => made::write(output, &schema()),
     }
 }
 
 fn read(path: &Path) -> Result<(Codec, Cutter), BridgeError> {
-    let unreadable = |error| BridgeError::Unreadable { path: path.to_owned(), error };
     let wrong = |reason: String| BridgeError::NotADescription { path: path.to_owned(), reason };
+    compile(&text_of(path)?).map_err(wrong)
+}
+
+fn text_of(path: &Path) -> Result<String, BridgeError> {
+    let unreadable = |error| BridgeError::Unreadable { path: path.to_owned(), error };
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
     if size > MAX_FILE {
-        return Err(wrong(format!("{size} bytes; a description has at most {MAX_FILE}")));
+        let reason = format!("{size} bytes; a description has at most {MAX_FILE}");
+        return Err(BridgeError::NotADescription { path: path.to_owned(), reason });
     }
-    let (text, _) = dragoman_text::decode(&std::fs::read(path).map_err(unreadable)?);
-    compile(&text).map_err(wrong)
+    Ok(dragoman_text::decode(&std::fs::read(path).map_err(unreadable)?).0)
 }
 
 fn compile(text: &str) -> Result<(Codec, Cutter), String> {

@@ -54,6 +54,11 @@ const ROWS: &[EndingRow] = &[
     ("can monitor", Process, &["--replay", "@/empty.log"], "has no frames to show"),
     ("bridge check", Process, &["@/program.xml"], "program.xml"),
     ("bridge try", Process, &["@/machine.yaml", "00"], "1 bytes are not a message"),
+    ("bridge new", Process, &["@/machine.yaml"], "it is not overwritten"),
+    ("bridge page", Process, &["@/program.xml"], "program.xml"),
+    ("bridge header", Process, &["@/program.xml"], "program.xml"),
+    ("bridge python", Process, &["@/program.xml"], "program.xml"),
+    ("bridge schema", Process, &["-o", "@/none/schema.json"], "schema.json"),
     ("world import", Process, &["@/none.xml"], "none.xml"),
     // A kernel without CAN gives another reason.
     ("device whistles", Process, &["--can", "none0"], "dragoman: "),

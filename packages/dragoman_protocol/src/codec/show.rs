@@ -119,7 +119,7 @@ impl Items<'_> {
 }
 
 /// To the decimal places that scale and offset have.
-fn rounded(value: f64, scale: [f64; 2]) -> f64 {
+pub(crate) fn rounded(value: f64, scale: [f64; 2]) -> f64 {
     let places = scale.map(|one| one.to_string().split_once('.').map_or(0, |(_, places)| places.len()));
     let text = format!("{value:.*}", places.into_iter().max().unwrap_or(0));
     // Without trailing zeros, and without a negative zero.

@@ -41,6 +41,13 @@ impl Values {
         self.places.clear();
     }
 
+    /// Without values, but with the numbers on which counts and conditions of an answer depend: for the answer to the message
+    /// that was decoded or encoded last.
+    pub fn restart(&mut self) {
+        self.items.clear();
+        self.bytes.clear();
+    }
+
     /// All items.
     pub fn items(&self) -> &[Item] {
         &self.items
