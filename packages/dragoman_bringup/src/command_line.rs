@@ -10,7 +10,8 @@ use dragoman_tools::station::StationOptions;
 use dragoman_tools::{can, device, teleop};
 
 use crate::commands::{
-    apolo, arm, arm31, base, calibrate, console, evaluate, neobotix, platform, player, relay, task, up, world,
+    apolo, arm, arm31, base, calibrate, console, evaluate, machine, neobotix, platform, player, relay, task,
+    up, world,
 };
 use crate::program::WithCommon;
 
@@ -54,10 +55,13 @@ pub(crate) enum Command {
     Player(WithCommon<player::PlayerOptions>),
     /// Navigate a base that is in ROS: maps, stations, planned paths, Neobotix' commands as services and on TCP ports.
     Platform(WithCommon<platform::PlatformOptions>),
-    /// Work with the description of a protocol: check it, decode bytes by it; without ROS.
+    /// Connect a machine to ROS by the description of its protocol; or work with the description: check it, decode bytes by it.
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Bridge {
         #[command(subcommand)]
-        command: BridgeCommand,
+        command: Option<BridgeCommand>,
+        #[command(flatten)]
+        machine: WithCommon<machine::MachineOptions>,
     },
     /// Serve the web page and rosbridge for the robots that are in ROS.
     Console(WithCommon<console::ConsoleOptions>),

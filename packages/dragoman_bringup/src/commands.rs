@@ -6,6 +6,7 @@
 //! | `apolo.rs` | `dragoman apolo`: a real Apolo in ROS |
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
 //! | `neobotix.rs` | `dragoman neobotix`: a real PlatformCtrl in ROS |
+//! | `machine.rs` | `dragoman bridge FILE`: a machine in ROS by the description of its protocol |
 //! | `player.rs` | `dragoman player`: the devices of a real Player server in ROS |
 //! | `base.rs` | `dragoman base`: a mobile base in ROS |
 //! | `arm.rs` | `dragoman arm`: an arm of servos on a serial port in ROS |
@@ -25,6 +26,7 @@ pub(crate) mod base;
 pub(crate) mod calibrate;
 pub(crate) mod console;
 pub(crate) mod evaluate;
+pub(crate) mod machine;
 pub(crate) mod neobotix;
 pub(crate) mod platform;
 pub(crate) mod player;

@@ -13,6 +13,7 @@ dragoman_play:
 dragoman_record:
 dragoman_thesis_logs:
 evaluate:
+machine:
 platform_camera:
 platform_laser:
 platform_ultrasonics:

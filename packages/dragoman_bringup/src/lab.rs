@@ -229,6 +229,7 @@ fn command(stop: Arc<Notify>, ready: oneshot::Sender<u16>) -> Result<Running, Bo
         Command::Arm(arm) => serve("arm", arm, stop, ready),
         Command::Neobotix(neobotix) => serve("neobotix", neobotix, stop, ready),
         Command::Player(player) => serve("player", player, stop, ready),
+        Command::Bridge { command: None, machine } => serve("bridge", machine, stop, ready),
         Command::Platform(platform) => serve("platform", platform, stop, ready),
         Command::Relay(relay) => serve("relay", relay, stop, ready),
         Command::Console(console) => serve("console", console, stop, ready),

@@ -68,7 +68,7 @@ use dragoman_ros::rcl_interfaces::msg::ParameterEvent;
 use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, parameters, raw};
-use dragoman_types::schema::{Builtin, Installed, Source, Types};
+use dragoman_types::schema::Types;
 use futures::future::BoxFuture;
 use uuid::{Builder, Uuid};
 
@@ -246,13 +246,8 @@ fn listen(settings: &Settings, address: SocketAddr) -> Result<(TcpListener, Sock
 
 /// The types of this process.
 fn types() -> Types {
-    let builtin = Builtin::of(dragoman_ros::Distribution::from_variables(dragoman_time::variable).name());
-    let installed = Installed::below(&dragoman_time::variable_os("AMENT_PREFIX_PATH").unwrap_or_default());
+    let distribution = dragoman_ros::Distribution::from_variables(dragoman_time::variable);
+    let installed = dragoman_time::variable_os("AMENT_PREFIX_PATH").unwrap_or_default();
     // With rcl the installed definitions are the program's; without, the built-in ones are.
-    let sources: Vec<Box<dyn Source>> = if dragoman_ros::raw::CALLS_ARE_JSON {
-        vec![Box::new(installed), Box::new(builtin)]
-    } else {
-        vec![Box::new(builtin), Box::new(installed)]
-    };
-    Types::new(sources)
+    Types::of_program(distribution.name(), &installed, dragoman_ros::raw::CALLS_ARE_JSON)
 }

@@ -8,10 +8,15 @@ mod new;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
+use dragoman_bridge::machine::Interface;
+use dragoman_bridge::machine::node::types;
+use dragoman_bridge::machine::services::ON_R2R;
+use dragoman_bridge::machine::simulated::Simulated;
 use dragoman_protocol::Protocol;
-use dragoman_protocol::codec::{Codec, MessageId, Values};
+use dragoman_protocol::codec::{Codec, CodecError, MessageId, Values};
 use dragoman_protocol::cut::Cutter;
 use dragoman_protocol::generate::{c::header, python::python};
 use dragoman_protocol::model::{Code, Side};
@@ -144,8 +149,12 @@ pub enum BridgeError {
 pub fn run(command: &BridgeCommand) -> Result<(), BridgeError> {
     match command {
         BridgeCommand::Check(check) => {
-            let (codec, _) = read(&check.file)?;
-            out!("{}", summary(&check.file, &codec));
+            let text = text_of(&check.file)?;
+            let wrong = |reason: String| BridgeError::NotADescription { path: check.file.clone(), reason };
+            let (codec, _) = compile(&text).map_err(wrong)?;
+            let codec = Arc::new(codec);
+            let appears = appearance(&codec, &text).map_err(wrong)?;
+            out!("{}{appears}", summary(&check.file, &codec));
             Ok(())
         }
         BridgeCommand::Try(trial) => try_bytes(trial),
@@ -155,6 +164,47 @@ pub fn run(command: &BridgeCommand) -> Result<(), BridgeError> {
         BridgeCommand::Python(command) => made::make(command, python),
         BridgeCommand::Schema(output) => made::write(output, &schema()),
     }
+}
+
+/// Reads a description that is carried out, not only looked at.
+///
+/// # Errors
+/// The file cannot be read, or is not a description; its sections `bridge` or `serve` have a mistake.
+pub fn load(path: &Path) -> Result<Arc<Codec>, BridgeError> {
+    let text = text_of(path)?;
+    let wrong = |reason: String| BridgeError::NotADescription { path: path.to_owned(), reason };
+    let codec = Arc::new(compile(&text).map_err(wrong)?.0);
+    appearance(&codec, &text).map_err(wrong)?;
+    Ok(codec)
+}
+
+/// How the machine appears in ROS, a line each; checks the sections `bridge` and `serve`.
+fn appearance(codec: &Arc<Codec>, text: &str) -> Result<String, String> {
+    let protocol = codec.protocol();
+    let mut lines = String::new();
+    if protocol.bridge.is_some() {
+        let interface = Interface::new(Arc::clone(codec), &types()).map_err(|error| located(&error, text))?;
+        for line in interface.lines() {
+            // Writing to a text cannot fail.
+            let _ = writeln!(lines, "  {line}");
+        }
+        for name in interface.not_on_r2r() {
+            let _ = writeln!(
+                lines,
+                "  note: on r2r the service {name} is not possible: {} are",
+                ON_R2R.join(", ")
+            );
+        }
+    }
+    if protocol.serve.is_some() {
+        Simulated::new(Arc::clone(codec)).map_err(|error| located(&error, text))?;
+    }
+    Ok(lines)
+}
+
+fn located(error: &CodecError, text: &str) -> String {
+    let line = error.line(text).map_or(String::new(), |line| format!("line {line}: "));
+    format!("{line}{error}")
 }
 
 fn read(path: &Path) -> Result<(Codec, Cutter), BridgeError> {
@@ -175,10 +225,7 @@ fn text_of(path: &Path) -> Result<String, BridgeError> {
 fn compile(text: &str) -> Result<(Codec, Cutter), String> {
     let protocol = Protocol::read(text).map_err(|error| error.to_string())?;
     let cutter = Cutter::new(&protocol).map_err(|reason| format!("frame: {reason}"))?;
-    let codec = Codec::new(protocol).map_err(|error| {
-        let line = error.line(text).map_or(String::new(), |line| format!("line {line}: "));
-        format!("{line}{error}")
-    })?;
+    let codec = Codec::new(protocol).map_err(|error| located(&error, text))?;
     Ok((codec, cutter))
 }
 

@@ -6,12 +6,15 @@
 //! | `kobuki.rs` | a Kobuki, on a pseudo-terminal |
 //! | `wheels.rs` | a base with two wheels and a line protocol, on a pseudo-terminal |
 //! | `widowx.rs` | the servos of a WidowX, on a pseudo-terminal |
+//! | `machine.rs` | a machine from the description of its protocol, on a pseudo-terminal, TCP, UDP or a CAN interface |
 //! | `serial.rs` | runs a device on a pseudo-terminal, or on virtual time on a port of the lab: commands, faults, output |
 //! | `words.rs` | parsers for words of the devices' commands |
 //! | `pty.rs` | the pseudo-terminal and the link to it |
 
 #[cfg(target_os = "linux")]
 mod kobuki;
+#[cfg(target_os = "linux")]
+mod machine;
 #[cfg(target_os = "linux")]
 mod pty;
 #[cfg(target_os = "linux")]
@@ -40,6 +43,9 @@ pub enum DeviceCommand {
     /// Simulate a base with two driven wheels and the protocol of ROSArduinoBridge, on a pseudo-terminal.
     #[cfg(target_os = "linux")]
     Wheels(wheels::WheelsOptions),
+    /// Simulate a machine by the description of its protocol: its section `serve`.
+    #[cfg(target_os = "linux")]
+    Machine(machine::MachineOptions),
     /// Simulate a WidowX, an arm of six Dynamixel servos, on a pseudo-terminal, on byte level.
     #[cfg(target_os = "linux")]
     Widowx(widowx::WidowxOptions),
@@ -58,6 +64,8 @@ pub fn run(command: DeviceCommand) -> Result<()> {
         DeviceCommand::Kobuki(options) => serial::run("Kobuki", &options.serial, kobuki::machine(&options)),
         #[cfg(target_os = "linux")]
         DeviceCommand::Wheels(options) => serial::run("Base", &options.serial, wheels::machine(&options)?),
+        #[cfg(target_os = "linux")]
+        DeviceCommand::Machine(options) => machine::run(&options),
         #[cfg(target_os = "linux")]
         DeviceCommand::Widowx(options) => serial::run("WidowX", &options.serial, widowx::machine(&options)),
     }
@@ -82,6 +90,7 @@ pub async fn simulate(
         DeviceCommand::Wheels(options) => {
             serial::simulate("Base", &options.serial, wheels::machine(&options)?, typed, stop).await
         }
+        DeviceCommand::Machine(options) => machine::simulate(&options, typed, stop).await,
         DeviceCommand::Widowx(options) => {
             serial::simulate("WidowX", &options.serial, widowx::machine(&options), typed, stop).await
         }

@@ -13,6 +13,7 @@ pub use definition::{Constant, Definition, DefinitionError, FieldDefinition, par
 pub use sources::{Builtin, Installed, Source};
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -189,6 +190,17 @@ impl Types {
     /// The types of these sources; the first that has a definition counts.
     pub fn new(sources: Vec<Box<dyn Source>>) -> Self {
         Self { shared: Arc::new(Shared { sources, known: Mutex::default() }) }
+    }
+
+    /// Those that are built in, for a distribution, and those of the packages below `paths`, the value of `AMENT_PREFIX_PATH`;
+    /// the first that has a definition counts.
+    pub fn of_program(distribution: &str, paths: &OsStr, is_installed_first: bool) -> Self {
+        let mut sources: Vec<Box<dyn Source>> =
+            vec![Box::new(Builtin::of(distribution)), Box::new(Installed::below(paths))];
+        if is_installed_first {
+            sources.reverse();
+        }
+        Self::new(sources)
     }
 
     /// The structure of a message: `package/msg/Name` or `package/Name`.

@@ -200,6 +200,12 @@ impl Interface {
             .collect()
     }
 
+    /// The services whose types r2r cannot serve.
+    pub fn not_on_r2r(&self) -> impl Iterator<Item = &str> {
+        let others = self.services.iter().filter(|one| !super::services::ON_R2R.contains(&one.kind.as_str()));
+        others.map(|one| one.name.as_str())
+    }
+
     /// No two have the same name.
     fn unique(&self, place: &str) -> Result<(), CodecError> {
         let topics = self.publications.iter().map(|one| &one.topic);

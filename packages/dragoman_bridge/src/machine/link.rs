@@ -300,11 +300,7 @@ fn turn(shared: &Shared, bus: &mut dyn Bus, extended: bool) -> Duration {
     for _ in 0..FRAMES_AT_ONCE {
         match bus.receive() {
             Some(Received::Frame(frame)) if !frame.is_remote() => {
-                let id = match frame.id() {
-                    Id::Standard(id) => u64::from(id.as_raw()),
-                    Id::Extended(id) => u64::from(id.as_raw()),
-                };
-                shared.handle_frame(id, frame.data());
+                shared.handle_frame(id_of(&frame), frame.data());
             }
             Some(_) => {}
             None => break,
@@ -331,7 +327,16 @@ fn turn(shared: &Shared, bus: &mut dyn Bus, extended: bool) -> Duration {
     wait.min(next)
 }
 
-fn can_frame(id: u64, extended: bool, data: &[u8]) -> Option<Frame> {
+/// The identifier of a frame as a number.
+pub fn id_of(frame: &Frame) -> u64 {
+    match frame.id() {
+        Id::Standard(id) => id.as_raw().into(),
+        Id::Extended(id) => id.as_raw().into(),
+    }
+}
+
+/// A frame with this identifier: 29 bits if they are `extended`, or if it is larger than 11 bits.
+pub fn can_frame(id: u64, extended: bool, data: &[u8]) -> Option<Frame> {
     let id: Id = if extended || id > MAX_STANDARD {
         ExtendedId::new(u32::try_from(id).ok()?)?.into()
     } else {

@@ -34,6 +34,8 @@ pub use conversation::{Conversation, Event, Heard, Refusal, Statistics, Ticket};
 pub use interface::Interface;
 #[cfg(feature = "node")]
 pub use link::Place;
+#[cfg(feature = "node")]
+pub use node::MachineNode;
 pub use outgoing::{Outgoing, OutgoingFrame, Prepared};
 pub use plan::Plan;
 

@@ -94,6 +94,14 @@ struct Outputs {
     trouble: Option<String>,
 }
 
+/// The types of messages that this program knows.
+pub fn types() -> Types {
+    let distribution = dragoman_ros::Distribution::from_variables(dragoman_time::variable);
+    let installed = dragoman_time::variable_os("AMENT_PREFIX_PATH").unwrap_or_default();
+    // With rcl the installed definitions are the program's; without, the built-in ones are.
+    Types::of_program(distribution.name(), &installed, raw::CALLS_ARE_JSON)
+}
+
 /// Starts the node of a machine in `namespace`.
 ///
 /// # Errors

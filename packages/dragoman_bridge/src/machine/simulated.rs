@@ -97,17 +97,19 @@ struct StateNames<'a> {
 
 impl Names for StateNames<'_> {
     fn find(&mut self, name: &str) -> Result<(usize, Shape), String> {
+        // A field of the message hides a value of the same name.
+        let field = self.fields.as_mut().map(|fields| fields.find(name));
+        if let Some(Ok((at, shape))) = field {
+            return Ok((FIELDS + at, shape));
+        }
         if let Some(at) = self.states.iter().position(|one| one == name) {
             return Ok((at, Shape::Number));
         }
-        let hint = || dragoman_text::hint(name, self.states.iter().map(String::as_str));
-        match &mut self.fields {
-            Some(fields) => fields
-                .find(name)
-                .map(|(at, shape)| (FIELDS + at, shape))
-                .map_err(|reason| format!("there is no value {name}; {reason}")),
-            None => Err(format!("there is no value {name}{}", hint())),
-        }
+        let hint = dragoman_text::hint(name, self.states.iter().map(String::as_str));
+        Err(match field {
+            Some(Err(reason)) => format!("there is no value {name}; {reason}"),
+            _ => format!("there is no value {name}{hint}"),
+        })
     }
 }
 
@@ -443,6 +445,9 @@ impl Compiler<'_> {
             let mut names = StateNames { states: self.names, fields: None };
             let outgoing = self.outgoing(&place, &described.send, &described.fields, &mut names)?;
             let period = seconds(&format!("{place}: period"), described.period, 0.001)?;
+            if described.state.is_some() {
+                return Err(error(&place, "in is for bridge: a simulated machine has values, no states"));
+            }
             every.push(Periodic { outgoing, period, due: period });
         }
         Ok(every)

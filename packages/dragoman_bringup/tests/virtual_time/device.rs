@@ -34,10 +34,15 @@ impl Device {
     /// `arguments` stand behind `dragoman device`, without `--pty`.
     #[track_caller]
     pub(crate) fn start(port: &str, arguments: &[&str]) -> Self {
+        Self::start_at(port, &[arguments, &["--pty", port]].concat())
+    }
+
+    /// As [`start`](Self::start), with all arguments: it may be at another place than a serial line.
+    #[track_caller]
+    pub(crate) fn start_at(port: &str, arguments: &[&str]) -> Self {
         // The simulation may have no other program yet.
         let simulated = Simulated::new();
-        let words = [arguments, &["--pty", port]].concat();
-        let Words { command } = Words::try_parse_from(words).unwrap();
+        let Words { command } = Words::try_parse_from(arguments).unwrap();
         let (input, typed) = mpsc::channel(1024);
         let program = Program::new(Surroundings::default());
         let task = program.enter(|| {

@@ -27,6 +27,7 @@ mod evaluate;
 mod headers;
 mod lab;
 mod latency;
+mod machine;
 mod navigation;
 mod neobotix;
 mod neobotix_chain;

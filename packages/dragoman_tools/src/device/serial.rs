@@ -34,6 +34,26 @@ pub(crate) struct Scheduled {
     after: Duration,
 }
 
+impl Scheduled {
+    /// The command.
+    pub(super) fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Its time after the start.
+    pub(super) fn after(&self) -> Duration {
+        self.after
+    }
+}
+
+/// The last one first.
+pub(super) fn sorted(faults: &[Scheduled]) -> Vec<Scheduled> {
+    let mut faults = faults.to_vec();
+    faults.sort_by_key(|scheduled| scheduled.after);
+    faults.reverse();
+    faults
+}
+
 /// A device with text commands and text output.
 pub(super) trait Machine: SerialDevice + 'static {
     /// Help text of its commands, one a line.
@@ -71,14 +91,14 @@ help                              this
 ";
 
 /// A line of standard input.
-enum Input<C> {
+pub(super) enum Input<C> {
     Nothing,
     Help,
     Cut(Duration),
     Machine(C),
 }
 
-fn parse<M: Machine>(line: &str) -> std::result::Result<Input<M::Command>, String> {
+pub(super) fn parse<M: Machine>(line: &str) -> std::result::Result<Input<M::Command>, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {
         [] => Ok(Input::Nothing),
@@ -138,9 +158,7 @@ async fn serve<M: Machine, S>(
     let (cut, cuts) = mpsc::channel(1);
     let (report, mut reports) = mpsc::channel(MAX_LINES);
     let mut running = dragoman_time::spawn(on_lines(device.clone(), line, options.pty.clone(), cuts, report));
-    let mut faults = options.fault.clone();
-    faults.sort_by_key(|scheduled| scheduled.after);
-    faults.reverse();
+    let mut faults = sorted(&options.fault);
     print("ready");
     tokio::pin!(stop);
     loop {
@@ -244,7 +262,7 @@ async fn on_lines<M: Machine>(
 }
 
 /// The lines of standard input. At its end the device keeps running.
-fn standard_input() -> mpsc::Receiver<String> {
+pub(super) fn standard_input() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(16);
     // A thread that is never joined, since reading cannot be interrupted.
     std::thread::spawn(move || {
@@ -260,7 +278,7 @@ fn standard_input() -> mpsc::Receiver<String> {
     receiver
 }
 
-fn print(line: &str) {
+pub(super) fn print(line: &str) {
     outln!("{line}");
 }
 

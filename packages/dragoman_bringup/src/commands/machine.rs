@@ -1,0 +1,182 @@
+//! `dragoman bridge FILE`: a machine in ROS by the description of its protocol.
+
+use std::error::Error;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use dragoman_bridge::machine::link::Place;
+use dragoman_bridge::machine::node::{NODE_NAME, start, types};
+use dragoman_bridge::machine::{Interface, MachineNode};
+use dragoman_io::serial::SerialSettings;
+use dragoman_protocol::Protocol;
+use dragoman_protocol::model::{Link, Parity, Serial};
+use dragoman_ros::naming::below;
+use dragoman_ros::process::Process;
+use dragoman_tools::bridge;
+use parking_lot::Mutex;
+
+use crate::program::{Later, Server};
+use crate::{address, machine};
+
+#[derive(Args)]
+pub(crate) struct MachineOptions {
+    /// The description of its protocol, a YAML file (docs/own-protocol.md).
+    #[arg(required = true)]
+    file: Option<PathBuf>,
+    /// Where the machine is: a serial port such as /dev/ttyUSB0; HOST[:PORT] of TCP or UDP; [ADDRESS:]PORT to which it connects;
+    /// a CAN interface such as can0. A port that is not given is that of the description.
+    #[arg(long, value_name = "PLACE")]
+    link: Option<String>,
+    /// Namespace in which the machine appears; by default the name of its protocol.
+    #[arg(long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+}
+
+impl Server for MachineOptions {
+    async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
+        let file = self.file.as_ref().ok_or("no description")?;
+        let codec = bridge::load(file)?;
+        let place = self.place(codec.protocol())?;
+        let types = types();
+        let interface = Interface::new(Arc::clone(&codec), &types)?;
+        let namespace = self.namespace.as_deref().unwrap_or(&codec.protocol().name);
+        let namespace = below("/", namespace);
+        // Two bridges would both send each command.
+        process.claims.claim_name(&process.context, NODE_NAME, &namespace)?;
+        process.claims.alone().await;
+        let who = format!("{} at {place}", codec.protocol().title);
+        let MachineNode { client, stop } = start(&process.context, &namespace, interface, &types, place)?;
+        process.supervisor.on_stop(stop);
+        Ok(machine::connect(process, client, &who, &namespace))
+    }
+}
+
+impl MachineOptions {
+    /// Where the machine is.
+    fn place(&self, protocol: &Protocol) -> Result<Place, Box<dyn Error>> {
+        let given = self.link.as_deref();
+        let address = |port: u16| match given {
+            Some(text) => address::resolve("--link", text, port),
+            None => Err("where is the machine? --link HOST or HOST:PORT".into()),
+        };
+        Ok(match protocol.link {
+            Link::Serial(serial) => {
+                let path = given.ok_or("where is the machine? --link PATH, for example /dev/ttyUSB0")?;
+                Place::Serial { path: path.into(), settings: settings(serial)? }
+            }
+            Link::Tcp(tcp) if tcp.listen => Place::Listen(own_address(given, tcp.port)?),
+            Link::Tcp(tcp) => Place::Connect(address(tcp.port)?),
+            Link::Udp(udp) if udp.listen => {
+                Place::Udp { local: own_address(given, udp.local)?, peer: None, broadcast: false }
+            }
+            Link::Udp(udp) => {
+                let all = SocketAddr::from((Ipv4Addr::BROADCAST, udp.port));
+                let peer = if udp.broadcast && given.is_none() { all } else { address(udp.port)? };
+                // A machine on this computer is reached from it; on virtual time there is nothing else.
+                let own = if peer.ip().is_loopback() {
+                    IpAddr::from(Ipv4Addr::LOCALHOST)
+                } else {
+                    Ipv4Addr::UNSPECIFIED.into()
+                };
+                Place::Udp { local: (own, udp.local).into(), peer: Some(peer), broadcast: udp.broadcast }
+            }
+            Link::Can(can) => {
+                let name = given.ok_or("where is the machine? --link INTERFACE, for example can0")?;
+                bus(name, can.extended)?
+            }
+        })
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn bus(name: &str, extended: bool) -> Result<Place, Box<dyn Error>> {
+    let bus = dragoman_io::can::SocketCanBus::open(name, &[])?;
+    Ok(Place::Can { bus: Mutex::new(Box::new(bus)), extended, name: name.to_owned() })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn bus(_name: &str, _extended: bool) -> Result<Place, Box<dyn Error>> {
+    Err("CAN interfaces need Linux".into())
+}
+
+/// The address of a port to which the machine connects.
+fn own_address(given: Option<&str>, own_port: u16) -> Result<SocketAddr, Box<dyn Error>> {
+    let local = IpAddr::from(Ipv4Addr::LOCALHOST);
+    let Some(text) = given else { return Ok((local, own_port).into()) };
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok((local, port).into());
+    }
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Ok((address, own_port).into());
+    }
+    text.parse()
+        .map_err(|_| format!("--link {text}: expected [ADDRESS:]PORT, for example 0.0.0.0:{own_port}").into())
+}
+
+fn settings(serial: Serial) -> Result<SerialSettings, String> {
+    let wrong = |what: &str, value: u8, possible: &str| Err(format!("{what} are {possible}, not {value}"));
+    Ok(SerialSettings {
+        baud: serial.rate,
+        parity: match serial.parity {
+            Parity::None => None,
+            Parity::Even => Some(true),
+            Parity::Odd => Some(false),
+        },
+        seven_bits: match serial.data_bits {
+            7 => true,
+            8 => false,
+            bits => return wrong("data bits", bits, "7 or 8"),
+        },
+        two_stop_bits: match serial.stop_bits {
+            1 => false,
+            2 => true,
+            bits => return wrong("stop bits", bits, "1 or 2"),
+        },
+        flow_control: serial.flow,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(link: &str, given: Option<&str>) -> Result<String, String> {
+        let text = format!(
+            "{{ protocol: a, title: A, source: b, link: {link}, frame: {{ cut: {{ line: x }}, fields: [{{ name: c, type: u8, is: code }}, {{ name: d, is: body }}] }} }}"
+        );
+        let protocol = Protocol::read(&text).unwrap();
+        let options = MachineOptions { file: None, link: given.map(str::to_owned), namespace: None };
+        options.place(&protocol).map(|place| place.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_machine_is_where_its_link_can_be() {
+        for (link, given, expected) in [
+            ("{ serial: 9600 }", Some("/dev/ttyUSB0"), "/dev/ttyUSB0"),
+            ("{ tcp: 5000 }", Some("127.0.0.1"), "127.0.0.1:5000"),
+            ("{ tcp: 5000 }", Some("127.0.0.1:6000"), "127.0.0.1:6000"),
+            ("{ tcp: { port: 5000, listen: true } }", None, "TCP port 127.0.0.1:5000"),
+            ("{ tcp: { port: 5000, listen: true } }", Some("0.0.0.0"), "TCP port 0.0.0.0:5000"),
+            ("{ tcp: { port: 5000, listen: true } }", Some("6000"), "TCP port 127.0.0.1:6000"),
+            ("{ udp: 4000 }", Some("127.0.0.1"), "127.0.0.1:4000"),
+            ("{ udp: { port: 4000, broadcast: true } }", None, "255.255.255.255:4000"),
+            ("{ udp: { port: 0, local: 4000, listen: true } }", None, "UDP port 127.0.0.1:4000"),
+        ] {
+            assert_eq!(place(link, given).as_deref(), Ok(expected), "{link} {given:?}");
+        }
+        for (link, given, expected) in [
+            ("{ serial: 9600 }", None, "where is the machine? --link PATH, for example /dev/ttyUSB0"),
+            ("{ serial: { rate: 9600, data_bits: 9 } }", Some("a"), "data bits are 7 or 8, not 9"),
+            ("{ tcp: 5000 }", None, "where is the machine? --link HOST or HOST:PORT"),
+            (
+                "{ tcp: { port: 5000, listen: true } }",
+                Some("host"),
+                "--link host: expected [ADDRESS:]PORT, for example 0.0.0.0:5000",
+            ),
+        ] {
+            assert_eq!(place(link, given), Err(expected.to_owned()), "{link} {given:?}");
+        }
+    }
+}
