@@ -1,8 +1,8 @@
 //! Descriptions of wire protocols.
 //!
 //! A description is a YAML file with the framing and the messages of a protocol, their fields, units, answers and ROS
-//! names. `protocols/` has those of Dragoman's protocols, `other_machines/` those of machines that Dragoman does not
-//! support; they show that the format is general enough. The README explains the format.
+//! names. `protocols/` has those of Dragoman's protocols, `machines/` those of machines that become ROS 2 nodes by them,
+//! `other_machines/` those of machines that Dragoman does not support; they show that the format is general enough. The README explains the format.
 //!
 //! | module | content |
 //! | --- | --- |

@@ -1,7 +1,9 @@
 //! The form of descriptions as a JSON schema, with which editors complete and check them.
 //!
-//! A new key of the model needs a line here; a test compares them. The schema is of draft 7, which yaml-language-server knows
-//! best.
+//! A new key of the model needs a line here, or in [`bridge`] for the sections `bridge` and `serve`; a test compares them. The
+//! schema is of draft 7, which yaml-language-server knows best.
+
+mod bridge;
 
 use std::fmt::Write as _;
 
@@ -28,12 +30,12 @@ enum Shape {
     Any(&'static [Shape]),
     /// A mapping of names to such values.
     Map(&'static Shape),
-    /// A list of numbers.
-    Numbers,
-    /// The lowest bit and the number of bits.
-    Bits,
+    /// A list of such values.
+    Items(&'static Shape),
+    /// A list of so many such values.
+    Fixed(usize, &'static Shape),
 }
-use Shape::{Algorithm, Any, Bits, Flag, List, Map, Numbers, One, Real, Text, Whole, Words};
+use Shape::{Algorithm, Any, Fixed, Flag, Items, List, Map, One, Real, Text, Whole, Words};
 
 struct Key {
     name: &'static str,
@@ -57,10 +59,10 @@ struct Object {
 
 const ENCODINGS: Shape = Words(&["plain", "xdr", "blanks"]);
 /// A text, or a list of bytes.
-const MARK: Shape = Any(&[Text, Numbers]);
+const MARK: Shape = Any(&[Text, Items(&Whole)]);
 const ORDER: Shape = Words(&["big", "little"]);
 
-/// All objects; the first one is the whole description.
+/// All objects but those of `bridge` and `serve`; the first one is the whole description.
 const OBJECTS: &[Object] = &[
     Object {
         name: "protocol",
@@ -81,15 +83,51 @@ const OBJECTS: &[Object] = &[
             key("messages", List("message"), "The messages."),
             key("interfaces", List("interface"), "Groups of messages with a code of their own."),
             key("notices", One("notices"), "Texts for errors and warnings."),
+            key("bridge", One("bridge"), "How the machine appears in ROS."),
+            key("serve", One("serve"), "How the machine is simulated."),
         ],
     },
     Object {
         name: "link",
         keys: &[
-            key("udp", Whole, "Port of UDP."),
-            key("tcp", Whole, "Port of TCP."),
-            key("serial", Whole, "Bits per second of a serial line."),
-            key("can", Whole, "Bits per second of a CAN bus."),
+            key("udp", Any(&[Whole, One("udp")]), "Port of UDP, or a mapping."),
+            key("tcp", Any(&[Whole, One("tcp")]), "Port of TCP, or a mapping."),
+            key("serial", Any(&[Whole, One("serial")]), "Bits per second of a serial line, or a mapping."),
+            key("can", Any(&[Whole, One("can")]), "Bits per second of a CAN bus, or a mapping."),
+        ],
+    },
+    Object {
+        name: "udp",
+        keys: &[
+            needed("port", Whole, "Port to which messages are sent."),
+            key("local", Whole, "Own port; chosen by the system by default."),
+            key("broadcast", Flag, "Messages go to all hosts of the network."),
+            key(
+                "listen",
+                Flag,
+                "The machine begins: messages go to the address from which the last one came.",
+            ),
+        ],
+    },
+    Object {
+        name: "tcp",
+        keys: &[needed("port", Whole, "Port."), key("listen", Flag, "The machine connects to this port.")],
+    },
+    Object {
+        name: "serial",
+        keys: &[
+            needed("rate", Whole, "Bits per second."),
+            key("parity", Words(&["none", "even", "odd"]), "Parity bit; none by default."),
+            key("data_bits", Whole, "Data bits: 7 or 8 (default)."),
+            key("stop_bits", Whole, "Stop bits: 1 (default) or 2."),
+            key("flow", Flag, "Flow control by RTS and CTS."),
+        ],
+    },
+    Object {
+        name: "can",
+        keys: &[
+            needed("rate", Whole, "Bits per second."),
+            key("extended", Flag, "All identifiers have 29 bits; by default those above 0x7FF."),
         ],
     },
     Object {
@@ -148,7 +186,11 @@ const OBJECTS: &[Object] = &[
             key("changed", Flag, "Its value may be different in an answer that repeats it."),
             key("scale", Real, "Value = number * scale + offset, in unit."),
             key("offset", Real, "The value for the number 0."),
-            key("bits", Bits, "Its lowest bit and its number of bits, where several share a number."),
+            key(
+                "bits",
+                Fixed(2, &Whole),
+                "Its lowest bit and its number of bits, where several share a number.",
+            ),
             key("order", ORDER, "Order of its bytes, if it differs from the protocol's."),
             key("base", Whole, "Base of a number that is written as text: 2, 8, 10 or 16."),
             key("algorithm", Algorithm, "How the check sum is computed."),
@@ -178,7 +220,7 @@ const OBJECTS: &[Object] = &[
         keys: &[
             needed("mark", Whole, "The byte in front of an escaped one."),
             needed("xor", Whole, "What an escaped byte is combined with by exclusive or."),
-            needed("of", Numbers, "The bytes that are escaped."),
+            needed("of", Items(&Whole), "The bytes that are escaped."),
         ],
     },
     Object {
@@ -271,6 +313,7 @@ pub fn schema() -> String {
     out.push_str("  \"definitions\": {\n");
     let definitions = others
         .iter()
+        .chain(bridge::OBJECTS)
         .map(|one| format!("    {}: {{\n      {}\n    }}", text(one.name), object(one, "      ")));
     out + &definitions.collect::<Vec<_>>().join(",\n") + "\n  }\n}\n"
 }
@@ -329,8 +372,11 @@ fn shape(shape: Shape) -> String {
             format!("\"anyOf\": [{}]", shapes.join(", "))
         }
         Map(one) => format!("\"type\": \"object\", \"additionalProperties\": {{ {} }}", self::shape(*one)),
-        Numbers => "\"type\": \"array\", \"items\": { \"type\": \"integer\" }".to_owned(),
-        Bits => "\"type\": \"array\", \"items\": { \"type\": \"integer\" }, \"minItems\": 2, \"maxItems\": 2".to_owned(),
+        Items(one) => format!("\"type\": \"array\", \"items\": {{ {} }}", self::shape(*one)),
+        Fixed(count, one) => {
+            let items = self::shape(Items(one));
+            format!("{items}, \"minItems\": {count}, \"maxItems\": {count}")
+        }
     }
 }
 
@@ -340,162 +386,4 @@ fn text(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use serde::de::DeserializeOwned;
-    use serde_json::Value;
-
-    use super::*;
-    use crate::model;
-
-    /// The names that serde expects, which its error lists.
-    fn known<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> BTreeSet<String> {
-        let error = serde_norway::from_str::<T>(text).unwrap_err().to_string();
-        let (_, names) = error.split_once("expected ").unwrap_or_else(|| panic!("{error}"));
-        names.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-    }
-
-    fn keys(name: &str) -> BTreeSet<String> {
-        let object = OBJECTS.iter().find(|one| one.name == name).unwrap();
-        object.keys.iter().map(|key| key.name.to_owned()).collect()
-    }
-
-    #[test]
-    fn the_keys_are_those_of_the_model() {
-        let wrong = "there_is_no_such_key: 0";
-        for (name, known) in [
-            ("protocol", known::<model::Protocol>(wrong)),
-            ("frame", known::<model::Frame>(wrong)),
-            ("cut", known::<model::Cut>(wrong)),
-            ("field", known::<model::Field>(wrong)),
-            ("over", known::<model::Over>(wrong)),
-            ("stuffing", known::<model::Stuffing>(wrong)),
-            ("type", known::<model::Type>(wrong)),
-            ("code", known::<model::Described>(wrong)),
-            ("message", known::<model::Message>(wrong)),
-            ("interface", known::<model::Interface>(wrong)),
-            ("notices", known::<model::Notices>(wrong)),
-            ("notice", known::<model::Notice>(wrong)),
-        ] {
-            assert_eq!(keys(name), known, "src/schema.rs: {name}");
-        }
-        let wrong = "there_is_no_such_word";
-        assert_eq!(keys("link"), known::<model::Link>(wrong), "src/schema.rs: link");
-        let mut encodings = known::<model::Encoding>(wrong);
-        assert!(encodings.remove("separator"));
-        for (name, key, known) in [
-            ("protocol", "encoding", encodings),
-            ("protocol", "order", known::<model::ByteOrder>(wrong)),
-            ("cut", "counts", known::<model::Counted>(wrong)),
-            ("cut", "escape", known::<model::NamedEscape>(wrong)),
-            ("field", "is", known::<model::FieldRole>(wrong)),
-            ("field", "empty", known::<model::Empty>(wrong)),
-            ("field", "encoding", known::<model::TextEncoding>(wrong)),
-            ("message", "from", known::<model::Side>(wrong)),
-            ("message", "role", known::<model::Role>(wrong)),
-        ] {
-            let object = OBJECTS.iter().find(|one| one.name == name).unwrap();
-            let words = match object.keys.iter().find(|one| one.name == key).unwrap().shape {
-                Words(words) | Any(&[Words(words), ..]) => words,
-                other => panic!("{other:?}"),
-            };
-            let words: BTreeSet<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(words, known, "src/schema.rs: {name}: {key}");
-        }
-    }
-
-    /// Validates what the schema uses of draft 7, except patterns.
-    fn validate(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
-        if let Some(reference) = schema["$ref"].as_str() {
-            let name = reference.strip_prefix("#/definitions/").unwrap();
-            return validate(root, &root["definitions"][name], value);
-        }
-        let wrong = |reason: &str| Err(format!("{value}: {reason}"));
-        if let Some(all) = schema["allOf"].as_array() {
-            all.iter().try_for_each(|one| validate(root, one, value))?;
-        }
-        if let Some(any) = schema["anyOf"].as_array()
-            && !any.iter().any(|one| validate(root, one, value).is_ok())
-        {
-            return wrong("none of the possibilities");
-        }
-        if let Some(words) = schema["enum"].as_array()
-            && !words.contains(value)
-        {
-            return wrong("not one of the words");
-        }
-        let is_right = match schema["type"].as_str() {
-            Some("object") => value.is_object(),
-            Some("array") => value.is_array(),
-            Some("string") => value.is_string(),
-            Some("integer") => value.is_i64() || value.is_u64(),
-            Some("number") => value.is_number(),
-            Some("boolean") => value.is_boolean(),
-            Some(other) => panic!("{other}"),
-            None => true,
-        };
-        if !is_right {
-            return wrong("another type");
-        }
-        for name in schema["required"].as_array().into_iter().flatten() {
-            if value.get(name.as_str().unwrap()).is_none() {
-                return wrong(&format!("no {name}"));
-            }
-        }
-        for (name, inner) in value.as_object().into_iter().flatten() {
-            let found = match schema["properties"].get(name) {
-                None => &schema["additionalProperties"],
-                Some(found) => found,
-            };
-            match found {
-                Value::Null => {}
-                Value::Bool(false) => return wrong(&format!("the unknown key {name}")),
-                found => validate(root, found, inner).map_err(|reason| format!("{name}: {reason}"))?,
-            }
-        }
-        for inner in value.as_array().into_iter().flatten() {
-            if let Some(items) = schema.get("items") {
-                validate(root, items, inner)?;
-            }
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn all_descriptions_are_valid_and_wrong_ones_are_not() {
-        let root: Value = serde_json::from_str(&schema()).unwrap();
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut texts = vec![];
-        for folder in ["protocols", "other_machines", "tests/generated"].map(|name| folder.join(name)) {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.extension().is_some_and(|extension| extension == "yaml") {
-                    texts.push(std::fs::read_to_string(path).unwrap());
-                }
-            }
-        }
-        assert!(texts.len() >= 10);
-        for text in &texts {
-            let value: Value = serde_norway::from_str(text).unwrap();
-            validate(&root, &root, &value).unwrap();
-        }
-        for (right, wrong) in [
-            ("title:", "titel:"),
-            ("order: little", "order: middle"),
-            ("is: size", "is: length"),
-            ("code: 1\n", "code: [1]\n"),
-            ("link: { serial: 57600 }", "link: { serial: fast }"),
-            ("source:", "about:"),
-        ] {
-            let page = include_str!("../../../docs/own-protocol.md");
-            let text = page.split_once("```yaml\n").unwrap().1.split_once("```").unwrap().0;
-            let value: Value = serde_norway::from_str(text).unwrap();
-            validate(&root, &root, &value).unwrap();
-            let damaged = text.replacen(right, wrong, 1);
-            assert_ne!(damaged, text);
-            let value: Value = serde_norway::from_str(&damaged).unwrap();
-            assert!(validate(&root, &root, &value).is_err(), "{wrong}");
-        }
-    }
-}
+mod tests;

@@ -5,11 +5,12 @@ use std::path::Path;
 use dragoman_protocol::Protocol;
 use proptest::prelude::*;
 
-/// The files of a folder, with their names.
+/// The descriptions of a folder, with the names of their files.
 fn files(folder: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
         .map(|path| {
             (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap())
         })
@@ -20,8 +21,8 @@ fn files(folder: &str) -> Vec<(String, String)> {
 
 #[test]
 fn all_are_read_and_have_the_names_of_their_files() {
-    let all = [files("protocols"), files("other_machines")].concat();
-    assert_eq!(all.len(), 10);
+    let all = [files("protocols"), files("machines"), files("other_machines")].concat();
+    assert!(all.len() >= 11);
     for (name, text) in all {
         let protocol = Protocol::read(&text).unwrap_or_else(|error| panic!("{name}.yaml: {error}"));
         assert_eq!(protocol.name, name);
@@ -37,6 +38,43 @@ fn the_readme_s_description_is_read() {
     let (block, _) = block.split_once("```").unwrap();
     let lamp = Protocol::read(block).unwrap();
     assert_eq!((lamp.messages.len(), lamp.types.len()), (1, 1));
+}
+
+/// The keys of the definitions of the schema, for those that the README's tables have.
+#[test]
+fn the_readme_has_all_keys_of_bridge_serve_and_links() {
+    let schema: serde_json::Value = serde_json::from_str(&dragoman_protocol::schema::schema()).unwrap();
+    let (_, tables) = include_str!("../README.md").split_once("## In ROS, and without the machine").unwrap();
+    for (name, definition) in schema["definitions"].as_object().unwrap() {
+        let is_of_messages = ["frame", "cut", "field", "over", "stuffing", "separator", "type", "code"]
+            .into_iter()
+            .chain(["message", "interface", "notices", "notice"])
+            .any(|other| other == name);
+        for key in definition["properties"].as_object().unwrap().keys().filter(|_| !is_of_messages) {
+            let code = tables.split('`').skip(1).step_by(2);
+            let mut words = code.flat_map(|code| code.split(|c: char| !c.is_alphanumeric() && c != '_'));
+            assert!(words.any(|word| word == key), "README.md: {name}: {key}");
+        }
+    }
+}
+
+#[test]
+fn the_page_s_sections_are_those_of_the_rover() {
+    let page = include_str!("../../../docs/own-protocol.md");
+    let rover = include_str!("../machines/rover.yaml");
+    let (_, sections) = rover.split_once("\nbridge:\n").unwrap();
+    let (bridge, serve) = sections.split_once("\nserve:\n").unwrap();
+    for section in [format!("bridge:\n{}", bridge.trim_end()), format!("serve:\n{}", serve.trim_end())] {
+        assert!(page.contains(&format!("\n```yaml\n{section}\n```\n")), "not on the page:\n{section}");
+    }
+}
+
+#[test]
+fn the_table_of_machines_has_all_files() {
+    let table = include_str!("../machines/README.md");
+    for (name, _) in files("machines") {
+        assert!(table.contains(&format!("| [{name}.yaml]({name}.yaml) |")), "machines/README.md: {name}");
+    }
 }
 
 const LAMP: &str = "
