@@ -143,7 +143,7 @@ pub(crate) mod tests {
     #[test]
     fn the_table_of_exit_statuses_has_every_command() {
         use clap::CommandFactory;
-        let mut commands = ["up --fast", "carry", "navigate"].map(str::to_owned).into();
+        let mut commands = ["up --fast", "bridge", "carry", "navigate"].map(str::to_owned).into();
         leaves(&Cli::command(), "", &mut commands);
         let page = include_str!("../../../docs/commands.md");
         let chapter = page.split("## What an exit status of 0 means").nth(1).unwrap();

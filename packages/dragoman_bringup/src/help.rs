@@ -9,17 +9,17 @@ use crate::command_line::Cli;
 /// The commands in groups, in the order in which they are shown.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Simulate", &["up", "world"]),
-    ("Connect a machine", &["arm31", "apolo", "neobotix", "player", "base", "arm", "platform"]),
+    ("Connect a machine", &["arm31", "apolo", "neobotix", "player", "base", "arm", "bridge", "platform"]),
     ("Operate", &["teleop", "station", "task", "console", "relay"]),
     ("Measure", &["calibrate", "evaluate", "latency"]),
     ("Files", &["record", "play", "info"]),
-    ("Develop", &["device", "can", "bridge"]),
+    ("Develop", &["device", "can"]),
 ];
 
 /// Examples of a command, each with what it does.
 type Examples = (&'static str, [(&'static str, &'static str); 3]);
 
-const EXAMPLES: [Examples; 40] = [
+const EXAMPLES: [Examples; 42] = [
     (
         "up",
         [
@@ -34,6 +34,14 @@ const EXAMPLES: [Examples; 40] = [
             ("dragoman arm31 --controller 192.168.1.20", "a controller at its usual port, 5031"),
             ("dragoman arm31 --controller 192.168.1.20 --namespace /arm_b", "as /arm_b"),
             ("dragoman arm31 --controller 192.168.1.20 --robot ranger_mk1", "with its model"),
+        ],
+    ),
+    (
+        "bridge",
+        [
+            ("dragoman bridge rover.yaml --link /dev/ttyUSB0", "a machine on a serial port, as /rover"),
+            ("dragoman bridge scanner.yaml --link 192.168.1.40", "one on the network, at its usual port"),
+            ("dragoman bridge check rover.yaml", "what its description says, or what is wrong with it"),
         ],
     ),
     (
@@ -320,6 +328,17 @@ const EXAMPLES: [Examples; 40] = [
         ],
     ),
     (
+        "device machine",
+        [
+            (
+                "dragoman device machine rover.yaml --link /tmp/rover",
+                "then: dragoman bridge rover.yaml --link /tmp/rover",
+            ),
+            ("dragoman device machine scanner.yaml", "one on the network, on this computer"),
+            ("dragoman device machine motor.yaml --link vcan0", "one on a CAN bus"),
+        ],
+    ),
+    (
         "device wheels",
         [
             ("dragoman device wheels --pty /tmp/wheels", "a controller of two wheels"),
@@ -420,7 +439,7 @@ mod tests {
 
     #[test]
     fn every_command_has_examples_and_they_are_right() {
-        let mut commands = BTreeSet::from([String::new()]);
+        let mut commands = BTreeSet::from([String::new(), "bridge".to_owned()]);
         crate::command_line::tests::leaves(&Cli::command(), "", &mut commands);
         let with: BTreeSet<String> = EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();
         assert_eq!(with, commands);

@@ -2,19 +2,22 @@
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use dragoman_bridge::ClientNode;
 use dragoman_bridge::machine::link::Place;
 use dragoman_bridge::machine::node::{NODE_NAME, start, types};
 use dragoman_bridge::machine::{Interface, MachineNode};
 use dragoman_io::serial::SerialSettings;
 use dragoman_protocol::Protocol;
+use dragoman_protocol::codec::Codec;
 use dragoman_protocol::model::{Link, Parity, Serial};
 use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
 use dragoman_tools::bridge;
+use dragoman_types::schema::Types;
 use parking_lot::Mutex;
 
 use crate::program::{Later, Server};
@@ -36,27 +39,62 @@ pub(crate) struct MachineOptions {
 
 impl Server for MachineOptions {
     async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
-        let file = self.file.as_ref().ok_or("no description")?;
-        let codec = bridge::load(file)?;
-        let place = self.place(codec.protocol())?;
-        let types = types();
-        let interface = Interface::new(Arc::clone(&codec), &types)?;
-        let namespace = self.namespace.as_deref().unwrap_or(&codec.protocol().name);
-        let namespace = below("/", namespace);
+        let file = self.file.as_deref().ok_or("no description")?;
+        let machine = Described::read(file, self.link.as_deref())?;
+        let namespace = below("/", self.namespace.as_deref().unwrap_or(machine.name()));
         // Two bridges would both send each command.
         process.claims.claim_name(&process.context, NODE_NAME, &namespace)?;
         process.claims.alone().await;
-        let who = format!("{} at {place}", codec.protocol().title);
-        let MachineNode { client, stop } = start(&process.context, &namespace, interface, &types, place)?;
-        process.supervisor.on_stop(stop);
+        let who = machine.to_string();
+        let client = machine.start(process, &namespace)?;
         Ok(machine::connect(process, client, &who, &namespace))
     }
 }
 
-impl MachineOptions {
+/// A machine whose description was read.
+pub(crate) struct Described {
+    codec: Arc<Codec>,
+    interface: Interface,
+    types: Types,
+    place: Place,
+}
+
+impl std::fmt::Display for Described {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} at {}", self.codec.protocol().title, self.place)
+    }
+}
+
+impl Described {
+    /// Reads the description in `file`; `link` says where the machine is.
+    pub(crate) fn read(file: &Path, link: Option<&str>) -> Result<Self, Box<dyn Error>> {
+        let codec = bridge::load(file)?;
+        let place = Self::place(codec.protocol(), link)?;
+        let types = types();
+        let interface = Interface::new(Arc::clone(&codec), &types)?;
+        Ok(Self { codec, interface, types, place })
+    }
+
+    /// The name of its protocol.
+    pub(crate) fn name(&self) -> &str {
+        &self.codec.protocol().name
+    }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> String {
+        self.place.to_string()
+    }
+
+    /// Starts its node in `namespace`, and stops the machine at the end.
+    pub(crate) fn start(self, process: &Process, namespace: &str) -> Result<ClientNode, Box<dyn Error>> {
+        let Self { interface, types, place, .. } = self;
+        let MachineNode { client, stop } = start(&process.context, namespace, interface, &types, place)?;
+        process.supervisor.on_stop(stop);
+        Ok(client)
+    }
+
     /// Where the machine is.
-    fn place(&self, protocol: &Protocol) -> Result<Place, Box<dyn Error>> {
-        let given = self.link.as_deref();
+    fn place(protocol: &Protocol, given: Option<&str>) -> Result<Place, Box<dyn Error>> {
         let address = |port: u16| match given {
             Some(text) => address::resolve("--link", text, port),
             None => Err("where is the machine? --link HOST or HOST:PORT".into()),
@@ -147,8 +185,7 @@ mod tests {
             "{{ protocol: a, title: A, source: b, link: {link}, frame: {{ cut: {{ line: x }}, fields: [{{ name: c, type: u8, is: code }}, {{ name: d, is: body }}] }} }}"
         );
         let protocol = Protocol::read(&text).unwrap();
-        let options = MachineOptions { file: None, link: given.map(str::to_owned), namespace: None };
-        options.place(&protocol).map(|place| place.to_string()).map_err(|error| error.to_string())
+        Described::place(&protocol, given).map(|place| place.to_string()).map_err(|error| error.to_string())
     }
 
     #[test]

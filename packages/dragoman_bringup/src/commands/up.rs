@@ -12,6 +12,7 @@
 //! | `up/neobotix.rs` | the platform and PlatformCtrl's protocol |
 //! | `up/turtlebot.rs` | the TurtleBot 2: simulated, on its hardware, or both |
 //! | `up/player.rs` | Player's protocol in front of the robots |
+//! | `up/machines.rs` | machines by the descriptions of their protocols |
 //! | `up/recorder.rs` | services that record topics |
 //! | `up/console.rs` | the web page and rosbridge |
 //! | `up/simulated.rs` | devices simulated in this process |
@@ -23,6 +24,7 @@ mod console;
 #[cfg(not(feature = "r2r"))]
 mod fast;
 mod instance;
+mod machines;
 mod neobotix;
 mod part;
 mod player;
@@ -54,12 +56,13 @@ use part::{ConnectionRow, Lab, Part};
 use world::World;
 
 /// The parts of the lab, in the order in which they start.
-const PARTS: [&dyn Part; 7] = [
+const PARTS: [&dyn Part; 8] = [
     &ranger::Ranger,
     &apolo::Apolo,
     &neobotix::Neobotix,
     &turtlebot::Turtlebot,
     &player::Player,
+    &machines::Machines,
     &recorder::Recorder,
     &console::Console,
 ];
@@ -93,6 +96,8 @@ pub(crate) struct UpOptions {
     turtlebot: turtlebot::TurtlebotOptions,
     #[command(flatten)]
     player: player::PlayerOptions,
+    #[command(flatten)]
+    machines: machines::MachinesOptions,
     #[command(flatten)]
     console: console::ConsoleOptions,
     #[cfg(not(feature = "r2r"))]

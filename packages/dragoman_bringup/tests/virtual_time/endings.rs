@@ -32,6 +32,7 @@ const ROWS: &[EndingRow] = &[
     ("arm", Start, &[], "no serial port"),
     ("neobotix", Start, &["--server", "127.0.0.1:"], "--server 127.0.0.1:"),
     ("player", Start, &["--server", "127.0.0.1:"], "--server 127.0.0.1:"),
+    ("bridge", Start, &["@/rover.yaml"], "where is the machine?"),
     ("platform", Start, &["--namespace", "/two words"], "two words"),
     ("console", Start, &["--listen", "nowhere"], "'nowhere' is not ADDRESS:PORT"),
     ("relay", Start, &["--table", "@/none.yaml"], "none.yaml"),
@@ -65,6 +66,7 @@ const ROWS: &[EndingRow] = &[
     ("device kobuki", Process, &["--pty", "@/empty.log"], "empty.log"),
     ("device widowx", Process, &["--pty", "@/empty.log"], "empty.log"),
     ("device wheels", Process, &["--pty", "@/empty.log"], "empty.log"),
+    ("device machine", Process, &["@/rover.yaml", "--link", "@/empty.log"], "empty.log"),
 ];
 
 /// The commands in the first column of the table, without those of `dragoman_apps`.
@@ -84,6 +86,7 @@ fn a_command_that_has_not_reached_its_goal_does_not_end_with_0() {
     folder.write("empty.log", "");
     folder.write("program.xml", "nonsense");
     folder.write("machine.yaml", include_str!("../../../dragoman_protocol/other_machines/create2.yaml"));
+    folder.write("rover.yaml", include_str!("../../../dragoman_protocol/machines/rover.yaml"));
     let poses = "joint_1,joint_2,joint_3,joint_4,joint_5,joint_6\n1.9,0.02,1.55,0.01,1.56,0.01\n";
     folder.write("poses.csv", poses);
     let _lab = Lab::only("ranger,turtlebot");

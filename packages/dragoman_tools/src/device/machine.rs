@@ -33,13 +33,13 @@ const BUS_STEP: Duration = Duration::from_millis(2);
 pub struct MachineOptions {
     /// The description, a YAML file with a section `serve`.
     file: PathBuf,
-    /// Path of a serial line for programs to open: a link to a pseudo-terminal, created at the start and removed at the end.
-    #[arg(long, value_name = "PATH", conflicts_with = "link")]
-    pty: Option<PathBuf>,
-    /// Where the machine is: [ADDRESS:]PORT of TCP or UDP, or a CAN interface. By default 127.0.0.1 and the port of the
-    /// description.
+    /// Where the machine is: the path of a serial line, which is a link to a pseudo-terminal; [ADDRESS:]PORT of TCP or UDP, by
+    /// default 127.0.0.1 and the port of the description; or a CAN interface.
     #[arg(long, value_name = "PLACE")]
     link: Option<String>,
+    /// As --link, for a serial line.
+    #[arg(long, value_name = "PATH", conflicts_with = "link")]
+    pty: Option<PathBuf>,
     /// Schedule a command: `COMMAND@SECONDS`, a command of standard input and its time in seconds after the start. May
     /// be given several times.
     #[arg(long, value_name = "COMMAND@SECONDS")]
@@ -192,7 +192,8 @@ fn machine(options: &MachineOptions) -> Result<(Device, Place, String)> {
     };
     let place = match protocol.link {
         Link::Serial(_) => {
-            let pty = options.pty.clone().ok_or("a serial line needs --pty PATH")?;
+            let pty = options.pty.clone().or_else(|| options.link.as_ref().map(PathBuf::from));
+            let pty = pty.ok_or("a serial line needs --link PATH, such as /tmp/machine")?;
             Place::Serial(SerialOptions { pty, fault: options.fault.clone() })
         }
         _ if options.pty.is_some() => {
