@@ -424,6 +424,10 @@ impl Conversation {
         let plan = Arc::clone(&self.plan);
         let Some(state) = plan.states.get(state) else { return };
         self.event(Event::State { name: state.name.clone(), is_fault: state.is_fault });
+        if state.is_fault && self.moving_until.is_some() {
+            // What a description names a fault is no time to move; without a stop there is no motion.
+            let _ = self.stop();
+        }
         // Periodic messages of another state do not go on.
         for (due, every) in self.due.iter_mut().zip(&plan.every) {
             let is_here = every.state.is_none_or(|needed| needed == self.state);
