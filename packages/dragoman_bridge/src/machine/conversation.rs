@@ -9,19 +9,20 @@
 //! | --- | --- |
 //! | a stop | before everything else, whatever the pace is and whatever is open |
 //! | the start | when the link is there; everything else waits for it |
-//! | commands, questions, periodic messages | in the order in which they came; a newer command of a topic takes the place of the older one |
+//! | commands, questions, periodic messages | in the order in which they came, but what nothing answers does not wait for answers; a newer command of a topic takes the place of the older one |
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dragoman_protocol::codec::{MessageId, Values};
+use dragoman_protocol::codec::{Codec, DecodeError, MessageId, Path, Values};
 use dragoman_protocol::cut::Cutter;
+use dragoman_protocol::expression::Number;
 use dragoman_protocol::model::Side;
 
 use super::outgoing::{Outgoing, OutgoingFrame, Prepared};
 use super::plan::{Missing, Plan};
-use super::term::{Lookup, Message};
+use super::term::{Computed, Lookup, Message};
 
 /// Maximum number of messages that wait to be sent.
 pub const MAX_QUEUE: usize = 64;
@@ -74,9 +75,11 @@ pub enum Event {
     Failed(Ticket, String),
     /// Another question was not answered: its name.
     NotAnswered(String),
+    /// The machine has refused another question: its name, and the reason.
+    Refused(String, String),
     /// A command was not renewed: the machine was stopped.
     Expired,
-    /// The machine was stopped because it is silent, or there is a reason in its state.
+    /// The machine has not said anything for a while; if it was moved, it was stopped.
     Silent,
     /// It is not silent any more.
     Heard,
@@ -121,6 +124,15 @@ pub struct Heard {
     pub ticket: Option<Ticket>,
 }
 
+/// What a frame is.
+enum Decoded {
+    Heard(Heard),
+    /// A message for which nobody waits: a late answer, or one of others on the same bus.
+    Unwanted,
+    /// No message.
+    Wrong,
+}
+
 /// See the [module](self).
 pub struct Conversation {
     plan: Arc<Plan>,
@@ -132,8 +144,8 @@ pub struct Conversation {
     scratch: Values,
     link: LinkState,
     queue: VecDeque<Queued>,
-    /// Before everything else.
-    urgent: VecDeque<Prepared>,
+    /// Stops, before everything else, and how often each was sent already.
+    urgent: VecDeque<(Prepared, u32)>,
     open: VecDeque<Open>,
     events: VecDeque<Event>,
     statistics: Statistics,
@@ -146,9 +158,9 @@ pub struct Conversation {
     /// When the machine was heard.
     heard: Duration,
     is_silent: bool,
-    /// When the present command ends.
-    moving_until: Option<Duration>,
-    /// Something was moved since the link is there.
+    /// When the commands end that move something, by their messages.
+    moving: BTreeMap<usize, Duration>,
+    /// Something was moved, by any command.
     has_moved: bool,
     /// When each periodic message is due.
     due: Vec<Option<Duration>>,
@@ -173,6 +185,8 @@ struct Queued {
     prepared: Prepared,
     tries: u32,
     moves: bool,
+    /// The state without which it is not sent.
+    state: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,7 +230,7 @@ impl Conversation {
             last_sent: None,
             heard: Duration::ZERO,
             is_silent: false,
-            moving_until: None,
+            moving: BTreeMap::new(),
             has_moved: false,
             due,
             state: 0,
@@ -231,6 +245,10 @@ impl Conversation {
         self.reset();
         self.link = LinkState::Starting(0);
         (self.heard, self.is_silent) = (now, false);
+        if self.has_moved {
+            // What was moved before the link was lost may still move.
+            let _ = self.stop();
+        }
         self.continue_start(now);
     }
 
@@ -250,7 +268,8 @@ impl Conversation {
         let failed: Vec<Ticket> = all.filter_map(|queued| queued.ticket()).collect();
         failed.into_iter().for_each(|ticket| self.event(Event::Failed(ticket, lost.to_owned())));
         self.due.fill(None);
-        (self.moving_until, self.has_moved, self.last_sent) = (None, false, None);
+        self.moving.clear();
+        self.last_sent = None;
         self.state = 0;
     }
 
@@ -291,8 +310,16 @@ impl Conversation {
 
     /// Takes received bytes; call [`next_message`](Self::next_message) until there is none.
     pub fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
         match self.plan.gap {
             Some(gap) => {
+                if self.gap_end.is_some_and(|end| now >= end) && !self.gap.is_empty() {
+                    // What was there before the silence is no message.
+                    self.gap.clear();
+                    self.statistics.wrong += 1;
+                }
                 let room = self.plan.max_frame.saturating_sub(self.gap.len());
                 self.gap.extend_from_slice(bytes.get(..room.min(bytes.len())).unwrap_or_default());
                 self.gap_end = Some(now + gap.max(MIN_GAP));
@@ -301,9 +328,18 @@ impl Conversation {
         }
     }
 
+    /// Takes a datagram, or what else is received as a whole: no message is in two of them.
+    pub fn handle_datagram(&mut self, now: Duration, bytes: &[u8]) {
+        self.cutter.reset();
+        self.handle_bytes(now, bytes);
+    }
+
     /// Takes a frame of a CAN bus. `None`: it is not a message.
     pub fn handle_frame(&mut self, now: Duration, id: u64, data: &[u8]) -> Option<Heard> {
-        self.decoded(now, Some(id), data)
+        match self.decoded(now, Some(id), data) {
+            Decoded::Heard(heard) => Some(heard),
+            Decoded::Unwanted | Decoded::Wrong => None,
+        }
     }
 
     /// The next message of the received bytes.
@@ -319,8 +355,12 @@ impl Conversation {
                 Some(content) => frame.extend_from_slice(content),
                 None => break None,
             }
-            if let Some(heard) = self.decoded(now, None, &frame) {
-                break Some(heard);
+            match self.decoded(now, None, &frame) {
+                Decoded::Heard(heard) => break Some(heard),
+                Decoded::Unwanted => {}
+                // With a wrong size it may hide other frames.
+                Decoded::Wrong if self.plan.may_hide => self.cutter.reject(),
+                Decoded::Wrong => {}
             }
         };
         self.frame = frame;
@@ -335,18 +375,25 @@ impl Conversation {
         let frame = std::mem::take(&mut self.gap);
         let is_over = self.gap_end.is_some_and(|end| now >= end);
         let wrong = self.statistics.wrong;
-        let heard = self.decoded(now, None, &frame);
-        if heard.is_some() || is_over {
-            self.gap_end = None;
-        } else {
-            // The rest may come.
-            self.statistics.wrong = wrong;
-            self.gap = frame;
+        match self.decoded(now, None, &frame) {
+            Decoded::Heard(heard) => {
+                self.gap_end = None;
+                Some(heard)
+            }
+            Decoded::Wrong if !is_over => {
+                // The rest may come.
+                self.statistics.wrong = wrong;
+                self.gap = frame;
+                None
+            }
+            Decoded::Unwanted | Decoded::Wrong => {
+                self.gap_end = None;
+                None
+            }
         }
-        heard
     }
 
-    fn decoded(&mut self, now: Duration, id: Option<u64>, frame: &[u8]) -> Option<Heard> {
+    fn decoded(&mut self, now: Duration, id: Option<u64>, frame: &[u8]) -> Decoded {
         let codec = Arc::clone(&self.plan.codec);
         // The question to which it belongs; without one, it is something that the machine says by itself.
         let mut error = None;
@@ -357,17 +404,21 @@ impl Conversation {
                 Ok(message) => {
                     let belongs = self.open.get(at).is_some_and(|open| self.answers(open, message));
                     if belongs || at == self.open.len() {
-                        return self.understood(now, message, belongs.then_some(at));
+                        let heard = self.understood(now, message, belongs.then_some(at));
+                        return heard.map_or(Decoded::Unwanted, Decoded::Heard);
                     }
                 }
                 Err(wrong) => error = error.or(Some(wrong)),
             }
         }
-        self.statistics.wrong += 1;
-        if let Some(error) = error {
-            self.reason = Some(error.to_string());
+        match error {
+            // Frames of others on the same bus.
+            Some(DecodeError::UnknownCode { .. }) if id.is_some() => return Decoded::Unwanted,
+            Some(error) => self.reason = Some(error.to_string()),
+            None => {}
         }
-        None
+        self.statistics.wrong += 1;
+        Decoded::Wrong
     }
 
     /// Whether the message that was decoded answers this question.
@@ -376,12 +427,17 @@ impl Conversation {
         if !message.is_answer || message.number != prepared.message.number {
             return false;
         }
-        let Some(sequence) = prepared.sequence else { return true };
+        self.has_sequence_of(open, message)
+    }
+
+    /// Whether the message that was decoded has the number of this question, if questions have one.
+    fn has_sequence_of(&self, open: &Open, message: MessageId) -> bool {
+        let Some(sequence) = open.queued.prepared.sequence else { return true };
         let codec = &self.plan.codec;
         let Some(path) = codec.sequence(message) else { return true };
         codec
             .number_at(message, &self.values, &path)
-            .is_some_and(|number| number == dragoman_protocol::expression::Number::Whole(sequence.into()))
+            .is_some_and(|number| number == Number::Whole(sequence.into()))
     }
 
     fn understood(&mut self, now: Duration, message: MessageId, open: Option<usize>) -> Option<Heard> {
@@ -390,12 +446,35 @@ impl Conversation {
         if std::mem::take(&mut self.is_silent) {
             self.event(Event::Heard);
         }
+        let plan = Arc::clone(&self.plan);
+        let other = plan.answers.iter().find(|other| other.from == message);
+        let open = open.or_else(|| {
+            let other = other?;
+            self.open.iter().position(|open| {
+                other.of.contains(&open.queued.prepared.message.number) && self.has_sequence_of(open, message)
+            })
+        });
         let answered = open.and_then(|at| self.open.remove(at));
-        if message.is_answer && answered.is_none() {
+        if (message.is_answer || other.is_some()) && answered.is_none() {
             self.statistics.unexpected += 1;
             return None;
         }
         self.change_state(now, message);
+        if let (Some(other), Some(answered)) = (other.filter(|other| other.fails), &answered) {
+            let reason = other.reason.as_ref();
+            let reason = reason.map_or_else(
+                || plan.name_of(message).replace('_', " "),
+                |path| reason_of(&plan.codec, message, &self.values, path),
+            );
+            self.event(match answered.queued.kind {
+                Kind::Call(ticket) => Event::Failed(ticket, reason),
+                _ => Event::Refused(plan.name_of(answered.queued.prepared.message), reason),
+            });
+            if answered.queued.kind == Kind::Start {
+                self.continue_start(now);
+            }
+            return Some(Heard { message, ticket: None });
+        }
         let ticket = answered.as_ref().and_then(|open| open.queued.ticket());
         if answered.is_some_and(|open| open.queued.kind == Kind::Start) {
             self.continue_start(now);
@@ -422,33 +501,47 @@ impl Conversation {
     fn enter(&mut self, now: Duration, state: usize) {
         (self.state, self.entered) = (state, now);
         let plan = Arc::clone(&self.plan);
-        let Some(state) = plan.states.get(state) else { return };
-        self.event(Event::State { name: state.name.clone(), is_fault: state.is_fault });
-        if state.is_fault && self.moving_until.is_some() {
+        let Some(described) = plan.states.get(state) else { return };
+        self.event(Event::State { name: described.name.clone(), is_fault: described.is_fault });
+        if described.is_fault && !self.moving.is_empty() {
             // What a description names a fault is no time to move; without a stop there is no motion.
             let _ = self.stop();
         }
-        // Periodic messages of another state do not go on.
+        // What waits for another state is not sent in this one.
+        let is_here = |needed: Option<usize>| needed.is_none_or(|needed| needed == state);
+        self.drop_waiting(|queued| !is_here(queued.state), "the machine is in another state now");
+        if self.link != LinkState::Up {
+            return;
+        }
         for (due, every) in self.due.iter_mut().zip(&plan.every) {
-            let is_here = every.state.is_none_or(|needed| needed == self.state);
-            if !is_here {
+            if !is_here(every.state) {
                 *due = None;
-            } else if due.is_none() && self.link == LinkState::Up {
+            } else if due.is_none() {
                 *due = Some(now);
             }
         }
-        for outgoing in &state.enter {
-            self.send_own(Kind::Enter, outgoing);
+        for outgoing in &described.enter {
+            self.send_own(Kind::Enter, outgoing, Some(state));
+        }
+    }
+
+    /// Drops messages that wait to be sent.
+    fn drop_waiting(&mut self, is_dropped: impl Fn(&Queued) -> bool, reason: &str) {
+        let (dropped, kept): (VecDeque<Queued>, VecDeque<Queued>) =
+            std::mem::take(&mut self.queue).into_iter().partition(is_dropped);
+        self.queue = kept;
+        for ticket in dropped.iter().filter_map(Queued::ticket) {
+            self.event(Event::Failed(ticket, reason.to_owned()));
         }
     }
 
     /// Queues a message of the plan, all of whose fields are known.
-    fn send_own(&mut self, kind: Kind, outgoing: &Outgoing) {
-        match self.prepare(outgoing, &Missing) {
-            Ok(prepared) => {
-                let _ = self.push(Queued { kind, prepared, tries: 0, moves: false });
-            }
-            Err(_) => self.statistics.no_value += 1,
+    fn send_own(&mut self, kind: Kind, outgoing: &Outgoing, state: Option<usize>) {
+        let prepared = self.prepare(outgoing, &Missing);
+        let queued =
+            prepared.and_then(|prepared| self.push(Queued { kind, prepared, tries: 0, moves: false, state }));
+        if queued.is_err() {
+            self.statistics.no_value += 1;
         }
     }
 
@@ -458,7 +551,10 @@ impl Conversation {
     /// A value is not possible.
     pub fn prepare(&mut self, outgoing: &Outgoing, lookup: &dyn Lookup) -> Result<Prepared, Refusal> {
         self.sequence = self.sequence.wrapping_add(1) & self.plan.sequence_mask;
-        outgoing.prepare(&self.plan.codec, lookup, self.sequence).map_err(Refusal::Values)
+        let mut prepared =
+            outgoing.prepare(&self.plan.codec, lookup, self.sequence).map_err(Refusal::Values)?;
+        prepared.has_answer = self.plan.is_question(prepared.message);
+        Ok(prepared)
     }
 
     /// Whether commands are possible, in this state if it is given.
@@ -488,15 +584,16 @@ impl Conversation {
         output: OutputId,
         prepared: Prepared,
         timeout: Option<Duration>,
+        state: Option<usize>,
     ) -> Result<(), Refusal> {
-        self.admit(None)?;
-        let moves = timeout.is_some();
+        self.admit(state)?;
+        let (moves, message) = (timeout.is_some(), prepared.message.number);
         let kind = Kind::Topic(output);
         match self.queue.iter_mut().find(|queued| queued.kind == kind) {
-            Some(older) => older.prepared = prepared,
-            None => self.push(Queued { kind, prepared, tries: 0, moves })?,
+            Some(older) => (older.prepared, older.tries) = (prepared, 0),
+            None => self.push(Queued { kind, prepared, tries: 0, moves, state })?,
         }
-        self.moves(now, timeout);
+        self.moves(now, message, timeout);
         Ok(())
     }
 
@@ -509,18 +606,20 @@ impl Conversation {
         now: Duration,
         prepared: Prepared,
         timeout: Option<Duration>,
+        state: Option<usize>,
     ) -> Result<Ticket, Refusal> {
-        self.admit(None)?;
+        self.admit(state)?;
         self.tickets += 1;
-        let ticket = Ticket(self.tickets);
-        self.push(Queued { kind: Kind::Call(ticket), prepared, tries: 0, moves: timeout.is_some() })?;
-        self.moves(now, timeout);
+        let (ticket, message) = (Ticket(self.tickets), prepared.message.number);
+        let moves = timeout.is_some();
+        self.push(Queued { kind: Kind::Call(ticket), prepared, tries: 0, moves, state })?;
+        self.moves(now, message, timeout);
         Ok(ticket)
     }
 
-    fn moves(&mut self, now: Duration, timeout: Option<Duration>) {
+    fn moves(&mut self, now: Duration, message: usize, timeout: Option<Duration>) {
         if let Some(timeout) = timeout {
-            self.moving_until = Some(now + timeout);
+            self.moving.insert(message, now + timeout);
             self.has_moved = true;
         }
     }
@@ -538,22 +637,14 @@ impl Conversation {
                 "the description names no message that stops the machine".to_owned(),
             ));
         }
-        self.moving_until = None;
-        let is_kept = |queued: &Queued| !queued.moves;
-        let (kept, dropped) = std::mem::take(&mut self.queue).into_iter().partition(is_kept);
-        self.queue = kept;
-        let dropped: VecDeque<Queued> = dropped;
-        for ticket in dropped.iter().filter_map(Queued::ticket) {
-            self.event(Event::Failed(ticket, "the machine was stopped before".to_owned()));
-        }
-        self.urgent.clear();
         let plan = Arc::clone(&self.plan);
+        let mut stop = VecDeque::new();
         for outgoing in &plan.stop {
-            match self.prepare(outgoing, &Missing) {
-                Ok(prepared) => self.urgent.push_back(prepared),
-                Err(refusal) => return Err(refusal),
-            }
+            stop.push_back((self.prepare(outgoing, &Missing)?, 0));
         }
+        self.urgent = stop;
+        self.moving.clear();
+        self.drop_waiting(|queued| queued.moves, "the machine was stopped before");
         Ok(())
     }
 
@@ -587,17 +678,16 @@ impl Conversation {
             let Some(outgoing) = plan.start.get(at) else {
                 self.link = LinkState::Up;
                 self.event(Event::Ready);
-                if !plan.states.is_empty() {
-                    self.enter(now, 0);
-                }
                 for (due, every) in self.due.iter_mut().zip(&plan.every) {
                     *due = every.state.is_none_or(|needed| needed == self.state).then_some(now);
                 }
+                // That which the machine may have said meanwhile.
+                self.enter(now, self.state);
                 return;
             };
             self.link = LinkState::Starting(at + 1);
-            self.send_own(Kind::Start, outgoing);
-            if outgoing.has_answer {
+            self.send_own(Kind::Start, outgoing, None);
+            if plan.is_question(outgoing.message) {
                 return;
             }
         }
@@ -610,7 +700,7 @@ impl Conversation {
                 self.not_answered(now, open.queued);
             }
         }
-        if self.moving_until.is_some_and(|until| now >= until) {
+        if self.moving.values().any(|until| now >= *until) {
             self.statistics.expired += 1;
             let _ = self.stop();
             self.event(Event::Expired);
@@ -619,7 +709,9 @@ impl Conversation {
             self.queue_periodic(now);
             if !self.is_silent && now >= self.heard + self.plan.silence {
                 self.is_silent = true;
-                if self.moving_until.is_some() {
+                // The beginning of a frame that has not been continued is none.
+                self.cutter.reset();
+                if !self.moving.is_empty() {
                     let _ = self.stop();
                 }
                 self.event(Event::Silent);
@@ -647,18 +739,30 @@ impl Conversation {
             let kind = Kind::Every(number);
             let is_open = self.open.iter().any(|open| open.queued.kind == kind);
             if !is_open && !self.queue.iter().any(|queued| queued.kind == kind) {
-                self.send_own(kind, &every.outgoing);
+                self.send_own(kind, &every.outgoing, every.state);
             }
         }
     }
 
     fn later_state(&self) -> Option<(usize, Duration)> {
         let state = self.plan.states.get(self.state).filter(|_| self.link == LinkState::Up)?;
-        state.next.iter().find_map(|change| change.after.map(|after| (change.to, after)))
+        let all = state.next.iter().filter_map(|change| change.after.map(|after| (change.to, after)));
+        all.min_by_key(|(_, after)| *after)
     }
 
     fn not_answered(&mut self, now: Duration, queued: Queued) {
-        if queued.prepared.is_repeatable && queued.tries < self.plan.retries {
+        if queued.kind == Kind::Stop {
+            if queued.tries < self.plan.retries && self.moving.is_empty() {
+                self.statistics.repeated += 1;
+                self.urgent.push_back((queued.prepared, queued.tries + 1));
+                return;
+            }
+        } else if queued.prepared.is_repeatable
+            && queued.tries < self.plan.retries
+            && !queued.moves
+            && !self.queue.iter().any(|newer| newer.kind == queued.kind)
+        {
+            // What moves is not sent again: it may have been stopped meanwhile.
             self.statistics.repeated += 1;
             self.queue.push_front(Queued { tries: queued.tries + 1, ..queued });
             return;
@@ -689,7 +793,8 @@ impl Conversation {
         let silence = (self.link == LinkState::Up && !self.is_silent).then(|| self.heard + self.plan.silence);
         let later = self.later_state().map(|(_, after)| self.entered + after);
         let pace = self.next_queued().and(self.last_sent).map(|last| last + self.plan.pace);
-        let all = open.chain(due).chain(self.moving_until).chain(silence).chain(later).chain(pace);
+        let all =
+            open.chain(due).chain(self.moving.values().copied()).chain(silence).chain(later).chain(pace);
         all.chain(self.gap_end).min()
     }
 
@@ -708,9 +813,9 @@ impl Conversation {
         if self.link == LinkState::Down {
             return None;
         }
-        if let Some(prepared) = self.urgent.pop_front() {
-            let frame = prepared.frame.clone();
-            self.sent(now, Queued { kind: Kind::Stop, prepared, tries: 0, moves: false });
+        if let Some((prepared, tries)) = self.urgent.pop_front() {
+            let frame = OutgoingFrame { is_stop: true, ..prepared.frame.clone() };
+            self.sent(now, Queued { kind: Kind::Stop, prepared, tries, moves: false, state: None });
             return Some(frame);
         }
         if self.last_sent.is_some_and(|last| now < last + self.plan.pace) {
@@ -728,8 +833,11 @@ impl Conversation {
         if queued.prepared.has_answer {
             self.open.push_back(Open { queued, deadline: now + self.plan.answer });
             // A stop is never refused, so nothing else bounds those that are not answered.
-            if self.open.len() > MAX_QUEUE {
-                self.open.pop_front();
+            let is_stop = |open: &Open| open.queued.kind == Kind::Stop;
+            if self.open.len() > MAX_QUEUE
+                && let Some(at) = self.open.iter().position(is_stop)
+            {
+                self.open.remove(at);
             }
         } else if let Kind::Call(ticket) = queued.kind {
             self.event(Event::Sent(ticket));
@@ -750,6 +858,20 @@ impl Conversation {
             }
         }
         self.events.push_back(event);
+    }
+}
+
+/// A field as the reason of a failure: a text, or the name of a number.
+pub(crate) fn reason_of(codec: &Codec, message: MessageId, values: &Values, path: &Path) -> String {
+    let paths = std::slice::from_ref(path);
+    match (Message { codec, message, values, paths }).whole(0) {
+        Computed::Text(text) => String::from_utf8_lossy(&text).into_owned(),
+        Computed::Number(Number::Whole(whole)) => {
+            let name = i64::try_from(whole).ok().and_then(|whole| codec.meaning(message, path, whole));
+            name.map_or_else(|| format!("error {whole}"), |name| name.replace('_', " "))
+        }
+        Computed::Number(number) => format!("error {number}"),
+        _ => "the machine refuses".to_owned(),
     }
 }
 

@@ -13,11 +13,12 @@ use dragoman_ros::QosProfile;
 use dragoman_types::schema::{Structure, Types};
 use serde_json::{Map, Value};
 
+use super::conversation::reason_of;
 use super::mapping::{RosMessage, RosNames, RosPath, ToRos};
 use super::outgoing::{Outgoing, named};
-use super::plan::{MOTION_TIMEOUT, Plan, error, heard, is_sent, seconds};
+use super::plan::{MOTION_TIMEOUT, Plan, error, heard, is_sent, seconds, stands_still};
 use super::standard::{Standard, VELOCITIES, VelocityNames};
-use super::term::{Computed, Lookup, Message, MessageNames, Names, Shape, Term};
+use super::term::{Lookup, Message, MessageNames, Names, Shape, Term};
 
 /// How a machine appears in ROS.
 pub struct Interface {
@@ -143,7 +144,8 @@ impl Interface {
         let motor_power = bridge.motor_power.as_ref().map(|described| {
             let place = format!("{place}: motor_power");
             let one = |sending: &bridge::Sending| {
-                let new = is_sent(&codec, &sending.send).and_then(|()| {
+                let new = is_sent(&codec, &sending.send).and_then(|()| stands_still(&codec, &sending.send));
+                let new = new.and_then(|()| {
                     let no_limits = BTreeMap::new();
                     let names = &mut super::plan::NoNames;
                     Outgoing::new(&codec, &sending.send, &sending.fields, &no_limits, &plan.constants, names)
@@ -208,17 +210,16 @@ impl Interface {
 
     /// No two have the same name.
     fn unique(&self, place: &str) -> Result<(), CodecError> {
-        let topics = self.publications.iter().map(|one| &one.topic);
-        let subscribed = self.subscriptions.iter().map(|one| &one.topic);
-        let services = self.services.iter().map(|one| &one.name);
-        for (what, names) in [
-            ("publish: topic", topics.collect::<Vec<_>>()),
-            ("subscribe: topic", subscribed.collect()),
-            ("services: service", services.collect()),
-        ] {
+        let mut topics: Vec<&str> = self.publications.iter().map(|one| one.topic.as_str()).collect();
+        topics.extend(self.standard.topics());
+        // A topic that is published and subscribed to would give the machine its own reports as commands.
+        topics.extend(self.subscriptions.iter().map(|one| one.topic.as_str()));
+        topics.extend(self.velocity.iter().map(|_| "cmd_vel"));
+        let services = self.services.iter().map(|one| one.name.as_str()).collect();
+        for (what, names) in [("topic", topics), ("service", services)] {
             for (at, name) in names.iter().enumerate() {
                 if names.iter().take(at).any(|other| other == name) {
-                    return Err(error(&format!("{place}: {what} {name}"), "is there twice"));
+                    return Err(error(place, format!("the {what} {name} is there twice")));
                 }
             }
         }
@@ -243,8 +244,12 @@ impl Service {
         let Some((message, values)) = answer else { return self.response(Ok(Map::new())) };
         if let Some(failure) = &self.fails {
             let lookup = Message { codec, message, values, paths: &failure.paths };
+            let fails = failure.when.number(&lookup);
+            if !matches!(fails, Ok(Some(_))) {
+                return self.response(Err("the answer does not say whether it has failed".to_owned()));
+            }
             if failure.when.is_true(&lookup) {
-                let reason = failure.reason.as_ref().map(|path| reason(codec, message, values, path));
+                let reason = failure.reason.as_ref().map(|path| reason_of(codec, message, values, path));
                 return self.response(Err(reason.unwrap_or_else(|| "the machine refuses".to_owned())));
             }
         }
@@ -267,20 +272,6 @@ impl Service {
             fields.insert(text.to_owned(), reason.into());
         }
         Value::Object(fields)
-    }
-}
-
-/// A field as the reason of a failure: a text, or the name of a number.
-fn reason(codec: &Codec, message: MessageId, values: &Values, path: &Path) -> String {
-    let paths = std::slice::from_ref(path);
-    match (Message { codec, message, values, paths }).whole(0) {
-        Computed::Text(text) => String::from_utf8_lossy(&text).into_owned(),
-        Computed::Number(Number::Whole(whole)) => {
-            let name = i64::try_from(whole).ok().and_then(|whole| codec.meaning(message, path, whole));
-            name.map_or_else(|| format!("error {whole}"), |name| name.replace('_', " "))
-        }
-        Computed::Number(number) => format!("error {number}"),
-        _ => "the machine refuses".to_owned(),
     }
 }
 
@@ -361,15 +352,17 @@ impl Compiler<'_> {
             state: described.state.as_deref(),
         };
         let command = self.command(place, request, &sent)?;
-        if !command.outgoing.has_answer && (described.fails.is_some() || !described.response.is_empty()) {
+        let asked = command.outgoing.message;
+        if !self.plan.is_question(asked) && (described.fails.is_some() || !described.response.is_empty()) {
             return Err(wrong(format!(
                 "nothing answers {}: response and fails have no fields",
                 described.send
             )));
         }
-        let message = MessageId { is_answer: true, ..command.outgoing.message };
+        let other = self.plan.other_answer(asked);
+        let message = other.unwrap_or(MessageId { is_answer: true, ..asked });
         let constants = &self.plan.constants;
-        let answer = command.outgoing.has_answer.then(|| {
+        let answer = self.plan.is_question(asked).then(|| {
             ToRos::new(
                 self.codec,
                 message,
@@ -471,9 +464,10 @@ impl Compiler<'_> {
             timeout,
             state: self.plan.state_named(place, described.state.as_deref())?,
         };
-        // The largest velocities must be possible.
-        for sign in [1.0, -1.0] {
-            let most = velocity.limited([f64::MAX * sign; 3]).map_err(|reason| error(place, reason))?;
+        // The largest velocities must be possible, in all directions.
+        for signs in 0..8 {
+            let most = [1, 2, 4].map(|bit| if signs & bit == 0 { f64::MAX } else { f64::MIN });
+            let most = velocity.limited(most).map_err(|reason| error(place, reason))?;
             if let Err(reason) = velocity.outgoing.prepare(self.codec, &most, 0) {
                 return Err(error(place, format!("at the limits: {reason}")));
             }

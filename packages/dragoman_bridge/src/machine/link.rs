@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dragoman_io::can::{Bus, Frame, Received, SendError};
-use dragoman_io::net::{TcpListener, TcpStream, UdpSocket};
+use dragoman_io::can::{Bus, BusFault, Frame, Received, SendError};
+use dragoman_io::net::{Keepalive, TcpListener, TcpStream, UdpSocket};
 use dragoman_io::serial::{SerialPort, SerialSettings};
 use embedded_can::{ExtendedId, Id, StandardId};
 use parking_lot::Mutex;
@@ -24,6 +24,8 @@ const WRITE_TIME: Duration = Duration::from_secs(1);
 const CONNECT_TIME: Duration = Duration::from_secs(2);
 /// Maximum size of a datagram, and of what is read at once.
 const READ_SIZE: usize = 65_536;
+/// A machine that does not acknowledge for so long is lost: it may have been switched off.
+const KEEPALIVE: Keepalive = Keepalive { idle_s: 5, interval_s: 2, probes: 3 };
 /// A bus is looked at this often for what is to be sent.
 const BUS_STEP: Duration = Duration::from_millis(2);
 /// Delay before a frame is offered again to a bus whose queue was full.
@@ -88,6 +90,10 @@ enum Port {
         peer: Option<SocketAddr>,
         /// Whose datagrams are taken; `None`: anybody's.
         only: Option<SocketAddr>,
+        /// Messages go to the sender of the last message.
+        follows: bool,
+        /// The sender of the last datagram.
+        sender: Option<SocketAddr>,
         /// The datagram that was received before the link counted as open.
         first: Option<Vec<u8>>,
     },
@@ -107,22 +113,28 @@ impl Port {
                     Ok(count)
                 }
             },
-            Self::Udp { socket, peer, only, first } => {
+            Self::Udp { socket, only, sender, first, .. } => {
                 if let Some(first) = first.take() {
                     buffer.iter_mut().zip(&first).for_each(|(to, from)| *to = *from);
                     return Ok(first.len().min(buffer.len()));
                 }
-                loop {
-                    let (count, sender) = socket.recv_from(buffer).await?;
-                    if only.is_none_or(|only| only == sender) {
-                        if only.is_none() && peer.is_none_or(|peer| !is_broadcast(peer)) {
-                            *peer = Some(sender);
-                        }
-                        return Ok(count);
-                    }
-                }
+                let (count, from) = socket.recv_from(buffer).await?;
+                *sender = Some(from);
+                // A datagram of somebody else is none.
+                Ok(if only.is_none_or(|only| only == from) { count } else { 0 })
             }
         }
+    }
+
+    /// The last datagram was a message of the machine.
+    fn understood(&mut self) {
+        if let Self::Udp { peer, follows: true, sender, .. } = self {
+            *peer = sender.or(*peer);
+        }
+    }
+
+    fn is_datagrams(&self) -> bool {
+        matches!(self, Self::Udp { .. })
     }
 
     async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -152,10 +164,6 @@ impl Port {
     }
 }
 
-fn is_broadcast(address: SocketAddr) -> bool {
-    matches!(address.ip(), std::net::IpAddr::V4(ip) if ip.is_broadcast())
-}
-
 impl Place {
     async fn open(&self) -> io::Result<Port> {
         match self {
@@ -166,6 +174,7 @@ impl Place {
                 let stream = dragoman_time::timeout(CONNECT_TIME, TcpStream::connect(*address)).await;
                 let stream = stream.map_err(|_late| io::Error::new(ErrorKind::TimedOut, "no answer"))??;
                 stream.set_nodelay(true)?;
+                stream.set_keepalive(&KEEPALIVE)?;
                 Ok(Port::Tcp(stream))
             }
             Self::Listen(address) => {
@@ -173,6 +182,7 @@ impl Place {
                 let listener = TcpListener::bind(*address, 1)?;
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(true)?;
+                stream.set_keepalive(&KEEPALIVE)?;
                 Ok(Port::Tcp(stream))
             }
             Self::Udp { local, peer, broadcast } => {
@@ -188,7 +198,7 @@ impl Place {
                     (first, from) = (Some(buffer), Some(sender));
                 }
                 let only = peer.filter(|_| !broadcast);
-                Ok(Port::Udp { socket, peer: from, only, first })
+                Ok(Port::Udp { socket, peer: from, only, follows: peer.is_none(), sender: from, first })
             }
             Self::Can { .. } => Err(ErrorKind::Unsupported.into()),
         }
@@ -209,10 +219,15 @@ async fn run_port(shared: Arc<Shared>, place: Place) {
     loop {
         let (text, failure) = match place.open().await {
             Ok(mut port) => {
-                tracing::info!(%place, "link opened");
-                (delay, reported) = (first, None);
+                // A link that is lost again at once is reported once.
+                if reported.is_none() {
+                    tracing::info!(%place, "link opened");
+                }
                 shared.connected();
                 let error = serve(&shared, &mut port).await;
+                if shared.was_heard() {
+                    (delay, reported) = (first, None);
+                }
                 ("link lost", error.to_string())
             }
             Err(error) => ("opening the link failed", error.to_string()),
@@ -251,7 +266,9 @@ async fn serve(shared: &Shared, port: &mut Port) -> io::Error {
                 Ok(count) => {
                     let bytes = buffer.get(..count).unwrap_or_default();
                     dragoman_time::note("machine", "read", bytes);
-                    shared.handle_bytes(bytes);
+                    if shared.handle_bytes(bytes, port.is_datagrams()) {
+                        port.understood();
+                    }
                 }
                 Err(error) => return error,
             },
@@ -267,8 +284,16 @@ async fn run_bus(shared: Arc<Shared>, mut bus: Box<dyn Bus>, extended: bool, nam
     let thread = dragoman_time::spawn_thread("can", async move {
         span.in_scope(|| tracing::info!(place = %name, "link opened"));
         running.connected();
-        while !running.is_closing() || running.is_stopping() {
+        let mut end = None;
+        loop {
             let wait = span.in_scope(|| turn(&running, bus.as_mut(), extended));
+            if running.is_closing() {
+                // A bus without power takes no stop.
+                let end = *end.get_or_insert_with(|| dragoman_time::now() + WRITE_TIME);
+                if !running.is_stopping() || dragoman_time::now() >= end {
+                    break;
+                }
+            }
             bus.pause(wait).await;
         }
         running.lost("it was closed on request".to_owned());
@@ -299,15 +324,18 @@ impl Drop for Close {
 fn turn(shared: &Shared, bus: &mut dyn Bus, extended: bool) -> Duration {
     for _ in 0..FRAMES_AT_ONCE {
         match bus.receive() {
+            Some(Received::Fault(fault @ (BusFault::Down | BusFault::BusOff))) => {
+                shared.lost(fault.to_string())
+            }
+            Some(Received::Fault(BusFault::Up | BusFault::Active)) => shared.connected_again(),
             Some(Received::Frame(frame)) if !frame.is_remote() => {
-                shared.handle_frame(id_of(&frame), frame.data());
+                shared.handle_frame(id_of(&frame), EXTENDED, frame.data());
             }
             Some(_) => {}
             None => break,
         }
     }
     shared.handle_timeout();
-    let mut wait = BUS_STEP;
     while let Some(outgoing) = shared.next_frame() {
         let Some(frame) = outgoing.id.and_then(|id| can_frame(id, extended, &outgoing.bytes)) else {
             continue;
@@ -315,17 +343,24 @@ fn turn(shared: &Shared, bus: &mut dyn Bus, extended: bool) -> Duration {
         match bus.send(&frame) {
             Ok(()) => {}
             Err(SendError::Full) => {
+                // Nothing else can be sent before it.
                 shared.send_again(outgoing);
-                wait = FULL_WAIT;
+                shared.handle_events();
+                return FULL_WAIT;
+            }
+            Err(error) => {
+                shared.lost(error.to_string());
                 break;
             }
-            Err(error) => tracing::debug!(%error, "sending a CAN frame failed"),
         }
     }
     shared.handle_events();
-    let next = shared.poll_timeout().map_or(wait, |next| next.saturating_sub(clock::now()));
-    wait.min(next)
+    let next = shared.poll_timeout().map_or(BUS_STEP, |next| next.saturating_sub(clock::now()));
+    next.min(BUS_STEP)
 }
+
+/// Marks identifiers of 29 bits in descriptions, as in DBC files; it is not needed for those that have more than 11.
+const EXTENDED: u64 = 1 << 31;
 
 /// The identifier of a frame as a number.
 pub fn id_of(frame: &Frame) -> u64 {
@@ -338,7 +373,7 @@ pub fn id_of(frame: &Frame) -> u64 {
 /// A frame with this identifier: 29 bits if they are `extended`, or if it is larger than 11 bits.
 pub fn can_frame(id: u64, extended: bool, data: &[u8]) -> Option<Frame> {
     let id: Id = if extended || id > MAX_STANDARD {
-        ExtendedId::new(u32::try_from(id).ok()?)?.into()
+        ExtendedId::new(u32::try_from(id & !EXTENDED).ok()?)?.into()
     } else {
         StandardId::new(u16::try_from(id).ok()?)?.into()
     };

@@ -191,6 +191,8 @@ fn to_json(value: Computed, target: Target) -> Option<Value> {
         }
         (TargetKind::Text, number) => Value::String(number.to_string()),
         (_, Number::Whole(whole)) => serde_json::Number::from_i128(whole).map_or(Value::Null, Value::Number),
+        // What is no number is refused when it is serialized.
+        (_, Number::Real(real)) if !real.is_finite() => Value::Null,
         (_, Number::Real(real)) => {
             serde_json::Number::from_i128(real.round() as i128).map_or(Value::Null, Value::Number)
         }

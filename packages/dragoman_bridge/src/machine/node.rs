@@ -1,6 +1,6 @@
 //! The node of a machine, in its namespace: the topics and services of its description, its link, its diagnostics.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,8 +77,14 @@ struct Inner {
     /// Why the link is not there.
     failure: Option<String>,
     is_closing: bool,
+    /// A frame is being written.
+    is_sending: bool,
     /// A frame that the bus did not take.
     again: Option<OutgoingFrame>,
+    /// Messages received when the link was opened.
+    heard_before: u64,
+    /// Questions that were reported as not answered.
+    unanswered: BTreeSet<String>,
 }
 
 /// Where messages of the machine go.
@@ -138,7 +144,16 @@ pub fn start(
         trouble: None,
     };
     let failure = Some("it has not been opened yet".to_owned());
-    let inner = Inner { conversation, outputs, failure, is_closing: false, again: None };
+    let inner = Inner {
+        conversation,
+        outputs,
+        failure,
+        is_closing: false,
+        is_sending: false,
+        again: None,
+        heard_before: 0,
+        unanswered: BTreeSet::new(),
+    };
     let shared =
         Arc::new(Shared { inner: Mutex::new(inner), wake: Notify::new(), clock, plan: Arc::clone(&plan) });
 
@@ -191,7 +206,7 @@ pub fn start(
     if !plan.stop.is_empty() {
         let shared = Arc::clone(&shared);
         tasks.serve::<Trigger::Service>("stop", move |_request| match shared.stop() {
-            Ok(()) => Trigger::Response { success: true, message: "stopped".to_owned() },
+            Ok(()) => Trigger::Response { success: true, message: "the stop is sent".to_owned() },
             Err(refusal) => Trigger::Response { success: false, message: refusal.to_string() },
         })?;
     }
@@ -302,8 +317,22 @@ impl Shared {
     pub(crate) fn connected(&self) {
         self.with(|now, inner| {
             inner.failure = None;
+            inner.heard_before = inner.conversation.statistics().received;
+            inner.unanswered.clear();
             inner.conversation.handle_connected(now);
         });
+    }
+
+    /// As [`connected`](Self::connected), unless the link is there.
+    pub(crate) fn connected_again(&self) {
+        if self.with(|_, inner| inner.failure.is_some()) {
+            self.connected();
+        }
+    }
+
+    /// Whether the machine has said anything since the link was opened.
+    pub(crate) fn was_heard(&self) -> bool {
+        self.with(|_, inner| inner.conversation.statistics().received > inner.heard_before)
     }
 
     pub(crate) fn lost(&self, failure: String) {
@@ -317,7 +346,14 @@ impl Shared {
     }
 
     pub(crate) fn next_frame(&self) -> Option<OutgoingFrame> {
-        self.with(|now, inner| inner.again.take().or_else(|| inner.conversation.poll_transmit(now)))
+        self.with(|now, inner| {
+            // A stop passes what the bus did not take.
+            let is_stopping = inner.conversation.is_stopping();
+            let again = inner.again.take().filter(|again| again.is_stop || !is_stopping);
+            let frame = again.or_else(|| inner.conversation.poll_transmit(now));
+            inner.is_sending = frame.is_some();
+            frame
+        })
     }
 
     /// The bus did not take a frame.
@@ -325,18 +361,30 @@ impl Shared {
         self.with(|_, inner| inner.again = Some(frame));
     }
 
-    pub(crate) fn handle_bytes(&self, bytes: &[u8]) {
+    /// Takes received bytes; whether there was a message.
+    pub(crate) fn handle_bytes(&self, bytes: &[u8], is_datagram: bool) -> bool {
         let stamp = times::now(&self.clock);
         self.with(|now, inner| {
-            inner.conversation.handle_bytes(now, bytes);
+            let before = inner.conversation.statistics().received;
+            if is_datagram {
+                inner.conversation.handle_datagram(now, bytes);
+            } else {
+                inner.conversation.handle_bytes(now, bytes);
+            }
             inner.handle_messages(now, stamp);
-        });
+            // A machine that never pauses does not hold up what is due.
+            inner.conversation.handle_timeout(now);
+            inner.handle_events();
+            inner.conversation.statistics().received > before
+        })
     }
 
-    pub(crate) fn handle_frame(&self, id: u64, data: &[u8]) {
+    /// Takes a frame of a CAN bus; descriptions may mark identifiers of 29 bits with `mark`.
+    pub(crate) fn handle_frame(&self, id: u64, mark: u64, data: &[u8]) {
         let stamp = times::now(&self.clock);
         self.with(|now, inner| {
-            if let Some(heard) = inner.conversation.handle_frame(now, id, data) {
+            let heard = inner.conversation.handle_frame(now, id, data);
+            if let Some(heard) = heard.or_else(|| inner.conversation.handle_frame(now, id | mark, data)) {
                 inner.heard(heard, stamp);
             }
         });
@@ -371,7 +419,10 @@ impl Shared {
 
     /// Whether a stop waits to be sent.
     pub(crate) fn is_stopping(&self) -> bool {
-        self.with(|_, inner| inner.conversation.is_stopping())
+        self.with(|_, inner| {
+            let waits = inner.again.as_ref().is_some_and(|again| again.is_stop);
+            inner.conversation.is_stopping() || waits || inner.is_closing && inner.is_sending
+        })
     }
 
     /// Closes the link once a stop that waits is sent.
@@ -382,6 +433,8 @@ impl Shared {
 
     fn stop_at_the_end(&self) {
         self.with(|_, inner| {
+            // From now on no command is taken.
+            inner.is_closing = true;
             if inner.conversation.has_moved() {
                 // Without a link there is nothing to stop.
                 let _ = inner.conversation.stop();
@@ -406,9 +459,9 @@ impl Shared {
         state: Option<usize>,
     ) -> Result<(), Refusal> {
         let sent = self.with(|now, inner| {
-            inner.conversation.admit(state)?;
+            inner.admit(state)?;
             let prepared = inner.conversation.prepare(outgoing, lookup)?;
-            inner.conversation.command(now, output, prepared, timeout)
+            inner.conversation.command(now, output, prepared, timeout, state)
         });
         self.wake.notify_one();
         sent
@@ -419,9 +472,9 @@ impl Shared {
         let Some(service) = services.get(number) else { return futures::future::ready(Value::Null).boxed() };
         let command = &service.command;
         let asked = self.with(|now, inner| {
-            inner.conversation.admit(command.state)?;
+            inner.admit(command.state)?;
             let prepared = inner.conversation.prepare(&command.outgoing, &command.lookup(request))?;
-            let ticket = inner.conversation.ask(now, prepared, command.timeout)?;
+            let ticket = inner.conversation.ask(now, prepared, command.timeout, command.state)?;
             let (sender, response) = oneshot::channel();
             inner.outputs.waiting.insert(ticket, (number, sender));
             Ok::<_, Refusal>(response)
@@ -442,6 +495,11 @@ impl Shared {
 }
 
 impl Inner {
+    /// Whether commands are possible, in this state if it is given.
+    fn admit(&self, state: Option<usize>) -> Result<(), Refusal> {
+        if self.is_closing { Err(Refusal::NotConnected) } else { self.conversation.admit(state) }
+    }
+
     fn handle_messages(&mut self, now: Duration, stamp: Duration) {
         while let Some(heard) = self.conversation.next_message(now) {
             self.heard(heard, stamp);
@@ -478,7 +536,15 @@ impl Inner {
                 Event::Failed(ticket, reason) => {
                     self.outputs.respond(ticket, |service| service.response(Err(reason)));
                 }
-                Event::NotAnswered(name) => tracing::warn!(question = name, "the machine does not answer"),
+                Event::NotAnswered(name) => {
+                    // Each question once per link: a machine that is off answers none of them.
+                    if self.unanswered.insert(name.clone()) {
+                        tracing::warn!(question = name, "the machine does not answer");
+                    }
+                }
+                Event::Refused(name, reason) => {
+                    tracing::warn!(question = name, reason, "the machine refuses");
+                }
                 Event::Expired => tracing::warn!("command timed out; stopping the machine"),
                 Event::Silent => tracing::warn!("the machine is silent"),
                 Event::Heard => tracing::info!("the machine is heard again"),

@@ -9,14 +9,15 @@ use dragoman_protocol::model::{Code, FieldRole};
 
 use super::term::{Computed, Constants, Lookup, Names, Term};
 
+/// Maximum number of bytes of a CAN frame.
+const MAX_CAN_DATA: usize = 8;
+
 /// A message to the machine with the terms of its fields.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
     pub(crate) message: MessageId,
-    /// Something answers it.
-    pub(crate) has_answer: bool,
     /// It may be sent again without knowing whether the first one arrived.
-    pub(crate) is_repeatable: bool,
+    is_repeatable: bool,
     filling: Filling,
     fields: Vec<OutgoingField>,
     /// The field with the number that the answer repeats is the last one.
@@ -37,7 +38,9 @@ struct OutgoingField {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
     pub(crate) message: MessageId,
+    /// Something answers it.
     pub(crate) has_answer: bool,
+    /// It may be sent again without knowing whether the first one arrived.
     pub(crate) is_repeatable: bool,
     /// The number that the answer repeats.
     pub(crate) sequence: Option<u64>,
@@ -54,6 +57,8 @@ pub struct OutgoingFrame {
     pub id: Option<u64>,
     /// The bytes.
     pub bytes: Vec<u8>,
+    /// It stops the machine.
+    pub is_stop: bool,
 }
 
 impl Outgoing {
@@ -108,7 +113,6 @@ impl Outgoing {
         let described = codec.protocol().messages.get(message.number);
         Ok(Self {
             message,
-            has_answer: codec.has_answer(message) && !message.is_answer,
             is_repeatable: described.is_some_and(|message| message.is_repeatable()),
             filling,
             fields,
@@ -120,7 +124,7 @@ impl Outgoing {
         })
     }
 
-    /// Whether a field is set, and has a range.
+    /// A field that is set, and has no range.
     pub fn unlimited(&self) -> Option<&str> {
         self.fields.iter().find(|field| field.limits.is_none()).map(|field| field.name.as_str())
     }
@@ -175,11 +179,14 @@ impl Outgoing {
             asked,
             &mut values,
         );
-        let mut frame = OutgoingFrame { id: self.id, bytes: Vec::new() };
+        let mut frame = OutgoingFrame { id: self.id, bytes: Vec::new(), is_stop: false };
         codec.encode_wire(self.message, &mut values, &mut frame.bytes).map_err(|error| error.to_string())?;
+        if self.id.is_some() && frame.bytes.len() > MAX_CAN_DATA {
+            return Err(format!("{} bytes; a CAN frame has at most {MAX_CAN_DATA}", frame.bytes.len()));
+        }
         Ok(Prepared {
             message: self.message,
-            has_answer: self.has_answer,
+            has_answer: codec.has_answer(self.message) && !self.message.is_answer,
             is_repeatable: self.is_repeatable,
             sequence: self.has_sequence.then_some(sequence),
             values,

@@ -6,13 +6,17 @@ use std::time::Duration;
 
 use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path};
 use dragoman_protocol::model::bridge::{Bridge, Sending, Settings, Timing};
-use dragoman_protocol::model::{FieldRole, Link, Side};
+use dragoman_protocol::model::{Field, FieldRole, Link, Role, Side};
+use dragoman_protocol::{Base, Count};
 
+use super::conversation::MAX_QUEUE;
 use super::outgoing::{Outgoing, named};
 use super::term::{Constants, MessageNames, Names, Shape, Term};
 
 /// Time after which a motion that is not renewed ends, unless the description says another one.
 pub const MOTION_TIMEOUT: f64 = 0.6;
+/// Maximum number of questions that are open at the same time.
+const MAX_IN_FLIGHT: usize = 32;
 /// Minimum period of a periodic message, s.
 const MIN_PERIOD: f64 = 0.001;
 /// Maximum of all times, s.
@@ -33,13 +37,25 @@ pub struct Plan {
     /// Frames end with so much silence.
     pub(crate) gap: Option<Duration>,
     pub(crate) max_frame: usize,
+    /// A frame with a wrong size may hide others.
+    pub(crate) may_hide: bool,
     /// Bits of the number that an answer repeats.
     pub(crate) sequence_mask: u64,
+    pub(crate) answers: Vec<OtherAnswer>,
     pub(crate) start: Vec<Outgoing>,
     pub(crate) stop: Vec<Outgoing>,
     pub(crate) every: Vec<Every>,
     pub(crate) states: Vec<State>,
     pub(crate) constants: Constants,
+}
+
+/// An answer that has a code of its own.
+pub(crate) struct OtherAnswer {
+    pub(crate) from: MessageId,
+    /// The questions, by their places in the description.
+    pub(crate) of: Vec<usize>,
+    pub(crate) fails: bool,
+    pub(crate) reason: Option<Path>,
 }
 
 /// A periodic message.
@@ -93,32 +109,44 @@ impl Plan {
         let Timing { answer, retries, in_flight, pace, silence, reconnect, reconnect_max } = bridge.timing;
         let timing =
             |name: &str, value: f64, min: f64| seconds(&format!("{place}: timing: {name}"), value, min);
-        if in_flight == 0 {
-            return Err(error(&format!("{place}: timing: in_flight"), "0: no question could be asked"));
+        if !(1..=MAX_IN_FLIGHT).contains(&in_flight) {
+            let reason = format!("{in_flight} is not between 1 and {MAX_IN_FLIGHT}");
+            return Err(error(&format!("{place}: timing: in_flight"), reason));
         }
-        let characters = protocol.frame.cut.silence.map(|characters| {
-            let rate = if let Link::Serial(serial) = protocol.link { f64::from(serial.rate) } else { 9600.0 };
-            Duration::try_from_secs_f64(characters * CHARACTER / rate.max(1.0)).unwrap_or_default()
+        let rate = if let Link::Serial(serial) = protocol.link { f64::from(serial.rate) } else { 9600.0 };
+        let gap = protocol.frame.cut.silence.map(|characters| {
+            seconds(
+                &format!("{}: frame: silence", protocol.name),
+                characters * CHARACTER / rate.max(1.0),
+                0.0,
+            )
         });
         let sequence = protocol.frame.fields.iter().find(|field| field.is == Some(FieldRole::Sequence));
-        let sequence_bits = sequence.and_then(|field| field.kind().size()).map_or(64, |size| 8 * size.min(8));
+        let sequence_mask = sequence.map_or(u64::MAX, sequence_mask);
         let states: Vec<String> = bridge.states.iter().map(|state| state.name.clone()).collect();
-        let compiler = Compiler { codec: &codec, constants: &bridge.constants, states: &states };
+        let compiler =
+            Compiler { codec: &codec, constants: &bridge.constants, states: &states, sequence_mask };
         let own = |place: &str, sendings: &[Sending]| {
-            sendings.iter().map(|sending| compiler.own(place, &sending.send, &sending.fields)).collect()
+            if sendings.len() > MAX_QUEUE {
+                return Err(error(place, format!("{} messages; {MAX_QUEUE} are possible", sendings.len())));
+            }
+            sendings.iter().map(|sending| compiler.still(place, &sending.send, &sending.fields)).collect()
         };
         let start = own(&format!("{place}: start"), &bridge.start.0)?;
-        let stop = own(&format!("{place}: stop"), &bridge.stop.0)?;
+        let stop = bridge.stop.0.iter();
+        let stop = stop.map(|one| compiler.own(&format!("{place}: stop"), &one.send, &one.fields));
+        let stop = stop.collect::<Result<Vec<_>, _>>()?;
         let mut every = Vec::new();
         for periodic in &bridge.every {
             let place = format!("{place}: every: send {}", periodic.send);
             every.push(Every {
-                outgoing: compiler.own(&place, &periodic.send, &periodic.fields)?,
+                outgoing: compiler.still(&place, &periodic.send, &periodic.fields)?,
                 period: seconds(&format!("{place}: period"), periodic.period, MIN_PERIOD)?,
                 state: compiler.state(&place, periodic.state.as_deref())?,
             });
         }
         let states = compiler.states(&place, bridge, &own)?;
+        let answers = compiler.answers(&place, bridge)?;
         Ok(Self {
             answer: timing("answer", answer, 0.001)?,
             retries,
@@ -126,9 +154,11 @@ impl Plan {
             pace: timing("pace", pace, 0.0)?,
             silence: timing("silence", silence, 0.01)?,
             reconnect: [timing("reconnect", reconnect, 0.01)?, timing("reconnect_max", reconnect_max, 0.01)?],
-            gap: characters,
+            gap: gap.transpose()?,
             max_frame: protocol.frame.cut.most.unwrap_or(dragoman_protocol::cut::MAX_FRAME),
-            sequence_mask: if sequence_bits == 64 { u64::MAX } else { (1 << sequence_bits) - 1 },
+            may_hide: protocol.frame.cut.size.is_some() || protocol.frame.cut.by_code,
+            sequence_mask,
+            answers,
             start,
             stop,
             every,
@@ -150,6 +180,17 @@ impl Plan {
     pub fn state_named(&self, place: &str, name: Option<&str>) -> Result<Option<usize>, CodecError> {
         let names: Vec<String> = self.states.iter().map(|state| state.name.clone()).collect();
         state_named(place, &names, name)
+    }
+
+    /// The message that answers a question with a code of its own.
+    pub(crate) fn other_answer(&self, question: MessageId) -> Option<MessageId> {
+        let answer = self.answers.iter().find(|answer| !answer.fails && answer.of.contains(&question.number));
+        answer.map(|answer| answer.from)
+    }
+
+    /// Whether anything answers a message.
+    pub(crate) fn is_question(&self, message: MessageId) -> bool {
+        self.codec.has_answer(message) || self.other_answer(message).is_some()
     }
 
     pub(crate) fn name_of(&self, message: MessageId) -> String {
@@ -198,22 +239,84 @@ pub(crate) fn is_sent(codec: &Codec, name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a message moves nothing, so that it may be sent without a command.
+pub(crate) fn stands_still(codec: &Codec, name: &str) -> Result<(), String> {
+    let message = named(codec, name)?;
+    match codec.protocol().messages.get(message.number).map(|message| message.role) {
+        Some(Role::Start) => {
+            Err(format!("{name} moves the machine: only cmd_vel, subscribe and services do"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The largest power of two below which all numbers fit a field, minus 1.
+fn sequence_mask(field: &Field) -> u64 {
+    let kind = field.kind();
+    let bits = match (field.bits, &kind.base, field.base) {
+        (Some([_, count]), ..) => usize::from(count),
+        (None, Base::Text, base) => {
+            let digits = match kind.count {
+                Some(Count::Fixed(digits)) => digits,
+                _ => 1,
+            };
+            // A digit of base 10 has three whole bits.
+            let per_digit = base.unwrap_or(10).max(2).ilog2();
+            digits * usize::try_from(per_digit).unwrap_or(1)
+        }
+        (None, base, _) => {
+            let sign = usize::from(matches!(base, Base::Signed(_)));
+            8 * kind.size().unwrap_or(1).clamp(1, 8) - sign
+        }
+    };
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
 struct Compiler<'a> {
     codec: &'a Codec,
     constants: &'a Constants,
     states: &'a [String],
+    sequence_mask: u64,
 }
 
 impl Compiler<'_> {
+    /// A message whose fields are known, and that moves nothing.
+    fn still(&self, place: &str, name: &str, fields: &Settings) -> Result<Outgoing, CodecError> {
+        let outgoing = self.own(place, name, fields)?;
+        stands_still(self.codec, name).map_err(|reason| error(place, reason))?;
+        Ok(outgoing)
+    }
+
     /// A message whose fields are known.
     fn own(&self, place: &str, name: &str, fields: &Settings) -> Result<Outgoing, CodecError> {
         is_sent(self.codec, name).map_err(|reason| error(place, reason))?;
         Outgoing::new(self.codec, name, fields, &BTreeMap::new(), self.constants, &mut NoNames)
             .and_then(|outgoing| {
                 // A field that is out of range is found now, not when it is sent.
-                outgoing.prepare(self.codec, &Missing, 0).map(|_| outgoing)
+                outgoing.prepare(self.codec, &Missing, self.sequence_mask).map(|_| outgoing)
             })
             .map_err(|reason| error(place, format!("{name}: {reason}")))
+    }
+
+    fn answers(&self, place: &str, bridge: &Bridge) -> Result<Vec<OtherAnswer>, CodecError> {
+        let mut answers = Vec::new();
+        for described in &bridge.answers {
+            let place = format!("{place}: answers: from {}", described.from);
+            let from = named(self.codec, &described.from).map_err(|reason| error(&place, reason))?;
+            let by_machine = self.codec.protocol().messages.get(from.number);
+            if by_machine.is_none_or(|message| message.from == Side::Client) {
+                return Err(error(&place, "is not what the machine sends: it has no from: server"));
+            }
+            let mut of = Vec::new();
+            for name in &described.of {
+                is_sent(self.codec, name).map_err(|reason| error(&place, format!("of: {reason}")))?;
+                of.push(named(self.codec, name).map_err(|reason| error(&place, reason))?.number);
+            }
+            let reason = described.reason.as_deref().map(|name| self.codec.path(from, name)).transpose();
+            let reason = reason.map_err(|reason| error(&place, format!("reason: {reason}")))?;
+            answers.push(OtherAnswer { from, of, fails: described.fails, reason });
+        }
+        Ok(answers)
     }
 
     fn state(&self, place: &str, name: Option<&str>) -> Result<Option<usize>, CodecError> {

@@ -63,7 +63,12 @@ pub(crate) fn serve(
         let (response_type, name) = (Arc::clone(&response_type), name.clone());
         async move {
             let response = response.await;
-            let data = json::to_cdr(&response_type, &response).map_err(|error| error.to_string());
+            let data = json::to_cdr(&response_type, &response).or_else(|error| {
+                // What the machine has answered does not fit the type.
+                tracing::warn!(%error, service = name, "the response does not fit its type");
+                json::to_cdr(&response_type, &failed(&response_type, &error.to_string()))
+            });
+            let data = data.map_err(|error| error.to_string());
             if let Err(error) =
                 data.and_then(|data| request.respond(&data).map_err(|error| error.to_string()))
             {
@@ -72,6 +77,15 @@ pub(crate) fn serve(
         }
     }));
     Ok(())
+}
+
+/// A response that says why there is no other.
+fn failed(response_type: &Structure, reason: &str) -> Value {
+    let mut fields = serde_json::Map::new();
+    if response_type.fields.iter().any(|field| field.name == "message" && field.kind.name() == "string") {
+        fields.insert("message".to_owned(), reason.into());
+    }
+    Value::Object(fields)
 }
 
 /// A service of a type that is known at build time, by way of JSON.

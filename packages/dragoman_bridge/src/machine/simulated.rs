@@ -18,6 +18,8 @@ use super::term::{Computed, Constants, Lookup, Message, MessageNames, Names, Sha
 
 /// Values change at least this often.
 const STEP: Duration = Duration::from_millis(10);
+/// Maximum pause that is simulated afterwards.
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// Where the numbers of the fields of a message begin.
 const FIELDS: usize = 1 << 8;
 /// Maximum number of frames that wait to be sent.
@@ -200,8 +202,9 @@ impl Simulated {
         self.received
     }
 
-    /// A client has connected, or gone: what was received in part is forgotten.
-    pub fn handle_connected(&mut self) {
+    /// A client has connected, or gone: what was received in part, or waits for it, is forgotten.
+    pub fn handle_connected(&mut self, now: Duration) {
+        self.advance(now);
         self.cutter.reset();
         self.frames.clear();
     }
@@ -248,7 +251,7 @@ impl Simulated {
             let is_echo = is_echo(&codec, message);
             if is_echo {
                 let answer = MessageId { is_answer: true, ..message };
-                let mut frame = OutgoingFrame { id, bytes: Vec::new() };
+                let mut frame = OutgoingFrame { id, ..OutgoingFrame::default() };
                 if codec.encode_wire(answer, &mut values, &mut frame.bytes).is_ok() {
                     self.say(frame);
                 }
@@ -266,10 +269,10 @@ impl Simulated {
         let answer = MessageId { is_answer: true, ..message };
         match &reaction.answer {
             Reply::None => {}
-            Reply::Recorded(bytes) => frames.push(OutgoingFrame { id, bytes: bytes.clone() }),
+            Reply::Recorded(bytes) => frames.push(OutgoingFrame { id, bytes: bytes.clone(), is_stop: false }),
             Reply::Echo => {
                 let mut echoed = values.clone();
-                let mut frame = OutgoingFrame { id, bytes: Vec::new() };
+                let mut frame = OutgoingFrame { id, ..OutgoingFrame::default() };
                 if codec.encode_wire(answer, &mut echoed, &mut frame.bytes).is_ok() {
                     frames.push(frame);
                 }
@@ -312,6 +315,12 @@ impl Simulated {
     }
 
     fn advance(&mut self, now: Duration) {
+        if now.saturating_sub(self.now) > MAX_PAUSE {
+            // Nobody was there: what it would have said and done meanwhile is left out.
+            let skipped = now - self.now - MAX_PAUSE;
+            self.now += skipped;
+            self.every.iter_mut().for_each(|every| every.due += skipped);
+        }
         while self.now < now {
             let due = self.every.iter().map(|every| every.due).min();
             let step = (self.now + STEP).min(now).min(due.unwrap_or(now)).max(self.now);

@@ -180,16 +180,25 @@ impl Standard {
         Ok(standard)
     }
 
+    /// The topics and their types.
+    fn typed(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        let odometry = self.odometry.iter().map(|_| ("odom", "nav_msgs/msg/Odometry"));
+        // Several messages may have joints of one machine.
+        let joints = self.joints.iter().take(1).map(|_| ("joint_states", "sensor_msgs/msg/JointState"));
+        let scans = self.scans.iter().map(|one| (one.topic.as_str(), "sensor_msgs/msg/LaserScan"));
+        let batteries = self.batteries.iter().map(|_| ("battery_state", "sensor_msgs/msg/BatteryState"));
+        let imus = self.imus.iter().map(|_| ("imu", "sensor_msgs/msg/Imu"));
+        odometry.chain(joints).chain(scans).chain(batteries).chain(imus)
+    }
+
+    /// The names of the topics.
+    pub(crate) fn topics(&self) -> impl Iterator<Item = &str> {
+        self.typed().map(|(topic, _)| topic)
+    }
+
     /// The topics, a line each, for people.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        let mut add = |topic: &str, kind: &str| lines.push(format!("publishes {topic} ({kind})"));
-        self.odometry.iter().for_each(|_| add("odom", "nav_msgs/msg/Odometry"));
-        self.joints.iter().for_each(|_| add("joint_states", "sensor_msgs/msg/JointState"));
-        self.scans.iter().for_each(|one| add(&one.topic, "sensor_msgs/msg/LaserScan"));
-        self.batteries.iter().for_each(|_| add("battery_state", "sensor_msgs/msg/BatteryState"));
-        self.imus.iter().for_each(|_| add("imu", "sensor_msgs/msg/Imu"));
-        lines
+        self.typed().map(|(topic, kind)| format!("publishes {topic} ({kind})")).collect()
     }
 
     /// Creates the topics.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dragoman_protocol::Protocol;
 use dragoman_protocol::codec::Codec;
-use dragoman_protocol::model::bridge::Bridge;
+use dragoman_protocol::model::bridge::{Bridge, Setting};
 
 use super::conversation::{Conversation, Event, Refusal};
 use super::outgoing::Outgoing;
@@ -101,12 +101,8 @@ impl Pair {
     }
 
     fn outgoing(&self, name: &str, fields: &[(&str, f64)]) -> Outgoing {
-        let settings = fields
-            .iter()
-            .map(|(name, value)| {
-                ((*name).to_owned(), dragoman_protocol::model::bridge::Setting::Real(*value))
-            })
-            .collect();
+        let settings =
+            fields.iter().map(|(name, value)| ((*name).to_owned(), Setting::Real(*value))).collect();
         let codec = self.conversation.plan().codec();
         Outgoing::new(codec, name, &settings, &Default::default(), &Constants::default(), &mut NoNames)
             .unwrap()
@@ -117,13 +113,13 @@ impl Pair {
         let outgoing = self.outgoing("drive", &[("left", velocity), ("right", velocity)]);
         self.conversation.admit(Some(0))?;
         let prepared = self.conversation.prepare(&outgoing, &Missing)?;
-        self.conversation.command(self.now, 0, prepared, Some(milliseconds(600)))
+        self.conversation.command(self.now, 0, prepared, Some(milliseconds(600)), Some(0))
     }
 
     fn ask(&mut self, name: &str) -> Result<super::Ticket, Refusal> {
         let outgoing = self.outgoing(name, &[]);
         let prepared = self.conversation.prepare(&outgoing, &Missing)?;
-        self.conversation.ask(self.now, prepared, None)
+        self.conversation.ask(self.now, prepared, None, None)
     }
 
     fn count(&self, name: &str) -> usize {
@@ -230,7 +226,8 @@ fn a_lost_link_fails_what_is_open_and_begins_again() {
         pair.events.ends_with(&[Event::Ready, Event::State { name: "ready".to_owned(), is_fault: false }])
     );
     let drives = pair.sent[sent..].iter().filter(|(_, code)| *code == 1).count();
-    assert_eq!(drives, 0, "an old command is not sent on the new link");
+    assert_eq!(drives, 1, "the stop, and no old command");
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.0));
 }
 
 #[test]
@@ -278,6 +275,45 @@ fn wrong_frames_are_counted_and_what_follows_is_found() {
     assert!(pair.count("odometry") >= before + 28);
 }
 
+/// Modbus TCP: several questions at the same time, which are told apart by their numbers, and answers that refuse.
+#[test]
+fn answers_belong_to_questions_by_their_numbers() {
+    const MODBUS: &str = include_str!("../../../dragoman_protocol/machines/modbus_io.yaml");
+    let codec = Arc::new(Codec::new(Protocol::read(MODBUS).unwrap()).unwrap());
+    let plan = Plan::new(Arc::clone(&codec), codec.protocol().bridge.as_ref().unwrap()).unwrap();
+    let mut conversation = Conversation::new(Arc::new(plan)).unwrap();
+    let now = milliseconds(10);
+    conversation.handle_connected(now);
+    let write = |number: f64| {
+        let fields = [("number", number), ("state", 65280.0)];
+        let settings = fields.map(|(name, value)| (name.to_owned(), Setting::Real(value)));
+        let (limits, constants) = Default::default();
+        Outgoing::new(&codec, "write_coil", &settings.into(), &limits, &constants, &mut NoNames).unwrap()
+    };
+    let mut tickets = Vec::new();
+    for number in [1.0, 2.0, 3.0] {
+        let prepared = conversation.prepare(&write(number), &Missing).unwrap();
+        tickets.push(conversation.ask(now, prepared, None, None).unwrap());
+    }
+    let frames: Vec<Vec<u8>> =
+        std::iter::from_fn(|| conversation.poll_transmit(now)).map(|frame| frame.bytes).collect();
+    assert_eq!(frames.len(), 3);
+    assert_eq!(frames[1][4..], [0, 6, 1, 5, 0, 2, 0xff, 0]);
+    // The second is answered first; the first is refused; a number that nobody has asked with is no answer.
+    let mut refused = frames[0][..2].to_vec();
+    refused.extend_from_slice(&[0, 0, 0, 3, 1, 0x85, 2]);
+    let mut other = frames[2].clone();
+    other[0] = 0x77;
+    conversation.handle_bytes(now, &[frames[1].as_slice(), &refused, &other].concat());
+    let heard: Vec<_> = std::iter::from_fn(|| conversation.next_message(now)).collect();
+    assert_eq!(heard.iter().map(|heard| heard.ticket).collect::<Vec<_>>(), [Some(tickets[1]), None]);
+    let events: Vec<Event> = std::iter::from_fn(|| conversation.poll_event()).collect();
+    assert_eq!(events, [Event::Ready, Event::Failed(tickets[0], "illegal data address".to_owned())]);
+    assert_eq!(conversation.statistics().unexpected, 1);
+    conversation.handle_bytes(now, &frames[2]);
+    assert_eq!(conversation.next_message(now).and_then(|heard| heard.ticket), Some(tickets[2]));
+}
+
 #[test]
 fn plans_that_make_no_sense_say_why() {
     for (right, wrong, expected) in [
@@ -294,7 +330,12 @@ fn plans_that_make_no_sense_say_why() {
             "every: send heartbeat: period: 0 s is not between 0.001 and 86400 s",
         ),
         ("silence: 1 }", "silence: -1 }", "timing: silence: -1 s is not between 0.01 and 86400 s"),
-        ("silence: 1 }", "in_flight: 0 }", "timing: in_flight: 0: no question could be asked"),
+        ("silence: 1 }", "in_flight: 0 }", "timing: in_flight: 0 is not between 1 and 32"),
+        (
+            "{ send: heartbeat, period: 0.5 }",
+            "{ send: drive, period: 0.5 }",
+            "every: send drive: drive moves the machine: only cmd_vel, subscribe and services do",
+        ),
         (
             "to: fault, from",
             "to: faulty, from",

@@ -58,8 +58,9 @@ fn launch_files_start_existing_commands() {
         starts.iter().map(|start| (start.file.as_str(), start.mode.as_str())).collect();
     if !starts.is_empty() {
         let files: BTreeSet<&str> = modes.iter().map(|(file, _)| *file).collect();
-        let wanted = ["apolo", "arm31", "kobuki", "lab", "neobotix", "ranger", "turtlebot2_widowx"]
-            .map(|name| format!("{name}.launch.py"));
+        let wanted =
+            ["apolo", "arm31", "kobuki", "lab", "machine", "neobotix", "ranger", "turtlebot2_widowx"]
+                .map(|name| format!("{name}.launch.py"));
         assert_eq!(files.into_iter().collect::<Vec<_>>(), wanted);
         for file in &wanted {
             assert!(modes.contains(&(file, "sim")) && modes.contains(&(file, "real")), "{file}");

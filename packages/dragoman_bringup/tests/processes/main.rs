@@ -24,6 +24,7 @@ mod interop;
 mod lab;
 mod latency;
 mod launch;
+mod machine;
 mod neobotix;
 mod network;
 mod output;

@@ -96,13 +96,17 @@ impl Codec {
     /// There is no such field, or it has no value of its own; the text says what may be meant.
     pub fn path(&self, message: MessageId, text: &str) -> Result<Path, String> {
         let mut level_steps: Vec<(&Step, &[Step])> = self.top(message).collect();
+        // Of two fields with one name, that of the message counts, not that of the frame.
+        let mut body = self.body_steps(message);
         let (mut segments, mut is_list) = (Vec::new(), false);
         let mut parts = text.split('.').peekable();
         loop {
             let part = parts.next().unwrap_or_default();
             let (name, index) =
                 indexed(part).ok_or_else(|| format!("'{part}' is not a name or name[number]"))?;
-            let found = level_steps.iter().position(|(step, _)| step.name == name);
+            let has_name = |at: &usize| level_steps.get(*at).is_some_and(|(step, _)| step.name == name);
+            let mut all = std::mem::replace(&mut body, 0..0).chain(0..level_steps.len());
+            let found = all.find(has_name);
             let Some((number, (step, fields))) = found.and_then(|at| Some((at, *level_steps.get(at)?)))
             else {
                 let names = level_steps.iter().filter(|(step, _)| step.has_item());
@@ -183,9 +187,14 @@ impl Codec {
         }
         let mut filling = Filling { slots: Vec::new() };
         let mut used = vec![false; names.len()];
-        filling.append(self.top(message), "", names, &mut used)?;
+        let steps = self.program(message).unwrap_or_default();
+        let is_in_body = |name: &str| level(steps).any(|(step, _)| step.name == name);
+        let around: Vec<&str> = names.iter().map(|name| if is_in_body(name) { "" } else { *name }).collect();
+        filling.append(level(&self.head), "", &around, &mut used)?;
+        filling.append(level(steps), "", names, &mut used)?;
+        filling.append(level(&self.tail), "", &around, &mut used)?;
         match used.iter().position(|used| !used).and_then(|unused| names.get(unused)) {
-            Some(name) => Err(format!("{name} cannot be set: its list has no fixed number of elements")),
+            Some(name) => Err(format!("{name} cannot be set")),
             None => Ok(filling),
         }
     }
@@ -228,6 +237,13 @@ impl Codec {
                 },
             }
         }
+    }
+
+    /// Which of the steps of a whole frame are those of the message.
+    fn body_steps(&self, message: MessageId) -> std::ops::Range<usize> {
+        let (head, body) =
+            (level(&self.head).count(), level(self.program(message).unwrap_or_default()).count());
+        head..head + body
     }
 
     /// The steps of a whole frame.
@@ -282,7 +298,18 @@ impl Filling {
                 (StepKind::Structure(_), None) => {
                     self.append(level(fields), &format!("{path}."), names, used)?;
                 }
-                (_, Some(Count::Fixed(count))) => {
+                (_, Some(count)) => {
+                    // A list of any length has the elements that are named.
+                    let named =
+                        names.iter().filter_map(|name| name.strip_prefix(path.as_str())?.strip_prefix('['));
+                    let last = named.filter_map(|rest| rest.split(']').next()?.parse::<usize>().ok()).max();
+                    let count = match count {
+                        Count::Fixed(count) => count,
+                        _ => last.map_or(0, |last| last.saturating_add(1)),
+                    };
+                    if count > MAX_ITEMS {
+                        return Err(format!("{path}: more than {MAX_ITEMS} values"));
+                    }
                     self.slots.push(Slot::List(count));
                     for element in 0..count {
                         let path = format!("{path}[{element}]");
@@ -300,7 +327,6 @@ impl Filling {
                         }
                     }
                 }
-                (_, Some(_)) => self.slots.push(Slot::List(0)),
             }
         }
         Ok(())
@@ -308,7 +334,8 @@ impl Filling {
 }
 
 impl Step {
-    fn may_be_missing(&self) -> bool {
+    /// Whether there are messages without it.
+    pub(super) fn may_be_missing(&self) -> bool {
         self.is_optional
             || !self.when.is_empty()
             || self.condition.is_some()
@@ -328,6 +355,10 @@ fn skip(step: &Step, fields: &[Step], items: &[Item], at: usize) -> usize {
         return at;
     }
     match (items.get(at), &step.kind, step.count) {
+        // A structure that is there has no item of its own: it is its first field that is missing.
+        (Some(Item::Missing), StepKind::Structure(_), None) if !step.may_be_missing() => {
+            skip_all(fields, items, at)
+        }
         (Some(Item::Missing) | None, ..) => at + 1,
         (Some(Item::List(count)), StepKind::Structure(_), Some(_)) => {
             (0..*count).fold(at + 1, |at, _| skip_all(fields, items, at))
@@ -356,6 +387,9 @@ fn find<'s>(
             continue;
         }
         match (items.get(at), &step.kind, step.count) {
+            (Some(Item::Missing), StepKind::Structure(_), None) if !step.may_be_missing() => {
+                find(level(fields), items, at, rest, take);
+            }
             (Some(Item::Missing) | None, ..) => {}
             (Some(Item::List(count)), StepKind::Structure(_), Some(_)) => {
                 let mut at = at + 1;

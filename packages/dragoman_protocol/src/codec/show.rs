@@ -49,7 +49,10 @@ impl Items<'_> {
             }
             let path = if path.is_empty() { step.name.clone() } else { format!("{path}.{}", step.name) };
             let item = self.values.items.get(self.at).copied();
-            if item == Some(Item::Missing) {
+            // A structure that is there has no item of its own: it is its first field that is missing.
+            let is_there =
+                matches!(step.kind, StepKind::Structure(_)) && step.count.is_none() && !step.may_be_missing();
+            if item == Some(Item::Missing) && !is_there {
                 self.at += 1;
                 continue;
             }

@@ -89,6 +89,8 @@ pub struct Bridge {
     pub every: Vec<Periodic>,
     /// What stops the machine.
     pub stop: Sendings,
+    /// Answers that have a code of their own.
+    pub answers: Vec<OtherAnswer>,
     /// The states of a machine that has some; it begins in the first.
     pub states: Vec<NamedState>,
     /// Topics of what the machine says.
@@ -145,6 +147,22 @@ impl Default for Timing {
             reconnect_max: 5.0,
         }
     }
+}
+
+/// An answer that has a code of its own.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherAnswer {
+    /// The message of the machine.
+    pub from: String,
+    /// The questions that it answers.
+    pub of: Vec<String>,
+    /// It says that the machine refuses.
+    #[serde(default)]
+    pub fails: bool,
+    /// A field with the reason: a text, or a number whose values have names.
+    #[serde(default)]
+    pub reason: Option<String>,
 }
 
 /// What is sent again and again.

@@ -23,6 +23,7 @@ pub(super) const OBJECTS: &[Object] = &[
             key("start", SENDINGS, "What is sent first when the link is open, in this order."),
             key("every", List("periodic"), "What is sent periodically."),
             key("stop", SENDINGS, "What stops the machine; needed if something moves it."),
+            key("answers", List("other_answer"), "Answers that have a code of their own."),
             key("states", List("state"), "The states of the machine; it begins in the first."),
             key("publish", List("publish"), "Topics of what the machine sends."),
             key("subscribe", List("subscribe"), "Topics whose messages are sent to the machine."),
@@ -34,6 +35,15 @@ pub(super) const OBJECTS: &[Object] = &[
             key("battery", List("battery"), "State of a battery, on battery_state."),
             key("imu", List("imu"), "Rates and accelerations, on imu."),
             key("motor_power", One("motor_power"), "Messages of the service set_motor_power."),
+        ],
+    },
+    Object {
+        name: "other_answer",
+        keys: &[
+            needed("from", Text, "The message of the machine."),
+            needed("of", Items(&Text), "The questions that it answers."),
+            key("fails", Flag, "It says that the machine refuses."),
+            key("reason", Text, "The field with the reason: a text, or a number with names."),
         ],
     },
     Object {

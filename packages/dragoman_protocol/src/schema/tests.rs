@@ -62,6 +62,7 @@ fn the_keys_are_those_of_the_model() {
         compare::<model::Notices>("notices"),
         compare::<model::Notice>("notice"),
         compare::<bridge::Bridge>("bridge"),
+        compare::<bridge::OtherAnswer>("other_answer"),
         compare::<bridge::Timing>("timing"),
         compare::<bridge::Sending>("sending"),
         compare::<bridge::Periodic>("periodic"),

@@ -24,6 +24,8 @@ use crate::bridge;
 
 /// Maximum number of bytes of `garbage`.
 const MAX_GARBAGE: usize = 4096;
+/// Maximum time of `late` and `silence`.
+const MAX_LATE: Duration = Duration::from_secs(3600);
 /// Delay before a machine that connects itself tries again.
 const RETRY: Duration = Duration::from_millis(500);
 /// A bus is looked at this often for what is to be sent.
@@ -115,8 +117,14 @@ impl Machine for Device {
             }
             ["show"] => Command::Show(None),
             ["show", name] => Command::Show(Some((*name).to_owned())),
-            ["silence", seconds] => Command::Silence(after(seconds)?),
-            ["late", seconds] => Command::Late(after(seconds)?),
+            ["silence", seconds] => {
+                let time = after(seconds)?;
+                Command::Silence(Some(time).filter(|time| *time <= MAX_LATE).ok_or("silence: 0 to 3600 s")?)
+            }
+            ["late", seconds] => {
+                let late = after(seconds)?;
+                Command::Late(Some(late).filter(|late| *late <= MAX_LATE).ok_or("late: 0 to 3600 s")?)
+            }
             ["twice", state] => Command::Twice(switch(state)?),
             ["corrupt", count] => {
                 Command::Corrupt(count.parse().map_err(|_| format!("'{count}' is not a number"))?)
@@ -355,7 +363,7 @@ async fn on_network(shared: Arc<Shared>, network: Network) -> Result<()> {
 /// Until the client has gone.
 async fn on_stream(shared: &Shared, stream: &TcpStream) {
     let _ = stream.set_nodelay(true);
-    shared.with(|_, device| device.simulated.handle_connected());
+    shared.with(|now, device| device.simulated.handle_connected(now));
     let mut buffer = vec![0; 4096];
     loop {
         while let Some(bytes) = shared.next_frame() {

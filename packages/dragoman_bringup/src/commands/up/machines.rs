@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use clap::Args;
+use dragoman_bridge::machine::node::NODE_NAME;
 
 use super::part::{ConnectionRow, Lab, Part, Started};
 use crate::commands::machine::Described;
@@ -31,12 +32,18 @@ impl Part for Machines {
         let mut started = Started::default();
         for machine in &lab.options.machines.machine {
             let (file, link) = match machine.rsplit_once('@') {
-                Some((file, link)) => (file, Some(link)),
-                None => (machine.as_str(), None),
+                // A file may have the character in its name.
+                Some((file, link)) if !Path::new(machine).is_file() => (file, Some(link)),
+                _ => (machine.as_str(), None),
             };
             let described = Described::read(Path::new(file), link)
                 .map_err(|error| format!("--machine {machine}: {error}"))?;
             let namespace = lab.below(described.name());
+            if started.rows.iter().any(|row| row.namespace == namespace) {
+                return Err(format!("--machine {machine}: {namespace} is there twice").into());
+            }
+            // Two bridges would both send each command.
+            lab.process.claims.claim_name(&lab.process.context, NODE_NAME, &namespace)?;
             started.rows.push(ConnectionRow {
                 robot: described.name().to_owned(),
                 protocol: "its description",
