@@ -39,6 +39,9 @@ impl Operator {
         let mut beside = Beside::new(lab.domain);
         let velocity = beside.node.create_publisher("/rover/cmd_vel", QosProfile::default()).unwrap();
         until("a subscriber", || velocity.get_inter_process_subscription_count().unwrap() > 0);
+        // Commands are taken once the machine is there.
+        let mut odometry = beside.subscribe::<Odometry>("/rover/odom");
+        beside.next("odometry", &mut odometry);
         Self { device, beside, velocity, lab, _folder: folder }
     }
 
