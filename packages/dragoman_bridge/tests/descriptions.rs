@@ -99,7 +99,7 @@ fn answer(message: &Message) -> Option<&[Field]> {
 #[test]
 fn apolo_s_commands_are_described() {
     let protocol = Protocol::read(protocols::APOLO).unwrap();
-    assert_eq!(protocol.link, Link::Tcp(apolo::DEFAULT_PORT));
+    assert!(matches!(protocol.link, Link::Tcp(tcp) if tcp.port == apolo::DEFAULT_PORT));
     let described: Vec<&Message> = protocol.messages.iter().filter(|one| one.from == Side::Client).collect();
     assert_eq!(described.len(), apolo::Command::all().count());
     for (message, command) in described.iter().zip(apolo::Command::all()) {

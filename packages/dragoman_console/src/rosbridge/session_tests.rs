@@ -1,7 +1,8 @@
 use dragoman_types::schema::{Builtin, Types};
 
 use super::*;
-use crate::{cbor as binary, json as text};
+use crate::cbor as binary;
+use dragoman_types::json as text;
 
 const NOW: Duration = Duration::from_secs(1);
 
