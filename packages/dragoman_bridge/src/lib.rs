@@ -9,6 +9,7 @@
 //! | [`arm31`] | 31-byte arm protocol of the Ranger manipulator (Ranger thesis, appendix A) | UDP 5031 |
 //! | [`neobotix`] | Neobotix' PlatformCtrl (PlatformCtrl guide) | TCP 10000, 10002 |
 //! | [`player`] | Player 2.1 to 3.1, also Stage | TCP 6665 |
+//! | [`machine`] | any, by its description | serial line, TCP, UDP, CAN |
 //!
 //! [`session`] is the common interface of the server sides of the three TCP protocols; `calls` has the open calls of
 //! the client sides. With feature `node`: `tcp` has the sockets of the TCP protocols, `ports` opens the ports,

@@ -194,6 +194,8 @@ fn answers_that_are_late_or_there_twice_are_no_answers() {
     assert_eq!(pair.conversation.statistics().unexpected, 1);
     assert_eq!(pair.count("clear"), 0, "a late answer is not heard");
     pair.machine.faults().late = Duration::ZERO;
+    // What is late goes first.
+    pair.run(milliseconds(500));
     pair.machine.faults().twice = true;
     pair.ask("clear").unwrap();
     pair.run(milliseconds(1000));
