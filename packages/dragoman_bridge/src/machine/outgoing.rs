@@ -96,9 +96,7 @@ impl Outgoing {
             Ok(OutgoingField { name: field.clone(), term, limits: limits.get(field).copied(), is_bytes })
         });
         let fields = fields.collect::<Result<Vec<_>, String>>()?;
-        if let Some((field, [low, high])) =
-            limits.iter().find(|(_, [low, high])| !(low <= high) || !low.is_finite() || !high.is_finite())
-        {
+        if let Some((field, [low, high])) = limits.iter().find(|(_, [low, high])| !is_range(*low, *high)) {
             return Err(format!("limits: {field}: [{low}, {high}] is not a range"));
         }
         if let Some(field) = limits.keys().find(|field| !settings.contains_key(*field)) {
@@ -193,6 +191,11 @@ impl Outgoing {
             frame,
         })
     }
+}
+
+/// Whether a minimum and a maximum are finite, and in this order.
+pub(crate) fn is_range(low: f64, high: f64) -> bool {
+    low.is_finite() && high.is_finite() && low <= high
 }
 
 /// Binary data, which ROS has as a list.

@@ -272,6 +272,9 @@ fn sequence_mask(field: &Field) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
+/// Messages of the plan.
+type Messages = Result<Vec<Outgoing>, CodecError>;
+
 struct Compiler<'a> {
     codec: &'a Codec,
     constants: &'a Constants,
@@ -327,7 +330,7 @@ impl Compiler<'_> {
         &self,
         place: &str,
         bridge: &Bridge,
-        own: &dyn Fn(&str, &[Sending]) -> Result<Vec<Outgoing>, CodecError>,
+        own: &dyn Fn(&str, &[Sending]) -> Messages,
     ) -> Result<Vec<State>, CodecError> {
         let mut states = Vec::new();
         for described in &bridge.states {

@@ -12,7 +12,7 @@ use dragoman_protocol::expression::Number;
 use dragoman_protocol::model::bridge::{Serve, Setting, Settings};
 use dragoman_protocol::model::{Answer, FieldRole, Side};
 
-use super::outgoing::{Outgoing, OutgoingFrame, named};
+use super::outgoing::{Outgoing, OutgoingFrame, is_range, named};
 use super::plan::{error, seconds};
 use super::term::{Computed, Constants, Lookup, Message, MessageNames, Names, Shape, Term};
 
@@ -434,7 +434,9 @@ impl Compiler<'_> {
                 (None, None, Some(rate)) => MotionTarget::Rate(self.term(&place, rate)?),
                 _ => return Err(error(&place, "needs either follows with time_constant, or rate")),
             };
-            if let Some([low, high]) = described.range.filter(|[low, high]| !(low < high)) {
+            if let Some([low, high]) =
+                described.range.filter(|[low, high]| !is_range(*low, *high) || low == high)
+            {
                 return Err(error(&place, format!("[{low}, {high}] is not a range")));
             }
             changes.push(StateMotion {
