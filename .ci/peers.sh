@@ -16,6 +16,9 @@ packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 nftables octave octav
 # What urdfdom makes of descriptions, and poses.
 .ci/venv.sh "$tools/pin" pin==4.1.0
 
+# A machine with Modbus TCP.
+.ci/venv.sh "$tools/pymodbus" pymodbus==3.16.1
+
 # Clients of rosbridge and of Foxglove's protocol.
 .ci/venv.sh "$tools/roslibpy" roslibpy==2.1.0
 command -v npm >/dev/null || .ci/packages.sh nodejs npm

@@ -232,15 +232,17 @@ async fn run_port(shared: Arc<Shared>, place: Place) {
             }
             Err(error) => ("opening the link failed", error.to_string()),
         };
+        if shared.is_closing() {
+            tracing::info!(%place, "link closed");
+            shared.lost(failure);
+            return;
+        }
         // Logged once per reason, not at every attempt.
         if reported.as_ref() != Some(&failure) {
             tracing::warn!(%place, error = %failure, "{text}");
             reported = Some(failure.clone());
         }
         shared.lost(failure);
-        if shared.is_closing() {
-            return;
-        }
         dragoman_time::sleep(delay).await;
         delay = (delay * 2).min(longest);
     }

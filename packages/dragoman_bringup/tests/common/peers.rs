@@ -23,6 +23,8 @@ pub enum Peer {
     Roslib,
     /// A program that uses Foxglove's protocol.
     Foxglove,
+    /// A Modbus TCP server.
+    Pymodbus,
 }
 
 impl Peer {
@@ -37,6 +39,7 @@ impl Peer {
             Self::RosActions => ("ROS 2", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_actions.py")),
             Self::RosKilted => ("ROS 2 Kilted", "DRAGOMAN_PEER_KILTED_PYTHON", Some("ros_peer.py")),
             Self::Roslibpy => ("roslibpy", "DRAGOMAN_PEER_ROSLIBPY_PYTHON", Some("roslibpy_peer.py")),
+            Self::Pymodbus => ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_server.py")),
             // The variables name folders, not programs.
             Self::Roslib => ("roslib", "DRAGOMAN_PEER_ROSLIB", Some("roslib_peer.mjs")),
             Self::Foxglove => ("Foxglove", "DRAGOMAN_PEER_FOXGLOVE", Some("foxglove_peer.mjs")),

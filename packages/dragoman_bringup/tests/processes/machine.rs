@@ -9,14 +9,18 @@ use std::time::{Duration, Instant};
 
 use crate::common::beside::Beside;
 use crate::common::device::TIME_LIMIT;
+use crate::common::peers::{Peer, Running};
 use crate::common::{Lab, domain, lines_of};
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
-use dragoman_ros::std_srvs::srv::Trigger;
+use dragoman_ros::std_msgs::msg::{UInt8, UInt16, UInt16MultiArray};
+use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::{Publisher, QosProfile};
 
 const ROVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dragoman_protocol/machines/rover.yaml");
+
+const MODBUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dragoman_protocol/machines/modbus_io.yaml");
 
 /// The rover in Python.
 struct Rover {
@@ -73,6 +77,30 @@ fn drive(rover: &Rover, velocity: &Publisher<Twist>, linear: f64, expected: &str
             _ => assert!(Instant::now() < end, "the rover does not print '{expected}'"),
         }
     }
+}
+
+/// Modbus TCP, with a server that knows nothing of Dragoman.
+#[test]
+fn an_io_block_of_somebody_else_is_read_and_switched() {
+    let Some(command) = Peer::Pymodbus.command() else { return };
+    let server = Running::start(command, domain(), &[]);
+    let line = server.line(TIME_LIMIT);
+    let address = format!("127.0.0.1:{}", line.strip_prefix("port ").unwrap());
+    let bridge = Lab::start_with(domain(), &["bridge", MODBUS, "--link", &address], &[]);
+    let mut beside = Beside::new(bridge.domain);
+    let mut values = beside.subscribe::<UInt16MultiArray>("/modbus_io/values");
+    let mut outputs = beside.subscribe::<UInt8>("/modbus_io/outputs");
+    beside.find("registers", &mut values, |values| values.data == [11, 22, 33, 44]);
+    for (on, bits) in [(true, 1), (false, 0)] {
+        let answer = beside.call::<SetBool::Service>("/modbus_io/switch", SetBool::Request { data: on });
+        assert!(answer.success, "{}", answer.message);
+        beside.find("the output", &mut outputs, |outputs| outputs.data == bits);
+    }
+    let set = beside.node.create_publisher::<UInt16>("/modbus_io/set_value", QosProfile::default()).unwrap();
+    beside.find("a register that is set", &mut values, |values| {
+        set.publish(&UInt16 { data: 777 }).unwrap();
+        values.data == [777, 22, 33, 44]
+    });
 }
 
 #[test]
