@@ -7,12 +7,12 @@ use std::sync::Arc;
 use dragoman_ros::raw;
 use dragoman_ros::std_srvs::srv::{Empty, SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Error, Result, WrappedServiceTypeSupport, WrappedTypesupport};
-use dragoman_types::json;
+use dragoman_ros::{Error, Result};
+use dragoman_types::json as messages;
 use dragoman_types::schema::{Structure, Types};
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::StreamExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::interface::Service;
 
@@ -38,11 +38,28 @@ pub(crate) fn serve(
     let [request_type, response_type] = types.service(&kind).map_err(|error| invalid(&error))?;
     if raw::CALLS_ARE_JSON {
         let answer = move |request| answer(&services, request);
-        let types = [request_type, response_type];
         return match kind.as_str() {
-            "std_srvs/srv/Empty" => typed::<Empty::Service>(tasks, &name, limit, types, answer),
-            "std_srvs/srv/SetBool" => typed::<SetBool::Service>(tasks, &name, limit, types, answer),
-            "std_srvs/srv/Trigger" => typed::<Trigger::Service>(tasks, &name, limit, types, answer),
+            "std_srvs/srv/Empty" => {
+                tasks.serve_together::<Empty::Service, _>(&name, limit, move |_request| {
+                    answer(json!({})).map(|_response| Empty::Response::default())
+                })
+            }
+            "std_srvs/srv/SetBool" => {
+                tasks.serve_together::<SetBool::Service, _>(&name, limit, move |request| {
+                    answer(json!({ "data": request.data })).map(|response| {
+                        let (success, message) = outcome(&response);
+                        SetBool::Response { success, message }
+                    })
+                })
+            }
+            "std_srvs/srv/Trigger" => {
+                tasks.serve_together::<Trigger::Service, _>(&name, limit, move |_request| {
+                    answer(json!({})).map(|response| {
+                        let (success, message) = outcome(&response);
+                        Trigger::Response { success, message }
+                    })
+                })
+            }
             _ => Err(Error::SerdeError {
                 err: format!("{name}: on r2r services have one of the types {}", ON_R2R.join(", ")),
             }),
@@ -50,7 +67,7 @@ pub(crate) fn serve(
     }
     let requests = raw::create_service(tasks.node(), &name, &kind)?;
     tasks.spawn(requests.for_each_concurrent(limit, move |request| {
-        let value = json::from_cdr(&request_type, &request.data)
+        let value = messages::from_cdr(&request_type, &request.data)
             .map_err(|error| error.to_string())
             .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
         let response = match value {
@@ -63,10 +80,10 @@ pub(crate) fn serve(
         let (response_type, name) = (Arc::clone(&response_type), name.clone());
         async move {
             let response = response.await;
-            let data = json::to_cdr(&response_type, &response).or_else(|error| {
+            let data = messages::to_cdr(&response_type, &response).or_else(|error| {
                 // What the machine has answered does not fit the type.
                 tracing::warn!(%error, service = name, "the response does not fit its type");
-                json::to_cdr(&response_type, &failed(&response_type, &error.to_string()))
+                messages::to_cdr(&response_type, &failed(&response_type, &error.to_string()))
             });
             let data = data.map_err(|error| error.to_string());
             if let Err(error) =
@@ -88,27 +105,8 @@ fn failed(response_type: &Structure, reason: &str) -> Value {
     Value::Object(fields)
 }
 
-/// A service of a type that is known at build time, by way of JSON.
-fn typed<S>(
-    tasks: &mut NodeTasks,
-    name: &str,
-    limit: usize,
-    [request_type, response_type]: [Arc<Structure>; 2],
-    answer: impl Fn(Value) -> BoxFuture<'static, Value> + Send + 'static,
-) -> Result<()>
-where
-    S: WrappedServiceTypeSupport + 'static,
-    S::Request: Send,
-    S::Response: Send + Default + 'static,
-{
-    tasks.serve_together::<S, _>(name, limit, move |request: S::Request| {
-        let text =
-            request.to_serialized_bytes().ok().and_then(|data| json::from_cdr(&request_type, &data).ok());
-        let value = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        let response_type = Arc::clone(&response_type);
-        answer(value).map(move |response| {
-            let data = json::to_cdr(&response_type, &response).ok();
-            data.and_then(|data| S::Response::from_serialized_bytes(&data).ok()).unwrap_or_default()
-        })
-    })
+/// Whether a request has succeeded, and why not.
+fn outcome(response: &Value) -> (bool, String) {
+    let is_true = response["success"].as_bool().unwrap_or_default();
+    (is_true, response["message"].as_str().unwrap_or_default().to_owned())
 }

@@ -7,7 +7,7 @@ use dragoman_protocol::Protocol;
 use dragoman_protocol::codec::Codec;
 use dragoman_protocol::model::bridge::{Bridge, Setting};
 
-use super::conversation::{Conversation, Event, Refusal};
+use super::conversation::{Conversation, Event, Refusal, Ticket};
 use super::outgoing::Outgoing;
 use super::plan::{Missing, NoNames, Plan};
 use super::simulated::Simulated;
@@ -28,8 +28,11 @@ struct Pair {
     /// Messages of the machine by name, with their time.
     heard: Vec<(Duration, String)>,
     events: Vec<Event>,
-    /// What was sent: the message's name, with its time.
+    /// What was sent: the message's code, with its time.
     sent: Vec<(Duration, u8)>,
+    /// Questions that were answered.
+    answered: Vec<Ticket>,
+    is_linked: bool,
 }
 
 fn codec(change: impl FnOnce(&str) -> String) -> Arc<Codec> {
@@ -49,6 +52,8 @@ impl Pair {
             heard: Vec::new(),
             events: Vec::new(),
             sent: Vec::new(),
+            answered: Vec::new(),
+            is_linked: true,
         };
         pair.conversation.handle_connected(pair.now);
         pair
@@ -74,6 +79,7 @@ impl Pair {
             while let Some(heard) = self.conversation.next_message(self.now) {
                 let name = self.conversation.plan().name_of(heard.message);
                 self.heard.push((self.now, name));
+                self.answered.extend(heard.ticket);
             }
             self.events.extend(std::iter::from_fn(|| self.conversation.poll_event()));
             if !is_busy {
@@ -100,6 +106,20 @@ impl Pair {
         }
     }
 
+    /// Pulls the cable, or plugs it in.
+    fn link(&mut self, is_linked: bool) {
+        if std::mem::replace(&mut self.is_linked, is_linked) == is_linked {
+            return;
+        }
+        if is_linked {
+            self.machine.handle_connected(self.now);
+            self.conversation.handle_connected(self.now);
+        } else {
+            self.conversation.handle_disconnected();
+        }
+        self.settle();
+    }
+
     fn outgoing(&self, name: &str, fields: &[(&str, f64)]) -> Outgoing {
         let settings =
             fields.iter().map(|(name, value)| ((*name).to_owned(), Setting::Real(*value))).collect();
@@ -116,7 +136,7 @@ impl Pair {
         self.conversation.command(self.now, 0, prepared, Some(milliseconds(600)), Some(0))
     }
 
-    fn ask(&mut self, name: &str) -> Result<super::Ticket, Refusal> {
+    fn ask(&mut self, name: &str) -> Result<Ticket, Refusal> {
         let outgoing = self.outgoing(name, &[]);
         let prepared = self.conversation.prepare(&outgoing, &Missing)?;
         self.conversation.ask(self.now, prepared, None, None)
@@ -314,6 +334,99 @@ fn answers_belong_to_questions_by_their_numbers() {
     assert_eq!(conversation.statistics().unexpected, 1);
     conversation.handle_bytes(now, &frames[2]);
     assert_eq!(conversation.next_message(now).and_then(|heard| heard.ticket), Some(tickets[2]));
+}
+
+/// A command whose answer is lost is not sent again: it may have been stopped meanwhile.
+#[test]
+fn what_moves_is_not_repeated() {
+    let change = |text: &str| {
+        let answered = text.replacen(
+            "scale: 0.001 }\n  - name: odometry",
+            "scale: 0.001 }\n    answer: []\n  - name: odometry",
+            1,
+        );
+        let answered = answered.replacen("    role: start\n", "", 1);
+        answered.replacen("silence: 1 }", "silence: 1, retries: 3 }", 1)
+    };
+    let mut pair = Pair::new(change);
+    pair.run(milliseconds(1000));
+    pair.machine.faults().silent_until = milliseconds(1900);
+    pair.drive(0.4).unwrap();
+    pair.run(milliseconds(100));
+    pair.conversation.stop().unwrap();
+    pair.run(milliseconds(1500));
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.0), "{:?}", pair.sent);
+    let drives = pair.sent.iter().filter(|(_, code)| *code == 1).count();
+    assert!(drives >= 3, "the stop is repeated until it is answered: {:?}", pair.sent);
+}
+
+#[test]
+fn each_motion_has_its_own_time() {
+    let mut pair = Pair::new(str::to_owned);
+    pair.run(milliseconds(1000));
+    pair.drive(0.4).unwrap();
+    let lift = pair.outgoing("lamp", &[]);
+    let prepared = pair.conversation.prepare(&lift, &Missing).unwrap();
+    pair.conversation.ask(pair.now, prepared, Some(milliseconds(30_000)), None).unwrap();
+    pair.run(milliseconds(700));
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.0));
+}
+
+#[test]
+fn what_waits_for_a_state_is_not_sent_in_another() {
+    let slow = |text: &str| text.replace("silence: 1 }", "silence: 1, pace: 0.3 }");
+    let mut pair = Pair::new(slow);
+    pair.run(milliseconds(2000));
+    pair.machine.set("fault", 1.0);
+    pair.ask("clear").unwrap();
+    pair.drive(0.4).unwrap();
+    pair.run(milliseconds(200));
+    assert!(pair.events.iter().any(|event| matches!(event, Event::State { is_fault: true, .. })));
+    pair.run(milliseconds(2000));
+    assert_eq!(pair.sent.iter().filter(|(_, code)| *code == 1).count(), 1, "only the stop: {:?}", pair.sent);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
+
+    /// Any history of commands, questions, faults and pulled cables: each question has one outcome, a stop is obeyed at
+    /// once, and what nobody commands any more stands still.
+    #[test]
+    fn any_history_ends_still_and_answered(
+        steps in proptest::collection::vec((0_u8..10, 1_u64..400), 1..80),
+        pace in 0_u64..3,
+    ) {
+        let pace = format!("silence: 1, pace: 0.0{pace} }}");
+        let mut pair = Pair::new(|text| text.replace("silence: 1 }", &pace));
+        let mut asked = Vec::new();
+        for (step, time) in steps {
+            match step {
+                0 | 1 => drop(pair.drive(0.4)),
+                2 => asked.extend(pair.ask("clear")),
+                3 if pair.is_linked => {
+                    pair.conversation.stop().unwrap();
+                    pair.settle();
+                    proptest::prop_assert_eq!(pair.machine.value("wanted_left"), Some(0.0));
+                }
+                4 => pair.link(false),
+                5 => pair.link(true),
+                6 => pair.machine.faults().late = milliseconds(time),
+                7 => pair.machine.faults().twice ^= true,
+                8 => drop(pair.machine.set("fault", (time % 3) as f64)),
+                _ => pair.machine.faults().corrupt += 1,
+            }
+            pair.run(milliseconds(time));
+        }
+        pair.link(true);
+        *pair.machine.faults() = Default::default();
+        pair.run(milliseconds(3000));
+        proptest::prop_assert_eq!(pair.machine.value("wanted_left"), Some(0.0));
+        for ticket in asked {
+            let answers = pair.answered.iter().filter(|one| **one == ticket).count();
+            let outcome = |event: &&Event| matches!(event, Event::Failed(one, _) | Event::Sent(one) if *one == ticket);
+            proptest::prop_assert_eq!(answers + pair.events.iter().filter(outcome).count(), 1);
+        }
+    }
 }
 
 #[test]
