@@ -26,6 +26,8 @@ use super::term::{Computed, Lookup, Message};
 
 /// Maximum number of messages that wait to be sent.
 pub const MAX_QUEUE: usize = 64;
+/// Maximum number of bytes of a frame that are shown.
+const MAX_SHOWN: usize = 32;
 /// Maximum number of events that wait for the owner.
 const MAX_EVENTS: usize = 256;
 /// Minimum silence after a frame that ends with it: what a serial adapter needs.
@@ -414,7 +416,7 @@ impl Conversation {
         match error {
             // Frames of others on the same bus.
             Some(DecodeError::UnknownCode { .. }) if id.is_some() => return Decoded::Unwanted,
-            Some(error) => self.reason = Some(error.to_string()),
+            Some(error) => self.reason = Some(format!("{error}: {}", excerpt(frame))),
             None => {}
         }
         self.statistics.wrong += 1;
@@ -550,7 +552,7 @@ impl Conversation {
     /// # Errors
     /// A value is not possible.
     pub fn prepare(&mut self, outgoing: &Outgoing, lookup: &dyn Lookup) -> Result<Prepared, Refusal> {
-        self.sequence = self.sequence.wrapping_add(1) & self.plan.sequence_mask;
+        self.sequence = self.sequence.wrapping_add(1);
         let mut prepared =
             outgoing.prepare(&self.plan.codec, lookup, self.sequence).map_err(Refusal::Values)?;
         prepared.has_answer = self.plan.is_question(prepared.message);
@@ -589,6 +591,10 @@ impl Conversation {
         self.admit(state)?;
         let (moves, message) = (timeout.is_some(), prepared.message.number);
         let kind = Kind::Topic(output);
+        if !moves {
+            // It stands still, so nothing has to end it.
+            self.moving.remove(&message);
+        }
         match self.queue.iter_mut().find(|queued| queued.kind == kind) {
             Some(older) => (older.prepared, older.tries) = (prepared, 0),
             None => self.push(Queued { kind, prepared, tries: 0, moves, state })?,
@@ -859,6 +865,15 @@ impl Conversation {
         }
         self.events.push_back(event);
     }
+}
+
+/// The first bytes of a frame, for people.
+fn excerpt(frame: &[u8]) -> String {
+    let mut text: Vec<String> = frame.iter().take(MAX_SHOWN).map(|byte| format!("{byte:02x}")).collect();
+    if frame.len() > MAX_SHOWN {
+        text.push("...".to_owned());
+    }
+    text.join(" ")
 }
 
 /// A field as the reason of a failure: a text, or the name of a number.

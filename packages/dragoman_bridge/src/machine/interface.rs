@@ -118,10 +118,15 @@ impl Interface {
     /// # Errors
     /// A message, field or type does not exist; something that moves has no limits, or nothing that stops it.
     pub fn new(codec: Arc<Codec>, types: &Types) -> Result<Self, CodecError> {
-        let none = Bridge::default();
         let protocol = codec.protocol();
         let place = format!("{}: bridge", protocol.name);
-        let bridge = protocol.bridge.as_ref().unwrap_or(&none);
+        let none = "there is no section bridge, which says how the machine appears in ROS";
+        let bridge = protocol.bridge.as_ref().ok_or_else(|| error(&protocol.name, none))?;
+        if !is_name(&protocol.name) {
+            let reason =
+                "is the namespace in ROS, so it has letters, digits and _, and does not begin with a digit";
+            return Err(error("protocol", format!("'{}' {reason}", protocol.name)));
+        }
         let plan = Arc::new(Plan::new(Arc::clone(&codec), bridge)?);
         let compiler = Compiler { codec: &codec, plan: &plan, types, bridge };
         let mut publications = Vec::new();
@@ -489,15 +494,17 @@ impl Compiler<'_> {
 
     /// A name of a topic or service, below the machine's unless it begins with a slash.
     fn name(&self, place: &str, name: &str) -> Result<String, CodecError> {
-        let is_part = |part: &str| {
-            part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-                && part.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-        };
-        if name.strip_prefix('/').unwrap_or(name).split('/').all(is_part) {
+        if name.strip_prefix('/').unwrap_or(name).split('/').all(is_name) {
             return Ok(name.to_owned());
         }
         Err(error(place, format!("'{name}' is not a name: letters, digits, _ and / between them")))
     }
+}
+
+/// Whether a text is a part of a name in ROS.
+fn is_name(part: &str) -> bool {
+    part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && part.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 fn quality(described: Quality) -> QosProfile {

@@ -215,12 +215,13 @@ pub(crate) async fn run(shared: Arc<Shared>, place: Place) {
 
 async fn run_port(shared: Arc<Shared>, place: Place) {
     let [first, longest] = shared.reconnect();
-    let (mut delay, mut reported) = (first, None);
+    let (mut delay, mut reported, mut is_open_reported) = (first, None, false);
     loop {
         let (text, failure) = match place.open().await {
             Ok(mut port) => {
                 // A link that is lost again at once is reported once.
-                if reported.is_none() {
+                if reported.is_none() || !is_open_reported {
+                    is_open_reported = true;
                     tracing::info!(%place, "link opened");
                 }
                 shared.connected();
@@ -230,7 +231,10 @@ async fn run_port(shared: Arc<Shared>, place: Place) {
                 }
                 ("link lost", error.to_string())
             }
-            Err(error) => ("opening the link failed", error.to_string()),
+            Err(error) => {
+                is_open_reported = false;
+                ("opening the link failed", error.to_string())
+            }
         };
         if shared.is_closing() {
             tracing::info!(%place, "link closed");

@@ -33,6 +33,8 @@ use crate::clock;
 
 /// Name of the node.
 pub const NODE_NAME: &str = "machine";
+/// Maximum number of kinds of wrong frames that are logged.
+const MAX_REPORTED: usize = 16;
 /// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 /// Requests of a service that are open at the same time.
@@ -83,6 +85,8 @@ struct Inner {
     again: Option<OutgoingFrame>,
     /// Messages received when the link was opened.
     heard_before: u64,
+    /// Kinds of frames that were reported as no messages.
+    reported: BTreeSet<String>,
     /// Questions that were reported as not answered.
     unanswered: BTreeSet<String>,
 }
@@ -152,6 +156,7 @@ pub fn start(
         is_sending: false,
         again: None,
         heard_before: 0,
+        reported: BTreeSet::new(),
         unanswered: BTreeSet::new(),
     };
     let shared =
@@ -183,12 +188,13 @@ pub fn start(
         let (shared, refusals) = (Arc::clone(&shared), refusals.clone());
         let limits = Arc::new(limits);
         let handle = move |twist: Twist| {
+            let velocities = [twist.linear.x, twist.linear.y, twist.angular.z];
+            // What stands still needs no end.
+            let timeout = (velocities != [0.0; 3]).then_some(limits.timeout);
             let sent = limits
-                .limited([twist.linear.x, twist.linear.y, twist.angular.z])
+                .limited(velocities)
                 .map_err(Refusal::Values)
-                .and_then(|limited| {
-                    shared.command(0, &limits.outgoing, &limited, Some(limits.timeout), limits.state)
-                });
+                .and_then(|limited| shared.command(0, &limits.outgoing, &limited, timeout, limits.state));
             if let Err(reason) = sent {
                 refusals.note(&format_args!("cmd_vel: {reason}"));
             }
@@ -255,6 +261,13 @@ fn report(tasks: &mut NodeTasks, shared: &Arc<Shared>, place: &Place) -> dragoma
         let is_garbled = std::mem::replace(&mut before, wrong) < wrong;
         let reason = inner.conversation.take_reason();
         let trouble = inner.outputs.trouble.take();
+        if let Some(reason) = reason.as_ref().filter(|_| is_garbled) {
+            // Each kind of mistake once: what is before the bytes.
+            let kind = reason.split(':').next().unwrap_or_default().to_owned();
+            if inner.reported.len() < MAX_REPORTED && inner.reported.insert(kind) {
+                tracing::warn!(reason, "received what is no message");
+            }
+        }
         let state = inner.conversation.state().map(|(name, is_fault)| (name.to_owned(), is_fault));
         let (severity, message) = if let Some(failure) = &inner.failure {
             (Severity::Error, format!("no link: {failure}"))
@@ -528,7 +541,7 @@ impl Inner {
     fn handle_events(&mut self) {
         while let Some(event) = self.conversation.poll_event() {
             match event {
-                Event::Ready => tracing::info!("the machine is ready"),
+                Event::Ready => tracing::debug!("the start is over"),
                 Event::Sent(ticket) => {
                     let codec = Arc::clone(self.conversation.plan().codec());
                     self.outputs.respond(ticket, |service| service.answered(&codec, None));
@@ -551,7 +564,9 @@ impl Inner {
                 Event::State { name, is_fault: true } => {
                     tracing::warn!(state = name, "the machine has a fault")
                 }
-                Event::State { name, .. } => tracing::info!(state = name, "the machine is in another state"),
+                Event::State { name, .. } => {
+                    tracing::info!(state = name, "the state of the machine has changed")
+                }
             }
         }
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use dragoman_protocol::codec::{Codec, Filling, Given, Leaf, MessageId, Values};
 use dragoman_protocol::expression::Number;
 use dragoman_protocol::model::bridge::Settings;
-use dragoman_protocol::model::{Code, FieldRole};
+use dragoman_protocol::model::{Code, Field};
+use dragoman_protocol::{Base, Count};
 
 use super::term::{Computed, Constants, Lookup, Names, Term};
 
@@ -20,8 +21,8 @@ pub struct Outgoing {
     is_repeatable: bool,
     filling: Filling,
     fields: Vec<OutgoingField>,
-    /// The field with the number that the answer repeats is the last one.
-    has_sequence: bool,
+    /// The largest number that the answer repeats; its field is the last one.
+    sequence_mask: Option<u64>,
     /// The identifier on a CAN bus.
     id: Option<u64>,
 }
@@ -103,9 +104,9 @@ impl Outgoing {
             let hint = dragoman_text::hint(field, settings.keys().map(String::as_str));
             return Err(format!("limits: {field} is not one of the fields that are set{hint}"));
         }
-        let sequence =
-            codec.protocol().frame.fields.iter().find(|field| field.is == Some(FieldRole::Sequence));
-        let sequence = sequence.map(|field| field.name.as_str()).filter(|name| !settings.contains_key(*name));
+        let sequence = codec.sequence_field(message).filter(|field| !settings.contains_key(&field.name));
+        let sequence_mask = sequence.map(sequence_mask);
+        let sequence = sequence.map(|field| field.name.as_str());
         let paths: Vec<&str> = fields.iter().map(|field| field.name.as_str()).chain(sequence).collect();
         let filling = codec.filling(message, &paths)?;
         let described = codec.protocol().messages.get(message.number);
@@ -114,7 +115,7 @@ impl Outgoing {
             is_repeatable: described.is_some_and(|message| message.is_repeatable()),
             filling,
             fields,
-            has_sequence: sequence.is_some(),
+            sequence_mask,
             id: described.filter(|_| codec.protocol().frame.cut.can).and_then(|message| match message.code {
                 Code::Number(id) => Some(id),
                 Code::Text(_) => None,
@@ -127,7 +128,7 @@ impl Outgoing {
         self.fields.iter().find(|field| field.limits.is_none()).map(|field| field.name.as_str())
     }
 
-    /// Fills it in. `sequence` is the number that the answer repeats, if the protocol has such numbers.
+    /// Fills it in. `sequence` is the number that the answer repeats, if the protocol has such numbers; its lowest bits are sent.
     ///
     /// # Errors
     /// A value does not exist, is outside of its limits, or does not fit its field.
@@ -143,6 +144,7 @@ impl Outgoing {
         sequence: u64,
         asked: Option<&Values>,
     ) -> Result<Prepared, String> {
+        let sequence = sequence & self.sequence_mask.unwrap_or(u64::MAX);
         let mut computed = Vec::with_capacity(self.fields.len());
         for field in &self.fields {
             let value = field.term.compute(lookup).map_err(|error| format!("{}: {error}", field.name))?;
@@ -186,11 +188,33 @@ impl Outgoing {
             message: self.message,
             has_answer: codec.has_answer(self.message) && !self.message.is_answer,
             is_repeatable: self.is_repeatable,
-            sequence: self.has_sequence.then_some(sequence),
+            sequence: self.sequence_mask.map(|_| sequence),
             values,
             frame,
         })
     }
+}
+
+/// The largest power of two below which all numbers fit a field, minus 1.
+fn sequence_mask(field: &Field) -> u64 {
+    let kind = field.kind();
+    let bits = match (field.bits, &kind.base, field.base) {
+        (Some([_, count]), ..) => usize::from(count),
+        (None, Base::Text, base) => {
+            let digits = match kind.count {
+                Some(Count::Fixed(digits)) => digits,
+                _ => 1,
+            };
+            // A digit of base 10 has three whole bits.
+            let per_digit = base.unwrap_or(10).max(2).ilog2();
+            digits * usize::try_from(per_digit).unwrap_or(1)
+        }
+        (None, base, _) => {
+            let sign = usize::from(matches!(base, Base::Signed(_)));
+            8 * kind.size().unwrap_or(1).clamp(1, 8) - sign
+        }
+    };
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 /// Whether a minimum and a maximum are finite, and in this order.

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path};
 use dragoman_protocol::model::bridge::{Bridge, Sending, Settings, Timing};
-use dragoman_protocol::model::{Field, FieldRole, Link, Role, Side};
-use dragoman_protocol::{Base, Count};
+use dragoman_protocol::model::{Link, Role, Side};
 
 use super::conversation::MAX_QUEUE;
 use super::outgoing::{Outgoing, named};
@@ -39,8 +38,6 @@ pub struct Plan {
     pub(crate) max_frame: usize,
     /// A frame with a wrong size may hide others.
     pub(crate) may_hide: bool,
-    /// Bits of the number that an answer repeats.
-    pub(crate) sequence_mask: u64,
     pub(crate) answers: Vec<OtherAnswer>,
     pub(crate) start: Vec<Outgoing>,
     pub(crate) stop: Vec<Outgoing>,
@@ -121,11 +118,8 @@ impl Plan {
                 0.0,
             )
         });
-        let sequence = protocol.frame.fields.iter().find(|field| field.is == Some(FieldRole::Sequence));
-        let sequence_mask = sequence.map_or(u64::MAX, sequence_mask);
         let states: Vec<String> = bridge.states.iter().map(|state| state.name.clone()).collect();
-        let compiler =
-            Compiler { codec: &codec, constants: &bridge.constants, states: &states, sequence_mask };
+        let compiler = Compiler { codec: &codec, constants: &bridge.constants, states: &states };
         let own = |place: &str, sendings: &[Sending]| {
             if sendings.len() > MAX_QUEUE {
                 return Err(error(place, format!("{} messages; {MAX_QUEUE} are possible", sendings.len())));
@@ -157,7 +151,6 @@ impl Plan {
             gap: gap.transpose()?,
             max_frame: protocol.frame.cut.most.unwrap_or(dragoman_protocol::cut::MAX_FRAME),
             may_hide: protocol.frame.cut.size.is_some() || protocol.frame.cut.by_code,
-            sequence_mask,
             answers,
             start,
             stop,
@@ -250,28 +243,6 @@ pub(crate) fn stands_still(codec: &Codec, name: &str) -> Result<(), String> {
     }
 }
 
-/// The largest power of two below which all numbers fit a field, minus 1.
-fn sequence_mask(field: &Field) -> u64 {
-    let kind = field.kind();
-    let bits = match (field.bits, &kind.base, field.base) {
-        (Some([_, count]), ..) => usize::from(count),
-        (None, Base::Text, base) => {
-            let digits = match kind.count {
-                Some(Count::Fixed(digits)) => digits,
-                _ => 1,
-            };
-            // A digit of base 10 has three whole bits.
-            let per_digit = base.unwrap_or(10).max(2).ilog2();
-            digits * usize::try_from(per_digit).unwrap_or(1)
-        }
-        (None, base, _) => {
-            let sign = usize::from(matches!(base, Base::Signed(_)));
-            8 * kind.size().unwrap_or(1).clamp(1, 8) - sign
-        }
-    };
-    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
-}
-
 /// Messages of the plan.
 type Messages = Result<Vec<Outgoing>, CodecError>;
 
@@ -279,7 +250,6 @@ struct Compiler<'a> {
     codec: &'a Codec,
     constants: &'a Constants,
     states: &'a [String],
-    sequence_mask: u64,
 }
 
 impl Compiler<'_> {
@@ -296,7 +266,7 @@ impl Compiler<'_> {
         Outgoing::new(self.codec, name, fields, &BTreeMap::new(), self.constants, &mut NoNames)
             .and_then(|outgoing| {
                 // A field that is out of range is found now, not when it is sent.
-                outgoing.prepare(self.codec, &Missing, self.sequence_mask).map(|_| outgoing)
+                outgoing.prepare(self.codec, &Missing, u64::MAX).map(|_| outgoing)
             })
             .map_err(|reason| error(place, format!("{name}: {reason}")))
     }

@@ -10,7 +10,7 @@ use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
 use dragoman_protocol::cut::Cutter;
 use dragoman_protocol::expression::Number;
 use dragoman_protocol::model::bridge::{Serve, Setting, Settings};
-use dragoman_protocol::model::{Answer, FieldRole, Side};
+use dragoman_protocol::model::{Answer, Side};
 
 use super::outgoing::{Outgoing, OutgoingFrame, is_range, named};
 use super::plan::{error, seconds};
@@ -40,7 +40,6 @@ pub struct Simulated {
     faults: Faults,
     received: u64,
     sequence: u64,
-    sequence_name: Option<String>,
 }
 
 /// Faults of a simulated machine.
@@ -157,7 +156,6 @@ impl Simulated {
         let reactions = compiler.reactions(&place, serve)?;
         let cutter =
             Cutter::new(protocol).map_err(|reason| error(&format!("{}: frame", protocol.name), reason))?;
-        let sequence = protocol.frame.fields.iter().find(|field| field.is == Some(FieldRole::Sequence));
         Ok(Self {
             cutter,
             scratch: Values::default(),
@@ -171,7 +169,6 @@ impl Simulated {
             faults: Faults::default(),
             received: 0,
             sequence: 0,
-            sequence_name: sequence.map(|field| field.name.clone()),
             codec: Arc::clone(&codec),
         })
     }
@@ -236,8 +233,7 @@ impl Simulated {
         let mut values = Values::default();
         let Ok(message) = codec.decode_frame(id, frame, Side::Client, None, &mut values) else { return };
         self.received += 1;
-        let sequence = self.sequence_name.as_deref().and_then(|name| codec.path(message, name).ok());
-        let sequence = sequence.and_then(|path| codec.number_at(message, &values, &path));
+        let sequence = codec.sequence(message).and_then(|path| codec.number_at(message, &values, &path));
         let sequence = sequence.and_then(|number| {
             if let Number::Whole(whole) = number { u64::try_from(whole).ok() } else { None }
         });
@@ -365,7 +361,7 @@ impl Simulated {
         let mut frames = Vec::new();
         for every in self.every.iter_mut().filter(|every| every.due <= self.now) {
             every.due += every.period;
-            self.sequence = self.sequence.wrapping_add(1) & 0xff;
+            self.sequence = self.sequence.wrapping_add(1);
             let lookup = StateLookup { state: &self.state, message: None };
             if let Ok(prepared) = every.outgoing.prepare(&codec, &lookup, self.sequence) {
                 frames.push(prepared.frame);

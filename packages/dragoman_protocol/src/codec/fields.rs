@@ -4,7 +4,7 @@ use super::{
     Codec, Count, EmptyWord, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values, level,
 };
 use crate::expression::Number;
-use crate::model::FieldRole;
+use crate::model::{Answer, Field, FieldRole};
 
 /// Where the values of a field are in the messages of one kind.
 ///
@@ -83,11 +83,21 @@ impl Codec {
         self.messages.get(message.number).is_some_and(|programs| programs.answer.is_some())
     }
 
-    /// The field of the frame with the number that an answer repeats.
+    /// The field with the number that an answer repeats, or that is another one in each message: of the message, or of the frame.
+    pub fn sequence_field(&self, message: MessageId) -> Option<&Field> {
+        let described = self.protocol().messages.get(message.number)?;
+        let own = match (&described.answer, message.is_answer) {
+            (Some(Answer::Fields(fields)), true) => fields.as_slice(),
+            (_, true) => &[],
+            (_, false) => described.fields.as_slice(),
+        };
+        let mut all = own.iter().chain(&self.protocol().frame.fields);
+        all.find(|field| field.is == Some(FieldRole::Sequence))
+    }
+
+    /// Where that field is.
     pub fn sequence(&self, message: MessageId) -> Option<Path> {
-        let fields = &self.protocol().frame.fields;
-        let field = fields.iter().find(|field| field.is == Some(FieldRole::Sequence))?;
-        self.path(message, &field.name).ok()
+        self.path(message, &self.sequence_field(message)?.name).ok()
     }
 
     /// Finds a field by its name.
