@@ -1,12 +1,17 @@
 //! Writes to `$OUT_DIR`: `page.rs`, the files of the web page, and `urdf.rs`, the descriptions.
 
+#[path = "../dragoman_types/files.rs"]
+mod files;
+
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::error::Error;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{env, fs};
+
+use files::files;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
@@ -15,35 +20,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("page.rs"), page(&files(&[manifest.join("page")])?)?)?;
     fs::write(out.join("urdf.rs"), urdf(&files(&[manifest.join("../../urdf")])?)?)?;
     Ok(())
-}
-
-/// All files below `folders` by their path in it, with `/`. Files of later folders replace those of earlier ones.
-fn files(folders: &[PathBuf]) -> Result<BTreeMap<String, PathBuf>, Box<dyn Error>> {
-    let mut found = BTreeMap::new();
-    for folder in folders {
-        println!("cargo::rerun-if-changed={}", folder.display());
-        let mut open = vec![folder.clone()];
-        while let Some(current) = open.pop() {
-            if !current.is_dir() {
-                continue;
-            }
-            for entry in fs::read_dir(&current)? {
-                let path = entry?.path();
-                if path.is_dir() {
-                    open.push(path);
-                } else {
-                    found.insert(name(folder, &path)?, path);
-                }
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn name(folder: &Path, file: &Path) -> Result<String, Box<dyn Error>> {
-    let parts = file.strip_prefix(folder)?.components();
-    let parts: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
-    Ok(parts.ok_or_else(|| format!("{} is not UTF-8", file.display()))?.join("/"))
 }
 
 /// Names and contents of descriptions, sorted by name.

@@ -1,11 +1,15 @@
 //! Writes to `$OUT_DIR`: `interfaces.rs`, the interface definitions by name, and `every_type.rs`, the types of
 //! `dragoman_ros` for tests.
 
+mod files;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{env, fs};
+
+use files::files;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
@@ -21,35 +25,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(out.join("interfaces.rs"), text)?;
     Ok(())
-}
-
-/// All files below `folders` by their path in it, with `/`. Files of later folders replace those of earlier ones.
-fn files(folders: &[PathBuf]) -> Result<BTreeMap<String, PathBuf>, Box<dyn Error>> {
-    let mut found = BTreeMap::new();
-    for folder in folders {
-        println!("cargo::rerun-if-changed={}", folder.display());
-        let mut open = vec![folder.clone()];
-        while let Some(current) = open.pop() {
-            if !current.is_dir() {
-                continue;
-            }
-            for entry in fs::read_dir(&current)? {
-                let path = entry?.path();
-                if path.is_dir() {
-                    open.push(path);
-                } else {
-                    found.insert(name(folder, &path)?, path);
-                }
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn name(folder: &Path, file: &Path) -> Result<String, Box<dyn Error>> {
-    let parts = file.strip_prefix(folder)?.components();
-    let parts: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
-    Ok(parts.ok_or_else(|| format!("{} is not UTF-8", file.display()))?.join("/"))
 }
 
 /// `package/kind/Name` and the text, sorted by name.
