@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All files below `folders` by their path in it, with `/`. Files of later folders replace those of earlier ones.
-pub fn files(folders: &[PathBuf]) -> Result<BTreeMap<String, PathBuf>, Box<dyn Error>> {
+pub(crate) fn files(folders: &[PathBuf]) -> Result<BTreeMap<String, PathBuf>, Box<dyn Error>> {
     let mut found = BTreeMap::new();
     for folder in folders {
         println!("cargo::rerun-if-changed={}", folder.display());

@@ -32,7 +32,7 @@ pub struct Plan {
     pub(crate) pace: Duration,
     pub(crate) silence: Duration,
     /// Delay before a lost link is opened again: the first, and the longest.
-    pub(crate) reconnect: [Duration; 2],
+    pub reconnect: [Duration; 2],
     /// Frames end with so much silence.
     pub(crate) gap: Option<Duration>,
     pub(crate) max_frame: usize,
@@ -43,7 +43,8 @@ pub struct Plan {
     pub(crate) stop: Vec<Outgoing>,
     pub(crate) every: Vec<Every>,
     pub(crate) states: Vec<State>,
-    pub(crate) constants: Constants,
+    /// Numbers with names, for expressions.
+    pub constants: Constants,
 }
 
 /// An answer that has a code of its own.
