@@ -1,6 +1,6 @@
 //! The form of descriptions as a JSON schema, with which editors complete and check them.
 //!
-//! A new key of the model needs a line here, or in [`bridge`] for the sections `bridge` and `serve`; a test compares them. The
+//! A new key of the model needs a line here, or in `schema/bridge.rs` for the sections `bridge` and `serve`; a test compares them. The
 //! schema is of draft 7, which yaml-language-server knows best.
 
 mod bridge;
