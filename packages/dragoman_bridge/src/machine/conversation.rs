@@ -129,7 +129,7 @@ pub struct Heard {
 /// What a frame is.
 enum Decoded {
     Heard(Heard),
-    /// A message for which nobody waits: a late answer, or one of others on the same bus.
+    /// A message that is not used: a late answer, or a frame for another node of the bus.
     Unwanted,
     /// No message.
     Wrong,
@@ -310,7 +310,7 @@ impl Conversation {
         &self.plan
     }
 
-    /// Takes received bytes; call [`next_message`](Self::next_message) until there is none.
+    /// Takes received bytes; call [`next_message`](Self::next_message) until it returns `None`.
     pub fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -715,7 +715,7 @@ impl Conversation {
             self.queue_periodic(now);
             if !self.is_silent && now >= self.heard + self.plan.silence {
                 self.is_silent = true;
-                // The beginning of a frame that has not been continued is none.
+                // The rest of an incomplete frame does not come any more.
                 self.cutter.reset();
                 if !self.moving.is_empty() {
                     let _ = self.stop();

@@ -262,7 +262,7 @@ impl Service {
         self.response(to.object(&Message { codec, message, values, paths: to.paths() }))
     }
 
-    /// The response with these fields, or one that says why there is none.
+    /// The response with these fields, or one that reports the failure and its reason.
     pub(crate) fn response(&self, fields: Result<Map<String, Value>, String>) -> Value {
         let has = |name: &str| self.response.fields.iter().any(|field| field.name == name);
         let (mut fields, success, reason) = match fields {

@@ -120,7 +120,7 @@ impl Port {
                 }
                 let (count, from) = socket.recv_from(buffer).await?;
                 *sender = Some(from);
-                // A datagram of somebody else is none.
+                // Datagrams of other senders are dropped.
                 Ok(if only.is_none_or(|only| only == from) { count } else { 0 })
             }
         }

@@ -312,7 +312,7 @@ impl Simulated {
 
     fn advance(&mut self, now: Duration) {
         if now.saturating_sub(self.now) > MAX_PAUSE {
-            // Nobody was there: what it would have said and done meanwhile is left out.
+            // A long pause without a client is skipped: simulating it would take too long.
             let skipped = now - self.now - MAX_PAUSE;
             self.now += skipped;
             self.every.iter_mut().for_each(|every| every.due += skipped);

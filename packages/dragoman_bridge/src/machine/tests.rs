@@ -297,7 +297,7 @@ fn wrong_frames_are_counted_and_what_follows_is_found() {
     assert!(pair.count("odometry") >= before + 28);
 }
 
-/// Modbus TCP: several questions at the same time, which are told apart by their numbers, and answers that refuse.
+/// Modbus TCP: several open questions, which differ by their numbers, and answers that refuse.
 #[test]
 fn answers_belong_to_questions_by_their_numbers() {
     const MODBUS: &str = include_str!("../../../dragoman_protocol/machines/modbus_io.yaml");
@@ -321,7 +321,7 @@ fn answers_belong_to_questions_by_their_numbers() {
         std::iter::from_fn(|| conversation.poll_transmit(now)).map(|frame| frame.bytes).collect();
     assert_eq!(frames.len(), 3);
     assert_eq!(frames[1][4..], [0, 6, 1, 5, 0, 2, 0xff, 0]);
-    // The second is answered first; the first is refused; a number that nobody has asked with is no answer.
+    // The second question is answered first; the first is refused; an answer with an unknown number is dropped.
     let mut refused = frames[0][..2].to_vec();
     refused.extend_from_slice(&[0, 0, 0, 3, 1, 0x85, 2]);
     let mut other = frames[2].clone();
@@ -390,7 +390,7 @@ proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
 
     /// Any history of commands, questions, faults and pulled cables: each question has one outcome, a stop is obeyed at
-    /// once, and what nobody commands any more stands still.
+    /// once, and the machine stands still when commands end.
     #[test]
     fn any_history_ends_still_and_answered(
         steps in proptest::collection::vec((0_u8..10, 1_u64..400), 1..80),

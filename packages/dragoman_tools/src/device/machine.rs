@@ -53,12 +53,11 @@ pub(super) struct Device {
     simulated: Simulated,
     now: Duration,
     garbage: Option<Vec<u8>>,
-    events: Vec<String>,
 }
 
 impl Device {
     fn new(simulated: Simulated) -> Self {
-        Self { simulated, now: Duration::ZERO, garbage: None, events: Vec::new() }
+        Self { simulated, now: Duration::ZERO, garbage: None }
     }
 }
 
@@ -92,6 +91,16 @@ corrupt N                         a wrong byte in the next N messages
 garbage N                         send N bytes that are no message
 ";
 
+/// A time of at most [`MAX_LATE`], in seconds.
+fn short(seconds: &str) -> std::result::Result<Duration, String> {
+    let time = after(seconds)?;
+    if time > MAX_LATE {
+        Err(format!("{seconds} s; at most {} s are possible", MAX_LATE.as_secs()))
+    } else {
+        Ok(time)
+    }
+}
+
 /// A command of standard input.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Command {
@@ -117,14 +126,8 @@ impl Machine for Device {
             }
             ["show"] => Command::Show(None),
             ["show", name] => Command::Show(Some((*name).to_owned())),
-            ["silence", seconds] => {
-                let time = after(seconds)?;
-                Command::Silence(Some(time).filter(|time| *time <= MAX_LATE).ok_or("silence: 0 to 3600 s")?)
-            }
-            ["late", seconds] => {
-                let late = after(seconds)?;
-                Command::Late(Some(late).filter(|late| *late <= MAX_LATE).ok_or("late: 0 to 3600 s")?)
-            }
+            ["silence", seconds] => Command::Silence(short(seconds)?),
+            ["late", seconds] => Command::Late(short(seconds)?),
             ["twice", state] => Command::Twice(switch(state)?),
             ["corrupt", count] => {
                 Command::Corrupt(count.parse().map_err(|_| format!("'{count}' is not a number"))?)
@@ -167,7 +170,7 @@ impl Machine for Device {
     }
 
     fn next_line(&mut self) -> Option<Line> {
-        if self.events.is_empty() { None } else { Some(Line::Event(self.events.remove(0))) }
+        None
     }
 }
 
