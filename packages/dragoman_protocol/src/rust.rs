@@ -186,7 +186,7 @@ fn reading(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Resu
             let value = match shape(&message.name, field)? {
                 Shape::One(number) => format!("reader.{number}()"),
                 Shape::Array(number, count) => format!("[(); {count}].map(|()| reader.{number}())"),
-                Shape::List(number) => format!("(0..reader.u8()).map(|_| reader.{number}()).collect()"),
+                Shape::List(number) => format!("(0..reader.len_u8()).map(|_| reader.{number}()).collect()"),
                 Shape::Text => "reader.text_u8()".to_owned(),
             };
             line(out, &format!("                let {} = {value};", field.name));
