@@ -174,6 +174,9 @@ pub struct OtherAnswer {
     /// A field with the reason: a text, or a number whose values have names.
     #[serde(default)]
     pub reason: Option<String>,
+    /// Otherwise it is something that the machine says by itself.
+    #[serde(default)]
+    pub when: Option<Setting>,
 }
 
 /// What is sent again and again.
