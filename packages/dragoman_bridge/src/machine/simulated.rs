@@ -17,7 +17,7 @@ use dragoman_protocol::model::{Answer, Side};
 use compile::Compiler;
 use names::{FIELDS, StateLookup};
 
-use super::outgoing::{Outgoing, OutgoingFrame};
+use super::outgoing::{Outgoing, OutgoingFrame, can_id};
 use super::plan::error;
 use super::term::{Message, Term};
 
@@ -205,7 +205,7 @@ impl Simulated {
             let is_echo = is_echo(&codec, message);
             if is_echo {
                 let answer = MessageId { is_answer: true, ..message };
-                let mut frame = OutgoingFrame { id, ..OutgoingFrame::default() };
+                let mut frame = OutgoingFrame { id: can_id(&codec, answer), ..OutgoingFrame::default() };
                 if codec.encode_wire(answer, &mut values, &mut frame.bytes).is_ok() {
                     self.say(frame);
                 }
@@ -223,10 +223,13 @@ impl Simulated {
         let answer = MessageId { is_answer: true, ..message };
         match &reaction.answer {
             Reply::None => {}
-            Reply::Recorded(bytes) => frames.push(OutgoingFrame { id, bytes: bytes.clone(), is_stop: false }),
+            Reply::Recorded(bytes) => {
+                let id = can_id(&codec, answer);
+                frames.push(OutgoingFrame { id, bytes: bytes.clone(), is_stop: false });
+            }
             Reply::Echo => {
                 let mut echoed = values.clone();
-                let mut frame = OutgoingFrame { id, ..OutgoingFrame::default() };
+                let mut frame = OutgoingFrame { id: can_id(&codec, answer), ..OutgoingFrame::default() };
                 if codec.encode_wire(answer, &mut echoed, &mut frame.bytes).is_ok() {
                     frames.push(frame);
                 }

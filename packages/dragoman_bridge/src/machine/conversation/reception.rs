@@ -8,7 +8,7 @@ use dragoman_protocol::expression::Number;
 use dragoman_protocol::model::Side;
 
 use super::{Conversation, Event, Heard, Kind, Open};
-use crate::machine::term::{Computed, Message};
+use crate::machine::term::{Computed, Lookup, Message};
 
 /// Maximum number of bytes of a frame that are shown.
 const MAX_SHOWN: usize = 32;
@@ -164,13 +164,22 @@ impl Conversation {
             self.event(Event::Heard);
         }
         let plan = Arc::clone(&self.plan);
-        let other = plan.answers.iter().find(|other| other.from == message);
-        let open = open.or_else(|| {
-            let other = other?;
-            self.open.iter().position(|open| {
+        // What has a code of its own is an answer to an open question if there is one.
+        let others = plan.answers.iter().filter(|other| other.from == message);
+        let others: Vec<_> = others.filter(|other| other.holds(&plan.codec, &self.values)).collect();
+        let found = others.iter().find_map(|other| {
+            let answers = |open: &Open| {
                 other.of.contains(&open.queued.prepared.message.number) && self.has_sequence_of(open, message)
-            })
+            };
+            self.open.iter().position(answers).map(|at| (*other, at))
         });
+        let other = found.map(|(other, _)| other).or(others.first().copied());
+        let open = open.or(found.map(|(_, at)| at));
+        let number = other.and_then(|other| other.of.first().copied()).unwrap_or(message.number);
+        if (message.is_answer || other.is_some()) && self.is_late(open, number) {
+            self.statistics.unexpected += 1;
+            return None;
+        }
         let answered = open.and_then(|at| self.open.remove(at));
         if (message.is_answer || other.is_some()) && answered.is_none() {
             self.statistics.unexpected += 1;
