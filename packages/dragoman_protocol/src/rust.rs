@@ -38,8 +38,8 @@ impl NoRust {
 }
 
 /// Whether code can do what the description needs.
-fn check(protocol: &Protocol) -> Result<(), NoRust> {
-    match protocol.only_interpreted() {
+fn check(protocol: &Protocol, side: Option<Side>) -> Result<(), NoRust> {
+    match protocol.only_interpreted(side) {
         Some((place, reason)) => Err(NoRust::new(place, reason)),
         None => Ok(()),
     }
@@ -50,7 +50,7 @@ fn check(protocol: &Protocol) -> Result<(), NoRust> {
 /// # Errors
 /// A kind of field or code that is not supported yet.
 pub fn requests(protocol: &Protocol) -> Result<String, NoRust> {
-    check(protocol)?;
+    check(protocol, Some(Side::Client))?;
     let messages: Vec<&Message> =
         protocol.messages.iter().filter(|message| message.from == Side::Client).collect();
     let mut out = format!("// Made of the description of the {}.\n\n", protocol.title);

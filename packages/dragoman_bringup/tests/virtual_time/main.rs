@@ -32,6 +32,7 @@ mod navigation;
 mod neobotix;
 mod neobotix_chain;
 mod neobotix_client;
+mod own_protocols;
 mod own_robot;
 mod parts;
 mod platform;

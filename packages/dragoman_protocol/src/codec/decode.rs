@@ -221,20 +221,17 @@ impl Codec {
         from: Side,
         asked: Option<(MessageId, &Values)>,
     ) -> Option<MessageId> {
-        let of = |side: Side| self.codes.find(code, side).iter().copied();
-        let answers =
-            |number: &usize| self.messages.get(*number).is_some_and(|message| message.answer.is_some());
-        let body = |number| MessageId { number, is_answer: false };
-        let answer = |number| MessageId { number, is_answer: true };
+        let coded = self.codes.find(code)?;
+        let body = |number: &usize| MessageId { number: *number, is_answer: false };
+        let answer = |number: &usize| MessageId { number: *number, is_answer: true };
         if from == Side::Client {
-            return of(Side::Client).next().map(body);
+            return coded.clients.first().map(body);
         }
-        let expected = asked.map(|(asked, _)| asked.number);
-        of(Side::Client)
-            .find(|number| Some(*number) == expected && answers(number))
+        let asked = asked.and_then(|(asked, _)| coded.answers.iter().find(|one| **one == asked.number));
+        asked
             .map(answer)
-            .or_else(|| of(Side::Server).next().map(body))
-            .or_else(|| of(Side::Client).find(answers).map(answer))
+            .or_else(|| coded.servers.first().map(body))
+            .or_else(|| coded.answers.first().map(answer))
     }
 
     /// The message whose code, in words, is in front: the longest one.

@@ -105,8 +105,12 @@ pub(crate) enum PartRole<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PartCount {
     Fixed(usize),
-    /// A big-endian number of so many bytes in front.
-    Prefixed(usize),
+    /// A number in front.
+    Prefixed {
+        /// Bytes.
+        size: usize,
+        is_little: bool,
+    },
     Of(Reference),
     Rest,
 }
@@ -120,6 +124,13 @@ pub(crate) enum Reference {
     Asked(String),
     /// A constant.
     Always(i128),
+}
+
+impl<'a> Planned<'a> {
+    /// Its code on the wire.
+    pub(crate) fn code(&self) -> &'a Code {
+        if self.is_answer { self.message.code_of_answer() } else { &self.message.code }
+    }
 }
 
 impl Part<'_> {
@@ -189,6 +200,7 @@ impl Codec {
         for (message, programs) in protocol.messages.iter().zip(&self.messages) {
             let place = format!("{}: {}", protocol.name, message.name);
             self.check_code(&place, &plan.head, &message.code)?;
+            self.check_code(&place, &plan.head, message.code_of_answer())?;
             let parts = self.parts(&mut plan, &place, &message.fields, &programs.body, &[])?;
             let name = identifier(&message.name, reserved);
             plan.push(&place, Planned { name, message, is_answer: false, parts, asks: false })?;
@@ -267,7 +279,9 @@ impl Codec {
             let count = match (&field.kind().count, step.count) {
                 (Some(kind::Count::Of(name)), _) => Some(PartCount::Of(references(name)?)),
                 (_, Some(Count::Fixed(count))) => Some(PartCount::Fixed(count)),
-                (_, Some(Count::Prefixed(size))) => Some(PartCount::Prefixed(size)),
+                (_, Some(Count::Prefixed(size, order))) => {
+                    Some(PartCount::Prefixed { size, is_little: order == ByteOrder::Little })
+                }
                 (_, Some(Count::Rest)) => Some(PartCount::Rest),
                 (_, None | Some(Count::Slot(_))) => None,
             };

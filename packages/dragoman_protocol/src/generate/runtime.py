@@ -23,7 +23,7 @@ class _Part:
     # value, constant, code, size, checksum, or count (of the list that `value` names).
     role: str = "value"
     value: Any = None
-    # A number, "*", ("prefix", bytes) or ("field", name).
+    # A number, "*", ("big" or "little", bytes of the number in front) or ("field", name).
     count: Any = None
     # Names of earlier fields and the values that they must have.
     when: Any = ()
@@ -171,10 +171,10 @@ class _Writer:
             kind, number = part.count
             if kind == "field" and self.slots.get(number) != count:
                 raise ProtocolError(f"{part.name} has {count} elements, and {number} is {self.slots.get(number)}")
-            if kind == "prefix":
+            if kind != "field":
                 if count >> 8 * number:
                     raise ProtocolError(f"{part.name} has {count} elements, which are too many")
-                self.out.extend(count.to_bytes(number, "big"))
+                self.out.extend(count.to_bytes(number, kind))
 
     def one(self, part: _Part, value: Any) -> None:
         if part.form == "structure":
@@ -277,7 +277,7 @@ class _Cursor:
         if not isinstance(part.count, tuple):
             return None if part.count in (None, "*") else part.count
         kind, number = part.count
-        count = self.slots.get(number, 0) if kind == "field" else int.from_bytes(self.take(part, number), "big")
+        count = self.slots.get(number, 0) if kind == "field" else int.from_bytes(self.take(part, number), kind)
         if not 0 <= count <= 65536:
             raise ProtocolError(f"{part.name} has {count} elements")
         return count

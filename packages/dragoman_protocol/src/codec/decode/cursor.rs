@@ -2,7 +2,9 @@
 
 use super::text;
 use super::{DecodeError, value};
-use crate::codec::{Count, EmptyWord, FoundCode, Item, MAX_ITEMS, NumberStep, Role, Step, StepKind, Sum};
+use crate::codec::{
+    Count, Direct, EmptyWord, FoundCode, Item, MAX_ITEMS, NumberStep, Role, Step, StepKind, Sum,
+};
 use crate::codec::{TextStep, Values, level};
 use crate::expression::{Expression, NoValue, Number};
 use crate::model::{ByteOrder, Counted};
@@ -59,6 +61,9 @@ impl<'a, 'v> Cursor<'a, 'v> {
             if let Some(at) = step.at.filter(|_| is_top) {
                 self.at = at;
             }
+            if step.direct.as_ref().is_some_and(|direct| self.direct(direct)) {
+                continue;
+            }
             let is_here = self.values.holds(step).map_err(|reason| no_value(step, reason))?;
             if !is_here || step.is_optional && self.at >= self.end || self.takes_empty_word(step) {
                 self.values.skip(step, fields);
@@ -72,6 +77,20 @@ impl<'a, 'v> Cursor<'a, 'v> {
             self.values.set_place(step.place, [begin, self.at]);
         }
         Ok(())
+    }
+
+    /// Reads numbers in one go, unless something is wrong with them.
+    fn direct(&mut self, direct: &Direct) -> bool {
+        let end = self.at.saturating_add(direct.len);
+        let elements = self.elements.saturating_add(direct.list.unwrap_or(0));
+        let items = self.values.items.len().saturating_add(direct.items());
+        if end > self.end || elements > MAX_ITEMS || items > MAX_ITEMS {
+            return false;
+        }
+        let Some(bytes) = self.frame.get(self.at..end) else { return false };
+        (self.at, self.elements) = (end, elements);
+        direct.read(bytes, &mut self.values.items);
+        true
     }
 
     /// Whether an empty word stands for the field.
@@ -137,14 +156,14 @@ impl<'a, 'v> Cursor<'a, 'v> {
                 Some(Number::Real(_)) => return Err(too_many()),
                 None => 0,
             },
-            (Count::Prefixed(_), Some(separator)) => {
+            (Count::Prefixed(..), Some(separator)) => {
                 let base = if let StepKind::Number(number) = &step.kind { number.digits.base } else { 16 };
                 let word = self.word(step, separator)?;
                 let count = text::whole(word, base).ok_or_else(|| text::not_digits(step, word, base))?;
                 usize::try_from(count).map_err(|_| too_many())?
             }
-            (Count::Prefixed(size), None) => {
-                usize::try_from(self.raw(step, size, ByteOrder::Big)?).map_err(|_| too_many())?
+            (Count::Prefixed(size, order), None) => {
+                usize::try_from(self.raw(step, size, order)?).map_err(|_| too_many())?
             }
         };
         if count > MAX_ITEMS { Err(too_many()) } else { Ok(count) }

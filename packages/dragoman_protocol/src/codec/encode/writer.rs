@@ -2,7 +2,9 @@
 
 use super::{EncodeError, on_wire, out_of_range, raw, text};
 use crate::codec::decode::{mask, shown};
-use crate::codec::{Count, EmptyWord, Item, MAX_ITEMS, NumberStep, Role, Step, StepKind, Sum, TextStep};
+use crate::codec::{
+    Count, Direct, EmptyWord, Item, MAX_ITEMS, NumberStep, Role, Step, StepKind, Sum, TextStep,
+};
 use crate::codec::{Values, level};
 use crate::expression::{NoValue, Number};
 use crate::model::{ByteOrder, Code};
@@ -58,6 +60,9 @@ impl<'a, 'o> Writer<'a, 'o> {
             if let Some(at) = step.at.filter(|_| is_top) {
                 self.go_to(step, at)?;
             }
+            if step.direct.as_ref().is_some_and(|direct| self.direct(direct)) {
+                continue;
+            }
             let holds = self.values.holds(step);
             let is_here =
                 holds.map_err(|reason| EncodeError::Expression { field: step.name.clone(), reason })?;
@@ -100,6 +105,18 @@ impl<'a, 'o> Writer<'a, 'o> {
             self.empty_words = 0;
         }
         Ok(())
+    }
+
+    /// Writes numbers in one go, unless something is wrong with them.
+    fn direct(&mut self, direct: &Direct) -> bool {
+        let elements = self.elements.saturating_add(direct.list.unwrap_or(0));
+        let items = self.values.items.get(self.item..).unwrap_or_default();
+        if elements > MAX_ITEMS || direct.write(items, self.out).is_none() {
+            return false;
+        }
+        self.item += direct.items();
+        self.elements = elements;
+        true
     }
 
     /// Fills with zeros up to the offset of a field.
@@ -164,15 +181,15 @@ impl<'a, 'o> Writer<'a, 'o> {
             {
                 Err(other())
             }
-            Count::Prefixed(_) if self.separator.is_some() => {
+            Count::Prefixed(..) if self.separator.is_some() => {
                 let base = if let StepKind::Number(number) = &step.kind { number.digits.base } else { 16 };
                 self.separate();
                 text::whole(whole, base, 0, self.out);
                 Ok(())
             }
-            Count::Prefixed(size) => {
+            Count::Prefixed(size, order) => {
                 let len = u64::try_from(len).ok().filter(|len| *len <= mask(size)).ok_or_else(other)?;
-                self.raw(len, size, ByteOrder::Big);
+                self.raw(len, size, order);
                 Ok(())
             }
             _ => Ok(()),
@@ -271,7 +288,7 @@ impl<'a, 'o> Writer<'a, 'o> {
         match (step.count, text) {
             // A shorter text is filled.
             (Some(Count::Fixed(size)), Some(text)) if len < size => self.out.resize(begin + size, text.pad),
-            (Some(count @ Count::Prefixed(_)), _) => {
+            (Some(count @ Count::Prefixed(..)), _) => {
                 let content = self.out.split_off(begin);
                 self.count(step, count, len)?;
                 self.out.extend_from_slice(&content);

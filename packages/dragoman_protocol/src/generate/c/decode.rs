@@ -109,7 +109,7 @@ impl Emitter<'_> {
     fn read_field(&self, one: &Planned<'_>, part: &Part<'_>, place: &Place, out: &mut String) {
         let member = format!("{}{}", place.path, part.name);
         if let PartKind::Bytes { is_text, value, is_code } = &part.kind {
-            let known = match (&one.message.code, value) {
+            let known = match (one.code(), value) {
                 (Code::Text(code), _) if *is_code => Some(code.as_bytes()),
                 (_, Some(value)) => Some(*value),
                 _ => None,
@@ -164,8 +164,8 @@ impl Emitter<'_> {
         let count = match &part.count {
             Some(PartCount::Fixed(count)) => return count.to_string(),
             Some(PartCount::Of(reference)) => self.reference(reference, place),
-            Some(PartCount::Prefixed(size)) => {
-                place.line(out, &format!("const uint64_t count = WIRE_get(&in, {size}, false);"));
+            Some(PartCount::Prefixed { size, is_little }) => {
+                place.line(out, &format!("const uint64_t count = WIRE_get(&in, {size}, {is_little});"));
                 "count".to_owned()
             }
             _ => {
@@ -267,7 +267,7 @@ impl Emitter<'_> {
                 place.line(out, "}");
             }
             PartRole::Code => {
-                if let Code::Number(code) = &one.message.code {
+                if let Code::Number(code) = one.code() {
                     self.refuse(&format!("{raw} != UINT64_C({code}) || !in.ok"), place, out);
                 }
             }

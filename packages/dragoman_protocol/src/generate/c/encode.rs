@@ -152,7 +152,7 @@ impl Emitter<'_> {
     fn field(&self, one: &Planned<'_>, part: &Part<'_>, prefix: &str, place: &Place, out: &mut String) {
         let member = format!("{}{}", place.path, part.name);
         if let PartKind::Bytes { is_text, value, is_code } = &part.kind {
-            let known = match (&one.message.code, value) {
+            let known = match (one.code(), value) {
                 (Code::Text(code), _) if *is_code => Some(code.as_bytes()),
                 (_, Some(value)) => Some(*value),
                 _ => None,
@@ -189,7 +189,9 @@ impl Emitter<'_> {
         let (count, prefix) = match &part.count {
             Some(PartCount::Fixed(count)) => return count.to_string(),
             Some(PartCount::Of(reference)) => (self.reference(reference, place), None),
-            Some(PartCount::Prefixed(size)) => (format!("{member}_count"), Some(*size)),
+            Some(PartCount::Prefixed { size, is_little }) => {
+                (format!("{member}_count"), Some((*size, *is_little)))
+            }
             _ => (format!("{member}_count"), None),
         };
         place.line(
@@ -198,10 +200,10 @@ impl Emitter<'_> {
         );
         place.line(out, "  return 0;");
         place.line(out, "}");
-        if let Some(size) = prefix {
+        if let Some((size, is_little)) = prefix {
             place.line(
                 out,
-                &format!("WIRE_put(&out, WIRE_unsigned(&out, {count}, {}), {size}, false);", 8 * size),
+                &format!("WIRE_put(&out, WIRE_unsigned(&out, {count}, {}), {size}, {is_little});", 8 * size),
             );
         }
         count
@@ -229,10 +231,10 @@ impl Emitter<'_> {
         inner.line(out, &format!("if ({wrong}) {{"));
         inner.line(out, "  return 0;");
         inner.line(out, "}");
-        if let Some(PartCount::Prefixed(size)) = part.count {
+        if let Some(PartCount::Prefixed { size, is_little }) = part.count {
             inner.line(
                 out,
-                &format!("WIRE_put(&out, WIRE_unsigned(&out, length, {}), {size}, false);", 8 * size),
+                &format!("WIRE_put(&out, WIRE_unsigned(&out, length, {}), {size}, {is_little});", 8 * size),
             );
         }
         inner.line(out, &format!("WIRE_put_bytes(&out, {member}, length);"));
@@ -290,7 +292,7 @@ impl Emitter<'_> {
                 place.line(out, &format!("at_{prefix}_{} = out.at;", part.name));
                 "0".to_owned()
             }
-            PartRole::Code => match &one.message.code {
+            PartRole::Code => match one.code() {
                 Code::Number(code) => format!("UINT64_C({code})"),
                 Code::Text(_) => "0".to_owned(),
             },
