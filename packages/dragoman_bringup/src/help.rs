@@ -72,6 +72,14 @@ const EXAMPLES: [Examples; 42] = [
         ],
     ),
     (
+        "bridge import",
+        [
+            ("dragoman bridge import motor.dbc --machine Motor", "prints the description of the node Motor"),
+            ("dragoman bridge import motor.dbc --machine Motor -o motor.yaml", "writes a file"),
+            ("dragoman bridge import sensors.dbc -o sensors.yaml", "a file that names no senders"),
+        ],
+    ),
+    (
         "bridge page",
         [
             ("dragoman bridge page rover.yaml", "prints the page, in Markdown"),

@@ -13,6 +13,7 @@ mod base;
 mod calibrate;
 mod camera;
 mod console;
+mod dbc;
 mod device;
 mod evaluate;
 mod fast;
