@@ -32,12 +32,19 @@ pub use socketcan::SocketCanBus;
 /// There is no such interface, it is not a CAN interface, or the system has no CAN.
 pub fn open(interface: &str) -> std::io::Result<Box<dyn Bus>> {
     if dragoman_time::is_virtual() {
-        return Ok(Box::new(InProcessBus::of_lab(interface)));
+        Ok(Box::new(InProcessBus::of_lab(interface)))
+    } else {
+        of_system(interface)
     }
-    #[cfg(target_os = "linux")]
-    return SocketCanBus::open(interface, &[])
-        .map(|bus| Box::new(bus) as Box<dyn Bus>)
-        .map_err(std::io::Error::other);
-    #[cfg(not(target_os = "linux"))]
+}
+
+#[cfg(target_os = "linux")]
+fn of_system(interface: &str) -> std::io::Result<Box<dyn Bus>> {
+    let bus = SocketCanBus::open(interface, &[]).map_err(std::io::Error::other)?;
+    Ok(Box::new(bus))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn of_system(_interface: &str) -> std::io::Result<Box<dyn Bus>> {
     Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "CAN interfaces need Linux"))
 }

@@ -25,8 +25,6 @@ pub enum Peer {
     Foxglove,
     /// A Modbus TCP server.
     Pymodbus,
-    /// What DBC files say.
-    Cantools,
 }
 
 impl Peer {
@@ -42,7 +40,6 @@ impl Peer {
             Self::RosKilted => ("ROS 2 Kilted", "DRAGOMAN_PEER_KILTED_PYTHON", Some("ros_peer.py")),
             Self::Roslibpy => ("roslibpy", "DRAGOMAN_PEER_ROSLIBPY_PYTHON", Some("roslibpy_peer.py")),
             Self::Pymodbus => ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_server.py")),
-            Self::Cantools => ("cantools", "DRAGOMAN_PEER_CANTOOLS_PYTHON", Some("cantools_peer.py")),
             // The variables name folders, not programs.
             Self::Roslib => ("roslib", "DRAGOMAN_PEER_ROSLIB", Some("roslib_peer.mjs")),
             Self::Foxglove => ("Foxglove", "DRAGOMAN_PEER_FOXGLOVE", Some("foxglove_peer.mjs")),

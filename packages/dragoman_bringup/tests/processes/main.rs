@@ -13,7 +13,6 @@ mod base;
 mod calibrate;
 mod camera;
 mod console;
-mod dbc;
 mod device;
 mod evaluate;
 mod fast;
