@@ -98,8 +98,10 @@ fn agree(file: &str, dbc: &Dbc, codec: &Codec) {
         }
         for signal in &message.signals {
             let name = field_name(&signal.name);
-            let expected =
-                theirs["signals"].get(&signal.name).map(|value| value.as_f64().unwrap_or(f64::NAN));
+            let value = |value: &serde_json::Value| {
+                value.as_f64().or_else(|| value.as_str()?.parse().ok()).unwrap_or_else(|| panic!("{what}"))
+            };
+            let expected = theirs["signals"].get(&signal.name).map(value);
             let Ok(path) = codec.path(id, &name) else { continue };
             let found = codec.number_at(id, &values, &path).map(dragoman_protocol::expression::Number::real);
             let is_same = match (found, expected) {
@@ -134,6 +136,13 @@ fn check_sum(codec: &Codec, message: &DbcMessage, frame: &mut [u8]) {
     let code = dragoman_protocol::model::Code::Number(message.id.into());
     let described = codec.protocol().messages.iter().find(|one| one.code == code).unwrap();
     for field in described.fields.iter().filter(|field| field.is == Some(FieldRole::Checksum)) {
+        // What no signal has is 0 when it is encoded again.
+        let is_used = |bit: usize| {
+            message.signals.iter().any(|signal| (signal.start..signal.start + signal.length).contains(&bit))
+        };
+        for bit in (0..8 * frame.len()).filter(|bit| !is_used(*bit)) {
+            frame[bit / 8] &= !(1 << (bit % 8));
+        }
         let signal = message.signals.iter().find(|signal| field_name(&signal.name) == field.name).unwrap();
         let at = signal.start / 8;
         let sum = Checksum::named(field.algorithm.as_deref().unwrap()).unwrap().of(&frame[..at]);

@@ -1,7 +1,8 @@
 //! `dragoman bridge`: descriptions of protocols that users write.
 //!
-//! `check` reads a description and says what is in it; `try` decodes bytes by it. `new` writes one to begin with, `import` makes one of a DBC file; `page`,
-//! `header` and `python` make documentation and code of one, `schema` helps editors. All work without ROS and without the machine.
+//! `check` reads a description and says what is in it; `try` decodes bytes by it. `new` writes one to begin with, `import` makes one
+//! of a DBC file; `page`, `header` and `python` make documentation and code of one, `schema` helps editors. All work without ROS
+//! and without the machine.
 
 mod import;
 mod made;

@@ -4,6 +4,7 @@ Prints a line of JSON per frame: its signals, and the frame that they make again
 """
 
 import json
+import math
 import sys
 
 import cantools
@@ -25,5 +26,7 @@ for line in open(sys.argv[2]):
         continue
     raw = message.decode(bytes.fromhex(digits), decode_choices=False, scaling=False)
     again = message.encode(raw, scaling=False, strict=False)
+    # JSON has neither NaN nor infinity.
+    signals = {name: value if math.isfinite(value) else str(value) for name, value in signals.items()}
     print(json.dumps({"signals": signals, "frame": again.hex()}), flush=True)
 print("end", flush=True)

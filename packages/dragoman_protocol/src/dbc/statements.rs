@@ -1,10 +1,9 @@
 //! The statements of a DBC file.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 use std::sync::Arc;
 
-use super::words::{Word, WordKind, Words};
+use super::words::{Word, WordKind, Words, wrong};
 use super::{Dbc, DbcError, DbcMessage, EXTENDED, MAX_ID, MAX_NODES, Signal, is_node};
 
 /// The words with which statements begin. Those that nothing is read of are only skipped.
@@ -84,7 +83,7 @@ impl<'a> Reader<'a> {
             match word.text {
                 _ if word.kind != WordKind::Plain => return Err(self.not_a_statement(word)),
                 "VERSION" => {
-                    let version = self.text("the version")?;
+                    let version = self.words.text("the version")?;
                     version.clone_into(&mut self.dbc.version);
                 }
                 "NS_" => self.skip_symbols()?,
@@ -95,7 +94,7 @@ impl<'a> Reader<'a> {
                 "CM_" => self.comment()?,
                 "VAL_" => self.values()?,
                 "VAL_TABLE_" => {
-                    let name = self.plain("the name of the table")?.text;
+                    let name = self.words.plain("the name of the table")?.text;
                     let values = self.named_values()?;
                     self.tables.insert(name, values);
                 }
@@ -116,60 +115,9 @@ impl<'a> Reader<'a> {
         DbcError::at(word.line, format!("'{text}' does not begin a statement of a DBC file{hint}"))
     }
 
-    /// The next word, which is of the same statement.
-    fn word(&mut self, what: &str) -> Result<Word<'a>, DbcError> {
-        match self.words.next()? {
-            Some(word) => Ok(word),
-            None => Err(DbcError::at(self.words.line(), format!("the file ends in front of {what}"))),
-        }
-    }
-
-    fn plain(&mut self, what: &str) -> Result<Word<'a>, DbcError> {
-        let word = self.word(what)?;
-        if word.kind == WordKind::Plain { Ok(word) } else { Err(wrong(word, what)) }
-    }
-
-    fn text(&mut self, what: &str) -> Result<&'a str, DbcError> {
-        let word = self.word(what)?;
-        if word.kind == WordKind::Quoted {
-            Ok(word.text)
-        } else {
-            Err(wrong(word, &format!("{what} in quotes")))
-        }
-    }
-
-    fn mark(&mut self, mark: &str) -> Result<(), DbcError> {
-        let word = self.word(&format!("'{mark}'"))?;
-        if word.kind == WordKind::Mark && word.text == mark {
-            Ok(())
-        } else {
-            Err(wrong(word, &format!("'{mark}'")))
-        }
-    }
-
-    /// Takes the mark if it is next.
-    fn has_mark(&mut self, mark: &str) -> Result<bool, DbcError> {
-        let is_next = self.words.peek()?.is_some_and(|word| word.kind == WordKind::Mark && word.text == mark);
-        if is_next {
-            self.words.next()?;
-        }
-        Ok(is_next)
-    }
-
-    fn whole<T: FromStr>(&mut self, what: &str) -> Result<T, DbcError> {
-        let word = self.plain(what)?;
-        word.text.parse().map_err(|_| wrong(word, &format!("{what}, a whole number")))
-    }
-
-    fn number(&mut self, what: &str) -> Result<f64, DbcError> {
-        let word = self.plain(what)?;
-        let number = word.text.parse().ok().filter(|number: &f64| number.is_finite());
-        number.ok_or_else(|| wrong(word, &format!("{what}, a number")))
-    }
-
     /// The end of a statement that has one.
     fn end(&mut self) -> Result<(), DbcError> {
-        self.mark(";")
+        self.words.mark(";")
     }
 
     /// Up to the end of the statement.
@@ -185,7 +133,7 @@ impl<'a> Reader<'a> {
 
     /// The symbols behind `NS_`, each in a line of its own.
     fn skip_symbols(&mut self) -> Result<(), DbcError> {
-        self.mark(":")?;
+        self.words.mark(":")?;
         loop {
             let mut ahead = self.words.clone();
             let Some(word) = ahead.next()? else { return Ok(()) };
@@ -198,10 +146,10 @@ impl<'a> Reader<'a> {
     }
 
     fn bit_timing(&mut self) -> Result<(), DbcError> {
-        self.mark(":")?;
+        self.words.mark(":")?;
         let Some(next) = self.words.peek()?.filter(|next| !next.is_first) else { return Ok(()) };
         if next.kind == WordKind::Plain {
-            self.dbc.bit_rate = Some(self.whole("the bit rate")?).filter(|rate| *rate > 0);
+            self.dbc.bit_rate = Some(self.words.whole("the bit rate")?).filter(|rate| *rate > 0);
         }
         while self.words.peek()?.is_some_and(|next| !next.is_first) {
             self.words.next()?;
@@ -210,12 +158,12 @@ impl<'a> Reader<'a> {
     }
 
     fn nodes(&mut self) -> Result<(), DbcError> {
-        self.mark(":")?;
+        self.words.mark(":")?;
         while let Some(next) = self.words.peek()?.filter(|next| !begins_statement(next)) {
             if next.kind == WordKind::Mark && next.text == ";" {
                 return Ok(());
             }
-            let name = self.plain("a node")?.text;
+            let name = self.words.plain("a node")?.text;
             if self.dbc.nodes.len() >= MAX_NODES {
                 return Err(DbcError::at(next.line, format!("more than {MAX_NODES} nodes")));
             }
@@ -226,16 +174,16 @@ impl<'a> Reader<'a> {
 
     /// An identifier, with bit 31 if it has 29 bits.
     fn id(&mut self) -> Result<u32, DbcError> {
-        self.whole("an identifier")
+        self.words.whole("an identifier")
     }
 
     fn message(&mut self) -> Result<(), DbcError> {
         let line = self.line;
         let id = self.id()?;
-        let name = self.plain("the name of the message")?.text;
-        self.mark(":")?;
-        let size = self.whole("the size of the message")?;
-        let sender = self.plain("the sender")?.text;
+        let name = self.words.plain("the name of the message")?.text;
+        self.words.mark(":")?;
+        let size = self.words.whole("the size of the message")?;
+        let sender = self.words.plain("the sender")?.text;
         let [extended, standard] = MAX_ID;
         if name != NO_MESSAGE && id & EXTENDED == 0 && id > standard {
             let reason = format!(
@@ -268,29 +216,29 @@ impl<'a> Reader<'a> {
 
     fn signal(&mut self) -> Result<(), DbcError> {
         let line = self.line;
-        let name = self.plain("the name of the signal")?.text;
+        let name = self.words.plain("the name of the signal")?.text;
         let mut signal = Signal { line, name: name.to_owned(), ..Signal::default() };
-        if !self.has_mark(":")? {
-            let word = self.plain("M, or m with a number")?;
+        if !self.words.has_mark(":")? {
+            let word = self.words.plain("M, or m with a number")?;
             (signal.is_switch, signal.switched_by) = multiplexing(word)?;
-            self.mark(":")?;
+            self.words.mark(":")?;
         }
-        signal.start = self.whole("the first bit")?;
-        self.mark("|")?;
-        signal.length = self.whole("the number of bits")?;
-        self.mark("@")?;
+        signal.start = self.words.whole("the first bit")?;
+        self.words.mark("|")?;
+        signal.length = self.words.whole("the number of bits")?;
+        self.words.mark("@")?;
         (signal.is_big_endian, signal.is_signed) = self.order_and_sign()?;
-        self.mark("(")?;
-        signal.factor = self.number("the factor")?;
-        self.mark(",")?;
-        signal.offset = self.number("the offset")?;
-        self.mark(")")?;
-        self.mark("[")?;
-        signal.minimum = self.number("the minimum")?;
-        self.mark("|")?;
-        signal.maximum = self.number("the maximum")?;
-        self.mark("]")?;
-        self.text("the unit")?.clone_into(&mut signal.unit);
+        self.words.mark("(")?;
+        signal.factor = self.words.number("the factor")?;
+        self.words.mark(",")?;
+        signal.offset = self.words.number("the offset")?;
+        self.words.mark(")")?;
+        self.words.mark("[")?;
+        signal.minimum = self.words.number("the minimum")?;
+        self.words.mark("|")?;
+        signal.maximum = self.words.number("the maximum")?;
+        self.words.mark("]")?;
+        self.words.text("the unit")?.clone_into(&mut signal.unit);
         while let Some(next) = self.words.peek()?.filter(|next| !next.is_first) {
             self.words.next()?;
             match next.kind {
@@ -313,9 +261,9 @@ impl<'a> Reader<'a> {
 
     /// Such as `1+`: little-endian, no sign.
     fn order_and_sign(&mut self) -> Result<(bool, bool), DbcError> {
-        let word = self.plain("order and sign")?;
+        let word = self.words.plain("order and sign")?;
         let sign = if word.text.len() == 1 {
-            self.plain("+ or -")?.text
+            self.words.plain("+ or -")?.text
         } else {
             word.text.get(1..).unwrap_or_default()
         };
@@ -332,12 +280,12 @@ impl<'a> Reader<'a> {
     }
 
     fn comment(&mut self) -> Result<(), DbcError> {
-        let word = self.word("a comment")?;
+        let word = self.words.word("a comment")?;
         match word.text {
             _ if word.kind == WordKind::Quoted => {}
             "BU_" => {
-                let name = self.plain("a node")?.text;
-                let comment = self.text("the comment")?;
+                let name = self.words.plain("a node")?.text;
+                let comment = self.words.text("the comment")?;
                 match self.dbc.nodes.iter_mut().find(|(node, _)| node == name) {
                     Some((_, place)) => comment.clone_into(place),
                     None => self.not_there(&format!("the comment of the node {name}")),
@@ -345,15 +293,15 @@ impl<'a> Reader<'a> {
             }
             "BO_" => {
                 let id = self.id()?;
-                let comment = self.text("the comment")?;
+                let comment = self.words.text("the comment")?;
                 match self.found(id) {
                     Some(message) => comment.clone_into(&mut message.comment),
                     None => self.not_there(&format!("the comment of message {id}")),
                 }
             }
             "SG_" => {
-                let (id, name) = (self.id()?, self.plain("a signal")?.text);
-                let comment = self.text("the comment")?;
+                let (id, name) = (self.id()?, self.words.plain("a signal")?.text);
+                let comment = self.words.text("the comment")?;
                 match self.found_signal(id, name) {
                     Some(signal) => comment.clone_into(&mut signal.comment),
                     None => self.not_there(&format!("the comment of {name} in message {id}")),
@@ -365,12 +313,12 @@ impl<'a> Reader<'a> {
     }
 
     fn values(&mut self) -> Result<(), DbcError> {
-        let word = self.plain("an identifier")?;
+        let word = self.words.plain("an identifier")?;
         let Ok(id) = word.text.parse::<u32>() else {
             // Those of an environment variable.
             return self.skip();
         };
-        let name = self.plain("a signal")?.text;
+        let name = self.words.plain("a signal")?.text;
         let table = self.words.peek()?.filter(|next| next.kind == WordKind::Plain);
         let values = match table.and_then(|next| self.tables.get(next.text)) {
             Some(values) => {
@@ -391,28 +339,28 @@ impl<'a> Reader<'a> {
     /// Numbers with names, up to the end of the statement.
     fn named_values(&mut self) -> Result<Arc<[(i64, String)]>, DbcError> {
         let mut values = Vec::new();
-        while !self.has_mark(";")? {
-            let word = self.plain("a whole number, or ; at the end")?;
+        while !self.words.has_mark(";")? {
+            let word = self.words.plain("a whole number, or ; at the end")?;
             let whole = word.text.parse().ok().or_else(|| whole_of(word.text));
             let number = whole.ok_or_else(|| wrong(word, "a whole number, or ; at the end"))?;
-            values.push((number, self.text("a name")?.to_owned()));
+            values.push((number, self.words.text("a name")?.to_owned()));
         }
         Ok(values.into())
     }
 
     fn attribute(&mut self) -> Result<(), DbcError> {
-        let name = self.text("the name of an attribute")?;
+        let name = self.words.text("the name of an attribute")?;
         match (name, self.words.peek()?) {
             ("GenMsgCycleTime", Some(next)) if next.text == "BO_" => {
                 self.words.next()?;
-                let (id, period) = (self.id()?, self.number("the time")?);
+                let (id, period) = (self.id()?, self.words.number("the time")?);
                 if let Some(message) = self.found(id) {
                     message.period_ms = Some(period).filter(|period| *period > 0.0);
                 }
                 self.end()
             }
             ("Baudrate", Some(next)) if next.kind == WordKind::Plain => {
-                let rate = self.number("the bit rate")?;
+                let rate = self.words.number("the bit rate")?;
                 if rate.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&rate) {
                     self.dbc.bit_rate = format!("{rate:.0}").parse().ok();
                 }
@@ -424,11 +372,11 @@ impl<'a> Reader<'a> {
 
     fn senders(&mut self) -> Result<(), DbcError> {
         let id = self.id()?;
-        self.mark(":")?;
+        self.words.mark(":")?;
         let mut senders = Vec::new();
-        while !self.has_mark(";")? {
-            if !self.has_mark(",")? {
-                senders.push(self.plain("a node, or ; at the end")?.text.to_owned());
+        while !self.words.has_mark(";")? {
+            if !self.words.has_mark(",")? {
+                senders.push(self.words.plain("a node, or ; at the end")?.text.to_owned());
             }
         }
         match self.found(id) {
@@ -439,10 +387,10 @@ impl<'a> Reader<'a> {
     }
 
     fn value_type(&mut self) -> Result<(), DbcError> {
-        let (id, name) = (self.id()?, self.plain("a signal")?.text);
-        self.has_mark(":")?;
+        let (id, name) = (self.id()?, self.words.plain("a signal")?.text);
+        self.words.has_mark(":")?;
         let line = self.line;
-        let kind: u8 = self.whole("0, 1 or 2")?;
+        let kind: u8 = self.words.whole("0, 1 or 2")?;
         let bits = match kind {
             0 => None,
             1 => Some(32),
@@ -466,12 +414,12 @@ impl<'a> Reader<'a> {
     }
 
     fn multiplex(&mut self) -> Result<(), DbcError> {
-        let (id, name) = (self.id()?, self.plain("a signal")?.text);
-        let switch = self.plain("a signal")?.text.to_owned();
+        let (id, name) = (self.id()?, self.words.plain("a signal")?.text);
+        let switch = self.words.plain("a signal")?.text.to_owned();
         let mut ranges = Vec::new();
         let mut text = String::new();
         loop {
-            let word = self.word("a range such as 1-3")?;
+            let word = self.words.word("a range such as 1-3")?;
             if word.kind == WordKind::Plain {
                 text += word.text;
                 continue;
@@ -523,10 +471,6 @@ impl DbcMessage {
 
 fn begins_statement(word: &Word<'_>) -> bool {
     word.is_first && word.kind == WordKind::Plain && STATEMENTS.contains(&word.text)
-}
-
-fn wrong(word: Word<'_>, expected: &str) -> DbcError {
-    DbcError::at(word.line, format!("expected {expected}, not '{}'", dragoman_text::excerpt(word.text)))
 }
 
 /// `M`, `m3` or `m3M`.

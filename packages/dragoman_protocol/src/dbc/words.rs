@@ -1,5 +1,7 @@
 //! The words of a DBC file.
 
+use std::str::FromStr;
+
 use super::DbcError;
 
 /// Characters that stand alone.
@@ -100,4 +102,60 @@ impl<'a> Words<'a> {
     pub(super) fn peek(&self) -> Result<Option<Word<'a>>, DbcError> {
         self.clone().next()
     }
+
+    /// The next word, which is of the same statement.
+    pub(super) fn word(&mut self, what: &str) -> Result<Word<'a>, DbcError> {
+        match self.next()? {
+            Some(word) => Ok(word),
+            None => Err(DbcError::at(self.line(), format!("the file ends in front of {what}"))),
+        }
+    }
+
+    pub(super) fn plain(&mut self, what: &str) -> Result<Word<'a>, DbcError> {
+        let word = self.word(what)?;
+        if word.kind == WordKind::Plain { Ok(word) } else { Err(wrong(word, what)) }
+    }
+
+    pub(super) fn text(&mut self, what: &str) -> Result<&'a str, DbcError> {
+        let word = self.word(what)?;
+        if word.kind == WordKind::Quoted {
+            Ok(word.text)
+        } else {
+            Err(wrong(word, &format!("{what} in quotes")))
+        }
+    }
+
+    pub(super) fn mark(&mut self, mark: &str) -> Result<(), DbcError> {
+        let word = self.word(&format!("'{mark}'"))?;
+        if word.kind == WordKind::Mark && word.text == mark {
+            Ok(())
+        } else {
+            Err(wrong(word, &format!("'{mark}'")))
+        }
+    }
+
+    /// Takes the mark if it is next.
+    pub(super) fn has_mark(&mut self, mark: &str) -> Result<bool, DbcError> {
+        let is_next = self.peek()?.is_some_and(|word| word.kind == WordKind::Mark && word.text == mark);
+        if is_next {
+            self.next()?;
+        }
+        Ok(is_next)
+    }
+
+    pub(super) fn whole<T: FromStr>(&mut self, what: &str) -> Result<T, DbcError> {
+        let word = self.plain(what)?;
+        word.text.parse().map_err(|_| wrong(word, &format!("{what}, a whole number")))
+    }
+
+    pub(super) fn number(&mut self, what: &str) -> Result<f64, DbcError> {
+        let word = self.plain(what)?;
+        let number = word.text.parse().ok().filter(|number: &f64| number.is_finite());
+        number.ok_or_else(|| wrong(word, &format!("{what}, a number")))
+    }
+}
+
+/// What is expected, and what is there.
+pub(super) fn wrong(word: Word<'_>, expected: &str) -> DbcError {
+    DbcError::at(word.line, format!("expected {expected}, not '{}'", dragoman_text::excerpt(word.text)))
 }
