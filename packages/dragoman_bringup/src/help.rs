@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// Examples of a command, each with what it does.
 type Examples = (&'static str, [(&'static str, &'static str); 3]);
 
-const EXAMPLES: [Examples; 42] = [
+const EXAMPLES: [Examples; 43] = [
     (
         "up",
         [
