@@ -317,7 +317,7 @@ mod tests {
             include_str!("../other_machines/modbus_gripper.yaml"),
             include_str!("../other_machines/modbus_ascii.yaml"),
             include_str!("../other_machines/nmea0183.yaml"),
-            include_str!("../other_machines/motor_can.yaml"),
+            include_str!("../machines/motor_can.yaml"),
             crate::protocols::APOLO,
             crate::protocols::ARM31,
         ] {

@@ -180,10 +180,12 @@ impl Simulated {
         }
     }
 
-    /// Takes a frame of a CAN bus.
-    pub fn handle_frame(&mut self, now: Duration, id: u64, data: &[u8]) {
+    /// Takes a frame of a CAN bus, whose message has one of these codes.
+    pub fn handle_frame(&mut self, now: Duration, codes: impl Iterator<Item = u64>, data: &[u8]) {
         self.advance(now);
-        self.take(Some(id), data);
+        for code in codes {
+            self.take(Some(code), data);
+        }
     }
 
     fn take(&mut self, id: Option<u64>, frame: &[u8]) {

@@ -28,6 +28,7 @@ mod headers;
 mod lab;
 mod latency;
 mod machine;
+mod motor;
 mod navigation;
 mod neobotix;
 mod neobotix_chain;

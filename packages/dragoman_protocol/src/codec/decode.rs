@@ -144,8 +144,9 @@ impl Codec {
         }
         cursor.separator = self.separator;
         cursor.run(self.program(message).unwrap_or_default(), true)?;
-        if cursor.at < end && self.datagram.is_none() {
-            return Err(DecodeError::Long { bytes: end - cursor.at });
+        let furthest = cursor.furthest.max(cursor.at);
+        if furthest < end && self.datagram.is_none() {
+            return Err(DecodeError::Long { bytes: end - furthest });
         }
         // The first value, behind a separator.
         let begin = begin + usize::from(self.separator.is_some() && begin < end);

@@ -315,6 +315,7 @@ impl Codec {
             }
             parts.push(part);
         }
+        check_overlaps(place, &parts)?;
         let names: BTreeSet<&str> = parts.iter().map(|part| part.name.as_str()).collect();
         if names.len() < parts.len() {
             return Err(error(place, "two of its fields would have the same name in code"));
@@ -444,6 +445,25 @@ fn range(form: PartForm, size: usize, bits: Option<PartBits>) -> std::ops::Range
         PartForm::Signed => -(1 << (bits - 1))..=(1 << (bits - 1)) - 1,
         _ => 0..=(1 << bits) - 1,
     }
+}
+
+/// Fields with bits may overlap others; what is generated writes one field behind the other.
+fn check_overlaps(place: &str, parts: &[Part<'_>]) -> Result<(), CodecError> {
+    let mut end = 0;
+    for part in parts {
+        let bits = if let PartKind::Number(number) = &part.kind { number.bits } else { None };
+        if bits.is_some_and(|bits| bits.opens) && part.at.is_some_and(|at| at < end) {
+            let reason = "bits of bytes that another field has bits of are not generated";
+            return Err(error(&format!("{place}: {}", part.name), reason));
+        }
+        let size = part.field.size().unwrap_or(0);
+        end = part.at.map_or(end, |at| end.max(at)).saturating_add(if bits.is_some_and(|bits| !bits.opens) {
+            0
+        } else {
+            size
+        });
+    }
+    Ok(())
 }
 
 /// Marks the last field of each number that several fields share.

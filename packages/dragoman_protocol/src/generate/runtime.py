@@ -125,11 +125,6 @@ class _Writer:
 
     def run(self, parts: Tuple[_Part, ...], values: Any, is_top: bool = True) -> None:
         for part in parts:
-            is_shared = part.bits is not None and part.bits[2]
-            if is_top and part.at is not None:
-                if part.at < len(self.out) and not is_shared:
-                    raise ProtocolError(f"{part.name} begins at {part.at}, and the fields before it end at {len(self.out)}")
-                self.out.extend(bytes(max(0, part.at - len(self.out))))
             is_here, value = part.is_here(self.slots), None
             if part.role == "value":
                 value = getattr(values, part.name)
@@ -142,6 +137,10 @@ class _Writer:
             elif part.role == "count":
                 other = getattr(values, part.value)
                 value = len(other.encode("utf-8", "surrogateescape") if isinstance(other, str) else other)
+            if is_top and part.at is not None:
+                if part.at < len(self.out) and not (part.bits and part.bits[2]):
+                    raise ProtocolError(f"{part.name} begins at {part.at}, and the fields before it end at {len(self.out)}")
+                self.out.extend(bytes(max(0, part.at - len(self.out))))
             self.part(part, value)
 
     def part(self, part: _Part, value: Any) -> None:
@@ -237,9 +236,10 @@ class _Cursor:
         values = {}
         for part in parts:
             is_shared = part.bits is not None and part.bits[2]
-            if is_top and part.at is not None and not is_shared:
+            is_here = part.is_here(self.slots)
+            if is_top and part.at is not None and is_here and not is_shared:
                 self.at = part.at
-            if not part.is_here(self.slots) or part.optional and self.at >= self.end:
+            if not is_here or part.optional and self.at >= self.end:
                 if part.role == "value":
                     values[part.name] = None
                 continue

@@ -15,6 +15,8 @@ const MAX_LATER: usize = 4;
 pub(super) struct Cursor<'a, 'v> {
     frame: &'a [u8],
     pub(super) at: usize,
+    /// End of the bytes that fields have had: a field with bits may begin in front of it.
+    pub(super) furthest: usize,
     /// End of the part that is read; what the frame does not have of it is 0.
     pub(super) end: usize,
     /// What is in front of each value, if they are words.
@@ -38,6 +40,7 @@ impl<'a, 'v> Cursor<'a, 'v> {
         Self {
             frame,
             at: 0,
+            furthest: 0,
             end,
             separator: None,
             code: None,
@@ -58,14 +61,18 @@ impl<'a, 'v> Cursor<'a, 'v> {
     /// `is_top`: the offsets of fields count.
     pub(super) fn run(&mut self, steps: &'a [Step], is_top: bool) -> Result<(), DecodeError> {
         for (step, fields) in level(steps) {
-            if let Some(at) = step.at.filter(|_| is_top) {
-                self.at = at;
-            }
-            if step.direct.as_ref().is_some_and(|direct| self.direct(direct)) {
-                continue;
+            if let Some(direct) = &step.direct {
+                self.at = step.at.filter(|_| is_top).unwrap_or(self.at);
+                if self.direct(direct) {
+                    continue;
+                }
             }
             let is_here = self.values.holds(step).map_err(|reason| no_value(step, reason))?;
+            if let Some(at) = step.at.filter(|_| is_top && is_here) {
+                self.at = at;
+            }
             if !is_here || step.is_optional && self.at >= self.end || self.takes_empty_word(step) {
+                self.furthest = self.furthest.max(self.at);
                 self.values.skip(step, fields);
                 if step.has_item() {
                     self.push(step, Item::Missing)?;
@@ -74,6 +81,7 @@ impl<'a, 'v> Cursor<'a, 'v> {
             }
             let begin = self.at + usize::from(self.separator.is_some());
             self.step(step, fields)?;
+            self.furthest = self.furthest.max(self.at);
             self.values.set_place(step.place, [begin, self.at]);
         }
         Ok(())
@@ -89,6 +97,7 @@ impl<'a, 'v> Cursor<'a, 'v> {
         }
         let Some(bytes) = self.frame.get(self.at..end) else { return false };
         (self.at, self.elements) = (end, elements);
+        self.furthest = self.furthest.max(end);
         direct.read(bytes, &mut self.values.items);
         true
     }

@@ -27,6 +27,8 @@ pub(super) struct Writer<'a, 'o> {
     sums: Vec<(&'a Step, &'a NumberStep, &'a Sum, usize)>,
     /// Place of the number of which the next fields have bits.
     shared: Option<usize>,
+    /// Place of the next number, which other fields may have bits of.
+    place: Option<usize>,
     /// Elements of lists up to now: one may have neither bytes nor items.
     elements: usize,
 }
@@ -45,6 +47,7 @@ impl<'a, 'o> Writer<'a, 'o> {
             size: None,
             sums: Vec::new(),
             shared: None,
+            place: None,
             elements: 0,
         }
     }
@@ -57,11 +60,13 @@ impl<'a, 'o> Writer<'a, 'o> {
 
     pub(super) fn run(&mut self, steps: &'a [Step], is_top: bool) -> Result<(), EncodeError> {
         for (step, fields) in level(steps) {
-            if let Some(at) = step.at.filter(|_| is_top) {
-                self.go_to(step, at)?;
-            }
-            if step.direct.as_ref().is_some_and(|direct| self.direct(direct)) {
-                continue;
+            if let Some(direct) = &step.direct {
+                if let Some(at) = step.at.filter(|_| is_top) {
+                    self.go_to(step, at)?;
+                }
+                if self.place.is_none() && self.direct(direct) {
+                    continue;
+                }
             }
             let holds = self.values.holds(step);
             let is_here =
@@ -97,7 +102,11 @@ impl<'a, 'o> Writer<'a, 'o> {
                 }
                 continue;
             }
-            let begin = self.out.len() - self.begin + usize::from(self.separator.is_some());
+            if let Some(at) = step.at.filter(|_| is_top) {
+                self.go_to(step, at)?;
+            }
+            let begin =
+                self.place.unwrap_or(self.out.len()) - self.begin + usize::from(self.separator.is_some());
             self.step(step, fields)?;
             self.values.set_place(step.place, [begin, self.out.len() - self.begin]);
         }
@@ -119,14 +128,14 @@ impl<'a, 'o> Writer<'a, 'o> {
         true
     }
 
-    /// Fills with zeros up to the offset of a field.
+    /// Fills with zeros up to the offset of a field. Fields with bits may overlap others: what they do not have is left alone.
     fn go_to(&mut self, step: &Step, offset: usize) -> Result<(), EncodeError> {
         let at = self.begin + offset;
-        let is_shared =
-            matches!(&step.kind, StepKind::Number(number) if number.bits.is_some_and(|bits| bits.is_shared));
+        let bits = if let StepKind::Number(number) = &step.kind { number.bits } else { None };
+        self.place = bits.filter(|bits| !bits.is_shared && at < self.out.len()).map(|_| at);
         if at > self.out.len() {
             self.out.resize(at, 0);
-        } else if at < self.out.len() && !is_shared {
+        } else if at < self.out.len() && bits.is_none() {
             return Err(out_of_range(step, format!("offset {offset}")));
         }
         Ok(())
@@ -343,12 +352,12 @@ impl<'a, 'o> Writer<'a, 'o> {
         };
         let place = match self.shared.filter(|_| bits.is_shared) {
             Some(place) => place,
-            None => {
-                self.raw(0, number.size, number.order);
-                at
-            }
+            None => self.place.take().unwrap_or(at),
         };
         self.shared = Some(place);
+        if self.out.len() < place + number.size {
+            self.out.resize(place + number.size, 0);
+        }
         for byte in 0..number.size {
             let shift = 8 * match number.order {
                 ByteOrder::Little => byte,

@@ -85,19 +85,28 @@ impl Emitter<'_> {
     fn read(&self, one: &Planned<'_>, parts: &[Part<'_>], place: &Place, out: &mut String) {
         for part in parts {
             let opens = !matches!(&part.kind, PartKind::Number(number) if number.bits.is_some_and(|bits| !bits.opens));
-            if let Some(at) = part.at.filter(|_| place.is_top && opens) {
-                place.line(out, &format!("in.at = {at};"));
-            }
+            let at = part.at.filter(|_| place.is_top && opens).map(|at| format!("in.at = {at};"));
             let mut conditions: Vec<String> = self.condition(part, place).into_iter().collect();
+            // An optional field is there if the frame does not end in front of it.
+            if let Some(at) = at.as_ref().filter(|_| part.is_optional) {
+                let only = conditions.first().map(|one| format!("if ({one}) ")).unwrap_or_default();
+                place.line(out, &format!("{only}{at}"));
+            }
             if part.is_optional {
                 conditions.push("in.at < in.end".to_owned());
             }
             if conditions.is_empty() {
+                if let Some(at) = at {
+                    place.line(out, &at);
+                }
                 self.read_field(one, part, place, out);
                 continue;
             }
             place.line(out, &format!("if ({}) {{", conditions.join(" && ")));
             let inner = place.deeper();
+            if let Some(at) = at.filter(|_| !part.is_optional) {
+                inner.line(out, &at);
+            }
             if part.is_optional {
                 inner.line(out, &format!("{}has_{} = true;", place.path, part.name));
             }

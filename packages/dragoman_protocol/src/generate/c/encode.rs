@@ -124,16 +124,6 @@ impl Emitter<'_> {
     /// `prefix`: the part of the frame, for the names of places.
     fn fields(&self, one: &Planned<'_>, parts: &[Part<'_>], prefix: &str, place: &Place, out: &mut String) {
         for part in parts {
-            if let Some(at) = part.at.filter(|_| place.is_top) {
-                let at = at + self.plan.marks[0].len();
-                let opens = number(part).is_none_or(|number| number.bits.is_none_or(|bits| bits.opens));
-                if opens {
-                    place.line(out, &format!("if (out.at > {at}) {{"));
-                    place.line(out, "  return 0;");
-                    place.line(out, "}");
-                    place.line(out, &format!("WIRE_pad(&out, {at});"));
-                }
-            }
             let mut conditions: Vec<String> = self.condition(part, place).into_iter().collect();
             if part.is_optional {
                 conditions.push(format!("{}has_{}", place.path, part.name));
@@ -141,12 +131,25 @@ impl Emitter<'_> {
             let is_conditional = !conditions.is_empty();
             if is_conditional {
                 place.line(out, &format!("if ({}) {{", conditions.join(" && ")));
+                self.go_to(part, &place.deeper(), out);
                 self.field(one, part, prefix, &place.deeper(), out);
                 place.line(out, "}");
             } else {
+                self.go_to(part, place, out);
                 self.field(one, part, prefix, place, out);
             }
         }
+    }
+
+    /// Fills with zeros up to the offset of a field.
+    fn go_to(&self, part: &Part<'_>, place: &Place, out: &mut String) {
+        let opens = number(part).is_none_or(|number| number.bits.is_none_or(|bits| bits.opens));
+        let Some(at) = part.at.filter(|_| place.is_top && opens) else { return };
+        let at = at + self.plan.marks[0].len();
+        place.line(out, &format!("if (out.at > {at}) {{"));
+        place.line(out, "  return 0;");
+        place.line(out, "}");
+        place.line(out, &format!("WIRE_pad(&out, {at});"));
     }
 
     fn field(&self, one: &Planned<'_>, part: &Part<'_>, prefix: &str, place: &Place, out: &mut String) {
@@ -336,7 +339,7 @@ impl Emitter<'_> {
             _ if number.scale.is_some() => format!("WIRE_rounded(&out, {member}, {is_signed}, {bits})"),
             PartForm::Bool => format!("(uint64_t)({member} ? 1 : 0)"),
             PartForm::Signed => format!("WIRE_signed(&out, {member}, {bits})"),
-            PartForm::Unsigned if number.bits.is_none() && number.size != 3 => member,
+            PartForm::Unsigned if number.bits.is_none() && matches!(number.size, 1 | 2 | 4 | 8) => member,
             PartForm::Unsigned => format!("WIRE_unsigned(&out, {member}, {bits})"),
         }
     }
