@@ -37,6 +37,9 @@ fn an_arm_is_switched_on_and_its_programs_run() {
     assert_eq!(arm.call("power_off"), done());
     arm.beside.find("no power", &mut modes, |mode| mode.data == "POWER_OFF");
     assert_eq!(arm.call("close_popup"), done());
+    let mut versions = arm.beside.latched::<Text>("/ur_dashboard/software_version");
+    let version = arm.beside.next("the version", &mut versions).data;
+    assert_eq!(version, "5.12.2.1101534 (Mar 09 2022)");
 }
 
 #[test]
