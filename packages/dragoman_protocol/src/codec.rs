@@ -165,6 +165,8 @@ enum StepKind {
 
 #[derive(Debug, Clone, Copy)]
 struct TextStep {
+    /// It takes all that is left, with separators.
+    is_rest: bool,
     /// Fills a text of fixed size.
     pad: u8,
     encoding: Option<TextEncoding>,

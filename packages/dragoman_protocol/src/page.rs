@@ -312,12 +312,12 @@ mod tests {
     #[test]
     fn every_message_has_its_section_and_every_field_its_row() {
         for text in [
-            include_str!("../other_machines/cola_a.yaml"),
+            include_str!("../machines/cola_a.yaml"),
             include_str!("../other_machines/create2.yaml"),
             include_str!("../other_machines/modbus_gripper.yaml"),
             include_str!("../other_machines/modbus_ascii.yaml"),
-            include_str!("../other_machines/nmea0183.yaml"),
             include_str!("../machines/motor_can.yaml"),
+            include_str!("../machines/nmea0183.yaml"),
             crate::protocols::APOLO,
             crate::protocols::ARM31,
         ] {

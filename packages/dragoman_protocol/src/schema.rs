@@ -203,6 +203,7 @@ const OBJECTS: &[Object] = &[
             key("decimals", Whole, "Digits behind the decimal point of a number that is written as text."),
             key("empty", Words(&["missing"]), "What an empty word between separators stands for."),
             key("pad", MARK, "The byte that fills a text of fixed size; zero by default."),
+            key("rest", Flag, "A text between separators that takes all that is left of the message."),
             key("encoding", Words(&["latin1", "utf8", "ascii"]), "Encoding of a text."),
             key("over", One("over"), "The bytes of a check sum; by default all in front of it."),
             key("optional", Flag, "It may be missing at the end of a message."),

@@ -7,7 +7,7 @@ use dragoman_protocol::{Protocol, protocols};
 use proptest::prelude::*;
 
 const STRANGERS: [&str; 4] = [
-    include_str!("../other_machines/cola_a.yaml"),
+    include_str!("../machines/cola_a.yaml"),
     include_str!("../other_machines/create2.yaml"),
     include_str!("../other_machines/modbus_gripper.yaml"),
     include_str!("../machines/motor_can.yaml"),

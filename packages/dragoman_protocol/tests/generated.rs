@@ -325,7 +325,7 @@ fn what_cannot_be_expressed_is_refused_with_its_field() {
     let mast = page.split("```yaml\n").nth(2).unwrap().split_once("```").unwrap().0;
     for (text, expected) in [
         (
-            include_str!("../other_machines/cola_a.yaml"),
+            include_str!("../machines/cola_a.yaml"),
             "cola_a: values that are written as text are not generated",
         ),
         (

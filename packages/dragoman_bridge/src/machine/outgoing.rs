@@ -164,6 +164,8 @@ impl Outgoing {
             }
             computed.push(match value {
                 Computed::List(list) if field.is_bytes => bytes(&field.name, &list)?,
+                // As in expressions, a text of one character is the number of its byte.
+                Computed::Number(number) if field.is_bytes => bytes(&field.name, &[number])?,
                 value => value,
             });
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
-use dragoman_protocol::model::bridge::{Bridge, Sending, Settings, Timing};
+use dragoman_protocol::model::bridge::{Bridge, Others, Sending, Settings, Timing};
 use dragoman_protocol::model::{Link, Role, Side};
 
 use super::conversation::MAX_QUEUE;
@@ -41,6 +41,8 @@ pub struct Plan {
     pub(crate) answers: Vec<OtherAnswer>,
     /// What is known of the answers to each message.
     pub(crate) questions: Vec<Question>,
+    /// Messages with other codes are not wrong.
+    pub(crate) ignores_others: bool,
     pub(crate) start: Vec<Outgoing>,
     pub(crate) stop: Vec<Outgoing>,
     pub(crate) every: Vec<Every>,
@@ -193,6 +195,9 @@ impl Plan {
         let mut every = Vec::new();
         for periodic in &bridge.every {
             let place = format!("{place}: every: send {}", periodic.send);
+            if periodic.when.is_some() {
+                return Err(error(&place, "when is for serve; here in names a state"));
+            }
             every.push(Every {
                 outgoing: compiler.still(&place, &periodic.send, &periodic.fields)?,
                 period: seconds(&format!("{place}: period"), periodic.period, MIN_PERIOD)?,
@@ -213,6 +218,7 @@ impl Plan {
             may_hide: protocol.frame.cut.size.is_some() || protocol.frame.cut.by_code,
             questions: questions(&codec, &answers),
             answers,
+            ignores_others: bridge.others == Others::Ignore,
             start,
             stop,
             every,

@@ -408,6 +408,49 @@ fn what_waits_for_a_state_is_not_sent_in_another() {
     assert_eq!(pair.sent.iter().filter(|(_, code)| *code == 1).count(), 1, "only the stop: {:?}", pair.sent);
 }
 
+const NMEA: &str = include_str!("../../../dragoman_protocol/machines/nmea0183.yaml");
+const DASHBOARD: &str = include_str!("../../../dragoman_protocol/machines/ur_dashboard.yaml");
+
+#[test]
+fn messages_that_nobody_needs_are_ignored_if_the_description_says_so() {
+    for (text, wrong) in [(NMEA.to_owned(), 0), (NMEA.replace("others: ignore", "others: report"), 1)] {
+        let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+        let plan = Plan::new(Arc::clone(&codec), codec.protocol().bridge.as_ref().unwrap()).unwrap();
+        let mut conversation = Conversation::new(Arc::new(plan)).unwrap();
+        conversation.handle_connected(Duration::ZERO);
+        let sentences = b"$GPGSV,1,1,00*79\r\n$GNGGA,,,,,,0,00,99.99,,,,,,*56\r\n";
+        conversation.handle_bytes(Duration::ZERO, sentences);
+        let heard = conversation.next_message(Duration::ZERO).unwrap();
+        assert_eq!(conversation.plan().name_of(heard.message), "fix");
+        assert_eq!(
+            (conversation.next_message(Duration::ZERO), conversation.statistics().wrong),
+            (None, wrong)
+        );
+    }
+}
+
+#[test]
+fn a_simulated_machine_greets_and_says_what_is_true() {
+    let machine =
+        |text| Simulated::new(Arc::new(Codec::new(Protocol::read(text).unwrap()).unwrap())).unwrap();
+    let mut arm = machine(DASHBOARD);
+    arm.handle_connected(milliseconds(10));
+    let greeting = arm.poll_transmit(milliseconds(10)).unwrap().bytes;
+    assert_eq!(String::from_utf8_lossy(&greeting), "Connected: Universal Robots Dashboard Server\n");
+    assert_eq!(arm.poll_transmit(milliseconds(10)), None);
+    let mut receiver = machine(NMEA);
+    for (quality, due, sentence) in
+        [(1.0, 200, "4026.4000,N,00341.33"), (0.0, 400, "$GNGGA,,,,,,0,00,99.9,,,,,,*")]
+    {
+        receiver.set("quality", quality);
+        receiver.handle_connected(milliseconds(due - 200));
+        receiver.handle_timeout(milliseconds(due));
+        let sent = receiver.poll_transmit(milliseconds(due)).unwrap().bytes;
+        let sent = String::from_utf8_lossy(&sent);
+        assert!(sent.contains(sentence), "{sent}");
+    }
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
 

@@ -21,6 +21,7 @@ mod base;
 mod calibrate;
 mod camera;
 mod control;
+mod described;
 mod determinism;
 mod endings;
 mod evaluate;

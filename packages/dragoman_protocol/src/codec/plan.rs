@@ -172,6 +172,12 @@ impl Codec {
             return Err(error(&format!("{}: frame", protocol.name), "escapes are not generated"));
         }
         let cut = &protocol.frame.cut;
+        if !cut.can && !protocol.frame.fields.iter().any(|field| field.is == Some(FieldRole::Code)) {
+            return Err(error(
+                &format!("{}: frame", protocol.name),
+                "frames without a code are not generated",
+            ));
+        }
         let marks = [&cut.start, if cut.line.is_some() { &cut.line } else { &cut.end }]
             .map(|mark| mark.as_ref().map_or(&[][..], Mark::bytes));
         for one in &protocol.types {

@@ -102,6 +102,8 @@ pub struct Bridge {
     pub stop: Sendings,
     /// Answers that have a code of their own.
     pub answers: Vec<OtherAnswer>,
+    /// What is done with messages whose code the description does not have.
+    pub others: Others,
     /// The states of a machine that has some; it begins in the first.
     pub states: Vec<NamedState>,
     /// Topics of what the machine says.
@@ -160,6 +162,17 @@ impl Default for Timing {
     }
 }
 
+/// What is done with messages whose code the description does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Others {
+    /// They are reported as what is no message.
+    #[default]
+    Report,
+    /// The machine has messages that nobody needs.
+    Ignore,
+}
+
 /// An answer that has a code of its own.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -192,6 +205,9 @@ pub struct Periodic {
     /// Only in this state.
     #[serde(default, rename = "in")]
     pub state: Option<String>,
+    /// Only while this is true; of a simulated machine.
+    #[serde(default)]
+    pub when: Option<Setting>,
 }
 
 /// A state of a machine.

@@ -27,9 +27,10 @@ impl Protocol {
             let reason = "cut must have one of datagram, size, start with end, line, silence, by_code, can";
             return Err(sense(&frame, reason));
         }
-        // On a CAN bus the identifier is the code.
+        // On a CAN bus the identifier is the code; where there is one message only, it needs none.
+        let is_single = matches!(self.messages.as_slice(), [one] if one.code == Code::Number(0));
         let needed: &[FieldRole] =
-            if cut.can { &[FieldRole::Body] } else { &[FieldRole::Code, FieldRole::Body] };
+            if cut.can || is_single { &[FieldRole::Body] } else { &[FieldRole::Code, FieldRole::Body] };
         for part in needed {
             if !self.frame.fields.iter().any(|field| field.is == Some(*part)) {
                 return Err(sense(&frame, format!("no field is its {part:?}").to_lowercase()));

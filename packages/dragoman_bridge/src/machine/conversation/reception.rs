@@ -129,8 +129,10 @@ impl Conversation {
             }
         }
         match error {
-            // Frames of others on the same bus.
-            Some(DecodeError::UnknownCode { .. }) if id.is_some() => return Decoded::Unwanted,
+            // Frames of others on the same bus, or messages that nobody needs.
+            Some(DecodeError::UnknownCode { .. }) if id.is_some() || self.plan.ignores_others => {
+                return Decoded::Unwanted;
+            }
             Some(error) => self.reason = Some(format!("{error}: {}", excerpt(frame))),
             None => {}
         }
@@ -223,11 +225,10 @@ pub(crate) fn reason_of(codec: &Codec, message: MessageId, values: &Values, path
     let paths = std::slice::from_ref(path);
     match (Message { codec, message, values, paths }).whole(0) {
         Computed::Text(text) => String::from_utf8_lossy(&text).into_owned(),
-        Computed::Number(Number::Whole(whole)) => {
-            let name = i64::try_from(whole).ok().and_then(|whole| codec.meaning(message, path, whole));
-            name.map_or_else(|| format!("error {whole}"), |name| name.replace('_', " "))
+        Computed::Number(number) => {
+            let name = number.whole().and_then(|whole| codec.meaning(message, path, whole));
+            name.map_or_else(|| format!("error {number}"), |name| name.replace('_', " "))
         }
-        Computed::Number(number) => format!("error {number}"),
         _ => "the machine refuses".to_owned(),
     }
 }
