@@ -5,7 +5,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | `-x`, `min(a, b)`, `max(a, b)`, `abs(x)`, `( )` | |
+//! | `-x`, `min(a, b)`, `max(a, b)`, `abs(x)`, `sin(x)`, `cos(x)`, `( )` | angles in rad |
 //! | `*` `/` `%` | whole numbers are divided to whole ones, rounded down; the remainder has the divisor's sign |
 //! | `+` `-` | |
 //! | `<<` `>>` | of whole numbers |
@@ -102,13 +102,20 @@ enum Step {
     Push(Number),
     /// The field with this number.
     Field(usize),
-    Negate,
-    Absolute,
+    Unary(Unary),
     Binary(Binary),
     /// Takes a condition; goes on at this step if it is false.
     Unless(usize),
     /// Goes on at this step.
     GoTo(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unary {
+    Negate,
+    Absolute,
+    Sine,
+    Cosine,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,19 +203,9 @@ impl Expression {
             match *step {
                 Step::Push(number) => stack.push(number)?,
                 Step::Field(number) => stack.push(field(number).ok_or(NoValue::Missing)?)?,
-                Step::Negate => {
-                    let value = match stack.pop()? {
-                        Number::Whole(whole) => Number::Whole(whole.checked_neg().ok_or(NoValue::Overflow)?),
-                        Number::Real(real) => Number::Real(-real),
-                    };
-                    stack.push(value)?;
-                }
-                Step::Absolute => {
-                    let value = match stack.pop()? {
-                        Number::Whole(whole) => Number::Whole(whole.checked_abs().ok_or(NoValue::Overflow)?),
-                        Number::Real(real) => Number::Real(real.abs()),
-                    };
-                    stack.push(value)?;
+                Step::Unary(operation) => {
+                    let value = stack.pop()?;
+                    stack.push(operation.apply(value)?)?;
                 }
                 Step::Binary(operation) => {
                     let (right, left) = (stack.pop()?, stack.pop()?);
@@ -244,6 +241,23 @@ impl Stack {
     fn pop(&mut self) -> Result<Number, NoValue> {
         self.len = self.len.checked_sub(1).ok_or(NoValue::Missing)?;
         self.values.get(self.len).copied().ok_or(NoValue::Missing)
+    }
+}
+
+impl Unary {
+    fn apply(self, value: Number) -> Result<Number, NoValue> {
+        Ok(match (self, value) {
+            (Self::Negate, Number::Whole(whole)) => {
+                Number::Whole(whole.checked_neg().ok_or(NoValue::Overflow)?)
+            }
+            (Self::Absolute, Number::Whole(whole)) => {
+                Number::Whole(whole.checked_abs().ok_or(NoValue::Overflow)?)
+            }
+            (Self::Negate, Number::Real(real)) => Number::Real(-real),
+            (Self::Absolute, Number::Real(real)) => Number::Real(real.abs()),
+            (Self::Sine, value) => Number::Real(value.real().sin()),
+            (Self::Cosine, value) => Number::Real(value.real().cos()),
+        })
     }
 }
 
@@ -424,7 +438,7 @@ impl<'a> Parser<'a> {
         }
         self.unary()?;
         self.depth -= 1;
-        self.steps.push(Step::Negate);
+        self.steps.push(Step::Unary(Unary::Negate));
         Ok(())
     }
 
@@ -449,9 +463,11 @@ impl<'a> Parser<'a> {
         self.at += word.len();
         let step = match word {
             "" => return Err(self.error("expected a number or a field")),
-            "min" => return self.function(&[Step::Binary(Binary::Minimum)], 2),
-            "max" => return self.function(&[Step::Binary(Binary::Maximum)], 2),
-            "abs" => return self.function(&[Step::Absolute], 1),
+            "min" => return self.function(Step::Binary(Binary::Minimum), 2),
+            "max" => return self.function(Step::Binary(Binary::Maximum), 2),
+            "abs" => return self.function(Step::Unary(Unary::Absolute), 1),
+            "sin" => return self.function(Step::Unary(Unary::Sine), 1),
+            "cos" => return self.function(Step::Unary(Unary::Cosine), 1),
             _ if word.starts_with(|first: char| first.is_ascii_digit() || first == '.') => {
                 number(word).map(Step::Push)
             }
@@ -465,7 +481,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn function(&mut self, steps: &[Step], arguments: usize) -> Result<(), ExpressionError> {
+    fn function(&mut self, step: Step, arguments: usize) -> Result<(), ExpressionError> {
         self.expect("(")?;
         for number in 0..arguments {
             if number > 0 {
@@ -474,7 +490,7 @@ impl<'a> Parser<'a> {
             self.choice()?;
         }
         self.expect(")")?;
-        self.steps.extend_from_slice(steps);
+        self.steps.push(step);
         Ok(())
     }
 }

@@ -40,6 +40,7 @@ fn operators_bind_as_in_python() {
         ("a >= 7", Whole(1)),
         ("half != 0.5", Whole(0)),
         ("'A' == 65 ? 'z' : 0", Whole(122)),
+        ("sin(0) + cos(a - 7)", Real(1.0)),
     ] {
         assert_eq!(value(text), Ok(expected), "{text}");
     }
