@@ -178,6 +178,9 @@ pub struct Message {
     pub name: String,
     /// Code that identifies it on the wire.
     pub code: Code,
+    /// Further codes that stand for it when it is received.
+    #[serde(default)]
+    pub also: Vec<Code>,
     /// What it does.
     pub meaning: String,
     /// Who sends it.
@@ -205,6 +208,9 @@ pub struct Message {
     /// Its answer, if it has one.
     #[serde(default)]
     pub answer: Option<Answer>,
+    /// The answer is its fields alone, without those of the frame: only the question says what it is.
+    #[serde(default)]
+    pub bare: bool,
 }
 
 /// Code that identifies a message on the wire.

@@ -250,6 +250,7 @@ const OBJECTS: &[Object] = &[
         keys: &[
             needed("name", Text, "Name in code."),
             needed("code", Any(&[Whole, Text]), "What identifies it on the wire."),
+            key("also", Items(&Any(&[Whole, Text])), "Further codes that stand for it when it is received."),
             needed("meaning", Text, "What it does."),
             key(
                 "from",
@@ -275,6 +276,7 @@ const OBJECTS: &[Object] = &[
                 Any(&[Text, List("field")]),
                 "echo, a type, or fields; without it nothing answers.",
             ),
+            key("bare", Flag, "The answer is its fields alone, without those of the frame."),
         ],
     },
     Object {

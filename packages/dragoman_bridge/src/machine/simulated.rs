@@ -74,6 +74,8 @@ struct Periodic {
     outgoing: Outgoing,
     period: Duration,
     due: Duration,
+    /// Only while this is true.
+    when: Option<Term>,
 }
 
 struct Reaction {
@@ -319,8 +321,11 @@ impl Simulated {
         let mut frames = Vec::new();
         for every in self.every.iter_mut().filter(|every| every.due <= self.now) {
             every.due += every.period;
-            self.sequence = self.sequence.wrapping_add(1);
             let lookup = StateLookup { state: &self.state, message: None };
+            if every.when.as_ref().is_some_and(|when| !when.is_true(&lookup)) {
+                continue;
+            }
+            self.sequence = self.sequence.wrapping_add(1);
             if let Ok(prepared) = every.outgoing.prepare(&codec, &lookup, self.sequence) {
                 frames.push(prepared.frame);
             }

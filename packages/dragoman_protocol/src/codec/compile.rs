@@ -115,16 +115,18 @@ impl Codes {
         let add = |[clients, servers]: &mut [Vec<usize>; 2]| {
             if message.from == Side::Client { clients.push(number) } else { servers.push(number) }
         };
-        let text = match &message.code {
-            Code::Number(code) if !is_text => {
-                add(self.numbers.entry(*code).or_default());
-                return;
-            }
-            Code::Number(code) => code.to_string(),
-            Code::Text(code) => code.clone(),
-        };
-        self.longest = self.longest.max(text.len());
-        add(self.texts.entry(text.into_bytes()).or_default());
+        for code in std::iter::once(&message.code).chain(&message.also) {
+            let text = match code {
+                Code::Number(code) if !is_text => {
+                    add(self.numbers.entry(*code).or_default());
+                    continue;
+                }
+                Code::Number(code) => code.to_string(),
+                Code::Text(code) => code.clone(),
+            };
+            self.longest = self.longest.max(text.len());
+            add(self.texts.entry(text.into_bytes()).or_default());
+        }
     }
 }
 

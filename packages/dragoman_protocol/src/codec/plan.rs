@@ -189,6 +189,9 @@ impl Codec {
         for (message, programs) in protocol.messages.iter().zip(&self.messages) {
             let place = format!("{}: {}", protocol.name, message.name);
             self.check_code(&place, &plan.head, &message.code)?;
+            if message.bare || !message.also.is_empty() {
+                return Err(error(&place, "bare answers and further codes are not generated"));
+            }
             let parts = self.parts(&mut plan, &place, &message.fields, &programs.body, &[])?;
             let name = identifier(&message.name, reserved);
             plan.push(&place, Planned { name, message, is_answer: false, parts, asks: false })?;

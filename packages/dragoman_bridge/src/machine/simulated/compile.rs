@@ -68,7 +68,9 @@ impl Compiler<'_> {
             if described.state.is_some() {
                 return Err(error(&place, "in is for bridge: a simulated machine has values, no states"));
             }
-            every.push(Periodic { outgoing, period, due: period });
+            let when = described.when.as_ref();
+            let when = when.map(|when| self.term(&format!("{place}: when"), when)).transpose()?;
+            every.push(Periodic { outgoing, period, due: period, when });
         }
         Ok(every)
     }
