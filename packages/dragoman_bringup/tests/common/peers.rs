@@ -25,6 +25,10 @@ pub enum Peer {
     Foxglove,
     /// A Modbus TCP server.
     Pymodbus,
+    /// A gripper on Modbus RTU.
+    PymodbusGripper,
+    /// A program that drives a Create 2.
+    Pycreate2,
 }
 
 impl Peer {
@@ -40,6 +44,10 @@ impl Peer {
             Self::RosKilted => ("ROS 2 Kilted", "DRAGOMAN_PEER_KILTED_PYTHON", Some("ros_peer.py")),
             Self::Roslibpy => ("roslibpy", "DRAGOMAN_PEER_ROSLIBPY_PYTHON", Some("roslibpy_peer.py")),
             Self::Pymodbus => ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_server.py")),
+            Self::PymodbusGripper => {
+                ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_gripper.py"))
+            }
+            Self::Pycreate2 => ("pycreate2", "DRAGOMAN_PEER_PYCREATE2_PYTHON", Some("pycreate2_client.py")),
             // The variables name folders, not programs.
             Self::Roslib => ("roslib", "DRAGOMAN_PEER_ROSLIB", Some("roslib_peer.mjs")),
             Self::Foxglove => ("Foxglove", "DRAGOMAN_PEER_FOXGLOVE", Some("foxglove_peer.mjs")),

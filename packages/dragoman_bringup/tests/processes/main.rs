@@ -25,6 +25,7 @@ mod lab;
 mod latency;
 mod launch;
 mod machine;
+mod machines;
 mod neobotix;
 mod network;
 mod output;

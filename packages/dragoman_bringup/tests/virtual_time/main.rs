@@ -28,6 +28,7 @@ mod headers;
 mod lab;
 mod latency;
 mod machine;
+mod machines;
 mod navigation;
 mod neobotix;
 mod neobotix_chain;
