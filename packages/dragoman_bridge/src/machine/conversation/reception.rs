@@ -8,7 +8,7 @@ use dragoman_protocol::expression::Number;
 use dragoman_protocol::model::Side;
 
 use super::{Conversation, Event, Heard, Kind, Open};
-use crate::machine::term::{Computed, Message};
+use crate::machine::term::{Computed, Lookup, Message};
 
 /// Maximum number of bytes of a frame that are shown.
 const MAX_SHOWN: usize = 32;

@@ -22,7 +22,7 @@ fn it_is_connected_and_drives_on_a_circle() {
     let mut robot = operator(&[]);
     let mut name = robot.beside.latched::<Text>("/p2os/robot");
     let mut odometry = robot.beside.subscribe::<Odometry>("/p2os/odom");
-    assert_eq!(robot.beside.next("the robot's name", &mut name).data, "DragomanPioneerp3dx-sh");
+    assert_eq!(robot.beside.next("the robot's name", &mut name).data, "Dragoman");
     assert_eq!((robot.value("phase"), robot.value("motors"), robot.value("sonars")), (4.0, 1.0, 1.0));
     // A quarter of a circle to the left, with a radius of 0.5 m.
     robot.drive_for(5, FRAC_PI_2 / 5.0 * 0.5, FRAC_PI_2 / 5.0);
