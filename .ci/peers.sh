@@ -16,8 +16,10 @@ packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 nftables octave octav
 # What urdfdom makes of descriptions, and poses.
 .ci/venv.sh "$tools/pin" pin==4.1.0
 
-# A machine with Modbus TCP.
-.ci/venv.sh "$tools/pymodbus" pymodbus==3.16.1
+# Machines with Modbus TCP and RTU.
+.ci/venv.sh "$tools/pymodbus" pymodbus==3.16.1 pyserial==3.5
+# A program that drives a Create 2.
+.ci/venv.sh "$tools/pycreate2" pycreate2==0.8.0
 # What DBC files say.
 .ci/venv.sh "$tools/cantools" cantools==45.1.0
 

@@ -251,6 +251,7 @@ const OBJECTS: &[Object] = &[
         keys: &[
             needed("name", Text, "Name in code."),
             needed("code", Any(&[Whole, Text]), "What identifies it on the wire."),
+            key("also", Items(&Any(&[Whole, Text])), "Further codes that stand for it when it is received."),
             needed("meaning", Text, "What it does."),
             key(
                 "from",
@@ -277,6 +278,7 @@ const OBJECTS: &[Object] = &[
                 "echo, a type, or fields; without it nothing answers.",
             ),
             key("answer_code", Any(&[Whole, Text]), "Code of the answer, if it is not that of the message."),
+            key("bare", Flag, "The answer is its fields alone, without those of the frame."),
         ],
     },
     Object {

@@ -16,6 +16,7 @@ use serde_json::Value;
 use compile::Compiler;
 
 use super::mapping::{RosMessage, RosPath, ToRos};
+use super::outbox::Period;
 use super::outgoing::Outgoing;
 use super::plan::{Plan, error};
 use super::standard::{Standard, VELOCITIES};
@@ -40,6 +41,7 @@ pub(crate) struct Publication {
     pub(crate) qos: QosProfile,
     pub(crate) from: MessageId,
     pub(crate) to: ToRos,
+    pub(crate) period: Period,
 }
 
 /// What a message or request of ROS sends.
@@ -80,7 +82,8 @@ struct Failure {
 
 /// Velocity commands.
 pub(crate) struct Velocity {
-    pub(crate) outgoing: Outgoing,
+    /// The messages of a command.
+    pub(crate) outgoing: Vec<Outgoing>,
     limits: [Option<f64>; 3],
     pub(crate) timeout: Duration,
     pub(crate) state: Option<usize>,

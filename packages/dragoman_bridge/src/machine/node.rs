@@ -134,7 +134,12 @@ pub fn start(
                     .and_then(|value| {
                         let lookup = command.lookup(&value);
                         shared
-                            .command(number + 1, &command.outgoing, &lookup, command.timeout, command.state)
+                            .command(
+                                &[(number + 1, &command.outgoing)],
+                                &lookup,
+                                command.timeout,
+                                command.state,
+                            )
                             .map_err(|refusal| refusal.to_string())
                     });
                 if let Err(reason) = sent {
@@ -150,10 +155,14 @@ pub fn start(
             let velocities = [twist.linear.x, twist.linear.y, twist.angular.z];
             // What stands still needs no end.
             let timeout = (velocities != [0.0; 3]).then_some(limits.timeout);
+            // The first is output 0; further ones are behind those of all topics.
+            let outputs = limits.outgoing.iter().enumerate();
+            let outputs = outputs.map(|(at, one)| (if at == 0 { 0 } else { usize::MAX - at }, one));
+            let outputs: Vec<_> = outputs.collect();
             let sent = limits
                 .limited(velocities)
                 .map_err(Refusal::Values)
-                .and_then(|limited| shared.command(0, &limits.outgoing, &limited, timeout, limits.state));
+                .and_then(|limited| shared.command(&outputs, &limited, timeout, limits.state));
             if let Err(reason) = sent {
                 refusals.note(&format_args!("cmd_vel: {reason}"));
             }
@@ -180,7 +189,7 @@ pub fn start(
         tasks.serve::<SetBool::Service>("set_motor_power", move |request| {
             let [on, off] = &messages;
             let outgoing = if request.data { on } else { off };
-            match shared.command(usize::MAX, outgoing, &super::plan::Missing, None, None) {
+            match shared.command(&[(usize::MAX, outgoing)], &super::plan::Missing, None, None) {
                 Ok(()) => SetBool::Response {
                     success: true,
                     message: if request.data { "motors on" } else { "motors off" }.to_owned(),

@@ -139,6 +139,8 @@ pub(crate) struct StateChange {
     pub(crate) when: Option<Term>,
     pub(crate) paths: Vec<Path>,
     pub(crate) after: Option<Duration>,
+    /// Silence of the machine leads there.
+    pub(crate) is_silent: bool,
 }
 
 /// An error of a plan, with its place.
@@ -388,11 +390,10 @@ impl Compiler<'_> {
                 let mut paths = Vec::new();
                 let from = change.from.as_deref().map(|name| heard(self.codec, name)).transpose();
                 let from = from.map_err(|reason| error(&place, reason))?;
-                if from.is_some() == change.after.is_some() {
-                    return Err(error(
-                        &place,
-                        "needs either from, the message that leads there, or after, a time",
-                    ));
+                let ways = [from.is_some(), change.after.is_some(), change.silent];
+                if ways.iter().filter(|way| **way).count() != 1 {
+                    let reason = "needs one of from, the message that leads there, after, a time, and silent";
+                    return Err(error(&place, reason));
                 }
                 let when = match (&change.when, from) {
                     (None, _) => None,
@@ -411,6 +412,7 @@ impl Compiler<'_> {
                     when,
                     paths,
                     after: change.after.map(|after| seconds(&place, after, MIN_PERIOD)).transpose()?,
+                    is_silent: change.silent,
                 });
             }
             states.push(State {

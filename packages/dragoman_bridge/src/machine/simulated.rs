@@ -75,6 +75,7 @@ struct Periodic {
     outgoing: Outgoing,
     period: Duration,
     due: Duration,
+    /// Only while this is true.
     when: Option<Term>,
 }
 

@@ -495,6 +495,32 @@ proptest::proptest! {
 }
 
 #[test]
+fn silence_leads_to_another_state() {
+    let states = "[{ to: fault, silent: true }] }\n    - { name: fault, enter: clear, fault: true, next: [{ to: ready, from: clear }] }\n";
+    let mut pair = Pair::new(|text| {
+        let (before, rest) = text.split_once("[{ to: fault, from").unwrap();
+        let (_, after) = rest.split_once("  cmd_vel:").unwrap();
+        format!("{before}{states}  cmd_vel:{after}")
+    });
+    let state = |pair: &Pair| pair.conversation.state().map(|(name, _)| name.to_owned()).unwrap();
+    pair.run(milliseconds(500));
+    pair.drive(0.4).unwrap();
+    pair.run(milliseconds(50));
+    pair.machine.faults().silent_until = pair.now + milliseconds(1300);
+    pair.run(milliseconds(900));
+    assert_eq!(state(&pair), "ready");
+    pair.run(milliseconds(150));
+    assert_eq!((&*state(&pair), pair.machine.value("wanted_left")), ("fault", Some(0.0)));
+    // The question of the fault was not answered; the next one is.
+    pair.run(milliseconds(500));
+    assert_eq!(state(&pair), "fault");
+    assert!(pair.events.contains(&Event::NotAnswered("clear".to_owned())));
+    pair.ask("clear").unwrap();
+    pair.run(milliseconds(100));
+    assert_eq!(state(&pair), "ready");
+}
+
+#[test]
 fn plans_that_make_no_sense_say_why() {
     for (right, wrong, expected) in [
         ("stop: drive", "stop: drives", "stop: there is no message drives; did you mean 'drive'?"),
@@ -531,7 +557,17 @@ fn plans_that_make_no_sense_say_why() {
         (
             "from: odometry, when: fault != 0",
             "when: fault != 0",
-            "states: ready: to fault: needs either from, the message that leads there, or after, a time",
+            "states: ready: to fault: needs one of from, the message that leads there, after, a time, and silent",
+        ),
+        (
+            "from: odometry, when: fault != 0",
+            "from: odometry, silent: true",
+            "states: ready: to fault: needs one of from, the message that leads there, after, a time, and silent",
+        ),
+        (
+            "{ send: heartbeat, period: 0.5 }",
+            "{ send: heartbeat, period: 0.5, when: 1 }",
+            "every: send heartbeat: when is for serve; here in names a state",
         ),
         (
             "[{ to: fault, from: odometry, when: fault != 0 }]",

@@ -29,6 +29,10 @@ pub enum Peer {
     NmeaReceiver,
     /// Clients of an arm of Universal Robots.
     UniversalRobots,
+    /// A gripper on Modbus RTU.
+    PymodbusGripper,
+    /// A program that drives a Create 2.
+    Pycreate2,
 }
 
 impl Peer {
@@ -46,6 +50,10 @@ impl Peer {
             Self::Pymodbus => ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_server.py")),
             Self::NmeaReceiver => ("NMEA", "DRAGOMAN_PEER_NMEA_PYTHON", Some("nmea_receiver.py")),
             Self::UniversalRobots => ("Universal Robots", "DRAGOMAN_PEER_UR_PYTHON", Some("ur_client.py")),
+            Self::PymodbusGripper => {
+                ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_gripper.py"))
+            }
+            Self::Pycreate2 => ("pycreate2", "DRAGOMAN_PEER_PYCREATE2_PYTHON", Some("pycreate2_client.py")),
             // The variables name folders, not programs.
             Self::Roslib => ("roslib", "DRAGOMAN_PEER_ROSLIB", Some("roslib_peer.mjs")),
             Self::Foxglove => ("Foxglove", "DRAGOMAN_PEER_FOXGLOVE", Some("foxglove_peer.mjs")),

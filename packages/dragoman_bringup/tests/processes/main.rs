@@ -26,6 +26,7 @@ mod lab;
 mod latency;
 mod launch;
 mod machine;
+mod machines;
 mod neobotix;
 mod network;
 mod output;

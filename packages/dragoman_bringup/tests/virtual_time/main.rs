@@ -29,6 +29,7 @@ mod headers;
 mod lab;
 mod latency;
 mod machine;
+mod machines;
 mod motor;
 mod navigation;
 mod neobotix;

@@ -207,6 +207,9 @@ impl Codec {
             let place = format!("{}: {}", protocol.name, message.name);
             self.check_code(&place, &plan.head, &message.code)?;
             self.check_code(&place, &plan.head, message.code_of_answer())?;
+            if message.bare || !message.also.is_empty() {
+                return Err(error(&place, "bare answers and further codes are not generated"));
+            }
             let parts = self.parts(&mut plan, &place, &message.fields, &programs.body, &[])?;
             let name = identifier(&message.name, reserved);
             plan.push(&place, Planned { name, message, is_answer: false, parts, asks: false })?;

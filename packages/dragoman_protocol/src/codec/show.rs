@@ -28,7 +28,8 @@ impl fmt::Display for Show<'_> {
         }
         let steps = self.codec.program(self.message).unwrap_or_default();
         let mut items = Items { values: self.values, at: 0, is_first: true };
-        for steps in [&self.codec.head, steps, &self.codec.tail] {
+        let [head, tail] = self.codec.around(self.message);
+        for steps in [head, steps, tail] {
             items.fields(f, steps, "")?;
         }
         Ok(())

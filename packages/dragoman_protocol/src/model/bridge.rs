@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 pub use serve::{Motion, Reaction, Serve};
 pub use standard::{
     Battery, CmdVel, Differential, Imu, Joint, JointStates, LaserScan, MeasuredPose, MeasuredTwist,
-    MotorPower, Odometry, Since,
+    MotorPower, Odometry, Range, Since,
 };
 pub use topics::{Command, Fails, Publish, Quality, Service, Subscribe};
 
@@ -120,6 +120,8 @@ pub struct Bridge {
     pub joint_states: Vec<JointStates>,
     /// Distances of a laser scanner.
     pub laser_scan: Vec<LaserScan>,
+    /// Distances of single sensors.
+    pub range: Vec<Range>,
     /// State of a battery.
     pub battery: Vec<Battery>,
     /// Rates and accelerations.
@@ -202,10 +204,10 @@ pub struct Periodic {
     pub fields: Settings,
     /// Seconds from one to the next.
     pub period: f64,
-    /// Only in this state.
+    /// Only in this state; of `bridge`.
     #[serde(default, rename = "in")]
     pub state: Option<String>,
-    /// Only while this is true; of a simulated machine.
+    /// Only while this is true; of `serve`.
     #[serde(default)]
     pub when: Option<Setting>,
 }
@@ -239,7 +241,10 @@ pub struct Change {
     /// ... for which this is true ...
     #[serde(default)]
     pub when: Option<Setting>,
-    /// ... or after so many seconds.
+    /// ... or after so many seconds ...
     #[serde(default)]
     pub after: Option<f64>,
+    /// ... or when the machine is silent.
+    #[serde(default)]
+    pub silent: bool,
 }

@@ -72,9 +72,14 @@ impl Protocol {
     fn check_messages(&self, place: &str, messages: &[Message], types: &[Type]) -> Result<(), ProtocolError> {
         unique(place, "message", messages.iter().map(|one| &one.name))?;
         // A command and a request may have the same number: only the request has an answer.
-        unique(place, "code", messages.iter().map(|one| (one.from, one.answer.is_some(), &one.code)))?;
+        let codes = messages.iter().flat_map(|one| {
+            let all = std::iter::once(&one.code).chain(&one.also);
+            all.map(|code| (one.from, one.answer.is_some(), code))
+        });
+        unique(place, "code", codes)?;
         for message in messages {
             let place = format!("{place}: {}", message.name);
+            self.check_bare(&place, message)?;
             let scope = Scope { part: Part::Message, asked: &[] };
             self.check_fields(&place, &message.fields, scope, types)?;
             self.check_answer_code(&place, message)?;
@@ -105,6 +110,23 @@ impl Protocol {
                 "answer_code: one is a number and the other a text, but both are in one field",
             )),
         }
+    }
+
+    /// Whether a bare answer can be found in what is received.
+    fn check_bare(&self, place: &str, message: &Message) -> Result<(), ProtocolError> {
+        let cut = &self.frame.cut;
+        let reason = if !message.bare {
+            return Ok(());
+        } else if message.answer.is_none() {
+            "bare is for an answer, and nothing answers it"
+        } else if cut.size.is_some() || cut.can || cut.datagram.is_some() {
+            "a bare answer has no size or code: cut needs by_code, end, line or silence"
+        } else if self.encoding.separator().is_some() {
+            "bare answers are not possible with values between separators"
+        } else {
+            return Ok(());
+        };
+        Err(sense(place, reason))
     }
 
     fn check_type(&self, place: &str, name: &str, types: &[Type]) -> Result<(), ProtocolError> {
@@ -185,6 +207,9 @@ impl Protocol {
         let bodies = messages().chain(interfaces).map(|message| &message.fields).chain(answers);
         let interfaces = self.interfaces.iter().flat_map(|one| &one.types);
         let types = self.types.iter().chain(interfaces).map(|one| &one.fields);
+        if let Some(message) = self.messages.iter().find(|message| message.bare || !message.also.is_empty()) {
+            return Some((&message.name, "bare answers and further codes are only interpreted"));
+        }
         let mut fields = bodies.chain(types).chain([&self.frame.fields]).flatten();
         fields.find_map(|field| {
             let reason = if field.is_computed() {

@@ -37,6 +37,7 @@ pub(super) const OBJECTS: &[Object] = &[
             key("odometry", One("odometry"), "Odometry of a mobile base, on odom and /tf."),
             key("joint_states", List("joint_states"), "Positions of joints, on joint_states."),
             key("laser_scan", List("laser_scan"), "Distances of a laser scanner."),
+            key("range", List("range"), "Distances of single sensors, such as sonars."),
             key("battery", List("battery"), "State of a battery, on battery_state."),
             key("imu", List("imu"), "Rates and accelerations, on imu."),
             key("motor_power", One("motor_power"), "Messages of the service set_motor_power."),
@@ -105,6 +106,7 @@ pub(super) const OBJECTS: &[Object] = &[
             key("from", Text, "The message, or the question with the answer, that leads there."),
             key("when", SETTING, "Only if this is true of the message."),
             key("after", Real, "After this time in the state, s; instead of from."),
+            key("silent", Flag, "When the machine is silent; instead of from."),
         ],
     },
     Object {
@@ -122,6 +124,7 @@ pub(super) const OBJECTS: &[Object] = &[
             needed("type", Text, "Its type, such as std_msgs/msg/Float64."),
             needed("from", Text, "The message of the machine, or the question whose answer it is."),
             key("when", SETTING, "Only messages for which this is true."),
+            key("period", Real, "At most one message within this time, s."),
             key("frame", Text, "header.frame_id."),
             key("fields", SETTINGS, "Fields of the ROS message, from those of the machine's message."),
             key("qos", One("qos"), "Quality of service."),
@@ -170,8 +173,8 @@ pub(super) const OBJECTS: &[Object] = &[
     Object {
         name: "cmd_vel",
         keys: &[
-            needed("send", Text, "The message that is sent."),
-            needed("fields", SETTINGS, "Its fields, from linear and lateral, m/s, and angular, rad/s."),
+            needed("send", SENDINGS, "The message that is sent, or several with their fields."),
+            key("fields", SETTINGS, "Its fields, from linear and lateral, m/s, and angular, rad/s."),
             key(
                 "limits",
                 Map(&Real),
@@ -203,6 +206,7 @@ pub(super) const OBJECTS: &[Object] = &[
             needed("x", SETTING, "Position, m."),
             needed("y", SETTING, "Position, m."),
             needed("heading", SETTING, "Heading, rad."),
+            key("overflow", SETTING, "The way after which x and y begin again, m."),
         ],
     },
     Object {
@@ -264,9 +268,24 @@ pub(super) const OBJECTS: &[Object] = &[
         ],
     },
     Object {
+        name: "range",
+        keys: &[
+            key("topic", Text, "Its name, below the namespace; range by default."),
+            needed("from", Text, "The message with the measurement."),
+            needed("ranges", Text, "The field with the distance, m, or a list of distances."),
+            key("numbers", Text, "The list with the numbers of their sensors; counted from 0 by default."),
+            needed("range_min", SETTING, "Minimum distance, m."),
+            needed("range_max", SETTING, "Maximum distance, m."),
+            needed("field_of_view", SETTING, "Angle of the cone, rad."),
+            key("infrared", Flag, "Infrared rather than ultrasound."),
+            key("frame", Text, "Frame of the sensor, or the beginning of their frames; range by default."),
+        ],
+    },
+    Object {
         name: "battery",
         keys: &[
             needed("from", Text, "The message with the measurement."),
+            key("period", Real, "At most one message within this time, s."),
             needed("voltage", SETTING, "Voltage, V."),
             key("current", SETTING, "Current, A; negative while it is discharged."),
             key("charge", SETTING, "Charge, Ah."),

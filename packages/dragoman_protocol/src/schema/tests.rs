@@ -81,6 +81,7 @@ fn the_keys_are_those_of_the_model() {
         compare::<bridge::JointStates>("joint_states"),
         compare::<bridge::Joint>("joint"),
         compare::<bridge::LaserScan>("laser_scan"),
+        compare::<bridge::Range>("range"),
         compare::<bridge::Battery>("battery"),
         compare::<bridge::Imu>("imu"),
         compare::<bridge::MotorPower>("motor_power"),

@@ -29,6 +29,7 @@ impl Conversation {
                     let _ = self.stop();
                 }
                 self.event(Event::Silent);
+                self.change_state_silent(now);
             }
         }
         if let Some((to, after)) = self.later_state()

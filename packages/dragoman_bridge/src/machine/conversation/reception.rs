@@ -68,7 +68,12 @@ impl Conversation {
         let mut frame = std::mem::take(&mut self.frame);
         let heard = loop {
             frame.clear();
-            match self.cutter.next_frame_by(|rest| codec.measure(rest, Side::Server, &mut self.scratch)) {
+            // An answer without a code is as long as the question says.
+            let asked = self.open.iter().map(|open| &open.queued.prepared);
+            let asked = asked.map(|prepared| (prepared.message, &prepared.values)).next();
+            let scratch = &mut self.scratch;
+            let measure = |rest: &[u8]| codec.measure_asked(rest, Side::Server, asked, scratch);
+            match self.cutter.next_frame_by(measure) {
                 Some(content) => frame.extend_from_slice(content),
                 None => break None,
             }

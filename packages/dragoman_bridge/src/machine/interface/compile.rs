@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use dragoman_protocol::codec::{Codec, CodecError, MessageId};
 use dragoman_protocol::model::Role;
-use dragoman_protocol::model::bridge::{self, Bridge, Quality, Setting};
+use dragoman_protocol::model::bridge::{self, Bridge, Quality, Sending, Setting};
 use dragoman_ros::QosProfile;
 use dragoman_types::schema::{Structure, Types};
 
 use super::{Command, Failure, Publication, Service, Subscription, Velocity, is_name};
 use crate::machine::mapping::{RosNames, ToRos};
+use crate::machine::outbox::Period;
 use crate::machine::outgoing::{Outgoing, named};
 use crate::machine::plan::{MOTION_TIMEOUT, NoNames, Plan, error, heard, is_sent, seconds, stands_still};
 use crate::machine::standard::{VELOCITIES, VelocityNames};
@@ -46,6 +47,7 @@ impl Compiler<'_> {
             qos: quality(described.qos),
             from,
             to: to.map_err(|reason| error(place, reason))?,
+            period: Period::new(place, described.period)?,
         })
     }
 
@@ -158,12 +160,17 @@ impl Compiler<'_> {
                 Ok(found)
             }
         }
-        is_sent(self.codec, &described.send).map_err(|reason| error(place, reason))?;
         let (mut used, no_limits) = (Used([false; 3]), BTreeMap::new());
         let constants = &self.plan.constants;
-        let outgoing =
-            Outgoing::new(self.codec, &described.send, &described.fields, &no_limits, constants, &mut used)
-                .map_err(|reason| error(place, reason))?;
+        let mut outgoing = Vec::new();
+        for Sending { send, fields } in described.messages() {
+            is_sent(self.codec, &send).map_err(|reason| error(place, reason))?;
+            let one = Outgoing::new(self.codec, &send, &fields, &no_limits, constants, &mut used);
+            outgoing.push(one.map_err(|reason| error(place, reason))?);
+        }
+        if outgoing.is_empty() {
+            return Err(error(place, "send names no message"));
+        }
         if let Some(name) = described.limits.keys().find(|name| !VELOCITIES.contains(&name.as_str())) {
             let hint = dragoman_text::hint(name, VELOCITIES.iter().copied());
             return Err(error(&format!("{place}: limits"), format!("there is no velocity {name}{hint}")));
@@ -191,8 +198,9 @@ impl Compiler<'_> {
         for signs in 0..8 {
             let most = [1, 2, 4].map(|bit| if signs & bit == 0 { f64::MAX } else { f64::MIN });
             let most = velocity.limited(most).map_err(|reason| error(place, reason))?;
-            if let Err(reason) = velocity.outgoing.prepare(self.codec, &most, 0) {
-                return Err(error(place, format!("at the limits: {reason}")));
+            for outgoing in &velocity.outgoing {
+                let prepared = outgoing.prepare(self.codec, &most, 0);
+                prepared.map_err(|reason| error(place, format!("at the limits: {reason}")))?;
             }
         }
         Ok(velocity)

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use crate::client_node::FirstAnswer;
 use crate::clock;
-use crate::machine::conversation::{Conversation, Event, Heard, Refusal, Ticket};
+use crate::machine::conversation::{Conversation, Event, Heard, OutputId, Refusal, Ticket};
 use crate::machine::interface::{Publication, Service};
 use crate::machine::outbox::Outbox;
 use crate::machine::outgoing::{Outgoing, OutgoingFrame};
@@ -214,19 +214,23 @@ impl Shared {
         stopped
     }
 
-    /// Sends a command of a topic.
+    /// Sends a command of a topic: each message, unless one of them is not possible.
     pub(super) fn command(
         &self,
-        output: usize,
-        outgoing: &Outgoing,
+        outputs: &[(OutputId, &Outgoing)],
         lookup: &dyn Lookup,
         timeout: Option<Duration>,
         state: Option<usize>,
     ) -> Result<(), Refusal> {
         let sent = self.with(|now, inner| {
             inner.admit(state)?;
-            let prepared = inner.conversation.prepare(outgoing, lookup)?;
-            inner.conversation.command(now, output, prepared, timeout, state)
+            let all = outputs
+                .iter()
+                .map(|(output, outgoing)| Ok((*output, inner.conversation.prepare(outgoing, lookup)?)));
+            for (output, prepared) in all.collect::<Result<Vec<_>, Refusal>>()? {
+                inner.conversation.command(now, output, prepared, timeout, state)?;
+            }
+            Ok(())
         });
         self.wake.notify_one();
         sent
@@ -316,7 +320,11 @@ impl Inner {
                     tracing::warn!(question = name, reason, "the machine refuses");
                 }
                 Event::Expired => tracing::warn!("command timed out; stopping the machine"),
-                Event::Silent => tracing::warn!("the machine is silent"),
+                Event::Silent => {
+                    tracing::warn!("the machine is silent");
+                    // It may have been off: its counters begin again then.
+                    self.outputs.standard.reset();
+                }
                 Event::Heard => tracing::info!("the machine is heard again"),
                 Event::State { name, is_fault: true } => {
                     tracing::warn!(state = name, "the machine has a fault")
@@ -348,9 +356,13 @@ impl Outputs {
         let codec = plan.codec();
         let mut out = Outbox::default();
         let mut result = self.standard.publish(codec, message, values, stamp, &mut out);
-        for (publication, publisher) in self.publications.iter().filter(|(one, _)| one.from == message) {
+        let due = |one: &Publication| one.from == message && one.period.is_over(stamp);
+        for (publication, publisher) in self.publications.iter_mut().filter(|(one, _)| due(one)) {
             match publication.to.message(codec, message, values, stamp) {
-                Ok(Some(data)) => out.send_raw(&publication.topic, publisher, data),
+                Ok(Some(data)) => {
+                    out.send_raw(&publication.topic, publisher, data);
+                    publication.period.begins(stamp);
+                }
                 Ok(None) => {}
                 Err(reason) => result = result.and(Err(format!("{}: {reason}", publication.topic))),
             }
