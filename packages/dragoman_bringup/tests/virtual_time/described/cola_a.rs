@@ -17,24 +17,20 @@ fn scans_are_started_and_published() {
     let mut scans = scans.unwrap().boxed();
     let scan = scanner.beside.next("a scan", &mut scans);
     assert_eq!(&*scan.header.frame_id, "laser");
-    // From 135 degrees to the right to 135 degrees to the left.
-    assert!((scan.angle_min + 135_f32.to_radians()).abs() < 1e-5, "{}", scan.angle_min);
-    assert!((scan.angle_max - 135_f32.to_radians()).abs() < 1e-4, "{}", scan.angle_max);
-    assert!((scan.angle_increment - 30_f32.to_radians()).abs() < 1e-5);
+    // From 15 degrees to the right to 15 degrees to the left.
+    assert!((scan.angle_min + 15_f32.to_radians()).abs() < 1e-5, "{}", scan.angle_min);
+    assert!((scan.angle_max - 15_f32.to_radians()).abs() < 1e-5, "{}", scan.angle_max);
+    assert!((scan.angle_increment - 5_f32.to_radians()).abs() < 1e-5);
     assert!((scan.scan_time - 1.0 / 15.0).abs() < 1e-5, "{}", scan.scan_time);
-    assert_eq!((scan.ranges.len(), scan.intensities.len()), (10, 10));
+    assert_eq!((scan.ranges.len(), scan.intensities.len()), (7, 7));
     // A wall 2 m ahead; nothing beside it is no measurement.
-    for (range, expected) in scan.ranges[3..7].iter().zip([2.828, 2.070, 2.070, 2.828]) {
+    for (range, expected) in scan.ranges[1..6].iter().zip([2.030, 2.007, 2.0, 2.007, 2.030]) {
         assert!((range - expected).abs() < 1e-5, "{:?}", scan.ranges);
     }
-    assert!(
-        scan.ranges[..3].iter().chain(&scan.ranges[7..]).all(|range| range.is_nan()),
-        "{:?}",
-        scan.ranges
-    );
-    assert_eq!(scan.intensities[3..8], [254.0, 254.0, 254.0, 254.0, 0.0]);
-    scanner.send("set wall 0.04");
-    let near = |scan: &LaserScan| scan.ranges[4] == f32::NEG_INFINITY && scan.ranges[3] > 0.05;
+    assert!(scan.ranges[0].is_nan() && scan.ranges[6].is_nan(), "{:?}", scan.ranges);
+    assert_eq!(scan.intensities[4..], [254.0, 254.0, 0.0]);
+    scanner.send("set wall 0.0495");
+    let near = |scan: &LaserScan| scan.ranges[3] == f32::NEG_INFINITY;
     scanner.beside.find("a near wall", &mut scans, near);
     // Off, and on again.
     assert_eq!(scanner.switch("stream", false), (true, String::new()));
