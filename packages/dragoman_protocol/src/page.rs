@@ -319,7 +319,7 @@ mod tests {
             include_str!("../machines/cola_a.yaml"),
             include_str!("../other_machines/create2.yaml"),
             include_str!("../other_machines/modbus_gripper.yaml"),
-            include_str!("../other_machines/cola_a.yaml"),
+            include_str!("../machines/cola_a.yaml"),
             include_str!("../machines/create2.yaml"),
             include_str!("../machines/modbus_gripper.yaml"),
             include_str!("../other_machines/modbus_ascii.yaml"),
