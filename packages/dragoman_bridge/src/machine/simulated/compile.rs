@@ -6,7 +6,7 @@ use dragoman_protocol::codec::{Codec, CodecError, MessageId};
 use dragoman_protocol::model::Side;
 use dragoman_protocol::model::bridge::{Serve, Setting, Settings};
 
-use super::names::StateNames;
+use super::names::{StateLookup, StateNames};
 use super::{MotionTarget, Periodic, Reaction, Reply, StateMotion, is_echo};
 use crate::machine::outgoing::{Outgoing, is_range, named};
 use crate::machine::plan::{error, seconds};
@@ -66,6 +66,7 @@ impl Compiler<'_> {
     }
 
     pub(super) fn every(&self, place: &str, serve: &Serve) -> Result<Vec<Periodic>, CodecError> {
+        let state: Vec<f64> = serve.state.values().copied().collect();
         let mut every = Vec::new();
         for described in &serve.every {
             let place = format!("{place}: every: send {}", described.send);
@@ -77,6 +78,11 @@ impl Compiler<'_> {
             }
             let when = described.when.as_ref();
             let when = when.map(|when| self.term(&format!("{place}: when"), when)).transpose()?;
+            let lookup = StateLookup { state: &state, message: None };
+            if when.as_ref().is_none_or(|when| when.is_true(&lookup)) {
+                // A value that does not fit is found now, not when it is sent.
+                outgoing.prepare(self.codec, &lookup, 0).map_err(|reason| error(&place, reason))?;
+            }
             every.push(Periodic { outgoing, period, due: period, when });
         }
         Ok(every)
