@@ -38,7 +38,7 @@ fn machines() -> Vec<Codec> {
         block("yaml"),
         VACUUM,
         include_str!("../machines/modbus_gripper.yaml"),
-        include_str!("../other_machines/motor_can.yaml"),
+        include_str!("../machines/motor_can.yaml"),
         ASSORTED,
         DATAGRAM,
     ];
@@ -327,7 +327,7 @@ fn what_cannot_be_expressed_is_refused_with_its_field() {
     let mast = page.split("```yaml\n").nth(2).unwrap().split_once("```").unwrap().0;
     for (text, expected) in [
         (
-            include_str!("../other_machines/cola_a.yaml"),
+            include_str!("../machines/cola_a.yaml"),
             "cola_a: values that are written as text are not generated",
         ),
         (

@@ -136,7 +136,15 @@ impl Interface {
         let mut publications = Vec::new();
         for described in &bridge.publish {
             let place = format!("{place}: publish: topic {}", described.topic);
-            publications.push(compiler.publication(&place, described)?);
+            let publication = compiler.publication(&place, described)?;
+            let mut others = publications.iter().zip(&bridge.publish);
+            if others.any(|(other, one): (&Publication, _)| {
+                other.topic == publication.topic
+                    && (&other.kind, one.qos) != (&publication.kind, described.qos)
+            }) {
+                return Err(error(&place, "is there with another type or qos"));
+            }
+            publications.push(publication);
         }
         let mut subscriptions = Vec::new();
         for described in &bridge.subscribe {
@@ -174,7 +182,7 @@ impl Interface {
 
     /// The topics and services, a line each, for people.
     pub fn lines(&self) -> Vec<String> {
-        let published = self.publications.iter().map(|one| format!("publishes {} ({})", one.topic, one.kind));
+        let published = self.topics().map(|one| format!("publishes {} ({})", one.topic, one.kind));
         let standard = self.standard.lines();
         let subscribed = self.subscriptions.iter().map(|one| {
             let moves = one.command.timeout.map(moves).unwrap_or_default();
@@ -207,9 +215,17 @@ impl Interface {
         others.map(|one| one.name.as_str())
     }
 
+    /// The first publication of each topic: several messages may have the same one.
+    fn topics(&self) -> impl Iterator<Item = &Publication> {
+        let is_first =
+            |at: usize, topic: &str| !self.publications.iter().take(at).any(|one| one.topic == topic);
+        let all = self.publications.iter().enumerate();
+        all.filter(move |(at, one)| is_first(*at, &one.topic)).map(|(_, one)| one)
+    }
+
     /// No two have the same name.
     fn unique(&self, place: &str) -> Result<(), CodecError> {
-        let mut topics: Vec<&str> = self.publications.iter().map(|one| one.topic.as_str()).collect();
+        let mut topics: Vec<&str> = self.topics().map(|one| one.topic.as_str()).collect();
         topics.extend(self.standard.topics());
         // A topic that is published and subscribed to would give the machine its own reports as commands.
         topics.extend(self.subscriptions.iter().map(|one| one.topic.as_str()));

@@ -25,7 +25,7 @@ pub(crate) use shared::Shared;
 use shared::{Inner, Outputs};
 
 use super::conversation::{Conversation, Refusal};
-use super::interface::{Interface, Service};
+use super::interface::{Interface, Publication, Service};
 use super::link::{self, Place};
 use super::services;
 use crate::client_node::{ClientNode, FirstAnswer};
@@ -85,10 +85,13 @@ pub fn start(
     let clock = tasks.node().get_ros_clock();
     let conversation = Conversation::new(Arc::clone(&plan)).map_err(MachineError::Frames)?;
     standard.open(tasks.node())?;
-    let mut topics = Vec::new();
+    let mut topics: Vec<(Publication, raw::Publisher)> = Vec::new();
     for publication in publications {
         let qos = publication.qos.clone();
-        let publisher = raw::create_publisher(tasks.node(), &publication.topic, &publication.kind, qos)?;
+        let publisher = match topics.iter().find(|(other, _)| other.topic == publication.topic) {
+            Some((_, publisher)) => publisher.clone(),
+            None => raw::create_publisher(tasks.node(), &publication.topic, &publication.kind, qos)?,
+        };
         topics.push((publication, publisher));
     }
     let services = Arc::new(services);

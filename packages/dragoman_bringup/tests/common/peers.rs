@@ -25,6 +25,10 @@ pub enum Peer {
     Foxglove,
     /// A Modbus TCP server.
     Pymodbus,
+    /// A receiver of satellite navigation.
+    NmeaReceiver,
+    /// Clients of an arm of Universal Robots.
+    UniversalRobots,
     /// A gripper on Modbus RTU.
     PymodbusGripper,
     /// A program that drives a Create 2.
@@ -44,6 +48,8 @@ impl Peer {
             Self::RosKilted => ("ROS 2 Kilted", "DRAGOMAN_PEER_KILTED_PYTHON", Some("ros_peer.py")),
             Self::Roslibpy => ("roslibpy", "DRAGOMAN_PEER_ROSLIBPY_PYTHON", Some("roslibpy_peer.py")),
             Self::Pymodbus => ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_server.py")),
+            Self::NmeaReceiver => ("NMEA", "DRAGOMAN_PEER_NMEA_PYTHON", Some("nmea_receiver.py")),
+            Self::UniversalRobots => ("Universal Robots", "DRAGOMAN_PEER_UR_PYTHON", Some("ur_client.py")),
             Self::PymodbusGripper => {
                 ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_gripper.py"))
             }

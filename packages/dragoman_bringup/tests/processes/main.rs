@@ -13,6 +13,7 @@ mod base;
 mod calibrate;
 mod camera;
 mod console;
+mod described;
 mod device;
 mod evaluate;
 mod fast;

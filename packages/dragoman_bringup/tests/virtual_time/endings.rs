@@ -56,6 +56,7 @@ const ROWS: &[EndingRow] = &[
     ("bridge check", Process, &["@/program.xml"], "program.xml"),
     ("bridge try", Process, &["@/machine.yaml", "00"], "1 bytes are not a message"),
     ("bridge new", Process, &["@/machine.yaml"], "it is not overwritten"),
+    ("bridge import", Process, &["@/program.xml"], "program.xml: line 1: "),
     ("bridge page", Process, &["@/program.xml"], "program.xml"),
     ("bridge header", Process, &["@/program.xml"], "program.xml"),
     ("bridge python", Process, &["@/program.xml"], "program.xml"),

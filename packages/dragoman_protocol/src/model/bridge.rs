@@ -102,6 +102,8 @@ pub struct Bridge {
     pub stop: Sendings,
     /// Answers that have a code of their own.
     pub answers: Vec<OtherAnswer>,
+    /// What is done with messages whose code the description does not have.
+    pub others: Others,
     /// The states of a machine that has some; it begins in the first.
     pub states: Vec<NamedState>,
     /// Topics of what the machine says.
@@ -162,6 +164,17 @@ impl Default for Timing {
     }
 }
 
+/// What is done with messages whose code the description does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Others {
+    /// They are reported as what is no message.
+    #[default]
+    Report,
+    /// The machine has messages that nobody needs.
+    Ignore,
+}
+
 /// An answer that has a code of its own.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -176,6 +189,9 @@ pub struct OtherAnswer {
     /// A field with the reason: a text, or a number whose values have names.
     #[serde(default)]
     pub reason: Option<String>,
+    /// Otherwise it is something that the machine says by itself.
+    #[serde(default)]
+    pub when: Option<Setting>,
 }
 
 /// What is sent again and again.

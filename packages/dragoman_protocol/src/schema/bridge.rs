@@ -24,6 +24,11 @@ pub(super) const OBJECTS: &[Object] = &[
             key("every", List("periodic"), "What is sent periodically."),
             key("stop", SENDINGS, "What stops the machine; needed if something moves it."),
             key("answers", List("other_answer"), "Answers that have a code of their own."),
+            key(
+                "others",
+                Words(&["report", "ignore"]),
+                "Messages whose code the description does not have: reported as wrong (default), or ignored.",
+            ),
             key("states", List("state"), "The states of the machine; it begins in the first."),
             key("publish", List("publish"), "Topics of what the machine sends."),
             key("subscribe", List("subscribe"), "Topics whose messages are sent to the machine."),
@@ -45,6 +50,7 @@ pub(super) const OBJECTS: &[Object] = &[
             needed("of", Items(&Text), "The questions that it answers."),
             key("fails", Flag, "It says that the machine refuses."),
             key("reason", Text, "The field with the reason: a text, or a number with names."),
+            key("when", SETTING, "Otherwise it is something that the machine says by itself."),
         ],
     },
     Object {
@@ -250,6 +256,8 @@ pub(super) const OBJECTS: &[Object] = &[
                 Text,
                 "The field with the distances, m; those outside of the range are infinite.",
             ),
+            key("scale", SETTING, "What the distances are multiplied with; 1 by default."),
+            key("valid_from", SETTING, "Smaller values, before scale, are no measurements: NaN."),
             key("intensities", Text, "The field with the intensities."),
             needed("angle_min", SETTING, "Angle of the first distance, rad."),
             needed("angle_increment", SETTING, "Angle from one distance to the next, rad."),
@@ -309,6 +317,7 @@ pub(super) const OBJECTS: &[Object] = &[
         keys: &[
             key("state", Map(&Real), "Values with names, as they are at the start."),
             key("changes", List("motion"), "What changes them with the time."),
+            key("start", SENDINGS, "What it sends to a client that has connected."),
             key("every", List("periodic"), "What the machine sends periodically."),
             key("on", List("reaction"), "What a message to the machine does; the first that fits counts."),
         ],

@@ -110,6 +110,7 @@ fn the_keys_are_those_of_the_model() {
         ("message", "from", known::<model::Side>(wrong)),
         ("message", "role", known::<model::Role>(wrong)),
         ("serial", "parity", known::<model::Parity>(wrong)),
+        ("bridge", "others", known::<bridge::Others>(wrong)),
         ("differential", "since", known::<bridge::Since>(wrong)),
     ] {
         let words = match find(name).keys.iter().find(|one| one.name == key).unwrap().shape {

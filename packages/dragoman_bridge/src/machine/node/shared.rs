@@ -83,11 +83,17 @@ impl Shared {
         });
     }
 
-    /// As [`connected`](Self::connected), unless the link is there.
-    pub(crate) fn connected_again(&self) {
-        if self.with(|_, inner| inner.failure.is_some()) {
+    pub(crate) fn is_connected(&self) -> bool {
+        self.with(|_, inner| inner.failure.is_none())
+    }
+
+    /// As [`connected`](Self::connected), unless the link is there; whether it was not.
+    pub(crate) fn connected_again(&self) -> bool {
+        let was_lost = !self.is_connected();
+        if was_lost {
             self.connected();
         }
+        was_lost
     }
 
     /// Whether the machine has said anything since the link was opened.
@@ -139,12 +145,11 @@ impl Shared {
         })
     }
 
-    /// Takes a frame of a CAN bus; descriptions may mark identifiers of 29 bits with `mark`.
-    pub(crate) fn handle_frame(&self, id: u64, mark: u64, data: &[u8]) {
+    /// Takes a frame of a CAN bus, whose message has one of these codes.
+    pub(crate) fn handle_frame(&self, mut codes: impl Iterator<Item = u64>, data: &[u8]) {
         let stamp = times::now(&self.clock);
         self.with(|now, inner| {
-            let heard = inner.conversation.handle_frame(now, id, data);
-            if let Some(heard) = heard.or_else(|| inner.conversation.handle_frame(now, id | mark, data)) {
+            if let Some(heard) = codes.find_map(|code| inner.conversation.handle_frame(now, code, data)) {
                 inner.heard(heard, stamp);
             }
         });

@@ -58,6 +58,13 @@ impl Compiler<'_> {
         Ok(changes)
     }
 
+    pub(super) fn start(&self, place: &str, serve: &Serve) -> Result<Vec<Outgoing>, CodecError> {
+        let place = format!("{place}: start");
+        let mut names = StateNames { states: self.names, fields: None };
+        let start = serve.start.0.iter();
+        start.map(|one| self.outgoing(&place, &one.send, &one.fields, &mut names)).collect()
+    }
+
     pub(super) fn every(&self, place: &str, serve: &Serve) -> Result<Vec<Periodic>, CodecError> {
         let mut every = Vec::new();
         for described in &serve.every {

@@ -160,6 +160,12 @@ pub struct LaserScan {
     pub from: String,
     /// The list of distances, m; those outside of the range are infinite.
     pub ranges: String,
+    /// What the distances are multiplied with.
+    #[serde(default)]
+    pub scale: Option<Setting>,
+    /// Smaller values, before `scale`, are no measurements.
+    #[serde(default)]
+    pub valid_from: Option<Setting>,
     /// The list of intensities.
     #[serde(default)]
     pub intensities: Option<String>,
