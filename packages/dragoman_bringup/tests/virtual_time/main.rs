@@ -28,6 +28,7 @@ mod headers;
 mod lab;
 mod latency;
 mod machine;
+mod machine_gripper;
 mod navigation;
 mod neobotix;
 mod neobotix_chain;

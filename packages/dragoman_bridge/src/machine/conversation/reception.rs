@@ -8,7 +8,7 @@ use dragoman_protocol::expression::Number;
 use dragoman_protocol::model::Side;
 
 use super::{Conversation, Event, Heard, Kind, Open};
-use crate::machine::term::{Computed, Message};
+use crate::machine::term::{Computed, Lookup, Message};
 
 /// Maximum number of bytes of a frame that are shown.
 const MAX_SHOWN: usize = 32;
@@ -184,7 +184,7 @@ impl Conversation {
                 |path| reason_of(&plan.codec, message, &self.values, path),
             );
             self.event(match answered.queued.kind {
-                Kind::Call(ticket) => Event::Failed(ticket, reason),
+                Kind::Call(ticket) | Kind::Cancel(ticket) => Event::Failed(ticket, reason),
                 _ => Event::Refused(plan.name_of(answered.queued.prepared.message), reason),
             });
             if answered.queued.kind == Kind::Start {
