@@ -178,6 +178,9 @@ pub struct Message {
     pub name: String,
     /// Code that identifies it on the wire.
     pub code: Code,
+    /// Further codes that stand for it when it is received.
+    #[serde(default)]
+    pub also: Vec<Code>,
     /// What it does.
     pub meaning: String,
     /// Who sends it.
@@ -205,6 +208,12 @@ pub struct Message {
     /// Its answer, if it has one.
     #[serde(default)]
     pub answer: Option<Answer>,
+    /// Code of its answer, if that is another one.
+    #[serde(default)]
+    pub answer_code: Option<Code>,
+    /// The answer is its fields alone, without those of the frame: only the question says what it is.
+    #[serde(default)]
+    pub bare: bool,
 }
 
 /// Code that identifies a message on the wire.
@@ -306,6 +315,11 @@ impl Message {
     /// Whether it may be sent again without knowing whether the first copy arrived.
     pub fn is_repeatable(&self) -> bool {
         self.repeatable.unwrap_or(self.role != Role::Start)
+    }
+
+    /// Code of its answer.
+    pub fn code_of_answer(&self) -> &Code {
+        self.answer_code.as_ref().unwrap_or(&self.code)
     }
 
     /// The corresponding ROS service or topic.

@@ -13,6 +13,7 @@
 
 mod deadlines;
 mod event;
+mod late;
 mod reception;
 mod states;
 mod stops;
@@ -23,6 +24,8 @@ use std::time::Duration;
 
 use dragoman_protocol::codec::Values;
 use dragoman_protocol::cut::Cutter;
+
+use late::Late;
 
 pub use event::{Event, Heard, Refusal, Statistics, Ticket};
 #[cfg(feature = "node")]
@@ -77,6 +80,8 @@ pub struct Conversation {
     /// What was received since the last silence, if frames end with one.
     gap: Vec<u8>,
     gap_end: Option<Duration>,
+    /// Answers that may still come.
+    late: Late,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +154,7 @@ impl Conversation {
             entered: Duration::ZERO,
             gap: Vec::new(),
             gap_end: None,
+            late: Late::default(),
         })
     }
 
@@ -181,6 +187,7 @@ impl Conversation {
         failed.into_iter().for_each(|ticket| self.event(Event::Failed(ticket, lost.to_owned())));
         self.due.fill(None);
         self.moving.clear();
+        self.late.clear();
         self.last_sent = None;
         self.state = 0;
     }
@@ -381,7 +388,9 @@ impl Conversation {
         let may_ask = asked < self.timings.in_flight;
         let is_starting = matches!(self.link, LinkState::Starting(_));
         self.queue.iter().position(|queued| {
-            (may_ask || !queued.prepared.has_answer) && (!is_starting || queued.kind == Kind::Start)
+            (may_ask || !queued.prepared.has_answer)
+                && (!is_starting || queued.kind == Kind::Start)
+                && !self.waits_for_late(queued)
         })
     }
 
@@ -398,6 +407,7 @@ impl Conversation {
         if self.last_sent.is_some_and(|last| now < last + self.timings.pace) {
             return None;
         }
+        self.late.advance(now);
         let queued = self.queue.remove(self.next_queued()?)?;
         let frame = queued.prepared.frame.clone();
         self.sent(now, queued);

@@ -18,6 +18,7 @@ pub(crate) use actions::{Action, Ended};
 use compile::Compiler;
 
 use super::mapping::{RosMessage, RosPath, ToRos};
+use super::outbox::Period;
 use super::outgoing::Outgoing;
 use super::plan::{Plan, error, is_name};
 use super::standard::{Standard, VELOCITIES};
@@ -43,6 +44,7 @@ pub(crate) struct Publication {
     pub(crate) qos: QosProfile,
     pub(crate) from: MessageId,
     pub(crate) to: ToRos,
+    pub(crate) period: Period,
 }
 
 /// What a message or request of ROS sends.
@@ -89,7 +91,8 @@ pub(crate) struct Switch {
 
 /// Velocity commands.
 pub(crate) struct Velocity {
-    pub(crate) outgoing: Outgoing,
+    /// The messages of a command.
+    pub(crate) outgoing: Vec<Outgoing>,
     /// Maxima ahead, to the left, m/s, and about the vertical axis, rad/s.
     pub(crate) limits: [Option<f64>; 3],
     pub(crate) timeout: Duration,
@@ -130,7 +133,9 @@ impl Velocity {
         for signs in 0..8 {
             let most = [1, 2, 4].map(|bit| if signs & bit == 0 { f64::MAX } else { f64::MIN });
             let most = Self::limited(most, self.limits)?;
-            self.outgoing.prepare(codec, &most, 0).map_err(|reason| format!("at the limits: {reason}"))?;
+            for outgoing in &self.outgoing {
+                outgoing.prepare(codec, &most, 0).map_err(|reason| format!("at the limits: {reason}"))?;
+            }
         }
         Ok(())
     }
@@ -156,7 +161,15 @@ impl Interface {
         let mut publications = Vec::new();
         for described in &bridge.publish {
             let place = format!("{place}: publish: topic {}", described.topic);
-            publications.push(compiler.publication(&place, described)?);
+            let publication = compiler.publication(&place, described)?;
+            let mut others = publications.iter().zip(&bridge.publish);
+            if others.any(|(other, one): (&Publication, _)| {
+                other.topic == publication.topic
+                    && (&other.kind, one.qos) != (&publication.kind, described.qos)
+            }) {
+                return Err(error(&place, "is there with another type or qos"));
+            }
+            publications.push(publication);
         }
         let mut subscriptions = Vec::new();
         for described in &bridge.subscribe {
@@ -200,7 +213,7 @@ impl Interface {
 
     /// The topics and services, a line each, for people.
     pub fn lines(&self) -> Vec<String> {
-        let published = self.publications.iter().map(|one| format!("publishes {} ({})", one.topic, one.kind));
+        let published = self.topics().map(|one| format!("publishes {} ({})", one.topic, one.kind));
         let standard = self.standard.lines();
         let subscribed = self.subscriptions.iter().map(|one| {
             let moves = one.command.timeout.map(moves).unwrap_or_default();
@@ -238,9 +251,17 @@ impl Interface {
         others.map(|one| one.name.as_str())
     }
 
+    /// The first publication of each topic: several messages may have the same one.
+    fn topics(&self) -> impl Iterator<Item = &Publication> {
+        let is_first =
+            |at: usize, topic: &str| !self.publications.iter().take(at).any(|one| one.topic == topic);
+        let all = self.publications.iter().enumerate();
+        all.filter(move |(at, one)| is_first(*at, &one.topic)).map(|(_, one)| one)
+    }
+
     /// No two have the same name.
     fn unique(&self, place: &str) -> Result<(), CodecError> {
-        let mut topics: Vec<&str> = self.publications.iter().map(|one| one.topic.as_str()).collect();
+        let mut topics: Vec<&str> = self.topics().map(|one| one.topic.as_str()).collect();
         topics.extend(self.standard.topics());
         // A topic that is published and subscribed to would give the machine its own reports as commands.
         topics.extend(self.subscriptions.iter().map(|one| one.topic.as_str()));

@@ -33,7 +33,7 @@ use report::report;
 pub(crate) use shared::Shared;
 
 use super::conversation::{Conversation, Refusal};
-use super::interface::{Interface, Service, Subscription, Switch, Velocity};
+use super::interface::{Interface, Publication, Service, Subscription, Switch, Velocity};
 use super::link::{self, Place};
 use super::outbox::Outbox;
 use super::services;
@@ -121,7 +121,12 @@ pub fn start(
                     .and_then(|value| {
                         let lookup = command.lookup(&value);
                         shared
-                            .command(number + 1, &command.outgoing, &lookup, command.timeout, command.state)
+                            .command(
+                                &[(number + 1, &command.outgoing)],
+                                &lookup,
+                                command.timeout,
+                                command.state,
+                            )
                             .map_err(|refusal| refusal.to_string())
                     });
                 if let Err(reason) = sent {
@@ -139,9 +144,13 @@ pub fn start(
             let timeout = (velocities != [0.0; 3]).then_some(values.timeout);
             let limits =
                 parameters.read().velocities.as_ref().map(|values| values.limits).unwrap_or_default();
+            // The first is output 0; further ones are behind those of all topics.
+            let outputs = velocity.outgoing.iter().enumerate();
+            let outputs = outputs.map(|(at, one)| (if at == 0 { 0 } else { usize::MAX - at }, one));
+            let outputs: Vec<_> = outputs.collect();
             let sent = Velocity::limited(velocities, limits)
                 .map_err(Refusal::Values)
-                .and_then(|limited| shared.command(0, &velocity.outgoing, &limited, timeout, velocity.state));
+                .and_then(|limited| shared.command(&outputs, &limited, timeout, velocity.state));
             if let Err(reason) = sent {
                 refusals.note(&format_args!("cmd_vel: {reason}"));
             }
@@ -228,10 +237,13 @@ fn share(
     let clock = tasks.node().get_ros_clock();
     let conversation = Conversation::new(Arc::clone(&plan)).map_err(MachineError::Frames)?;
     standard.open(tasks.node())?;
-    let mut topics = Vec::new();
+    let mut topics: Vec<(Publication, raw::Publisher)> = Vec::new();
     for publication in publications {
         let qos = publication.qos.clone();
-        let publisher = raw::create_publisher(tasks.node(), &publication.topic, &publication.kind, qos)?;
+        let publisher = match topics.iter().find(|(other, _)| other.topic == publication.topic) {
+            Some((_, publisher)) => publisher.clone(),
+            None => raw::create_publisher(tasks.node(), &publication.topic, &publication.kind, qos)?,
+        };
         topics.push((publication, publisher));
     }
     let (first, answered) = FirstAnswer::new();

@@ -17,7 +17,7 @@ use dragoman_protocol::model::{Answer, Side};
 use compile::Compiler;
 use names::{FIELDS, StateLookup};
 
-use super::outgoing::{Outgoing, OutgoingFrame};
+use super::outgoing::{Outgoing, OutgoingFrame, can_id};
 use super::plan::{constants, error};
 use super::term::{Message, Term};
 
@@ -36,6 +36,7 @@ pub struct Simulated {
     names: Vec<String>,
     state: Vec<f64>,
     changes: Vec<StateMotion>,
+    start: Vec<Outgoing>,
     every: Vec<Periodic>,
     reactions: Vec<Reaction>,
     now: Duration,
@@ -74,6 +75,8 @@ struct Periodic {
     outgoing: Outgoing,
     period: Duration,
     due: Duration,
+    /// Only while this is true.
+    when: Option<Term>,
 }
 
 struct Reaction {
@@ -112,6 +115,7 @@ impl Simulated {
         }
         let compiler = Compiler { codec: &codec, names: &names, constants: &constants };
         let changes = compiler.changes(&place, serve)?;
+        let start = compiler.start(&place, serve)?;
         let every = compiler.every(&place, serve)?;
         let reactions = compiler.reactions(&place, serve)?;
         let cutter =
@@ -122,6 +126,7 @@ impl Simulated {
             state: serve.state.values().copied().collect(),
             names,
             changes,
+            start,
             every,
             reactions,
             now: Duration::ZERO,
@@ -164,6 +169,10 @@ impl Simulated {
         self.advance(now);
         self.cutter.reset();
         self.frames.clear();
+        let lookup = StateLookup { state: &self.state, message: None };
+        let first = self.start.iter().map(|outgoing| outgoing.prepare(&self.codec, &lookup, self.sequence));
+        let first: Vec<_> = first.flatten().map(|prepared| prepared.frame).collect();
+        first.into_iter().for_each(|frame| self.say(frame));
     }
 
     /// Takes bytes of a client.
@@ -182,10 +191,12 @@ impl Simulated {
         }
     }
 
-    /// Takes a frame of a CAN bus.
-    pub fn handle_frame(&mut self, now: Duration, id: u64, data: &[u8]) {
+    /// Takes a frame of a CAN bus, whose message has one of these codes.
+    pub fn handle_frame(&mut self, now: Duration, codes: impl Iterator<Item = u64>, data: &[u8]) {
         self.advance(now);
-        self.take(Some(id), data);
+        for code in codes {
+            self.take(Some(code), data);
+        }
     }
 
     fn take(&mut self, id: Option<u64>, frame: &[u8]) {
@@ -207,7 +218,7 @@ impl Simulated {
             let is_echo = is_echo(&codec, message);
             if is_echo {
                 let answer = MessageId { is_answer: true, ..message };
-                let mut frame = OutgoingFrame { id, ..OutgoingFrame::default() };
+                let mut frame = OutgoingFrame { id: can_id(&codec, answer), ..OutgoingFrame::default() };
                 if codec.encode_wire(answer, &mut values, &mut frame.bytes).is_ok() {
                     self.say(frame);
                 }
@@ -225,10 +236,13 @@ impl Simulated {
         let answer = MessageId { is_answer: true, ..message };
         match &reaction.answer {
             Reply::None => {}
-            Reply::Recorded(bytes) => frames.push(OutgoingFrame { id, bytes: bytes.clone(), is_stop: false }),
+            Reply::Recorded(bytes) => {
+                let id = can_id(&codec, answer);
+                frames.push(OutgoingFrame { id, bytes: bytes.clone(), is_stop: false });
+            }
             Reply::Echo => {
                 let mut echoed = values.clone();
-                let mut frame = OutgoingFrame { id, ..OutgoingFrame::default() };
+                let mut frame = OutgoingFrame { id: can_id(&codec, answer), ..OutgoingFrame::default() };
                 if codec.encode_wire(answer, &mut echoed, &mut frame.bytes).is_ok() {
                     frames.push(frame);
                 }
@@ -321,8 +335,11 @@ impl Simulated {
         let mut frames = Vec::new();
         for every in self.every.iter_mut().filter(|every| every.due <= self.now) {
             every.due += every.period;
-            self.sequence = self.sequence.wrapping_add(1);
             let lookup = StateLookup { state: &self.state, message: None };
+            if every.when.as_ref().is_some_and(|when| !when.is_true(&lookup)) {
+                continue;
+            }
+            self.sequence = self.sequence.wrapping_add(1);
             if let Ok(prepared) = every.outgoing.prepare(&codec, &lookup, self.sequence) {
                 frames.push(prepared.frame);
             }

@@ -6,6 +6,7 @@ mod joints;
 mod laser_scan;
 mod motion;
 mod odometry;
+mod range;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use imu::ImuTopic;
 use joints::JointTopic;
 use laser_scan::ScanTopic;
 use odometry::OdometryTopic;
+use range::RangeTopic;
 
 use super::outbox::Outbox;
 use super::plan::{error, heard};
@@ -117,6 +119,7 @@ impl Standard {
             JointTopic::new(one, reader, is_first)
         });
         read!("laser_scan", bridge.laser_scan.iter(), |one, reader| ScanTopic::new(one, reader));
+        read!("range", bridge.range.iter(), |one, reader| RangeTopic::new(one, reader));
         read!("battery", bridge.battery.iter(), |one, reader| BatteryTopic::new(one, reader));
         read!("imu", bridge.imu.iter(), |one, reader| ImuTopic::new(one, reader));
         Ok(Self(all))

@@ -13,6 +13,8 @@ use super::plan::{Missing, NoNames, Plan};
 use super::simulated::Simulated;
 use super::term::Constants;
 
+mod histories;
+
 const ROVER: &str = include_str!("../../../dragoman_protocol/machines/rover.yaml");
 
 pub(super) fn milliseconds(time: u64) -> Duration {
@@ -33,6 +35,10 @@ struct Pair {
     /// Questions that were answered.
     answered: Vec<Ticket>,
     is_linked: bool,
+    /// There is a command that moves it, since the last loss, stop or time-out.
+    may_move: bool,
+    /// How often one was sent without.
+    moved_alone: usize,
 }
 
 fn codec(change: impl FnOnce(&str) -> String) -> Arc<Codec> {
@@ -54,6 +60,8 @@ impl Pair {
             sent: Vec::new(),
             answered: Vec::new(),
             is_linked: true,
+            may_move: false,
+            moved_alone: 0,
         };
         pair.conversation.handle_connected(pair.now);
         pair
@@ -63,9 +71,12 @@ impl Pair {
     fn settle(&mut self) {
         loop {
             let mut is_busy = false;
+            self.take_events();
             while let Some(frame) = self.conversation.poll_transmit(self.now) {
                 is_busy = true;
                 self.sent.push((self.now, frame.bytes[3]));
+                let moves = frame.bytes[3] == 1 && frame.bytes[4..8] != [0; 4];
+                self.moved_alone += usize::from(moves && !self.may_move);
                 if !self.is_cut {
                     self.machine.handle_bytes(self.now, &frame.bytes);
                 }
@@ -81,10 +92,18 @@ impl Pair {
                 self.heard.push((self.now, name));
                 self.answered.extend(heard.ticket);
             }
-            self.events.extend(std::iter::from_fn(|| self.conversation.poll_event()));
+            self.take_events();
             if !is_busy {
                 return;
             }
+        }
+    }
+
+    fn take_events(&mut self) {
+        for event in std::iter::from_fn(|| self.conversation.poll_event()) {
+            let ends = matches!(event, Event::Expired | Event::Silent | Event::State { is_fault: true, .. });
+            self.may_move &= !ends;
+            self.events.push(event);
         }
     }
 
@@ -115,6 +134,7 @@ impl Pair {
             self.machine.handle_connected(self.now);
             self.conversation.handle_connected(self.now);
         } else {
+            self.may_move = false;
             self.conversation.handle_disconnected();
         }
         self.settle();
@@ -133,7 +153,9 @@ impl Pair {
         let outgoing = self.outgoing("drive", &[("left", velocity), ("right", velocity)]);
         self.conversation.admit(Some(0))?;
         let prepared = self.conversation.prepare(&outgoing, &Missing)?;
-        self.conversation.command(self.now, 0, prepared, Some(milliseconds(600)), Some(0))
+        let commanded = self.conversation.command(self.now, 0, prepared, Some(milliseconds(600)), Some(0));
+        self.may_move |= commanded.is_ok();
+        commanded
     }
 
     fn ask(&mut self, name: &str) -> Result<Ticket, Refusal> {
@@ -386,6 +408,49 @@ fn what_waits_for_a_state_is_not_sent_in_another() {
     assert_eq!(pair.sent.iter().filter(|(_, code)| *code == 1).count(), 1, "only the stop: {:?}", pair.sent);
 }
 
+const NMEA: &str = include_str!("../../../dragoman_protocol/machines/nmea0183.yaml");
+const DASHBOARD: &str = include_str!("../../../dragoman_protocol/machines/ur_dashboard.yaml");
+
+#[test]
+fn messages_that_nobody_needs_are_ignored_if_the_description_says_so() {
+    for (text, wrong) in [(NMEA.to_owned(), 0), (NMEA.replace("others: ignore", "others: report"), 1)] {
+        let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+        let plan = Plan::new(Arc::clone(&codec), codec.protocol().bridge.as_ref().unwrap()).unwrap();
+        let mut conversation = Conversation::new(Arc::new(plan)).unwrap();
+        conversation.handle_connected(Duration::ZERO);
+        let sentences = b"$GPGSV,1,1,00*79\r\n$GNGGA,,,,,,0,00,99.99,,,,,,*56\r\n";
+        conversation.handle_bytes(Duration::ZERO, sentences);
+        let heard = conversation.next_message(Duration::ZERO).unwrap();
+        assert_eq!(conversation.plan().name_of(heard.message), "fix");
+        assert_eq!(
+            (conversation.next_message(Duration::ZERO), conversation.statistics().wrong),
+            (None, wrong)
+        );
+    }
+}
+
+#[test]
+fn a_simulated_machine_greets_and_says_what_is_true() {
+    let machine =
+        |text| Simulated::new(Arc::new(Codec::new(Protocol::read(text).unwrap()).unwrap())).unwrap();
+    let mut arm = machine(DASHBOARD);
+    arm.handle_connected(milliseconds(10));
+    let greeting = arm.poll_transmit(milliseconds(10)).unwrap().bytes;
+    assert_eq!(String::from_utf8_lossy(&greeting), "Connected: Universal Robots Dashboard Server\n");
+    assert_eq!(arm.poll_transmit(milliseconds(10)), None);
+    let mut receiver = machine(NMEA);
+    for (quality, due, sentence) in
+        [(1.0, 200, "4026.4000,N,00341.33"), (0.0, 400, "$GNGGA,,,,,,0,00,99.9,,,,,,*")]
+    {
+        receiver.set("quality", quality);
+        receiver.handle_connected(milliseconds(due - 200));
+        receiver.handle_timeout(milliseconds(due));
+        let sent = receiver.poll_transmit(milliseconds(due)).unwrap().bytes;
+        let sent = String::from_utf8_lossy(&sent);
+        assert!(sent.contains(sentence), "{sent}");
+    }
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
 
@@ -430,6 +495,32 @@ proptest::proptest! {
 }
 
 #[test]
+fn silence_leads_to_another_state() {
+    let states = "[{ to: fault, silent: true }] }\n    - { name: fault, enter: clear, fault: true, next: [{ to: ready, from: clear }] }\n";
+    let mut pair = Pair::new(|text| {
+        let (before, rest) = text.split_once("[{ to: fault, from").unwrap();
+        let (_, after) = rest.split_once("  cmd_vel:").unwrap();
+        format!("{before}{states}  cmd_vel:{after}")
+    });
+    let state = |pair: &Pair| pair.conversation.state().map(|(name, _)| name.to_owned()).unwrap();
+    pair.run(milliseconds(500));
+    pair.drive(0.4).unwrap();
+    pair.run(milliseconds(50));
+    pair.machine.faults().silent_until = pair.now + milliseconds(1300);
+    pair.run(milliseconds(900));
+    assert_eq!(state(&pair), "ready");
+    pair.run(milliseconds(150));
+    assert_eq!((&*state(&pair), pair.machine.value("wanted_left")), ("fault", Some(0.0)));
+    // The question of the fault was not answered; the next one is.
+    pair.run(milliseconds(500));
+    assert_eq!(state(&pair), "fault");
+    assert!(pair.events.contains(&Event::NotAnswered("clear".to_owned())));
+    pair.ask("clear").unwrap();
+    pair.run(milliseconds(100));
+    assert_eq!(state(&pair), "ready");
+}
+
+#[test]
 fn plans_that_make_no_sense_say_why() {
     for (right, wrong, expected) in [
         ("stop: drive", "stop: drives", "stop: there is no message drives; did you mean 'drive'?"),
@@ -445,6 +536,8 @@ fn plans_that_make_no_sense_say_why() {
             "every: send heartbeat: period: 0 s is not between 0.001 and 86400 s",
         ),
         ("silence: 1 }", "silence: -1 }", "timing: silence: -1 s is not between 0.01 and 86400 s"),
+        ("silence: 1 }", "silence: 1e300 }", "timing: silence: 1e300 s is not between 0.01 and 86400 s"),
+        ("silence: 1 }", "silence: .nan }", "timing: silence: NaN s is not between 0.01 and 86400 s"),
         ("silence: 1 }", "in_flight: 0 }", "timing: in_flight: 0 is not between 1 and 32"),
         (
             "{ send: heartbeat, period: 0.5 }",
@@ -464,7 +557,17 @@ fn plans_that_make_no_sense_say_why() {
         (
             "from: odometry, when: fault != 0",
             "when: fault != 0",
-            "states: ready: to fault: needs either from, the message that leads there, or after, a time",
+            "states: ready: to fault: needs one of from, the message that leads there, after, a time, and silent",
+        ),
+        (
+            "from: odometry, when: fault != 0",
+            "from: odometry, silent: true",
+            "states: ready: to fault: needs one of from, the message that leads there, after, a time, and silent",
+        ),
+        (
+            "{ send: heartbeat, period: 0.5 }",
+            "{ send: heartbeat, period: 0.5, when: 1 }",
+            "every: send heartbeat: when is for serve; here in names a state",
         ),
         (
             "[{ to: fault, from: odometry, when: fault != 0 }]",

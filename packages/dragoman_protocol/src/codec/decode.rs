@@ -126,10 +126,15 @@ impl Codec {
             None => frame.len(),
         };
         values.begin(self.slots, self.places, asked.map(|(_, values)| values));
-        let end = len.saturating_sub(self.tail_size);
+        let bare = self.bare_answer(from, asked);
+        let (tail, tail_size) = if bare.is_some() { (&[][..], 0) } else { (&self.tail[..], self.tail_size) };
+        let end = len.saturating_sub(tail_size);
         let mut cursor = Cursor::new(frame, end, values);
         cursor.code = id.map(FoundCode::Number);
-        let message = self.head(&mut cursor, from, asked)?;
+        let message = match bare {
+            Some(answer) => answer,
+            None => self.head(&mut cursor, from, asked)?,
+        };
         let begin = cursor.at;
         if let Some((counts, after, size)) = cursor.size {
             let expected = match counts {
@@ -144,14 +149,15 @@ impl Codec {
         }
         cursor.separator = self.separator;
         cursor.run(self.program(message).unwrap_or_default(), true)?;
-        if cursor.at < end && self.datagram.is_none() {
-            return Err(DecodeError::Long { bytes: end - cursor.at });
+        let furthest = cursor.furthest.max(cursor.at);
+        if furthest < end && self.datagram.is_none() {
+            return Err(DecodeError::Long { bytes: end - furthest });
         }
         // The first value, behind a separator.
         let begin = begin + usize::from(self.separator.is_some() && begin < end);
         cursor.values.set_place(self.body_place, [begin, end]);
         (cursor.at, cursor.end, cursor.separator) = (end, len, None);
-        cursor.run(&self.tail, true)?;
+        cursor.run(tail, true)?;
         cursor.verify_later()?;
         Ok(message)
     }
@@ -172,19 +178,41 @@ impl Codec {
 
     /// What a buffer begins with, if each code has a size of its own. `scratch` is used again for the next buffer.
     pub fn measure(&self, buffer: &[u8], from: Side, scratch: &mut Values) -> Begin {
-        scratch.begin(self.slots, self.places, None);
+        self.measure_asked(buffer, from, None, scratch)
+    }
+
+    /// As [`measure`](Self::measure), where the answer to this question is expected.
+    pub fn measure_asked(
+        &self,
+        buffer: &[u8],
+        from: Side,
+        asked: Option<(MessageId, &Values)>,
+        scratch: &mut Values,
+    ) -> Begin {
+        scratch.begin(self.slots, self.places, asked.map(|(_, values)| values));
         let mut cursor = Cursor::new(buffer, buffer.len(), scratch);
         // Decoding reports a wrong check sum.
         cursor.is_measuring = true;
-        let measured = self.head(&mut cursor, from, None).and_then(|message| {
+        let message = match self.bare_answer(from, asked) {
+            Some(answer) => Ok(answer),
+            None => self.head(&mut cursor, from, None),
+        };
+        let measured = message.and_then(|message| {
             cursor.run(self.program(message).unwrap_or_default(), true)?;
-            cursor.run(&self.tail, true)
+            cursor.run(self.around(message)[1], true)
         });
         match measured {
+            Ok(()) if cursor.at == 0 => Begin::Garbage(1),
             Ok(()) => Begin::Frame { len: cursor.at, from: 0, to: cursor.at },
             Err(DecodeError::Short { .. }) => Begin::Incomplete,
             Err(_) => Begin::Garbage(1),
         }
+    }
+
+    /// The answer to this question, if it has no code of its own.
+    fn bare_answer(&self, from: Side, asked: Option<(MessageId, &Values)>) -> Option<MessageId> {
+        let answer = MessageId { is_answer: true, ..asked?.0 };
+        (from == Side::Server && self.is_bare(answer)).then_some(answer)
     }
 
     fn first_missing(&self, len: usize) -> String {
@@ -221,20 +249,17 @@ impl Codec {
         from: Side,
         asked: Option<(MessageId, &Values)>,
     ) -> Option<MessageId> {
-        let of = |side: Side| self.codes.find(code, side).iter().copied();
-        let answers =
-            |number: &usize| self.messages.get(*number).is_some_and(|message| message.answer.is_some());
-        let body = |number| MessageId { number, is_answer: false };
-        let answer = |number| MessageId { number, is_answer: true };
+        let coded = self.codes.find(code)?;
+        let body = |number: &usize| MessageId { number: *number, is_answer: false };
+        let answer = |number: &usize| MessageId { number: *number, is_answer: true };
         if from == Side::Client {
-            return of(Side::Client).next().map(body);
+            return coded.clients.first().map(body);
         }
-        let expected = asked.map(|(asked, _)| asked.number);
-        of(Side::Client)
-            .find(|number| Some(*number) == expected && answers(number))
+        let asked = asked.and_then(|(asked, _)| coded.answers.iter().find(|one| **one == asked.number));
+        asked
             .map(answer)
-            .or_else(|| of(Side::Server).next().map(body))
-            .or_else(|| of(Side::Client).find(answers).map(answer))
+            .or_else(|| coded.servers.first().map(body))
+            .or_else(|| coded.answers.first().map(answer))
     }
 
     /// The message whose code, in words, is in front: the longest one.

@@ -95,6 +95,12 @@ impl Codec {
     ) -> Result<(), EncodeError> {
         let begin = out.len();
         let encoded = self.encode(message, values, out);
+        if self.envelope.is_empty() {
+            if encoded.is_err() {
+                out.truncate(begin);
+            }
+            return encoded;
+        }
         let frame = out.split_off(begin);
         encoded?;
         self.envelope.wrap(&frame, out)?;
@@ -118,7 +124,8 @@ impl Codec {
         values: &mut Values,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
-        let code = self.protocol.messages.get(message.number).map(|message| &message.code);
+        let code = self.protocol.messages.get(message.number);
+        let code = code.map(|one| if message.is_answer { one.code_of_answer() } else { &one.code });
         let (Some(code), Some(steps)) = (code, self.program(message)) else {
             return Err(EncodeError::UnknownMessage);
         };
@@ -126,8 +133,10 @@ impl Codec {
         values.places.clear();
         values.places.resize(self.places, [0; 2]);
         let begin = out.len();
+        let [head, tail] = self.around(message);
+        let tail_size = if self.is_bare(message) { 0 } else { self.tail_size };
         let mut writer = Writer::new(out, code, values);
-        writer.run(&self.head, true)?;
+        writer.run(head, true)?;
         if self.separator.is_some() && !self.protocol.frame.cut.can {
             let at = writer.out.len();
             match code {
@@ -140,14 +149,14 @@ impl Codec {
         writer.separator = self.separator;
         writer.run(steps, true)?;
         writer.separator = None;
-        let (end, rest) = (writer.out.len(), writer.rest(&self.tail));
+        let (end, rest) = (writer.out.len(), writer.rest(tail));
         if rest > 0 {
             return Err(EncodeError::Rest(rest));
         }
         if let Some([_, size]) = self.datagram {
-            let room = size.saturating_sub(self.tail_size);
+            let room = size.saturating_sub(tail_size);
             if end - begin > room {
-                return Err(EncodeError::TooLong(end - begin + self.tail_size));
+                return Err(EncodeError::TooLong(end - begin + tail_size));
             }
             writer.out.resize(begin + room, 0);
         }
@@ -156,7 +165,7 @@ impl Codec {
         let is_word = self.separator.is_some() && place[0] < place[1];
         writer.values.set_place(self.body_place, [place[0] + usize::from(is_word), place[1]]);
         if let Some((step, number, at)) = writer.size {
-            let len = writer.out.len() + self.tail_size - begin;
+            let len = writer.out.len() + tail_size - begin;
             let size = match number.role {
                 Role::Size(Counted::Rest) => len - (at + number.size() - begin),
                 Role::Size(Counted::Body) => end - body,
@@ -165,7 +174,7 @@ impl Codec {
             writer.patch(step, number, at, u64::try_from(size).unwrap_or(u64::MAX))?;
         }
         writer.sums(false)?;
-        writer.run(&self.tail, true)?;
+        writer.run(tail, true)?;
         writer.sums(true)?;
         let len = writer.out.len() - begin;
         if self.protocol.frame.cut.most.is_some_and(|most| len > most) {

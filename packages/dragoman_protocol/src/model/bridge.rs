@@ -19,7 +19,7 @@ pub use constants::Constant;
 pub use serve::{Motion, Reaction, Serve};
 pub use standard::{
     Battery, CmdVel, Differential, Imu, Joint, JointStates, LaserScan, MeasuredPose, MeasuredTwist,
-    MotorPower, Odometry, Since,
+    MotorPower, Odometry, Range, Since,
 };
 pub use topics::{Action, Command, Fails, Publish, Quality, Service, Subscribe};
 
@@ -106,6 +106,8 @@ pub struct Bridge {
     pub stop: Sendings,
     /// Answers that have a code of their own.
     pub answers: Vec<OtherAnswer>,
+    /// What is done with messages whose code the description does not have.
+    pub others: Others,
     /// The states of a machine that has some; it begins in the first.
     pub states: Vec<NamedState>,
     /// Topics of what the machine says.
@@ -124,6 +126,8 @@ pub struct Bridge {
     pub joint_states: Vec<JointStates>,
     /// Distances of a laser scanner.
     pub laser_scan: Vec<LaserScan>,
+    /// Distances of single sensors.
+    pub range: Vec<Range>,
     /// State of a battery.
     pub battery: Vec<Battery>,
     /// Rates and accelerations.
@@ -166,6 +170,17 @@ impl Default for Timing {
     }
 }
 
+/// What is done with messages whose code the description does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Others {
+    /// They are reported as what is no message.
+    #[default]
+    Report,
+    /// The machine has messages that nobody needs.
+    Ignore,
+}
+
 /// An answer that has a code of its own.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -180,6 +195,9 @@ pub struct OtherAnswer {
     /// A field with the reason: a text, or a number whose values have names.
     #[serde(default)]
     pub reason: Option<String>,
+    /// Otherwise it is something that the machine says by itself.
+    #[serde(default)]
+    pub when: Option<Setting>,
 }
 
 /// What is sent again and again.
@@ -192,9 +210,12 @@ pub struct Periodic {
     pub fields: Settings,
     /// Seconds from one to the next.
     pub period: f64,
-    /// Only in this state.
+    /// Only in this state; of `bridge`.
     #[serde(default, rename = "in")]
     pub state: Option<String>,
+    /// Only while this is true; of `serve`.
+    #[serde(default)]
+    pub when: Option<Setting>,
 }
 
 /// A state of a machine.
@@ -226,7 +247,10 @@ pub struct Change {
     /// ... for which this is true ...
     #[serde(default)]
     pub when: Option<Setting>,
-    /// ... or after so many seconds.
+    /// ... or after so many seconds ...
     #[serde(default)]
     pub after: Option<f64>,
+    /// ... or when the machine is silent.
+    #[serde(default)]
+    pub silent: bool,
 }

@@ -4,7 +4,7 @@ mod fields;
 
 use std::collections::BTreeSet;
 
-use super::{Answer, Field, FieldRole, Message, Protocol, ProtocolError, Type};
+use super::{Answer, Code, Field, FieldRole, Message, Protocol, ProtocolError, Side, Type};
 use crate::cut::Envelope;
 use crate::kind::{Base, Count};
 use fields::{Part, Scope};
@@ -27,9 +27,10 @@ impl Protocol {
             let reason = "cut must have one of datagram, size, start with end, line, silence, by_code, can";
             return Err(sense(&frame, reason));
         }
-        // On a CAN bus the identifier is the code.
+        // On a CAN bus the identifier is the code; where there is one message only, it needs none.
+        let is_single = matches!(self.messages.as_slice(), [one] if one.code == Code::Number(0));
         let needed: &[FieldRole] =
-            if cut.can { &[FieldRole::Body] } else { &[FieldRole::Code, FieldRole::Body] };
+            if cut.can || is_single { &[FieldRole::Body] } else { &[FieldRole::Code, FieldRole::Body] };
         for part in needed {
             if !self.frame.fields.iter().any(|field| field.is == Some(*part)) {
                 return Err(sense(&frame, format!("no field is its {part:?}").to_lowercase()));
@@ -71,11 +72,17 @@ impl Protocol {
     fn check_messages(&self, place: &str, messages: &[Message], types: &[Type]) -> Result<(), ProtocolError> {
         unique(place, "message", messages.iter().map(|one| &one.name))?;
         // A command and a request may have the same number: only the request has an answer.
-        unique(place, "code", messages.iter().map(|one| (one.from, one.answer.is_some(), &one.code)))?;
+        let codes = messages.iter().flat_map(|one| {
+            let all = std::iter::once(&one.code).chain(&one.also);
+            all.map(|code| (one.from, one.answer.is_some(), code))
+        });
+        unique(place, "code", codes)?;
         for message in messages {
             let place = format!("{place}: {}", message.name);
+            self.check_bare(&place, message)?;
             let scope = Scope { part: Part::Message, asked: &[] };
             self.check_fields(&place, &message.fields, scope, types)?;
+            self.check_answer_code(&place, message)?;
             match &message.answer {
                 Some(Answer::Fields(fields)) => {
                     let scope = Scope { part: Part::Message, asked: &message.fields };
@@ -86,6 +93,40 @@ impl Protocol {
             }
         }
         Ok(())
+    }
+
+    fn check_answer_code(&self, place: &str, message: &Message) -> Result<(), ProtocolError> {
+        let Some(code) = &message.answer_code else { return Ok(()) };
+        if message.answer.is_none() || message.from == Side::Server {
+            return Err(sense(place, "answer_code: nothing answers it"));
+        }
+        if !self.interfaces.is_empty() {
+            return Err(sense(place, "answer_code: a protocol with interfaces has none"));
+        }
+        match (code, &message.code) {
+            (Code::Number(_), Code::Number(_)) | (Code::Text(_), Code::Text(_)) => Ok(()),
+            _ => Err(sense(
+                place,
+                "answer_code: one is a number and the other a text, but both are in one field",
+            )),
+        }
+    }
+
+    /// Whether a bare answer can be found in what is received.
+    fn check_bare(&self, place: &str, message: &Message) -> Result<(), ProtocolError> {
+        let cut = &self.frame.cut;
+        let reason = if !message.bare {
+            return Ok(());
+        } else if message.answer.is_none() {
+            "bare is for an answer, and nothing answers it"
+        } else if cut.size.is_some() || cut.can || cut.datagram.is_some() {
+            "a bare answer has no size or code: cut needs by_code, end, line or silence"
+        } else if self.encoding.separator().is_some() {
+            "bare answers are not possible with values between separators"
+        } else {
+            return Ok(());
+        };
+        Err(sense(place, reason))
     }
 
     fn check_type(&self, place: &str, name: &str, types: &[Type]) -> Result<(), ProtocolError> {
@@ -151,19 +192,24 @@ impl Protocol {
 }
 
 impl Protocol {
-    /// What only the interpreter can do, with its place: code that is generated would ignore it.
-    pub(crate) fn only_interpreted(&self) -> Option<(&str, &'static str)> {
+    /// What only the interpreter can do, with its place: code that is generated would ignore it. Only the messages of `side`
+    /// count, if it is given.
+    pub(crate) fn only_interpreted(&self, side: Option<Side>) -> Option<(&str, &'static str)> {
         if self.frame.cut.escape.is_some() {
             return Some((&self.name, "escapes are only interpreted"));
         }
-        let answers = self.messages.iter().filter_map(|message| match &message.answer {
+        let messages = || self.messages.iter().filter(|one| side.is_none_or(|side| one.from == side));
+        let answers = messages().filter_map(|message| match &message.answer {
             Some(Answer::Fields(fields)) => Some(fields),
             _ => None,
         });
         let interfaces = self.interfaces.iter().flat_map(|one| &one.messages);
-        let bodies = self.messages.iter().chain(interfaces).map(|message| &message.fields).chain(answers);
+        let bodies = messages().chain(interfaces).map(|message| &message.fields).chain(answers);
         let interfaces = self.interfaces.iter().flat_map(|one| &one.types);
         let types = self.types.iter().chain(interfaces).map(|one| &one.fields);
+        if let Some(message) = self.messages.iter().find(|message| message.bare || !message.also.is_empty()) {
+            return Some((&message.name, "bare answers and further codes are only interpreted"));
+        }
         let mut fields = bodies.chain(types).chain([&self.frame.fields]).flatten();
         fields.find_map(|field| {
             let reason = if field.is_computed() {

@@ -85,6 +85,7 @@ fn the_keys_are_those_of_the_model() {
         compare::<bridge::JointStates>("joint_states"),
         compare::<bridge::Joint>("joint"),
         compare::<bridge::LaserScan>("laser_scan"),
+        compare::<bridge::Range>("range"),
         compare::<bridge::Battery>("battery"),
         compare::<bridge::Imu>("imu"),
         compare::<bridge::MotorPower>("motor_power"),
@@ -113,6 +114,7 @@ fn the_keys_are_those_of_the_model() {
         ("message", "from", known::<model::Side>(wrong)),
         ("message", "role", known::<model::Role>(wrong)),
         ("serial", "parity", known::<model::Parity>(wrong)),
+        ("bridge", "others", known::<bridge::Others>(wrong)),
         ("differential", "since", known::<bridge::Since>(wrong)),
     ] {
         let words = match find(name).keys.iter().find(|one| one.name == key).unwrap().shape {

@@ -8,6 +8,7 @@ use super::{Conversation, Event, Kind, LinkState, Queued};
 impl Conversation {
     /// Advances the time.
     pub fn handle_timeout(&mut self, now: Duration) {
+        self.late.advance(now);
         while let Some(at) = self.open.iter().position(|open| now >= open.deadline) {
             if let Some(open) = self.open.remove(at) {
                 self.not_answered(now, open.queued);
@@ -28,6 +29,7 @@ impl Conversation {
                     let _ = self.stop();
                 }
                 self.event(Event::Silent);
+                self.change_state_silent(now);
             }
         }
         if let Some((to, after)) = self.later_state()
@@ -67,6 +69,7 @@ impl Conversation {
         if queued.is_stop() {
             if queued.tries < self.timings.retries && self.moving.is_empty() {
                 self.statistics.repeated += 1;
+                self.expect_late(now, &queued, 1);
                 self.urgent.push_back(Queued { tries: queued.tries + 1, ..queued });
                 return;
             }
@@ -80,6 +83,8 @@ impl Conversation {
             self.queue.push_front(Queued { tries: queued.tries + 1, ..queued });
             return;
         }
+        let copies = if queued.is_stop() { 1 } else { queued.tries.saturating_add(1) };
+        self.expect_late(now, &queued, copies);
         self.statistics.unanswered += 1;
         let name = self.plan.name_of(queued.prepared.message);
         match queued.kind {
@@ -109,6 +114,6 @@ impl Conversation {
         let pace = self.next_queued().and(self.last_sent).map(|last| last + self.timings.pace);
         let all =
             open.chain(due).chain(self.moving.values().copied()).chain(silence).chain(later).chain(pace);
-        all.chain(self.gap_end).min()
+        all.chain(self.gap_end).chain(self.late.deadline()).min()
     }
 }

@@ -68,7 +68,12 @@ impl Conversation {
         let mut frame = std::mem::take(&mut self.frame);
         let heard = loop {
             frame.clear();
-            match self.cutter.next_frame_by(|rest| codec.measure(rest, Side::Server, &mut self.scratch)) {
+            // An answer without a code is as long as the question says.
+            let asked = self.open.iter().map(|open| &open.queued.prepared);
+            let asked = asked.map(|prepared| (prepared.message, &prepared.values)).next();
+            let scratch = &mut self.scratch;
+            let measure = |rest: &[u8]| codec.measure_asked(rest, Side::Server, asked, scratch);
+            match self.cutter.next_frame_by(measure) {
                 Some(content) => frame.extend_from_slice(content),
                 None => break None,
             }
@@ -129,8 +134,10 @@ impl Conversation {
             }
         }
         match error {
-            // Frames of others on the same bus.
-            Some(DecodeError::UnknownCode { .. }) if id.is_some() => return Decoded::Unwanted,
+            // Frames of others on the same bus, or messages that nobody needs.
+            Some(DecodeError::UnknownCode { .. }) if id.is_some() || self.plan.ignores_others => {
+                return Decoded::Unwanted;
+            }
             Some(error) => self.reason = Some(format!("{error}: {}", excerpt(frame))),
             None => {}
         }
@@ -164,13 +171,22 @@ impl Conversation {
             self.event(Event::Heard);
         }
         let plan = Arc::clone(&self.plan);
-        let other = plan.answers.iter().find(|other| other.from == message);
-        let open = open.or_else(|| {
-            let other = other?;
-            self.open.iter().position(|open| {
+        // What has a code of its own is an answer to an open question if there is one.
+        let others = plan.answers.iter().filter(|other| other.from == message);
+        let others: Vec<_> = others.filter(|other| other.holds(&plan.codec, &self.values)).collect();
+        let found = others.iter().find_map(|other| {
+            let answers = |open: &Open| {
                 other.of.contains(&open.queued.prepared.message.number) && self.has_sequence_of(open, message)
-            })
+            };
+            self.open.iter().position(answers).map(|at| (*other, at))
         });
+        let other = found.map(|(other, _)| other).or(others.first().copied());
+        let open = open.or(found.map(|(_, at)| at));
+        let number = other.and_then(|other| other.of.first().copied()).unwrap_or(message.number);
+        if (message.is_answer || other.is_some()) && self.is_late(open, number) {
+            self.statistics.unexpected += 1;
+            return None;
+        }
         let answered = open.and_then(|at| self.open.remove(at));
         if (message.is_answer || other.is_some()) && answered.is_none() {
             self.statistics.unexpected += 1;
@@ -214,11 +230,10 @@ pub(crate) fn reason_of(codec: &Codec, message: MessageId, values: &Values, path
     let paths = std::slice::from_ref(path);
     match (Message { codec, message, values, paths }).whole(0) {
         Computed::Text(text) => String::from_utf8_lossy(&text).into_owned(),
-        Computed::Number(Number::Whole(whole)) => {
-            let name = i64::try_from(whole).ok().and_then(|whole| codec.meaning(message, path, whole));
-            name.map_or_else(|| format!("error {whole}"), |name| name.replace('_', " "))
+        Computed::Number(number) => {
+            let name = number.whole().and_then(|whole| codec.meaning(message, path, whole));
+            name.map_or_else(|| format!("error {number}"), |name| name.replace('_', " "))
         }
-        Computed::Number(number) => format!("error {number}"),
         _ => "the machine refuses".to_owned(),
     }
 }

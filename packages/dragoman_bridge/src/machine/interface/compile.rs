@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use dragoman_protocol::codec::{Codec, CodecError, MessageId};
 use dragoman_protocol::model::Role;
-use dragoman_protocol::model::bridge::{self, Bridge, Quality, Setting};
+use dragoman_protocol::model::bridge::{self, Bridge, Quality, Sending, Setting};
 use dragoman_ros::QosProfile;
 use dragoman_types::schema::{Structure, Types};
 
 use super::{Command, Failure, Publication, Service, Subscription, Switch, Velocity};
 use crate::machine::mapping::{RosNames, ToRos};
+use crate::machine::outbox::Period;
 use crate::machine::outgoing::Outgoing;
 use crate::machine::plan::{
     MOTION_TIMEOUT, NoNames, Plan, error, heard, is_name, is_sent, seconds, stands_still,
@@ -48,6 +49,7 @@ impl Compiler<'_> {
             qos: quality(described.qos),
             from,
             to: to.map_err(|reason| error(place, reason))?,
+            period: Period::new(place, described.period)?,
         })
     }
 
@@ -183,12 +185,17 @@ impl Compiler<'_> {
                 Ok(found)
             }
         }
-        is_sent(self.codec, &described.send).map_err(|reason| error(place, reason))?;
         let (mut used, no_limits) = (Used([false; 3]), BTreeMap::new());
         let constants = &self.plan.constants;
-        let outgoing =
-            Outgoing::new(self.codec, &described.send, &described.fields, &no_limits, constants, &mut used)
-                .map_err(|reason| error(place, reason))?;
+        let mut outgoing = Vec::new();
+        for Sending { send, fields } in described.messages() {
+            is_sent(self.codec, &send).map_err(|reason| error(place, reason))?;
+            let one = Outgoing::new(self.codec, &send, &fields, &no_limits, constants, &mut used);
+            outgoing.push(one.map_err(|reason| error(place, reason))?);
+        }
+        if outgoing.is_empty() {
+            return Err(error(place, "send names no message"));
+        }
         if let Some(name) = described.limits.keys().find(|name| !VELOCITIES.contains(&name.as_str())) {
             let hint = dragoman_text::hint(name, VELOCITIES.iter().copied());
             return Err(error(&format!("{place}: limits"), format!("there is no velocity {name}{hint}")));

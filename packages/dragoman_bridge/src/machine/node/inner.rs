@@ -151,7 +151,11 @@ impl Inner {
                     tracing::warn!(question = name, reason, "the machine refuses");
                 }
                 Event::Expired => tracing::warn!("command timed out; stopping the machine"),
-                Event::Silent => tracing::warn!("the machine is silent"),
+                Event::Silent => {
+                    tracing::warn!("the machine is silent");
+                    // It may have been off: its counters begin again then.
+                    self.outputs.standard.reset();
+                }
                 Event::Heard => tracing::info!("the machine is heard again"),
                 Event::State { name, is_fault: true } => {
                     tracing::warn!(state = name, "the machine has a fault")
@@ -175,9 +179,13 @@ impl Outputs {
         let codec = plan.codec();
         let out = &mut self.out;
         let mut result = self.standard.publish(codec, message, values, stamp, out);
-        for (publication, publisher) in self.publications.iter().filter(|(one, _)| one.from == message) {
+        let due = |one: &Publication| one.from == message && one.period.is_over(stamp);
+        for (publication, publisher) in self.publications.iter_mut().filter(|(one, _)| due(one)) {
             match publication.to.message(codec, message, values, stamp) {
-                Ok(Some(data)) => out.send_raw(&publication.topic, publisher, data),
+                Ok(Some(data)) => {
+                    out.send_raw(&publication.topic, publisher, data);
+                    publication.period.begins(stamp);
+                }
                 Ok(None) => {}
                 Err(reason) => result = result.and(Err(format!("{}: {reason}", publication.topic))),
             }

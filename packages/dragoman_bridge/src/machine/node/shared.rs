@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::goals::{GoalId, Reports};
 use super::inner::{Inner, Waiting};
 use crate::clock;
-use crate::machine::conversation::Refusal;
+use crate::machine::conversation::{OutputId, Refusal};
 use crate::machine::interface::{Action, Service, Switch, Velocity};
 use crate::machine::outgoing::{Outgoing, OutgoingFrame};
 use crate::machine::plan::{Missing, Plan, Timings};
@@ -91,11 +91,17 @@ impl Shared {
         });
     }
 
-    /// As [`connected`](Self::connected), unless the link is there.
-    pub(crate) fn connected_again(&self) {
-        if self.with(|_, inner| inner.failure.is_some()) {
+    pub(crate) fn is_connected(&self) -> bool {
+        self.with(|_, inner| inner.failure.is_none())
+    }
+
+    /// As [`connected`](Self::connected), unless the link is there; whether it was not.
+    pub(crate) fn connected_again(&self) -> bool {
+        let was_lost = !self.is_connected();
+        if was_lost {
             self.connected();
         }
+        was_lost
     }
 
     /// Whether the machine has said anything since the link was opened.
@@ -148,12 +154,11 @@ impl Shared {
         })
     }
 
-    /// Takes a frame of a CAN bus; descriptions may mark identifiers of 29 bits with `mark`.
-    pub(crate) fn handle_frame(&self, id: u64, mark: u64, data: &[u8]) {
+    /// Takes a frame of a CAN bus, whose message has one of these codes.
+    pub(crate) fn handle_frame(&self, mut codes: impl Iterator<Item = u64>, data: &[u8]) {
         let stamp = times::now(&self.clock);
         self.publishing(|now, inner| {
-            let heard = inner.conversation.handle_frame(now, id, data);
-            if let Some(heard) = heard.or_else(|| inner.conversation.handle_frame(now, id | mark, data)) {
+            if let Some(heard) = codes.find_map(|code| inner.conversation.handle_frame(now, code, data)) {
                 inner.heard(now, heard, stamp);
             }
         });
@@ -220,19 +225,23 @@ impl Shared {
         stopped
     }
 
-    /// Sends a command of a topic.
+    /// Sends a command of a topic: each message, unless one of them is not possible.
     pub(super) fn command(
         &self,
-        output: usize,
-        outgoing: &Outgoing,
+        outputs: &[(OutputId, &Outgoing)],
         lookup: &dyn Lookup,
         timeout: Option<Duration>,
         state: Option<usize>,
     ) -> Result<(), Refusal> {
         let sent = self.with(|now, inner| {
             inner.admit(state)?;
-            let prepared = inner.conversation.prepare(outgoing, lookup)?;
-            inner.conversation.command(now, output, prepared, timeout, state)
+            let all = outputs
+                .iter()
+                .map(|(output, outgoing)| Ok((*output, inner.conversation.prepare(outgoing, lookup)?)));
+            for (output, prepared) in all.collect::<Result<Vec<_>, Refusal>>()? {
+                inner.conversation.command(now, output, prepared, timeout, state)?;
+            }
+            Ok(())
         });
         self.wake.notify_one();
         sent

@@ -58,6 +58,13 @@ impl Compiler<'_> {
         Ok(changes)
     }
 
+    pub(super) fn start(&self, place: &str, serve: &Serve) -> Result<Vec<Outgoing>, CodecError> {
+        let place = format!("{place}: start");
+        let mut names = StateNames { states: self.names, fields: None };
+        let start = serve.start.0.iter();
+        start.map(|one| self.outgoing(&place, &one.send, &one.fields, &mut names)).collect()
+    }
+
     pub(super) fn every(&self, place: &str, serve: &Serve) -> Result<Vec<Periodic>, CodecError> {
         let mut every = Vec::new();
         for described in &serve.every {
@@ -68,7 +75,9 @@ impl Compiler<'_> {
             if described.state.is_some() {
                 return Err(error(&place, "in is for bridge: a simulated machine has values, no states"));
             }
-            every.push(Periodic { outgoing, period, due: period });
+            let when = described.when.as_ref();
+            let when = when.map(|when| self.term(&format!("{place}: when"), when)).transpose()?;
+            every.push(Periodic { outgoing, period, due: period, when });
         }
         Ok(every)
     }

@@ -38,6 +38,9 @@ pub struct Publish {
     /// Only messages for which this is true.
     #[serde(default)]
     pub when: Option<Setting>,
+    /// At most one message within this time, s.
+    #[serde(default)]
+    pub period: Option<f64>,
     /// `header.frame_id`.
     #[serde(default)]
     pub frame: Option<String>,
