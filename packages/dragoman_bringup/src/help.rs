@@ -64,6 +64,28 @@ const EXAMPLES: [Examples; 42] = [
         ],
     ),
     (
+        "bridge sniff",
+        &[
+            (
+                "dragoman bridge sniff rover.yaml capture.pcap",
+                "a capture of tcpdump or Wireshark, both directions",
+            ),
+            ("dragoman bridge sniff rover.yaml --link /dev/ttyUSB1", "a serial line, live; sends nothing"),
+            (
+                "dragoman bridge sniff scanner.yaml --link 192.168.1.40 --through 2111",
+                "between program and machine: the program connects to port 2111 here",
+            ),
+        ],
+    ),
+    (
+        "bridge checksums",
+        &[
+            ("dragoman bridge checksums", "all names, with polynomials and check values"),
+            ("dragoman bridge checksums modbus", "those with this text in their name"),
+            ("dragoman bridge checksums CRC-16/CCITT", "which ones are meant by a name that others use"),
+        ],
+    ),
+    (
         "bridge new",
         [
             ("dragoman bridge new", "asks, and writes a file with the name of the protocol"),

@@ -112,6 +112,15 @@ impl Names for StateNames<'_> {
             _ => format!("there is no value {name}{hint}"),
         })
     }
+
+    fn code(&self, name: &str, value: &str) -> Result<i64, String> {
+        match &self.fields {
+            Some(fields) => fields.code(name, value),
+            None => Err(format!(
+                "{name} is a value of state: only fields of messages have names for their values"
+            )),
+        }
+    }
 }
 
 struct StateLookup<'a> {
