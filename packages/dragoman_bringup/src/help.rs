@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// Examples of a command, each with what it does.
 type Examples = (&'static str, [(&'static str, &'static str); 3]);
 
-const EXAMPLES: [Examples; 42] = [
+const EXAMPLES: [Examples; 44] = [
     (
         "up",
         [
@@ -65,7 +65,7 @@ const EXAMPLES: [Examples; 42] = [
     ),
     (
         "bridge sniff",
-        &[
+        [
             (
                 "dragoman bridge sniff rover.yaml capture.pcap",
                 "a capture of tcpdump or Wireshark, both directions",
@@ -79,7 +79,7 @@ const EXAMPLES: [Examples; 42] = [
     ),
     (
         "bridge checksums",
-        &[
+        [
             ("dragoman bridge checksums", "all names, with polynomials and check values"),
             ("dragoman bridge checksums modbus", "those with this text in their name"),
             ("dragoman bridge checksums CRC-16/CCITT", "which ones are meant by a name that others use"),

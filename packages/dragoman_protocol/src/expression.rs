@@ -184,7 +184,7 @@ impl Expression {
         parser.choice()?;
         parser.blanks();
         if parser.at < text.len() {
-            return Err(parser.error("expected an operator or the end"));
+            return Err(parser.error(format!("expected an operator or the end{}", parser.advice())));
         }
         let unused = parser.words.values().find(|word| matches!(word.kind, WordKind::Text(Quoted::Name)));
         if let Some(word) = unused {
@@ -386,6 +386,23 @@ impl<'a> Parser<'a> {
         ExpressionError { column, reason: reason.into() }
     }
 
+    /// What is written otherwise in other languages.
+    fn advice(&self) -> &'static str {
+        // Of two characters the first may be read already.
+        let behind = |back: usize| self.text.get(self.at.saturating_sub(back)..).unwrap_or_default();
+        let begins = |word: &str| behind(0).starts_with(word);
+        let is_double = ["&&", "||"].iter().any(|word| begins(word) || behind(1).starts_with(word));
+        if is_double || begins("and ") || begins("or ") {
+            "; and is written (a) & (b), or is written (a) | (b)"
+        } else if begins("=") {
+            "; equal is written =="
+        } else if begins("!") || begins("not ") {
+            "; not is written == 0"
+        } else {
+            ""
+        }
+    }
+
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -544,7 +561,7 @@ impl<'a> Parser<'a> {
         let begin = self.at;
         self.at += word.len();
         let step = match word {
-            "" => return Err(self.error("expected a number or a field")),
+            "" => return Err(self.error(format!("expected a number or a field{}", self.advice()))),
             "min" => return self.function(&[Step::Binary(Binary::Minimum)], 2),
             "max" => return self.function(&[Step::Binary(Binary::Maximum)], 2),
             "abs" => return self.function(&[Step::Absolute], 1),

@@ -241,10 +241,30 @@ fn text_of(path: &Path) -> Result<String, BridgeError> {
 }
 
 fn compile(text: &str) -> Result<(Codec, Cutter), String> {
-    let protocol = Protocol::read(text).map_err(|error| error.to_string())?;
+    let protocol = Protocol::read(text).map_err(|error| plain_words(error.to_string()))?;
     let cutter = Cutter::new(&protocol).map_err(|reason| format!("frame: {reason}"))?;
     let codec = Codec::new(protocol).map_err(|error| located(&error, text))?;
     Ok((codec, cutter))
+}
+
+/// Names of types in errors of the YAML reader, in words.
+fn plain_words(reason: String) -> String {
+    let words = [
+        ("invalid type: map, ", "found a mapping, "),
+        ("invalid type: sequence, ", "found a list, "),
+        ("invalid type: unit value, ", "found nothing, "),
+        ("invalid type: ", "found the "),
+        ("invalid length ", "found a list of "),
+        ("expected f64", "expected a number"),
+        ("expected u64", "expected a whole number from 0"),
+        ("expected usize", "expected a whole number from 0"),
+        ("expected i64", "expected a whole number"),
+        ("expected a sequence", "expected a list, as in [a, b]"),
+        ("expected an array of length 2", "expected two values, as in [0, 1]"),
+        ("expected a map", "expected a mapping, as in { a: 1 }"),
+        ("missing field", "missing key"),
+    ];
+    words.into_iter().fold(reason, |reason, (from, to)| reason.replace(from, to))
 }
 
 /// What is hardly meant, a line each.

@@ -224,7 +224,11 @@ impl Interface {
         for (what, names) in [("topic", topics), ("service", services)] {
             for (at, name) in names.iter().enumerate() {
                 if names.iter().take(at).any(|other| other == name) {
-                    return Err(error(place, format!("the {what} {name} is there twice")));
+                    let place = format!("{place}: {what} {name}");
+                    return Err(error(
+                        &place,
+                        format!("two entries have this {what}; each needs a name of its own"),
+                    ));
                 }
             }
         }
@@ -346,8 +350,13 @@ impl Compiler<'_> {
 
     fn service(&self, place: &str, described: &bridge::Service) -> Result<Service, CodecError> {
         let wrong = |reason: String| error(place, reason);
-        let [request, response] =
-            self.types.service(&described.kind).map_err(|reason| wrong(reason.to_string()))?;
+        let [request, response] = self.types.service(&described.kind).map_err(|reason| {
+            let kinds = super::services::ON_R2R.into_iter();
+            let hint = dragoman_text::nearest(&described.kind, kinds)
+                .map_or(String::new(), |kind| format!("; did you mean '{kind}'?"));
+            // A service is two types, of which the reason names one.
+            wrong(reason.to_string().replace("_Request", "") + &hint)
+        })?;
         let sent = Sent {
             send: &described.send,
             fields: &described.fields,
@@ -425,7 +434,13 @@ impl Compiler<'_> {
         } else {
             None
         };
-        Ok(Command { structure, paths, outgoing, timeout, state: self.plan.state_named(place, sent.state)? })
+        Ok(Command {
+            structure,
+            paths,
+            outgoing,
+            timeout,
+            state: self.plan.state_named(&format!("{place}: in"), sent.state)?,
+        })
     }
 
     fn velocity(&self, place: &str, described: &bridge::CmdVel) -> Result<Velocity, CodecError> {
@@ -454,7 +469,10 @@ impl Compiler<'_> {
         for ((limit, name), used) in limits.iter_mut().zip(VELOCITIES).zip(used.0) {
             *limit = described.limits.get(name).copied();
             if let Some(value) = limit.filter(|value| !value.is_finite() || *value < 0.0) {
-                return Err(error(&format!("{place}: limits: {name}"), format!("{value} is not a maximum")));
+                return Err(error(
+                    &format!("{place}: limits: {name}"),
+                    format!("{value} is not a maximum: it must be 0 or more"),
+                ));
             }
             if used && limit.is_none() {
                 return Err(error(place, format!("it moves the machine: limits need a maximum of {name}")));
@@ -467,7 +485,7 @@ impl Compiler<'_> {
             outgoing,
             limits,
             timeout,
-            state: self.plan.state_named(place, described.state.as_deref())?,
+            state: self.plan.state_named(&format!("{place}: in"), described.state.as_deref())?,
         };
         // The largest velocities must be possible, in all directions.
         for signs in 0..8 {

@@ -191,6 +191,11 @@ impl<'a> MessageNames<'a> {
     pub fn new(codec: &'a Codec, message: MessageId, paths: &'a mut Vec<Path>) -> Self {
         Self { codec, message, paths }
     }
+
+    /// Whether the message has this field.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.codec.path(self.message, name).is_ok()
+    }
 }
 
 impl Names for MessageNames<'_> {

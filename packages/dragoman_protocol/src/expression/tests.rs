@@ -52,6 +52,16 @@ fn what_is_wrong_is_said_with_its_column() {
         ("a +", "column 4: expected a number or a field"),
         ("a b", "column 3: expected an operator or the end"),
         ("1 < 2 < 3", "column 7: expected an operator or the end"),
+        ("a = 1", "column 3: expected an operator or the end; equal is written =="),
+        (
+            "a == 1 && b == 2",
+            "column 9: expected a number or a field; and is written (a) & (b), or is written (a) | (b)",
+        ),
+        (
+            "a == 1 or b == 2",
+            "column 8: expected an operator or the end; and is written (a) & (b), or is written (a) | (b)",
+        ),
+        ("!a", "column 1: expected a number or a field; not is written == 0"),
         ("(a", "column 3: expected )"),
         ("a ? 1", "column 6: expected :"),
         ("min(a)", "column 6: expected ,"),

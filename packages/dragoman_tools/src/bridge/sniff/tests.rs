@@ -17,7 +17,7 @@ const MOTOR: &str = include_str!("../../../../dragoman_protocol/other_machines/m
 const GRIPPER: &str = include_str!("../../../../dragoman_protocol/other_machines/modbus_gripper.yaml");
 /// An odometry message of the rover, its drive message, and a heartbeat.
 const ODOMETRY: &[u8] = &[0x52, 0x56, 0x0b, 2, 0xe8, 3, 0, 0, 0x0c, 0xfe, 0xff, 0xff, 0x5c, 0x3d, 2, 6, 0xa9];
-const SHOWN: &str = "odometry: x 1 m, y -0.5 m, heading 1.5708 rad, fault battery (2)";
+const SHOWN: &str = "odometry: x 1 m, y -0.5 m, heading 1.5708 rad, fault battery_low (2)";
 
 fn rover(link: &str) -> String {
     let begin = ROVER.lines().find(|line| line.starts_with("link:")).unwrap();
