@@ -18,6 +18,8 @@ packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 nftables octave octav
 
 # A machine with Modbus TCP.
 .ci/venv.sh "$tools/pymodbus" pymodbus==3.16.1
+# What DBC files say.
+.ci/venv.sh "$tools/cantools" cantools==45.1.0
 
 # Clients of rosbridge and of Foxglove's protocol.
 .ci/venv.sh "$tools/roslibpy" roslibpy==2.1.0

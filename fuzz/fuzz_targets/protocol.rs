@@ -17,7 +17,7 @@ const KNOWN: &[&str] = &[
     include_str!("../../packages/dragoman_protocol/other_machines/cola_a.yaml"),
     include_str!("../../packages/dragoman_protocol/other_machines/create2.yaml"),
     include_str!("../../packages/dragoman_protocol/other_machines/modbus_gripper.yaml"),
-    include_str!("../../packages/dragoman_protocol/other_machines/motor_can.yaml"),
+    include_str!("../../packages/dragoman_protocol/machines/motor_can.yaml"),
     include_str!("../../packages/dragoman_protocol/other_machines/modbus_ascii.yaml"),
     include_str!("../../packages/dragoman_protocol/other_machines/nmea0183.yaml"),
 ];

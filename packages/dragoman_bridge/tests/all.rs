@@ -14,6 +14,7 @@ mod documented;
 #[path = "../../dragoman_bringup/tests/virtual_time/host.rs"]
 mod host;
 mod interpreted;
+mod machine;
 mod neobotix;
 mod neobotix_client;
 mod player;

@@ -9,4 +9,4 @@ mod robot_cycle;
 #[path = "apolo/server_core.rs"]
 mod server_core;
 #[path = "apolo/wire_properties.rs"]
-mod wire_properties;
+pub(crate) mod wire_properties;

@@ -1,38 +1,70 @@
 //! The codec of `dragoman_protocol`, which reads descriptions at run time, against the compiled one that is made of the same
-//! description.
+//! description: both ways, on valid, random and damaged bytes, and on what the fuzz targets keep.
+//!
+//! What the compiled codecs have by hand, and descriptions cannot say:
+//!
+//! | protocol | what is written by hand |
+//! | --- | --- |
+//! | 31-byte | a notice is known by its whole text; by its description, by its number |
+//! | Apolo | sizes and counts of base 255; a frame whose size is larger than its fields; the zero behind a text that is sent |
 
-use dragoman_bridge::arm31::wire as arm31;
-use dragoman_protocol::codec::{Codec, Values};
+use dragoman_protocol::codec::{Codec, Item, MessageId, Values};
+use dragoman_protocol::expression::Number;
 use dragoman_protocol::model::Side;
 use dragoman_protocol::{Protocol, protocols};
-use proptest::prelude::*;
 
-/// What the interpreter makes of a client's frame; `None`: it is refused.
-fn again(codec: &Codec, frame: &[u8]) -> Option<Vec<u8>> {
-    let mut values = Values::default();
-    let message = codec.decode(frame, Side::Client, None, &mut values).ok()?;
-    let mut bytes = Vec::new();
-    codec.encode(message, &mut values, &mut bytes).unwrap();
-    Some(bytes)
+#[path = "interpreted/apolo.rs"]
+mod apolo;
+#[path = "interpreted/arm31.rs"]
+mod arm31;
+
+thread_local! {
+    static ARM31: Codec = codec(protocols::ARM31);
+    static APOLO: Codec = codec(protocols::APOLO);
 }
 
-fn letters() -> impl Strategy<Value = [u8; 2]> {
-    let known: Vec<_> = arm31::Command::all().map(|command| command.letters().0).collect();
-    prop_oneof![9 => proptest::sample::select(known), 1 => any::<[u8; 2]>()]
+fn codec(text: &str) -> Codec {
+    Codec::new(Protocol::read(text).unwrap()).unwrap()
 }
 
-proptest! {
-    #[test]
-    fn datagrams_of_arms(letters in letters(), mut data in proptest::collection::vec(any::<u8>(), 26..31)) {
-        let codec = Codec::new(Protocol::read(protocols::ARM31).unwrap()).unwrap();
-        // A NaN may become a quiet one.
-        for value in data.chunks_exact_mut(4) {
-            if f32::from_le_bytes((&*value).try_into().unwrap()).is_nan() {
-                value[3] = 0;
-            }
-        }
-        let bytes = [&letters[..], &data].concat();
-        let compiled = arm31::Request::decode(&bytes).ok().map(|request| request.encode().bytes().to_vec());
-        prop_assert_eq!(again(&codec, &bytes), compiled);
+/// What the interpreter makes of a frame.
+struct Read {
+    message: MessageId,
+    name: String,
+    values: Values,
+    /// The frame, encoded again.
+    again: Vec<u8>,
+}
+
+impl Read {
+    /// `None`: it is refused.
+    fn new(codec: &Codec, frame: &[u8], from: Side) -> Option<Self> {
+        let mut values = Values::default();
+        let message = codec.decode(frame, from, None, &mut values).ok()?;
+        let mut again = Vec::new();
+        codec
+            .encode(message, &mut values, &mut again)
+            .unwrap_or_else(|error| panic!("{error}: {frame:02x?}"));
+        let name = codec.protocol().messages[message.number].name.clone();
+        Some(Self { message, name, values, again })
     }
+
+    /// The numbers of a field.
+    fn numbers(&self, codec: &Codec, field: &str) -> Vec<f64> {
+        let path = codec.path(self.message, field).unwrap_or_else(|reason| panic!("{}: {reason}", self.name));
+        let mut numbers = Vec::new();
+        codec.find(self.message, &self.values, &path, &mut |item| {
+            numbers.extend(if let Item::Number(number) = item { Some(Number::real(number)) } else { None });
+        });
+        numbers
+    }
+}
+
+/// The inputs that a fuzz target keeps.
+pub(crate) fn kept(target: &str) -> Vec<Vec<u8>> {
+    let folder = format!("{}/../../fuzz/corpus/{target}", env!("CARGO_MANIFEST_DIR"));
+    let files = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
+    let all: Vec<Vec<u8>> = files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect();
+    assert!(!all.is_empty(), "{folder} is empty");
+    all
 }

@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// Examples of a command, each with what it does.
 type Examples = (&'static str, [(&'static str, &'static str); 3]);
 
-const EXAMPLES: [Examples; 44] = [
+const EXAMPLES: [Examples; 45] = [
     (
         "up",
         [
@@ -91,6 +91,14 @@ const EXAMPLES: [Examples; 44] = [
             ("dragoman bridge new", "asks, and writes a file with the name of the protocol"),
             ("dragoman bridge new rover.yaml", "the file is called rover.yaml"),
             ("dragoman bridge new --yes rover.yaml", "without questions"),
+        ],
+    ),
+    (
+        "bridge import",
+        [
+            ("dragoman bridge import motor.dbc --machine Motor", "prints the description of the node Motor"),
+            ("dragoman bridge import motor.dbc --machine Motor -o motor.yaml", "writes a file"),
+            ("dragoman bridge import sensors.dbc -o sensors.yaml", "a file that names no senders"),
         ],
     ),
     (

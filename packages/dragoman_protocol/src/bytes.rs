@@ -28,6 +28,7 @@ pub struct Reader<'a> {
     rest: &'a [u8],
     order: ByteOrder,
     missing: usize,
+    is_size_open: bool,
 }
 
 /// Writes fields one after the other.
@@ -71,7 +72,7 @@ numbers! { u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 }
 impl<'a> Reader<'a> {
     /// A reader at the beginning of `bytes`.
     pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
-        Self { rest: bytes, order, missing: 0 }
+        Self { rest: bytes, order, missing: 0, is_size_open: false }
     }
 
     fn array<const LEN: usize>(&mut self) -> [u8; LEN] {
@@ -103,14 +104,27 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The length of what follows, of one byte.
+    pub fn len_u8(&mut self) -> u8 {
+        let len = self.u8();
+        self.is_size_open |= self.missing > 0;
+        len
+    }
+
     /// A text up to its first zero, after its length of one byte. If it is not UTF-8, each byte is a character.
     pub fn text_u8(&mut self) -> String {
-        let len = self.u8();
+        let len = self.len_u8();
         let text = self.bytes(len.into()).split(|byte| *byte == 0).next().unwrap_or_default();
+        self.is_size_open |= self.missing > 0;
         match std::str::from_utf8(text) {
             Ok(text) => text.to_owned(),
             Err(_) => text.iter().map(|byte| char::from(*byte)).collect(),
         }
+    }
+
+    /// Whether the bytes end within a text or before a length, so that the size of the message is not known.
+    pub fn is_size_open(&self) -> bool {
+        self.is_size_open
     }
 
     /// Number of remaining bytes.
@@ -165,6 +179,17 @@ mod tests {
         let mut reader = Reader::new(&[1, 2, 3], ByteOrder::Little);
         assert_eq!(reader.u16(), 0x0201);
         assert_eq!(reader.end(), Err(BytesError::Rest { rest: 1 }));
+    }
+
+    #[test]
+    fn the_size_is_open_until_all_lengths_are_known() {
+        for (bytes, is_open) in [(&b""[..], true), (b"\x02a", true), (b"\x01a", true), (b"\x01a\x02", false)]
+        {
+            let mut reader = Reader::new(bytes, ByteOrder::Little);
+            reader.text_u8();
+            (0..reader.len_u8()).for_each(|_| drop(reader.f64()));
+            assert_eq!(reader.is_size_open(), is_open, "{bytes:?}");
+        }
     }
 
     proptest! {

@@ -36,8 +36,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod codes;
 mod compile;
 mod decode;
+mod direct;
 mod encode;
 mod fields;
 mod plain;
@@ -54,10 +56,13 @@ pub use fields::{Filling, Given, Leaf, Path};
 pub use show::Show;
 pub use values::{Item, Values};
 
+use codes::{Codes, FoundCode};
+use direct::Direct;
+
 use crate::checksum::Checksum;
 use crate::cut::Envelope;
 use crate::expression::Expression;
-use crate::model::{ByteOrder, Counted, Protocol, Side, TextEncoding};
+use crate::model::{ByteOrder, Counted, Protocol, TextEncoding};
 
 /// Lists within lists and structures within structures, at most.
 pub const MAX_NESTING: usize = 8;
@@ -91,33 +96,6 @@ pub struct Codec {
     /// Those of the code, if the body is text, and of the body.
     code_place: Option<usize>,
     body_place: Option<usize>,
-}
-
-/// Messages by their codes: of clients, and of servers.
-#[derive(Debug, Default)]
-struct Codes {
-    numbers: BTreeMap<u64, [Vec<usize>; 2]>,
-    texts: BTreeMap<Vec<u8>, [Vec<usize>; 2]>,
-    /// Bytes of the longest text.
-    longest: usize,
-}
-
-/// A code in a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FoundCode<'a> {
-    Number(u64),
-    Text(&'a [u8]),
-}
-
-impl Codes {
-    fn find(&self, code: FoundCode<'_>, from: Side) -> &[usize] {
-        let found = match code {
-            FoundCode::Number(number) => self.numbers.get(&number),
-            FoundCode::Text(text) => self.texts.get(text),
-        };
-        let Some([clients, servers]) = found else { return &[] };
-        if from == Side::Client { clients } else { servers }
-    }
 }
 
 /// The programs of a message.
@@ -157,6 +135,8 @@ struct Step {
     slot: Option<usize>,
     /// Where check sums find its bytes.
     place: Option<usize>,
+    /// What it is, if it can be read and written in one go.
+    direct: Option<Direct>,
     kind: StepKind,
 }
 
@@ -239,8 +219,8 @@ struct Bits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Count {
     Fixed(usize),
-    /// A number of so many bytes in front.
-    Prefixed(usize),
+    /// A number of so many bytes in front, in this order.
+    Prefixed(usize, ByteOrder),
     Slot(usize),
     Rest,
 }

@@ -26,6 +26,8 @@ use std::fmt;
 pub const MAX_DEPTH: usize = 16;
 /// Operands that wait for an operator, at most: each level of nesting has up to one per level of precedence.
 const MAX_STACK: usize = 128;
+/// Steps of a short expression.
+const SHORT: usize = 8;
 
 /// A number on the wire or in an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -214,7 +216,12 @@ impl Expression {
     /// # Errors
     /// See [`NoValue`].
     pub fn compute(&self, field: impl Fn(usize) -> Option<Number>) -> Result<Number, NoValue> {
-        let mut stack = Stack { values: [Number::Whole(0); MAX_STACK], len: 0 };
+        // Each step leaves one operand more, at most. Most expressions are short, and a large stack takes time to be made.
+        if self.steps.len() <= SHORT { self.run::<SHORT>(field) } else { self.run::<MAX_STACK>(field) }
+    }
+
+    fn run<const SIZE: usize>(&self, field: impl Fn(usize) -> Option<Number>) -> Result<Number, NoValue> {
+        let mut stack = Stack { values: [Number::Whole(0); SIZE], len: 0 };
         let mut at = 0;
         while let Some(step) = self.steps.get(at) {
             at += 1;
@@ -254,12 +261,12 @@ impl Expression {
     }
 }
 
-struct Stack {
-    values: [Number; MAX_STACK],
+struct Stack<const SIZE: usize> {
+    values: [Number; SIZE],
     len: usize,
 }
 
-impl Stack {
+impl<const SIZE: usize> Stack<SIZE> {
     fn push(&mut self, value: Number) -> Result<(), NoValue> {
         *self.values.get_mut(self.len).ok_or(NoValue::Overflow)? = value;
         self.len += 1;

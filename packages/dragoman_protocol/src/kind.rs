@@ -69,7 +69,7 @@ impl Kind {
 }
 
 fn bits(word: &str) -> Option<u8> {
-    word.parse().ok().filter(|bits| matches!(bits, 8 | 16 | 24 | 32 | 64))
+    word.parse().ok().filter(|bits| matches!(bits, 8 | 16 | 24 | 32 | 40 | 48 | 56 | 64))
 }
 
 fn is_name(word: &str) -> bool {

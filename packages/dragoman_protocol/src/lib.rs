@@ -14,6 +14,7 @@
 //! | [`page`] | a page of documentation from a description |
 //! | [`schema`] | the form of descriptions, for editors |
 //! | [`skeleton`] | a description to begin with, from a few answers |
+//! | [`dbc`] | DBC files of CAN buses, and the descriptions that are made of them |
 //! | [`generate`] | C and Python for programs that talk to a machine, from a description |
 //! | [`codec`] | decodes and encodes the messages of a description that is read at run time |
 //! | [`cut`] | cuts a stream of bytes into frames |
@@ -54,6 +55,7 @@ pub mod checksum;
 pub mod clients;
 pub mod codec;
 pub mod cut;
+pub mod dbc;
 pub mod expression;
 pub mod generate;
 pub mod kind;

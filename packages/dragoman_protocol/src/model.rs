@@ -206,6 +206,9 @@ pub struct Message {
     /// Its answer, if it has one.
     #[serde(default)]
     pub answer: Option<Answer>,
+    /// Code of its answer, if that is another one.
+    #[serde(default)]
+    pub answer_code: Option<Code>,
 }
 
 /// Code that identifies a message on the wire.
@@ -317,6 +320,11 @@ impl Message {
     /// Whether it may be sent again without knowing whether the first copy arrived.
     pub fn is_repeatable(&self) -> bool {
         self.repeatable.unwrap_or(self.role != Role::Start)
+    }
+
+    /// Code of its answer.
+    pub fn code_of_answer(&self) -> &Code {
+        self.answer_code.as_ref().unwrap_or(&self.code)
     }
 
     /// The corresponding ROS service or topic.

@@ -210,21 +210,23 @@ fn section(codec: &Codec, number: usize, message: &Message, out: &mut String) {
     let mut question = Values::default();
     let id = MessageId { number, is_answer: false };
     example(codec, message, id, None, &mut question, out);
+    let own = message.answer_code.as_ref();
+    let with = own.map_or(String::new(), |own| format!(" with code {}", code(own)));
     let fields: &[Field] = match &message.answer {
         None => return,
         Some(Answer::Named(name)) if name == "echo" => {
-            return paragraph(out, "Answer: the message itself.");
+            return paragraph(out, &format!("Answer: the message itself{with}."));
         }
         Some(Answer::Named(name)) => {
-            paragraph(out, &format!("Answer: the fields of [{name}](#{name})."));
+            paragraph(out, &format!("Answer{with}: the fields of [{name}](#{name})."));
             codec.type_of(name).map_or(&[], |one| &one.fields)
         }
         Some(Answer::Fields(fields)) if fields.is_empty() => {
-            paragraph(out, "Answer: without fields.");
+            paragraph(out, &format!("Answer{with}: without fields."));
             fields
         }
         Some(Answer::Fields(fields)) => {
-            paragraph(out, "Answer:");
+            paragraph(out, &format!("Answer{with}:"));
             fields
         }
     };
@@ -259,15 +261,15 @@ fn example(
     // Computed values are those of the decoded message.
     let mut content = Vec::new();
     let side = if id.is_answer { Side::Server } else { message.from };
-    let identifier =
-        if let Code::Number(code) = message.code { Some(code).filter(|_| cut.can) } else { None };
+    let code_of = if id.is_answer { message.code_of_answer() } else { &message.code };
+    let identifier = if let Code::Number(code) = code_of { Some(*code).filter(|_| cut.can) } else { None };
     let question = asked.map(|asked| (MessageId { is_answer: false, ..id }, asked));
     let mut decoded = Values::default();
     let is_encoded = codec.encode(id, values, &mut content).is_ok();
     if !is_encoded || codec.decode_frame(identifier, &content, side, question, &mut decoded) != Ok(id) {
         return;
     }
-    let what = match &message.code {
+    let what = match code_of {
         Code::Number(code) if cut.can => format!("identifier {code:#x}, data "),
         _ => String::new(),
     };
@@ -315,7 +317,7 @@ mod tests {
             include_str!("../other_machines/modbus_gripper.yaml"),
             include_str!("../other_machines/modbus_ascii.yaml"),
             include_str!("../other_machines/nmea0183.yaml"),
-            include_str!("../other_machines/motor_can.yaml"),
+            include_str!("../machines/motor_can.yaml"),
             crate::protocols::APOLO,
             crate::protocols::ARM31,
         ] {

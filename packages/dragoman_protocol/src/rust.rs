@@ -38,8 +38,8 @@ impl NoRust {
 }
 
 /// Whether code can do what the description needs.
-fn check(protocol: &Protocol) -> Result<(), NoRust> {
-    match protocol.only_interpreted() {
+fn check(protocol: &Protocol, side: Option<Side>) -> Result<(), NoRust> {
+    match protocol.only_interpreted(side) {
         Some((place, reason)) => Err(NoRust::new(place, reason)),
         None => Ok(()),
     }
@@ -50,7 +50,7 @@ fn check(protocol: &Protocol) -> Result<(), NoRust> {
 /// # Errors
 /// A kind of field or code that is not supported yet.
 pub fn requests(protocol: &Protocol) -> Result<String, NoRust> {
-    check(protocol)?;
+    check(protocol, Some(Side::Client))?;
     let messages: Vec<&Message> =
         protocol.messages.iter().filter(|message| message.from == Side::Client).collect();
     let mut out = format!("// Made of the description of the {}.\n\n", protocol.title);
@@ -186,7 +186,7 @@ fn reading(protocol: &Protocol, messages: &[&Message], out: &mut String) -> Resu
             let value = match shape(&message.name, field)? {
                 Shape::One(number) => format!("reader.{number}()"),
                 Shape::Array(number, count) => format!("[(); {count}].map(|()| reader.{number}())"),
-                Shape::List(number) => format!("(0..reader.u8()).map(|_| reader.{number}()).collect()"),
+                Shape::List(number) => format!("(0..reader.len_u8()).map(|_| reader.{number}()).collect()"),
                 Shape::Text => "reader.text_u8()".to_owned(),
             };
             line(out, &format!("                let {} = {value};", field.name));

@@ -275,6 +275,7 @@ const OBJECTS: &[Object] = &[
                 Any(&[Text, List("field")]),
                 "echo, a type, or fields; without it nothing answers.",
             ),
+            key("answer_code", Any(&[Whole, Text]), "Code of the answer, if it is not that of the message."),
         ],
     },
     Object {

@@ -2,10 +2,10 @@
 
 use std::alloc::System;
 
-use dragoman_protocol::Protocol;
 use dragoman_protocol::codec::{Codec, Values};
 use dragoman_protocol::cut::Cutter;
 use dragoman_protocol::model::Side;
+use dragoman_protocol::{Protocol, protocols};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -15,13 +15,15 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 fn decoded(text: &str, bytes: &[u8], from: Side) -> (usize, usize) {
     let protocol = Protocol::read(text).unwrap();
     let mut cutter = Cutter::new(&protocol).unwrap();
+    // A datagram comes as a whole.
+    let piece = protocol.frame.cut.datagram.map_or(5, |_| bytes.len());
     let codec = Codec::new(protocol).unwrap();
     let (mut values, mut scratch) = (Values::default(), Values::default());
     let mut found = [0; 2];
     let mut allocations = 0;
     for found in &mut found {
         let region = Region::new(ALLOCATOR);
-        for part in bytes.chunks(5) {
+        for part in bytes.chunks(piece) {
             cutter.push(part);
             while let Some(frame) = cutter.next_frame_by(|rest| codec.measure(rest, from, &mut scratch)) {
                 codec.decode(frame, from, None, &mut values).unwrap();
@@ -35,7 +37,27 @@ fn decoded(text: &str, bytes: &[u8], from: Side) -> (usize, usize) {
     (found[1], allocations)
 }
 
+/// Allocations of encoding a frame, the second time.
+fn encoded(text: &str, frame: &[u8], from: Side) -> usize {
+    let codec = Codec::new(Protocol::read(text).unwrap()).unwrap();
+    let (mut values, mut out) = (Values::default(), Vec::new());
+    let message = codec.decode(frame, from, None, &mut values).unwrap();
+    let mut allocations = 0;
+    for _ in 0..2 {
+        out.clear();
+        let region = Region::new(ALLOCATOR);
+        codec.encode_wire(message, &mut values, &mut out).unwrap();
+        let change = region.change();
+        allocations = change.allocations + change.reallocations;
+    }
+    assert_eq!(out, frame);
+    allocations
+}
+
 fn main() {
+    let goal =
+        b"GT\x00\x00\x80\x3f\x00\x00\x00\xbf\x00\x00\x80\x3e\0\0\0\0\0\0\0\x80\0\0\0\0\x00\x00\x20\x41\0";
+    assert_eq!(encoded(protocols::ARM31, goal, Side::Client), 0);
     let slip = r#"
 protocol: slip
 title: Texts as codes
@@ -51,6 +73,9 @@ messages: [{ name: dim, code: DI, meaning: dim, fields: [{ name: data, type: 'by
         (include_str!("../other_machines/cola_a.yaml"), b"\x02sMN SetAccessMode 03 F4724744\x03\x02sMN LMCstartmeas\x03", Side::Client, 2),
         (include_str!("../other_machines/create2.yaml"), &[137, 0xff, 0x38, 1, 0xf4, 140, 0, 2, 60, 64, 62, 32, 128], Side::Client, 3),
         (include_str!("../other_machines/modbus_ascii.yaml"), b":1103006B00037E\r\n", Side::Client, 1),
+        (protocols::ARM31, goal, Side::Client, 1),
+        (protocols::ARM31, b"SP\x00\x00\x80\x3f\x00\x00\x00\xbf\x00\x00\x80\x3e\0\0\0\0\0\0\0\0\0\0\0\0\x00\x00\x80\x3f\0", Side::Server, 1),
+        (protocols::APOLO, b"aa\x09\0G\0\x02x\0aa\x18\0J\0\0\x02\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\x40", Side::Client, 2),
         (slip, b"\xc0DI\xdb\xdcabc\xc0DI\xc0", Side::Client, 2),
     ] {
         assert_eq!(decoded(text, bytes, from), (frames, 0), "{text}");

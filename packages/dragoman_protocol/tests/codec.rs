@@ -10,7 +10,7 @@ const STRANGERS: [&str; 4] = [
     include_str!("../other_machines/cola_a.yaml"),
     include_str!("../other_machines/create2.yaml"),
     include_str!("../other_machines/modbus_gripper.yaml"),
-    include_str!("../other_machines/motor_can.yaml"),
+    include_str!("../machines/motor_can.yaml"),
 ];
 
 fn codec(text: &str) -> Codec {
@@ -79,9 +79,9 @@ fn frames_of_other_makers_are_read() {
         (
             &motor,
             Some(2_566_848_513),
-            &[0x80, 0xc3, 0xc9, 0x01, 0xff, 0x9c, 0x46, 2],
+            &[0x80, 0xc3, 0xc9, 0x01, 0xff, 0x9c, 0x46, 0x12],
             Side::Server,
-            "state: position 0 rad, speed -100 rpm, temperature 30 degC, fault over_temperature (2)",
+            "motor_state: position 0 rad, speed -20 rpm, temperature 30 degC, fault over_temperature (2), enabled 1",
         ),
     ] {
         assert_eq!(shown(codec, id, frame, from), expected);
@@ -187,4 +187,33 @@ messages:
     let mut again = Values::default();
     assert_eq!(codec.decode(&bytes, Side::Client, None, &mut again), Ok(message));
     assert_eq!(again.items(), values.items());
+}
+
+/// As signals of a DBC file: bits of bytes that others have bits of, in both orders, and fields that exclude each other.
+#[test]
+fn bits_may_be_in_bytes_of_other_fields() {
+    let codec = codec(
+        "{ protocol: bus, title: A bus, source: none, link: { can: 500000 }, order: little, \
+         frame: { cut: { can: true }, fields: [{ name: data, is: body }] }, \
+         messages: [{ name: frame, code: 1, from: server, meaning: all, fields: [\
+           { name: page, type: u8, at: 7, bits: [4, 4] }, \
+           { name: a, type: u16, at: 0, bits: [4, 8] }, \
+           { name: b, type: u16, order: big, at: 0, bits: [4, 8] }, \
+           { name: c, type: i8, bits: [0, 4], at: 2, when: { page: 0 } }, \
+           { name: d, type: u40, bits: [0, 36], at: 2, when: \"=(page > 0) & (page < 3)\" }, \
+           { name: e, type: i32, bits: [0, 32], at: 3, when: { page: 4 } }] }] }",
+    );
+    for (bytes, expected) in [
+        ([0x34, 0x12, 0x0f, 0, 0, 0, 0, 0x00], "page 0, a 35, b 65, c -1"),
+        ([0x34, 0xf2, 0x71, 1, 0, 0, 0x0f, 0x20], "page 2, a 35, b 79, d 64424509809"),
+        ([0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x40], "page 4, a 0, b 0, e -1"),
+        ([0, 0, 0, 0, 0, 0, 0, 0xf0], "page 15, a 0, b 0"),
+    ] {
+        let mut values = Values::default();
+        let message = codec.decode_frame(Some(1), &bytes, Side::Server, None, &mut values).unwrap();
+        assert_eq!(codec.show(message, &values).to_string(), format!("frame: {expected}"));
+        let mut again = Vec::new();
+        codec.encode(message, &mut values, &mut again).unwrap();
+        assert_eq!(again, bytes, "{expected}");
+    }
 }

@@ -36,7 +36,7 @@ fn machines() -> Vec<Codec> {
         block("yaml"),
         include_str!("../other_machines/create2.yaml"),
         include_str!("../other_machines/modbus_gripper.yaml"),
-        include_str!("../other_machines/motor_can.yaml"),
+        include_str!("../machines/motor_can.yaml"),
         ASSORTED,
         DATAGRAM,
     ];

@@ -93,14 +93,6 @@ fn what_can_never_occur_is_an_error() {
             "line 18: lamp: dim: level: when: mode is never 256: it is u8, 0 to 255",
         ),
         (
-            &[("name: mode, type: u8", "name: mode, type: i8")],
-            "line 17: lamp: dim: mode: hot of codes: mode is 200, and the field has -128 to 127",
-        ),
-        (
-            &[("name: mode, type: u8", "name: mode, type: u8, bits: [0, 4]")],
-            "line 17: lamp: dim: mode: hot of codes: mode is 200, and the field has 0 to 15",
-        ),
-        (
             &[("type: \"u8[*]\" }", "type: \"u8[*]\" }\n      - { name: more, type: u8 }")],
             "line 20: lamp: dim: more: rest in front of it goes up to the end ([*]): nothing is left for this field",
         ),
@@ -141,6 +133,12 @@ fn what_is_hardly_meant_is_a_warning() {
             "line 6: lamp: frame: escape: double with a start of one byte is ambiguous if a frame may begin with 0x03 or 0x10: behind 0x10 these are the end and a doubled byte. Give a start of two bytes, such as [0x10, 0x02], or the first field a value"
         ]
     );
+    for (kind, range) in [("i8", "-128 to 127"), ("u8, bits: [0, 4]", "0 to 15")] {
+        assert_eq!(
+            warnings(&changed(&[("name: mode, type: u8", &format!("name: mode, type: {kind}"))])),
+            [format!("line 17: lamp: dim: mode: hot of mode is 200, and the field has {range}")]
+        );
+    }
     // A command, and a question with the same code.
     assert_eq!(
         warnings(&changed(&[("code: R, from: server", "code: D, answer: []")])),

@@ -1,9 +1,11 @@
 //! `dragoman bridge`: descriptions of protocols that users write.
 //!
-//! `check` reads a description and says what is in it; `try` decodes bytes by it, `sniff` those of a line. `new` writes one to begin with; `page`,
-//! `header` and `python` make documentation and code of one, `schema` helps editors. All work without ROS and without the machine.
+//! `check` reads a description and says what is in it; `try` decodes bytes by it, `sniff` those of a line or of a recording. `new`
+//! writes one to begin with, `import` makes one of a DBC file; `page`, `header` and `python` make documentation and code of one,
+//! `schema` helps editors, `checksums` lists check sums. All but `sniff` work without the machine, and all without ROS.
 
 mod checksums;
+mod import;
 mod made;
 mod new;
 mod sniff;
@@ -30,6 +32,7 @@ use dragoman_protocol::skeleton::SkeletonError;
 use dragoman_ros::out;
 
 pub use checksums::ChecksumsCommand;
+pub use import::ImportCommand;
 pub use made::{MakeCommand, Output};
 pub use new::NewCommand;
 pub use sniff::{SniffCommand, SniffError};
@@ -48,6 +51,8 @@ pub enum BridgeCommand {
     Sniff(SniffCommand),
     /// Write a description to begin with, from a few questions.
     New(NewCommand),
+    /// Make a description of a DBC file, in which makers describe the messages of a CAN bus.
+    Import(ImportCommand),
     /// Make a page of documentation, in Markdown.
     Page(MakeCommand),
     /// Make a C99 header with an encoder and a decoder per message.
@@ -118,6 +123,14 @@ pub enum BridgeError {
         /// Why.
         reason: String,
     },
+    /// The file is not a DBC file, or no description can be made of it.
+    #[error("{}: {reason}", path.display())]
+    NotADbcFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The bytes are not written as bytes.
     #[error("{0}")]
     NotBytes(String),
@@ -176,6 +189,7 @@ pub fn run(command: BridgeCommand) -> Result<(), BridgeError> {
         BridgeCommand::Try(trial) => try_bytes(&trial),
         BridgeCommand::Sniff(command) => sniff::run(command),
         BridgeCommand::New(command) => new::run(&command),
+        BridgeCommand::Import(command) => import::run(&command),
         BridgeCommand::Page(command) => made::make(&command, |codec| Ok(page(codec))),
         BridgeCommand::Header(command) => made::make(&command, header),
         BridgeCommand::Python(command) => made::make(&command, python),

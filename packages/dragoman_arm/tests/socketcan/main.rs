@@ -19,6 +19,7 @@
 //! | `faults.rs` | every fault at every phase of an arm |
 //! | `frames.rs` | frames to and from other programs |
 //! | `link.rs` | interfaces that go down, disappear, come back, are overloaded or report errors |
+//! | `machine.rs` | `dragoman bridge` with the motor of a DBC file |
 //! | `monitor.rs` | `dragoman can monitor` |
 //! | `trajectory.rs` | set-points and positions, as candump and the drives report them |
 //! | `up.rs` | `dragoman up` |
@@ -32,6 +33,8 @@ mod faults;
 mod frames;
 mod link;
 mod lost_driver;
+#[cfg(feature = "node")]
+mod machine;
 mod monitor;
 mod recorder;
 mod support;

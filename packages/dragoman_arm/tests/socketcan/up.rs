@@ -15,7 +15,7 @@ use crate::support::{TIMEOUT, Vcan, alone, available, dragoman};
 use crate::test_name;
 
 /// A ROS domain that no other test uses.
-const DOMAIN: &str = "99";
+const DOMAIN: u16 = 99;
 
 /// An emulated machine may pause driver or drives for so long that the arm stops and stays off. One clean run proves
 /// that all parts work together.
@@ -30,7 +30,7 @@ fn a_client_of_the_31_byte_protocol_moves_drives_on_an_interface() {
     let Some(vcan) = Vcan::new(test, "vcan_client") else { return };
     let Some(candump) = Candump::start(test, &vcan) else { return };
     let Some(drives) =
-        Program::start(test, &["device", "whistles", "--can", vcan.name, "--nodes", "101-106"])
+        Program::start(test, &["device", "whistles", "--can", vcan.name, "--nodes", "101-106"], DOMAIN)
     else {
         return;
     };
@@ -53,11 +53,12 @@ fn lift(test: &str, interface: &str) -> Result<(), String> {
         test,
         &[
             // The arm alone: an emulated machine is too slow for a whole lab.
-            ["up", "--only", "ranger", "--domain", DOMAIN, "--ros-args", "-p", &can].as_slice(),
+            ["up", "--only", "ranger", "--ros-args", "-p", &can].as_slice(),
             &["-p", "arm31:port:=0", "-p", "arm:enable_at_start:=true"],
             &["-p", "arm:lead:=0.2", "-p", "arm:heartbeat_loss:=0.5", "-p", "arm:feedback_loss:=0.5"],
         ]
         .concat(),
+        DOMAIN,
     );
     let up = up.ok_or("no program")?;
     let client = Client::of(&up);
@@ -97,7 +98,8 @@ fn logs_of(test: &str, interface: &str, words: &str) -> Option<Program> {
     let can = format!("arm:can:={interface}");
     let up = Program::start(
         test,
-        &["up", "--only", "ranger", "--domain", DOMAIN, "--ros-args", "-p", &can, "-p", "arm31:port:=0"],
+        &["up", "--only", "ranger", "--ros-args", "-p", &can, "-p", "arm31:port:=0"],
+        DOMAIN,
     )?;
     up.until_printed(words);
     Some(up)
@@ -127,7 +129,7 @@ fn an_interface_that_is_not_can_is_refused() {
 }
 
 /// The program `dragoman`; killed when dropped.
-struct Program {
+pub(crate) struct Program {
     child: Child,
     said: Receiver<String>,
     /// Its output up to the last wait.
@@ -135,9 +137,10 @@ struct Program {
 }
 
 impl Program {
-    fn start(test: &str, arguments: &[&str]) -> Option<Self> {
+    pub(crate) fn start(test: &str, arguments: &[&str], domain: u16) -> Option<Self> {
         let mut command = dragoman(test)?;
         command.args(arguments).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+        command.env("ROS_DOMAIN_ID", domain.to_string());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, said) = channel();
         let outputs: [Box<dyn std::io::Read + Send>; 2] =
@@ -152,7 +155,7 @@ impl Program {
 
     /// Waits for a line with these words; returns the output up to it.
     #[track_caller]
-    fn until_printed(&self, what: &str) -> Vec<String> {
+    pub(crate) fn until_printed(&self, what: &str) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
         while !said.last().is_some_and(|line| line.contains(what)) {
             let line = self.said.recv_timeout(TIMEOUT);

@@ -332,11 +332,16 @@ fn turn(shared: &Shared, bus: &mut dyn Bus, extended: bool) -> Duration {
     for _ in 0..FRAMES_AT_ONCE {
         match bus.receive() {
             Some(Received::Fault(fault @ (BusFault::Down | BusFault::BusOff))) => {
-                shared.lost(fault.to_string())
+                bus_lost(shared, &fault);
             }
-            Some(Received::Fault(BusFault::Up | BusFault::Active)) => shared.connected_again(),
+            Some(Received::Fault(BusFault::Up | BusFault::Active)) => {
+                if shared.connected_again() {
+                    tracing::info!("the CAN bus is back");
+                }
+            }
+            // Data frames only: a remote frame has no data.
             Some(Received::Frame(frame)) if !frame.is_remote() => {
-                shared.handle_frame(id_of(&frame), EXTENDED, frame.data());
+                shared.handle_frame(codes_of(&frame, extended), frame.data());
             }
             Some(_) => {}
             None => break,
@@ -356,7 +361,7 @@ fn turn(shared: &Shared, bus: &mut dyn Bus, extended: bool) -> Duration {
                 return FULL_WAIT;
             }
             Err(error) => {
-                shared.lost(error.to_string());
+                bus_lost(shared, &error);
                 break;
             }
         }
@@ -366,15 +371,29 @@ fn turn(shared: &Shared, bus: &mut dyn Bus, extended: bool) -> Duration {
     next.min(BUS_STEP)
 }
 
+/// Logged once: a bus that is down takes no frame.
+fn bus_lost(shared: &Shared, reason: &dyn std::fmt::Display) {
+    if shared.is_connected() {
+        tracing::warn!(error = %reason, "link lost");
+    }
+    shared.lost(reason.to_string());
+}
+
 /// Marks identifiers of 29 bits in descriptions, as in DBC files; it is not needed for those that have more than 11.
 const EXTENDED: u64 = 1 << 31;
 
-/// The identifier of a frame as a number.
-pub fn id_of(frame: &Frame) -> u64 {
-    match frame.id() {
-        Id::Standard(id) => id.as_raw().into(),
-        Id::Extended(id) => id.as_raw().into(),
-    }
+/// The codes that the message of a frame may have in a description; none if all its identifiers have another number of bits.
+pub fn codes_of(frame: &Frame, extended: bool) -> impl Iterator<Item = u64> + use<> {
+    let codes = match frame.id() {
+        Id::Standard(_) if extended => [None, None],
+        Id::Standard(id) => [Some(id.as_raw().into()), None],
+        Id::Extended(id) => {
+            let id = u64::from(id.as_raw());
+            // Without the mark it would be one of 11 bits.
+            [Some(id | EXTENDED), Some(id).filter(|id| extended || *id > MAX_STANDARD)]
+        }
+    };
+    codes.into_iter().flatten()
 }
 
 /// A frame with this identifier: 29 bits if they are `extended`, or if it is larger than 11 bits.

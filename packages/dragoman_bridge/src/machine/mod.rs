@@ -7,8 +7,8 @@
 //! 3. [`plan`]: the section `bridge` of a description, with all names found.
 //! 4. [`conversation`]: what is sent when, and which answer belongs to which question.
 //! 5. With feature `node`: `mapping` (messages of ROS from those of the machine and back), `standard` (odometry, laser scans
-//!    and the like by one word), [`interface`] (all topics and services), [`link`] (serial line, TCP, UDP, CAN), `services`,
-//!    [`node`].
+//!    and the like by one word, a file each), [`interface`] (all topics and services), [`link`] (serial line, TCP, UDP,
+//!    CAN), `services`, [`node`].
 //! 6. [`simulated`]: the section `serve`, the machine's side of the same description.
 
 pub mod conversation;
@@ -20,6 +20,8 @@ pub mod link;
 mod mapping;
 #[cfg(feature = "node")]
 pub mod node;
+#[cfg(feature = "node")]
+mod outbox;
 pub mod outgoing;
 pub mod plan;
 #[cfg(feature = "node")]

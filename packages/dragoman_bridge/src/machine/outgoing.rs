@@ -118,16 +118,16 @@ impl Outgoing {
             filling,
             fields,
             sequence_mask,
-            id: described.filter(|_| codec.protocol().frame.cut.can).and_then(|message| match message.code {
-                Code::Number(id) => Some(id),
-                Code::Text(_) => None,
-            }),
+            id: can_id(codec, message),
         })
     }
 
-    /// A field that is set, and has no range.
+    /// A number that is set, and has no range.
     pub fn unlimited(&self) -> Option<&str> {
-        self.fields.iter().find(|field| field.limits.is_none()).map(|field| field.name.as_str())
+        self.fields
+            .iter()
+            .find(|field| field.limits.is_none() && !field.is_bytes)
+            .map(|field| field.name.as_str())
     }
 
     /// Fills it in. `sequence` is the number that the answer repeats, if the protocol has such numbers; its lowest bits are sent.
@@ -194,6 +194,16 @@ impl Outgoing {
             values,
             frame,
         })
+    }
+}
+
+/// The identifier of a message on a CAN bus.
+pub(crate) fn can_id(codec: &Codec, message: MessageId) -> Option<u64> {
+    let described = codec.protocol().messages.get(message.number);
+    let described = described.filter(|_| codec.protocol().frame.cut.can)?;
+    match if message.is_answer { described.code_of_answer() } else { &described.code } {
+        Code::Number(id) => Some(*id),
+        Code::Text(_) => None,
     }
 }
 

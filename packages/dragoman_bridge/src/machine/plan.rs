@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path};
+use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
 use dragoman_protocol::model::bridge::{Bridge, Sending, Settings, Timing};
 use dragoman_protocol::model::{Link, Role, Side};
 
 use super::conversation::MAX_QUEUE;
 use super::outgoing::{Outgoing, named};
-use super::term::{Constants, MessageNames, Names, Shape, Term};
+use super::term::{Constants, Message, MessageNames, Names, Shape, Term};
 
 /// Time after which a motion that is not renewed ends, unless the description says another one.
 pub const MOTION_TIMEOUT: f64 = 0.6;
@@ -39,6 +39,8 @@ pub struct Plan {
     /// A frame with a wrong size may hide others.
     pub(crate) may_hide: bool,
     pub(crate) answers: Vec<OtherAnswer>,
+    /// What is known of the answers to each message.
+    pub(crate) questions: Vec<Question>,
     pub(crate) start: Vec<Outgoing>,
     pub(crate) stop: Vec<Outgoing>,
     pub(crate) every: Vec<Every>,
@@ -54,6 +56,63 @@ pub(crate) struct OtherAnswer {
     pub(crate) of: Vec<usize>,
     pub(crate) fails: bool,
     pub(crate) reason: Option<Path>,
+    /// Whether it is one, and the fields on which this depends.
+    when: Option<Term>,
+    paths: Vec<Path>,
+}
+
+impl OtherAnswer {
+    /// Whether a message with these values is this answer.
+    pub(crate) fn holds(&self, codec: &Codec, values: &Values) -> bool {
+        let message = Message { codec, message: self.from, values, paths: &self.paths };
+        self.when.as_ref().is_none_or(|when| when.is_true(&message))
+    }
+}
+
+/// What is known of the answers to a message.
+pub(crate) struct Question {
+    /// Questions of one kind have answers that look alike.
+    pub(crate) kind: usize,
+    /// All answers repeat a number of the question.
+    pub(crate) is_numbered: bool,
+}
+
+/// The kinds of questions.
+fn questions(codec: &Codec, answers: &[OtherAnswer]) -> Vec<Question> {
+    let messages = &codec.protocol().messages;
+    let mut kinds: Vec<usize> = (0..messages.len()).collect();
+    let mut join = |one: usize, other: usize| {
+        if let (Some(one), Some(other)) = (kinds.get(one).copied(), kinds.get(other).copied()) {
+            kinds.iter_mut().filter(|kind| **kind == other).for_each(|kind| *kind = one);
+        }
+    };
+    let mut by_code = BTreeMap::new();
+    for (number, message) in messages.iter().enumerate() {
+        if message.answer.is_some() && message.from == Side::Client {
+            join(*by_code.entry(message.code_of_answer()).or_insert(number), number);
+        }
+    }
+    let mut by_message = BTreeMap::new();
+    for answer in answers {
+        for number in &answer.of {
+            join(*by_message.entry(answer.from.number).or_insert(*number), *number);
+        }
+    }
+    let has_number = |message: MessageId| codec.sequence(message).is_some();
+    kinds
+        .into_iter()
+        .enumerate()
+        .map(|(number, kind)| {
+            let question = MessageId { number, is_answer: false };
+            let own = codec.has_answer(question).then_some(MessageId { is_answer: true, ..question });
+            let others =
+                answers.iter().filter(|answer| answer.of.contains(&number)).map(|answer| answer.from);
+            Question {
+                kind,
+                is_numbered: has_number(question) && own.into_iter().chain(others).all(has_number),
+            }
+        })
+        .collect()
 }
 
 /// A periodic message.
@@ -152,6 +211,7 @@ impl Plan {
             gap: gap.transpose()?,
             max_frame: protocol.frame.cut.most.unwrap_or(dragoman_protocol::cut::MAX_FRAME),
             may_hide: protocol.frame.cut.size.is_some() || protocol.frame.cut.by_code,
+            questions: questions(&codec, &answers),
             answers,
             start,
             stop,
@@ -196,7 +256,10 @@ impl Plan {
 /// A time in seconds.
 pub(crate) fn seconds(place: &str, value: f64, min: f64) -> Result<Duration, CodecError> {
     if !(min..=MAX_TIME).contains(&value) {
-        return Err(error(place, format!("{value} s is not between {min} and {MAX_TIME} s")));
+        // Some numbers would have hundreds of zeros.
+        let is_short = value == 0.0 || (1e-6..1e9).contains(&value.abs());
+        let shown = if is_short { value.to_string() } else { format!("{value:e}") };
+        return Err(error(place, format!("{shown} s is not between {min} and {MAX_TIME} s")));
     }
     Duration::try_from_secs_f64(value).map_err(|reason| error(place, reason.to_string()))
 }
@@ -288,7 +351,11 @@ impl Compiler<'_> {
             }
             let reason = described.reason.as_deref().map(|name| self.codec.path(from, name)).transpose();
             let reason = reason.map_err(|reason| error(&place, format!("reason: {reason}")))?;
-            answers.push(OtherAnswer { from, of, fails: described.fails, reason });
+            let mut paths = Vec::new();
+            let mut names = MessageNames::new(self.codec, from, &mut paths);
+            let when = described.when.as_ref().map(|when| Term::read(when, self.constants, &mut names));
+            let when = when.transpose().map_err(|reason| error(&place, format!("when: {reason}")))?;
+            answers.push(OtherAnswer { from, of, fails: described.fails, reason, when, paths });
         }
         Ok(answers)
     }

@@ -2,26 +2,29 @@
 //!
 //! Without I/O, as the conversation; with faults for tests.
 
-use std::collections::{BTreeMap, VecDeque};
+mod compile;
+mod names;
+
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
 use dragoman_protocol::cut::Cutter;
 use dragoman_protocol::expression::Number;
-use dragoman_protocol::model::bridge::{Serve, Setting, Settings};
 use dragoman_protocol::model::{Answer, Side};
 
-use super::outgoing::{Outgoing, OutgoingFrame, is_range, named};
-use super::plan::{error, seconds};
-use super::term::{Computed, Constants, Lookup, Message, MessageNames, Names, Shape, Term};
+use compile::Compiler;
+use names::{FIELDS, StateLookup};
+
+use super::outgoing::{Outgoing, OutgoingFrame, can_id};
+use super::plan::error;
+use super::term::{Message, Term};
 
 /// Values change at least this often.
 const STEP: Duration = Duration::from_millis(10);
 /// Maximum pause that is simulated afterwards.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// Where the numbers of the fields of a message begin.
-const FIELDS: usize = 1 << 8;
 /// Maximum number of frames that wait to be sent.
 const MAX_FRAMES: usize = 1024;
 
@@ -88,61 +91,6 @@ enum Reply {
     Echo,
     Fields(Outgoing),
     Recorded(Vec<u8>),
-}
-
-/// The names of a machine's values, and of the fields of a message.
-struct StateNames<'a> {
-    states: &'a [String],
-    fields: Option<MessageNames<'a>>,
-}
-
-impl Names for StateNames<'_> {
-    fn find(&mut self, name: &str) -> Result<(usize, Shape), String> {
-        // A field of the message hides a value of the same name.
-        let field = self.fields.as_mut().map(|fields| fields.find(name));
-        if let Some(Ok((at, shape))) = field {
-            return Ok((FIELDS + at, shape));
-        }
-        if let Some(at) = self.states.iter().position(|one| one == name) {
-            return Ok((at, Shape::Number));
-        }
-        let hint = dragoman_text::hint(name, self.states.iter().map(String::as_str));
-        Err(match field {
-            Some(Err(reason)) if reason.contains("did you mean") => reason,
-            Some(Err(_)) => format!("{name} is neither a value of state nor a field of the message{hint}"),
-            _ => format!("there is no value {name}{hint}"),
-        })
-    }
-
-    fn code(&self, name: &str, value: &str) -> Result<i64, String> {
-        match self.fields.as_ref().filter(|fields| fields.has(name)) {
-            Some(fields) => fields.code(name, value),
-            None => Err(format!(
-                "{name} is a value of state: only fields of messages have names for their values"
-            )),
-        }
-    }
-}
-
-struct StateLookup<'a> {
-    state: &'a [f64],
-    message: Option<Message<'a>>,
-}
-
-impl Lookup for StateLookup<'_> {
-    fn number(&self, name: usize) -> Option<Number> {
-        match name.checked_sub(FIELDS) {
-            Some(field) => self.message.as_ref()?.number(field),
-            None => self.state.get(name).copied().map(Number::Real),
-        }
-    }
-
-    fn whole(&self, name: usize) -> Computed {
-        match (name.checked_sub(FIELDS), &self.message) {
-            (Some(field), Some(message)) => message.whole(field),
-            _ => self.number(name).map_or(Computed::Missing, Computed::Number),
-        }
-    }
 }
 
 impl Simulated {
@@ -232,10 +180,12 @@ impl Simulated {
         }
     }
 
-    /// Takes a frame of a CAN bus.
-    pub fn handle_frame(&mut self, now: Duration, id: u64, data: &[u8]) {
+    /// Takes a frame of a CAN bus, whose message has one of these codes.
+    pub fn handle_frame(&mut self, now: Duration, codes: impl Iterator<Item = u64>, data: &[u8]) {
         self.advance(now);
-        self.take(Some(id), data);
+        for code in codes {
+            self.take(Some(code), data);
+        }
     }
 
     fn take(&mut self, id: Option<u64>, frame: &[u8]) {
@@ -257,7 +207,7 @@ impl Simulated {
             let is_echo = is_echo(&codec, message);
             if is_echo {
                 let answer = MessageId { is_answer: true, ..message };
-                let mut frame = OutgoingFrame { id, ..OutgoingFrame::default() };
+                let mut frame = OutgoingFrame { id: can_id(&codec, answer), ..OutgoingFrame::default() };
                 if codec.encode_wire(answer, &mut values, &mut frame.bytes).is_ok() {
                     self.say(frame);
                 }
@@ -275,10 +225,13 @@ impl Simulated {
         let answer = MessageId { is_answer: true, ..message };
         match &reaction.answer {
             Reply::None => {}
-            Reply::Recorded(bytes) => frames.push(OutgoingFrame { id, bytes: bytes.clone(), is_stop: false }),
+            Reply::Recorded(bytes) => {
+                let id = can_id(&codec, answer);
+                frames.push(OutgoingFrame { id, bytes: bytes.clone(), is_stop: false });
+            }
             Reply::Echo => {
                 let mut echoed = values.clone();
-                let mut frame = OutgoingFrame { id, ..OutgoingFrame::default() };
+                let mut frame = OutgoingFrame { id: can_id(&codec, answer), ..OutgoingFrame::default() };
                 if codec.encode_wire(answer, &mut echoed, &mut frame.bytes).is_ok() {
                     frames.push(frame);
                 }
@@ -407,162 +360,4 @@ impl Reaction {
             message: Some(Message { codec, message: self.receive, values, paths: &self.paths }),
         }
     }
-}
-
-struct Compiler<'a> {
-    codec: &'a Codec,
-    names: &'a [String],
-    constants: &'a Constants,
-}
-
-impl Compiler<'_> {
-    fn term(&self, place: &str, setting: &Setting) -> Result<Term, CodecError> {
-        let mut names = StateNames { states: self.names, fields: None };
-        Term::read(setting, self.constants, &mut names).map_err(|reason| error(place, reason))
-    }
-
-    fn value(&self, place: &str, name: &str) -> Result<usize, CodecError> {
-        self.names.iter().position(|one| one == name).ok_or_else(|| {
-            let hint = dragoman_text::hint(name, self.names.iter().map(String::as_str));
-            error(place, format!("there is no value {name}{hint}"))
-        })
-    }
-
-    fn changes(&self, place: &str, serve: &Serve) -> Result<Vec<StateMotion>, CodecError> {
-        let mut changes = Vec::new();
-        for described in &serve.changes {
-            let place = format!("{place}: changes: value {}", described.value);
-            let target = match (&described.follows, described.time_constant, &described.rate) {
-                (Some(follows), constant, None) => {
-                    let constant = seconds(&place, constant.unwrap_or(0.1), 0.001)?;
-                    MotionTarget::Follows(self.term(&place, follows)?, constant.as_secs_f64())
-                }
-                (None, None, Some(rate)) => MotionTarget::Rate(self.term(&place, rate)?),
-                _ => return Err(error(&place, "needs either follows with time_constant, or rate")),
-            };
-            if let Some([low, high]) =
-                described.range.filter(|[low, high]| !is_range(*low, *high) || low == high)
-            {
-                return Err(error(
-                    &place,
-                    format!("range: [{low}, {high}] is not a range: the lowest value comes first"),
-                ));
-            }
-            changes.push(StateMotion {
-                value: self.value(&place, &described.value)?,
-                target,
-                range: described.range,
-                wraps: described.wraps,
-            });
-        }
-        Ok(changes)
-    }
-
-    fn every(&self, place: &str, serve: &Serve) -> Result<Vec<Periodic>, CodecError> {
-        let mut every = Vec::new();
-        for described in &serve.every {
-            let place = format!("{place}: every: send {}", described.send);
-            let mut names = StateNames { states: self.names, fields: None };
-            let outgoing = self.outgoing(&place, &described.send, &described.fields, &mut names)?;
-            let period = seconds(&format!("{place}: period"), described.period, 0.001)?;
-            if described.state.is_some() {
-                return Err(error(&place, "in is for bridge: a simulated machine has values, no states"));
-            }
-            every.push(Periodic { outgoing, period, due: period });
-        }
-        Ok(every)
-    }
-
-    /// A message of the machine.
-    fn outgoing(
-        &self,
-        place: &str,
-        name: &str,
-        fields: &Settings,
-        names: &mut dyn Names,
-    ) -> Result<Outgoing, CodecError> {
-        let wrong = |reason: String| error(place, reason);
-        let message = named(self.codec, name).map_err(wrong)?;
-        if self
-            .codec
-            .protocol()
-            .messages
-            .get(message.number)
-            .is_none_or(|message| message.from == Side::Client)
-        {
-            return Err(error(
-                place,
-                format!("{name} is not what the machine sends: it has no from: server"),
-            ));
-        }
-        Outgoing::of(self.codec, message, fields, &BTreeMap::new(), self.constants, names)
-            .map_err(|reason| error(place, reason))
-    }
-
-    fn reactions(&self, place: &str, serve: &Serve) -> Result<Vec<Reaction>, CodecError> {
-        let mut reactions = Vec::new();
-        for described in &serve.on {
-            let place = format!("{place}: on: receive {}", described.receive);
-            let wrong = |reason: String| error(&place, reason);
-            let receive = named(self.codec, &described.receive).map_err(wrong)?;
-            let by_machine = self.codec.protocol().messages.get(receive.number);
-            if by_machine.is_some_and(|message| message.from == Side::Server) {
-                return Err(error(&place, "this is what the machine sends: it never receives it"));
-            }
-            if described.silent && (!described.answer.is_empty() || described.recorded.is_some()) {
-                return Err(error(
-                    &place,
-                    "silent: nothing is answered, so there is neither answer nor recorded",
-                ));
-            }
-            if described.recorded.is_some() && !described.answer.is_empty() {
-                return Err(error(&place, "recorded is the whole answer: leave out answer, or recorded"));
-            }
-            let mut paths = Vec::new();
-            let mut names = StateNames {
-                states: self.names,
-                fields: Some(MessageNames::new(self.codec, receive, &mut paths)),
-            };
-            let when = described.when.as_ref().map(|when| Term::read(when, self.constants, &mut names));
-            let when = when.transpose().map_err(|reason| error(&place, format!("when: {reason}")))?;
-            let mut set = Vec::new();
-            for (value, setting) in &described.set {
-                let term = Term::read(setting, self.constants, &mut names);
-                let term = term.map_err(|reason| error(&place, format!("set: {value}: {reason}")))?;
-                set.push((self.value(&place, value)?, term));
-            }
-            let has_answer = self.codec.has_answer(receive) && !described.silent;
-            if !self.codec.has_answer(receive)
-                && (!described.answer.is_empty() || described.recorded.is_some())
-            {
-                return Err(error(&place, "nothing answers this message"));
-            }
-            let answer = match &described.recorded {
-                _ if !has_answer => Reply::None,
-                Some(bytes) => Reply::Recorded(recorded(bytes).map_err(|reason| error(&place, reason))?),
-                None if described.answer.is_empty() && is_echo(self.codec, receive) => Reply::Echo,
-                None => {
-                    let answer = MessageId { is_answer: true, ..receive };
-                    let no_limits = BTreeMap::new();
-                    let fields = &described.answer;
-                    Reply::Fields(
-                        Outgoing::of(self.codec, answer, fields, &no_limits, self.constants, &mut names)
-                            .map_err(|reason| error(&place, format!("answer: {reason}")))?,
-                    )
-                }
-            };
-            let mut send = Vec::new();
-            for sending in &described.send.0 {
-                send.push(self.outgoing(&place, &sending.send, &sending.fields, &mut names)?);
-            }
-            reactions.push(Reaction { receive, paths, when, set, answer, send });
-        }
-        Ok(reactions)
-    }
-}
-
-/// Bytes in hexadecimal digits.
-fn recorded(text: &str) -> Result<Vec<u8>, String> {
-    let bytes = text.split_ascii_whitespace().map(|byte| u8::from_str_radix(byte, 16));
-    bytes.collect::<Result<_, _>>().map_err(|_| format!("recorded: '{text}' is not bytes such as '0d ff 01'"))
 }

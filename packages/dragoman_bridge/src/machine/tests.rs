@@ -13,6 +13,8 @@ use super::plan::{Missing, NoNames, Plan};
 use super::simulated::Simulated;
 use super::term::Constants;
 
+mod histories;
+
 const ROVER: &str = include_str!("../../../dragoman_protocol/machines/rover.yaml");
 
 pub(super) fn milliseconds(time: u64) -> Duration {
@@ -33,6 +35,10 @@ struct Pair {
     /// Questions that were answered.
     answered: Vec<Ticket>,
     is_linked: bool,
+    /// There is a command that moves it, since the last loss, stop or time-out.
+    may_move: bool,
+    /// How often one was sent without.
+    moved_alone: usize,
 }
 
 fn codec(change: impl FnOnce(&str) -> String) -> Arc<Codec> {
@@ -54,6 +60,8 @@ impl Pair {
             sent: Vec::new(),
             answered: Vec::new(),
             is_linked: true,
+            may_move: false,
+            moved_alone: 0,
         };
         pair.conversation.handle_connected(pair.now);
         pair
@@ -63,9 +71,12 @@ impl Pair {
     fn settle(&mut self) {
         loop {
             let mut is_busy = false;
+            self.take_events();
             while let Some(frame) = self.conversation.poll_transmit(self.now) {
                 is_busy = true;
                 self.sent.push((self.now, frame.bytes[3]));
+                let moves = frame.bytes[3] == 1 && frame.bytes[4..8] != [0; 4];
+                self.moved_alone += usize::from(moves && !self.may_move);
                 if !self.is_cut {
                     self.machine.handle_bytes(self.now, &frame.bytes);
                 }
@@ -81,10 +92,18 @@ impl Pair {
                 self.heard.push((self.now, name));
                 self.answered.extend(heard.ticket);
             }
-            self.events.extend(std::iter::from_fn(|| self.conversation.poll_event()));
+            self.take_events();
             if !is_busy {
                 return;
             }
+        }
+    }
+
+    fn take_events(&mut self) {
+        for event in std::iter::from_fn(|| self.conversation.poll_event()) {
+            let ends = matches!(event, Event::Expired | Event::Silent | Event::State { is_fault: true, .. });
+            self.may_move &= !ends;
+            self.events.push(event);
         }
     }
 
@@ -115,6 +134,7 @@ impl Pair {
             self.machine.handle_connected(self.now);
             self.conversation.handle_connected(self.now);
         } else {
+            self.may_move = false;
             self.conversation.handle_disconnected();
         }
         self.settle();
@@ -133,7 +153,9 @@ impl Pair {
         let outgoing = self.outgoing("drive", &[("left", velocity), ("right", velocity)]);
         self.conversation.admit(Some(0))?;
         let prepared = self.conversation.prepare(&outgoing, &Missing)?;
-        self.conversation.command(self.now, 0, prepared, Some(milliseconds(600)), Some(0))
+        let commanded = self.conversation.command(self.now, 0, prepared, Some(milliseconds(600)), Some(0));
+        self.may_move |= commanded.is_ok();
+        commanded
     }
 
     fn ask(&mut self, name: &str) -> Result<Ticket, Refusal> {
@@ -445,6 +467,8 @@ fn plans_that_make_no_sense_say_why() {
             "every: send heartbeat: period: 0 s is not between 0.001 and 86400 s",
         ),
         ("silence: 1 }", "silence: -1 }", "timing: silence: -1 s is not between 0.01 and 86400 s"),
+        ("silence: 1 }", "silence: 1e300 }", "timing: silence: 1e300 s is not between 0.01 and 86400 s"),
+        ("silence: 1 }", "silence: .nan }", "timing: silence: NaN s is not between 0.01 and 86400 s"),
         ("silence: 1 }", "in_flight: 0 }", "timing: in_flight: 0 is not between 1 and 32"),
         (
             "{ send: heartbeat, period: 0.5 }",

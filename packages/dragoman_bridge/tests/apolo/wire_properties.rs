@@ -29,7 +29,7 @@ fn number() -> impl Strategy<Value = f64> {
     any::<u64>().prop_map(f64::from_bits).prop_filter("NaN", |value| !value.is_nan())
 }
 
-fn request() -> impl Strategy<Value = Request> {
+pub(crate) fn request() -> impl Strategy<Value = Request> {
     let values = || proptest::collection::vec(number(), 0..=255);
     let three = || [number(), number(), number()];
     prop_oneof![
@@ -81,7 +81,7 @@ fn request() -> impl Strategy<Value = Request> {
     ]
 }
 
-fn reply() -> impl Strategy<Value = Reply> {
+pub(crate) fn reply() -> impl Strategy<Value = Reply> {
     let mark = (0..=65_279_u16, number(), number()).prop_map(|(id, angle, distance)| LandMark {
         id,
         angle,

@@ -121,21 +121,11 @@ impl Described {
             }
             Link::Can(can) => {
                 let name = given.ok_or("where is the machine? --link INTERFACE, for example can0")?;
-                bus(name, can.extended)?
+                let bus = Mutex::new(dragoman_io::can::open(name)?);
+                Place::Can { bus, extended: can.extended, name: name.to_owned() }
             }
         })
     }
-}
-
-#[cfg(target_os = "linux")]
-fn bus(name: &str, extended: bool) -> Result<Place, Box<dyn Error>> {
-    let bus = dragoman_io::can::SocketCanBus::open(name, &[])?;
-    Ok(Place::Can { bus: Mutex::new(Box::new(bus)), extended, name: name.to_owned() })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn bus(_name: &str, _extended: bool) -> Result<Place, Box<dyn Error>> {
-    Err("CAN interfaces need Linux".into())
 }
 
 /// The address of a port to which the machine connects.

@@ -58,6 +58,7 @@ const ROWS: &[EndingRow] = &[
     ("bridge sniff", Process, &["@/machine.yaml", "@/none.pcap"], "none.pcap"),
     ("bridge checksums", Process, &["CRC-16/CCITT"], "is the name of several"),
     ("bridge new", Process, &["@/machine.yaml"], "it is not overwritten"),
+    ("bridge import", Process, &["@/program.xml"], "program.xml: line 1: "),
     ("bridge page", Process, &["@/program.xml"], "program.xml"),
     ("bridge header", Process, &["@/program.xml"], "program.xml"),
     ("bridge python", Process, &["@/program.xml"], "program.xml"),

@@ -1,8 +1,9 @@
 //! A bus between threads or tasks of one process: every frame reaches all other connections at once.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -17,9 +18,20 @@ const CAPACITY: usize = 4096;
 
 /// A connection to a bus within this process.
 pub struct InProcessBus {
-    wire: Arc<Mutex<Vec<Weak<Inbox>>>>,
+    wire: Arc<Wire>,
     inbox: Arc<Inbox>,
 }
+
+/// What the connections share.
+#[derive(Default)]
+struct Wire {
+    places: Mutex<Vec<Weak<Inbox>>>,
+    is_down: AtomicBool,
+}
+
+/// The buses of a lab on virtual time, by the names of their interfaces.
+#[derive(Default)]
+struct Buses(Mutex<BTreeMap<String, Arc<Wire>>>);
 
 #[derive(Default)]
 struct Inbox {
@@ -41,10 +53,31 @@ impl InProcessBus {
         Self::on(Arc::clone(&self.wire))
     }
 
-    fn on(wire: Arc<Mutex<Vec<Weak<Inbox>>>>) -> Self {
+    /// A connection to the bus of this interface in the present lab, which exists from the first one on.
+    pub fn of_lab(interface: &str) -> Self {
+        let buses = dragoman_time::shared::<Buses>();
+        let wire = Arc::clone(buses.0.lock().entry(interface.to_owned()).or_default());
+        Self::on(wire)
+    }
+
+    fn on(wire: Arc<Wire>) -> Self {
         let inbox = Arc::new(Inbox::default());
-        wire.lock().push(Arc::downgrade(&inbox));
+        if wire.is_down.load(Ordering::Relaxed) {
+            inbox.put(Received::Fault(BusFault::Down));
+        }
+        wire.places.lock().push(Arc::downgrade(&inbox));
         Self { wire, inbox }
+    }
+
+    /// Takes the bus down for all connections, or up again. They are told; a bus that is down takes no frames.
+    pub fn set_up(&self, is_up: bool) {
+        if self.wire.is_down.swap(!is_up, Ordering::Relaxed) != is_up {
+            return;
+        }
+        let fault = if is_up { BusFault::Up } else { BusFault::Down };
+        for place in self.wire.places.lock().iter().filter_map(Weak::upgrade) {
+            place.put(Received::Fault(fault.clone()));
+        }
     }
 }
 
@@ -59,10 +92,13 @@ impl Bus for InProcessBus {
         if dragoman_time::is_virtual() {
             dragoman_time::note("frame", &format!("{:?}", frame.id()), frame.data());
         }
-        self.wire.lock().retain(|place| {
+        if self.wire.is_down.load(Ordering::Relaxed) {
+            return Err(SendError::Down);
+        }
+        self.wire.places.lock().retain(|place| {
             let Some(place) = place.upgrade() else { return false };
             if !Arc::ptr_eq(&place, &self.inbox) {
-                place.put(*frame);
+                place.put(Received::Frame(*frame));
             }
             true
         });
@@ -92,10 +128,12 @@ impl Bus for InProcessBus {
 }
 
 impl Inbox {
-    fn put(&self, frame: Frame) {
+    fn put(&self, received: Received) {
         let mut waiting = self.waiting.lock();
-        if waiting.len() < CAPACITY {
-            waiting.push_back(Received::Frame(frame));
+        let is_frame = matches!(received, Received::Frame(_));
+        // Faults are few, and none is lost.
+        if waiting.len() < CAPACITY || !is_frame {
+            waiting.push_back(received);
         } else if waiting.back() != Some(&Received::Fault(BusFault::Overrun)) {
             waiting.push_back(Received::Fault(BusFault::Overrun));
         }
@@ -126,6 +164,26 @@ mod tests {
             assert_eq!(place.receive(), None);
         }
         assert_eq!(first.receive(), None);
+    }
+
+    #[test]
+    fn a_bus_that_is_down_takes_no_frames_and_says_so() {
+        let mut first = InProcessBus::new();
+        let mut second = first.another();
+        let frame = Frame::standard(1, &[1]).unwrap();
+        first.send(&frame).unwrap();
+        first.set_up(false);
+        first.set_up(false);
+        assert!(matches!(second.send(&frame), Err(SendError::Down)));
+        let mut late = second.another();
+        assert_eq!(late.receive(), Some(Received::Fault(BusFault::Down)));
+        second.set_up(true);
+        second.send(&frame).unwrap();
+        let received = |bus: &mut InProcessBus| std::iter::from_fn(|| bus.receive()).collect::<Vec<_>>();
+        let [down, up] = [BusFault::Down, BusFault::Up].map(Received::Fault);
+        assert_eq!(received(&mut first), [down.clone(), up.clone(), Received::Frame(frame)]);
+        assert_eq!(received(&mut second), [Received::Frame(frame), down, up.clone()]);
+        assert_eq!(received(&mut late), [up, Received::Frame(frame)]);
     }
 
     #[test]

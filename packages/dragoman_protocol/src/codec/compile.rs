@@ -5,13 +5,13 @@ mod number;
 use std::collections::BTreeMap;
 
 use super::{
-    Codec, Codes, Count, EmptyWord, Form, MAX_ITEMS, MAX_NESTING, MAX_SIZE, MAX_STEPS, Programs, Role, Step,
-    StepKind, TextStep,
+    Codec, Codes, Count, Direct, EmptyWord, Form, MAX_ITEMS, MAX_NESTING, MAX_SIZE, MAX_STEPS, NumberStep,
+    Programs, Role, Step, StepKind, TextStep, level,
 };
 use crate::cut::{Envelope, MAX_FRAME};
 use crate::expression::Expression;
 use crate::kind::{self, Base};
-use crate::model::{Answer, Code, Counted, Empty, Encoding, Field, FieldRole, Message, Protocol, Side, Type};
+use crate::model::{Answer, Counted, Empty, Encoding, Field, FieldRole, Protocol, Type};
 
 /// Why a description, which makes sense as such, has no program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -123,24 +123,6 @@ impl Codec {
     }
 }
 
-impl Codes {
-    fn insert(&mut self, message: &Message, number: usize, is_text: bool) {
-        let add = |[clients, servers]: &mut [Vec<usize>; 2]| {
-            if message.from == Side::Client { clients.push(number) } else { servers.push(number) }
-        };
-        let text = match &message.code {
-            Code::Number(code) if !is_text => {
-                add(self.numbers.entry(*code).or_default());
-                return;
-            }
-            Code::Number(code) => code.to_string(),
-            Code::Text(code) => code.clone(),
-        };
-        self.longest = self.longest.max(text.len());
-        add(self.texts.entry(text.into_bytes()).or_default());
-    }
-}
-
 /// Bytes of fields that always have the same size.
 pub(crate) fn fixed_size(fields: &[Field]) -> Option<usize> {
     fields
@@ -216,6 +198,7 @@ impl<'a> Compiler<'a> {
         for (step, field) in steps.iter_mut().zip(fields) {
             if let (StepKind::Number(number), Some(FieldRole::Size)) = (&mut step.kind, field.is) {
                 number.role = Role::Size(counts);
+                step.direct = None;
             }
         }
         Ok(steps)
@@ -225,6 +208,11 @@ impl<'a> Compiler<'a> {
     fn program(&self, place: &str, fields: &[Field], asked: &[Field]) -> Result<Vec<Step>, CodecError> {
         let mut steps = Vec::new();
         self.append(place, fields, Context { is_frame: false, depth: 0, fields, asked }, &mut steps)?;
+        // Such a message cannot be sent, but it would take memory.
+        let (least, most) = (least(&steps), self.protocol.frame.cut.most.unwrap_or(MAX_FRAME));
+        if self.separator.is_none() && least > most {
+            return Err(error(place, format!("it has at least {least} bytes; a frame has at most {most}")));
+        }
         Ok(steps)
     }
 
@@ -276,6 +264,7 @@ impl<'a> Compiler<'a> {
             };
             if let Some(step) = steps.get_mut(at) {
                 step.kind = kind;
+                step.direct = Direct::of(step).filter(|_| !self.is_words(context));
             }
         }
         Ok(())
@@ -305,9 +294,10 @@ impl<'a> Compiler<'a> {
             condition: field.when.expression().map(|text| self.expression(text, context)).transpose()?,
             is_optional: field.optional,
             empty,
-            count: count.map(|count| self.count(count)).transpose()?,
+            count: count.map(|count| self.count(count, field)).transpose()?,
             slot: self.slots.get(&field.name).copied(),
             place: if context.depth == 0 { self.place(context.is_frame, &field.name) } else { None },
+            direct: None,
             kind: StepKind::Structure(0),
         })
     }
@@ -333,13 +323,15 @@ impl<'a> Compiler<'a> {
         Expression::read_with_codes(text, &slot, &code).map_err(|error| error.to_string())
     }
 
-    fn count(&self, count: &kind::Count) -> Result<Count, String> {
+    fn count(&self, count: &kind::Count, field: &Field) -> Result<Count, String> {
         Ok(match count {
             kind::Count::Fixed(count) if *count > MAX_ITEMS => {
                 return Err(format!("{count} elements; at most {MAX_ITEMS} are possible"));
             }
             kind::Count::Fixed(count) => Count::Fixed(*count),
-            kind::Count::Prefixed(bits) => Count::Prefixed(usize::from(*bits) / 8),
+            kind::Count::Prefixed(bits) => {
+                Count::Prefixed(usize::from(*bits) / 8, field.order.unwrap_or(self.protocol.order))
+            }
             kind::Count::Of(name) => Count::Slot(self.slot(name)?),
             kind::Count::Rest => Count::Rest,
         })
@@ -362,6 +354,30 @@ impl<'a> Compiler<'a> {
         }
         Ok(Some(bytes))
     }
+}
+
+/// Bytes that a message has at least.
+fn least(steps: &[Step]) -> usize {
+    let sizes = level(steps).filter(|(step, _)| step.when.is_empty() && step.condition.is_none()).map(
+        |(step, fields)| {
+            if step.is_optional || step.empty != EmptyWord::Never {
+                return 0;
+            }
+            let one = match &step.kind {
+                StepKind::Number(NumberStep { role: Role::Computed(_), .. }) => 0,
+                StepKind::Number(NumberStep { bits: Some(bits), .. }) if bits.is_shared => 0,
+                StepKind::Number(number) => number.digits.width.unwrap_or(number.size),
+                StepKind::Bytes { .. } => 1,
+                StepKind::Structure(_) => least(fields),
+            };
+            match step.count {
+                None => one,
+                Some(Count::Fixed(count)) => one.saturating_mul(count),
+                Some(_) => 0,
+            }
+        },
+    );
+    sizes.fold(0, usize::saturating_add)
 }
 
 /// The byte that fills a text.

@@ -144,8 +144,9 @@ impl Codec {
         }
         cursor.separator = self.separator;
         cursor.run(self.program(message).unwrap_or_default(), true)?;
-        if cursor.at < end && self.datagram.is_none() {
-            return Err(DecodeError::Long { bytes: end - cursor.at });
+        let furthest = cursor.furthest.max(cursor.at);
+        if furthest < end && self.datagram.is_none() {
+            return Err(DecodeError::Long { bytes: end - furthest });
         }
         // The first value, behind a separator.
         let begin = begin + usize::from(self.separator.is_some() && begin < end);
@@ -221,20 +222,17 @@ impl Codec {
         from: Side,
         asked: Option<(MessageId, &Values)>,
     ) -> Option<MessageId> {
-        let of = |side: Side| self.codes.find(code, side).iter().copied();
-        let answers =
-            |number: &usize| self.messages.get(*number).is_some_and(|message| message.answer.is_some());
-        let body = |number| MessageId { number, is_answer: false };
-        let answer = |number| MessageId { number, is_answer: true };
+        let coded = self.codes.find(code)?;
+        let body = |number: &usize| MessageId { number: *number, is_answer: false };
+        let answer = |number: &usize| MessageId { number: *number, is_answer: true };
         if from == Side::Client {
-            return of(Side::Client).next().map(body);
+            return coded.clients.first().map(body);
         }
-        let expected = asked.map(|(asked, _)| asked.number);
-        of(Side::Client)
-            .find(|number| Some(*number) == expected && answers(number))
+        let asked = asked.and_then(|(asked, _)| coded.answers.iter().find(|one| **one == asked.number));
+        asked
             .map(answer)
-            .or_else(|| of(Side::Server).next().map(body))
-            .or_else(|| of(Side::Client).find(answers).map(answer))
+            .or_else(|| coded.servers.first().map(body))
+            .or_else(|| coded.answers.first().map(answer))
     }
 
     /// The message whose code, in words, is in front: the longest one.

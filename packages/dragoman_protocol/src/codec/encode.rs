@@ -95,6 +95,12 @@ impl Codec {
     ) -> Result<(), EncodeError> {
         let begin = out.len();
         let encoded = self.encode(message, values, out);
+        if self.envelope.is_empty() {
+            if encoded.is_err() {
+                out.truncate(begin);
+            }
+            return encoded;
+        }
         let frame = out.split_off(begin);
         encoded?;
         self.envelope.wrap(&frame, out)?;
@@ -118,7 +124,8 @@ impl Codec {
         values: &mut Values,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
-        let code = self.protocol.messages.get(message.number).map(|message| &message.code);
+        let code = self.protocol.messages.get(message.number);
+        let code = code.map(|one| if message.is_answer { one.code_of_answer() } else { &one.code });
         let (Some(code), Some(steps)) = (code, self.program(message)) else {
             return Err(EncodeError::UnknownMessage);
         };

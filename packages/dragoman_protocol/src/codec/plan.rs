@@ -105,8 +105,12 @@ pub(crate) enum PartRole<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PartCount {
     Fixed(usize),
-    /// A big-endian number of so many bytes in front.
-    Prefixed(usize),
+    /// A number in front.
+    Prefixed {
+        /// Bytes.
+        size: usize,
+        is_little: bool,
+    },
     Of(Reference),
     Rest,
 }
@@ -120,6 +124,13 @@ pub(crate) enum Reference {
     Asked(String),
     /// A constant.
     Always(i128),
+}
+
+impl<'a> Planned<'a> {
+    /// Its code on the wire.
+    pub(crate) fn code(&self) -> &'a Code {
+        if self.is_answer { self.message.code_of_answer() } else { &self.message.code }
+    }
 }
 
 impl Part<'_> {
@@ -193,6 +204,7 @@ impl Codec {
         for (message, programs) in protocol.messages.iter().zip(&self.messages) {
             let place = format!("{}: {}", protocol.name, message.name);
             self.check_code(&place, &plan.head, &message.code)?;
+            self.check_code(&place, &plan.head, message.code_of_answer())?;
             let parts = self.parts(&mut plan, &place, &message.fields, &programs.body, &[])?;
             let name = identifier(&message.name, reserved);
             plan.push(&place, Planned { name, message, is_answer: false, parts, asks: false })?;
@@ -271,7 +283,9 @@ impl Codec {
             let count = match (&field.kind().count, step.count) {
                 (Some(kind::Count::Of(name)), _) => Some(PartCount::Of(references(name)?)),
                 (_, Some(Count::Fixed(count))) => Some(PartCount::Fixed(count)),
-                (_, Some(Count::Prefixed(size))) => Some(PartCount::Prefixed(size)),
+                (_, Some(Count::Prefixed(size, order))) => {
+                    Some(PartCount::Prefixed { size, is_little: order == ByteOrder::Little })
+                }
                 (_, Some(Count::Rest)) => Some(PartCount::Rest),
                 (_, None | Some(Count::Slot(_))) => None,
             };
@@ -305,6 +319,7 @@ impl Codec {
             }
             parts.push(part);
         }
+        check_overlaps(place, &parts)?;
         let names: BTreeSet<&str> = parts.iter().map(|part| part.name.as_str()).collect();
         if names.len() < parts.len() {
             return Err(error(place, "two of its fields would have the same name in code"));
@@ -434,6 +449,25 @@ fn range(form: PartForm, size: usize, bits: Option<PartBits>) -> std::ops::Range
         PartForm::Signed => -(1 << (bits - 1))..=(1 << (bits - 1)) - 1,
         _ => 0..=(1 << bits) - 1,
     }
+}
+
+/// Fields with bits may overlap others; what is generated writes one field behind the other.
+fn check_overlaps(place: &str, parts: &[Part<'_>]) -> Result<(), CodecError> {
+    let mut end = 0;
+    for part in parts {
+        let bits = if let PartKind::Number(number) = &part.kind { number.bits } else { None };
+        if bits.is_some_and(|bits| bits.opens) && part.at.is_some_and(|at| at < end) {
+            let reason = "bits of bytes that another field has bits of are not generated";
+            return Err(error(&format!("{place}: {}", part.name), reason));
+        }
+        let size = part.field.size().unwrap_or(0);
+        end = part.at.map_or(end, |at| end.max(at)).saturating_add(if bits.is_some_and(|bits| !bits.opens) {
+            0
+        } else {
+            size
+        });
+    }
+    Ok(())
 }
 
 /// Marks the last field of each number that several fields share.

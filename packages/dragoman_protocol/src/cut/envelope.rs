@@ -93,6 +93,11 @@ impl Envelope {
         Ok(envelope)
     }
 
+    /// Whether there is nothing around a frame.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start.is_empty() && self.end.is_empty() && self.escaping.is_none()
+    }
+
     fn check(&self) -> Result<(), String> {
         let (start, end) = (self.start.as_slice(), self.end.as_slice());
         let reason = match &self.escaping {

@@ -196,7 +196,7 @@ impl Emitter<'_> {
         let most = bytes.map_or(MOST, |bytes| bytes / one.max(1)).max(1);
         match part.count.as_ref()? {
             PartCount::Fixed(_) => None,
-            PartCount::Prefixed(1) => Some(most.min(255)),
+            PartCount::Prefixed { size: 1, .. } => Some(most.min(255)),
             _ => Some(most),
         }
     }
@@ -445,7 +445,7 @@ fn sum_part(name: &str) -> &'static str {
 /// Whether a list has a member with its length.
 fn has_count(part: &Part<'_>) -> bool {
     let is_text = matches!(part.kind, PartKind::Bytes { is_text: true, .. });
-    !is_text && matches!(part.count, Some(PartCount::Prefixed(_) | PartCount::Rest))
+    !is_text && matches!(part.count, Some(PartCount::Prefixed { .. } | PartCount::Rest))
 }
 
 fn capacity_name(constants: &str, part: &Part<'_>) -> String {

@@ -291,7 +291,7 @@ impl Emitter<'_> {
         self.cut(out);
         line(out, "_MESSAGES = (");
         for (one, class) in self.plan.messages.iter().zip(&self.messages) {
-            let code = match &one.message.code {
+            let code = match one.code() {
                 Code::Number(number) => number.to_string(),
                 Code::Text(text) => bytes(text.as_bytes()),
             };
@@ -377,7 +377,9 @@ impl Emitter<'_> {
         match &part.count {
             None => {}
             Some(PartCount::Fixed(count)) => text += &format!(", count={count}"),
-            Some(PartCount::Prefixed(size)) => text += &format!(", count=(\"prefix\", {size})"),
+            Some(PartCount::Prefixed { size, is_little }) => {
+                text += &format!(", count=(\"{}\", {size})", order(*is_little));
+            }
             Some(PartCount::Rest) => text += ", count=\"*\"",
             Some(PartCount::Of(reference)) => match reference {
                 Reference::Always(count) => text += &format!(", count={count}"),

@@ -23,7 +23,7 @@ class _Part:
     # value, constant, code, size, checksum, or count (of the list that `value` names).
     role: str = "value"
     value: Any = None
-    # A number, "*", ("prefix", bytes) or ("field", name).
+    # A number, "*", ("big" or "little", bytes of the number in front) or ("field", name).
     count: Any = None
     # Names of earlier fields and the values that they must have.
     when: Any = ()
@@ -125,11 +125,6 @@ class _Writer:
 
     def run(self, parts: Tuple[_Part, ...], values: Any, is_top: bool = True) -> None:
         for part in parts:
-            is_shared = part.bits is not None and part.bits[2]
-            if is_top and part.at is not None:
-                if part.at < len(self.out) and not is_shared:
-                    raise ProtocolError(f"{part.name} begins at {part.at}, and the fields before it end at {len(self.out)}")
-                self.out.extend(bytes(max(0, part.at - len(self.out))))
             is_here, value = part.is_here(self.slots), None
             if part.role == "value":
                 value = getattr(values, part.name)
@@ -142,6 +137,10 @@ class _Writer:
             elif part.role == "count":
                 other = getattr(values, part.value)
                 value = len(other.encode("utf-8", "surrogateescape") if isinstance(other, str) else other)
+            if is_top and part.at is not None:
+                if part.at < len(self.out) and not (part.bits and part.bits[2]):
+                    raise ProtocolError(f"{part.name} begins at {part.at}, and the fields before it end at {len(self.out)}")
+                self.out.extend(bytes(max(0, part.at - len(self.out))))
             self.part(part, value)
 
     def part(self, part: _Part, value: Any) -> None:
@@ -171,10 +170,10 @@ class _Writer:
             kind, number = part.count
             if kind == "field" and self.slots.get(number) != count:
                 raise ProtocolError(f"{part.name} has {count} elements, and {number} is {self.slots.get(number)}")
-            if kind == "prefix":
+            if kind != "field":
                 if count >> 8 * number:
                     raise ProtocolError(f"{part.name} has {count} elements, which are too many")
-                self.out.extend(count.to_bytes(number, "big"))
+                self.out.extend(count.to_bytes(number, kind))
 
     def one(self, part: _Part, value: Any) -> None:
         if part.form == "structure":
@@ -237,9 +236,10 @@ class _Cursor:
         values = {}
         for part in parts:
             is_shared = part.bits is not None and part.bits[2]
-            if is_top and part.at is not None and not is_shared:
+            is_here = part.is_here(self.slots)
+            if is_top and part.at is not None and is_here and not is_shared:
                 self.at = part.at
-            if not part.is_here(self.slots) or part.optional and self.at >= self.end:
+            if not is_here or part.optional and self.at >= self.end:
                 if part.role == "value":
                     values[part.name] = None
                 continue
@@ -277,7 +277,7 @@ class _Cursor:
         if not isinstance(part.count, tuple):
             return None if part.count in (None, "*") else part.count
         kind, number = part.count
-        count = self.slots.get(number, 0) if kind == "field" else int.from_bytes(self.take(part, number), "big")
+        count = self.slots.get(number, 0) if kind == "field" else int.from_bytes(self.take(part, number), kind)
         if not 0 <= count <= 65536:
             raise ProtocolError(f"{part.name} has {count} elements")
         return count

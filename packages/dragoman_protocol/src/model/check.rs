@@ -5,7 +5,7 @@ mod reach;
 
 use std::collections::BTreeSet;
 
-use super::{Answer, Field, FieldRole, Message, Protocol, ProtocolError, Side, Type};
+use super::{Answer, Code, Field, FieldRole, Message, Protocol, ProtocolError, Side, Type};
 use crate::cut::Envelope;
 use crate::kind::{Base, Count};
 use fields::{Part, Scope};
@@ -90,9 +90,13 @@ impl Protocol {
         for message in messages {
             let place = format!("{place}: {}", message.name);
             self.check_code(&place, &message.code)?;
+            if let Some(code) = &message.answer_code {
+                self.check_code(&place, code)?;
+            }
             let scope = Scope { part: Part::Message, asked: &[] };
             self.check_fields(&place, &message.fields, scope, types)?;
             self.check_end_by_code(&place, &message.fields)?;
+            self.check_answer_code(&place, message)?;
             match &message.answer {
                 Some(Answer::Fields(fields)) => {
                     let scope = Scope { part: Part::Message, asked: &message.fields };
@@ -105,6 +109,23 @@ impl Protocol {
             }
         }
         Ok(())
+    }
+
+    fn check_answer_code(&self, place: &str, message: &Message) -> Result<(), ProtocolError> {
+        let Some(code) = &message.answer_code else { return Ok(()) };
+        if message.answer.is_none() || message.from == Side::Server {
+            return Err(sense(place, "answer_code: nothing answers it"));
+        }
+        if !self.interfaces.is_empty() {
+            return Err(sense(place, "answer_code: a protocol with interfaces has none"));
+        }
+        match (code, &message.code) {
+            (Code::Number(_), Code::Number(_)) | (Code::Text(_), Code::Text(_)) => Ok(()),
+            _ => Err(sense(
+                place,
+                "answer_code: one is a number and the other a text, but both are in one field",
+            )),
+        }
     }
 
     fn check_type(&self, place: &str, name: &str, types: &[Type]) -> Result<(), ProtocolError> {
@@ -162,7 +183,7 @@ impl Protocol {
             }
             let known = before().collect::<Vec<_>>();
             self.check_keys(&place, field, &known, scope)?;
-            self.check_values(&place, field, &known, types)?;
+            self.check_values(&place, field, &known)?;
             if let Some(over) = &field.over {
                 self.check_over(&place, field, over, fields, scope)?;
             }
@@ -173,17 +194,19 @@ impl Protocol {
 }
 
 impl Protocol {
-    /// What only the interpreter can do, with its place: code that is generated would ignore it.
-    pub(crate) fn only_interpreted(&self) -> Option<(&str, &'static str)> {
+    /// What only the interpreter can do, with its place: code that is generated would ignore it. Only the messages of `side`
+    /// count, if it is given.
+    pub(crate) fn only_interpreted(&self, side: Option<Side>) -> Option<(&str, &'static str)> {
         if self.frame.cut.escape.is_some() {
             return Some((&self.name, "escapes are only interpreted"));
         }
-        let answers = self.messages.iter().filter_map(|message| match &message.answer {
+        let messages = || self.messages.iter().filter(|one| side.is_none_or(|side| one.from == side));
+        let answers = messages().filter_map(|message| match &message.answer {
             Some(Answer::Fields(fields)) => Some(fields),
             _ => None,
         });
         let interfaces = self.interfaces.iter().flat_map(|one| &one.messages);
-        let bodies = self.messages.iter().chain(interfaces).map(|message| &message.fields).chain(answers);
+        let bodies = messages().chain(interfaces).map(|message| &message.fields).chain(answers);
         let interfaces = self.interfaces.iter().flat_map(|one| &one.types);
         let types = self.types.iter().chain(interfaces).map(|one| &one.fields);
         let mut fields = bodies.chain(types).chain([&self.frame.fields]).flatten();

@@ -196,6 +196,16 @@ impl Field {
         self.kind.is_some()
     }
 
+    /// Whether it has bits of the same number as the field before it: bits above those, in a number of the same size, place and
+    /// order. Numbers with and without a sign are the same.
+    pub(crate) fn shares_with(&self, before: &Self) -> bool {
+        let (Some([low, many]), Some([lowest, _])) = (before.bits, self.bits) else { return false };
+        low.saturating_add(many) <= lowest
+            && before.order == self.order
+            && unsigned(before.kind()) == unsigned(self.kind())
+            && (self.at.is_none() || self.at == before.at)
+    }
+
     /// Whether it has no bytes.
     pub fn is_computed(&self) -> bool {
         self.is == Some(FieldRole::Computed)
@@ -215,5 +225,13 @@ impl Field {
     pub fn expression(&self) -> Option<&str> {
         let is_literal = matches!(self.kind().base, Base::Text | Base::Bytes) && !self.is_text_number();
         self.value.as_deref().filter(|_| !is_literal)?.strip_prefix('=')
+    }
+}
+
+/// The type without its sign.
+fn unsigned(kind: Kind) -> Kind {
+    match kind.base {
+        Base::Signed(bits) => Kind { base: Base::Unsigned(bits), ..kind },
+        _ => kind,
     }
 }

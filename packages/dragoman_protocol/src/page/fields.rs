@@ -49,7 +49,7 @@ pub(super) fn rows(protocol: &Protocol, fields: &[Field], begin: Option<Offset>)
     let mut shared: Option<(Offset, &Field)> = None;
     for field in fields {
         let size = bytes(protocol, field, 0);
-        let begin = match shared.filter(|(_, before)| shares(before, field)) {
+        let begin = match shared.filter(|(_, before)| field.shares_with(before)) {
             Some((begin, _)) => Some(begin),
             None => {
                 let begin = field.at.map(Offset).filter(|_| protocol.encoding.separator().is_none()).or(end);
@@ -67,13 +67,6 @@ pub(super) fn rows(protocol: &Protocol, fields: &[Field], begin: Option<Offset>)
     Rows { rows, end }
 }
 
-/// Whether two neighbours have bits of the same number.
-fn shares(before: &Field, field: &Field) -> bool {
-    let bits = before.bits.zip(field.bits);
-    let is_later = bits.is_some_and(|([low, many], [lowest, _])| low.saturating_add(many) <= lowest);
-    is_later && before.kind() == field.kind() && (field.at.is_none() || field.at == before.at)
-}
-
 /// Bytes of a field, also of one whose type is a structure.
 fn bytes(protocol: &Protocol, field: &Field, depth: usize) -> Option<usize> {
     let kind = field.kind();
@@ -85,7 +78,7 @@ fn bytes(protocol: &Protocol, field: &Field, depth: usize) -> Option<usize> {
     let mut sum = 0_usize;
     let mut before: Option<&Field> = None;
     for field in &one.fields {
-        if !before.is_some_and(|before| shares(before, field)) {
+        if !before.is_some_and(|before| field.shares_with(before)) {
             sum = sum.checked_add(bytes(protocol, field, depth + 1)?)?;
         }
         if field.optional || !field.when.is_empty() {

@@ -23,7 +23,7 @@ const GROUPS: [(&str, &str); 4] = [
 /// # Errors
 /// A kind of field or body that is not supported yet.
 pub fn interfaces(protocol: &Protocol, others: &[(&str, &str)]) -> Result<String, NoRust> {
-    super::check(protocol)?;
+    super::check(protocol, None)?;
     let mut out = format!("// Made of the description of {}.\n\n", protocol.title);
     line(&mut out, "/// What several interfaces use.\npub mod common {");
     let emitter = Emitter { others, types: &protocol.types, messages: &[] };

@@ -11,7 +11,7 @@ use crate::model::{Answer, Field, Message, Protocol, Side};
 /// # Errors
 /// An answer that is not a Boolean, numbers, or a list.
 pub fn answers(protocol: &Protocol) -> Result<String, NoRust> {
-    super::check(protocol)?;
+    super::check(protocol, None)?;
     let mut out =
         "\nimpl Command {\n    /// What answers it.\n    pub const fn answer(self) -> AnswerFormat {\n"
             .to_owned();
@@ -31,7 +31,7 @@ pub fn answers(protocol: &Protocol) -> Result<String, NoRust> {
 /// # Errors
 /// An answer that is not a Boolean, numbers, or a list; a type that is not one of a service.
 pub fn services(protocol: &Protocol) -> Result<String, NoRust> {
-    super::check(protocol)?;
+    super::check(protocol, None)?;
     rows(protocol, |message, service, out| {
         let name = variant(&message.name);
         let [mut names, mut given, mut asked] = [const { Vec::new() }; 3];
@@ -115,7 +115,7 @@ fn answered(message: &Message) -> Result<[String; 3], NoRust> {
 /// # Errors
 /// A type that is not one of a service.
 pub fn body_services(protocol: &Protocol) -> Result<String, NoRust> {
-    super::check(protocol)?;
+    super::check(protocol, None)?;
     rows(protocol, |message, service, out| {
         let name = variant(&message.name);
         let [pattern, body, of] =

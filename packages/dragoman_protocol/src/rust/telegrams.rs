@@ -51,7 +51,7 @@ pub fn codes(protocol: &Protocol) -> String {
 /// # Errors
 /// A kind of field or body that is not supported yet.
 pub fn telegrams(protocol: &Protocol, others: &[&str], boxed: &[&str]) -> Result<String, NoRust> {
-    super::check(protocol)?;
+    super::check(protocol, None)?;
     let emitter = Emitter { protocol, others, boxed };
     let mut out = format!("// Made of the description of the {}.\n", protocol.title);
     emitter.strict_codes(&mut out);

@@ -44,6 +44,7 @@ pub(super) const OBJECTS: &[Object] = &[
             needed("of", Items(&Text), "The questions that it answers."),
             key("fails", Flag, "It says that the machine refuses."),
             key("reason", Text, "The field with the reason: a text, or a number with names."),
+            key("when", SETTING, "Otherwise it is something that the machine says by itself."),
         ],
     },
     Object {

@@ -111,7 +111,7 @@ impl Request {
         match command {
             Command::Ring => {
                 let house = reader.text_u8();
-                let tones = (0..reader.u8()).map(|_| reader.f64()).collect();
+                let tones = (0..reader.len_u8()).map(|_| reader.f64()).collect();
                 let place = [(); 3].map(|()| reader.f64());
                 Self::Ring { house, tones, place }
             }

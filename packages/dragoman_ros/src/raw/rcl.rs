@@ -7,6 +7,7 @@ use super::Body;
 use crate::{Error, Node, QosProfile, Result};
 
 /// Publishes serialized messages.
+#[derive(Clone)]
 pub struct Publisher(r2r::PublisherUntyped);
 
 impl Publisher {

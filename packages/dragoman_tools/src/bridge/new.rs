@@ -50,7 +50,7 @@ fn defaults(path: Option<&Path>) -> Answers {
 }
 
 /// Writes a file that is not there yet.
-fn create(path: &Path, text: &str) -> Result<(), BridgeError> {
+pub(super) fn create(path: &Path, text: &str) -> Result<(), BridgeError> {
     let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => BridgeError::Exists(path.to_owned()),

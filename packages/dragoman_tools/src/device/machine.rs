@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use dragoman_bridge::machine::link::can_frame;
+use dragoman_bridge::machine::link::{can_frame, codes_of};
 use dragoman_bridge::machine::simulated::Simulated;
-use dragoman_io::can::{Bus, Received, SocketCanBus};
+use dragoman_io::can::{Bus, BusFault, Frame, Received, SendError};
 use dragoman_io::net::{TcpListener, TcpStream, UdpSocket};
 use dragoman_protocol::model::Link;
 use dragoman_sim::serial::SerialDevice;
@@ -30,6 +30,8 @@ const MAX_LATE: Duration = Duration::from_secs(3600);
 const RETRY: Duration = Duration::from_millis(500);
 /// A bus is looked at this often for what is to be sent.
 const BUS_STEP: Duration = Duration::from_millis(2);
+/// Frames received in a row before frames are sent again.
+const FRAMES_AT_ONCE: usize = 256;
 
 #[derive(Debug, Args)]
 pub struct MachineOptions {
@@ -294,13 +296,14 @@ async fn serve<S>(
     stop: impl Future<Output = S>,
 ) -> Result<()> {
     let start = dragoman_time::now();
+    let is_bus = matches!(place, Place::Can(..));
     let shared = Arc::new(Shared { device: Mutex::new(device), start, changed: Notify::new() });
     let (place, running) = match place {
         Place::Network(network) => {
             (format!("{network:?}"), dragoman_time::spawn(on_network(Arc::clone(&shared), network)))
         }
         Place::Can(name, extended) => {
-            let bus = SocketCanBus::open(&name, &[])?;
+            let bus = dragoman_io::can::open(&name)?;
             (name, dragoman_time::spawn(on_bus(Arc::clone(&shared), bus, extended)))
         }
         Place::Serial(_) => return Err("a serial line is served elsewhere".into()),
@@ -326,6 +329,9 @@ async fn serve<S>(
             Ok(Input::Nothing) => {}
             Ok(Input::Help) => print(HELP.trim_end()),
             Ok(Input::Cut(_)) => eprintln!("dragoman: cut is for serial lines"),
+            Ok(Input::Machine(Command::Garbage(_))) if is_bus => {
+                eprintln!("dragoman: garbage is for links of bytes; on a CAN bus, cansend sends frames");
+            }
             Ok(Input::Machine(command)) => {
                 if let Some(answer) = shared.with(|_, device| device.execute(command)) {
                     print(&answer);
@@ -421,25 +427,41 @@ async fn on_datagrams(shared: &Shared, socket: &UdpSocket, mut peer: Option<Sock
     }
 }
 
-async fn on_bus(shared: Arc<Shared>, mut bus: SocketCanBus, extended: bool) -> Result<()> {
+async fn on_bus(shared: Arc<Shared>, mut bus: Box<dyn Bus>, extended: bool) -> Result<()> {
+    let mut again = None;
     loop {
-        while let Some(received) = bus.receive() {
-            if let Received::Frame(frame) = received {
-                let id = dragoman_bridge::machine::link::id_of(&frame);
-                shared.with(|now, device| device.simulated.handle_frame(now, id, frame.data()));
-            }
-        }
-        let frame = shared.with(|now, device| {
-            device.simulated.handle_timeout(now);
-            device.simulated.poll_transmit(now)
-        });
-        match frame {
-            Some(outgoing) => {
-                if let Some(frame) = outgoing.id.and_then(|id| can_frame(id, extended, &outgoing.bytes)) {
-                    let _ = bus.send(&frame);
+        for _ in 0..FRAMES_AT_ONCE {
+            match bus.receive() {
+                Some(Received::Frame(frame)) if !frame.is_remote() => {
+                    let codes = codes_of(&frame, extended);
+                    shared.with(|now, device| device.simulated.handle_frame(now, codes, frame.data()));
                 }
+                Some(Received::Fault(BusFault::Up | BusFault::Active)) => {
+                    again = None;
+                    shared.with(|now, device| device.simulated.handle_connected(now));
+                }
+                Some(_) => {}
+                None => break,
             }
-            None => dragoman_time::sleep(BUS_STEP).await,
         }
+        while let Some(frame) = again.take().or_else(|| next_of_bus(&shared, extended)) {
+            match bus.send(&frame) {
+                Err(SendError::Full) => {
+                    again = Some(frame);
+                    break;
+                }
+                // Of a bus that is down they are lost.
+                Ok(()) | Err(_) => {}
+            }
+        }
+        dragoman_time::sleep(BUS_STEP).await;
     }
+}
+
+fn next_of_bus(shared: &Shared, extended: bool) -> Option<Frame> {
+    shared.with(|now, device| {
+        device.simulated.handle_timeout(now);
+        std::iter::from_fn(|| device.simulated.poll_transmit(now))
+            .find_map(|outgoing| can_frame(outgoing.id?, extended, &outgoing.bytes))
+    })
 }

@@ -47,12 +47,13 @@ impl Request {
     /// As `decode`, with the number of bytes that belong to the request.
     ///
     /// # Errors
-    /// At least so many bytes are missing.
-    pub(super) fn decode_start(command: Command, payload: &[u8]) -> Result<(Self, usize), usize> {
+    /// Bytes are missing. So many does the request have, unless they end before or within a name or the number of values.
+    pub(super) fn decode_start(command: Command, payload: &[u8]) -> Result<(Self, usize), Option<usize>> {
         let mut reader = Reader::new(payload, ByteOrder::Little);
         let request = Self::read(command, &mut reader);
         match reader.end() {
-            Err(BytesError::Missing { missing }) => Err(missing),
+            Err(BytesError::Missing { .. }) if reader.is_size_open() => Err(None),
+            Err(BytesError::Missing { missing }) => Err(Some(payload.len() + missing)),
             _ => Ok((request, payload.len() - reader.left())),
         }
     }

@@ -151,7 +151,8 @@ impl RequestDecoder {
                     self.0.consume(HEADER_LEN + len);
                     return Some(Received::Message(request));
                 }
-                Err(missing) if HEADER_LEN + payload.len() + missing <= head.high => return None,
+                Err(Some(len)) if HEADER_LEN + len <= head.high => return None,
+                Err(None) if !self.0.has(head.high) => return None,
                 // The rest may still arrive.
                 _ => {
                     self.0.consume(head.low);
@@ -311,6 +312,17 @@ mod tests {
             assert_eq!(seen[0], Received::Malformed { kind: b'G' }, "{size}");
             assert!(matches!(seen[1], Received::Message(_)));
         }
+    }
+
+    /// A name that is too long is known to be before the frame is complete; the answer waits for the end of the frame, as it
+    /// would if the name had been cut.
+    #[test]
+    fn a_frame_with_a_wrong_name_is_answered_at_its_end() {
+        let mut decoder = RequestDecoder::default();
+        decoder.push(b"aa\x0b\0G\0aa\x0b");
+        assert_eq!(decoder.next(), None);
+        decoder.push(b"\0G");
+        assert_eq!(decoder.next(), Some(Received::Malformed { kind: b'G' }));
     }
 
     /// The content of a malformed frame is skipped, also if it arrives later.

@@ -18,7 +18,7 @@ impl Compiler<'_> {
     ) -> Result<NumberStep, String> {
         // A computed field has no bytes between those of its neighbours.
         let before = siblings.iter().take_while(|one| one.name != field.name);
-        let before = before.filter(|one| !one.is_computed()).last();
+        let before: Vec<&Field> = before.filter(|one| !one.is_computed()).collect();
         let width = match field.kind().count {
             Some(kind::Count::Fixed(width)) if field.is_text_number() => Some(width),
             _ => None,
@@ -72,7 +72,7 @@ impl Compiler<'_> {
             size,
             order: field.order.unwrap_or(self.protocol.order),
             digits,
-            bits: field.bits.map(|bits| bits_of(bits, size, field, before)).transpose()?,
+            bits: field.bits.map(|bits| bits_of(bits, size, field, &before)).transpose()?,
             scale,
             role,
             codes,
@@ -147,12 +147,7 @@ fn checksum(name: Option<&str>) -> Result<Checksum, String> {
 }
 
 /// The bits of a number; those of two neighbours are in the same one if they come in order.
-fn bits_of(
-    [lowest, count]: [u8; 2],
-    size: usize,
-    field: &Field,
-    before: Option<&Field>,
-) -> Result<Bits, String> {
+fn bits_of([lowest, count]: [u8; 2], size: usize, field: &Field, before: &[&Field]) -> Result<Bits, String> {
     let (lowest, count) = (u32::from(lowest), u32::from(count));
     if count == 0 || (lowest + count) as usize > size * 8 {
         return Err(format!(
@@ -161,11 +156,22 @@ fn bits_of(
             8 * size
         ));
     }
-    let is_shared = before.is_some_and(|before| {
-        let is_later = before.bits.is_some_and(|[low, many]| u32::from(low) + u32::from(many) <= lowest);
-        is_later && before.kind() == field.kind() && (field.at.is_none() || field.at == before.at)
-    });
-    Ok(Bits { lowest, count, is_shared })
+    Ok(Bits { lowest, count, is_shared: is_shared(field, before) })
+}
+
+/// Whether a field in front, which is there whenever this one is, has bits of the same number.
+fn is_shared(field: &Field, before: &[&Field]) -> bool {
+    let mut next = field;
+    for one in before.iter().rev() {
+        if !next.shares_with(one) {
+            return false;
+        }
+        if one.when.is_empty() || one.when == field.when {
+            return true;
+        }
+        next = one;
+    }
+    false
 }
 
 fn whole(text: &str) -> Option<i128> {

@@ -2,7 +2,9 @@
 
 use super::text;
 use super::{DecodeError, value};
-use crate::codec::{Count, EmptyWord, FoundCode, Item, MAX_ITEMS, NumberStep, Role, Step, StepKind, Sum};
+use crate::codec::{
+    Count, Direct, EmptyWord, FoundCode, Item, MAX_ITEMS, NumberStep, Role, Step, StepKind, Sum,
+};
 use crate::codec::{TextStep, Values, level};
 use crate::expression::{Expression, NoValue, Number};
 use crate::model::{ByteOrder, Counted};
@@ -13,6 +15,8 @@ const MAX_LATER: usize = 4;
 pub(super) struct Cursor<'a, 'v> {
     frame: &'a [u8],
     pub(super) at: usize,
+    /// End of the bytes that fields have had: a field with bits may begin in front of it.
+    pub(super) furthest: usize,
     /// End of the part that is read; what the frame does not have of it is 0.
     pub(super) end: usize,
     /// What is in front of each value, if they are words.
@@ -36,6 +40,7 @@ impl<'a, 'v> Cursor<'a, 'v> {
         Self {
             frame,
             at: 0,
+            furthest: 0,
             end,
             separator: None,
             code: None,
@@ -56,11 +61,18 @@ impl<'a, 'v> Cursor<'a, 'v> {
     /// `is_top`: the offsets of fields count.
     pub(super) fn run(&mut self, steps: &'a [Step], is_top: bool) -> Result<(), DecodeError> {
         for (step, fields) in level(steps) {
-            if let Some(at) = step.at.filter(|_| is_top) {
-                self.at = at;
+            if let Some(direct) = &step.direct {
+                self.at = step.at.filter(|_| is_top).unwrap_or(self.at);
+                if self.direct(direct) {
+                    continue;
+                }
             }
             let is_here = self.values.holds(step).map_err(|reason| no_value(step, reason))?;
+            if let Some(at) = step.at.filter(|_| is_top && is_here) {
+                self.at = at;
+            }
             if !is_here || step.is_optional && self.at >= self.end || self.takes_empty_word(step) {
+                self.furthest = self.furthest.max(self.at);
                 self.values.skip(step, fields);
                 if step.has_item() {
                     self.push(step, Item::Missing)?;
@@ -69,9 +81,25 @@ impl<'a, 'v> Cursor<'a, 'v> {
             }
             let begin = self.at + usize::from(self.separator.is_some());
             self.step(step, fields)?;
+            self.furthest = self.furthest.max(self.at);
             self.values.set_place(step.place, [begin, self.at]);
         }
         Ok(())
+    }
+
+    /// Reads numbers in one go, unless something is wrong with them.
+    fn direct(&mut self, direct: &Direct) -> bool {
+        let end = self.at.saturating_add(direct.len);
+        let elements = self.elements.saturating_add(direct.list.unwrap_or(0));
+        let items = self.values.items.len().saturating_add(direct.items());
+        if end > self.end || elements > MAX_ITEMS || items > MAX_ITEMS {
+            return false;
+        }
+        let Some(bytes) = self.frame.get(self.at..end) else { return false };
+        (self.at, self.elements) = (end, elements);
+        self.furthest = self.furthest.max(end);
+        direct.read(bytes, &mut self.values.items);
+        true
     }
 
     /// Whether an empty word stands for the field.
@@ -137,14 +165,14 @@ impl<'a, 'v> Cursor<'a, 'v> {
                 Some(Number::Real(_)) => return Err(too_many()),
                 None => 0,
             },
-            (Count::Prefixed(_), Some(separator)) => {
+            (Count::Prefixed(..), Some(separator)) => {
                 let base = if let StepKind::Number(number) = &step.kind { number.digits.base } else { 16 };
                 let word = self.word(step, separator)?;
                 let count = text::whole(word, base).ok_or_else(|| text::not_digits(step, word, base))?;
                 usize::try_from(count).map_err(|_| too_many())?
             }
-            (Count::Prefixed(size), None) => {
-                usize::try_from(self.raw(step, size, ByteOrder::Big)?).map_err(|_| too_many())?
+            (Count::Prefixed(size, order), None) => {
+                usize::try_from(self.raw(step, size, order)?).map_err(|_| too_many())?
             }
         };
         if count > MAX_ITEMS { Err(too_many()) } else { Ok(count) }

@@ -2,7 +2,9 @@
 
 use super::{EncodeError, on_wire, out_of_range, raw, text};
 use crate::codec::decode::{mask, shown};
-use crate::codec::{Count, EmptyWord, Item, MAX_ITEMS, NumberStep, Role, Step, StepKind, Sum, TextStep};
+use crate::codec::{
+    Count, Direct, EmptyWord, Item, MAX_ITEMS, NumberStep, Role, Step, StepKind, Sum, TextStep,
+};
 use crate::codec::{Values, level};
 use crate::expression::{NoValue, Number};
 use crate::model::{ByteOrder, Code};
@@ -25,6 +27,8 @@ pub(super) struct Writer<'a, 'o> {
     sums: Vec<(&'a Step, &'a NumberStep, &'a Sum, usize)>,
     /// Place of the number of which the next fields have bits.
     shared: Option<usize>,
+    /// Place of the next number, which other fields may have bits of.
+    place: Option<usize>,
     /// Elements of lists up to now: one may have neither bytes nor items.
     elements: usize,
 }
@@ -43,6 +47,7 @@ impl<'a, 'o> Writer<'a, 'o> {
             size: None,
             sums: Vec::new(),
             shared: None,
+            place: None,
             elements: 0,
         }
     }
@@ -55,8 +60,13 @@ impl<'a, 'o> Writer<'a, 'o> {
 
     pub(super) fn run(&mut self, steps: &'a [Step], is_top: bool) -> Result<(), EncodeError> {
         for (step, fields) in level(steps) {
-            if let Some(at) = step.at.filter(|_| is_top) {
-                self.go_to(step, at)?;
+            if let Some(direct) = &step.direct {
+                if let Some(at) = step.at.filter(|_| is_top) {
+                    self.go_to(step, at)?;
+                }
+                if self.place.is_none() && self.direct(direct) {
+                    continue;
+                }
             }
             let holds = self.values.holds(step);
             let is_here =
@@ -92,7 +102,11 @@ impl<'a, 'o> Writer<'a, 'o> {
                 }
                 continue;
             }
-            let begin = self.out.len() - self.begin + usize::from(self.separator.is_some());
+            if let Some(at) = step.at.filter(|_| is_top) {
+                self.go_to(step, at)?;
+            }
+            let begin =
+                self.place.unwrap_or(self.out.len()) - self.begin + usize::from(self.separator.is_some());
             self.step(step, fields)?;
             self.values.set_place(step.place, [begin, self.out.len() - self.begin]);
         }
@@ -102,14 +116,26 @@ impl<'a, 'o> Writer<'a, 'o> {
         Ok(())
     }
 
-    /// Fills with zeros up to the offset of a field.
+    /// Writes numbers in one go, unless something is wrong with them.
+    fn direct(&mut self, direct: &Direct) -> bool {
+        let elements = self.elements.saturating_add(direct.list.unwrap_or(0));
+        let items = self.values.items.get(self.item..).unwrap_or_default();
+        if elements > MAX_ITEMS || direct.write(items, self.out).is_none() {
+            return false;
+        }
+        self.item += direct.items();
+        self.elements = elements;
+        true
+    }
+
+    /// Fills with zeros up to the offset of a field. Fields with bits may overlap others: what they do not have is left alone.
     fn go_to(&mut self, step: &Step, offset: usize) -> Result<(), EncodeError> {
         let at = self.begin + offset;
-        let is_shared =
-            matches!(&step.kind, StepKind::Number(number) if number.bits.is_some_and(|bits| bits.is_shared));
+        let bits = if let StepKind::Number(number) = &step.kind { number.bits } else { None };
+        self.place = bits.filter(|bits| !bits.is_shared && at < self.out.len()).map(|_| at);
         if at > self.out.len() {
             self.out.resize(at, 0);
-        } else if at < self.out.len() && !is_shared {
+        } else if at < self.out.len() && bits.is_none() {
             return Err(out_of_range(step, format!("offset {offset}")));
         }
         Ok(())
@@ -164,15 +190,15 @@ impl<'a, 'o> Writer<'a, 'o> {
             {
                 Err(other())
             }
-            Count::Prefixed(_) if self.separator.is_some() => {
+            Count::Prefixed(..) if self.separator.is_some() => {
                 let base = if let StepKind::Number(number) = &step.kind { number.digits.base } else { 16 };
                 self.separate();
                 text::whole(whole, base, 0, self.out);
                 Ok(())
             }
-            Count::Prefixed(size) => {
+            Count::Prefixed(size, order) => {
                 let len = u64::try_from(len).ok().filter(|len| *len <= mask(size)).ok_or_else(other)?;
-                self.raw(len, size, ByteOrder::Big);
+                self.raw(len, size, order);
                 Ok(())
             }
             _ => Ok(()),
@@ -271,7 +297,7 @@ impl<'a, 'o> Writer<'a, 'o> {
         match (step.count, text) {
             // A shorter text is filled.
             (Some(Count::Fixed(size)), Some(text)) if len < size => self.out.resize(begin + size, text.pad),
-            (Some(count @ Count::Prefixed(_)), _) => {
+            (Some(count @ Count::Prefixed(..)), _) => {
                 let content = self.out.split_off(begin);
                 self.count(step, count, len)?;
                 self.out.extend_from_slice(&content);
@@ -326,12 +352,12 @@ impl<'a, 'o> Writer<'a, 'o> {
         };
         let place = match self.shared.filter(|_| bits.is_shared) {
             Some(place) => place,
-            None => {
-                self.raw(0, number.size, number.order);
-                at
-            }
+            None => self.place.take().unwrap_or(at),
         };
         self.shared = Some(place);
+        if self.out.len() < place + number.size {
+            self.out.resize(place + number.size, 0);
+        }
         for byte in 0..number.size {
             let shift = 8 * match number.order {
                 ByteOrder::Little => byte,

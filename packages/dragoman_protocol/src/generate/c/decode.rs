@@ -85,19 +85,28 @@ impl Emitter<'_> {
     fn read(&self, one: &Planned<'_>, parts: &[Part<'_>], place: &Place, out: &mut String) {
         for part in parts {
             let opens = !matches!(&part.kind, PartKind::Number(number) if number.bits.is_some_and(|bits| !bits.opens));
-            if let Some(at) = part.at.filter(|_| place.is_top && opens) {
-                place.line(out, &format!("in.at = {at};"));
-            }
+            let at = part.at.filter(|_| place.is_top && opens).map(|at| format!("in.at = {at};"));
             let mut conditions: Vec<String> = self.condition(part, place).into_iter().collect();
+            // An optional field is there if the frame does not end in front of it.
+            if let Some(at) = at.as_ref().filter(|_| part.is_optional) {
+                let only = conditions.first().map(|one| format!("if ({one}) ")).unwrap_or_default();
+                place.line(out, &format!("{only}{at}"));
+            }
             if part.is_optional {
                 conditions.push("in.at < in.end".to_owned());
             }
             if conditions.is_empty() {
+                if let Some(at) = at {
+                    place.line(out, &at);
+                }
                 self.read_field(one, part, place, out);
                 continue;
             }
             place.line(out, &format!("if ({}) {{", conditions.join(" && ")));
             let inner = place.deeper();
+            if let Some(at) = at.filter(|_| !part.is_optional) {
+                inner.line(out, &at);
+            }
             if part.is_optional {
                 inner.line(out, &format!("{}has_{} = true;", place.path, part.name));
             }
@@ -109,7 +118,7 @@ impl Emitter<'_> {
     fn read_field(&self, one: &Planned<'_>, part: &Part<'_>, place: &Place, out: &mut String) {
         let member = format!("{}{}", place.path, part.name);
         if let PartKind::Bytes { is_text, value, is_code } = &part.kind {
-            let known = match (&one.message.code, value) {
+            let known = match (one.code(), value) {
                 (Code::Text(code), _) if *is_code => Some(code.as_bytes()),
                 (_, Some(value)) => Some(*value),
                 _ => None,
@@ -164,8 +173,8 @@ impl Emitter<'_> {
         let count = match &part.count {
             Some(PartCount::Fixed(count)) => return count.to_string(),
             Some(PartCount::Of(reference)) => self.reference(reference, place),
-            Some(PartCount::Prefixed(size)) => {
-                place.line(out, &format!("const uint64_t count = WIRE_get(&in, {size}, false);"));
+            Some(PartCount::Prefixed { size, is_little }) => {
+                place.line(out, &format!("const uint64_t count = WIRE_get(&in, {size}, {is_little});"));
                 "count".to_owned()
             }
             _ => {
@@ -267,7 +276,7 @@ impl Emitter<'_> {
                 place.line(out, "}");
             }
             PartRole::Code => {
-                if let Code::Number(code) = &one.message.code {
+                if let Code::Number(code) = one.code() {
                     self.refuse(&format!("{raw} != UINT64_C({code}) || !in.ok"), place, out);
                 }
             }

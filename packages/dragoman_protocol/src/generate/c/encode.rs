@@ -124,16 +124,6 @@ impl Emitter<'_> {
     /// `prefix`: the part of the frame, for the names of places.
     fn fields(&self, one: &Planned<'_>, parts: &[Part<'_>], prefix: &str, place: &Place, out: &mut String) {
         for part in parts {
-            if let Some(at) = part.at.filter(|_| place.is_top) {
-                let at = at + self.plan.marks[0].len();
-                let opens = number(part).is_none_or(|number| number.bits.is_none_or(|bits| bits.opens));
-                if opens {
-                    place.line(out, &format!("if (out.at > {at}) {{"));
-                    place.line(out, "  return 0;");
-                    place.line(out, "}");
-                    place.line(out, &format!("WIRE_pad(&out, {at});"));
-                }
-            }
             let mut conditions: Vec<String> = self.condition(part, place).into_iter().collect();
             if part.is_optional {
                 conditions.push(format!("{}has_{}", place.path, part.name));
@@ -141,18 +131,31 @@ impl Emitter<'_> {
             let is_conditional = !conditions.is_empty();
             if is_conditional {
                 place.line(out, &format!("if ({}) {{", conditions.join(" && ")));
+                self.go_to(part, &place.deeper(), out);
                 self.field(one, part, prefix, &place.deeper(), out);
                 place.line(out, "}");
             } else {
+                self.go_to(part, place, out);
                 self.field(one, part, prefix, place, out);
             }
         }
     }
 
+    /// Fills with zeros up to the offset of a field.
+    fn go_to(&self, part: &Part<'_>, place: &Place, out: &mut String) {
+        let opens = number(part).is_none_or(|number| number.bits.is_none_or(|bits| bits.opens));
+        let Some(at) = part.at.filter(|_| place.is_top && opens) else { return };
+        let at = at + self.plan.marks[0].len();
+        place.line(out, &format!("if (out.at > {at}) {{"));
+        place.line(out, "  return 0;");
+        place.line(out, "}");
+        place.line(out, &format!("WIRE_pad(&out, {at});"));
+    }
+
     fn field(&self, one: &Planned<'_>, part: &Part<'_>, prefix: &str, place: &Place, out: &mut String) {
         let member = format!("{}{}", place.path, part.name);
         if let PartKind::Bytes { is_text, value, is_code } = &part.kind {
-            let known = match (&one.message.code, value) {
+            let known = match (one.code(), value) {
                 (Code::Text(code), _) if *is_code => Some(code.as_bytes()),
                 (_, Some(value)) => Some(*value),
                 _ => None,
@@ -189,7 +192,9 @@ impl Emitter<'_> {
         let (count, prefix) = match &part.count {
             Some(PartCount::Fixed(count)) => return count.to_string(),
             Some(PartCount::Of(reference)) => (self.reference(reference, place), None),
-            Some(PartCount::Prefixed(size)) => (format!("{member}_count"), Some(*size)),
+            Some(PartCount::Prefixed { size, is_little }) => {
+                (format!("{member}_count"), Some((*size, *is_little)))
+            }
             _ => (format!("{member}_count"), None),
         };
         place.line(
@@ -198,10 +203,10 @@ impl Emitter<'_> {
         );
         place.line(out, "  return 0;");
         place.line(out, "}");
-        if let Some(size) = prefix {
+        if let Some((size, is_little)) = prefix {
             place.line(
                 out,
-                &format!("WIRE_put(&out, WIRE_unsigned(&out, {count}, {}), {size}, false);", 8 * size),
+                &format!("WIRE_put(&out, WIRE_unsigned(&out, {count}, {}), {size}, {is_little});", 8 * size),
             );
         }
         count
@@ -229,10 +234,10 @@ impl Emitter<'_> {
         inner.line(out, &format!("if ({wrong}) {{"));
         inner.line(out, "  return 0;");
         inner.line(out, "}");
-        if let Some(PartCount::Prefixed(size)) = part.count {
+        if let Some(PartCount::Prefixed { size, is_little }) = part.count {
             inner.line(
                 out,
-                &format!("WIRE_put(&out, WIRE_unsigned(&out, length, {}), {size}, false);", 8 * size),
+                &format!("WIRE_put(&out, WIRE_unsigned(&out, length, {}), {size}, {is_little});", 8 * size),
             );
         }
         inner.line(out, &format!("WIRE_put_bytes(&out, {member}, length);"));
@@ -290,7 +295,7 @@ impl Emitter<'_> {
                 place.line(out, &format!("at_{prefix}_{} = out.at;", part.name));
                 "0".to_owned()
             }
-            PartRole::Code => match &one.message.code {
+            PartRole::Code => match one.code() {
                 Code::Number(code) => format!("UINT64_C({code})"),
                 Code::Text(_) => "0".to_owned(),
             },
@@ -334,7 +339,7 @@ impl Emitter<'_> {
             _ if number.scale.is_some() => format!("WIRE_rounded(&out, {member}, {is_signed}, {bits})"),
             PartForm::Bool => format!("(uint64_t)({member} ? 1 : 0)"),
             PartForm::Signed => format!("WIRE_signed(&out, {member}, {bits})"),
-            PartForm::Unsigned if number.bits.is_none() && number.size != 3 => member,
+            PartForm::Unsigned if number.bits.is_none() && matches!(number.size, 1 | 2 | 4 | 8) => member,
             PartForm::Unsigned => format!("WIRE_unsigned(&out, {member}, {bits})"),
         }
     }

@@ -118,29 +118,13 @@ impl Protocol {
         }
     }
 
-    /// Whether the values that a field has names for, and those that conditions ask for, can occur.
+    /// Whether the values that conditions ask for can occur.
     pub(super) fn check_values(
         &self,
         place: &str,
         field: &Field,
         before: &[&Field],
-        types: &[Type],
     ) -> Result<(), ProtocolError> {
-        let codes = field.codes.as_ref();
-        let named = codes.and_then(|codes| types.iter().chain(&self.types).find(|one| one.name == *codes));
-        if let (Some(named), Some(range)) = (named, range(field).filter(|_| !field.is_computed())) {
-            let outside = named.codes.iter().find(|(_, value)| !range.contains(&value.code().into()));
-            if let Some((name, value)) = outside {
-                let reason = format!(
-                    "{} of codes: {} is {}, and the field has {}",
-                    name,
-                    named.name,
-                    value.code(),
-                    shown(&range)
-                );
-                return Err(sense(place, reason));
-            }
-        }
         for (name, value) in field.when.values() {
             let asked = before.iter().find(|one| one.name == *name).and_then(|one| Some((one, range(one)?)));
             if let Some((one, range)) = asked.filter(|(_, range)| !range.contains(&value.into())) {
@@ -196,6 +180,7 @@ impl Protocol {
         self.warn_of_marks(&mut warnings);
         self.warn_of_equal_codes(&mut warnings);
         self.warn_of_counters(&mut warnings);
+        self.warn_of_names(&mut warnings);
         warnings
     }
 
@@ -310,6 +295,25 @@ impl Protocol {
                 );
                 warnings.push(Warning { place: format!("{}: bridge: odometry", self.name), text });
                 return;
+            }
+        }
+    }
+
+    /// Names of values that the field cannot have.
+    fn warn_of_names(&self, warnings: &mut Vec<Warning>) {
+        for (message, field) in self.all_fields().filter(|(_, field)| !field.is_computed()) {
+            let named = self.types.iter().find(|one| Some(&one.name) == field.codes.as_ref());
+            let Some((named, range)) = named.zip(range(field)) else { continue };
+            let outside = named.codes.iter().find(|(_, value)| !range.contains(&value.code().into()));
+            if let Some((name, value)) = outside {
+                let message = message.map_or(String::new(), |message| format!(": {}", message.name));
+                let text = format!(
+                    "{name} of {} is {}, and the field has {}",
+                    named.name,
+                    value.code(),
+                    shown(&range)
+                );
+                warnings.push(Warning { place: format!("{}{message}: {}", self.name, field.name), text });
             }
         }
     }

@@ -1,0 +1,114 @@
+//! Distances of a laser scanner.
+
+use std::time::Duration;
+
+use dragoman_protocol::codec::{Codec, CodecError, Item, MessageId, Path, Values};
+use dragoman_protocol::model::bridge;
+use dragoman_ros::sensor_msgs::msg::LaserScan;
+use dragoman_ros::{Clock, Node, Publisher, QosProfile};
+
+use super::{Meaning, Reader, needed};
+use crate::machine::outbox::Outbox;
+use crate::machine::plan::error;
+use crate::machine::term::{Message, Term};
+
+pub(super) struct ScanTopic {
+    message: MessageId,
+    paths: Vec<Path>,
+    ranges: Path,
+    intensities: Option<Path>,
+    angle_min: Term,
+    angle_increment: Term,
+    range_min: Term,
+    range_max: Term,
+    scan_time: Option<Term>,
+    frame: String,
+    topic: String,
+    publisher: Option<Publisher<LaserScan>>,
+}
+
+impl ScanTopic {
+    pub(super) fn new(described: &bridge::LaserScan, mut reader: Reader<'_>) -> Result<Self, CodecError> {
+        let Reader { codec, message, place, .. } = reader;
+        let list = |name: &str, field: &str| {
+            let path = codec.path(message, field);
+            path.map_err(|reason| error(&format!("{place}: {name}"), reason))
+        };
+        Ok(Self {
+            message,
+            ranges: list("ranges", &described.ranges)?,
+            intensities: described
+                .intensities
+                .as_deref()
+                .map(|field| list("intensities", field))
+                .transpose()?,
+            angle_min: reader.term("angle_min", &described.angle_min)?,
+            angle_increment: reader.term("angle_increment", &described.angle_increment)?,
+            range_min: reader.term("range_min", &described.range_min)?,
+            range_max: reader.term("range_max", &described.range_max)?,
+            scan_time: reader.optional("scan_time", described.scan_time.as_ref())?,
+            paths: reader.paths,
+            frame: described.frame.clone(),
+            topic: described.topic.clone(),
+            publisher: None,
+        })
+    }
+}
+
+impl Meaning for ScanTopic {
+    fn message(&self) -> MessageId {
+        self.message
+    }
+
+    fn topic(&self) -> Option<(&str, &'static str)> {
+        Some((&self.topic, "sensor_msgs/msg/LaserScan"))
+    }
+
+    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
+        self.publisher = Some(node.create_publisher(&self.topic, QosProfile::sensor_data())?);
+        Ok(())
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "the message has numbers of 32 bits")]
+    fn publish(
+        &mut self,
+        codec: &Codec,
+        values: &Values,
+        now: Duration,
+        out: &mut Outbox,
+    ) -> Result<(), String> {
+        let lookup = &Message { codec, message: self.message, values, paths: &self.paths };
+        let list = |path: &Path| {
+            let mut all = Vec::new();
+            lookup.codec.find(lookup.message, lookup.values, path, &mut |item| {
+                if let Item::Number(number) = item {
+                    all.push(number.real() as f32);
+                }
+            });
+            all
+        };
+        let mut scan = LaserScan::default();
+        scan.header.stamp = Clock::to_builtin_time(&now);
+        scan.header.frame_id.clone_from(&self.frame);
+        scan.angle_min = needed("angle_min", &self.angle_min, lookup)? as f32;
+        scan.angle_increment = needed("angle_increment", &self.angle_increment, lookup)? as f32;
+        scan.range_min = needed("range_min", &self.range_min, lookup)? as f32;
+        scan.range_max = needed("range_max", &self.range_max, lookup)? as f32;
+        scan.ranges = list(&self.ranges);
+        // REP 117: nearer than possible is -infinity, farther than possible infinity.
+        for range in &mut scan.ranges {
+            if *range < scan.range_min {
+                *range = f32::NEG_INFINITY;
+            } else if *range > scan.range_max {
+                *range = f32::INFINITY;
+            }
+        }
+        scan.intensities = self.intensities.as_ref().map(list).unwrap_or_default();
+        scan.scan_time =
+            self.scan_time.as_ref().map_or(Ok(0.0), |term| needed("scan_time", term, lookup))? as f32;
+        let steps = u16::try_from(scan.ranges.len().saturating_sub(1)).unwrap_or(u16::MAX);
+        scan.angle_max = scan.angle_min + scan.angle_increment * f32::from(steps);
+        out.send(self.publisher.as_ref(), scan);
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! Odometry of a mobile base.
+
+use std::time::Duration;
+
+use dragoman_geometry::Pose;
+use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path, Values};
+use dragoman_protocol::model::bridge::{self, Since};
+use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::{Clock, Node, Publisher, QosProfile, poses};
+
+use super::motion::BaseMotion;
+use super::{Meaning, Reader, needed};
+use crate::machine::outbox::Outbox;
+use crate::machine::plan::error;
+use crate::machine::term::{Message, Term};
+
+/// Variances of what a base measures, m^2 and rad^2, and of what it does not: filters need a large number.
+const VARIANCE: f64 = 0.01;
+const UNKNOWN: f64 = 1e6;
+
+pub(super) struct OdometryTopic {
+    message: MessageId,
+    paths: Vec<Path>,
+    source: OdometrySource,
+    twist: Option<[Option<Term>; 3]>,
+    motion: BaseMotion,
+    frame: String,
+    child_frame: String,
+    has_transform: bool,
+    publisher: Option<Publisher<Odometry>>,
+    transform: Option<Publisher<TFMessage>>,
+}
+
+enum OdometrySource {
+    Pose([Term; 3]),
+    Differential { ways: [Term; 2], separation: Term, since: Since, overflow: Option<Term> },
+}
+
+impl OdometryTopic {
+    pub(super) fn new(described: &bridge::Odometry, mut reader: Reader<'_>) -> Result<Self, CodecError> {
+        let source = match (&described.pose, &described.differential) {
+            (Some(pose), None) => OdometrySource::Pose([
+                reader.term("x", &pose.x)?,
+                reader.term("y", &pose.y)?,
+                reader.term("heading", &pose.heading)?,
+            ]),
+            (None, Some(ways)) => OdometrySource::Differential {
+                ways: [reader.term("left", &ways.left)?, reader.term("right", &ways.right)?],
+                separation: reader.term("separation", &ways.separation)?,
+                since: ways.since,
+                overflow: reader.optional("overflow", ways.overflow.as_ref())?,
+            },
+            _ => return Err(error(reader.place, "needs either pose or differential")),
+        };
+        let twist = match &described.twist {
+            None => None,
+            Some(twist) => Some([
+                Some(reader.term("linear", &twist.linear)?),
+                reader.optional("lateral", twist.lateral.as_ref())?,
+                Some(reader.term("angular", &twist.angular)?),
+            ]),
+        };
+        Ok(Self {
+            message: reader.message,
+            paths: reader.paths,
+            source,
+            twist,
+            motion: BaseMotion::default(),
+            frame: described.frame.clone(),
+            child_frame: described.child_frame.clone(),
+            has_transform: described.tf,
+            publisher: None,
+            transform: None,
+        })
+    }
+}
+
+impl Meaning for OdometryTopic {
+    fn message(&self) -> MessageId {
+        self.message
+    }
+
+    fn topic(&self) -> Option<(&str, &'static str)> {
+        Some(("odom", "nav_msgs/msg/Odometry"))
+    }
+
+    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
+        self.publisher = Some(node.create_publisher("odom", QosProfile::default())?);
+        if self.has_transform {
+            self.transform = Some(node.create_publisher("/tf", QosProfile::default().keep_last(100))?);
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.motion.reset();
+    }
+
+    fn publish(
+        &mut self,
+        codec: &Codec,
+        values: &Values,
+        now: Duration,
+        out: &mut Outbox,
+    ) -> Result<(), String> {
+        let lookup = Message { codec, message: self.message, values, paths: &self.paths };
+        match &self.source {
+            OdometrySource::Pose([x, y, heading]) => {
+                let pose = Pose::new(
+                    needed("x", x, &lookup)?,
+                    needed("y", y, &lookup)?,
+                    needed("heading", heading, &lookup)?,
+                );
+                self.motion.measured(now, pose);
+            }
+            OdometrySource::Differential { ways: [left, right], separation, since, overflow } => {
+                let ways = [needed("left", left, &lookup)?, needed("right", right, &lookup)?];
+                let separation = needed("separation", separation, &lookup)?;
+                if separation <= 0.0 {
+                    return Err(format!("separation: {separation} m is not a distance"));
+                }
+                let overflow = overflow.as_ref().map(|term| needed("overflow", term, &lookup)).transpose()?;
+                self.motion.differential(now, ways, *since, overflow, separation);
+            }
+        }
+        let [ahead, turn] = self.motion.velocities();
+        let [linear, lateral, angular] = match &self.twist {
+            None => [ahead, 0.0, turn],
+            Some(terms) => {
+                let value = |term: &Option<Term>| {
+                    term.as_ref().map_or(Ok(0.0), |term| needed("twist", term, &lookup))
+                };
+                let [linear, lateral, angular] = terms;
+                [value(linear)?, value(lateral)?, value(angular)?]
+            }
+        };
+        let stamp = Clock::to_builtin_time(&now);
+        let pose = self.motion.pose;
+        if self.has_transform {
+            let message = poses::transform(&stamp, &self.frame, &self.child_frame, &pose);
+            out.send(self.transform.as_ref(), TFMessage { transforms: vec![message] });
+        }
+        let mut odometry = Odometry { child_frame_id: self.child_frame.clone(), ..Default::default() };
+        odometry.header.stamp = stamp;
+        odometry.header.frame_id.clone_from(&self.frame);
+        odometry.pose.pose = poses::pose(&pose);
+        let twist = &mut odometry.twist.twist;
+        (twist.linear.x, twist.linear.y, twist.angular.z) = (linear, lateral, angular);
+        for covariance in [&mut odometry.pose.covariance, &mut odometry.twist.covariance] {
+            // x, y and the heading are measured; z, roll and pitch are not.
+            *covariance = vec![0.0; 36];
+            for (axis, value) in covariance.iter_mut().step_by(7).enumerate() {
+                *value = if matches!(axis, 0 | 1 | 5) { VARIANCE } else { UNKNOWN };
+            }
+        }
+        out.send(self.publisher.as_ref(), odometry);
+        Ok(())
+    }
+}
