@@ -98,13 +98,8 @@ pub enum SkeletonError {
     #[error("both messages are called {0}")]
     SameName(String),
     /// There is no such check sum.
-    #[error("'{name}' is not a known check sum{hint}")]
-    NoChecksum {
-        /// What was given.
-        name: String,
-        /// What may be meant.
-        hint: String,
-    },
+    #[error("{0}")]
+    NoChecksum(String),
 }
 
 /// Whether a text can be the name of a protocol or a message.
@@ -123,12 +118,8 @@ pub fn check_name(name: &str) -> Result<(), SkeletonError> {
 /// # Errors
 /// There is no check sum with this name.
 pub fn checksum_type(name: &str) -> Result<&'static str, SkeletonError> {
-    let names: Vec<String> = Checksum::names().collect();
     match Checksum::named(name) {
-        None => Err(SkeletonError::NoChecksum {
-            name: dragoman_text::excerpt(name).into_owned(),
-            hint: dragoman_text::hint(name, names.iter().map(String::as_str)),
-        }),
+        None => Err(SkeletonError::NoChecksum(Checksum::unknown(name))),
         Some(Checksum::Crc32(_)) => Ok("u32"),
         Some(Checksum::Crc16(_) | Checksum::Words) => Ok("u16"),
         Some(Checksum::Crc8(_) | Checksum::Xor | Checksum::Sum { .. }) => Ok("u8"),

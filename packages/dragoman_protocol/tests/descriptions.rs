@@ -110,7 +110,7 @@ fn inconsistent_descriptions_are_refused_with_the_place() {
     for (from, to, error) in [
         ("u8[count]", "u8[cuont]", "lamp: dim: levels: no field cuont comes before it"),
         ("u8[count]", "level[count]", "lamp: dim: levels: there is no type level"),
-        ("name: levels", "name: count", "lamp: dim: field \"count\" is there twice"),
+        ("name: levels", "name: count", "lamp: dim: the field count is there twice"),
         ("is: code", "is: address", "lamp: frame: no field is its code"),
         (
             "size: size, counts",

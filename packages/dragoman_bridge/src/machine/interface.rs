@@ -271,7 +271,11 @@ impl Interface {
         for (what, names) in [("topic", topics), ("service", services), ("action", actions)] {
             for (at, name) in names.iter().enumerate() {
                 if names.iter().take(at).any(|other| other == name) {
-                    return Err(error(place, format!("the {what} {name} is there twice")));
+                    let place = format!("{place}: {what} {name}");
+                    return Err(error(
+                        &place,
+                        format!("two entries have this {what}; each needs a name of its own"),
+                    ));
                 }
             }
         }

@@ -99,7 +99,9 @@ impl Outgoing {
         });
         let fields = fields.collect::<Result<Vec<_>, String>>()?;
         if let Some((field, [low, high])) = limits.iter().find(|(_, [low, high])| !is_range(*low, *high)) {
-            return Err(format!("limits: {field}: [{low}, {high}] is not a range"));
+            return Err(format!(
+                "limits: {field}: [{low}, {high}] is not a range: the lowest value comes first"
+            ));
         }
         if let Some(field) = limits.keys().find(|field| !settings.contains_key(*field)) {
             let hint = dragoman_text::hint(field, settings.keys().map(String::as_str));

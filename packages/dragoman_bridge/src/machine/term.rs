@@ -46,6 +46,14 @@ pub trait Names {
     /// # Errors
     /// There is no such name; the text says what may be meant.
     fn find(&mut self, name: &str) -> Result<(usize, Shape), String>;
+
+    /// The number that `name` has if its value is called `value`.
+    ///
+    /// # Errors
+    /// Its values have no names, or not this one.
+    fn code(&self, name: &str, _value: &str) -> Result<i64, String> {
+        Err(format!("{name} has no names for its values"))
+    }
 }
 
 /// Finds values of names.
@@ -111,11 +119,15 @@ impl Term {
                 }
             }
         };
-        let read = Expression::read(text, &field);
+        let code = |name: &str, value: &str| names.borrow().0.code(name, value);
+        let read = Expression::read_with_codes(text, &field, &code);
         let (_, reason) = names.into_inner();
         match read {
             Ok(expression) => Ok(Self(TermKind::Expression(expression, constants.clone()))),
-            Err(error) => Err(reason.unwrap_or_else(|| format!("'{text}': {error}"))),
+            Err(error) => Err(reason.unwrap_or_else(|| {
+                let quote = if text.contains('\'') { '"' } else { '\'' };
+                format!("{quote}{text}{quote}: {error}")
+            })),
         }
     }
 
@@ -176,11 +188,23 @@ impl<'a> MessageNames<'a> {
     pub fn new(codec: &'a Codec, message: MessageId, paths: &'a mut Vec<Path>) -> Self {
         Self { codec, message, paths }
     }
+
+    /// Whether the message has this field.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.codec.path(self.message, name).is_ok()
+    }
 }
 
 impl Names for MessageNames<'_> {
     fn find(&mut self, name: &str) -> Result<(usize, Shape), String> {
-        let path = self.codec.path(self.message, name)?;
+        let path = self.codec.path(self.message, name).map_err(|reason| {
+            match self.codec.field_with_code(self.message, name) {
+                Some(field) => {
+                    format!("there is no field {name}; the name of a value is in quotes: {field} == '{name}'")
+                }
+                None => reason,
+            }
+        })?;
         let shape = match path.leaf {
             Leaf::Number if path.is_list => Shape::List,
             Leaf::Number => Shape::Number,
@@ -191,6 +215,10 @@ impl Names for MessageNames<'_> {
             self.paths.len() - 1
         });
         Ok((number, shape))
+    }
+
+    fn code(&self, name: &str, value: &str) -> Result<i64, String> {
+        self.codec.code(self.message, name, value)
     }
 }
 
@@ -238,6 +266,10 @@ mod tests {
                 _ => Err(format!("there is no {name}")),
             }
         }
+
+        fn code(&self, name: &str, value: &str) -> Result<i64, String> {
+            if value == "six" { Ok(6) } else { Err(format!("no value of {name} is called '{value}'")) }
+        }
     }
 
     impl Lookup for Two {
@@ -265,12 +297,14 @@ mod tests {
             (text("a * half"), Computed::Number(Number::Real(3.0))),
             (text("'a * half'"), Computed::Text(b"a * half".to_vec())),
             (text("text"), Computed::Text(b"whole".to_vec())),
+            (text("a == 'six'"), Computed::Number(Number::Whole(1))),
         ] {
             assert_eq!(value(setting.clone()), Ok(expected), "{setting:?}");
         }
         for (setting, expected) in [
             (text("a *"), "'a *': column 4: expected a number or a field"),
             (text("b + 1"), "there is no b"),
+            (text("a == 'seven'"), "\"a == 'seven'\": column 6: no value of a is called 'seven'"),
             (text("text + 1"), "text is not a number: it can only stand alone"),
             (Setting::Real(f64::NAN), "NaN is not finite"),
         ] {

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use dragoman_bridge::ClientNode;
-use dragoman_bridge::machine::link::Place;
+use dragoman_bridge::machine::link::{Place, serial_settings};
 use dragoman_bridge::machine::node::{Link as GivenLink, NODE_NAME, names, start, types};
 use dragoman_bridge::machine::{Interface, MachineNode};
-use dragoman_io::serial::SerialSettings;
 use dragoman_protocol::Protocol;
 use dragoman_protocol::codec::Codec;
-use dragoman_protocol::model::{Link, Parity, Serial};
+use dragoman_protocol::model::Link;
 use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
 use dragoman_ros::startup::Preset;
@@ -111,7 +110,7 @@ impl Described {
         Ok(match protocol.link {
             Link::Serial(serial) => {
                 let path = given.ok_or("where is the machine? --link PATH, for example /dev/ttyUSB0")?;
-                Place::Serial { path: path.into(), settings: settings(serial)? }
+                Place::Serial { path: path.into(), settings: serial_settings(serial)? }
             }
             Link::Tcp(tcp) if tcp.listen => Place::Listen(own_address(given, tcp.port)?),
             Link::Tcp(tcp) => Place::Connect(address(tcp.port)?),
@@ -150,29 +149,6 @@ fn own_address(given: Option<&str>, own_port: u16) -> Result<SocketAddr, Box<dyn
     }
     text.parse()
         .map_err(|_| format!("--link {text}: expected [ADDRESS:]PORT, for example 0.0.0.0:{own_port}").into())
-}
-
-fn settings(serial: Serial) -> Result<SerialSettings, String> {
-    let wrong = |what: &str, value: u8, possible: &str| Err(format!("{what} are {possible}, not {value}"));
-    Ok(SerialSettings {
-        baud: serial.rate,
-        parity: match serial.parity {
-            Parity::None => None,
-            Parity::Even => Some(true),
-            Parity::Odd => Some(false),
-        },
-        seven_bits: match serial.data_bits {
-            7 => true,
-            8 => false,
-            bits => return wrong("data bits", bits, "7 or 8"),
-        },
-        two_stop_bits: match serial.stop_bits {
-            1 => false,
-            2 => true,
-            bits => return wrong("stop bits", bits, "1 or 2"),
-        },
-        flow_control: serial.flow,
-    })
 }
 
 #[cfg(test)]

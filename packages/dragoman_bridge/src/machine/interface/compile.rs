@@ -69,8 +69,12 @@ impl Compiler<'_> {
 
     pub(super) fn service(&self, place: &str, described: &bridge::Service) -> Result<Service, CodecError> {
         let wrong = |reason: String| error(place, reason);
-        let [request, response] =
-            self.types.service(&described.kind).map_err(|reason| wrong(reason.to_string()))?;
+        let [request, response] = self.types.service(&described.kind).map_err(|reason| {
+            let hint = dragoman_text::nearest(&described.kind, super::super::services::ON_R2R)
+                .map_or(String::new(), |kind| format!("; did you mean '{kind}'?"));
+            // A service is two types, of which the reason names one.
+            wrong(reason.to_string().replace("_Request", "") + &hint)
+        })?;
         let command = self.command(place, request, &described.command)?;
         let asked = command.outgoing.message;
         if !self.plan.is_question(asked) && (described.fails.is_some() || !described.response.is_empty()) {
@@ -169,7 +173,7 @@ impl Compiler<'_> {
             paths,
             outgoing,
             timeout,
-            state: self.plan.state_named(place, sent.state.as_deref())?,
+            state: self.plan.state_named(&format!("{place}: in"), sent.state.as_deref())?,
         })
     }
 
@@ -204,7 +208,10 @@ impl Compiler<'_> {
         for ((limit, name), used) in limits.iter_mut().zip(VELOCITIES).zip(used.0) {
             *limit = described.limits.get(name).copied();
             if let Some(value) = limit.filter(|value| !value.is_finite() || *value < 0.0) {
-                return Err(error(&format!("{place}: limits: {name}"), format!("{value} is not a maximum")));
+                return Err(error(
+                    &format!("{place}: limits: {name}"),
+                    format!("{value} is not a maximum: it must be 0 or more"),
+                ));
             }
             if used && limit.is_none() {
                 return Err(error(place, format!("it moves the machine: limits need a maximum of {name}")));
@@ -217,7 +224,7 @@ impl Compiler<'_> {
             outgoing,
             limits,
             timeout,
-            state: self.plan.state_named(place, described.state.as_deref())?,
+            state: self.plan.state_named(&format!("{place}: in"), described.state.as_deref())?,
         };
         velocity.check(self.codec).map_err(|reason| error(place, reason))?;
         Ok(velocity)
