@@ -273,9 +273,9 @@ fn bridge(answers: &Answers, has_marks: bool) -> String {
          \x20   timeout: 0.6             # s after which a command that is not renewed ends in a stop\n"
     );
     if has_marks {
-        let lines = motion.lines().map(|line| format!("  #{line}\n"));
+        let lines: Vec<_> = motion.lines().map(|line| format!("  #{line}\n")).collect();
         motion = "  # Once the marks have an escape, or cannot be in the values:\n".to_owned();
-        motion.extend(lines.collect::<Vec<_>>());
+        motion.extend(lines);
     }
     format!(
         "# How it appears in ROS: `dragoman bridge FILE --link PLACE`. Units are m, rad, s, V, A.\n\
