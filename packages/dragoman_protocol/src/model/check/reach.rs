@@ -6,7 +6,6 @@ use super::sense;
 use crate::kind::{Base, Count};
 use crate::model::{
     Answer, Code, Encoding, Escape, Field, FieldRole, Message, NamedEscape, Protocol, ProtocolError, Side,
-    Type,
 };
 
 /// Identifiers of a CAN bus: 29 bits, and one that marks them.
