@@ -7,7 +7,7 @@ mkdir -p "$tools"
 # The virtual environments hold packages that are none of a workspace's.
 touch "$tools/COLCON_IGNORE"
 
-packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 nftables octave octave-instrument-control)
+packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 nftables octave octave-instrument-control gpsd)
 .ci/packages.sh "${packages[@]}"
 
 .ci/venv.sh "$tools/cyclone" cyclonedds==11.0.1
@@ -16,10 +16,17 @@ packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 nftables octave octav
 # What urdfdom makes of descriptions, and poses.
 .ci/venv.sh "$tools/pin" pin==4.1.0
 
-# A machine with Modbus TCP.
-.ci/venv.sh "$tools/pymodbus" pymodbus==3.16.1
+# Machines with Modbus TCP and RTU.
+.ci/venv.sh "$tools/pymodbus" pymodbus==3.16.1 pyserial==3.5
+# A program that drives a Create 2.
+.ci/venv.sh "$tools/pycreate2" pycreate2==0.8.0
 # What DBC files say.
 .ci/venv.sh "$tools/cantools" cantools==45.1.0
+
+# Receivers of satellite navigation, and a program that reads them.
+.ci/venv.sh "$tools/nmea" nmeasim==1.1.1.0 pynmea2==1.19.0
+# Clients of arms of Universal Robots.
+.ci/venv.sh "$tools/ur" ur-rtde==1.6.5 urx==0.11.0
 
 # Clients of rosbridge and of Foxglove's protocol.
 .ci/venv.sh "$tools/roslibpy" roslibpy==2.1.0

@@ -13,8 +13,8 @@ use libfuzzer_sys::fuzz_target;
 const KNOWN: &[&str] = &[
     include_str!("../../packages/dragoman_protocol/machines/rover.yaml"),
     include_str!("../../packages/dragoman_protocol/machines/modbus_io.yaml"),
-    include_str!("../../packages/dragoman_protocol/other_machines/motor_can.yaml"),
-    include_str!("../../packages/dragoman_protocol/other_machines/nmea0183.yaml"),
+    include_str!("../../packages/dragoman_protocol/machines/motor_can.yaml"),
+    include_str!("../../packages/dragoman_protocol/machines/nmea0183.yaml"),
 ];
 
 fuzz_target!(|input: &[u8]| {

@@ -14,12 +14,12 @@ use libfuzzer_sys::fuzz_target;
 const KNOWN: &[&str] = &[
     protocols::ARM31,
     protocols::APOLO,
-    include_str!("../../packages/dragoman_protocol/other_machines/cola_a.yaml"),
-    include_str!("../../packages/dragoman_protocol/other_machines/create2.yaml"),
-    include_str!("../../packages/dragoman_protocol/other_machines/modbus_gripper.yaml"),
+    include_str!("../../packages/dragoman_protocol/machines/cola_a.yaml"),
+    include_str!("../../packages/dragoman_protocol/machines/create2.yaml"),
+    include_str!("../../packages/dragoman_protocol/machines/modbus_gripper.yaml"),
     include_str!("../../packages/dragoman_protocol/machines/motor_can.yaml"),
     include_str!("../../packages/dragoman_protocol/other_machines/modbus_ascii.yaml"),
-    include_str!("../../packages/dragoman_protocol/other_machines/nmea0183.yaml"),
+    include_str!("../../packages/dragoman_protocol/machines/nmea0183.yaml"),
 ];
 
 fuzz_target!(|input: &[u8]| {

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 const KNOWN: [&str; 4] = [
     include_str!("../../dragoman_protocol/machines/rover.yaml"),
     include_str!("../../dragoman_protocol/machines/modbus_io.yaml"),
-    include_str!("../../dragoman_protocol/other_machines/motor_can.yaml"),
-    include_str!("../../dragoman_protocol/other_machines/nmea0183.yaml"),
+    include_str!("../../dragoman_protocol/machines/motor_can.yaml"),
+    include_str!("../../dragoman_protocol/machines/nmea0183.yaml"),
 ];
 
 /// What stands in a changed description instead of a word of it.

@@ -49,7 +49,7 @@ const EXAMPLES: [Examples; 45] = [
         [
             ("dragoman bridge check machine.yaml", "its messages, or what is wrong and where"),
             (
-                "dragoman bridge check packages/dragoman_protocol/other_machines/create2.yaml",
+                "dragoman bridge check packages/dragoman_protocol/machines/create2.yaml",
                 "one that comes with Dragoman",
             ),
             ("dragoman bridge check machines/gripper.yaml", "one in a folder"),

@@ -1,6 +1,6 @@
 //! Prints a summary of a description, one line per message.
 //!
-//!     cargo run -p dragoman_protocol --example describe -- packages/dragoman_protocol/other_machines/create2.yaml
+//!     cargo run -p dragoman_protocol --example describe -- packages/dragoman_protocol/machines/create2.yaml
 
 use std::error::Error;
 

@@ -165,6 +165,8 @@ enum StepKind {
 
 #[derive(Debug, Clone, Copy)]
 struct TextStep {
+    /// It takes all that is left, with separators.
+    is_rest: bool,
     /// Fills a text of fixed size.
     pad: u8,
     encoding: Option<TextEncoding>,
@@ -297,5 +299,15 @@ impl Codec {
     fn program(&self, message: MessageId) -> Option<&[Step]> {
         let programs = self.messages.get(message.number)?;
         if message.is_answer { programs.answer.as_deref() } else { Some(&programs.body) }
+    }
+
+    /// What is in front of the body of a message, and what follows it.
+    fn around(&self, message: MessageId) -> [&[Step]; 2] {
+        if self.is_bare(message) { [&[], &[]] } else { [&self.head, &self.tail] }
+    }
+
+    /// Whether a message is an answer without the fields of the frame.
+    fn is_bare(&self, message: MessageId) -> bool {
+        message.is_answer && self.protocol.messages.get(message.number).is_some_and(|message| message.bare)
     }
 }

@@ -6,7 +6,11 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | `-x`, `min(a, b)`, `max(a, b)`, `abs(x)`, `( )` | |
+//! | `-x`, `( )` | |
+//! | `min(a, b)`, `max(a, b)`, `abs(x)`, `sqrt(x)` | |
+//! | `floor(x)` | the next whole number below |
+//! | `sin(x)`, `cos(x)` | of an angle in rad |
+//! | `has(field)` | 1 if the message has this field, 0 if it is missing |
 //! | `*` `/` `%` | whole numbers are divided to whole ones, rounded down; the remainder has the divisor's sign |
 //! | `+` `-` | |
 //! | `<<` `>>` | of whole numbers |
@@ -18,9 +22,15 @@
 //! An expression is computed in a number of steps that is known beforehand. Arithmetic is checked: an overflow, a division
 //! by zero, a shift by more bits than there are, and a result that is not finite are errors.
 
+mod function;
+mod number;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
+
+use function::Function;
+pub use number::Number;
 
 /// How deep expressions may be nested.
 pub const MAX_DEPTH: usize = 16;
@@ -28,47 +38,6 @@ pub const MAX_DEPTH: usize = 16;
 const MAX_STACK: usize = 128;
 /// Steps of a short expression.
 const SHORT: usize = 8;
-
-/// A number on the wire or in an expression.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Number {
-    /// A whole number; large enough for 64 bits with and without sign.
-    Whole(i128),
-    /// A number of IEEE 754.
-    Real(f64),
-}
-
-impl Number {
-    /// As a real number; whole ones above 2^53 are rounded.
-    pub fn real(self) -> f64 {
-        match self {
-            #[allow(clippy::cast_precision_loss, reason = "documented")]
-            Self::Whole(whole) => whole as f64,
-            Self::Real(real) => real,
-        }
-    }
-
-    /// Whether two numbers are equal, whole or not.
-    pub(crate) fn is(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => a == b,
-            _ => self.real() == other.real(),
-        }
-    }
-
-    pub(crate) fn is_true(self) -> bool {
-        self != Self::Whole(0) && self != Self::Real(0.0)
-    }
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole(whole) => write!(f, "{whole}"),
-            Self::Real(real) => write!(f, "{real}"),
-        }
-    }
-}
 
 /// Why a text is not an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -106,8 +75,9 @@ enum Step {
     Push(Number),
     /// The field with this number.
     Field(usize),
-    Negate,
-    Absolute,
+    /// Whether it is there.
+    Has(usize),
+    Function(Function),
     Binary(Binary),
     /// Takes a condition; goes on at this step if it is false.
     Unless(usize),
@@ -228,19 +198,10 @@ impl Expression {
             match *step {
                 Step::Push(number) => stack.push(number)?,
                 Step::Field(number) => stack.push(field(number).ok_or(NoValue::Missing)?)?,
-                Step::Negate => {
-                    let value = match stack.pop()? {
-                        Number::Whole(whole) => Number::Whole(whole.checked_neg().ok_or(NoValue::Overflow)?),
-                        Number::Real(real) => Number::Real(-real),
-                    };
-                    stack.push(value)?;
-                }
-                Step::Absolute => {
-                    let value = match stack.pop()? {
-                        Number::Whole(whole) => Number::Whole(whole.checked_abs().ok_or(NoValue::Overflow)?),
-                        Number::Real(real) => Number::Real(real.abs()),
-                    };
-                    stack.push(value)?;
+                Step::Has(number) => stack.push(Number::Whole(field(number).is_some().into()))?,
+                Step::Function(function) => {
+                    let value = stack.pop()?;
+                    stack.push(function.apply(value)?)?;
                 }
                 Step::Binary(operation) => {
                     let (right, left) = (stack.pop()?, stack.pop()?);
@@ -538,8 +499,30 @@ impl<'a> Parser<'a> {
         }
         self.unary()?;
         self.depth -= 1;
-        self.steps.push(Step::Negate);
+        self.steps.push(Step::Function(Function::Negate));
         Ok(())
+    }
+
+    /// `has(field)`.
+    fn has(&mut self) -> Result<(), ExpressionError> {
+        self.expect("(")?;
+        self.blanks();
+        let begin = self.at;
+        let word = self.word();
+        let Some(field) = (self.field)(word) else {
+            self.at = begin;
+            return Err(self.error(format!("'{word}' is not an earlier field")));
+        };
+        self.steps.push(Step::Has(field));
+        self.expect(")")
+    }
+
+    /// The next name or number.
+    fn word(&mut self) -> &'a str {
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_.[]".contains(letter);
+        let word = self.rest().split(|letter| !is_part(letter)).next().unwrap_or_default();
+        self.at += word.len();
+        word
     }
 
     fn primary(&mut self) -> Result<(), ExpressionError> {
@@ -563,15 +546,16 @@ impl<'a> Parser<'a> {
             self.steps.push(Step::Push(Number::Whole(number.into())));
             return Ok(());
         }
-        let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_.[]".contains(letter);
-        let word = rest.split(|letter| !is_part(letter)).next().unwrap_or_default();
         let begin = self.at;
-        self.at += word.len();
+        let word = self.word();
+        if let Some(function) = Function::named(word) {
+            return self.function(&[Step::Function(function)], 1);
+        }
         let step = match word {
             "" => return Err(self.error(format!("expected a number or a field{}", self.advice()))),
             "min" => return self.function(&[Step::Binary(Binary::Minimum)], 2),
             "max" => return self.function(&[Step::Binary(Binary::Maximum)], 2),
-            "abs" => return self.function(&[Step::Absolute], 1),
+            "has" => return self.has(),
             _ if word.starts_with(|first: char| first.is_ascii_digit() || first == '.') => {
                 number(word).map(Step::Push)
             }

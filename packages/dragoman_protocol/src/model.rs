@@ -179,6 +179,9 @@ pub struct Message {
     pub name: String,
     /// Code that identifies it on the wire.
     pub code: Code,
+    /// Further codes that stand for it when it is received.
+    #[serde(default)]
+    pub also: Vec<Code>,
     /// What it does.
     pub meaning: String,
     /// Who sends it.
@@ -209,6 +212,9 @@ pub struct Message {
     /// Code of its answer, if that is another one.
     #[serde(default)]
     pub answer_code: Option<Code>,
+    /// The answer is its fields alone, without those of the frame: only the question says what it is.
+    #[serde(default)]
+    pub bare: bool,
 }
 
 /// Code that identifies a message on the wire.

@@ -3,7 +3,7 @@
 //! ```
 //! use dragoman_protocol::{Protocol, codec::Codec, page::page};
 //!
-//! let text = include_str!("../other_machines/modbus_gripper.yaml");
+//! let text = include_str!("../machines/modbus_gripper.yaml");
 //! let page = page(&Codec::new(Protocol::read(text)?)?);
 //! assert!(page.starts_with("# Robotiq 2F-85 on Modbus RTU\n"));
 //! assert!(page.contains("Example: `09 03 07 d0 00 03 04 0e`"));
@@ -199,7 +199,8 @@ fn section(codec: &Codec, number: usize, message: &Message, out: &mut String) {
         Role::Stop => "It stops every motion.",
     };
     let role = if message.from == Side::Client { format!(" {role}") } else { String::new() };
-    let mut text = format!("Code {}, sent {}.{role}", code(&message.code), sender(message));
+    let also: String = message.also.iter().map(|other| format!(" or {}", code(other))).collect();
+    let mut text = format!("Code {}{also}, sent {}.{role}", code(&message.code), sender(message));
     if let Some(name) = message.ros_name() {
         let what = if message.topic.is_some() { "topic" } else { "service" };
         let kind = message.ros.as_ref().map_or(String::new(), |kind| format!(" (`{kind}`)"));
@@ -212,6 +213,9 @@ fn section(codec: &Codec, number: usize, message: &Message, out: &mut String) {
     example(codec, message, id, None, &mut question, out);
     let own = message.answer_code.as_ref();
     let with = own.map_or(String::new(), |own| format!(" with code {}", code(own)));
+    if message.bare {
+        paragraph(out, "Its answer is without the fields of the frame.");
+    }
     let fields: &[Field] = match &message.answer {
         None => return,
         Some(Answer::Named(name)) if name == "echo" => {
@@ -312,12 +316,15 @@ mod tests {
     #[test]
     fn every_message_has_its_section_and_every_field_its_row() {
         for text in [
-            include_str!("../other_machines/cola_a.yaml"),
-            include_str!("../other_machines/create2.yaml"),
-            include_str!("../other_machines/modbus_gripper.yaml"),
+            include_str!("../machines/cola_a.yaml"),
+            include_str!("../machines/create2.yaml"),
+            include_str!("../machines/modbus_gripper.yaml"),
+            include_str!("../machines/cola_a.yaml"),
+            include_str!("../machines/create2.yaml"),
+            include_str!("../machines/modbus_gripper.yaml"),
             include_str!("../other_machines/modbus_ascii.yaml"),
-            include_str!("../other_machines/nmea0183.yaml"),
             include_str!("../machines/motor_can.yaml"),
+            include_str!("../machines/nmea0183.yaml"),
             crate::protocols::APOLO,
             crate::protocols::ARM31,
         ] {

@@ -203,6 +203,7 @@ const OBJECTS: &[Object] = &[
             key("decimals", Whole, "Digits behind the decimal point of a number that is written as text."),
             key("empty", Words(&["missing"]), "What an empty word between separators stands for."),
             key("pad", MARK, "The byte that fills a text of fixed size; zero by default."),
+            key("rest", Flag, "A text between separators that takes all that is left of the message."),
             key("encoding", Words(&["latin1", "utf8", "ascii"]), "Encoding of a text."),
             key("over", One("over"), "The bytes of a check sum; by default all in front of it."),
             key("optional", Flag, "It may be missing at the end of a message."),
@@ -250,6 +251,7 @@ const OBJECTS: &[Object] = &[
         keys: &[
             needed("name", Text, "Name in code."),
             needed("code", Any(&[Whole, Text]), "What identifies it on the wire."),
+            key("also", Items(&Any(&[Whole, Text])), "Further codes that stand for it when it is received."),
             needed("meaning", Text, "What it does."),
             key(
                 "from",
@@ -276,6 +278,7 @@ const OBJECTS: &[Object] = &[
                 "echo, a type, or fields; without it nothing answers.",
             ),
             key("answer_code", Any(&[Whole, Text]), "Code of the answer, if it is not that of the message."),
+            key("bare", Flag, "The answer is its fields alone, without those of the frame."),
         ],
     },
     Object {

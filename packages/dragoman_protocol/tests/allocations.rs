@@ -69,9 +69,9 @@ frame:
 messages: [{ name: dim, code: DI, meaning: dim, fields: [{ name: data, type: 'bytes[*]' }, { name: sum, is: computed, value: "=1 + 1" }] }]
 "#;
     for (text, bytes, from, frames) in [
-        (include_str!("../other_machines/nmea0183.yaml"), &b"$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n$GNGGA,,,,,,0,00,99.99,,,,,,*56\r\n"[..], Side::Server, 2),
-        (include_str!("../other_machines/cola_a.yaml"), b"\x02sMN SetAccessMode 03 F4724744\x03\x02sMN LMCstartmeas\x03", Side::Client, 2),
-        (include_str!("../other_machines/create2.yaml"), &[137, 0xff, 0x38, 1, 0xf4, 140, 0, 2, 60, 64, 62, 32, 128], Side::Client, 3),
+        (include_str!("../machines/nmea0183.yaml"), &b"$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n$GNGGA,,,,,,0,00,99.99,,,,,,*56\r\n"[..], Side::Server, 2),
+        (include_str!("../machines/cola_a.yaml"), b"\x02sMN SetAccessMode 03 F4724744\x03\x02sMN LMCstartmeas\x03", Side::Client, 2),
+        (include_str!("../machines/create2.yaml"), &[137, 0xff, 0x38, 1, 0xf4, 140, 0, 2, 60, 64, 62, 32, 128], Side::Client, 3),
         (include_str!("../other_machines/modbus_ascii.yaml"), b":1103006B00037E\r\n", Side::Client, 1),
         (protocols::ARM31, goal, Side::Client, 1),
         (protocols::ARM31, b"SP\x00\x00\x80\x3f\x00\x00\x00\xbf\x00\x00\x80\x3e\0\0\0\0\0\0\0\0\0\0\0\0\x00\x00\x80\x3f\0", Side::Server, 1),

@@ -1,15 +1,16 @@
 //! Descriptions that are read at run time: what is decoded is encoded to the same bytes.
 
+use dragoman_protocol::checksum::Checksum;
 use dragoman_protocol::codec::{Codec, MessageId, Values};
-use dragoman_protocol::cut::Cutter;
+use dragoman_protocol::cut::{Begin, Cutter};
 use dragoman_protocol::model::Side;
 use dragoman_protocol::{Protocol, protocols};
 use proptest::prelude::*;
 
 const STRANGERS: [&str; 4] = [
-    include_str!("../other_machines/cola_a.yaml"),
-    include_str!("../other_machines/create2.yaml"),
-    include_str!("../other_machines/modbus_gripper.yaml"),
+    include_str!("../machines/cola_a.yaml"),
+    include_str!("../machines/create2.yaml"),
+    include_str!("../machines/modbus_gripper.yaml"),
     include_str!("../machines/motor_can.yaml"),
 ];
 
@@ -47,16 +48,16 @@ fn frames_of_other_makers_are_read() {
         (
             &create,
             None,
-            &[19, 5, 29, 2, 25, 13, 0, 163],
-            Side::Server,
-            "streamed: size 5, packets 1d02190d00",
+            &[145, 0, 100, 0xff, 0x9c],
+            Side::Client,
+            "drive_direct: right 0.1 m/s, left -0.1 m/s",
         ),
         (
             &create,
             None,
-            &[19, 5, 29, 2, 25, 13, 0, 162],
+            &[&STREAMED[..], &[0x5f]].concat(),
             Side::Server,
-            "error: field check is 0xa2; the bytes have the check sum 0xa3",
+            "error: field check is 0x5f; the bytes have the check sum 0x5e",
         ),
         (&create, None, &[137, 0], Side::Client, "error: the frame ends before field velocity"),
         (&create, None, &[99], Side::Client, "error: no message has the code 99"),
@@ -86,6 +87,58 @@ fn frames_of_other_makers_are_read() {
     ] {
         assert_eq!(shown(codec, id, frame, from), expected);
     }
+}
+
+/// What a Create 2 sends every 15 ms, without the check sum.
+const STREAMED: [u8; 68] = [
+    19, 66, 7, 0, 9, 0, 10, 0, 11, 1, 12, 0, 13, 0, 17, 0, 18, 0, 21, 2, 22, 64, 216, 23, 4, 176, 24, 25, 25,
+    8, 52, 26, 10, 136, 34, 2, 35, 2, 37, 0, 43, 253, 232, 44, 1, 44, 45, 0, 46, 0, 12, 47, 0, 12, 48, 0, 12,
+    49, 0, 12, 50, 0, 12, 51, 0, 12, 58, 0,
+];
+
+#[test]
+fn an_answer_without_a_code_belongs_to_its_question() {
+    let create = codec(STRANGERS[1]);
+    let (mut asked, mut values) = (Values::default(), Values::default());
+    let question = create.decode(&[142, 22], Side::Client, None, &mut asked).unwrap();
+    let asked = Some((question, &asked));
+    // 16.6 V; the next frame follows.
+    let measure = |bytes: &[u8]| create.measure_asked(bytes, Side::Server, asked, &mut Values::default());
+    assert_eq!(measure(&[0x40]), Begin::Incomplete);
+    assert_eq!(measure(&[0x40, 0xd8, 19, 66]), Begin::Frame { len: 2, from: 0, to: 2 });
+    let answer = create.decode(&[0x40, 0xd8], Side::Server, asked, &mut values).unwrap();
+    assert_eq!(create.show(answer, &values).to_string(), "sensors, answered: voltage 16.6 V");
+    let path = create.path(answer, "voltage").unwrap();
+    assert_eq!(create.number_at(answer, &values, &path).map(|number| number.real()), Some(16.6));
+    let mut bytes = Vec::new();
+    create.encode(answer, &mut values, &mut bytes).unwrap();
+    assert_eq!(bytes, [0x40, 0xd8]);
+    // A question for a packet that the description does not have: nothing can be its answer.
+    let mut other = Values::default();
+    let question = create.decode(&[142, 50], Side::Client, None, &mut other).unwrap();
+    let begin = create.measure_asked(&[1, 2], Side::Server, Some((question, &other)), &mut Values::default());
+    assert_eq!(begin, Begin::Garbage(1));
+    assert!(create.decode(&[0x40, 0xd8], Side::Server, None, &mut values).is_err());
+}
+
+#[test]
+fn further_codes_stand_for_a_message() {
+    let p2os = codec(include_str!("../machines/p2os.yaml"));
+    let head = [0xfa, 0xfb, 22];
+    let body = [0x10, 0, 0xf0, 0x7f, 0, 4, 0x64, 0, 0x9c, 0xff, 128, 1, 0x82, 0, 0, 3, 0, 0, 0];
+    let shown_with = |code: u8| {
+        let counted = [&[code], &body[..]].concat();
+        let sum = Checksum::named("words").unwrap().of(&counted) as u16;
+        shown(&p2os, None, &[&head[..], &counted, &sum.to_be_bytes()].concat(), Side::Server)
+    };
+    let expected = "sip: x 0.016 m, y 32.752 m, heading 1.570796544 rad, left 0.1 m/s, right -0.1 m/s, battery 12.8 V, \
+                    left_stall 1, rear_bumpers 0, right_stall 0, front_bumpers 65, control 0 deg, motors 1, sonars_on 1, \
+                    flags 0, compass 0 deg";
+    assert_eq!((&*shown_with(0x32), &*shown_with(0x33)), (expected, expected));
+    assert_eq!(shown_with(0x34), "error: no message has the code 52");
+    // The check sum is of what follows the size.
+    let vel = "vel: kind positive (59), velocity 0.3 m/s";
+    assert_eq!(shown(&p2os, None, &[0xfa, 0xfb, 6, 11, 0x3b, 0x2c, 1, 0x37, 0x3c], Side::Client), vel);
 }
 
 fn again(codec: &Codec, id: Option<u64>, frame: &[u8], from: Side) -> Option<(Vec<u8>, MessageId)> {

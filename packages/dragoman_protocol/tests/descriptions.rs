@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use dragoman_protocol::Protocol;
+use dragoman_protocol::codec::{Codec, Values};
+use dragoman_protocol::model::Side;
 use proptest::prelude::*;
 
 /// The descriptions of a folder, with the names of their files.
@@ -59,7 +61,7 @@ fn the_readme_has_all_keys_of_bridge_serve_and_links() {
 }
 
 #[test]
-fn the_page_s_sections_are_those_of_the_rover() {
+fn the_page_s_sections_are_those_of_the_machines() {
     let page = include_str!("../../../docs/own-protocol.md");
     let rover = include_str!("../machines/rover.yaml");
     let (_, sections) = rover.split_once("\nbridge:\n").unwrap();
@@ -67,6 +69,11 @@ fn the_page_s_sections_are_those_of_the_rover() {
     for section in [format!("bridge:\n{}", bridge.trim_end()), format!("serve:\n{}", serve.trim_end())] {
         assert!(page.contains(&format!("\n```yaml\n{section}\n```\n")), "not on the page:\n{section}");
     }
+    let gripper = include_str!("../machines/gripper.yaml");
+    let (_, actions) = gripper.split_once("\n  actions:\n").unwrap();
+    let (actions, _) = actions.split_once("\n  publish:\n").unwrap();
+    let section = format!("bridge:\n  actions:\n{actions}");
+    assert!(page.contains(&format!("\n```yaml\n{section}\n```\n")), "not on the page:\n{section}");
 }
 
 #[test]
@@ -119,6 +126,21 @@ fn inconsistent_descriptions_are_refused_with_the_place() {
         let text = Protocol::read(&LAMP.replace(from, to)).unwrap_err().to_string();
         assert!(text.contains(error), "{from} -> {to}: {text}");
     }
+}
+
+#[test]
+fn a_frame_with_one_message_needs_no_code() {
+    let text =
+        LAMP.replace("    - { name: command, type: u8, is: code }\n", "").replace("code: 7", "code: 0");
+    let codec = Codec::new(Protocol::read(&text).unwrap()).unwrap();
+    let mut values = Values::default();
+    let message = codec.decode(&[3, 2, 8, 9], Side::Client, None, &mut values).unwrap();
+    assert_eq!(codec.show(message, &values).to_string(), "dim: count 2, levels [8, 9]");
+    let mut out = Vec::new();
+    codec.encode(message, &mut values, &mut out).unwrap();
+    assert_eq!(out, [3, 2, 8, 9]);
+    let refused = dragoman_protocol::generate::python::python(&codec).unwrap_err();
+    assert_eq!(refused.to_string(), "lamp: frame: frames without a code are not generated");
 }
 
 proptest! {

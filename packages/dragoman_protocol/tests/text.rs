@@ -7,7 +7,7 @@ use dragoman_protocol::expression::Number;
 use dragoman_protocol::model::Side;
 use proptest::prelude::*;
 
-const NMEA: &str = include_str!("../other_machines/nmea0183.yaml");
+const NMEA: &str = include_str!("../machines/nmea0183.yaml");
 /// The example of most descriptions of GGA.
 const GGA: &[u8] = b"$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n";
 const RMC: &[u8] = b"$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A\r\n";
@@ -36,14 +36,14 @@ fn sentences_of_nmea_0183() {
     assert_eq!(
         shown(NMEA, &[GGA, RMC].concat()),
         [
-            "fix: talker \"GP\", time 123519, latitude_ddmm 4807.038, north_south \"N\", longitude_ddmm 1131, east_west \"E\", quality gps (1), satellites 8, hdop 0.9, altitude 545.4 m, unit_of_altitude \"M\", separation 46.9 m, unit_of_separation \"M\", latitude 48.1173 deg, longitude 11.5166666667 deg",
-            "motion: talker \"GP\", time 123519, status \"A\", latitude_ddmm 4807.038, north_south \"N\", longitude_ddmm 1131, east_west \"E\", knots 22.4, course 84.4 deg, date 230394, variation 3.1 deg, variation_direction \"W\", latitude 48.1173 deg, longitude 11.5166666667 deg, speed 11.5235555556 m/s",
+            "fix: talker \"GP\", time 123519, latitude_ddmm 4807.038, north_south \"N\", longitude_ddmm 1131, east_west \"E\", quality gps (1), satellites 8, hdop 0.9, altitude 545.4 m, unit_of_altitude \"M\", separation 46.9 m, unit_of_separation \"M\", latitude 48.1173 deg, longitude 11.5166666667 deg, ellipsoid_altitude 592.3 m, deviation 4 m",
+            "motion: talker \"GP\", time 123519, status \"A\", latitude_ddmm 4807.038, north_south \"N\", longitude_ddmm 1131, east_west \"E\", knots 22.4, course 84.4 deg, date 230394, variation 3.1 deg, variation_direction \"W\", is_valid 1, latitude 48.1173 deg, longitude 11.5166666667 deg, speed 11.5235555556 m/s, east 11.4685582341 m/s, north 1.12450196665 m/s, year 2094, days 45372, second 3920186119 s, nanosecond 0",
         ]
     );
     // Measured without reception: the values are empty, what is computed from them is missing.
     assert_eq!(
         shown(NMEA, b"$GNGGA,,,,,,0,00,99.99,,,,,,*56\r\n"),
-        ["fix: talker \"GN\", quality invalid (0), satellites 0, hdop 99.99"]
+        ["fix: talker \"GN\", quality invalid (0), satellites 0, hdop 99.99, deviation 4 m"]
     );
     assert_eq!(
         shown(NMEA, b"$GPGGA,1,2*47\r\n$GPGSV,1*48\r\n$GPGGA\r\n"),
@@ -146,6 +146,48 @@ fn words_are_read_and_written() {
         ("ALLE;1", "no message has the code ALLE"),
     ] {
         let found = codec(TEXTS).decode(line.as_bytes(), Side::Server, None, &mut Values::default());
+        assert_eq!(found.unwrap_err().to_string(), error, "{line}");
+    }
+}
+
+const LINES: &str = r#"
+protocol: lines
+title: Lines of words
+source: none
+link: { tcp: 1 }
+encoding: blanks
+frame:
+  cut: { line: "\n" }
+  fields: [{ name: command, type: "text[*]", is: code }, { name: values, is: body }]
+messages:
+  - { name: load, code: load, from: server, meaning: a name with blanks, fields: [{ name: file, type: "text[*]", rest: true, encoding: utf8 }] }
+  - { name: scaled, code: scaled, from: server, meaning: numbers by their bits, fields: [{ name: factor, type: f32, base: 16 }, { name: wide, type: f64, base: 16 }] }
+  - { name: said, code: said, from: server, meaning: perhaps something, fields: [{ name: text, type: "text[*]", rest: true, optional: true }] }
+"#;
+
+#[test]
+fn a_text_takes_the_rest_and_real_numbers_are_written_as_bits() {
+    for (line, expected) in [
+        ("load my  program.urp", "load: file \"my  program.urp\""),
+        ("load ", "load: file \"\""),
+        ("scaled 40000000 3FF8000000000000", "scaled: factor 2, wide 1.5"),
+        ("said", "said"),
+        ("said a b", "said: text \"a b\""),
+    ] {
+        let codec = codec(LINES);
+        let mut values = Values::default();
+        let message = codec.decode(line.as_bytes(), Side::Server, None, &mut values).unwrap();
+        assert_eq!(codec.show(message, &values).to_string(), expected);
+        let mut out = Vec::new();
+        codec.encode(message, &mut values, &mut out).unwrap();
+        assert_eq!(String::from_utf8_lossy(&out), line);
+    }
+    for (line, error) in [
+        ("load", "the frame ends before field file"),
+        ("scaled 7FC00000 0", "field factor is \"7FC00000\", which is not a number of base 16"),
+        ("scaled 140000000 0", "field factor is \"140000000\", which is not a number of base 16"),
+    ] {
+        let found = codec(LINES).decode(line.as_bytes(), Side::Server, None, &mut Values::default());
         assert_eq!(found.unwrap_err().to_string(), error, "{line}");
     }
 }
@@ -272,20 +314,20 @@ fn a_failed_expression_names_its_field() {
 
 #[test]
 fn hexadecimal_telegrams_of_a_scanner() {
-    let cola = codec(include_str!("../other_machines/cola_a.yaml"));
+    let cola = codec(include_str!("../machines/cola_a.yaml"));
     let mut values = Values::default();
     values.whole(3);
     values.whole(0xf472_4744_u32);
     let mut out = Vec::new();
     cola.encode_wire(MessageId { number: 0, is_answer: false }, &mut values, &mut out).unwrap();
-    assert_eq!(out, b"\x02sMN SetAccessMode 3 F4724744\x03");
+    assert_eq!(out, b"\x02sMN SetAccessMode 03 F4724744\x03");
     // The first angle is negative: two's complement.
-    let scan = b"sSN LMDscandata 1 1 89A27F 0 0 343 347 27477BA9 2747813B 0 0 7 0 0 1388 168 0 1 DIST1 3F800000 00000000 FFF92230 1388 3 8A1 8A5 8AB";
+    let scan = b"sSN LMDscandata 1 1 89A27F 0 0 343 347 27477BA9 2747813B 0 0 7 0 0 1388 168 0 1 DIST1 3F800000 00000000 FFF92230 1388 3 8A1 8A5 8AB 0 0 0 0 0 0";
     let mut values = Values::default();
     let message = cola.decode(scan, Side::Server, None, &mut values).unwrap();
     let shown = cola.show(message, &values).to_string();
     assert!(
-        shown.ends_with("start_angle -45 deg, data.channels[0].angle_step 0.5 deg, data.channels[0].values [2209, 2213, 2219]"),
+        shown.ends_with("data.channels[0].factor 1, data.channels[0].factor_offset 0, data.channels[0].start_angle -45 deg, data.channels[0].angle_step 0.5 deg, data.channels[0].values [2209, 2213, 2219], data.others \"0 0 0 0 0\""),
         "{shown}"
     );
     out.clear();

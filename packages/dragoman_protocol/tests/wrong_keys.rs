@@ -394,7 +394,7 @@ proptest! {
             RIGHT.to_owned(),
             plain,
             RIGHT.replace(" pad: \" \",", "").replace("link: { serial: 9600 }", ENCODING),
-            include_str!("../other_machines/nmea0183.yaml").to_owned(),
+            include_str!("../machines/nmea0183.yaml").to_owned(),
         ][which].clone();
         let mut changed = text;
         for (at, piece) in changes {

@@ -215,8 +215,7 @@ pub(crate) async fn run(shared: Arc<Shared>, place: Place) {
 }
 
 async fn run_port(shared: Arc<Shared>, place: Place) {
-    let [first, longest] = shared.reconnect();
-    let (mut delay, mut reported, mut is_open_reported) = (first, None, false);
+    let ([mut delay, _], mut reported, mut is_open_reported) = (shared.reconnect(), None, false);
     loop {
         let (text, failure) = match place.open().await {
             Ok(mut port) => {
@@ -228,7 +227,7 @@ async fn run_port(shared: Arc<Shared>, place: Place) {
                 shared.connected();
                 let error = serve(&shared, &mut port).await;
                 if shared.was_heard() {
-                    (delay, reported) = (first, None);
+                    ([delay, _], reported) = (shared.reconnect(), None);
                 }
                 ("link lost", error.to_string())
             }
@@ -249,6 +248,7 @@ async fn run_port(shared: Arc<Shared>, place: Place) {
         }
         shared.lost(failure);
         dragoman_time::sleep(delay).await;
+        let [_, longest] = shared.reconnect();
         delay = (delay * 2).min(longest);
     }
 }

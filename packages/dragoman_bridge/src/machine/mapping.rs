@@ -14,6 +14,9 @@ use serde_json::{Map, Value};
 
 use super::term::{Computed, Constants, Lookup, Message, MessageNames, Names, Shape, Term};
 
+/// Maximum number of elements of a list that are set one by one.
+const MAX_ELEMENTS: usize = 256;
+
 /// A message of ROS, from a message of the machine.
 pub(crate) struct ToRos {
     structure: Arc<Structure>,
@@ -27,8 +30,17 @@ pub(crate) struct ToRos {
 struct ToField {
     /// Its name and those around it.
     path: Vec<String>,
+    /// One element of a list.
+    element: Option<Element>,
     target: Target,
     source: Source,
+}
+
+/// An element of a list, and how many the list has at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Element {
+    index: usize,
+    len: usize,
 }
 
 /// What a field of ROS takes.
@@ -80,10 +92,14 @@ impl ToRos {
         };
         let mut fields = Vec::new();
         for (name, setting) in settings {
-            let target = target(&structure, name)?;
+            let (plain, index) = indexed(name)?;
+            let mut target = target(&structure, plain)?;
+            let element = index.map(|index| element(&structure, plain, index, target)).transpose()?;
+            target.is_list &= element.is_none();
             let source = source(codec, message, setting, target, constants, &mut paths)
                 .map_err(|reason| format!("{name}: {reason}"))?;
-            fields.push(ToField { path: name.split('.').map(str::to_owned).collect(), target, source });
+            let path = plain.split('.').map(str::to_owned).collect();
+            fields.push(ToField { path, element, target, source });
         }
         Ok(Self { structure, frame, fields, paths, when })
     }
@@ -99,12 +115,21 @@ impl ToRos {
         values: &dragoman_protocol::codec::Values,
         now: Duration,
     ) -> Result<Option<Vec<u8>>, String> {
-        let lookup = Message { codec, message, values, paths: &self.paths };
-        if self.when.as_ref().is_some_and(|when| !when.is_true(&lookup)) {
-            return Ok(None);
-        }
-        let value = Value::Object(self.object(&lookup)?);
+        let Some(fields) = self.fields(codec, message, values) else { return Ok(None) };
+        let value = Value::Object(fields?);
         json::to_cdr_at(&self.structure, &value, Some(now)).map(Some).map_err(|error| error.to_string())
+    }
+
+    /// The fields of the message of ROS as JSON; `None` if this message of the machine makes none.
+    pub(crate) fn fields(
+        &self,
+        codec: &Codec,
+        message: MessageId,
+        values: &dragoman_protocol::codec::Values,
+    ) -> Option<Result<Map<String, Value>, String>> {
+        let lookup = Message { codec, message, values, paths: &self.paths };
+        let is_meant = self.when.as_ref().is_none_or(|when| when.is_true(&lookup));
+        is_meant.then(|| self.object(&lookup))
     }
 
     /// The fields of the machine's message that it needs.
@@ -125,9 +150,15 @@ impl ToRos {
                 }
                 Source::Name(path) => name_of(lookup, *path),
             };
-            // A field that is missing in this message keeps its default.
-            if let Some(value) = to_json(value, field.target) {
-                insert(&mut object, &field.path, value);
+            let value = match to_json(value, field.target) {
+                Some(value) => value,
+                // What was not measured is no number; other fields keep their default.
+                None if field.target.kind == TargetKind::Real && !field.target.is_list => Value::Null,
+                None => continue,
+            };
+            match field.element {
+                None => insert(&mut object, &field.path, value),
+                Some(element) => insert_element(&mut object, &field.path, element, value, field.target.kind),
             }
         }
         Ok(object)
@@ -161,8 +192,7 @@ fn name_of(lookup: &Message<'_>, path: usize) -> Computed {
     let (Some(found), Some(path)) = (lookup.number(path), lookup.paths.get(path)) else {
         return Computed::Missing;
     };
-    let whole = if let Number::Whole(whole) = found { i64::try_from(whole).ok() } else { None };
-    let name = whole.and_then(|whole| lookup.codec.meaning(lookup.message, path, whole));
+    let name = found.whole().and_then(|whole| lookup.codec.meaning(lookup.message, path, whole));
     Computed::Text(name.map_or_else(|| found.to_string(), str::to_owned).into_bytes())
 }
 
@@ -175,6 +205,37 @@ fn insert(object: &mut Map<String, Value>, path: &[String], value: Value) {
     let inner = object.entry(first.clone()).or_insert_with(|| Value::Object(Map::new()));
     if let Value::Object(inner) = inner {
         insert(inner, rest, value);
+    }
+}
+
+/// Sets an element of a list, whose others are zero.
+fn insert_element(
+    object: &mut Map<String, Value>,
+    path: &[String],
+    element: Element,
+    value: Value,
+    kind: TargetKind,
+) {
+    let Some((first, rest)) = path.split_first() else { return };
+    if !rest.is_empty() {
+        let inner = object.entry(first.clone()).or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(inner) = inner {
+            insert_element(inner, rest, element, value, kind);
+        }
+        return;
+    }
+    let list = object.entry(first.clone()).or_insert_with(|| Value::Array(Vec::new()));
+    let Value::Array(list) = list else { return };
+    if list.len() < element.len {
+        let zero = match kind {
+            TargetKind::Bool => Value::Bool(false),
+            TargetKind::Text => Value::String(String::new()),
+            TargetKind::Whole | TargetKind::Byte | TargetKind::Real => Value::from(0),
+        };
+        list.resize(element.len, zero);
+    }
+    if let Some(place) = list.get_mut(element.index) {
+        *place = value;
     }
 }
 
@@ -235,6 +296,32 @@ fn field<'a>(structure: &'a Structure, name: &str) -> Result<&'a Field, String> 
     }
 }
 
+/// A name, and the number of the element behind it: `covariance[4]`.
+fn indexed(name: &str) -> Result<(&str, Option<usize>), String> {
+    let Some((plain, index)) = name.split_once('[') else { return Ok((name, None)) };
+    let index: Option<usize> = index.strip_suffix(']').and_then(|index| index.parse().ok());
+    Ok((plain, Some(index.ok_or_else(|| format!("'{name}' is not a name or name[number]"))?)))
+}
+
+/// An element of a field that is a list.
+fn element(structure: &Structure, name: &str, index: usize, target: Target) -> Result<Element, String> {
+    let len = match field(structure, name)?.shape {
+        FieldShape::Single => return Err(format!("{name} is not a list")),
+        FieldShape::Array(len) => len,
+        FieldShape::Sequence(most) if index >= most.unwrap_or(MAX_ELEMENTS).min(MAX_ELEMENTS) => {
+            return Err(format!("{name}[{index}]: the list has fewer elements"));
+        }
+        FieldShape::Sequence(_) => index.saturating_add(1),
+    };
+    if target.kind == TargetKind::Byte {
+        return Err(format!("{name} is binary data: it can only be set whole"));
+    }
+    if index >= len {
+        return Err(format!("{name} has {len} elements, from {name}[0] on"));
+    }
+    Ok(Element { index, len })
+}
+
 fn target(structure: &Structure, name: &str) -> Result<Target, String> {
     let field = field(structure, name)?;
     let ElementType::Primitive(primitive) = &field.kind else {
@@ -272,13 +359,7 @@ impl<'a> RosNames<'a> {
 
 impl Names for RosNames<'_> {
     fn find(&mut self, name: &str) -> Result<(usize, Shape), String> {
-        let (plain, element) = match name.split_once('[') {
-            None => (name, None),
-            Some((plain, index)) => {
-                let index: Option<usize> = index.strip_suffix(']').and_then(|index| index.parse().ok());
-                (plain, Some(index.ok_or_else(|| format!("'{name}' is not a name or name[number]"))?))
-            }
-        };
+        let (plain, element) = indexed(name)?;
         let Target { kind, is_list } = target(self.structure, plain)?;
         if element.is_some() && !is_list {
             return Err(format!("{plain} is not a list"));
@@ -377,6 +458,7 @@ messages:
       - { name: fault, type: u8, codes: fault }
       - { name: levels, type: 'u8[2]' }
       - { name: name, type: 'text[2]' }
+      - { name: late, type: u8, optional: true }
 types:
   - { name: fault, codes: { none: 0, hot: 1 } }
 ";
@@ -422,10 +504,30 @@ types:
             ("std_msgs/Int32", "data", "temperature / 7", serde_json::json!(43)),
             ("std_msgs/Float32MultiArray", "data", "levels", serde_json::json!([3.0, 4.0])),
             ("std_msgs/Float64", "data", "levels[1]", serde_json::json!(4.0)),
+            ("std_msgs/Float64MultiArray", "data[2]", "fault * 2", serde_json::json!([0.0, 0.0, 2.0])),
         ] {
             assert_eq!(mapped(kind, &[(field, value)]).unwrap()["data"], expected, "{kind}: {value}");
         }
+        let covariances = [("position_covariance[0]", "fault * 4"), ("position_covariance[8]", "9")];
+        let fix = mapped("sensor_msgs/NavSatFix", &[covariances[0], covariances[1], ("altitude", "late")]);
+        let fix = fix.unwrap();
+        assert_eq!(
+            fix["position_covariance"],
+            serde_json::json!([4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 9.0])
+        );
+        // Missing: NaN, which is null in JSON.
+        assert_eq!((&fix["altitude"], &fix["latitude"]), (&Value::Null, &serde_json::json!(0.0)));
         for (kind, field, value, expected) in [
+            (
+                "sensor_msgs/NavSatFix",
+                "position_covariance[9]",
+                "1",
+                "position_covariance has 9 elements, from position_covariance[0] on",
+            ),
+            ("std_msgs/Float64", "data[0]", "1", "data is not a list"),
+            ("std_msgs/UInt8MultiArray", "data[0]", "1", "data is binary data: it can only be set whole"),
+            ("std_msgs/Float64MultiArray", "data[x]", "1", "'data[x]' is not a name or name[number]"),
+            ("std_msgs/Float64MultiArray", "data[9999]", "1", "data[9999]: the list has fewer elements"),
             ("std_msgs/String", "dat", "fault", "std_msgs/msg/String has no field dat; did you mean 'data'?"),
             ("std_msgs/Float64", "data", "'it'", "data: it is a number, not a text"),
             ("std_msgs/Float64", "data", "faults", "data: there is no field faults; did you mean 'fault'?"),

@@ -1,6 +1,40 @@
 //! Messages of ROS that are made, and published once nothing is locked.
 
+use std::time::Duration;
+
+use dragoman_protocol::codec::CodecError;
 use dragoman_ros::{Publisher, WrappedTypesupport, raw};
+
+use super::plan::seconds;
+
+/// A time within which at most one message is published.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Period {
+    length: Duration,
+    last: Option<Duration>,
+}
+
+impl Period {
+    /// So many seconds; without them every message is published.
+    ///
+    /// # Errors
+    /// They are no time.
+    pub(crate) fn new(place: &str, described: Option<f64>) -> Result<Self, CodecError> {
+        let length =
+            described.map(|period| seconds(&format!("{place}: period"), period, 0.001)).transpose()?;
+        Ok(Self { length: length.unwrap_or_default(), last: None })
+    }
+
+    /// Whether a message may be published. A clock that was set back begins again.
+    pub(crate) fn is_over(&self, now: Duration) -> bool {
+        self.last.and_then(|last| now.checked_sub(last)).is_none_or(|passed| passed >= self.length)
+    }
+
+    /// A message is published.
+    pub(crate) fn begins(&mut self, now: Duration) {
+        self.last = Some(now);
+    }
+}
 
 /// Messages in the order in which they are published.
 #[derive(Default)]

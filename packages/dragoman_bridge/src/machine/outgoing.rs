@@ -8,6 +8,7 @@ use dragoman_protocol::model::bridge::Settings;
 use dragoman_protocol::model::{Code, Field};
 use dragoman_protocol::{Base, Count};
 
+use super::plan::Missing;
 use super::term::{Computed, Constants, Lookup, Names, Term};
 
 /// Maximum number of bytes of a CAN frame.
@@ -130,6 +131,14 @@ impl Outgoing {
             .map(|field| field.name.as_str())
     }
 
+    /// Checks a message whose fields need nothing but constants.
+    ///
+    /// # Errors
+    /// A value does not exist, or does not fit its field.
+    pub(crate) fn check(&self, codec: &Codec) -> Result<(), String> {
+        self.prepare(codec, &Missing, u64::MAX).map(|_| ())
+    }
+
     /// Fills it in. `sequence` is the number that the answer repeats, if the protocol has such numbers; its lowest bits are sent.
     ///
     /// # Errors
@@ -166,6 +175,8 @@ impl Outgoing {
             }
             computed.push(match value {
                 Computed::List(list) if field.is_bytes => bytes(&field.name, &list)?,
+                // As in expressions, a text of one character is the number of its byte.
+                Computed::Number(number) if field.is_bytes => bytes(&field.name, &[number])?,
                 value => value,
             });
         }

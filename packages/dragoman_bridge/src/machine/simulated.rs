@@ -18,7 +18,7 @@ use compile::Compiler;
 use names::{FIELDS, StateLookup};
 
 use super::outgoing::{Outgoing, OutgoingFrame, can_id};
-use super::plan::error;
+use super::plan::{constants, error};
 use super::term::{Message, Term};
 
 /// Values change at least this often.
@@ -36,6 +36,7 @@ pub struct Simulated {
     names: Vec<String>,
     state: Vec<f64>,
     changes: Vec<StateMotion>,
+    start: Vec<Outgoing>,
     every: Vec<Periodic>,
     reactions: Vec<Reaction>,
     now: Duration,
@@ -74,6 +75,8 @@ struct Periodic {
     outgoing: Outgoing,
     period: Duration,
     due: Duration,
+    /// Only while this is true.
+    when: Option<Term>,
 }
 
 struct Reaction {
@@ -103,13 +106,16 @@ impl Simulated {
         let place = format!("{}: serve", protocol.name);
         let none = "the description has no section serve, which says what the machine does";
         let serve = protocol.serve.as_ref().ok_or_else(|| error(&protocol.name, none))?;
-        let constants = protocol.bridge.as_ref().map(|bridge| bridge.constants.clone()).unwrap_or_default();
+        let bridge = protocol.bridge.as_ref();
+        let constants = bridge.map(|bridge| constants(&format!("{}: bridge", protocol.name), bridge));
+        let constants = constants.transpose()?.unwrap_or_default();
         let names: Vec<String> = serve.state.keys().cloned().collect();
         if names.len() > FIELDS {
             return Err(error(&place, format!("state: more than {FIELDS} values")));
         }
         let compiler = Compiler { codec: &codec, names: &names, constants: &constants };
         let changes = compiler.changes(&place, serve)?;
+        let start = compiler.start(&place, serve)?;
         let every = compiler.every(&place, serve)?;
         let reactions = compiler.reactions(&place, serve)?;
         let cutter =
@@ -120,6 +126,7 @@ impl Simulated {
             state: serve.state.values().copied().collect(),
             names,
             changes,
+            start,
             every,
             reactions,
             now: Duration::ZERO,
@@ -162,6 +169,10 @@ impl Simulated {
         self.advance(now);
         self.cutter.reset();
         self.frames.clear();
+        let lookup = StateLookup { state: &self.state, message: None };
+        let first = self.start.iter().map(|outgoing| outgoing.prepare(&self.codec, &lookup, self.sequence));
+        let first: Vec<_> = first.flatten().map(|prepared| prepared.frame).collect();
+        first.into_iter().for_each(|frame| self.say(frame));
     }
 
     /// Takes bytes of a client.
@@ -324,8 +335,11 @@ impl Simulated {
         let mut frames = Vec::new();
         for every in self.every.iter_mut().filter(|every| every.due <= self.now) {
             every.due += every.period;
-            self.sequence = self.sequence.wrapping_add(1);
             let lookup = StateLookup { state: &self.state, message: None };
+            if every.when.as_ref().is_some_and(|when| !when.is_true(&lookup)) {
+                continue;
+            }
+            self.sequence = self.sequence.wrapping_add(1);
             if let Ok(prepared) = every.outgoing.prepare(&codec, &lookup, self.sequence) {
                 frames.push(prepared.frame);
             }

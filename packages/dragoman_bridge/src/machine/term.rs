@@ -1,14 +1,15 @@
 //! Values that a description computes: `left * 0.5`, `'base_link'`, `ranges`.
 //!
-//! A [`Term`] is made of a [`Setting`] and of [`Names`], which say what its names are: fields of a message of the machine,
+//! A [`Term`] is made of a [`Setting`], of [`Constants`] and of [`Names`], which say what its names are: fields of a message of the machine,
 //! of a message of ROS, velocities. It is computed with the [`Lookup`] of the same names.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use dragoman_protocol::codec::{Codec, Item, Leaf, MessageId, Path, Values};
 use dragoman_protocol::expression::{Expression, NoValue, Number};
 use dragoman_protocol::model::bridge::Setting;
+
+pub use super::constants::Constants;
 
 /// A value that is computed for each message.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +22,7 @@ enum TermKind {
     Whole(usize),
     Constant(Number),
     /// Names from [`CONSTANTS`] on are those of the constants.
-    Expression(Expression, Vec<f64>),
+    Expression(Expression, Constants),
 }
 
 /// Where the numbers of constants begin.
@@ -79,9 +80,6 @@ pub enum Computed {
     Missing,
 }
 
-/// Numbers with names, which are known in all terms.
-pub type Constants = BTreeMap<String, f64>;
-
 impl Term {
     /// Reads a setting.
     ///
@@ -102,13 +100,12 @@ impl Term {
         if let Ok((number, Shape::Text | Shape::List)) = names.find(text) {
             return Ok(Self(TermKind::Whole(number)));
         }
-        let names = RefCell::new((names, None, Vec::new()));
+        let names = RefCell::new((names, None));
         let field = |name: &str| {
             let mut borrowed = names.borrow_mut();
-            let (names, reason, used) = &mut *borrowed;
-            if let Some(value) = constants.get(name) {
-                used.push(*value);
-                return Some(CONSTANTS + used.len() - 1);
+            let (names, reason) = &mut *borrowed;
+            if let Some(constant) = constants.find(name) {
+                return Some(CONSTANTS + constant);
             }
             match names.find(name) {
                 Ok((number, Shape::Number)) => Some(number),
@@ -124,9 +121,9 @@ impl Term {
         };
         let code = |name: &str, value: &str| names.borrow().0.code(name, value);
         let read = Expression::read_with_codes(text, &field, &code);
-        let (_, reason, used) = names.into_inner();
+        let (_, reason) = names.into_inner();
         match read {
-            Ok(expression) => Ok(Self(TermKind::Expression(expression, used))),
+            Ok(expression) => Ok(Self(TermKind::Expression(expression, constants.clone()))),
             Err(error) => Err(reason.unwrap_or_else(|| {
                 let quote = if text.contains('\'') { '"' } else { '\'' };
                 format!("{quote}{text}{quote}: {error}")
@@ -145,7 +142,7 @@ impl Term {
             TermKind::Constant(number) => Ok(Computed::Number(*number)),
             TermKind::Expression(expression, constants) => {
                 let value = |name: usize| match name.checked_sub(CONSTANTS) {
-                    Some(constant) => constants.get(constant).copied().map(Number::Real),
+                    Some(constant) => constants.value(constant).map(Number::Real),
                     None => lookup.number(name),
                 };
                 match expression.compute(value) {
@@ -287,7 +284,7 @@ mod tests {
 
     #[test]
     fn terms_are_numbers_texts_and_expressions() {
-        let constants = Constants::from([("half".to_owned(), 0.5)]);
+        let constants = Constants::from_iter([("half", 0.5)]);
         let value = |setting: Setting| {
             Term::read(&setting, &constants, &mut Two).map(|term| term.compute(&Two).unwrap())
         };

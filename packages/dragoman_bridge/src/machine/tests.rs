@@ -408,6 +408,49 @@ fn what_waits_for_a_state_is_not_sent_in_another() {
     assert_eq!(pair.sent.iter().filter(|(_, code)| *code == 1).count(), 1, "only the stop: {:?}", pair.sent);
 }
 
+const NMEA: &str = include_str!("../../../dragoman_protocol/machines/nmea0183.yaml");
+const DASHBOARD: &str = include_str!("../../../dragoman_protocol/machines/ur_dashboard.yaml");
+
+#[test]
+fn messages_that_nobody_needs_are_ignored_if_the_description_says_so() {
+    for (text, wrong) in [(NMEA.to_owned(), 0), (NMEA.replace("others: ignore", "others: report"), 1)] {
+        let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+        let plan = Plan::new(Arc::clone(&codec), codec.protocol().bridge.as_ref().unwrap()).unwrap();
+        let mut conversation = Conversation::new(Arc::new(plan)).unwrap();
+        conversation.handle_connected(Duration::ZERO);
+        let sentences = b"$GPGSV,1,1,00*79\r\n$GNGGA,,,,,,0,00,99.99,,,,,,*56\r\n";
+        conversation.handle_bytes(Duration::ZERO, sentences);
+        let heard = conversation.next_message(Duration::ZERO).unwrap();
+        assert_eq!(conversation.plan().name_of(heard.message), "fix");
+        assert_eq!(
+            (conversation.next_message(Duration::ZERO), conversation.statistics().wrong),
+            (None, wrong)
+        );
+    }
+}
+
+#[test]
+fn a_simulated_machine_greets_and_says_what_is_true() {
+    let machine =
+        |text| Simulated::new(Arc::new(Codec::new(Protocol::read(text).unwrap()).unwrap())).unwrap();
+    let mut arm = machine(DASHBOARD);
+    arm.handle_connected(milliseconds(10));
+    let greeting = arm.poll_transmit(milliseconds(10)).unwrap().bytes;
+    assert_eq!(String::from_utf8_lossy(&greeting), "Connected: Universal Robots Dashboard Server\n");
+    assert_eq!(arm.poll_transmit(milliseconds(10)), None);
+    let mut receiver = machine(NMEA);
+    for (quality, due, sentence) in
+        [(1.0, 200, "4026.4000,N,00341.33"), (0.0, 400, "$GNGGA,,,,,,0,00,99.9,,,,,,*")]
+    {
+        receiver.set("quality", quality);
+        receiver.handle_connected(milliseconds(due - 200));
+        receiver.handle_timeout(milliseconds(due));
+        let sent = receiver.poll_transmit(milliseconds(due)).unwrap().bytes;
+        let sent = String::from_utf8_lossy(&sent);
+        assert!(sent.contains(sentence), "{sent}");
+    }
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
 
@@ -452,6 +495,32 @@ proptest::proptest! {
 }
 
 #[test]
+fn silence_leads_to_another_state() {
+    let states = "[{ to: fault, silent: true }] }\n    - { name: fault, enter: clear, fault: true, next: [{ to: ready, from: clear }] }\n";
+    let mut pair = Pair::new(|text| {
+        let (before, rest) = text.split_once("[{ to: fault, from").unwrap();
+        let (_, after) = rest.split_once("  cmd_vel:").unwrap();
+        format!("{before}{states}  cmd_vel:{after}")
+    });
+    let state = |pair: &Pair| pair.conversation.state().map(|(name, _)| name.to_owned()).unwrap();
+    pair.run(milliseconds(500));
+    pair.drive(0.4).unwrap();
+    pair.run(milliseconds(50));
+    pair.machine.faults().silent_until = pair.now + milliseconds(1300);
+    pair.run(milliseconds(900));
+    assert_eq!(state(&pair), "ready");
+    pair.run(milliseconds(150));
+    assert_eq!((&*state(&pair), pair.machine.value("wanted_left")), ("fault", Some(0.0)));
+    // The question of the fault was not answered; the next one is.
+    pair.run(milliseconds(500));
+    assert_eq!(state(&pair), "fault");
+    assert!(pair.events.contains(&Event::NotAnswered("clear".to_owned())));
+    pair.ask("clear").unwrap();
+    pair.run(milliseconds(100));
+    assert_eq!(state(&pair), "ready");
+}
+
+#[test]
 fn plans_that_make_no_sense_say_why() {
     for (right, wrong, expected) in [
         ("stop: drive", "stop: drives", "stop: there is no message drives; did you mean 'drive'?"),
@@ -488,7 +557,17 @@ fn plans_that_make_no_sense_say_why() {
         (
             "from: odometry, when: fault != 0",
             "when: fault != 0",
-            "states: ready: to fault: needs either from, the message that leads there, or after, a time",
+            "states: ready: to fault: needs one of from, the message that leads there, after, a time, and silent",
+        ),
+        (
+            "from: odometry, when: fault != 0",
+            "from: odometry, silent: true",
+            "states: ready: to fault: needs one of from, the message that leads there, after, a time, and silent",
+        ),
+        (
+            "{ send: heartbeat, period: 0.5 }",
+            "{ send: heartbeat, period: 0.5, when: 1 }",
+            "every: send heartbeat: when is for serve; here in names a state",
         ),
         (
             "[{ to: fault, from: odometry, when: fault != 0 }]",
@@ -508,5 +587,130 @@ fn plans_that_make_no_sense_say_why() {
         let error = Plan::new(codec, &bridge).err().unwrap_or_else(|| panic!("{wrong}: it is taken"));
         assert_eq!(error.to_string(), format!("rover: bridge: {expected}"), "{wrong}");
         assert!(error.line(&text).is_some(), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn a_stop_drops_a_command_that_took_the_place_of_a_standstill() {
+    let slow = |text: &str| text.replace("silence: 1 }", "silence: 1, pace: 0.2 }");
+    let mut pair = Pair::new(slow);
+    pair.run(milliseconds(1000));
+    pair.ask("clear").unwrap();
+    pair.settle();
+    let still = pair.outgoing("drive", &[]);
+    let prepared = pair.conversation.prepare(&still, &Missing).unwrap();
+    pair.conversation.command(pair.now, 0, prepared, None, Some(0)).unwrap();
+    pair.drive(0.4).unwrap();
+    pair.conversation.stop().unwrap();
+    pair.run(milliseconds(2000));
+    let drives = pair.sent.iter().filter(|(_, code)| *code == 1).count();
+    assert_eq!(drives, 1, "the stop");
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.0));
+}
+
+#[test]
+fn one_motion_ends_before_everything_that_waits() {
+    let mut pair = Pair::new(|text: &str| text.replace("silence: 1 }", "silence: 1, pace: 0.2 }"));
+    pair.run(milliseconds(1000));
+    pair.drive(0.4).unwrap();
+    // Behind the heartbeat and a question.
+    pair.run(milliseconds(500));
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.4));
+    for _ in 0..20 {
+        pair.ask("clear").unwrap();
+    }
+    let halt = pair.outgoing("drive", &[]);
+    let ticket = pair.conversation.cancel(halt.message, std::slice::from_ref(&halt)).unwrap();
+    pair.settle();
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.0));
+    assert!(pair.events.contains(&Event::Sent(ticket)));
+    // Nothing moves that would have to be stopped.
+    pair.run(milliseconds(5000));
+    assert!(!pair.events.contains(&Event::Expired));
+    assert_eq!(pair.conversation.stops(), 0);
+    // A stop takes the place of an end that waits; who waits for this is told.
+    let ticket = pair.conversation.cancel(halt.message, &[halt]).unwrap();
+    pair.conversation.stop().unwrap();
+    pair.settle();
+    assert!(pair.events.contains(&Event::Failed(ticket, "the machine was stopped before".to_owned())));
+}
+
+#[test]
+fn constants_are_known_by_their_names_and_ranges() {
+    let read = |constants: &str| {
+        let text = ROVER.replace("constants: { half_track: 0.15 }", &format!("constants: {{ {constants} }}"));
+        let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+        Plan::new(Arc::clone(&codec), codec.protocol().bridge.as_ref().unwrap())
+            .map(|plan| plan.constants)
+            .map_err(|error| error.to_string())
+    };
+    let constants = read("half_track: { value: 1, unit: m, range: [0, 2] }, other: -2").unwrap();
+    assert_eq!(constants.iter().collect::<Vec<_>>(), [("half_track", 1.0), ("other", -2.0)]);
+    for (wrong, expected) in [
+        ("link: 1", "link: this parameter belongs to the node itself"),
+        ("a.b: 1", "is a parameter of the node, so it has letters, digits and _"),
+        ("half_track: { value: 3, range: [0, 2] }", "half_track: 3 is outside of 0 to 2"),
+        ("half_track: { value: 1, range: [2, 0] }", "half_track: [2, 0] is not a range"),
+        ("half_track: .inf", "half_track: inf is not finite"),
+    ] {
+        let error = read(wrong).unwrap_err();
+        assert!(error.contains(expected), "{wrong}: {error}");
+    }
+}
+
+#[cfg(feature = "node")]
+#[test]
+fn descriptions_to_begin_with_appear_in_ros() {
+    use dragoman_protocol::skeleton::{Answers, CutAnswer, LinkAnswer, skeleton};
+    use dragoman_types::schema::{Builtin, Types};
+
+    let types = Types::new(vec![Box::new(Builtin::default())]);
+    let all = LinkAnswer::ALL.into_iter().flat_map(|(_, link)| CutAnswer::ALL.map(|(_, cut)| (link, cut)));
+    for (link, cut) in all {
+        for checksum in [None, Some("xor"), Some("CRC-16/MODBUS"), Some("CRC-32/ISO-HDLC")] {
+            let checksum = checksum.map(str::to_owned);
+            let answers = Answers { link, cut, checksum, to_machine: "on".into(), ..Answers::default() };
+            let text = skeleton(&answers).unwrap();
+            let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+            let interface =
+                super::Interface::new(codec, &types).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let lines = interface.lines().join("\n");
+            assert!(lines.contains("publishes odom"), "{lines}");
+            let has_marks = cut == CutAnswer::Marks && link != LinkAnswer::Can;
+            assert_eq!(lines.contains("subscribes to cmd_vel"), !has_marks, "{lines}");
+        }
+    }
+}
+
+#[cfg(feature = "node")]
+#[test]
+fn actions_are_checked() {
+    use dragoman_types::schema::{Builtin, Types};
+
+    const GRIPPER: &str = include_str!("../../../dragoman_protocol/machines/gripper.yaml");
+    let types = Types::new(vec![Box::new(Builtin::default())]);
+    let read = |from: &str, to: &str| {
+        assert!(GRIPPER.contains(from), "{from}");
+        let text = GRIPPER.replacen(from, to, 1);
+        let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+        super::Interface::new(codec, &types)
+            .map(|interface| interface.lines().join("\n"))
+            .map_err(|error| error.to_string())
+    };
+    let lines = read("GripperCommand", "GripperCommand").unwrap();
+    let expected = "offers the action gripper_cmd (control_msgs/action/GripperCommand), moves the machine; stopped after 3 s";
+    assert!(lines.contains(expected), "{lines}");
+    for (from, to, expected) in [
+        ("action/GripperCommand", "action/GripperComand", "actions have one of the types "),
+        ("      timeout: 3\n", "", "needs timeout, the time in s within which a goal is done"),
+        ("width: [0, 0.085], ", "", "it moves the machine: limits need a range of width"),
+        ("  stop: halt\n", "", "it moves the machine: bridge needs stop"),
+        ("done: { from: status", "done: { from: statu", "there is no message statu"),
+        ("when: state == 2, reason: state", "when: state == 2, reason: stat", "failed: reason: "),
+        ("      settle: 0.1\n", "      settle: -1\n", "settle: -1 s is not between 0 and 86400 s"),
+        ("      settle: 0.1\n", "      cancel: status\n", "cancel: status is what the machine sends"),
+    ] {
+        let error = read(from, to).unwrap_err();
+        assert!(error.contains(expected), "{to}: {error}");
     }
 }

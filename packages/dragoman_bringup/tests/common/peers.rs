@@ -25,6 +25,14 @@ pub enum Peer {
     Foxglove,
     /// A Modbus TCP server.
     Pymodbus,
+    /// A receiver of satellite navigation.
+    NmeaReceiver,
+    /// Clients of an arm of Universal Robots.
+    UniversalRobots,
+    /// A gripper on Modbus RTU.
+    PymodbusGripper,
+    /// A program that drives a Create 2.
+    Pycreate2,
 }
 
 impl Peer {
@@ -40,6 +48,12 @@ impl Peer {
             Self::RosKilted => ("ROS 2 Kilted", "DRAGOMAN_PEER_KILTED_PYTHON", Some("ros_peer.py")),
             Self::Roslibpy => ("roslibpy", "DRAGOMAN_PEER_ROSLIBPY_PYTHON", Some("roslibpy_peer.py")),
             Self::Pymodbus => ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_server.py")),
+            Self::NmeaReceiver => ("NMEA", "DRAGOMAN_PEER_NMEA_PYTHON", Some("nmea_receiver.py")),
+            Self::UniversalRobots => ("Universal Robots", "DRAGOMAN_PEER_UR_PYTHON", Some("ur_client.py")),
+            Self::PymodbusGripper => {
+                ("pymodbus", "DRAGOMAN_PEER_PYMODBUS_PYTHON", Some("pymodbus_gripper.py"))
+            }
+            Self::Pycreate2 => ("pycreate2", "DRAGOMAN_PEER_PYCREATE2_PYTHON", Some("pycreate2_client.py")),
             // The variables name folders, not programs.
             Self::Roslib => ("roslib", "DRAGOMAN_PEER_ROSLIB", Some("roslib_peer.mjs")),
             Self::Foxglove => ("Foxglove", "DRAGOMAN_PEER_FOXGLOVE", Some("foxglove_peer.mjs")),

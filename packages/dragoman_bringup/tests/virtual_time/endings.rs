@@ -88,7 +88,7 @@ fn a_command_that_has_not_reached_its_goal_does_not_end_with_0() {
     let folder = Folder::new();
     folder.write("empty.log", "");
     folder.write("program.xml", "nonsense");
-    folder.write("machine.yaml", include_str!("../../../dragoman_protocol/other_machines/create2.yaml"));
+    folder.write("machine.yaml", include_str!("../../../dragoman_protocol/machines/create2.yaml"));
     folder.write("rover.yaml", include_str!("../../../dragoman_protocol/machines/rover.yaml"));
     let poses = "joint_1,joint_2,joint_3,joint_4,joint_5,joint_6\n1.9,0.02,1.55,0.01,1.56,0.01\n";
     folder.write("poses.csv", poses);

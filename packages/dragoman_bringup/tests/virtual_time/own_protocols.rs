@@ -142,9 +142,10 @@ fn the_31_byte_protocol_by_its_description() {
     let start = chain.joints(&mut states);
     // Settings, and what the controller refuses.
     assert_eq!(chain.trigger("enable"), (true, String::new()));
-    let mode = SetCommandMode::Request { mode: SetCommandMode::Request::JOINT };
+    let joint = u8::try_from(SetCommandMode::Request::JOINT).unwrap();
+    let mode = SetCommandMode::Request { mode: joint };
     let mode = chain.beside.call::<SetCommandMode::Service>("/described/set_command_mode", mode);
-    assert_eq!((mode.success, mode.mode), (true, SetCommandMode::Request::JOINT), "{}", mode.message);
+    assert_eq!((mode.success, mode.mode), (true, joint), "{}", mode.message);
     let (success, reason) = chain.trigger("begin_motion");
     assert_eq!((success, &*reason), (false, " Cmd BG rejected"));
     assert_eq!(chain.beside.next("the error", &mut errors).data, " Cmd BG rejected");

@@ -85,10 +85,12 @@ impl Codes {
 
     /// Adds a message. `is_text`: its code is written with characters.
     pub(super) fn insert(&mut self, message: &Message, number: usize, is_text: bool) {
-        if let Some(row) = self.entry(&message.code, is_text) {
-            match message.from {
-                Side::Client => row.clients.push(number),
-                Side::Server => row.servers.push(number),
+        for code in std::iter::once(&message.code).chain(&message.also) {
+            if let Some(row) = self.entry(code, is_text) {
+                match message.from {
+                    Side::Client => row.clients.push(number),
+                    Side::Server => row.servers.push(number),
+                }
             }
         }
         if message.from == Side::Client

@@ -255,8 +255,11 @@ impl<'a> Compiler<'a> {
                     StepKind::Structure(steps.len() - at - 1)
                 }
                 Base::Text | Base::Bytes if !field.is_text_number() => StepKind::Bytes {
-                    text: (kind.base == Base::Text)
-                        .then(|| TextStep { pad: pad(field), encoding: field.encoding }),
+                    text: (kind.base == Base::Text).then(|| TextStep {
+                        is_rest: field.rest,
+                        pad: pad(field),
+                        encoding: field.encoding,
+                    }),
                     value: self.constant_bytes(field, context).map_err(wrong)?,
                     is_code: field.is == Some(FieldRole::Code),
                 },
@@ -281,7 +284,7 @@ impl<'a> Compiler<'a> {
         let is_word = self.is_words(context) && !matches!(kind.base, Base::Named(_));
         let is_one = count.is_none() || matches!(kind.base, Base::Text | Base::Bytes);
         let empty = match (field.empty, field.optional) {
-            _ if !is_word || !is_one => EmptyWord::Never,
+            _ if !is_word || !is_one || field.rest => EmptyWord::Never,
             (Some(Empty::Missing), _) => EmptyWord::Always,
             (None, true) => EmptyWord::Within,
             (None, false) => EmptyWord::Never,

@@ -126,10 +126,15 @@ impl Codec {
             None => frame.len(),
         };
         values.begin(self.slots, self.places, asked.map(|(_, values)| values));
-        let end = len.saturating_sub(self.tail_size);
+        let bare = self.bare_answer(from, asked);
+        let (tail, tail_size) = if bare.is_some() { (&[][..], 0) } else { (&self.tail[..], self.tail_size) };
+        let end = len.saturating_sub(tail_size);
         let mut cursor = Cursor::new(frame, end, values);
         cursor.code = id.map(FoundCode::Number);
-        let message = self.head(&mut cursor, from, asked)?;
+        let message = match bare {
+            Some(answer) => answer,
+            None => self.head(&mut cursor, from, asked)?,
+        };
         let begin = cursor.at;
         if let Some((counts, after, size)) = cursor.size {
             let expected = match counts {
@@ -152,7 +157,7 @@ impl Codec {
         let begin = begin + usize::from(self.separator.is_some() && begin < end);
         cursor.values.set_place(self.body_place, [begin, end]);
         (cursor.at, cursor.end, cursor.separator) = (end, len, None);
-        cursor.run(&self.tail, true)?;
+        cursor.run(tail, true)?;
         cursor.verify_later()?;
         Ok(message)
     }
@@ -173,19 +178,41 @@ impl Codec {
 
     /// What a buffer begins with, if each code has a size of its own. `scratch` is used again for the next buffer.
     pub fn measure(&self, buffer: &[u8], from: Side, scratch: &mut Values) -> Begin {
-        scratch.begin(self.slots, self.places, None);
+        self.measure_asked(buffer, from, None, scratch)
+    }
+
+    /// As [`measure`](Self::measure), where the answer to this question is expected.
+    pub fn measure_asked(
+        &self,
+        buffer: &[u8],
+        from: Side,
+        asked: Option<(MessageId, &Values)>,
+        scratch: &mut Values,
+    ) -> Begin {
+        scratch.begin(self.slots, self.places, asked.map(|(_, values)| values));
         let mut cursor = Cursor::new(buffer, buffer.len(), scratch);
         // Decoding reports a wrong check sum.
         cursor.is_measuring = true;
-        let measured = self.head(&mut cursor, from, None).and_then(|message| {
+        let message = match self.bare_answer(from, asked) {
+            Some(answer) => Ok(answer),
+            None => self.head(&mut cursor, from, None),
+        };
+        let measured = message.and_then(|message| {
             cursor.run(self.program(message).unwrap_or_default(), true)?;
-            cursor.run(&self.tail, true)
+            cursor.run(self.around(message)[1], true)
         });
         match measured {
+            Ok(()) if cursor.at == 0 => Begin::Garbage(1),
             Ok(()) => Begin::Frame { len: cursor.at, from: 0, to: cursor.at },
             Err(DecodeError::Short { .. }) => Begin::Incomplete,
             Err(_) => Begin::Garbage(1),
         }
+    }
+
+    /// The answer to this question, if it has no code of its own.
+    fn bare_answer(&self, from: Side, asked: Option<(MessageId, &Values)>) -> Option<MessageId> {
+        let answer = MessageId { is_answer: true, ..asked?.0 };
+        (from == Side::Server && self.is_bare(answer)).then_some(answer)
     }
 
     fn first_missing(&self, len: usize) -> String {

@@ -133,8 +133,10 @@ impl Codec {
         values.places.clear();
         values.places.resize(self.places, [0; 2]);
         let begin = out.len();
+        let [head, tail] = self.around(message);
+        let tail_size = if self.is_bare(message) { 0 } else { self.tail_size };
         let mut writer = Writer::new(out, code, values);
-        writer.run(&self.head, true)?;
+        writer.run(head, true)?;
         if self.separator.is_some() && !self.protocol.frame.cut.can {
             let at = writer.out.len();
             match code {
@@ -147,14 +149,14 @@ impl Codec {
         writer.separator = self.separator;
         writer.run(steps, true)?;
         writer.separator = None;
-        let (end, rest) = (writer.out.len(), writer.rest(&self.tail));
+        let (end, rest) = (writer.out.len(), writer.rest(tail));
         if rest > 0 {
             return Err(EncodeError::Rest(rest));
         }
         if let Some([_, size]) = self.datagram {
-            let room = size.saturating_sub(self.tail_size);
+            let room = size.saturating_sub(tail_size);
             if end - begin > room {
-                return Err(EncodeError::TooLong(end - begin + self.tail_size));
+                return Err(EncodeError::TooLong(end - begin + tail_size));
             }
             writer.out.resize(begin + room, 0);
         }
@@ -163,7 +165,7 @@ impl Codec {
         let is_word = self.separator.is_some() && place[0] < place[1];
         writer.values.set_place(self.body_place, [place[0] + usize::from(is_word), place[1]]);
         if let Some((step, number, at)) = writer.size {
-            let len = writer.out.len() + self.tail_size - begin;
+            let len = writer.out.len() + tail_size - begin;
             let size = match number.role {
                 Role::Size(Counted::Rest) => len - (at + number.size() - begin),
                 Role::Size(Counted::Body) => end - body,
@@ -172,7 +174,7 @@ impl Codec {
             writer.patch(step, number, at, u64::try_from(size).unwrap_or(u64::MAX))?;
         }
         writer.sums(false)?;
-        writer.run(&self.tail, true)?;
+        writer.run(tail, true)?;
         writer.sums(true)?;
         let len = writer.out.len() - begin;
         if self.protocol.frame.cut.most.is_some_and(|most| len > most) {

@@ -229,9 +229,10 @@ impl Codec {
         let steps = self.program(message).unwrap_or_default();
         let is_in_body = |name: &str| level(steps).any(|(step, _)| step.name == name);
         let around: Vec<&str> = names.iter().map(|name| if is_in_body(name) { "" } else { *name }).collect();
-        filling.append(level(&self.head), "", &around, &mut used)?;
+        let [head, tail] = self.around(message);
+        filling.append(level(head), "", &around, &mut used)?;
         filling.append(level(steps), "", names, &mut used)?;
-        filling.append(level(&self.tail), "", &around, &mut used)?;
+        filling.append(level(tail), "", &around, &mut used)?;
         match used.iter().position(|used| !used).and_then(|unused| names.get(unused)) {
             Some(name) => Err(format!("{name} cannot be set")),
             None => Ok(filling),
@@ -280,8 +281,8 @@ impl Codec {
 
     /// Which of the steps of a whole frame are those of the message.
     fn body_steps(&self, message: MessageId) -> std::ops::Range<usize> {
-        let (head, body) =
-            (level(&self.head).count(), level(self.program(message).unwrap_or_default()).count());
+        let [head, _] = self.around(message);
+        let (head, body) = (level(head).count(), level(self.program(message).unwrap_or_default()).count());
         head..head + body
     }
 
@@ -289,7 +290,8 @@ impl Codec {
     fn top(&self, message: MessageId) -> impl Iterator<Item = (&Step, &[Step])> {
         // What stands around the body of words has no values.
         let body = self.program(message).unwrap_or_default();
-        level(&self.head).chain(level(body)).chain(level(&self.tail))
+        let [head, tail] = self.around(message);
+        level(head).chain(level(body)).chain(level(tail))
     }
 }
 

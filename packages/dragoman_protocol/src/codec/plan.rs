@@ -176,6 +176,12 @@ impl Codec {
             return Err(error(&format!("{}: frame", protocol.name), "escapes are not generated in C"));
         }
         let cut = &protocol.frame.cut;
+        if !cut.can && !protocol.frame.fields.iter().any(|field| field.is == Some(FieldRole::Code)) {
+            return Err(error(
+                &format!("{}: frame", protocol.name),
+                "frames without a code are not generated",
+            ));
+        }
         let marks = [&cut.start, if cut.line.is_some() { &cut.line } else { &cut.end }]
             .map(|mark| mark.as_ref().map_or(&[][..], Mark::bytes));
         for one in &protocol.types {
@@ -205,6 +211,9 @@ impl Codec {
             let place = format!("{}: {}", protocol.name, message.name);
             self.check_code(&place, &plan.head, &message.code)?;
             self.check_code(&place, &plan.head, message.code_of_answer())?;
+            if message.bare || !message.also.is_empty() {
+                return Err(error(&place, "bare answers and further codes are not generated"));
+            }
             let parts = self.parts(&mut plan, &place, &message.fields, &programs.body, &[])?;
             let name = identifier(&message.name, reserved);
             plan.push(&place, Planned { name, message, is_answer: false, parts, asks: false })?;

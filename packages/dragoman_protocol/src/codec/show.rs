@@ -28,7 +28,8 @@ impl fmt::Display for Show<'_> {
         }
         let steps = self.codec.program(self.message).unwrap_or_default();
         let mut items = Items { values: self.values, at: 0, is_first: true };
-        for steps in [&self.codec.head, steps, &self.codec.tail] {
+        let [head, tail] = self.codec.around(self.message);
+        for steps in [head, steps, tail] {
             items.fields(f, steps, "")?;
         }
         Ok(())
@@ -96,8 +97,7 @@ impl Items<'_> {
         self.at += 1;
         match (item, &step.kind) {
             (Some(Item::Number(number)), StepKind::Number(form)) => {
-                let whole = if let Number::Whole(whole) = number { i64::try_from(whole).ok() } else { None };
-                match (whole.and_then(|whole| form.codes.get(&whole)), form.scale) {
+                match (number.whole().and_then(|whole| form.codes.get(&whole)), form.scale) {
                     (Some(name), _) => write!(f, "{name} ({number})"),
                     (None, Some(scale)) => write!(f, "{}", rounded(number.real(), scale)),
                     (None, None) if matches!(form.role, Role::Computed(_)) => match number {

@@ -40,6 +40,11 @@ fn operators_bind_as_in_python() {
         ("a >= 7", Whole(1)),
         ("half != 0.5", Whole(0)),
         ("'A' == 65 ? 'z' : 0", Whole(122)),
+        ("has(none) ? none : 3", Whole(3)),
+        ("has( half ) + has(none)", Whole(1)),
+        ("floor(a) + floor(half) + floor(-half)", Whole(6)),
+        ("sin(0) + cos(a - 7)", Real(1.0)),
+        ("sqrt(a + b - 1)", Real(2.0)),
     ] {
         assert_eq!(value(text), Ok(expected), "{text}");
     }
@@ -65,6 +70,11 @@ fn what_is_wrong_is_said_with_its_column() {
         ("(a", "column 3: expected )"),
         ("a ? 1", "column 6: expected :"),
         ("min(a)", "column 6: expected ,"),
+        ("has(speed)", "column 5: 'speed' is not an earlier field"),
+        ("has(a", "column 6: expected )"),
+        ("sqrt(b) < 1", "the result is not finite"),
+        ("floor(1000000000000.0 * 1000000000000.0)", "overflow"),
+        ("sin(none)", "a field is missing in this message"),
         ("2 * speed", "column 5: 'speed' is neither a number nor an earlier field"),
         ("1e400", "column 1: '1e400' is neither a number nor an earlier field"),
         (

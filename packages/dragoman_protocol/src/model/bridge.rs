@@ -3,6 +3,8 @@
 //! These sections are read here with the rest of a description. What they mean is checked where they are carried out, in
 //! `dragoman_bridge::machine`, which knows the types of ROS.
 
+mod actions;
+mod constants;
 mod serve;
 mod standard;
 mod topics;
@@ -12,12 +14,14 @@ use std::collections::BTreeMap;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
+pub use actions::{Ending, Endings, Feedback};
+pub use constants::Constant;
 pub use serve::{Motion, Reaction, Serve};
 pub use standard::{
     Battery, CmdVel, Differential, Imu, Joint, JointStates, LaserScan, MeasuredPose, MeasuredTwist,
-    MotorPower, Odometry, Since,
+    MotorPower, Odometry, Range, Since,
 };
-pub use topics::{Command, Fails, Publish, Quality, Service, Subscribe};
+pub use topics::{Action, Command, Fails, Publish, Quality, Service, Subscribe};
 
 use super::short::{Never, Written, written};
 
@@ -90,8 +94,8 @@ impl<'de> Deserialize<'de> for Sendings {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bridge {
-    /// Numbers with names, for expressions.
-    pub constants: BTreeMap<String, f64>,
+    /// Numbers with names, for expressions; parameters of the node.
+    pub constants: BTreeMap<String, Constant>,
     /// Times and limits of the conversation.
     pub timing: Timing,
     /// What is sent when the link is there, in this order; a question's answer is waited for.
@@ -102,6 +106,8 @@ pub struct Bridge {
     pub stop: Sendings,
     /// Answers that have a code of their own.
     pub answers: Vec<OtherAnswer>,
+    /// What is done with messages whose code the description does not have.
+    pub others: Others,
     /// The states of a machine that has some; it begins in the first.
     pub states: Vec<NamedState>,
     /// Topics of what the machine says.
@@ -110,6 +116,8 @@ pub struct Bridge {
     pub subscribe: Vec<Subscribe>,
     /// Services that ask the machine.
     pub services: Vec<Service>,
+    /// Actions whose goals the machine carries out.
+    pub actions: Vec<Action>,
     /// Velocity commands of a mobile base.
     pub cmd_vel: Option<CmdVel>,
     /// Odometry of a mobile base.
@@ -118,6 +126,8 @@ pub struct Bridge {
     pub joint_states: Vec<JointStates>,
     /// Distances of a laser scanner.
     pub laser_scan: Vec<LaserScan>,
+    /// Distances of single sensors.
+    pub range: Vec<Range>,
     /// State of a battery.
     pub battery: Vec<Battery>,
     /// Rates and accelerations.
@@ -160,6 +170,17 @@ impl Default for Timing {
     }
 }
 
+/// What is done with messages whose code the description does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Others {
+    /// They are reported as what is no message.
+    #[default]
+    Report,
+    /// The machine has messages that nobody needs.
+    Ignore,
+}
+
 /// An answer that has a code of its own.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -189,9 +210,12 @@ pub struct Periodic {
     pub fields: Settings,
     /// Seconds from one to the next.
     pub period: f64,
-    /// Only in this state.
+    /// Only in this state; of `bridge`.
     #[serde(default, rename = "in")]
     pub state: Option<String>,
+    /// Only while this is true; of `serve`.
+    #[serde(default)]
+    pub when: Option<Setting>,
 }
 
 /// A state of a machine.
@@ -223,7 +247,10 @@ pub struct Change {
     /// ... for which this is true ...
     #[serde(default)]
     pub when: Option<Setting>,
-    /// ... or after so many seconds.
+    /// ... or after so many seconds ...
     #[serde(default)]
     pub after: Option<f64>,
+    /// ... or when the machine is silent.
+    #[serde(default)]
+    pub silent: bool,
 }

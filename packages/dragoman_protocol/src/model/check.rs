@@ -29,9 +29,10 @@ impl Protocol {
             let reason = "cut must have one of datagram, size, start with end, line, silence, by_code, can";
             return Err(sense(&frame, reason));
         }
-        // On a CAN bus the identifier is the code.
+        // On a CAN bus the identifier is the code; where there is one message only, it needs none.
+        let is_single = matches!(self.messages.as_slice(), [one] if one.code == Code::Number(0));
         let needed: &[FieldRole] =
-            if cut.can { &[FieldRole::Body] } else { &[FieldRole::Code, FieldRole::Body] };
+            if cut.can || is_single { &[FieldRole::Body] } else { &[FieldRole::Code, FieldRole::Body] };
         for part in needed {
             if !self.frame.fields.iter().any(|field| field.is == Some(*part)) {
                 return Err(sense(&frame, format!("no field is its {part:?}").to_lowercase()));
@@ -74,9 +75,10 @@ impl Protocol {
         unique(place, "message", messages.iter().map(|one| &one.name))?;
         // A command and a request may have the same number: only the request has an answer.
         for (number, message) in messages.iter().enumerate() {
+            let codes = || std::iter::once(&message.code).chain(&message.also);
             let is_same = |one: &&Message| {
-                (one.from, one.answer.is_some(), &one.code)
-                    == (message.from, message.answer.is_some(), &message.code)
+                (one.from, one.answer.is_some()) == (message.from, message.answer.is_some())
+                    && std::iter::once(&one.code).chain(&one.also).any(|code| codes().any(|own| own == code))
             };
             if let Some(first) = messages.iter().take(number).find(is_same) {
                 let who = if message.from == Side::Client { "to the machine" } else { "from the machine" };
@@ -89,10 +91,9 @@ impl Protocol {
         }
         for message in messages {
             let place = format!("{place}: {}", message.name);
-            self.check_code(&place, &message.code)?;
-            if let Some(code) = &message.answer_code {
-                self.check_code(&place, code)?;
-            }
+            self.check_bare(&place, message)?;
+            let further = message.also.iter().chain(&message.answer_code);
+            std::iter::once(&message.code).chain(further).try_for_each(|code| self.check_code(&place, code))?;
             let scope = Scope { part: Part::Message, asked: &[] };
             self.check_fields(&place, &message.fields, scope, types)?;
             self.check_end_by_code(&place, &message.fields)?;
@@ -126,6 +127,23 @@ impl Protocol {
                 "answer_code: one is a number and the other a text, but both are in one field",
             )),
         }
+    }
+
+    /// Whether a bare answer can be found in what is received.
+    fn check_bare(&self, place: &str, message: &Message) -> Result<(), ProtocolError> {
+        let cut = &self.frame.cut;
+        let reason = if !message.bare {
+            return Ok(());
+        } else if message.answer.is_none() {
+            "bare is for an answer, and nothing answers it"
+        } else if cut.size.is_some() || cut.can || cut.datagram.is_some() {
+            "a bare answer has no size or code: cut needs by_code, end, line or silence"
+        } else if self.encoding.separator().is_some() {
+            "bare answers are not possible with values between separators"
+        } else {
+            return Ok(());
+        };
+        Err(sense(place, reason))
     }
 
     fn check_type(&self, place: &str, name: &str, types: &[Type]) -> Result<(), ProtocolError> {
@@ -209,6 +227,9 @@ impl Protocol {
         let bodies = messages().chain(interfaces).map(|message| &message.fields).chain(answers);
         let interfaces = self.interfaces.iter().flat_map(|one| &one.types);
         let types = self.types.iter().chain(interfaces).map(|one| &one.fields);
+        if let Some(message) = self.messages.iter().find(|message| message.bare || !message.also.is_empty()) {
+            return Some((&message.name, "bare answers and further codes are only interpreted"));
+        }
         let mut fields = bodies.chain(types).chain([&self.frame.fields]).flatten();
         fields.find_map(|field| {
             let reason = if field.is_computed() {

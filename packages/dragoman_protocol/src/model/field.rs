@@ -67,6 +67,9 @@ pub struct Field {
     /// The byte that fills a text of fixed size; zero by default.
     #[serde(default)]
     pub pad: Option<Mark>,
+    /// A text between separators that takes all that is left of the message, with separators.
+    #[serde(default)]
+    pub rest: bool,
     /// Encoding of a text; by default its bytes are not looked at.
     #[serde(default)]
     pub encoding: Option<TextEncoding>,

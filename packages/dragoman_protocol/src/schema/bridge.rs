@@ -14,27 +14,47 @@ const SENDINGS: Shape = Any(&[Text, One("sending"), Items(&SENDING)]);
 const RANGE: Shape = Fixed(2, &Real);
 const AXES: Shape = Fixed(3, &SETTING);
 
+/// One or several messages that end a goal.
+const ENDINGS: Shape = Any(&[One("ending"), List("ending")]);
+const CONSTANT: Shape = Any(&[Real, One("constant")]);
+
 pub(super) const OBJECTS: &[Object] = &[
     Object {
         name: "bridge",
         keys: &[
-            key("constants", Map(&Real), "Numbers with names, for expressions."),
+            key("constants", Map(&CONSTANT), "Numbers with names, for expressions; parameters of the node."),
             key("timing", One("timing"), "Times and limits of the conversation."),
             key("start", SENDINGS, "What is sent first when the link is open, in this order."),
             key("every", List("periodic"), "What is sent periodically."),
             key("stop", SENDINGS, "What stops the machine; needed if something moves it."),
             key("answers", List("other_answer"), "Answers that have a code of their own."),
+            key(
+                "others",
+                Words(&["report", "ignore"]),
+                "Messages whose code the description does not have: reported as wrong (default), or ignored.",
+            ),
             key("states", List("state"), "The states of the machine; it begins in the first."),
             key("publish", List("publish"), "Topics of what the machine sends."),
             key("subscribe", List("subscribe"), "Topics whose messages are sent to the machine."),
             key("services", List("service"), "Services that ask the machine."),
+            key("actions", List("action"), "Actions whose goals the machine carries out."),
             key("cmd_vel", One("cmd_vel"), "Velocity commands of a mobile base, on cmd_vel."),
             key("odometry", One("odometry"), "Odometry of a mobile base, on odom and /tf."),
             key("joint_states", List("joint_states"), "Positions of joints, on joint_states."),
             key("laser_scan", List("laser_scan"), "Distances of a laser scanner."),
+            key("range", List("range"), "Distances of single sensors, such as sonars."),
             key("battery", List("battery"), "State of a battery, on battery_state."),
             key("imu", List("imu"), "Rates and accelerations, on imu."),
             key("motor_power", One("motor_power"), "Messages of the service set_motor_power."),
+        ],
+    },
+    Object {
+        name: "constant",
+        keys: &[
+            needed("value", Real, "Its value, which a parameter of the node may replace."),
+            key("unit", Text, "Its unit."),
+            key("meaning", Text, "What it is, in a few words."),
+            key("range", RANGE, "The lowest and the highest value that are possible."),
         ],
     },
     Object {
@@ -80,7 +100,8 @@ pub(super) const OBJECTS: &[Object] = &[
             needed("send", Text, "Name of the message."),
             key("fields", SETTINGS, "Its fields; those that are not named are 0."),
             needed("period", Real, "Time from one to the next, s."),
-            key("in", Text, "Only in this state."),
+            key("in", Text, "Only in this state; of bridge."),
+            key("when", SETTING, "Only while this is true; of serve."),
         ],
     },
     Object {
@@ -99,6 +120,7 @@ pub(super) const OBJECTS: &[Object] = &[
             key("from", Text, "The message, or the question with the answer, that leads there."),
             key("when", SETTING, "Only if this is true of the message."),
             key("after", Real, "After this time in the state, s; instead of from."),
+            key("silent", Flag, "When the machine is silent; instead of from."),
         ],
     },
     Object {
@@ -116,6 +138,7 @@ pub(super) const OBJECTS: &[Object] = &[
             needed("type", Text, "Its type, such as std_msgs/msg/Float64."),
             needed("from", Text, "The message of the machine, or the question whose answer it is."),
             key("when", SETTING, "Only messages for which this is true."),
+            key("period", Real, "At most one message within this time, s."),
             key("frame", Text, "header.frame_id."),
             key("fields", SETTINGS, "Fields of the ROS message, from those of the machine's message."),
             key("qos", One("qos"), "Quality of service."),
@@ -162,10 +185,46 @@ pub(super) const OBJECTS: &[Object] = &[
         ],
     },
     Object {
+        name: "action",
+        keys: &[
+            needed("action", Text, "Its name, below the namespace."),
+            needed("type", Text, "Its type, such as control_msgs/action/GripperCommand."),
+            needed("send", Text, "The message that is sent for a goal."),
+            key("fields", SETTINGS, "Its fields, from those of the goal."),
+            key("limits", Map(&RANGE), "Ranges of its fields: a goal outside is rejected."),
+            key("moves", Flag, "It moves something: it needs limits and stop."),
+            key("timeout", Real, "Time within which a goal is done, s; needed."),
+            key("in", Text, "Only in this state."),
+            key("fails", One("fails"), "Answers to the message with which the machine refuses the goal."),
+            key("feedback", One("feedback"), "What is published meanwhile."),
+            needed("done", ENDINGS, "With what the goal has succeeded."),
+            key("failed", ENDINGS, "With what it has failed."),
+            key("settle", Real, "Time after sending before which no message ends a goal, s; 0 by default."),
+            key("cancel", SENDINGS, "What ends a goal on request; by default stop."),
+        ],
+    },
+    Object {
+        name: "feedback",
+        keys: &[
+            needed("from", Text, "The message of the machine, or the question whose answer it is."),
+            key("when", SETTING, "Only messages for which this is true."),
+            needed("fields", SETTINGS, "Fields of the feedback."),
+        ],
+    },
+    Object {
+        name: "ending",
+        keys: &[
+            needed("from", Text, "The message of the machine, or the question whose answer it is."),
+            key("when", SETTING, "Only messages for which this is true."),
+            key("reason", Text, "The field with the reason of a failure."),
+            key("result", SETTINGS, "Fields of the result."),
+        ],
+    },
+    Object {
         name: "cmd_vel",
         keys: &[
-            needed("send", Text, "The message that is sent."),
-            needed("fields", SETTINGS, "Its fields, from linear and lateral, m/s, and angular, rad/s."),
+            needed("send", SENDINGS, "The message that is sent, or several with their fields."),
+            key("fields", SETTINGS, "Its fields, from linear and lateral, m/s, and angular, rad/s."),
             key(
                 "limits",
                 Map(&Real),
@@ -197,6 +256,7 @@ pub(super) const OBJECTS: &[Object] = &[
             needed("x", SETTING, "Position, m."),
             needed("y", SETTING, "Position, m."),
             needed("heading", SETTING, "Heading, rad."),
+            key("overflow", SETTING, "The way after which x and y begin again, m."),
         ],
     },
     Object {
@@ -246,6 +306,8 @@ pub(super) const OBJECTS: &[Object] = &[
                 Text,
                 "The field with the distances, m; those outside of the range are infinite.",
             ),
+            key("scale", SETTING, "What the distances are multiplied with; 1 by default."),
+            key("valid_from", SETTING, "Smaller values, before scale, are no measurements: NaN."),
             key("intensities", Text, "The field with the intensities."),
             needed("angle_min", SETTING, "Angle of the first distance, rad."),
             needed("angle_increment", SETTING, "Angle from one distance to the next, rad."),
@@ -256,9 +318,24 @@ pub(super) const OBJECTS: &[Object] = &[
         ],
     },
     Object {
+        name: "range",
+        keys: &[
+            key("topic", Text, "Its name, below the namespace; range by default."),
+            needed("from", Text, "The message with the measurement."),
+            needed("ranges", Text, "The field with the distance, m, or a list of distances."),
+            key("numbers", Text, "The list with the numbers of their sensors; counted from 0 by default."),
+            needed("range_min", SETTING, "Minimum distance, m."),
+            needed("range_max", SETTING, "Maximum distance, m."),
+            needed("field_of_view", SETTING, "Angle of the cone, rad."),
+            key("infrared", Flag, "Infrared rather than ultrasound."),
+            key("frame", Text, "Frame of the sensor, or the beginning of their frames; range by default."),
+        ],
+    },
+    Object {
         name: "battery",
         keys: &[
             needed("from", Text, "The message with the measurement."),
+            key("period", Real, "At most one message within this time, s."),
             needed("voltage", SETTING, "Voltage, V."),
             key("current", SETTING, "Current, A; negative while it is discharged."),
             key("charge", SETTING, "Charge, Ah."),
@@ -283,6 +360,7 @@ pub(super) const OBJECTS: &[Object] = &[
         keys: &[
             needed("on", SENDING, "The message that switches the motors on."),
             needed("off", SENDING, "The message that switches them off."),
+            key("fails", One("fails"), "Answers that are errors."),
         ],
     },
     Object {
@@ -290,6 +368,7 @@ pub(super) const OBJECTS: &[Object] = &[
         keys: &[
             key("state", Map(&Real), "Values with names, as they are at the start."),
             key("changes", List("motion"), "What changes them with the time."),
+            key("start", SENDINGS, "What it sends to a client that has connected."),
             key("every", List("periodic"), "What the machine sends periodically."),
             key("on", List("reaction"), "What a message to the machine does; the first that fits counts."),
         ],

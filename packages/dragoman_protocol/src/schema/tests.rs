@@ -62,6 +62,7 @@ fn the_keys_are_those_of_the_model() {
         compare::<model::Notices>("notices"),
         compare::<model::Notice>("notice"),
         compare::<bridge::Bridge>("bridge"),
+        compare::<bridge::Constant>("constant"),
         compare::<bridge::OtherAnswer>("other_answer"),
         compare::<bridge::Timing>("timing"),
         compare::<bridge::Sending>("sending"),
@@ -73,6 +74,9 @@ fn the_keys_are_those_of_the_model() {
         compare::<bridge::Subscribe>("subscribe"),
         compare::<bridge::Service>("service"),
         compare::<bridge::Fails>("fails"),
+        compare::<bridge::Action>("action"),
+        compare::<bridge::Feedback>("feedback"),
+        compare::<bridge::Ending>("ending"),
         compare::<bridge::CmdVel>("cmd_vel"),
         compare::<bridge::Odometry>("odometry"),
         compare::<bridge::MeasuredPose>("measured_pose"),
@@ -81,6 +85,7 @@ fn the_keys_are_those_of_the_model() {
         compare::<bridge::JointStates>("joint_states"),
         compare::<bridge::Joint>("joint"),
         compare::<bridge::LaserScan>("laser_scan"),
+        compare::<bridge::Range>("range"),
         compare::<bridge::Battery>("battery"),
         compare::<bridge::Imu>("imu"),
         compare::<bridge::MotorPower>("motor_power"),
@@ -109,6 +114,7 @@ fn the_keys_are_those_of_the_model() {
         ("message", "from", known::<model::Side>(wrong)),
         ("message", "role", known::<model::Role>(wrong)),
         ("serial", "parity", known::<model::Parity>(wrong)),
+        ("bridge", "others", known::<bridge::Others>(wrong)),
         ("differential", "since", known::<bridge::Since>(wrong)),
     ] {
         let words = match find(name).keys.iter().find(|one| one.name == key).unwrap().shape {

@@ -68,7 +68,12 @@ impl Conversation {
         let mut frame = std::mem::take(&mut self.frame);
         let heard = loop {
             frame.clear();
-            match self.cutter.next_frame_by(|rest| codec.measure(rest, Side::Server, &mut self.scratch)) {
+            // An answer without a code is as long as the question says.
+            let asked = self.open.iter().map(|open| &open.queued.prepared);
+            let asked = asked.map(|prepared| (prepared.message, &prepared.values)).next();
+            let scratch = &mut self.scratch;
+            let measure = |rest: &[u8]| codec.measure_asked(rest, Side::Server, asked, scratch);
+            match self.cutter.next_frame_by(measure) {
                 Some(content) => frame.extend_from_slice(content),
                 None => break None,
             }
@@ -129,8 +134,10 @@ impl Conversation {
             }
         }
         match error {
-            // Frames of others on the same bus.
-            Some(DecodeError::UnknownCode { .. }) if id.is_some() => return Decoded::Unwanted,
+            // Frames of others on the same bus, or messages that nobody needs.
+            Some(DecodeError::UnknownCode { .. }) if id.is_some() || self.plan.ignores_others => {
+                return Decoded::Unwanted;
+            }
             Some(error) => self.reason = Some(format!("{error}: {}", excerpt(frame))),
             None => {}
         }
@@ -193,7 +200,7 @@ impl Conversation {
                 |path| reason_of(&plan.codec, message, &self.values, path),
             );
             self.event(match answered.queued.kind {
-                Kind::Call(ticket) => Event::Failed(ticket, reason),
+                Kind::Call(ticket) | Kind::Cancel(ticket) => Event::Failed(ticket, reason),
                 _ => Event::Refused(plan.name_of(answered.queued.prepared.message), reason),
             });
             if answered.queued.kind == Kind::Start {
@@ -223,11 +230,10 @@ pub(crate) fn reason_of(codec: &Codec, message: MessageId, values: &Values, path
     let paths = std::slice::from_ref(path);
     match (Message { codec, message, values, paths }).whole(0) {
         Computed::Text(text) => String::from_utf8_lossy(&text).into_owned(),
-        Computed::Number(Number::Whole(whole)) => {
-            let name = i64::try_from(whole).ok().and_then(|whole| codec.meaning(message, path, whole));
-            name.map_or_else(|| format!("error {whole}"), |name| name.replace('_', " "))
+        Computed::Number(number) => {
+            let name = number.whole().and_then(|whole| codec.meaning(message, path, whole));
+            name.map_or_else(|| format!("error {number}"), |name| name.replace('_', " "))
         }
-        Computed::Number(number) => format!("error {number}"),
         _ => "the machine refuses".to_owned(),
     }
 }

@@ -25,6 +25,15 @@ impl Conversation {
         }
     }
 
+    /// Follows the change of state to which silence leads.
+    pub(super) fn change_state_silent(&mut self, now: Duration) {
+        let plan = Arc::clone(&self.plan);
+        let state = plan.states.get(self.state);
+        if let Some(change) = state.and_then(|state| state.next.iter().find(|change| change.is_silent)) {
+            self.enter(now, change.to);
+        }
+    }
+
     pub(super) fn enter(&mut self, now: Duration, state: usize) {
         (self.state, self.entered) = (state, now);
         let plan = Arc::clone(&self.plan);

@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use dragoman_protocol::codec::{Codec, CodecError, MessageId};
 use dragoman_protocol::model::Role;
-use dragoman_protocol::model::bridge::{self, Bridge, Quality, Setting};
+use dragoman_protocol::model::bridge::{self, Bridge, Quality, Sending, Setting};
 use dragoman_ros::QosProfile;
 use dragoman_types::schema::{Structure, Types};
 
-use super::{Command, Failure, Publication, Service, Subscription, Velocity, is_name};
+use super::{Command, Failure, Publication, Service, Subscription, Switch, Velocity};
 use crate::machine::mapping::{RosNames, ToRos};
-use crate::machine::outgoing::{Outgoing, named};
-use crate::machine::plan::{MOTION_TIMEOUT, NoNames, Plan, error, heard, is_sent, seconds, stands_still};
+use crate::machine::outbox::Period;
+use crate::machine::outgoing::Outgoing;
+use crate::machine::plan::{
+    MOTION_TIMEOUT, NoNames, Plan, error, heard, is_name, is_sent, seconds, stands_still,
+};
 use crate::machine::standard::{VELOCITIES, VelocityNames};
 use crate::machine::term::{MessageNames, Names, Shape, Term};
 
@@ -46,6 +49,7 @@ impl Compiler<'_> {
             qos: quality(described.qos),
             from,
             to: to.map_err(|reason| error(place, reason))?,
+            period: Period::new(place, described.period)?,
         })
     }
 
@@ -79,8 +83,7 @@ impl Compiler<'_> {
                 described.command.send
             )));
         }
-        let other = self.plan.other_answer(asked);
-        let message = other.unwrap_or(MessageId { is_answer: true, ..asked });
+        let message = self.answer_of(asked);
         let constants = &self.plan.constants;
         let answer = self.plan.is_question(asked).then(|| {
             ToRos::new(
@@ -93,26 +96,52 @@ impl Compiler<'_> {
             )
             .map_err(|reason| wrong(format!("response: {reason}")))
         });
-        let fails = described.fails.as_ref().map(|fails| {
-            let mut paths = Vec::new();
-            let mut names = MessageNames::new(self.codec, message, &mut paths);
-            let when = Term::read(&fails.when, constants, &mut names)
-                .map_err(|reason| wrong(format!("fails: when: {reason}")))?;
-            let reason = fails.reason.as_deref().map(|name| self.codec.path(message, name)).transpose();
-            let reason = reason.map_err(|reason| wrong(format!("fails: reason: {reason}")))?;
-            Ok::<_, CodecError>(Failure { when, paths, reason })
-        });
+        let fails = self.failure(place, asked, described.fails.as_ref())?;
         Ok(Service {
             name: self.name(place, &described.service)?,
             kind: described.kind.clone(),
             command,
             response,
             answer: answer.transpose()?,
-            fails: fails.transpose()?,
+            fails,
         })
     }
 
-    fn command(
+    /// The message that answers a question.
+    fn answer_of(&self, asked: MessageId) -> MessageId {
+        self.plan.other_answer(asked).unwrap_or(MessageId { is_answer: true, ..asked })
+    }
+
+    /// Which answers to a question are errors.
+    pub(super) fn failure(
+        &self,
+        place: &str,
+        asked: MessageId,
+        described: Option<&bridge::Fails>,
+    ) -> Result<Option<Failure>, CodecError> {
+        let Some(fails) = described else { return Ok(None) };
+        let wrong = |reason: String| error(place, format!("fails: {reason}"));
+        if !self.plan.is_question(asked) {
+            return Err(wrong(format!("nothing answers {}", self.plan.name_of(asked))));
+        }
+        let message = self.answer_of(asked);
+        let mut paths = Vec::new();
+        let mut names = MessageNames::new(self.codec, message, &mut paths);
+        let when = Term::read(&fails.when, &self.plan.constants, &mut names)
+            .map_err(|reason| wrong(format!("when: {reason}")))?;
+        let reason = fails.reason.as_deref().map(|name| self.codec.path(message, name)).transpose();
+        let reason = reason.map_err(|reason| wrong(format!("reason: {reason}")))?;
+        Ok(Some(Failure { when, paths, reason }))
+    }
+
+    /// Whether what is sent moves the machine.
+    pub(super) fn moves(&self, sent: &bridge::Command) -> bool {
+        let message = self.codec.message_named(&sent.send);
+        let message = message.and_then(|message| self.codec.protocol().messages.get(message.number));
+        sent.moves || message.is_some_and(|message| message.role == Role::Start)
+    }
+
+    pub(super) fn command(
         &self,
         place: &str,
         structure: Arc<Structure>,
@@ -126,9 +155,7 @@ impl Compiler<'_> {
         let outgoing =
             Outgoing::new(self.codec, &sent.send, &sent.fields, &sent.limits, constants, &mut names)
                 .map_err(|reason| error(place, reason))?;
-        let message = named(self.codec, &sent.send).map_err(|reason| error(place, reason))?;
-        let role = self.codec.protocol().messages.get(message.number).map(|message| message.role);
-        let moves = sent.moves || role == Some(Role::Start);
+        let moves = self.moves(sent);
         if !moves && sent.timeout.is_some() {
             return Err(error(place, "timeout is for what moves something: moves: true"));
         }
@@ -162,12 +189,17 @@ impl Compiler<'_> {
                 Ok(found)
             }
         }
-        is_sent(self.codec, &described.send).map_err(|reason| error(place, reason))?;
         let (mut used, no_limits) = (Used([false; 3]), BTreeMap::new());
         let constants = &self.plan.constants;
-        let outgoing =
-            Outgoing::new(self.codec, &described.send, &described.fields, &no_limits, constants, &mut used)
-                .map_err(|reason| error(place, reason))?;
+        let mut outgoing = Vec::new();
+        for Sending { send, fields } in described.messages() {
+            is_sent(self.codec, &send).map_err(|reason| error(place, reason))?;
+            let one = Outgoing::new(self.codec, &send, &fields, &no_limits, constants, &mut used);
+            outgoing.push(one.map_err(|reason| error(place, reason))?);
+        }
+        if outgoing.is_empty() {
+            return Err(error(place, "send names no message"));
+        }
         if let Some(name) = described.limits.keys().find(|name| !VELOCITIES.contains(&name.as_str())) {
             let hint = dragoman_text::hint(name, VELOCITIES.iter().copied());
             return Err(error(&format!("{place}: limits"), format!("there is no velocity {name}{hint}")));
@@ -194,32 +226,27 @@ impl Compiler<'_> {
             timeout,
             state: self.plan.state_named(&format!("{place}: in"), described.state.as_deref())?,
         };
-        // The largest velocities must be possible, in all directions.
-        for signs in 0..8 {
-            let most = [1, 2, 4].map(|bit| if signs & bit == 0 { f64::MAX } else { f64::MIN });
-            let most = velocity.limited(most).map_err(|reason| error(place, reason))?;
-            if let Err(reason) = velocity.outgoing.prepare(self.codec, &most, 0) {
-                return Err(error(place, format!("at the limits: {reason}")));
-            }
-        }
+        velocity.check(self.codec).map_err(|reason| error(place, reason))?;
         Ok(velocity)
     }
 
-    /// The messages that switch the motors on, and off.
+    /// What switches the motors on, and off.
     pub(super) fn motor_power(
         &self,
         place: &str,
         described: &bridge::MotorPower,
-    ) -> Result<[Outgoing; 2], CodecError> {
+    ) -> Result<[Switch; 2], CodecError> {
         let one = |sending: &bridge::Sending| {
-            let new =
-                is_sent(self.codec, &sending.send).and_then(|()| stands_still(self.codec, &sending.send));
+            let send = &sending.send;
+            let new = is_sent(self.codec, send).and_then(|()| stands_still(self.codec, send));
             let new = new.and_then(|()| {
-                let no_limits = BTreeMap::new();
-                let constants = &self.plan.constants;
-                Outgoing::new(self.codec, &sending.send, &sending.fields, &no_limits, constants, &mut NoNames)
+                let (no_limits, constants) = (BTreeMap::new(), &self.plan.constants);
+                Outgoing::new(self.codec, send, &sending.fields, &no_limits, constants, &mut NoNames)
             });
-            new.map_err(|reason| error(place, reason))
+            let new = new.and_then(|outgoing| outgoing.check(self.codec).map(|()| outgoing));
+            let outgoing = new.map_err(|reason| error(place, reason))?;
+            let fails = self.failure(place, outgoing.message, described.fails.as_ref())?;
+            Ok(Switch { outgoing, fails })
         };
         Ok([one(&described.on)?, one(&described.off)?])
     }
@@ -237,7 +264,7 @@ impl Compiler<'_> {
     }
 
     /// A name of a topic or service, below the machine's unless it begins with a slash.
-    fn name(&self, place: &str, name: &str) -> Result<String, CodecError> {
+    pub(super) fn name(&self, place: &str, name: &str) -> Result<String, CodecError> {
         if name.strip_prefix('/').unwrap_or(name).split('/').all(is_name) {
             return Ok(name.to_owned());
         }

@@ -6,7 +6,7 @@ use dragoman_protocol::codec::{Codec, CodecError, MessageId};
 use dragoman_protocol::model::Side;
 use dragoman_protocol::model::bridge::{Serve, Setting, Settings};
 
-use super::names::StateNames;
+use super::names::{StateLookup, StateNames};
 use super::{MotionTarget, Periodic, Reaction, Reply, StateMotion, is_echo};
 use crate::machine::outgoing::{Outgoing, is_range, named};
 use crate::machine::plan::{error, seconds};
@@ -61,7 +61,15 @@ impl Compiler<'_> {
         Ok(changes)
     }
 
+    pub(super) fn start(&self, place: &str, serve: &Serve) -> Result<Vec<Outgoing>, CodecError> {
+        let place = format!("{place}: start");
+        let mut names = StateNames { states: self.names, fields: None };
+        let start = serve.start.0.iter();
+        start.map(|one| self.outgoing(&place, &one.send, &one.fields, &mut names)).collect()
+    }
+
     pub(super) fn every(&self, place: &str, serve: &Serve) -> Result<Vec<Periodic>, CodecError> {
+        let state: Vec<f64> = serve.state.values().copied().collect();
         let mut every = Vec::new();
         for described in &serve.every {
             let place = format!("{place}: every: send {}", described.send);
@@ -71,7 +79,14 @@ impl Compiler<'_> {
             if described.state.is_some() {
                 return Err(error(&place, "in is for bridge: a simulated machine has values, no states"));
             }
-            every.push(Periodic { outgoing, period, due: period });
+            let when = described.when.as_ref();
+            let when = when.map(|when| self.term(&format!("{place}: when"), when)).transpose()?;
+            let lookup = StateLookup { state: &state, message: None };
+            if when.as_ref().is_none_or(|when| when.is_true(&lookup)) {
+                // A value that does not fit is found now, not when it is sent.
+                outgoing.prepare(self.codec, &lookup, 0).map_err(|reason| error(&place, reason))?;
+            }
+            every.push(Periodic { outgoing, period, due: period, when });
         }
         Ok(every)
     }

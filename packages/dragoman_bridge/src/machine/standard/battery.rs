@@ -8,7 +8,7 @@ use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::{Clock, Node, Publisher, QosProfile};
 
 use super::{Meaning, Reader, needed, possible};
-use crate::machine::outbox::Outbox;
+use crate::machine::outbox::{Outbox, Period};
 use crate::machine::term::{Message, Term};
 
 pub(super) struct BatteryTopic {
@@ -21,6 +21,7 @@ pub(super) struct BatteryTopic {
     percentage: Option<Term>,
     temperature: Option<Term>,
     charging: Option<Term>,
+    period: Period,
     publisher: Option<Publisher<BatteryState>>,
 }
 
@@ -35,6 +36,7 @@ impl BatteryTopic {
             percentage: reader.optional("percentage", described.percentage.as_ref())?,
             temperature: reader.optional("temperature", described.temperature.as_ref())?,
             charging: reader.optional("charging", described.charging.as_ref())?,
+            period: Period::new(reader.place, described.period)?,
             paths: reader.paths,
             publisher: None,
         })
@@ -63,6 +65,9 @@ impl Meaning for BatteryTopic {
         now: Duration,
         out: &mut Outbox,
     ) -> Result<(), String> {
+        if !self.period.is_over(now) {
+            return Ok(());
+        }
         let lookup = &Message { codec, message: self.message, values, paths: &self.paths };
         let value = |term: &Option<Term>| possible(term.as_ref(), lookup) as f32;
         let mut state = BatteryState { present: true, ..Default::default() };
@@ -80,6 +85,7 @@ impl Meaning for BatteryTopic {
             Some(_) => BatteryState::POWER_SUPPLY_STATUS_DISCHARGING as u8,
         };
         out.send(self.publisher.as_ref(), state);
+        self.period.begins(now);
         Ok(())
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct ScanTopic {
     message: MessageId,
     paths: Vec<Path>,
     ranges: Path,
+    scale: Option<Term>,
+    valid_from: Option<Term>,
     intensities: Option<Path>,
     angle_min: Term,
     angle_increment: Term,
@@ -37,6 +39,8 @@ impl ScanTopic {
         Ok(Self {
             message,
             ranges: list("ranges", &described.ranges)?,
+            scale: reader.optional("scale", described.scale.as_ref())?,
+            valid_from: reader.optional("valid_from", described.valid_from.as_ref())?,
             intensities: described
                 .intensities
                 .as_deref()
@@ -95,6 +99,16 @@ impl Meaning for ScanTopic {
         scan.range_min = needed("range_min", &self.range_min, lookup)? as f32;
         scan.range_max = needed("range_max", &self.range_max, lookup)? as f32;
         scan.ranges = list(&self.ranges);
+        let optional =
+            |name, term: &Option<Term>| term.as_ref().map(|term| needed(name, term, lookup)).transpose();
+        if let Some(valid) = optional("valid_from", &self.valid_from)? {
+            // REP 117: what is no measurement is not a number.
+            let invalid = scan.ranges.iter_mut().filter(|range| f64::from(**range) < valid);
+            invalid.for_each(|range| *range = f32::NAN);
+        }
+        if let Some(scale) = optional("scale", &self.scale)? {
+            scan.ranges.iter_mut().for_each(|range| *range *= scale as f32);
+        }
         // REP 117: nearer than possible is -infinity, farther than possible infinity.
         for range in &mut scan.ranges {
             if *range < scan.range_min {

@@ -20,6 +20,14 @@ pub(super) struct BaseMotion {
     total: [f64; 2],
 }
 
+/// The shorter way round, if a counter begins again after `overflow`.
+fn shorter(way: f64, overflow: Option<f64>) -> f64 {
+    match overflow.filter(|overflow| *overflow > 0.0) {
+        Some(overflow) => way - overflow * (way / overflow).round(),
+        None => way,
+    }
+}
+
 impl BaseMotion {
     pub(super) fn reset(&mut self) {
         self.ways = None;
@@ -41,11 +49,7 @@ impl BaseMotion {
                 let before = self.ways.replace(ways).unwrap_or(ways);
                 let mut steps = [0.0; 2];
                 for (step, (way, before)) in steps.iter_mut().zip(ways.iter().zip(before)) {
-                    *step = way - before;
-                    if let Some(overflow) = overflow.filter(|overflow| *overflow > 0.0) {
-                        // The shorter way round.
-                        *step -= overflow * (*step / overflow).round();
-                    }
+                    *step = shorter(way - before, overflow);
                 }
                 steps
             }
@@ -58,9 +62,13 @@ impl BaseMotion {
         self.moved(now, [ahead, turn]);
     }
 
-    /// Takes a pose that the machine keeps.
-    pub(super) fn measured(&mut self, now: Duration, pose: Pose) {
-        let [dx, dy] = [pose.x - self.pose.x, pose.y - self.pose.y];
+    /// Takes a pose that the machine keeps; `overflow` is the way after which its position begins again.
+    pub(super) fn measured(&mut self, now: Duration, pose: Pose, overflow: Option<f64>) {
+        let [dx, dy] = [pose.x - self.pose.x, pose.y - self.pose.y].map(|way| shorter(way, overflow));
+        let pose = match overflow {
+            None => pose,
+            Some(_) => Pose::new(self.pose.x + dx, self.pose.y + dy, pose.heading),
+        };
         let turn = pose.heading - self.pose.heading;
         let turn = turn.sin().atan2(turn.cos());
         let heading = self.pose.heading + turn / 2.0;
@@ -132,6 +140,20 @@ mod tests {
     }
 
     #[test]
+    fn positions_begin_again() {
+        let mut motion = BaseMotion::default();
+        // -0.1, 0.2, 0.4, 2.4, 4.3, as a counter of 4 m has them.
+        for (step, x) in [3.9, 0.2, 0.4, 2.3, 0.3].into_iter().enumerate() {
+            let now = Duration::from_millis(100 * step as u64);
+            motion.measured(now, Pose::new(x, 0.0, 0.0), Some(4.0));
+            if step == 0 {
+                assert!((motion.pose.x + 0.1).abs() < 1e-9, "{:?}", motion.pose);
+            }
+        }
+        assert!((motion.pose.x - 4.3).abs() < 1e-9, "{:?}", motion.pose);
+    }
+
+    #[test]
     fn a_late_message_is_no_peak() {
         let mut motion = BaseMotion::default();
         let mut fastest: f64 = 0.0;
@@ -139,7 +161,7 @@ mod tests {
             // The answer of every tenth step is 40 ms late.
             let late = if step % 10 == 9 { 40 } else { 0 };
             let now = Duration::from_millis(u64::from(step) * 50 + late);
-            motion.measured(now, Pose::new(0.02 * f64::from(step), 0.0, 0.0));
+            motion.measured(now, Pose::new(0.02 * f64::from(step), 0.0, 0.0), None);
             fastest = fastest.max(motion.velocities()[0]);
         }
         assert!(fastest < 0.48, "{fastest} m/s instead of 0.4");

@@ -33,18 +33,21 @@ pub(super) struct OdometryTopic {
 }
 
 enum OdometrySource {
-    Pose([Term; 3]),
+    Pose([Term; 3], Option<Term>),
     Differential { ways: [Term; 2], separation: Term, since: Since, overflow: Option<Term> },
 }
 
 impl OdometryTopic {
     pub(super) fn new(described: &bridge::Odometry, mut reader: Reader<'_>) -> Result<Self, CodecError> {
         let source = match (&described.pose, &described.differential) {
-            (Some(pose), None) => OdometrySource::Pose([
-                reader.term("x", &pose.x)?,
-                reader.term("y", &pose.y)?,
-                reader.term("heading", &pose.heading)?,
-            ]),
+            (Some(pose), None) => OdometrySource::Pose(
+                [
+                    reader.term("x", &pose.x)?,
+                    reader.term("y", &pose.y)?,
+                    reader.term("heading", &pose.heading)?,
+                ],
+                reader.optional("overflow", pose.overflow.as_ref())?,
+            ),
             (None, Some(ways)) => OdometrySource::Differential {
                 ways: [reader.term("left", &ways.left)?, reader.term("right", &ways.right)?],
                 separation: reader.term("separation", &ways.separation)?,
@@ -106,13 +109,14 @@ impl Meaning for OdometryTopic {
     ) -> Result<(), String> {
         let lookup = Message { codec, message: self.message, values, paths: &self.paths };
         match &self.source {
-            OdometrySource::Pose([x, y, heading]) => {
+            OdometrySource::Pose([x, y, heading], overflow) => {
                 let pose = Pose::new(
                     needed("x", x, &lookup)?,
                     needed("y", y, &lookup)?,
                     needed("heading", heading, &lookup)?,
                 );
-                self.motion.measured(now, pose);
+                let overflow = overflow.as_ref().map(|term| needed("overflow", term, &lookup)).transpose()?;
+                self.motion.measured(now, pose, overflow);
             }
             OdometrySource::Differential { ways: [left, right], separation, since, overflow } => {
                 let ways = [needed("left", left, &lookup)?, needed("right", right, &lookup)?];

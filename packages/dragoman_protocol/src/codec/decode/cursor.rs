@@ -220,6 +220,17 @@ impl<'a, 'v> Cursor<'a, 'v> {
         Ok(word)
     }
 
+    /// All that is left, behind its separator.
+    fn all_words(&mut self, step: &Step, separator: u8) -> Result<&'a [u8], DecodeError> {
+        match self.rest().split_first() {
+            Some((first, content)) if *first == separator => {
+                self.at = self.end;
+                Ok(content)
+            }
+            _ => Err(self.short(step)),
+        }
+    }
+
     fn bytes(
         &mut self,
         step: &Step,
@@ -227,7 +238,9 @@ impl<'a, 'v> Cursor<'a, 'v> {
         value: Option<&[u8]>,
         is_code: bool,
     ) -> Result<(), DecodeError> {
+        let is_rest = text.is_some_and(|text| text.is_rest);
         let found = match (self.separator, step.count.unwrap_or(Count::Rest)) {
+            (Some(separator), _) if is_rest => self.all_words(step, separator)?,
             (Some(separator), _) => self.word(step, separator)?,
             (None, Count::Rest) => self.take(step, self.end.saturating_sub(self.at))?,
             (None, count) => {

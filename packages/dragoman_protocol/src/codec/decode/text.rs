@@ -20,6 +20,14 @@ fn real(word: &[u8], size: usize) -> Option<f64> {
     real.ok().filter(|real| real.is_finite())
 }
 
+/// A real number whose bits are written as a whole one.
+fn of_bits(word: &[u8], base: u32, size: usize) -> Option<f64> {
+    let bits = u64::try_from(whole(word, base)?).ok()?;
+    let real =
+        if size == 4 { f32::from_bits(u32::try_from(bits).ok()?).into() } else { f64::from_bits(bits) };
+    Some(real).filter(|real| real.is_finite())
+}
+
 pub(super) fn not_digits(step: &Step, word: &[u8], base: u32) -> DecodeError {
     DecodeError::Digits { field: step.name.clone(), found: String::from_utf8_lossy(word).into_owned(), base }
 }
@@ -28,7 +36,8 @@ pub(super) fn not_digits(step: &Step, word: &[u8], base: u32) -> DecodeError {
 pub(super) fn number(step: &Step, number: &NumberStep, word: &[u8]) -> Result<Number, DecodeError> {
     let base = number.digits.base;
     if number.form == Form::Float {
-        return real(word, number.size).map(Number::Real).ok_or_else(|| not_digits(step, word, base));
+        let found = if base == 10 { real(word, number.size) } else { of_bits(word, base, number.size) };
+        return found.map(Number::Real).ok_or_else(|| not_digits(step, word, base));
     }
     let value = whole(word, base).ok_or_else(|| not_digits(step, word, base))?;
     let bits = 8 * u32::try_from(number.size).unwrap_or(8);

@@ -62,6 +62,10 @@ pub(super) fn number(
         if !value.real().is_finite() {
             return Err(out_of_range(step, value));
         }
+        if digits.base != 10 {
+            whole(super::raw(step, number, value)?.into(), digits.base, least, out);
+            return Ok(());
+        }
         real(value.real(), number.size == 4, least, digits.decimals, out);
     } else {
         let raw = super::raw(step, number, value)?;

@@ -283,6 +283,7 @@ impl<'a, 'o> Writer<'a, 'o> {
             self.keep_character(step, begin);
             let word = self.out.get(begin..).unwrap_or_default();
             return match separator {
+                _ if text.is_some_and(|text| text.is_rest) => Ok(()),
                 b' ' if word.is_empty() || word.contains(&b' ') => {
                     Err(EncodeError::NotAWord(step.name.clone()))
                 }

@@ -14,6 +14,8 @@ pub struct Serve {
     pub state: BTreeMap<String, f64>,
     /// What changes them by itself, with the time.
     pub changes: Vec<Motion>,
+    /// What it sends to a client that has connected.
+    pub start: Sendings,
     /// What it sends again and again.
     pub every: Vec<Periodic>,
     /// What a message of a client does.

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Sending, Setting, Settings};
+use super::{Fails, Sending, Sendings, Setting, Settings};
 
 /// Velocity commands of a mobile base: `geometry_msgs/msg/Twist` or `TwistStamped` on `cmd_vel`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CmdVel {
-    /// The message that is sent.
-    pub send: String,
+    /// The message that is sent, or several with their fields.
+    send: Sendings,
     /// Its fields, from `linear` and `lateral`, m/s, and `angular`, rad/s.
-    pub fields: Settings,
+    #[serde(default)]
+    fields: Settings,
     /// Maximum of `linear`, `lateral` and `angular`, both ways; larger velocities are limited.
     #[serde(default)]
     pub limits: BTreeMap<String, f64>,
@@ -23,6 +24,17 @@ pub struct CmdVel {
     /// Only in this state.
     #[serde(default, rename = "in")]
     pub state: Option<String>,
+}
+
+impl CmdVel {
+    /// The messages that are sent for each command. `fields` beside `send` are those of the first.
+    pub fn messages(&self) -> Vec<Sending> {
+        let mut all = self.send.0.clone();
+        if let Some(first) = all.first_mut() {
+            first.fields.extend(self.fields.clone());
+        }
+        all
+    }
 }
 
 /// Odometry of a mobile base.
@@ -71,6 +83,9 @@ pub struct MeasuredPose {
     pub x: Setting,
     pub y: Setting,
     pub heading: Setting,
+    /// `x` and `y` begin again after this way, m.
+    #[serde(default)]
+    pub overflow: Option<Setting>,
 }
 
 /// Velocities that the machine measures: m/s and rad/s.
@@ -145,6 +160,12 @@ pub struct LaserScan {
     pub from: String,
     /// The list of distances, m; those outside of the range are infinite.
     pub ranges: String,
+    /// What the distances are multiplied with.
+    #[serde(default)]
+    pub scale: Option<Setting>,
+    /// Smaller values, before `scale`, are no measurements.
+    #[serde(default)]
+    pub valid_from: Option<Setting>,
     /// The list of intensities.
     #[serde(default)]
     pub intensities: Option<String>,
@@ -158,6 +179,35 @@ pub struct LaserScan {
     pub scan_time: Option<Setting>,
     #[serde(default = "laser")]
     pub frame: String,
+}
+
+/// Distances of single sensors, such as sonars: a `sensor_msgs/msg/Range` for each of them.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the names of some fields say it")]
+pub struct Range {
+    #[serde(default = "range")]
+    pub topic: String,
+    pub from: String,
+    /// The field with the distance, m, or a list of them.
+    pub ranges: String,
+    /// The list with the numbers of their sensors; by default they are counted from 0.
+    #[serde(default)]
+    pub numbers: Option<String>,
+    pub range_min: Setting,
+    pub range_max: Setting,
+    /// Angle of the cone, rad.
+    pub field_of_view: Setting,
+    /// Infrared rather than ultrasound.
+    #[serde(default)]
+    pub infrared: bool,
+    /// Frame of the sensor; with several of them their numbers are appended.
+    #[serde(default = "range")]
+    pub frame: String,
+}
+
+fn range() -> String {
+    "range".to_owned()
 }
 
 fn scan() -> String {
@@ -174,6 +224,9 @@ fn laser() -> String {
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Battery {
     pub from: String,
+    /// At most one message within this time, s.
+    #[serde(default)]
+    pub period: Option<f64>,
     pub voltage: Setting,
     #[serde(default)]
     pub current: Option<Setting>,
@@ -215,8 +268,11 @@ fn imu_link() -> String {
 /// Motors that are switched on and off, by the service `set_motor_power`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct MotorPower {
     pub on: Sending,
     pub off: Sending,
+    /// Answers that are errors.
+    #[serde(default)]
+    pub fails: Option<Fails>,
 }

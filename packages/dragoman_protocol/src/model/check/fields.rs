@@ -203,7 +203,7 @@ fn contradiction(field: &Field, is_word: bool) -> Option<String> {
         "digits and decimals are for numbers"
     } else if field.decimals.is_some() && !is_real && !field.is_text_number() {
         "decimals needs type f32 or f64"
-    } else if (field.decimals.is_some() || is_real) && field.base.is_some_and(|base| base != 10) {
+    } else if field.decimals.is_some() && field.base.is_some_and(|base| base != 10) {
         "a number with decimals has base 10"
     } else if field.digits.is_some_and(|digits| digits > max_digits)
         || field.decimals.is_some_and(|decimals| decimals > max_decimals)
@@ -216,6 +216,8 @@ fn contradiction(field: &Field, is_word: bool) -> Option<String> {
             || !is_text && !field.is_text_number() && kind.count.is_some())
     {
         "empty is for one number or text, not for lists and structures"
+    } else if field.rest && !(is_text && is_word && kind.count == Some(Count::Rest)) {
+        "rest is for a text[*] between separators: encoding: blanks, or { separator: \",\" }"
     } else if field.pad.is_some() && !(is_text && is_fixed && !is_word) {
         "pad fills a text of fixed size, text[N], that has no separators"
     } else if field.pad.as_ref().is_some_and(|pad| pad.bytes().len() != 1) {

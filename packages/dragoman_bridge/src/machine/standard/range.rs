@@ -1,0 +1,135 @@
+//! Distances of single sensors, such as sonars.
+
+use std::time::Duration;
+
+use dragoman_protocol::codec::{Codec, CodecError, Item, MessageId, Path, Values};
+use dragoman_protocol::model::bridge;
+use dragoman_ros::sensor_msgs::msg::Range;
+use dragoman_ros::{Clock, Node, Publisher, QosProfile};
+
+use super::{Meaning, Reader, needed};
+use crate::machine::outbox::Outbox;
+use crate::machine::plan::error;
+use crate::machine::term::{Message, Term};
+
+pub(super) struct RangeTopic {
+    message: MessageId,
+    paths: Vec<Path>,
+    ranges: Path,
+    numbers: Option<Path>,
+    range_min: Term,
+    range_max: Term,
+    field_of_view: Term,
+    infrared: bool,
+    frame: String,
+    topic: String,
+    publisher: Option<Publisher<Range>>,
+}
+
+impl RangeTopic {
+    pub(super) fn new(described: &bridge::Range, mut reader: Reader<'_>) -> Result<Self, CodecError> {
+        let Reader { codec, message, place, .. } = reader;
+        let list = |name: &str, field: &str| {
+            let path = codec.path(message, field);
+            path.map_err(|reason| error(&format!("{place}: {name}"), reason))
+        };
+        let ranges = list("ranges", &described.ranges)?;
+        let numbers = described.numbers.as_deref().map(|field| list("numbers", field)).transpose()?;
+        if numbers.as_ref().is_some_and(|numbers| numbers.is_list != ranges.is_list) {
+            return Err(error(place, "ranges and numbers must both be lists, or both none"));
+        }
+        Ok(Self {
+            message,
+            ranges,
+            numbers,
+            range_min: reader.term("range_min", &described.range_min)?,
+            range_max: reader.term("range_max", &described.range_max)?,
+            field_of_view: reader.term("field_of_view", &described.field_of_view)?,
+            infrared: described.infrared,
+            paths: reader.paths,
+            frame: described.frame.clone(),
+            topic: described.topic.clone(),
+            publisher: None,
+        })
+    }
+
+    /// The frame of the sensor with this number.
+    fn frame_of(&self, number: f64) -> String {
+        if self.ranges.is_list || self.numbers.is_some() {
+            format!("{}{number}", self.frame)
+        } else {
+            self.frame.clone()
+        }
+    }
+}
+
+impl Meaning for RangeTopic {
+    fn message(&self) -> MessageId {
+        self.message
+    }
+
+    fn topic(&self) -> Option<(&str, &'static str)> {
+        Some((&self.topic, "sensor_msgs/msg/Range"))
+    }
+
+    fn open(&mut self, node: &mut Node) -> dragoman_ros::Result<()> {
+        // A message has several of them.
+        self.publisher = Some(node.create_publisher(&self.topic, QosProfile::default().keep_last(MAX_KEPT))?);
+        Ok(())
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "the message has numbers of 32 bits")]
+    fn publish(
+        &mut self,
+        codec: &Codec,
+        values: &Values,
+        now: Duration,
+        out: &mut Outbox,
+    ) -> Result<(), String> {
+        let lookup = &Message { codec, message: self.message, values, paths: &self.paths };
+        let list = |path: &Path| {
+            let mut all = Vec::new();
+            codec.find(self.message, values, path, &mut |item| {
+                if let Item::Number(number) = item {
+                    all.push(number.real());
+                }
+            });
+            all
+        };
+        let ranges = list(&self.ranges);
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let numbers = match &self.numbers {
+            Some(path) => list(path),
+            None => (0..MAX_SENSORS).map(f64::from).take(ranges.len()).collect(),
+        };
+        let mut one = Range::default();
+        one.header.stamp = Clock::to_builtin_time(&now);
+        let kind = if self.infrared { Range::INFRARED } else { Range::ULTRASOUND };
+        one.radiation_type = kind as u8;
+        one.field_of_view = needed("field_of_view", &self.field_of_view, lookup)? as f32;
+        one.min_range = needed("range_min", &self.range_min, lookup)? as f32;
+        one.max_range = needed("range_max", &self.range_max, lookup)? as f32;
+        for (range, number) in ranges.into_iter().zip(numbers) {
+            let mut one = one.clone();
+            one.header.frame_id = self.frame_of(number);
+            let range = range as f32;
+            // REP 117: nearer than possible is -infinity, farther than possible infinity.
+            one.range = if range < one.min_range {
+                f32::NEG_INFINITY
+            } else if range > one.max_range {
+                f32::INFINITY
+            } else {
+                range
+            };
+            out.send(self.publisher.as_ref(), one);
+        }
+        Ok(())
+    }
+}
+
+/// Maximum number of sensors of one message.
+const MAX_SENSORS: u16 = 256;
+/// Messages that are kept for a slow subscriber.
+const MAX_KEPT: usize = 64;
