@@ -27,7 +27,6 @@ mod number;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use function::Function;
 pub use number::Number;
