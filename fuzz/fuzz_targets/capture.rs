@@ -39,8 +39,8 @@ use watch::{Heard, Place, Watch};
 
 const MACHINES: &[&str] = &[
     include_str!("../../packages/dragoman_protocol/machines/rover.yaml"),
-    include_str!("../../packages/dragoman_protocol/other_machines/modbus_gripper.yaml"),
-    include_str!("../../packages/dragoman_protocol/other_machines/motor_can.yaml"),
+    include_str!("../../packages/dragoman_protocol/machines/modbus_gripper.yaml"),
+    include_str!("../../packages/dragoman_protocol/machines/motor_can.yaml"),
 ];
 
 fuzz_target!(|input: &[u8]| {

@@ -125,7 +125,9 @@ impl History {
                         let _ = conversation.handle_frame(self.now, id, bytes.get(1..9).unwrap_or(bytes));
                     }
                     (2, Some(conversation), _) => conversation.handle_bytes(self.now, bytes),
-                    (3, _, Some(machine)) if is_can => machine.handle_frame(self.now, std::iter::once(id), bytes),
+                    (3, _, Some(machine)) if is_can => {
+                        machine.handle_frame(self.now, std::iter::once(id), bytes)
+                    }
                     (3, _, Some(machine)) => machine.handle_bytes(self.now, bytes),
                     _ => {}
                 }

@@ -93,7 +93,9 @@ impl Protocol {
             let place = format!("{place}: {}", message.name);
             self.check_bare(&place, message)?;
             let further = message.also.iter().chain(&message.answer_code);
-            std::iter::once(&message.code).chain(further).try_for_each(|code| self.check_code(&place, code))?;
+            std::iter::once(&message.code)
+                .chain(further)
+                .try_for_each(|code| self.check_code(&place, code))?;
             let scope = Scope { part: Part::Message, asked: &[] };
             self.check_fields(&place, &message.fields, scope, types)?;
             self.check_end_by_code(&place, &message.fields)?;

@@ -370,9 +370,8 @@ fn bus(
     watch: &mut Output,
     stopped: &std::sync::atomic::AtomicBool,
 ) -> Result<(), SniffError> {
-    use dragoman_bridge::machine::link::id_of;
+    use super::recorded::identifier;
     use dragoman_io::can::{Bus, Received};
-    use embedded_can::Id;
     let failed = |error: String| SniffError::Link { place: interface.to_owned(), error };
     let mut bus =
         dragoman_io::can::SocketCanBus::open(interface, &[]).map_err(|error| failed(error.to_string()))?;
@@ -384,7 +383,8 @@ fn bus(
             let shown = match received {
                 Received::Frame(frame) if frame.is_remote() => Ok(()),
                 Received::Frame(frame) => {
-                    watch.can(now, id_of(&frame), matches!(frame.id(), Id::Extended(_)), frame.data())
+                    let (id, is_extended) = identifier(&frame);
+                    watch.can(now, id, is_extended, frame.data())
                 }
                 Received::Fault(fault) => watch.note(now, &fault.to_string()),
             };

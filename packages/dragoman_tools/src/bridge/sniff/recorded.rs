@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dragoman_io::can::Frame;
 use dragoman_io::can::candump::{self, Content as Line, ReadError};
 use dragoman_protocol::Protocol;
 use dragoman_protocol::model::{Link, Side};
@@ -286,6 +287,14 @@ fn unreadable(error: std::io::Error) -> Failure {
     Failure::Other(error.to_string())
 }
 
+/// The identifier of a frame, and whether it has 29 bits.
+pub(super) fn identifier(frame: &Frame) -> (u64, bool) {
+    match frame.id() {
+        Id::Standard(id) => (id.as_raw().into(), false),
+        Id::Extended(id) => (id.as_raw().into(), true),
+    }
+}
+
 fn candump<W: Write>(
     reader: impl BufRead,
     watch: &mut Watch<W>,
@@ -299,10 +308,7 @@ fn candump<W: Write>(
         match line {
             Ok(line) => match line.content {
                 Line::Frame(frame) if !frame.is_remote() => {
-                    let (id, is_extended) = match frame.id() {
-                        Id::Standard(id) => (id.as_raw().into(), false),
-                        Id::Extended(id) => (id.as_raw().into(), true),
-                    };
+                    let (id, is_extended) = identifier(&frame);
                     let time = Some(line.time).filter(|time| !time.is_zero());
                     watch.can(time, id, is_extended, frame.data())?;
                 }

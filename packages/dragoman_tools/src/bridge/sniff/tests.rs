@@ -13,8 +13,8 @@ use super::*;
 use crate::bridge::compile;
 
 const ROVER: &str = include_str!("../../../../dragoman_protocol/machines/rover.yaml");
-const MOTOR: &str = include_str!("../../../../dragoman_protocol/other_machines/motor_can.yaml");
-const GRIPPER: &str = include_str!("../../../../dragoman_protocol/other_machines/modbus_gripper.yaml");
+const MOTOR: &str = include_str!("../../../../dragoman_protocol/machines/motor_can.yaml");
+const GRIPPER: &str = include_str!("../../../../dragoman_protocol/machines/modbus_gripper.yaml");
 /// An odometry message of the rover, its drive message, and a heartbeat.
 const ODOMETRY: &[u8] = &[0x52, 0x56, 0x0b, 2, 0xe8, 3, 0, 0, 0x0c, 0xfe, 0xff, 0xff, 0x5c, 0x3d, 2, 6, 0xa9];
 const SHOWN: &str = "odometry: x 1 m, y -0.5 m, heading 1.5708 rad, fault battery_low (2)";
@@ -249,10 +249,10 @@ fn frames_of_a_bus_are_told_by_their_identifiers() {
     ] {
         let expected = format!(
             "-- 2020-09-13, times are UTC
-12:26:40.250000 <- state: position 0 rad, speed 1000 rpm, temperature 35 degC, fault over_current (1)
+12:26:40.250000 <- motor_state: position 0 rad, speed 200 rpm, temperature 35 degC, fault over_current (1), enabled 0
 12:26:40.250001 ?? 0x7ff 01: no message has the code 2047
 -- not shown: 1 {other}
-state 1; wrong frames 1, bytes that are no message 1
+motor_state 1; wrong frames 1, bytes that are no message 1
 "
         );
         assert_eq!(sniff(MOTOR, &recording, &[]), (expected, Ok(())));

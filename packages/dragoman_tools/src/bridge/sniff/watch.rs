@@ -21,6 +21,8 @@ const MAX_CONVERSATIONS: usize = 32;
 const NOISE_TIME: Duration = Duration::from_millis(300);
 /// Frames that end with a silence: the system reports bytes with a delay, so a shorter silence cannot be seen.
 const MIN_GAP: Duration = Duration::from_millis(4);
+/// Identifiers above this one have 29 bits.
+const MAX_STANDARD: u64 = 0x7FF;
 /// Bits of a character on a serial line, with those around it.
 const CHARACTER: f64 = 11.0;
 
@@ -172,7 +174,10 @@ impl<W: Write> Watch<W> {
         let marked = id | EXTENDED;
         let is_marked =
             is_extended && self.codec.protocol().messages.iter().any(|one| one.code == Code::Number(marked));
-        let id = if is_marked { marked } else { id };
+        // As the bridge does: without the mark only identifiers that need 29 bits, or all if the link says so.
+        let is_plain =
+            matches!(self.codec.protocol().link, Link::Can(can) if can.extended) || id > MAX_STANDARD;
+        let id = if is_marked || is_extended && !is_plain { marked } else { id };
         let number = self.conversation(None);
         self.with(number, now, place, |one, _, asked| {
             let decoded = one.decode(asked, Some(id), data);
