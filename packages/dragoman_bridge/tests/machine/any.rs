@@ -73,10 +73,11 @@ pub(crate) fn run(text: &str, steps: &[u8]) -> bool {
     if conversation.is_none() && machine.is_none() {
         return false;
     }
+    let constants = plan.as_ref().map(|plan| plan.constants.clone()).unwrap_or_default();
     let mut outgoing = Vec::new();
     let mut add = |name: &str, fields: &Settings| {
         let of = |fields: &Settings| {
-            Outgoing::new(&codec, name, fields, &BTreeMap::new(), &bridge.constants, &mut Any(0.0))
+            Outgoing::new(&codec, name, fields, &BTreeMap::new(), &constants, &mut Any(0.0))
         };
         if outgoing.len() < MAX_OUTGOING
             && let Ok(one) = of(fields).or_else(|_| of(&Settings::new()))
