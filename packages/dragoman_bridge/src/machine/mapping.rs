@@ -115,12 +115,21 @@ impl ToRos {
         values: &dragoman_protocol::codec::Values,
         now: Duration,
     ) -> Result<Option<Vec<u8>>, String> {
-        let lookup = Message { codec, message, values, paths: &self.paths };
-        if self.when.as_ref().is_some_and(|when| !when.is_true(&lookup)) {
-            return Ok(None);
-        }
-        let value = Value::Object(self.object(&lookup)?);
+        let Some(fields) = self.fields(codec, message, values) else { return Ok(None) };
+        let value = Value::Object(fields?);
         json::to_cdr_at(&self.structure, &value, Some(now)).map(Some).map_err(|error| error.to_string())
+    }
+
+    /// The fields of the message of ROS as JSON; `None` if this message of the machine makes none.
+    pub(crate) fn fields(
+        &self,
+        codec: &Codec,
+        message: MessageId,
+        values: &dragoman_protocol::codec::Values,
+    ) -> Option<Result<Map<String, Value>, String>> {
+        let lookup = Message { codec, message, values, paths: &self.paths };
+        let is_meant = self.when.as_ref().is_none_or(|when| when.is_true(&lookup));
+        is_meant.then(|| self.object(&lookup))
     }
 
     /// The fields of the machine's message that it needs.

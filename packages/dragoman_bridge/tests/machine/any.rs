@@ -125,7 +125,9 @@ impl History {
                         let _ = conversation.handle_frame(self.now, id, bytes.get(1..9).unwrap_or(bytes));
                     }
                     (2, Some(conversation), _) => conversation.handle_bytes(self.now, bytes),
-                    (3, _, Some(machine)) if is_can => machine.handle_frame(self.now, id, bytes),
+                    (3, _, Some(machine)) if is_can => {
+                        machine.handle_frame(self.now, std::iter::once(id), bytes)
+                    }
                     (3, _, Some(machine)) => machine.handle_bytes(self.now, bytes),
                     _ => {}
                 }
@@ -193,7 +195,7 @@ impl History {
                     assert!(frames < MAX_FRAMES, "more and more frames are sent");
                     if let Some(machine) = self.machine.as_mut().filter(|_| self.is_linked) {
                         match frame.id {
-                            Some(id) => machine.handle_frame(self.now, id, &frame.bytes),
+                            Some(id) => machine.handle_frame(self.now, std::iter::once(id), &frame.bytes),
                             None => machine.handle_bytes(self.now, &frame.bytes),
                         }
                     }

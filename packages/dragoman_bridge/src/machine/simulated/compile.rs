@@ -46,7 +46,10 @@ impl Compiler<'_> {
             if let Some([low, high]) =
                 described.range.filter(|[low, high]| !is_range(*low, *high) || low == high)
             {
-                return Err(error(&place, format!("[{low}, {high}] is not a range")));
+                return Err(error(
+                    &place,
+                    format!("range: [{low}, {high}] is not a range: the lowest value comes first"),
+                ));
             }
             changes.push(StateMotion {
                 value: self.value(&place, &described.value)?,
@@ -120,13 +123,26 @@ impl Compiler<'_> {
             let place = format!("{place}: on: receive {}", described.receive);
             let wrong = |reason: String| error(&place, reason);
             let receive = named(self.codec, &described.receive).map_err(wrong)?;
+            let by_machine = self.codec.protocol().messages.get(receive.number);
+            if by_machine.is_some_and(|message| message.from == Side::Server) {
+                return Err(error(&place, "this is what the machine sends: it never receives it"));
+            }
+            if described.silent && (!described.answer.is_empty() || described.recorded.is_some()) {
+                return Err(error(
+                    &place,
+                    "silent: nothing is answered, so there is neither answer nor recorded",
+                ));
+            }
+            if described.recorded.is_some() && !described.answer.is_empty() {
+                return Err(error(&place, "recorded is the whole answer: leave out answer, or recorded"));
+            }
             let mut paths = Vec::new();
             let mut names = StateNames {
                 states: self.names,
                 fields: Some(MessageNames::new(self.codec, receive, &mut paths)),
             };
             let when = described.when.as_ref().map(|when| Term::read(when, self.constants, &mut names));
-            let when = when.transpose().map_err(|reason| error(&place, reason))?;
+            let when = when.transpose().map_err(|reason| error(&place, format!("when: {reason}")))?;
             let mut set = Vec::new();
             for (value, setting) in &described.set {
                 let term = Term::read(setting, self.constants, &mut names);
