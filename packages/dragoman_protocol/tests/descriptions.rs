@@ -29,7 +29,7 @@ fn all_are_read_and_have_the_names_of_their_files() {
         let protocol = Protocol::read(&text).unwrap_or_else(|error| panic!("{name}.yaml: {error}"));
         assert_eq!(protocol.name, name);
         let messages = protocol.interfaces.iter().flat_map(|one| &one.messages).chain(&protocol.messages);
-        assert!(messages.count() > 1, "{name}");
+        assert!(messages.count() > 0, "{name}");
     }
 }
 
