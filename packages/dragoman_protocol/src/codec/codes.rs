@@ -95,6 +95,8 @@ impl Codes {
         }
         if message.from == Side::Client
             && message.answer.is_some()
+            // A bare answer has no code by which it is found.
+            && !message.bare
             && let Some(row) = self.entry(message.code_of_answer(), is_text)
         {
             row.answers.push(number);
