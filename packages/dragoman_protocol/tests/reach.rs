@@ -163,7 +163,7 @@ fn what_is_hardly_meant_is_a_warning() {
     assert_eq!(odometry(", since: last"), Vec::<String>::new());
 }
 
-/// Descriptions that are known to work give no errors; their warnings are meant.
+/// Descriptions that are known to work give no warnings but those that are meant.
 #[test]
 fn known_descriptions_have_no_warnings() {
     for folder in ["machines", "other_machines"] {
@@ -172,7 +172,11 @@ fn known_descriptions_have_no_warnings() {
             let path = file.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "yaml") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                assert_eq!(warnings(&text), Vec::<String>::new(), "{}", path.display());
+                // The handshake of P2OS has the codes of three commands.
+                let is_known =
+                    |warning: &String| path.ends_with("p2os.yaml") && warning.contains("the code of sync");
+                let found: Vec<String> = warnings(&text).into_iter().filter(|one| !is_known(one)).collect();
+                assert_eq!(found, Vec::<String>::new(), "{}", path.display());
             }
         }
     }

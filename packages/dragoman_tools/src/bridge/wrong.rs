@@ -14,7 +14,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "half_track: 0.15",
         "half_track: wide",
-        "line 52, column 28: bridge.constants.half_track: found the string \"wide\", expected a number",
+        "line 52, column 28: bridge.constants.half_track: found the string \"wide\", expected a number, or a mapping with value",
     ),
     (
         "constants:",
@@ -89,12 +89,12 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "to: fault, from: odometry",
         "to: fault",
-        "line 59: rover: bridge: states: ready: to fault: needs either from, the message that leads there, or after, a time",
+        "line 59: rover: bridge: states: ready: to fault: needs one of from, the message that leads there, after, a time, and silent",
     ),
     (
         "to: fault, from: odometry, when: fault != 0",
         "to: fault, from: odometry, after: 3",
-        "line 59: rover: bridge: states: ready: to fault: needs either from, the message that leads there, or after, a time",
+        "line 59: rover: bridge: states: ready: to fault: needs one of from, the message that leads there, after, a time, and silent",
     ),
     (
         "when: fault != 0",
