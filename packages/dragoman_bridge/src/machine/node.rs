@@ -82,12 +82,15 @@ pub fn types() -> Types {
     Types::of_program(distribution.name(), &installed, raw::CALLS_ARE_JSON)
 }
 
+/// Reads where the machine is.
+pub type OpenPlace = Box<dyn FnOnce(&str) -> Result<Place, String> + Send>;
+
 /// Where a machine is: what a user has given, and what that means. A parameter of the node may say something else.
 pub struct Link {
     /// The text; empty if none is given.
     pub given: String,
     /// What a text means.
-    pub open: Box<dyn FnOnce(&str) -> Result<Place, String> + Send>,
+    pub open: OpenPlace,
 }
 
 /// Starts the node of a machine in `namespace`.

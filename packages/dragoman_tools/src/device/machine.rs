@@ -469,13 +469,10 @@ async fn on_bus(shared: Arc<Shared>, mut bus: Box<dyn Bus>, extended: bool) -> R
             }
         }
         while let Some(frame) = again.take().or_else(|| next_of_bus(&shared, extended)) {
-            match bus.send(&frame) {
-                Err(SendError::Full) => {
-                    again = Some(frame);
-                    break;
-                }
-                // Of a bus that is down they are lost.
-                Ok(()) | Err(_) => {}
+            // Of a bus that is down they are lost.
+            if let Err(SendError::Full) = bus.send(&frame) {
+                again = Some(frame);
+                break;
             }
         }
         dragoman_time::sleep(BUS_STEP).await;

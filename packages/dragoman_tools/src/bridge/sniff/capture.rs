@@ -271,7 +271,7 @@ impl<R: Read> Capture<R> {
             };
         }
         let size = self.number(4, is_big);
-        if !(MIN_BLOCK..=MAX_BLOCK).contains(&size) || size % 4 != 0 {
+        if !(MIN_BLOCK..=MAX_BLOCK).contains(&size) || !size.is_multiple_of(4) {
             return Err(self.broken(&format!(
                 "a block of {size} bytes; a block has {MIN_BLOCK} to {MAX_BLOCK}, a multiple of 4"
             )));

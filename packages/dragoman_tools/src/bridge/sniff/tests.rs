@@ -168,9 +168,9 @@ fn all_link_types_and_formats_are_read() {
     ] {
         let short = u16::try_from(link).unwrap();
         for file in [
-            pcap(link, &[packet.clone()]),
-            pcapng(false, short, 9, &[packet.clone()]),
-            pcapng(true, short, 9, &[packet.clone()]),
+            pcap(link, std::slice::from_ref(&packet)),
+            pcapng(false, short, 9, std::slice::from_ref(&packet)),
+            pcapng(true, short, 9, std::slice::from_ref(&packet)),
         ] {
             let (text, ended) = sniff(&description, &file, &[]);
             assert_eq!(ended, Ok(()), "{name}");
