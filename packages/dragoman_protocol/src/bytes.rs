@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn the_size_is_open_until_all_lengths_are_known() {
-        for (bytes, is_open) in [(&b""[..], true), (b"\x02a", true), (b"\x01a", true), (b"\x01a\x02", false)] {
+        for (bytes, is_open) in [(&b""[..], true), (b"\x02a", true), (b"\x01a", true), (b"\x01a\x02", false)]
+        {
             let mut reader = Reader::new(bytes, ByteOrder::Little);
             reader.text_u8();
             (0..reader.len_u8()).for_each(|_| drop(reader.f64()));

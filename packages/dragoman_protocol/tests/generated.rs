@@ -337,7 +337,7 @@ fn what_cannot_be_expressed_is_refused_with_its_field() {
         (mast, "mast: frame: escapes are not generated"),
         (&mast.replace(", escape: slip", ""), "mast: wind: speed: a value that is computed is not generated"),
         (
-            include_str!("../machines/create2.yaml"),
+            &include_str!("../machines/create2.yaml").replace(", pad: \" \"", ""),
             "create2: sensors: bare answers and further codes are not generated",
         ),
         (

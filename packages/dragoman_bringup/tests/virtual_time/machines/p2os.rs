@@ -70,7 +70,10 @@ fn a_position_that_begins_again_goes_on_in_ros() {
 #[test]
 fn a_connection_of_before_is_closed_first_and_a_reset_robot_connected_again() {
     let mut robot = operator(&[("phase", 4.0), ("age", 9.0)]);
-    assert_eq!((robot.value("phase"), robot.value("motors")), (4.0, 1.0));
+    until("the handshake", || {
+        sleep(STEP);
+        (robot.value("phase"), robot.value("motors")) == (4.0, 1.0)
+    });
     // Someone presses its reset button.
     robot.device.send("set phase 0");
     robot.device.send("set motors 0");
