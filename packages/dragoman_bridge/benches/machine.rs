@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use dragoman_bridge::machine::link::Place;
-use dragoman_bridge::machine::node::{start, types};
+use dragoman_bridge::machine::node::{Link, start, types};
 use dragoman_bridge::machine::{Interface, MachineNode};
 use dragoman_protocol::Protocol;
 use dragoman_protocol::codec::Codec;
@@ -97,7 +97,8 @@ fn bridge(
             let types = types();
             let interface = Interface::new(codec, &types).unwrap();
             let place = Place::Udp { local, peer: Some(peer), broadcast: false };
-            let MachineNode { client, .. } = start(context, namespace, interface, &types, place).unwrap();
+            let link = Link { given: place.to_string(), open: Box::new(|_| Ok(place)) };
+            let MachineNode { client, .. } = start(context, namespace, interface, &types, link).unwrap();
             runtime.spawn(client.node);
         }
         Kind::ByHand => {

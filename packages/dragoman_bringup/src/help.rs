@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// Examples of a command, each with what it does.
 type Examples = (&'static str, [(&'static str, &'static str); 3]);
 
-const EXAMPLES: [Examples; 43] = [
+const EXAMPLES: [Examples; 45] = [
     (
         "up",
         [
@@ -61,6 +61,28 @@ const EXAMPLES: [Examples; 43] = [
             ("dragoman bridge try machine.yaml 13 05 1d 02 19 0d 00 a3", "bytes from the machine"),
             ("dragoman bridge try machine.yaml --from client 89 ff 38 01 f4", "bytes to the machine"),
             ("dragoman bridge try scanner.yaml --text '\\x02sEA LMDscandata 1\\x03'", "characters"),
+        ],
+    ),
+    (
+        "bridge sniff",
+        [
+            (
+                "dragoman bridge sniff rover.yaml capture.pcap",
+                "a capture of tcpdump or Wireshark, both directions",
+            ),
+            ("dragoman bridge sniff rover.yaml --link /dev/ttyUSB1", "a serial line, live; sends nothing"),
+            (
+                "dragoman bridge sniff scanner.yaml --link 192.168.1.40 --through 2111",
+                "between program and machine: the program connects to port 2111 here",
+            ),
+        ],
+    ),
+    (
+        "bridge checksums",
+        [
+            ("dragoman bridge checksums", "all names, with polynomials and check values"),
+            ("dragoman bridge checksums modbus", "those with this text in their name"),
+            ("dragoman bridge checksums CRC-16/CCITT", "which ones are meant by a name that others use"),
         ],
     ),
     (

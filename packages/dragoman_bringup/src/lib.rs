@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
         Command::Player(player) => serve("player", &player),
         Command::Platform(platform) => serve("platform", &platform),
         Command::Relay(relay) => serve("relay", &relay),
-        Command::Bridge { command: Some(command), .. } => bridge::run(&command).map_err(Into::into),
+        Command::Bridge { command: Some(command), .. } => bridge::run(command).map_err(Into::into),
         Command::Bridge { command: None, machine } => serve("bridge", &machine),
         Command::Console(console) => serve("console", &console),
         Command::Latency(latency) => work("latency", latency),

@@ -187,7 +187,7 @@ mod tests {
         {
             let mut reader = Reader::new(bytes, ByteOrder::Little);
             reader.text_u8();
-            (0..reader.len_u8()).for_each(|_| drop(reader.f64()));
+            let _: Vec<f64> = (0..reader.len_u8()).map(|_| reader.f64()).collect();
             assert_eq!(reader.is_size_open(), is_open, "{bytes:?}");
         }
     }

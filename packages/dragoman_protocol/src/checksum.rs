@@ -48,6 +48,39 @@ const SUMS: [(&str, Checksum); 4] = [
     ("words", Checksum::Words),
 ];
 
+/// Names that others use, and what is meant by them. Letters, digits and nothing else are compared.
+const OTHER_NAMES: &[(&[&str], &str)] = &[
+    (
+        &["CRC-16/CCITT", "CRC-CCITT", "CCITT", "CRC-16-CCITT"],
+        "is the name of several: CRC-16/IBM-3740 (begins with 0xFFFF, often called CCITT-FALSE), CRC-16/XMODEM (begins with 0), \
+         CRC-16/KERMIT (begins with 0, lowest bit first), CRC-16/IBM-SDLC (that of X.25 and HDLC). Take the one whose check value, \
+         that of the characters 123456789, the manual has: 29B1, 31C3, 2189, 906E",
+    ),
+    (&["CRC-16/CCITT-FALSE", "CCITT-FALSE", "CRC-16/AUTOSAR"], "is called CRC-16/IBM-3740 here"),
+    (&["CRC-16/X-25", "X.25", "CRC-16/X25", "FCS-16", "CRC-16/HDLC"], "is called CRC-16/IBM-SDLC here"),
+    (&["CRC-16/CCITT-TRUE", "CRC-16/BLUETOOTH"], "is called CRC-16/KERMIT here"),
+    (&["CRC-16/ACORN", "CRC-16/LTE", "CRC-16/V-41-MSB", "ZMODEM"], "is called CRC-16/XMODEM here"),
+    (&["MODBUS", "CRC-MODBUS"], "is called CRC-16/MODBUS here"),
+    (
+        &["CRC-16", "CRC16", "CRC-16/IBM", "CRC-16/ANSI"],
+        "is the name of several: most often CRC-16/ARC or CRC-16/MODBUS is meant. Take the one whose check value, that of the \
+         characters 123456789, the manual has: BB3D, 4B37",
+    ),
+    (
+        &["CRC-32", "CRC32", "CRC-32/ADCCP", "CRC-32/PKZIP", "CRC-32/ETHERNET"],
+        "is called CRC-32/ISO-HDLC here",
+    ),
+    (&["CRC-32C", "CRC-32/CASTAGNOLI"], "is called CRC-32/ISCSI here"),
+    (
+        &["CRC-8", "CRC8", "CRC"],
+        "is the name of several: `dragoman bridge checksums` lists them with their check values",
+    ),
+    (&["CRC-8/MAXIM", "DOW-CRC", "CRC-8/DALLAS"], "is called CRC-8/MAXIM-DOW here"),
+    (&["LRC"], "is called sum to zero here, if it makes the sum of all bytes 0, as in Modbus ASCII; or xor"),
+    (&["BCC", "NMEA", "exclusive or"], "is called xor here"),
+    (&["checksum", "sum8", "sum16", "add"], "is called sum here"),
+];
+
 macro_rules! catalogue {
     ($($variant:ident $number:ty: $($name:ident)*;)*) => {
         /// The algorithm with this name, which is written as constants are.
@@ -88,6 +121,27 @@ impl Checksum {
         let crcs =
             CATALOGUE.iter().map(|name| name.replacen('_', "-", 1).replacen('_', "/", 1).replace('_', "-"));
         sums.chain(crcs)
+    }
+
+    /// Why a name is not one of a check sum: what is meant by it elsewhere, or the nearest name.
+    pub fn unknown(name: &str) -> String {
+        let letters = |name: &str| -> String {
+            name.chars()
+                .filter(char::is_ascii_alphanumeric)
+                .map(|letter| letter.to_ascii_lowercase())
+                .collect()
+        };
+        let wanted = letters(name);
+        let other = OTHER_NAMES.iter().find(|(names, _)| names.iter().any(|one| letters(one) == wanted));
+        if let Some((_, meaning)) = other {
+            return format!("'{}' {meaning}", dragoman_text::excerpt(name));
+        }
+        let names: Vec<String> = Self::names().collect();
+        let hint = match dragoman_text::nearest(name, names.iter().map(String::as_str)) {
+            Some(nearest) => format!("; did you mean '{nearest}'?"),
+            None => "; `dragoman bridge checksums` lists them".to_owned(),
+        };
+        format!("'{}' is not a known check sum{hint}", dragoman_text::excerpt(name))
     }
 
     /// Parameters, if it is a CRC.
@@ -156,6 +210,39 @@ mod tests {
         assert_eq!(Checksum::named("sum to zero").unwrap().of(&[19, 5, 29, 2, 25, 13, 0]) & 0xff, 163);
         assert_eq!(Checksum::named("words").unwrap().of(&[0x04]), 0x04);
         assert_eq!(Checksum::named("words").unwrap().of(&[0x0b, 0x3b, 0x2c]), 0x0b17);
+    }
+
+    #[test]
+    fn names_of_others_are_explained() {
+        for (name, meaning) in [
+            ("CRC-16/CCITT", "'CRC-16/CCITT' is the name of several: CRC-16/IBM-3740 (begins with 0xFFFF"),
+            ("crc ccitt", "'crc ccitt' is the name of several: CRC-16/IBM-3740"),
+            ("X.25", "'X.25' is called CRC-16/IBM-SDLC here"),
+            ("CRC-16/MODBSU", "'CRC-16/MODBSU' is not a known check sum; did you mean 'CRC-16/MODBUS'?"),
+            ("parity", "'parity' is not a known check sum; `dragoman bridge checksums` lists them"),
+        ] {
+            assert!(Checksum::unknown(name).starts_with(meaning), "{}", Checksum::unknown(name));
+        }
+        let known: Vec<String> = Checksum::names().collect();
+        for (names, meaning) in OTHER_NAMES {
+            for name in *names {
+                assert!(Checksum::named(name).is_none(), "{name}");
+            }
+            // What they are called here is a name here.
+            for word in meaning.split([' ', ',', ':']).filter(|word| word.starts_with("CRC")) {
+                assert!(known.iter().any(|name| name == word), "{word}");
+            }
+        }
+        for (name, value) in [
+            ("CRC-16/IBM-3740", 0x29B1),
+            ("CRC-16/XMODEM", 0x31C3),
+            ("CRC-16/KERMIT", 0x2189),
+            ("CRC-16/IBM-SDLC", 0x906E),
+            ("CRC-16/ARC", 0xBB3D),
+            ("CRC-16/MODBUS", 0x4B37),
+        ] {
+            assert_eq!(Checksum::named(name).unwrap().of(b"123456789"), value, "{name}");
+        }
     }
 
     #[test]

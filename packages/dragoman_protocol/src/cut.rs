@@ -25,7 +25,19 @@ pub struct Cutter {
     done: usize,
     /// Bytes of the frame that was returned last.
     current: usize,
+    /// No end mark begins in so many of the bytes that are not done with.
+    searched: usize,
     left_out: u64,
+    /// The bytes that were left out, if somebody wants to see them.
+    seen: Option<Seen>,
+}
+
+/// Bytes as they were received.
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    left_out: Vec<u8>,
+    /// Those of a frame with escapes that is not complete.
+    raw: Vec<u8>,
 }
 
 #[derive(Debug, Clone)]
@@ -77,7 +89,26 @@ impl Cutter {
                 None => Way::Marked([envelope.start, envelope.end]),
             },
         };
-        Ok(Self { way, max, buffer: Vec::new(), done: 0, current: 0, left_out: 0 })
+        Ok(Self { way, max, buffer: Vec::new(), done: 0, current: 0, searched: 0, left_out: 0, seen: None })
+    }
+
+    /// Keeps the bytes that are left out, for [`take_left_out`](Self::take_left_out).
+    pub fn keep_left_out(&mut self) {
+        self.seen.get_or_insert_default();
+    }
+
+    /// The bytes that were left out since the last call; call it after each push, since they are kept.
+    pub fn take_left_out(&mut self) -> Vec<u8> {
+        self.seen.as_mut().map(|seen| std::mem::take(&mut seen.left_out)).unwrap_or_default()
+    }
+
+    /// Forgets the bytes that wait for the rest of their frame, and returns them if left out bytes are kept.
+    pub fn take_incomplete(&mut self) -> Vec<u8> {
+        let rest = self.buffer.get(self.done + self.current..).unwrap_or_default();
+        let mut bytes = self.seen.as_ref().map_or_else(Vec::new, |seen| seen.raw.clone());
+        bytes.extend_from_slice(rest);
+        self.reset();
+        bytes
     }
 
     /// Appends what was received.
@@ -92,8 +123,11 @@ impl Cutter {
         if let Way::Escaped(unescaper) = &mut self.way {
             unescaper.reset();
         }
-        (self.done, self.current) = (0, 0);
+        (self.done, self.current, self.searched) = (0, 0, 0);
         self.buffer.clear();
+        if let Some(seen) = &mut self.seen {
+            seen.raw.clear();
+        }
     }
 
     /// How many bytes belonged to no frame.
@@ -114,6 +148,9 @@ impl Cutter {
 
     /// As [`next_frame`](Self::next_frame); `measure` says what a buffer begins with if each code has a size of its own.
     pub fn next_frame_by(&mut self, mut measure: impl FnMut(&[u8]) -> Begin) -> Option<&[u8]> {
+        if self.current > 0 {
+            self.searched = 0;
+        }
         self.done += std::mem::take(&mut self.current);
         if matches!(self.way, Way::Escaped(_)) {
             return self.next_escaped();
@@ -126,7 +163,13 @@ impl Cutter {
             let begin = match &self.way {
                 Way::Whole | Way::Escaped(_) => Begin::Frame { len: rest.len(), from: 0, to: rest.len() },
                 Way::Sized(sized) => sized.begin(rest, self.max),
-                Way::Marked([start, end]) => marked(rest, start, end),
+                Way::Marked([start, end]) => {
+                    let begin = marked(rest, start, end, self.searched);
+                    if begin == Begin::Incomplete {
+                        self.searched = (rest.len() + 1).saturating_sub(end.len());
+                    }
+                    begin
+                }
                 Way::ByCode => measure(rest),
             };
             match begin {
@@ -146,10 +189,20 @@ impl Cutter {
         let Way::Escaped(unescaper) = &mut self.way else { return None };
         while let Some(byte) = self.buffer.get(self.done) {
             self.done += 1;
-            match unescaper.push(*byte) {
-                Event::None => {}
-                Event::Frame => return Some(unescaper.content()),
-                Event::LeftOut(len) => self.left_out += u64::try_from(len).unwrap_or(u64::MAX),
+            if let Some(seen) = &mut self.seen {
+                seen.raw.push(*byte);
+            }
+            let event = unescaper.push(*byte);
+            if let Event::LeftOut(len) = event {
+                self.left_out += u64::try_from(len).unwrap_or(u64::MAX);
+            }
+            if let Some(Seen { left_out, raw }) = &mut self.seen {
+                let is_left_out = matches!(event, Event::LeftOut(_));
+                let gone = raw.drain(..raw.len().saturating_sub(unescaper.incomplete()));
+                left_out.extend(gone.filter(|_| is_left_out));
+            }
+            if event == Event::Frame {
+                return Some(unescaper.content());
             }
         }
         None
@@ -167,12 +220,17 @@ impl Cutter {
     }
 
     fn leave_out(&mut self, len: usize) {
+        if let (Some(seen), Some(bytes)) = (&mut self.seen, self.buffer.get(self.done..self.done + len)) {
+            seen.left_out.extend_from_slice(bytes);
+        }
+        self.searched = self.searched.saturating_sub(len);
         self.done += len;
         self.left_out += u64::try_from(len).unwrap_or(u64::MAX);
     }
 }
 
-fn marked(rest: &[u8], start: &[u8], end: &[u8]) -> Begin {
+/// No end begins in the first `searched` bytes, as far as they are content.
+fn marked(rest: &[u8], start: &[u8], end: &[u8], searched: usize) -> Begin {
     let find = |bytes: &[u8], mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark);
     if !start.is_empty() && !rest.starts_with(start) {
         let known = rest.len().min(start.len());
@@ -186,14 +244,20 @@ fn marked(rest: &[u8], start: &[u8], end: &[u8]) -> Begin {
         return Begin::Garbage(find(rest, start).unwrap_or(none));
     }
     let content = rest.get(start.len()..).unwrap_or_default();
-    match find(content, end) {
+    let known = searched.saturating_sub(start.len()).min(content.len());
+    match find(content.get(known..).unwrap_or_default(), end) {
         None => Begin::Incomplete,
         Some(len) => {
+            let len = known + len;
             let to = start.len() + len;
             // A frame that was cut off is left out: the next one has begun.
-            let again = (!start.is_empty())
-                .then(|| content.get(..len).and_then(|inner| find(inner, start)))
-                .flatten();
+            let (mut again, mut from) = (None, 0);
+            while let Some(at) =
+                content.get(from..len).filter(|_| !start.is_empty()).and_then(|inner| find(inner, start))
+            {
+                again = Some(from + at);
+                from += at + start.len();
+            }
             match again {
                 Some(at) => Begin::Garbage(start.len() + at),
                 None => Begin::Frame { len: to + end.len(), from: start.len(), to },
@@ -257,6 +321,44 @@ messages: [{{ name: dim, code: 7, meaning: dim }}]
         assert_eq!(cutter.next_frame(), Some(&b"aa\x01\x07"[..]));
         assert_eq!(cutter.next_frame(), None);
         assert_eq!(cutter.left_out(), 4);
+    }
+
+    /// A search that began again at each byte would take minutes.
+    #[test]
+    fn noise_without_marks_is_searched_once() {
+        for (frame, noise, left_out) in [(LINE, b'x', (1 << 20) - 19), (MARKED, b'<', 0)] {
+            let mut cutter = cutter(&frame.replace(", most: 20", ""));
+            for _ in 0..64 {
+                assert_eq!(all(&mut cutter, &[noise; 1 << 14]).len(), 0);
+            }
+            let left_out = u64::try_from(left_out).unwrap();
+            assert!(cutter.left_out() >= left_out.saturating_sub(1 << 16), "{frame}");
+            assert!(cutter.incomplete() <= MAX_FRAME);
+            assert_eq!(all(&mut cutter, b">\r\n").len(), 1);
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_kept_for_who_wants_it() {
+        let escaped = "{ cut: { start: [0x7E], end: [0x7E], escape: { mark: 0x7D, xor: 0x20, of: [0x7D, 0x7E] } }, fields: [{ name: code, type: u8, is: code }, { name: data, is: body }] }";
+        for (frame, bytes, left_out, incomplete) in [
+            (SIZED, &b"xaaa\x03\x07abyyaa\x05\x07"[..], &b"xayy"[..], &b"aa\x05\x07"[..]),
+            (MARKED, b"x<ab>y<c><d<ef><g", b"xy<d", b"<g"),
+            (LINE, b"abcdefghijklmnopqrstuvwxyz\r\ne", b"abcdefgh", b"e"),
+            (escaped, b"ab~c}]d~~x}~~e", b"abx}~", b"e"),
+        ] {
+            let mut cutter = cutter(frame);
+            cutter.keep_left_out();
+            let mut seen = Vec::new();
+            for byte in bytes {
+                all(&mut cutter, &[*byte]);
+                seen.extend(cutter.take_left_out());
+            }
+            assert_eq!(seen, left_out, "{frame}");
+            assert_eq!(cutter.left_out(), u64::try_from(left_out.len()).unwrap(), "{frame}");
+            assert_eq!(cutter.take_incomplete(), incomplete, "{frame}");
+            assert_eq!(cutter.incomplete(), 0);
+        }
     }
 
     proptest! {

@@ -1,7 +1,8 @@
 //! Expressions over the fields of a message, such as `(raw - 512) * 0.01` or `flags & 4 ? 1 : 0`.
 //!
 //! Numbers are decimal, hexadecimal (`0x1F`), binary (`0b101`) or with a decimal point; a character in quotes (`'N'`) is the
-//! number of its byte; names are those of fields. Operators in the order in which they bind, as in Python and Kaitai Struct:
+//! number of its byte; names are those of fields. A field with names for its values is compared with one of them in quotes:
+//! `fault == 'motor'`. Operators in the order in which they bind, as in Python and Kaitai Struct:
 //!
 //! | | |
 //! | --- | --- |
@@ -25,6 +26,7 @@ mod function;
 mod number;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use function::Function;
 pub use number::Number;
@@ -135,11 +137,33 @@ impl Expression {
     /// # Errors
     /// The text is not an expression, names an unknown field, or is nested deeper than [`MAX_DEPTH`].
     pub fn read(text: &str, field: &dyn Fn(&str) -> Option<usize>) -> Result<Self, ExpressionError> {
-        let mut parser = Parser { text, at: 0, depth: 0, steps: Vec::new(), field };
+        Self::read_with_codes(text, field, &|name, _| Err(format!("{name} has no names for its values")))
+    }
+
+    /// As [`read`](Self::read); `code` gives the number that a field has if its value has this name, or the reason why there is
+    /// none.
+    ///
+    /// # Errors
+    /// As there; there is no such name.
+    pub fn read_with_codes(
+        text: &str,
+        field: &dyn Fn(&str) -> Option<usize>,
+        code: &dyn Fn(&str, &str) -> Result<i64, String>,
+    ) -> Result<Self, ExpressionError> {
+        let mut parser =
+            Parser { text, at: 0, depth: 0, steps: Vec::new(), words: BTreeMap::new(), field, code };
         parser.choice()?;
         parser.blanks();
         if parser.at < text.len() {
-            return Err(parser.error("expected an operator or the end"));
+            return Err(parser.error(format!("expected an operator or the end{}", parser.advice())));
+        }
+        let unused = parser.words.values().find(|word| matches!(word.kind, WordKind::Text(Quoted::Name)));
+        if let Some(word) = unused {
+            let reason = format!(
+                "'{0}' is the name of a value: it can only be compared with a field that has such names, as in fault == '{0}'",
+                word.text
+            );
+            return Err(parser.error_at(word.at, reason));
         }
         Ok(Self { steps: parser.steps })
     }
@@ -148,10 +172,11 @@ impl Expression {
     pub(crate) fn names(text: &str) -> Vec<String> {
         let names = RefCell::new(Vec::new());
         // Names that come before an error do no harm.
-        let _ = Self::read(text, &|name| {
+        let field = |name: &str| {
             names.borrow_mut().push(name.to_owned());
             Some(0)
-        });
+        };
+        let _ = Self::read_with_codes(text, &field, &|_, _| Ok(0));
         names.into_inner()
     }
 
@@ -290,13 +315,59 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     steps: Vec<Step>,
+    /// Fields, and texts in quotes, by the steps that they are.
+    words: BTreeMap<usize, Word<'a>>,
     field: &'a dyn Fn(&str) -> Option<usize>,
+    code: &'a dyn Fn(&str, &str) -> Result<i64, String>,
+}
+
+/// A name of a field, or a text in quotes.
+#[derive(Debug, Clone, Copy)]
+struct Word<'a> {
+    text: &'a str,
+    /// Where it begins.
+    at: usize,
+    kind: WordKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WordKind {
+    Field,
+    Text(Quoted),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoted {
+    /// One character, which is also the number of its byte.
+    Character,
+    Name,
 }
 
 impl<'a> Parser<'a> {
     fn error(&self, reason: impl Into<String>) -> ExpressionError {
-        let column = self.text.get(..self.at).unwrap_or_default().chars().count() + 1;
+        self.error_at(self.at, reason)
+    }
+
+    fn error_at(&self, at: usize, reason: impl Into<String>) -> ExpressionError {
+        let column = self.text.get(..at).unwrap_or_default().chars().count() + 1;
         ExpressionError { column, reason: reason.into() }
+    }
+
+    /// What is written otherwise in other languages.
+    fn advice(&self) -> &'static str {
+        // Of two characters the first may be read already.
+        let behind = |back: usize| self.text.get(self.at.saturating_sub(back)..).unwrap_or_default();
+        let begins = |word: &str| behind(0).starts_with(word);
+        let is_double = ["&&", "||"].iter().any(|word| begins(word) || behind(1).starts_with(word));
+        if is_double || begins("and ") || begins("or ") {
+            "; and is written (a) & (b), or is written (a) | (b)"
+        } else if begins("=") {
+            "; equal is written =="
+        } else if begins("!") || begins("not ") {
+            "; not is written == 0"
+        } else {
+            ""
+        }
     }
 
     fn rest(&self) -> &'a str {
@@ -358,13 +429,49 @@ impl<'a> Parser<'a> {
     /// Operators of this level of [`OPERATORS`], and of stronger ones.
     fn binary(&mut self, level: usize) -> Result<(), ExpressionError> {
         let Some(operators) = OPERATORS.get(level) else { return self.unary() };
+        let left = self.steps.len();
         self.binary(level + 1)?;
         while let Some(operation) = self.operator(operators) {
+            let right = self.steps.len();
             self.binary(level + 1)?;
+            if matches!(operation, Binary::Equal | Binary::NotEqual) {
+                self.name_of_value(left, right)?;
+            }
             self.steps.push(Step::Binary(operation));
             if level == COMPARISON {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// A field that is compared with a text in quotes: the text is the name of one of its values. Both are one step each.
+    fn name_of_value(&mut self, left: usize, right: usize) -> Result<(), ExpressionError> {
+        if right != left + 1 || self.steps.len() != right + 1 {
+            return Ok(());
+        }
+        let words = self.words.get(&left).copied().zip(self.words.get(&right).copied());
+        let (field, text, step) = match words {
+            Some((
+                field @ Word { kind: WordKind::Field, .. },
+                text @ Word { kind: WordKind::Text(_), .. },
+            )) => (field, text, right),
+            Some((
+                text @ Word { kind: WordKind::Text(_), .. },
+                field @ Word { kind: WordKind::Field, .. },
+            )) => (field, text, left),
+            _ => return Ok(()),
+        };
+        match (self.code)(field.text, text.text) {
+            Ok(code) => {
+                if let Some(step) = self.steps.get_mut(step) {
+                    *step = Step::Push(Number::Whole(code.into()));
+                }
+                self.words.remove(&step);
+            }
+            // The number of a byte.
+            Err(_) if text.kind == WordKind::Text(Quoted::Character) => {}
+            Err(reason) => return Err(self.error_at(text.at, reason)),
         }
         Ok(())
     }
@@ -424,12 +531,18 @@ impl<'a> Parser<'a> {
         }
         let rest = self.rest();
         if let Some(quoted) = rest.strip_prefix('\'') {
-            let byte = quoted.bytes().next().filter(u8::is_ascii_graphic);
-            let is_closed = quoted.get(1..).is_some_and(|rest| rest.starts_with('\''));
-            let byte = byte.filter(|_| is_closed);
-            let byte = byte.ok_or_else(|| self.error("expected a character in quotes, such as 'N'"))?;
-            self.at += 3;
-            self.steps.push(Step::Push(Number::Whole(byte.into())));
+            let wrong =
+                "expected a character in quotes, such as 'N', or the name of a value, such as 'motor'";
+            let Some((text, _)) = quoted.split_once('\'').filter(|(text, _)| !text.is_empty()) else {
+                return Err(self.error(wrong));
+            };
+            let (number, kind) = match text.as_bytes() {
+                [byte] if byte.is_ascii_graphic() => (*byte, Quoted::Character),
+                _ => (0, Quoted::Name),
+            };
+            self.words.insert(self.steps.len(), Word { text, at: self.at, kind: WordKind::Text(kind) });
+            self.at += text.len() + 2;
+            self.steps.push(Step::Push(Number::Whole(number.into())));
             return Ok(());
         }
         let begin = self.at;
@@ -438,14 +551,17 @@ impl<'a> Parser<'a> {
             return self.function(&[Step::Function(function)], 1);
         }
         let step = match word {
-            "" => return Err(self.error("expected a number or a field")),
+            "" => return Err(self.error(format!("expected a number or a field{}", self.advice()))),
             "min" => return self.function(&[Step::Binary(Binary::Minimum)], 2),
             "max" => return self.function(&[Step::Binary(Binary::Maximum)], 2),
             "has" => return self.has(),
             _ if word.starts_with(|first: char| first.is_ascii_digit() || first == '.') => {
                 number(word).map(Step::Push)
             }
-            _ => (self.field)(word).map(Step::Field),
+            _ => {
+                self.words.insert(self.steps.len(), Word { text: word, at: begin, kind: WordKind::Field });
+                (self.field)(word).map(Step::Field)
+            }
         };
         let step = step.ok_or_else(|| {
             self.at = begin;

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use crate::kind::Kind;
 use bridge::{Bridge, Serve};
 
+pub use check::Warning;
 pub(crate) use check::line_of;
 pub use field::{Empty, Field, FieldRole, Over, TextEncoding, When};
 pub use frame::{Counted, Cut, Escape, Frame, Mark, NamedEscape, Stuffing};
@@ -225,6 +226,16 @@ pub enum Code {
     Text(String),
 }
 
+/// As in a sentence: `7`, `'dim'`.
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => write!(f, "'{}'", dragoman_text::excerpt(text)),
+        }
+    }
+}
+
 /// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -330,6 +341,19 @@ impl Message {
 }
 
 impl Protocol {
+    /// The number that `field` has if its value has this name.
+    pub(crate) fn code_of(&self, field: Option<&Field>, name: &str) -> Result<i64, String> {
+        let Some(field) = field else { return Err(format!("no field is compared with '{name}'")) };
+        let names = field.codes.as_ref().and_then(|codes| self.types.iter().find(|one| one.name == *codes));
+        let Some(names) = names.map(|one| &one.codes) else {
+            return Err(format!("{} has no names for its values: it needs codes", field.name));
+        };
+        names.get(name).map(Value::code).ok_or_else(|| {
+            let hint = dragoman_text::hint(name, names.keys().map(String::as_str));
+            format!("no value of {} is called '{name}'{hint}", field.name)
+        })
+    }
+
     /// Reads a description.
     ///
     /// # Errors

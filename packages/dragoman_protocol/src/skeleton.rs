@@ -98,13 +98,8 @@ pub enum SkeletonError {
     #[error("both messages are called {0}")]
     SameName(String),
     /// There is no such check sum.
-    #[error("'{name}' is not a known check sum{hint}")]
-    NoChecksum {
-        /// What was given.
-        name: String,
-        /// What may be meant.
-        hint: String,
-    },
+    #[error("{0}")]
+    NoChecksum(String),
 }
 
 /// Whether a text can be the name of a protocol or a message.
@@ -123,12 +118,8 @@ pub fn check_name(name: &str) -> Result<(), SkeletonError> {
 /// # Errors
 /// There is no check sum with this name.
 pub fn checksum_type(name: &str) -> Result<&'static str, SkeletonError> {
-    let names: Vec<String> = Checksum::names().collect();
     match Checksum::named(name) {
-        None => Err(SkeletonError::NoChecksum {
-            name: dragoman_text::excerpt(name).into_owned(),
-            hint: dragoman_text::hint(name, names.iter().map(String::as_str)),
-        }),
+        None => Err(SkeletonError::NoChecksum(Checksum::unknown(name))),
         Some(Checksum::Crc32(_)) => Ok("u32"),
         Some(Checksum::Crc16(_) | Checksum::Words) => Ok("u16"),
         Some(Checksum::Crc8(_) | Checksum::Xor | Checksum::Sum { .. }) => Ok("u8"),
@@ -174,6 +165,7 @@ pub fn skeleton(answers: &Answers) -> Result<String, SkeletonError> {
     }
     out += &frame(answers, is_can, is_text, sum);
     out += &messages(answers, is_can, is_text);
+    out += &bridge(answers, answers.cut == CutAnswer::Marks && !is_can);
     Ok(out)
 }
 
@@ -266,6 +258,36 @@ fn messages(answers: &Answers, is_can: bool, is_text: bool) -> String {
          \x20     - {{ name: fault, type: u8, codes: fault }}\n\
          types:\n\
          \x20 - {{ name: fault, codes: {{ none: 0, motor: 1, battery: 2 }} }}\n"
+    )
+}
+
+fn bridge(answers: &Answers, has_marks: bool) -> String {
+    let [to, from] = [&answers.to_machine, &answers.from_machine].map(|name| quoted(name));
+    let mut motion = format!(
+        "\x20 stop: {to}                   # what stops it; fields that are not named are 0\n\
+         \x20 # every: [{{ send: {to}, period: 0.5 }}]   # heartbeats, and questions that are asked again and again\n\
+         \x20 cmd_vel:\n\
+         \x20   send: {to}\n\
+         \x20   fields: {{ forward: linear, turn: angular }}\n\
+         \x20   limits: {{ linear: 0.3, angular: 1.0 }}   # larger velocities are reduced to these\n\
+         \x20   timeout: 0.6             # s after which a command that is not renewed ends in a stop\n"
+    );
+    if has_marks {
+        let lines: Vec<_> = motion.lines().map(|line| format!("  #{line}\n")).collect();
+        motion = "  # Once the marks have an escape, or cannot be in the values:\n".to_owned();
+        motion.extend(lines);
+    }
+    format!(
+        "# How it appears in ROS: `dragoman bridge FILE --link PLACE`. Units are m, rad, s, V, A.\n\
+         bridge:\n\
+         \x20 # Numbers with names for the expressions below; in ROS they are parameters of the node.\n\
+         \x20 constants:\n\
+         \x20   heading_offset: {{ value: 0, unit: rad, meaning: heading of the machine's x axis, range: [-3.15, 3.15] }}\n\
+         \x20 timing: {{ silence: 2 }}       # s without a message, after which the machine is silent\n\
+         {motion}\
+         \x20 odometry: {{ from: {from}, pose: {{ x: x, y: y, heading: heading + heading_offset }} }}\n\
+         \x20 publish:\n\
+         \x20   - {{ topic: fault, type: std_msgs/msg/String, from: {from}, fields: {{ data: fault }} }}\n"
     )
 }
 

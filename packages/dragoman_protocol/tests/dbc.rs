@@ -186,7 +186,7 @@ impl Made {
         let mut at = self.start;
         for _ in 0..self.length {
             bits.push(at);
-            at = if at % 8 == 0 { at + 15 } else { at - 1 };
+            at = if at.is_multiple_of(8) { at + 15 } else { at - 1 };
         }
         bits.reverse();
         bits

@@ -29,7 +29,7 @@ fn all_are_read_and_have_the_names_of_their_files() {
         let protocol = Protocol::read(&text).unwrap_or_else(|error| panic!("{name}.yaml: {error}"));
         assert_eq!(protocol.name, name);
         let messages = protocol.interfaces.iter().flat_map(|one| &one.messages).chain(&protocol.messages);
-        assert!(messages.count() > 1, "{name}");
+        assert!(messages.count() > 0, "{name}");
     }
 }
 
@@ -61,7 +61,7 @@ fn the_readme_has_all_keys_of_bridge_serve_and_links() {
 }
 
 #[test]
-fn the_page_s_sections_are_those_of_the_rover() {
+fn the_page_s_sections_are_those_of_the_machines() {
     let page = include_str!("../../../docs/own-protocol.md");
     let rover = include_str!("../machines/rover.yaml");
     let (_, sections) = rover.split_once("\nbridge:\n").unwrap();
@@ -69,6 +69,11 @@ fn the_page_s_sections_are_those_of_the_rover() {
     for section in [format!("bridge:\n{}", bridge.trim_end()), format!("serve:\n{}", serve.trim_end())] {
         assert!(page.contains(&format!("\n```yaml\n{section}\n```\n")), "not on the page:\n{section}");
     }
+    let gripper = include_str!("../machines/gripper.yaml");
+    let (_, actions) = gripper.split_once("\n  actions:\n").unwrap();
+    let (actions, _) = actions.split_once("\n  publish:\n").unwrap();
+    let section = format!("bridge:\n  actions:\n{actions}");
+    assert!(page.contains(&format!("\n```yaml\n{section}\n```\n")), "not on the page:\n{section}");
 }
 
 #[test]
@@ -105,7 +110,7 @@ fn inconsistent_descriptions_are_refused_with_the_place() {
     for (from, to, error) in [
         ("u8[count]", "u8[cuont]", "lamp: dim: levels: no field cuont comes before it"),
         ("u8[count]", "level[count]", "lamp: dim: levels: there is no type level"),
-        ("name: levels", "name: count", "lamp: dim: field \"count\" is there twice"),
+        ("name: levels", "name: count", "lamp: dim: the field count is there twice"),
         ("is: code", "is: address", "lamp: frame: no field is its code"),
         (
             "size: size, counts",

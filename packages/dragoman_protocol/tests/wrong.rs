@@ -107,11 +107,11 @@ fn errors_of_descriptions_name_their_place() {
         (
             "name: command, type: u8",
             "name: size, type: u8",
-            "line 6: rover: frame: field \"size\" is there twice",
+            "line 6: rover: frame: the field size is there twice",
         ),
         ("code: 2", "code: -2", "line 22, column 5: messages[1]: code: expected a number from 0, or a text"),
-        ("name: odometry", "name: drive", "rover: message \"drive\" is there twice"),
-        ("name: right", "name: left", "line 15: rover: drive: field \"left\" is there twice"),
+        ("name: odometry", "name: drive", "rover: the message drive is there twice"),
+        ("name: right", "name: left", "line 15: rover: drive: the field left is there twice"),
         (
             "type: i32, unit: m, scale: 0.001 }\n      - { name: y",
             "type: i33, unit: m, scale: 0.001 }\n      - { name: y",

@@ -17,6 +17,7 @@ mod fields;
 pub use declaration::{Declaration, Range};
 pub use fields::{Field, Initial, ParameterSet, Values, text};
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -57,7 +58,12 @@ pub fn declare<P: ParameterSet>(
     let declarations = defaults.declarations();
     let current = Arc::new(Mutex::new(Arc::new(defaults)));
     let changed = Arc::clone(&current);
-    let apply = move |values: &Values| Arc::make_mut(&mut changed.lock()).update(values);
+    let apply = move |values: &Values| {
+        let mut current = changed.lock();
+        current.check(values)?;
+        Arc::make_mut(&mut current).update(values);
+        Ok(())
+    };
     let store = SharedStore::new(node, declarations, Box::new(apply))?;
     let server = store.serve(node)?;
     store.announce_all();
@@ -71,7 +77,7 @@ impl<P: ParameterSet> Parameters<P> {
     }
 
     /// The names of parameters changed from outside; a name still in the queue is not repeated.
-    pub fn changes(&self) -> impl Stream<Item = &'static str> + Send + Unpin + use<P> {
+    pub fn changes(&self) -> impl Stream<Item = Cow<'static, str>> + Send + Unpin + use<P> {
         let (listener, changes) = changes::channel();
         self.store.0.lock().listeners.push(listener);
         changes
@@ -87,7 +93,7 @@ impl<P: ParameterSet> Parameters<P> {
         change(&mut new);
         let both = new.declarations().into_iter().zip(old.declarations());
         let changed = both.filter(|(new, old)| new.default != old.default);
-        self.set(changed.map(|(new, _)| (new.name.to_owned(), new.default)).collect())
+        self.set(changed.map(|(new, _)| (new.name.into_owned(), new.default)).collect())
     }
 
     /// Sets parameters whose names are known at run time only, all or none.
@@ -105,14 +111,16 @@ struct SharedStore(Arc<Mutex<Store>>);
 
 struct Store {
     node: String,
-    declarations: BTreeMap<&'static str, Declaration>,
+    declarations: BTreeMap<Cow<'static, str>, Declaration>,
     values: Values,
-    /// Copies the values to the node's struct.
-    apply: Box<dyn FnMut(&Values) + Send>,
+    apply: Apply,
     listeners: Vec<changes::Listener>,
     events: Publisher<ParameterEvent>,
     clock: Clock,
 }
+
+/// Copies the values to the node's struct, unless they do not go together.
+type Apply = Box<dyn FnMut(&Values) -> Result<(), String> + Send>;
 
 /// Users type `2` for a floating-point number, so an integer is accepted there.
 fn promoted(value: ParameterValue, default: &ParameterValue) -> ParameterValue {
@@ -147,13 +155,15 @@ impl SharedStore {
     fn new(
         node: &mut Node,
         declarations: Vec<Declaration>,
-        mut apply: Box<dyn FnMut(&Values) + Send>,
+        mut apply: Apply,
     ) -> Result<Self, ParameterError> {
         let text = "Follow the time of /clock instead of the system's.";
         let use_sim_time = Declaration::new("use_sim_time", &false, text);
         let declarations = declarations.into_iter().chain([use_sim_time]);
-        let declarations: BTreeMap<_, _> = declarations.map(|declared| (declared.name, declared)).collect();
-        let defaults = declarations.values().map(|declared| (declared.name, declared.default.clone()));
+        let declarations: BTreeMap<_, _> =
+            declarations.map(|declared| (declared.name.clone(), declared)).collect();
+        let defaults =
+            declarations.values().map(|declared| (declared.name.clone(), declared.default.clone()));
         let mut values = Values(defaults.collect());
         let full_name = node.fully_qualified_name()?;
         for (name, given) in node.params.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
@@ -166,14 +176,14 @@ impl SharedStore {
             declared
                 .check(&value)
                 .map_err(|reason| ParameterError::Refused { node: full_name.clone(), reason })?;
-            values.0.insert(declared.name, value);
+            values.0.insert(declared.name.clone(), value);
         }
         // r2r's documentation build has no /clock.
         #[cfg(not(feature = "r2r-doc-only"))]
         if values.0.get("use_sim_time") == Some(&ParameterValue::Bool(true)) {
             node.get_time_source().enable_sim_time(node)?;
         }
-        apply(&values);
+        apply(&values).map_err(|reason| ParameterError::Refused { node: full_name.clone(), reason })?;
         Ok(Self(Arc::new(Mutex::new(Store {
             node: full_name,
             declarations,
@@ -198,15 +208,17 @@ impl SharedStore {
                 return Err(format!("parameter '{name}' cannot be set because it is read-only"));
             }
             declared.check(&value)?;
-            accepted.push((declared.name, value));
+            accepted.push((declared.name.clone(), value));
         }
         let changed: Vec<_> = accepted.iter().map(|(name, value)| message(name, value)).collect();
+        let mut values = store.values.clone();
+        values.0.extend(accepted.iter().cloned());
+        (store.apply)(&values)?;
+        store.values = values;
         for (name, value) in accepted {
-            tracing::info!(node = store.node, name, ?value, "parameter set");
-            store.values.0.insert(name, value);
-            store.listeners.retain(|listener| listener.notify(name));
+            tracing::info!(node = store.node, %name, ?value, "parameter set");
+            store.listeners.retain(|listener| listener.notify(name.clone()));
         }
-        (store.apply)(&store.values);
         store.publish(ParameterEvent { changed_parameters: changed, ..Default::default() });
         Ok(())
     }
@@ -302,7 +314,7 @@ impl SharedStore {
             .0
             .keys()
             .filter(|name| is_listed(name, prefixes, *depth))
-            .map(|name| (*name).to_owned())
+            .map(|name| name.clone().into_owned())
             .collect();
         let mut prefixes: Vec<String> =
             names.iter().filter_map(|name| Some(name.rsplit_once('.')?.0.to_owned())).collect();

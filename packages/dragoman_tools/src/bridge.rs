@@ -1,12 +1,16 @@
 //! `dragoman bridge`: descriptions of protocols that users write.
 //!
-//! `check` reads a description and says what is in it; `try` decodes bytes by it. `new` writes one to begin with, `import` makes one
-//! of a DBC file; `page`, `header` and `python` make documentation and code of one, `schema` helps editors. All work without ROS
-//! and without the machine.
+//! `check` reads a description and says what is in it; `try` decodes bytes by it, `sniff` those of a line or of a recording. `new`
+//! writes one to begin with, `import` makes one of a DBC file; `page`, `header` and `python` make documentation and code of one,
+//! `schema` helps editors, `checksums` lists check sums. All but `sniff` work without the machine, and all without ROS.
 
+mod checksums;
 mod import;
 mod made;
 mod new;
+mod sniff;
+#[cfg(test)]
+mod wrong;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,9 +31,11 @@ use dragoman_protocol::schema::schema;
 use dragoman_protocol::skeleton::SkeletonError;
 use dragoman_ros::out;
 
+pub use checksums::ChecksumsCommand;
 pub use import::ImportCommand;
 pub use made::{MakeCommand, Output};
 pub use new::NewCommand;
+pub use sniff::{SniffCommand, SniffError};
 
 /// Maximum size of a description, bytes.
 const MAX_FILE: u64 = 1 << 20;
@@ -41,6 +47,8 @@ pub enum BridgeCommand {
     Check(CheckCommand),
     /// Decode bytes by the description of a protocol.
     Try(TryCommand),
+    /// Show the messages on a line or in a recording, by the description of their protocol; sends nothing.
+    Sniff(SniffCommand),
     /// Write a description to begin with, from a few questions.
     New(NewCommand),
     /// Make a description of a DBC file, in which makers describe the messages of a CAN bus.
@@ -51,6 +59,8 @@ pub enum BridgeCommand {
     Header(MakeCommand),
     /// Make a Python module with a dataclass per message.
     Python(MakeCommand),
+    /// List the check sums by their names, with what a manual says of them.
+    Checksums(ChecksumsCommand),
     /// Print the JSON schema of descriptions, with which editors complete and check them.
     Schema(Output),
 }
@@ -63,7 +73,7 @@ pub struct CheckCommand {
 }
 
 /// `dragoman bridge try`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct TryCommand {
     /// The description, a YAML file.
     file: PathBuf,
@@ -133,8 +143,14 @@ pub enum BridgeError {
         hint: String,
     },
     /// Some of the bytes are not a message.
-    #[error("{0} bytes are not a message")]
-    NotMessages(usize),
+    #[error("{0} bytes are not a message{1}")]
+    NotMessages(usize, &'static str),
+    /// There is no such check sum.
+    #[error("{0}")]
+    NoChecksum(String),
+    /// Nothing more can be shown of a line or of a recording.
+    #[error(transparent)]
+    Sniff(#[from] SniffError),
     /// A new description would replace a file.
     #[error("{} is already there; it is not overwritten", .0.display())]
     Exists(PathBuf),
@@ -159,7 +175,7 @@ pub enum BridgeError {
 /// # Errors
 /// The file cannot be read, or is not a description; the bytes are not bytes, or not messages; a description has what C or
 /// Python is not made of; a file is there already, or cannot be written.
-pub fn run(command: &BridgeCommand) -> Result<(), BridgeError> {
+pub fn run(command: BridgeCommand) -> Result<(), BridgeError> {
     match command {
         BridgeCommand::Check(check) => {
             let text = text_of(&check.file)?;
@@ -167,16 +183,18 @@ pub fn run(command: &BridgeCommand) -> Result<(), BridgeError> {
             let (codec, _) = compile(&text).map_err(wrong)?;
             let codec = Arc::new(codec);
             let appears = appearance(&codec, &text).map_err(wrong)?;
-            out!("{}{appears}", summary(&check.file, &codec));
+            out!("{}{appears}{}", summary(&check.file, &codec), warnings(&codec, &text));
             Ok(())
         }
-        BridgeCommand::Try(trial) => try_bytes(trial),
-        BridgeCommand::New(command) => new::run(command),
-        BridgeCommand::Import(command) => import::run(command),
-        BridgeCommand::Page(command) => made::make(command, |codec| Ok(page(codec))),
-        BridgeCommand::Header(command) => made::make(command, header),
-        BridgeCommand::Python(command) => made::make(command, python),
-        BridgeCommand::Schema(output) => made::write(output, &schema()),
+        BridgeCommand::Try(trial) => try_bytes(&trial),
+        BridgeCommand::Sniff(command) => sniff::run(command),
+        BridgeCommand::New(command) => new::run(&command),
+        BridgeCommand::Import(command) => import::run(&command),
+        BridgeCommand::Page(command) => made::make(&command, |codec| Ok(page(codec))),
+        BridgeCommand::Header(command) => made::make(&command, header),
+        BridgeCommand::Python(command) => made::make(&command, python),
+        BridgeCommand::Checksums(command) => checksums::run(&command),
+        BridgeCommand::Schema(output) => made::write(&output, &schema()),
     }
 }
 
@@ -237,10 +255,39 @@ fn text_of(path: &Path) -> Result<String, BridgeError> {
 }
 
 fn compile(text: &str) -> Result<(Codec, Cutter), String> {
-    let protocol = Protocol::read(text).map_err(|error| error.to_string())?;
+    let protocol = Protocol::read(text).map_err(|error| plain_words(error.to_string()))?;
     let cutter = Cutter::new(&protocol).map_err(|reason| format!("frame: {reason}"))?;
     let codec = Codec::new(protocol).map_err(|error| located(&error, text))?;
     Ok((codec, cutter))
+}
+
+/// Names of types in errors of the YAML reader, in words.
+fn plain_words(reason: String) -> String {
+    let words = [
+        ("invalid type: map, ", "found a mapping, "),
+        ("invalid type: sequence, ", "found a list, "),
+        ("invalid type: unit value, ", "found nothing, "),
+        ("invalid type: ", "found the "),
+        ("invalid length ", "found a list of "),
+        ("expected f64", "expected a number"),
+        ("expected u64", "expected a whole number from 0"),
+        ("expected usize", "expected a whole number from 0"),
+        ("expected i64", "expected a whole number"),
+        ("expected a sequence", "expected a list, as in [a, b]"),
+        ("expected an array of length 2", "expected two values, as in [0, 1]"),
+        ("expected a map", "expected a mapping, as in { a: 1 }"),
+        ("missing field", "missing key"),
+    ];
+    words.into_iter().fold(reason, |reason, (from, to)| reason.replace(from, to))
+}
+
+/// What is hardly meant, a line each.
+fn warnings(codec: &Codec, text: &str) -> String {
+    let shown = codec.protocol().warnings().into_iter().map(|warning| {
+        let line = warning.line(text).map_or(String::new(), |line| format!("line {line}: "));
+        format!("  warning: {line}{}: {}\n", warning.place, warning.text)
+    });
+    shown.collect()
 }
 
 /// A line per message.
@@ -273,9 +320,18 @@ fn try_bytes(trial: &TryCommand) -> Result<(), BridgeError> {
     let given = trial.bytes.join(" ");
     let bytes = if trial.text { characters(&given)? } else { digits(&given)? };
     let asked = trial.asked.as_deref().map(|name| message(&codec, name)).transpose()?;
-    let (text, not_messages) = decoded(&codec, cutter, &bytes, trial, asked);
+    let (text, not_messages) = decoded(&codec, cutter.clone(), &bytes, trial, asked);
     out!("{text}");
-    if not_messages > 0 { Err(BridgeError::NotMessages(not_messages)) } else { Ok(()) }
+    if not_messages == 0 {
+        return Ok(());
+    }
+    let (other, hint) = match trial.from {
+        Sender::Machine => (Sender::Client, "; as bytes to the machine they are: --from client"),
+        Sender::Client => (Sender::Machine, "; as bytes from the machine they are: --from machine"),
+    };
+    let other = TryCommand { from: other, ..trial.clone() };
+    let is_other = decoded(&codec, cutter, &bytes, &other, None).1 == 0;
+    Err(BridgeError::NotMessages(not_messages, if is_other { hint } else { "" }))
 }
 
 /// A line per message, and how many bytes are not part of one.
@@ -326,21 +382,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 fn digits(text: &str) -> Result<Vec<u8>, BridgeError> {
-    let words = text.split(|letter: char| letter.is_whitespace() || letter == ',' || letter == ':');
-    let digits: String = words.map(|word| word.strip_prefix("0x").unwrap_or(word)).collect();
-    let wrong = |part: &str| {
-        BridgeError::NotBytes(format!("\"{part}\" is not two hexadecimal digits; --text takes characters"))
-    };
-    let mut bytes = Vec::new();
-    let mut rest = digits.as_str();
-    while !rest.is_empty() {
-        let (byte, after) = rest.split_at_checked(2).ok_or_else(|| wrong(rest))?;
-        let is_byte = byte.chars().all(|digit| digit.is_ascii_hexdigit());
-        let number = u8::from_str_radix(byte, 16).ok().filter(|_| is_byte);
-        bytes.push(number.ok_or_else(|| wrong(byte))?);
-        rest = after;
-    }
-    Ok(bytes)
+    sniff::dump::digits(text)
+        .map_err(|reason| BridgeError::NotBytes(format!("{reason}; --text takes characters")))
 }
 
 /// The bytes of a text with escapes.

@@ -16,6 +16,7 @@ mod event;
 mod late;
 mod reception;
 mod states;
+mod stops;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub use event::{Event, Heard, Refusal, Statistics, Ticket};
 pub(crate) use reception::reason_of;
 
 use super::outgoing::{Outgoing, OutgoingFrame, Prepared};
-use super::plan::{Missing, Plan};
+use super::plan::{Missing, Plan, Timings};
 use super::term::Lookup;
 
 /// Maximum number of messages that wait to be sent.
@@ -44,6 +45,7 @@ pub type OutputId = usize;
 /// See the [module](self).
 pub struct Conversation {
     plan: Arc<Plan>,
+    timings: Timings,
     cutter: Cutter,
     values: Values,
     /// The last frame.
@@ -52,8 +54,9 @@ pub struct Conversation {
     scratch: Values,
     link: LinkState,
     queue: VecDeque<Queued>,
-    /// Stops, before everything else, and how often each was sent already.
-    urgent: VecDeque<(Prepared, u32)>,
+    /// Stops, before everything else.
+    urgent: VecDeque<Queued>,
+    stops: u64,
     open: VecDeque<Open>,
     events: VecDeque<Event>,
     statistics: Statistics,
@@ -106,6 +109,8 @@ enum Kind {
     Every(usize),
     Topic(OutputId),
     Call(Ticket),
+    /// The end of a motion, for which a call waits.
+    Cancel(Ticket),
     Stop,
 }
 
@@ -123,6 +128,7 @@ impl Conversation {
         let cutter = Cutter::new(plan.codec.protocol())?;
         let due = vec![None; plan.every.len()];
         Ok(Self {
+            timings: plan.timings,
             plan,
             cutter,
             values: Values::default(),
@@ -131,6 +137,7 @@ impl Conversation {
             link: LinkState::Down,
             queue: VecDeque::new(),
             urgent: VecDeque::new(),
+            stops: 0,
             open: VecDeque::new(),
             events: VecDeque::new(),
             statistics: Statistics::default(),
@@ -173,9 +180,9 @@ impl Conversation {
         self.cutter.reset();
         self.gap.clear();
         self.gap_end = None;
-        self.urgent.clear();
         let lost = "the connection to the machine is lost";
-        let all = self.open.drain(..).map(|open| open.queued).chain(self.queue.drain(..));
+        let all = self.open.drain(..).map(|open| open.queued);
+        let all = all.chain(self.urgent.drain(..)).chain(self.queue.drain(..));
         let failed: Vec<Ticket> = all.filter_map(|queued| queued.ticket()).collect();
         failed.into_iter().for_each(|ticket| self.event(Event::Failed(ticket, lost.to_owned())));
         self.due.fill(None);
@@ -183,6 +190,12 @@ impl Conversation {
         self.late.clear();
         self.last_sent = None;
         self.state = 0;
+    }
+
+    /// Changes the times and limits, from the next message on.
+    #[cfg(feature = "node")]
+    pub(crate) fn set_timings(&mut self, timings: Timings) {
+        self.timings = timings;
     }
 
     /// Whether the link is there and the start is over.
@@ -213,6 +226,23 @@ impl Conversation {
     /// The values of the last message.
     pub fn values(&self) -> &Values {
         &self.values
+    }
+
+    /// As [`values`](Self::values), while the conversation is used; give them back.
+    #[cfg(feature = "node")]
+    pub(crate) fn take_values(&mut self) -> Values {
+        std::mem::take(&mut self.values)
+    }
+
+    #[cfg(feature = "node")]
+    pub(crate) fn return_values(&mut self, values: Values) {
+        self.values = values;
+    }
+
+    /// The times and limits.
+    #[cfg(feature = "node")]
+    pub(crate) fn timings(&self) -> Timings {
+        self.timings
     }
 
     /// The plan.
@@ -289,7 +319,8 @@ impl Conversation {
             self.moving.remove(&message);
         }
         match self.queue.iter_mut().find(|queued| queued.kind == kind) {
-            Some(older) => (older.prepared, older.tries) = (prepared, 0),
+            // A stop must find out what it drops.
+            Some(older) => *older = Queued { kind, prepared, tries: 0, moves, state },
             None => self.push(Queued { kind, prepared, tries: 0, moves, state })?,
         }
         self.moves(now, message, timeout);
@@ -316,50 +347,9 @@ impl Conversation {
         Ok(ticket)
     }
 
-    fn moves(&mut self, now: Duration, message: usize, timeout: Option<Duration>) {
-        if let Some(timeout) = timeout {
-            self.moving.insert(message, now + timeout);
-            self.has_moved = true;
-        }
-    }
-
-    /// Stops the machine: before everything that waits. Commands that wait are not sent any more.
-    ///
-    /// # Errors
-    /// There is no link, or no message that stops the machine.
-    pub fn stop(&mut self) -> Result<(), Refusal> {
-        if self.link == LinkState::Down {
-            return Err(Refusal::NotConnected);
-        }
-        if self.plan.stop.is_empty() {
-            return Err(Refusal::Values(
-                "the description names no message that stops the machine".to_owned(),
-            ));
-        }
-        let plan = Arc::clone(&self.plan);
-        let mut stop = VecDeque::new();
-        for outgoing in &plan.stop {
-            stop.push_back((self.prepare(outgoing, &Missing)?, 0));
-        }
-        self.urgent = stop;
-        self.moving.clear();
-        self.drop_waiting(|queued| queued.moves, "the machine was stopped before");
-        Ok(())
-    }
-
-    /// Whether a stop waits to be sent.
-    pub fn is_stopping(&self) -> bool {
-        !self.urgent.is_empty()
-    }
-
     /// A message of the machine has no values for what is made of it.
     pub fn note_no_value(&mut self) {
         self.statistics.no_value += 1;
-    }
-
-    /// Whether the machine has been moved since the link is there, so that it must be stopped at the end.
-    pub fn has_moved(&self) -> bool {
-        self.has_moved
     }
 
     fn push(&mut self, queued: Queued) -> Result<(), Refusal> {
@@ -394,8 +384,8 @@ impl Conversation {
 
     /// The place of the next message that may be sent now, but for the pace.
     fn next_queued(&self) -> Option<usize> {
-        let asked = self.open.iter().filter(|open| open.queued.kind != Kind::Stop).count();
-        let may_ask = asked < self.plan.in_flight;
+        let asked = self.open.iter().filter(|open| !open.queued.is_stop()).count();
+        let may_ask = asked < self.timings.in_flight;
         let is_starting = matches!(self.link, LinkState::Starting(_));
         self.queue.iter().position(|queued| {
             (may_ask || !queued.prepared.has_answer)
@@ -409,12 +399,12 @@ impl Conversation {
         if self.link == LinkState::Down {
             return None;
         }
-        if let Some((prepared, tries)) = self.urgent.pop_front() {
-            let frame = OutgoingFrame { is_stop: true, ..prepared.frame.clone() };
-            self.sent(now, Queued { kind: Kind::Stop, prepared, tries, moves: false, state: None });
+        if let Some(stop) = self.urgent.pop_front() {
+            let frame = OutgoingFrame { is_stop: true, ..stop.prepared.frame.clone() };
+            self.sent(now, stop);
             return Some(frame);
         }
-        if self.last_sent.is_some_and(|last| now < last + self.plan.pace) {
+        if self.last_sent.is_some_and(|last| now < last + self.timings.pace) {
             return None;
         }
         self.late.advance(now);
@@ -428,7 +418,7 @@ impl Conversation {
         self.last_sent = Some(now);
         self.statistics.sent += 1;
         if queued.prepared.has_answer {
-            self.open.push_back(Open { queued, deadline: now + self.plan.answer });
+            self.open.push_back(Open { queued, deadline: now + self.timings.answer });
             // A stop is never refused, so nothing else bounds those that are not answered.
             let is_stop = |open: &Open| open.queued.kind == Kind::Stop;
             if self.open.len() > MAX_QUEUE
@@ -436,7 +426,7 @@ impl Conversation {
             {
                 self.open.remove(at);
             }
-        } else if let Kind::Call(ticket) = queued.kind {
+        } else if let Some(ticket) = queued.ticket() {
             self.event(Event::Sent(ticket));
         }
     }
@@ -460,6 +450,10 @@ impl Conversation {
 
 impl Queued {
     fn ticket(&self) -> Option<Ticket> {
-        if let Kind::Call(ticket) = self.kind { Some(ticket) } else { None }
+        if let Kind::Call(ticket) | Kind::Cancel(ticket) = self.kind { Some(ticket) } else { None }
+    }
+
+    fn is_stop(&self) -> bool {
+        matches!(self.kind, Kind::Stop | Kind::Cancel(_))
     }
 }

@@ -1,6 +1,7 @@
 //! How a machine appears in ROS: topics and services of a description, with all names and types found. Without a node, so
 //! that a description is checked without ROS.
 
+mod actions;
 mod compile;
 mod service;
 
@@ -11,14 +12,15 @@ use dragoman_protocol::codec::{Codec, CodecError, MessageId, Path};
 use dragoman_protocol::expression::Number;
 use dragoman_ros::QosProfile;
 use dragoman_types::schema::{Structure, Types};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+pub(crate) use actions::{Action, Ended};
 use compile::Compiler;
 
 use super::mapping::{RosMessage, RosPath, ToRos};
 use super::outbox::Period;
 use super::outgoing::Outgoing;
-use super::plan::{Plan, error};
+use super::plan::{Plan, error, is_name};
 use super::standard::{Standard, VELOCITIES};
 use super::term::{Lookup, Term};
 
@@ -28,9 +30,10 @@ pub struct Interface {
     pub(crate) publications: Vec<Publication>,
     pub(crate) subscriptions: Vec<Subscription>,
     pub(crate) services: Vec<Service>,
+    pub(crate) actions: Vec<Action>,
     pub(crate) velocity: Option<Velocity>,
-    /// Messages that switch the motors on, and off.
-    pub(crate) motor_power: Option<[Outgoing; 2]>,
+    /// What switches the motors on, and off.
+    pub(crate) motor_power: Option<[Switch; 2]>,
     pub(crate) standard: Standard,
 }
 
@@ -74,17 +77,24 @@ pub(crate) struct Service {
 }
 
 /// Answers that are errors.
-struct Failure {
+pub(crate) struct Failure {
     when: Term,
     paths: Vec<Path>,
     reason: Option<Path>,
+}
+
+/// A message that switches something.
+pub(crate) struct Switch {
+    pub(crate) outgoing: Outgoing,
+    pub(crate) fails: Option<Failure>,
 }
 
 /// Velocity commands.
 pub(crate) struct Velocity {
     /// The messages of a command.
     pub(crate) outgoing: Vec<Outgoing>,
-    limits: [Option<f64>; 3],
+    /// Maxima ahead, to the left, m/s, and about the vertical axis, rad/s.
+    pub(crate) limits: [Option<f64>; 3],
     pub(crate) timeout: Duration,
     pub(crate) state: Option<usize>,
 }
@@ -103,9 +113,9 @@ impl Velocity {
     ///
     /// # Errors
     /// One is not finite.
-    pub(crate) fn limited(&self, velocities: [f64; 3]) -> Result<Velocities, String> {
+    pub(crate) fn limited(velocities: [f64; 3], limits: [Option<f64>; 3]) -> Result<Velocities, String> {
         let mut limited = velocities;
-        for ((value, limit), name) in limited.iter_mut().zip(self.limits).zip(VELOCITIES) {
+        for ((value, limit), name) in limited.iter_mut().zip(limits).zip(VELOCITIES) {
             if !value.is_finite() {
                 return Err(format!("{name}: {value} is not finite"));
             }
@@ -113,6 +123,21 @@ impl Velocity {
             *value = value.clamp(-limit, limit);
         }
         Ok(Velocities(limited))
+    }
+
+    /// Checks that the largest velocities are possible, in all directions.
+    ///
+    /// # Errors
+    /// Why they are not.
+    pub(crate) fn check(&self, codec: &Codec) -> Result<(), String> {
+        for signs in 0..8 {
+            let most = [1, 2, 4].map(|bit| if signs & bit == 0 { f64::MAX } else { f64::MIN });
+            let most = Self::limited(most, self.limits)?;
+            for outgoing in &self.outgoing {
+                outgoing.prepare(codec, &most, 0).map_err(|reason| format!("at the limits: {reason}"))?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -156,6 +181,11 @@ impl Interface {
             let place = format!("{place}: services: service {}", described.service);
             services.push(compiler.service(&place, described)?);
         }
+        let mut actions = Vec::new();
+        for described in &bridge.actions {
+            let place = format!("{place}: actions: action {}", described.action);
+            actions.push(compiler.action(&place, described)?);
+        }
         let velocity = bridge.cmd_vel.as_ref();
         let velocity = velocity.map(|described| compiler.velocity(&format!("{place}: cmd_vel"), described));
         let motor_power = bridge.motor_power.as_ref();
@@ -169,6 +199,7 @@ impl Interface {
             publications,
             subscriptions,
             services,
+            actions,
             standard,
         };
         interface.unique(&place)?;
@@ -196,6 +227,10 @@ impl Interface {
             let moves = one.command.timeout.map(moves).unwrap_or_default();
             format!("serves {} ({}){moves}", one.name, one.kind)
         });
+        let acted = self.actions.iter().map(|one| {
+            let moves = one.command.timeout.map(moves).unwrap_or_default();
+            format!("offers the action {} ({}){moves}", one.name, one.kind)
+        });
         let stop = (!self.plan.stop.is_empty()).then(|| "serves stop (std_srvs/srv/Trigger)".to_owned());
         let motors =
             self.motor_power.iter().map(|_| "serves set_motor_power (std_srvs/srv/SetBool)".to_owned());
@@ -204,6 +239,7 @@ impl Interface {
             .chain(subscribed)
             .chain(velocity)
             .chain(served)
+            .chain(acted)
             .chain(stop)
             .chain(motors)
             .collect()
@@ -231,10 +267,15 @@ impl Interface {
         topics.extend(self.subscriptions.iter().map(|one| one.topic.as_str()));
         topics.extend(self.velocity.iter().map(|_| "cmd_vel"));
         let services = self.services.iter().map(|one| one.name.as_str()).collect();
-        for (what, names) in [("topic", topics), ("service", services)] {
+        let actions = self.actions.iter().map(|one| one.name.as_str()).collect();
+        for (what, names) in [("topic", topics), ("service", services), ("action", actions)] {
             for (at, name) in names.iter().enumerate() {
                 if names.iter().take(at).any(|other| other == name) {
-                    return Err(error(place, format!("the {what} {name} is there twice")));
+                    let place = format!("{place}: {what} {name}");
+                    return Err(error(
+                        &place,
+                        format!("two entries have this {what}; each needs a name of its own"),
+                    ));
                 }
             }
         }
@@ -260,8 +301,12 @@ impl Command {
     }
 }
 
-/// Whether a text is a part of a name in ROS.
-fn is_name(part: &str) -> bool {
-    part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && part.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+/// Adds the reason of a failure to the first field for it that is not set yet.
+fn insert_reason(structure: &Structure, fields: &mut Map<String, Value>, reason: &str) {
+    let has = |name: &str| structure.fields.iter().any(|field| field.name == name);
+    let names = ["message", "status_message", "error_message", "error_string", "error_msg"];
+    let text = names.into_iter().find(|name| has(name));
+    if let Some(text) = text.filter(|text| !fields.contains_key(*text)) {
+        fields.insert(text.to_owned(), reason.into());
+    }
 }

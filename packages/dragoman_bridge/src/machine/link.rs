@@ -12,6 +12,7 @@ use std::time::Duration;
 use dragoman_io::can::{Bus, BusFault, Frame, Received, SendError};
 use dragoman_io::net::{Keepalive, TcpListener, TcpStream, UdpSocket};
 use dragoman_io::serial::{SerialPort, SerialSettings};
+use dragoman_protocol::model::{Parity, Serial};
 use embedded_can::{ExtendedId, Id, StandardId};
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -214,8 +215,7 @@ pub(crate) async fn run(shared: Arc<Shared>, place: Place) {
 }
 
 async fn run_port(shared: Arc<Shared>, place: Place) {
-    let [first, longest] = shared.reconnect();
-    let (mut delay, mut reported, mut is_open_reported) = (first, None, false);
+    let ([mut delay, _], mut reported, mut is_open_reported) = (shared.reconnect(), None, false);
     loop {
         let (text, failure) = match place.open().await {
             Ok(mut port) => {
@@ -227,7 +227,7 @@ async fn run_port(shared: Arc<Shared>, place: Place) {
                 shared.connected();
                 let error = serve(&shared, &mut port).await;
                 if shared.was_heard() {
-                    (delay, reported) = (first, None);
+                    ([delay, _], reported) = (shared.reconnect(), None);
                 }
                 ("link lost", error.to_string())
             }
@@ -248,6 +248,7 @@ async fn run_port(shared: Arc<Shared>, place: Place) {
         }
         shared.lost(failure);
         dragoman_time::sleep(delay).await;
+        let [_, longest] = shared.reconnect();
         delay = (delay * 2).min(longest);
     }
 }
@@ -403,4 +404,31 @@ pub fn can_frame(id: u64, extended: bool, data: &[u8]) -> Option<Frame> {
         StandardId::new(u16::try_from(id).ok()?)?.into()
     };
     Frame::new(id, data)
+}
+
+/// The settings of a serial line.
+///
+/// # Errors
+/// A number of data bits or stop bits that lines do not have.
+pub fn serial_settings(serial: Serial) -> Result<SerialSettings, String> {
+    let wrong = |what: &str, value: u8, possible: &str| Err(format!("{what} are {possible}, not {value}"));
+    Ok(SerialSettings {
+        baud: serial.rate,
+        parity: match serial.parity {
+            Parity::None => None,
+            Parity::Even => Some(true),
+            Parity::Odd => Some(false),
+        },
+        seven_bits: match serial.data_bits {
+            7 => true,
+            8 => false,
+            bits => return wrong("data bits", bits, "7 or 8"),
+        },
+        two_stop_bits: match serial.stop_bits {
+            1 => false,
+            2 => true,
+            bits => return wrong("stop bits", bits, "1 or 2"),
+        },
+        flow_control: serial.flow,
+    })
 }

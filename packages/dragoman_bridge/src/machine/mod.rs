@@ -11,6 +11,7 @@
 //!    CAN), `services`, [`node`].
 //! 6. [`simulated`]: the section `serve`, the machine's side of the same description.
 
+mod constants;
 pub mod conversation;
 #[cfg(feature = "node")]
 pub mod interface;

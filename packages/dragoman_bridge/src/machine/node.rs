@@ -1,5 +1,9 @@
 //! The node of a machine, in its namespace: the topics and services of its description, its link, its diagnostics.
 
+mod actions;
+mod goals;
+mod inner;
+mod parameters;
 mod report;
 mod shared;
 
@@ -14,19 +18,24 @@ use dragoman_ros::tasks::{NodeError, NodeTasks};
 use dragoman_ros::{Context, Node, QosProfile, raw, velocity};
 use dragoman_types::json;
 use dragoman_types::schema::Types;
+use futures::channel::oneshot;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::StreamExt;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use goals::Goals;
+use inner::{Inner, Outputs};
+use parameters::MachineParameters;
+pub use parameters::names;
 use report::report;
 pub(crate) use shared::Shared;
-use shared::{Inner, Outputs};
 
 use super::conversation::{Conversation, Refusal};
-use super::interface::{Interface, Publication, Service};
+use super::interface::{Interface, Publication, Service, Subscription, Switch, Velocity};
 use super::link::{self, Place};
+use super::outbox::Outbox;
 use super::services;
 use crate::client_node::{ClientNode, FirstAnswer};
 
@@ -42,6 +51,8 @@ const STOP_STEP: Duration = Duration::from_millis(2);
 pub struct MachineNode {
     /// The node, and whether the machine has been heard.
     pub client: ClientNode,
+    /// Where the machine is.
+    pub place: String,
     /// Stops the machine and closes its link; await it before dropping the node.
     pub stop: BoxFuture<'static, ()>,
 }
@@ -53,6 +64,9 @@ pub enum MachineError {
     /// The frames of the description cannot be found in a stream.
     #[error("{0}")]
     Frames(String),
+    /// It is not known where the machine is.
+    #[error("{0}")]
+    Link(String),
     /// Error of the middleware.
     #[error(transparent)]
     Node(NodeError),
@@ -68,58 +82,34 @@ pub fn types() -> Types {
     Types::of_program(distribution.name(), &installed, raw::CALLS_ARE_JSON)
 }
 
+/// Reads where the machine is.
+pub type OpenPlace = Box<dyn FnOnce(&str) -> Result<Place, String> + Send>;
+
+/// Where a machine is: what a user has given, and what that means. A parameter of the node may say something else.
+pub struct Link {
+    /// The text; empty if none is given.
+    pub given: String,
+    /// What a text means.
+    pub open: OpenPlace,
+}
+
 /// Starts the node of a machine in `namespace`.
 ///
 /// # Errors
-/// An error of the middleware; frames that cannot be found.
+/// An error of the middleware; frames that cannot be found; a parameter that is not possible; no place where the machine is.
 pub fn start(
     context: &Context,
     namespace: &str,
     interface: Interface,
     types: &Types,
-    place: Place,
+    link: Link,
 ) -> Result<MachineNode, MachineError> {
-    let Interface { plan, publications, subscriptions, services, velocity, motor_power, mut standard } =
-        interface;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-    let clock = tasks.node().get_ros_clock();
-    let conversation = Conversation::new(Arc::clone(&plan)).map_err(MachineError::Frames)?;
-    standard.open(tasks.node())?;
-    let mut topics: Vec<(Publication, raw::Publisher)> = Vec::new();
-    for publication in publications {
-        let qos = publication.qos.clone();
-        let publisher = match topics.iter().find(|(other, _)| other.topic == publication.topic) {
-            Some((_, publisher)) => publisher.clone(),
-            None => raw::create_publisher(tasks.node(), &publication.topic, &publication.kind, qos)?,
-        };
-        topics.push((publication, publisher));
-    }
-    let services = Arc::new(services);
-    let (first, answered) = FirstAnswer::new();
-    let refusals = Refusals::default();
-    let outputs = Outputs {
-        publications: topics,
-        standard,
-        services: Arc::clone(&services),
-        waiting: BTreeMap::new(),
-        first,
-        refusals: refusals.clone(),
-        trouble: None,
-    };
-    let failure = Some("it has not been opened yet".to_owned());
-    let inner = Inner {
-        conversation,
-        outputs,
-        failure,
-        is_closing: false,
-        is_sending: false,
-        again: None,
-        heard_before: 0,
-        reported: BTreeSet::new(),
-        unanswered: BTreeSet::new(),
-    };
-    let shared =
-        Arc::new(Shared { inner: Mutex::new(inner), wake: Notify::new(), clock, plan: Arc::clone(&plan) });
+    let (shared, rest) = share(&mut tasks, interface, &link.given)?;
+    let Rest { subscriptions, velocity, parameters, motor_power, refusals, answered } = rest;
+    let parameters = tasks.declare(parameters)?;
+    let place = (link.open)(&parameters.read().link).map_err(MachineError::Link)?;
+    let plan = Arc::clone(&shared.plan);
 
     for (number, subscription) in subscriptions.into_iter().enumerate() {
         let (shared, refusals) = (Arc::clone(&shared), refusals.clone());
@@ -148,29 +138,31 @@ pub fn start(
             }
         });
     }
-    if let Some(limits) = velocity {
+    let values = parameters.read().velocities.clone();
+    if let (Some(velocity), Some(values)) = (velocity, values) {
         let (shared, refusals) = (Arc::clone(&shared), refusals.clone());
-        let limits = Arc::new(limits);
         let handle = move |twist: Twist| {
             let velocities = [twist.linear.x, twist.linear.y, twist.angular.z];
             // What stands still needs no end.
-            let timeout = (velocities != [0.0; 3]).then_some(limits.timeout);
+            let timeout = (velocities != [0.0; 3]).then_some(values.timeout);
+            let limits =
+                parameters.read().velocities.as_ref().map(|values| values.limits).unwrap_or_default();
             // The first is output 0; further ones are behind those of all topics.
-            let outputs = limits.outgoing.iter().enumerate();
+            let outputs = velocity.outgoing.iter().enumerate();
             let outputs = outputs.map(|(at, one)| (if at == 0 { 0 } else { usize::MAX - at }, one));
             let outputs: Vec<_> = outputs.collect();
-            let sent = limits
-                .limited(velocities)
+            let sent = Velocity::limited(velocities, limits)
                 .map_err(Refusal::Values)
-                .and_then(|limited| shared.command(&outputs, &limited, timeout, limits.state));
+                .and_then(|limited| shared.command(&outputs, &limited, timeout, velocity.state));
             if let Err(reason) = sent {
                 refusals.note(&format_args!("cmd_vel: {reason}"));
             }
         };
         // Of queued velocities only the last counts.
         let newest = QosProfile::default().keep_last(1);
-        velocity::subscribe(&mut tasks, &velocity::VelocityParameters::default(), "cmd_vel", newest, handle)?;
+        velocity::subscribe(&mut tasks, &values.stamped, "cmd_vel", newest, handle)?;
     }
+    let services = shared.with(|_, inner| Arc::clone(&inner.outputs.services));
     for number in 0..services.len() {
         services::serve(&mut tasks, types, &services, number, MAX_REQUESTS, {
             let shared = Arc::clone(&shared);
@@ -184,21 +176,24 @@ pub fn start(
             Err(refusal) => Trigger::Response { success: false, message: refusal.to_string() },
         })?;
     }
-    if let Some(messages) = motor_power {
+    let actions = shared.with(|_, inner| Arc::clone(&inner.outputs.goals.actions));
+    actions::serve_all(&mut tasks, types, &shared, &actions)?;
+    if let Some(switches) = motor_power {
         let shared = Arc::clone(&shared);
-        tasks.serve::<SetBool::Service>("set_motor_power", move |request| {
-            let [on, off] = &messages;
-            let outgoing = if request.data { on } else { off };
-            match shared.command(&[(usize::MAX, outgoing)], &super::plan::Missing, None, None) {
+        tasks.serve_together::<SetBool::Service, _>("set_motor_power", MAX_REQUESTS, move |request| {
+            let [on, off] = &switches;
+            let outcome = shared.switch(if request.data { on } else { off });
+            outcome.map(move |outcome| match outcome {
                 Ok(()) => SetBool::Response {
                     success: true,
                     message: if request.data { "motors on" } else { "motors off" }.to_owned(),
                 },
-                Err(refusal) => SetBool::Response { success: false, message: refusal.to_string() },
-            }
+                Err(message) => SetBool::Response { success: false, message },
+            })
         })?;
     }
     report(&mut tasks, &shared, &place)?;
+    let text = place.to_string();
     tasks.spawn(link::run(Arc::clone(&shared), place));
     let stop = async move {
         shared.stop_at_the_end();
@@ -212,5 +207,84 @@ pub fn start(
         }
         shared.close();
     };
-    Ok(MachineNode { client: ClientNode { node: tasks.start()?, answered }, stop: stop.boxed() })
+    let client = ClientNode { node: tasks.start()?, answered };
+    Ok(MachineNode { client, place: text, stop: stop.boxed() })
+}
+
+/// What is not shared with the link.
+struct Rest {
+    subscriptions: Vec<Subscription>,
+    velocity: Option<Arc<Velocity>>,
+    motor_power: Option<[Arc<Switch>; 2]>,
+    parameters: MachineParameters,
+    refusals: Refusals,
+    answered: oneshot::Receiver<()>,
+}
+
+/// Opens the topics of what the machine says, and makes what the tasks share.
+fn share(
+    tasks: &mut NodeTasks,
+    interface: Interface,
+    link: &str,
+) -> Result<(Arc<Shared>, Rest), MachineError> {
+    let Interface {
+        plan,
+        publications,
+        subscriptions,
+        services,
+        actions,
+        velocity,
+        motor_power,
+        mut standard,
+    } = interface;
+    let clock = tasks.node().get_ros_clock();
+    let conversation = Conversation::new(Arc::clone(&plan)).map_err(MachineError::Frames)?;
+    standard.open(tasks.node())?;
+    let mut topics: Vec<(Publication, raw::Publisher)> = Vec::new();
+    for publication in publications {
+        let qos = publication.qos.clone();
+        let publisher = match topics.iter().find(|(other, _)| other.topic == publication.topic) {
+            Some((_, publisher)) => publisher.clone(),
+            None => raw::create_publisher(tasks.node(), &publication.topic, &publication.kind, qos)?,
+        };
+        topics.push((publication, publisher));
+    }
+    let (first, answered) = FirstAnswer::new();
+    let refusals = Refusals::default();
+    let motor_power = motor_power.map(|switches| switches.map(Arc::new));
+    let switched = motor_power.iter().flatten().map(|switch| switch.outgoing.clone());
+    let constant = switched.chain(actions.iter().flat_map(|action| action.cancel.clone())).collect();
+    let outputs = Outputs {
+        publications: topics,
+        standard,
+        services: Arc::new(services),
+        waiting: BTreeMap::new(),
+        goals: Goals::new(Arc::new(actions)),
+        out: Outbox::default(),
+        first,
+        refusals: refusals.clone(),
+        trouble: None,
+    };
+    let inner = Inner {
+        conversation,
+        outputs,
+        failure: Some("it has not been opened yet".to_owned()),
+        is_closing: false,
+        is_sending: false,
+        again: None,
+        heard_before: 0,
+        reported: BTreeSet::new(),
+        unanswered: BTreeSet::new(),
+    };
+    let velocity = velocity.map(Arc::new);
+    let shared = Arc::new(Shared {
+        inner: Mutex::new(inner),
+        wake: Notify::new(),
+        clock,
+        plan,
+        constant,
+        velocity: velocity.clone(),
+    });
+    let parameters = MachineParameters::new(&shared, link);
+    Ok((shared, Rest { subscriptions, velocity, motor_power, parameters, refusals, answered }))
 }

@@ -62,6 +62,11 @@ impl Outbox {
     /// # Errors
     /// The first error of the middleware.
     pub(crate) fn publish(self) -> Result<(), String> {
-        self.0.into_iter().fold(Ok(()), |result, publish| result.and(publish()))
+        let mut result = Ok(());
+        for publish in self.0 {
+            let published = publish();
+            result = result.and(published);
+        }
+        result
     }
 }

@@ -8,6 +8,7 @@ use dragoman_protocol::model::bridge::Settings;
 use dragoman_protocol::model::{Code, Field};
 use dragoman_protocol::{Base, Count};
 
+use super::plan::Missing;
 use super::term::{Computed, Constants, Lookup, Names, Term};
 
 /// Maximum number of bytes of a CAN frame.
@@ -98,7 +99,9 @@ impl Outgoing {
         });
         let fields = fields.collect::<Result<Vec<_>, String>>()?;
         if let Some((field, [low, high])) = limits.iter().find(|(_, [low, high])| !is_range(*low, *high)) {
-            return Err(format!("limits: {field}: [{low}, {high}] is not a range"));
+            return Err(format!(
+                "limits: {field}: [{low}, {high}] is not a range: the lowest value comes first"
+            ));
         }
         if let Some(field) = limits.keys().find(|field| !settings.contains_key(*field)) {
             let hint = dragoman_text::hint(field, settings.keys().map(String::as_str));
@@ -126,6 +129,14 @@ impl Outgoing {
             .iter()
             .find(|field| field.limits.is_none() && !field.is_bytes)
             .map(|field| field.name.as_str())
+    }
+
+    /// Checks a message whose fields need nothing but constants.
+    ///
+    /// # Errors
+    /// A value does not exist, or does not fit its field.
+    pub(crate) fn check(&self, codec: &Codec) -> Result<(), String> {
+        self.prepare(codec, &Missing, u64::MAX).map(|_| ())
     }
 
     /// Fills it in. `sequence` is the number that the answer repeats, if the protocol has such numbers; its lowest bits are sent.

@@ -9,30 +9,32 @@ use dragoman_protocol::model::bridge::{Bridge, Others, Sending, Settings, Timing
 use dragoman_protocol::model::{Link, Role, Side};
 
 use super::conversation::MAX_QUEUE;
-use super::outgoing::{Outgoing, named};
+use super::outgoing::{Outgoing, is_range, named};
 use super::term::{Constants, Message, MessageNames, Names, Shape, Term};
 
 /// Time after which a motion that is not renewed ends, unless the description says another one.
 pub const MOTION_TIMEOUT: f64 = 0.6;
 /// Maximum number of questions that are open at the same time.
-const MAX_IN_FLIGHT: usize = 32;
+pub(crate) const MAX_IN_FLIGHT: usize = 32;
+/// Maximum number of times that a question is asked again.
+pub(crate) const MAX_RETRIES: u32 = 1000;
 /// Minimum period of a periodic message, s.
 const MIN_PERIOD: f64 = 0.001;
+/// Minimum time within which an answer comes, after which the machine is silent, and before a lost link is opened again, s.
+pub(crate) const MIN_ANSWER: f64 = 0.001;
+pub(crate) const MIN_SILENCE: f64 = 0.01;
+pub(crate) const MIN_RECONNECT: f64 = 0.01;
 /// Maximum of all times, s.
-const MAX_TIME: f64 = 86_400.0;
+pub(crate) const MAX_TIME: f64 = 86_400.0;
+/// Parameters of the node that are not constants. Others have a dot in their names, which constants cannot have.
+const OTHER_PARAMETERS: [&str; 4] = ["link", "use_sim_time", "cmd_vel_timeout_sec", "enable_stamped_cmd_vel"];
 /// Bits of a character on a serial line, with those around it.
 const CHARACTER: f64 = 11.0;
 
 /// What a description says about the conversation, with all names found.
 pub struct Plan {
     pub(crate) codec: Arc<Codec>,
-    pub(crate) answer: Duration,
-    pub(crate) retries: u32,
-    pub(crate) in_flight: usize,
-    pub(crate) pace: Duration,
-    pub(crate) silence: Duration,
-    /// Delay before a lost link is opened again: the first, and the longest.
-    pub reconnect: [Duration; 2],
+    pub(crate) timings: Timings,
     /// Frames end with so much silence.
     pub(crate) gap: Option<Duration>,
     pub(crate) max_frame: usize,
@@ -49,6 +51,44 @@ pub struct Plan {
     pub(crate) states: Vec<State>,
     /// Numbers with names, for expressions.
     pub constants: Constants,
+}
+
+/// Times and limits of the conversation, which may change while the machine runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Timings {
+    pub(crate) answer: Duration,
+    pub(crate) retries: u32,
+    pub(crate) in_flight: usize,
+    pub(crate) pace: Duration,
+    pub(crate) silence: Duration,
+    /// Delay before a lost link is opened again: the first, and the longest.
+    pub(crate) reconnect: [Duration; 2],
+}
+
+impl Timings {
+    fn new(place: &str, described: &Timing) -> Result<Self, CodecError> {
+        let Timing { answer, retries, in_flight, pace, silence, reconnect, reconnect_max } = *described;
+        let time = |name: &str, value: f64, min: f64| seconds(&format!("{place}: {name}"), value, min);
+        if !(1..=MAX_IN_FLIGHT).contains(&in_flight) {
+            let reason = format!("{in_flight} is not between 1 and {MAX_IN_FLIGHT}");
+            return Err(error(&format!("{place}: in_flight"), reason));
+        }
+        if retries > MAX_RETRIES {
+            let reason = format!("{retries} is not between 0 and {MAX_RETRIES}");
+            return Err(error(&format!("{place}: retries"), reason));
+        }
+        Ok(Self {
+            answer: time("answer", answer, MIN_ANSWER)?,
+            retries,
+            in_flight,
+            pace: time("pace", pace, 0.0)?,
+            silence: time("silence", silence, MIN_SILENCE)?,
+            reconnect: [
+                time("reconnect", reconnect, MIN_RECONNECT)?,
+                time("reconnect_max", reconnect_max, MIN_RECONNECT)?,
+            ],
+        })
+    }
 }
 
 /// An answer that has a code of its own.
@@ -167,13 +207,8 @@ impl Plan {
     pub fn new(codec: Arc<Codec>, bridge: &Bridge) -> Result<Self, CodecError> {
         let protocol = codec.protocol();
         let place = format!("{}: bridge", protocol.name);
-        let Timing { answer, retries, in_flight, pace, silence, reconnect, reconnect_max } = bridge.timing;
-        let timing =
-            |name: &str, value: f64, min: f64| seconds(&format!("{place}: timing: {name}"), value, min);
-        if !(1..=MAX_IN_FLIGHT).contains(&in_flight) {
-            let reason = format!("{in_flight} is not between 1 and {MAX_IN_FLIGHT}");
-            return Err(error(&format!("{place}: timing: in_flight"), reason));
-        }
+        let timings = Timings::new(&format!("{place}: timing"), &bridge.timing)?;
+        let constants = constants(&place, bridge)?;
         let rate = if let Link::Serial(serial) = protocol.link { f64::from(serial.rate) } else { 9600.0 };
         let gap = protocol.frame.cut.silence.map(|characters| {
             seconds(
@@ -183,7 +218,7 @@ impl Plan {
             )
         });
         let states: Vec<String> = bridge.states.iter().map(|state| state.name.clone()).collect();
-        let compiler = Compiler { codec: &codec, constants: &bridge.constants, states: &states };
+        let compiler = Compiler { codec: &codec, constants: &constants, states: &states };
         let own = |place: &str, sendings: &[Sending]| {
             if sendings.len() > MAX_QUEUE {
                 return Err(error(place, format!("{} messages; {MAX_QUEUE} are possible", sendings.len())));
@@ -209,12 +244,7 @@ impl Plan {
         let states = compiler.states(&place, bridge, &own)?;
         let answers = compiler.answers(&place, bridge)?;
         Ok(Self {
-            answer: timing("answer", answer, 0.001)?,
-            retries,
-            in_flight,
-            pace: timing("pace", pace, 0.0)?,
-            silence: timing("silence", silence, 0.01)?,
-            reconnect: [timing("reconnect", reconnect, 0.01)?, timing("reconnect_max", reconnect_max, 0.01)?],
+            timings,
             gap: gap.transpose()?,
             max_frame: protocol.frame.cut.most.unwrap_or(dragoman_protocol::cut::MAX_FRAME),
             may_hide: protocol.frame.cut.size.is_some() || protocol.frame.cut.by_code,
@@ -225,7 +255,7 @@ impl Plan {
             stop,
             every,
             states,
-            constants: bridge.constants.clone(),
+            constants,
             codec: Arc::clone(&codec),
         })
     }
@@ -250,6 +280,14 @@ impl Plan {
         answer.map(|answer| answer.from)
     }
 
+    /// The messages that the bridge sends by itself.
+    #[cfg(feature = "node")]
+    pub(crate) fn own(&self) -> impl Iterator<Item = &Outgoing> {
+        let every = self.every.iter().map(|every| &every.outgoing);
+        let enter = self.states.iter().flat_map(|state| &state.enter);
+        self.start.iter().chain(&self.stop).chain(every).chain(enter)
+    }
+
     /// Whether anything answers a message.
     pub(crate) fn is_question(&self, message: MessageId) -> bool {
         self.codec.has_answer(message) || self.other_answer(message).is_some()
@@ -259,6 +297,43 @@ impl Plan {
         let message = self.codec.protocol().messages.get(message.number);
         message.map(|message| message.name.clone()).unwrap_or_default()
     }
+}
+
+/// The constants of a description.
+///
+/// # Errors
+/// A name that no parameter can have; a value that is not in its range.
+pub(crate) fn constants(place: &str, bridge: &Bridge) -> Result<Constants, CodecError> {
+    for (name, constant) in &bridge.constants {
+        let place = format!("{place}: constants: {name}");
+        if !is_name(name) || OTHER_PARAMETERS.contains(&name.as_str()) {
+            let reason = if is_name(name) {
+                "this parameter belongs to the node itself"
+            } else {
+                "is a parameter of the node, so it has letters, digits and _, and does not begin with a digit"
+            };
+            return Err(error(&place, reason));
+        }
+        let value = constant.value;
+        if !value.is_finite() {
+            return Err(error(&place, format!("{value} is not finite")));
+        }
+        if let Some([low, high]) = constant.range {
+            if !is_range(low, high) {
+                return Err(error(&place, format!("[{low}, {high}] is not a range")));
+            }
+            if !(low..=high).contains(&value) {
+                return Err(error(&place, format!("{value} is outside of {low} to {high}")));
+            }
+        }
+    }
+    Ok(bridge.constants.iter().map(|(name, constant)| (name.clone(), constant.value)).collect())
+}
+
+/// Whether a text is a part of a name in ROS.
+pub(crate) fn is_name(part: &str) -> bool {
+    part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && part.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 /// A time in seconds.
@@ -338,7 +413,7 @@ impl Compiler<'_> {
         Outgoing::new(self.codec, name, fields, &BTreeMap::new(), self.constants, &mut NoNames)
             .and_then(|outgoing| {
                 // A field that is out of range is found now, not when it is sent.
-                outgoing.prepare(self.codec, &Missing, u64::MAX).map(|_| outgoing)
+                outgoing.check(self.codec).map(|()| outgoing)
             })
             .map_err(|reason| error(place, format!("{name}: {reason}")))
     }

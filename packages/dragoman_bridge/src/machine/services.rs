@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 
 use super::interface::Service;
 
+/// The types of actions that are possible.
+pub const ACTIONS: [&str; 2] = ["control_msgs/action/GripperCommand", "nav2_msgs/action/NavigateToPose"];
 /// The types of services that are possible on r2r.
 pub const ON_R2R: [&str; 3] = ["std_srvs/srv/Empty", "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"];
 

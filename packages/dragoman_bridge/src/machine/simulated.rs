@@ -18,7 +18,7 @@ use compile::Compiler;
 use names::{FIELDS, StateLookup};
 
 use super::outgoing::{Outgoing, OutgoingFrame, can_id};
-use super::plan::error;
+use super::plan::{constants, error};
 use super::term::{Message, Term};
 
 /// Values change at least this often.
@@ -106,7 +106,9 @@ impl Simulated {
         let place = format!("{}: serve", protocol.name);
         let none = "the description has no section serve, which says what the machine does";
         let serve = protocol.serve.as_ref().ok_or_else(|| error(&protocol.name, none))?;
-        let constants = protocol.bridge.as_ref().map(|bridge| bridge.constants.clone()).unwrap_or_default();
+        let bridge = protocol.bridge.as_ref();
+        let constants = bridge.map(|bridge| constants(&format!("{}: bridge", protocol.name), bridge));
+        let constants = constants.transpose()?.unwrap_or_default();
         let names: Vec<String> = serve.state.keys().cloned().collect();
         if names.len() > FIELDS {
             return Err(error(&place, format!("state: more than {FIELDS} values")));

@@ -113,15 +113,15 @@ impl Standard {
                 }
             };
         }
-        read!("odometry", &bridge.odometry, |one, reader| OdometryTopic::new(one, reader));
-        read!("joint_states", &bridge.joint_states, |one, reader| {
+        read!("odometry", bridge.odometry.iter(), |one, reader| OdometryTopic::new(one, reader));
+        read!("joint_states", bridge.joint_states.iter(), |one, reader| {
             let is_first = bridge.joint_states.first().is_some_and(|first| std::ptr::eq(first, one));
             JointTopic::new(one, reader, is_first)
         });
-        read!("laser_scan", &bridge.laser_scan, |one, reader| ScanTopic::new(one, reader));
-        read!("range", &bridge.range, |one, reader| RangeTopic::new(one, reader));
-        read!("battery", &bridge.battery, |one, reader| BatteryTopic::new(one, reader));
-        read!("imu", &bridge.imu, |one, reader| ImuTopic::new(one, reader));
+        read!("laser_scan", bridge.laser_scan.iter(), |one, reader| ScanTopic::new(one, reader));
+        read!("range", bridge.range.iter(), |one, reader| RangeTopic::new(one, reader));
+        read!("battery", bridge.battery.iter(), |one, reader| BatteryTopic::new(one, reader));
+        read!("imu", bridge.imu.iter(), |one, reader| ImuTopic::new(one, reader));
         Ok(Self(all))
     }
 

@@ -1,14 +1,15 @@
 //! Values that a description computes: `left * 0.5`, `'base_link'`, `ranges`.
 //!
-//! A [`Term`] is made of a [`Setting`] and of [`Names`], which say what its names are: fields of a message of the machine,
+//! A [`Term`] is made of a [`Setting`], of [`Constants`] and of [`Names`], which say what its names are: fields of a message of the machine,
 //! of a message of ROS, velocities. It is computed with the [`Lookup`] of the same names.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use dragoman_protocol::codec::{Codec, Item, Leaf, MessageId, Path, Values};
 use dragoman_protocol::expression::{Expression, NoValue, Number};
 use dragoman_protocol::model::bridge::Setting;
+
+pub use super::constants::Constants;
 
 /// A value that is computed for each message.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +22,7 @@ enum TermKind {
     Whole(usize),
     Constant(Number),
     /// Names from [`CONSTANTS`] on are those of the constants.
-    Expression(Expression, Vec<f64>),
+    Expression(Expression, Constants),
 }
 
 /// Where the numbers of constants begin.
@@ -45,6 +46,14 @@ pub trait Names {
     /// # Errors
     /// There is no such name; the text says what may be meant.
     fn find(&mut self, name: &str) -> Result<(usize, Shape), String>;
+
+    /// The number that `name` has if its value is called `value`.
+    ///
+    /// # Errors
+    /// Its values have no names, or not this one.
+    fn code(&self, name: &str, _value: &str) -> Result<i64, String> {
+        Err(format!("{name} has no names for its values"))
+    }
 }
 
 /// Finds values of names.
@@ -71,9 +80,6 @@ pub enum Computed {
     Missing,
 }
 
-/// Numbers with names, which are known in all terms.
-pub type Constants = BTreeMap<String, f64>;
-
 impl Term {
     /// Reads a setting.
     ///
@@ -94,13 +100,12 @@ impl Term {
         if let Ok((number, Shape::Text | Shape::List)) = names.find(text) {
             return Ok(Self(TermKind::Whole(number)));
         }
-        let names = RefCell::new((names, None, Vec::new()));
+        let names = RefCell::new((names, None));
         let field = |name: &str| {
             let mut borrowed = names.borrow_mut();
-            let (names, reason, used) = &mut *borrowed;
-            if let Some(value) = constants.get(name) {
-                used.push(*value);
-                return Some(CONSTANTS + used.len() - 1);
+            let (names, reason) = &mut *borrowed;
+            if let Some(constant) = constants.find(name) {
+                return Some(CONSTANTS + constant);
             }
             match names.find(name) {
                 Ok((number, Shape::Number)) => Some(number),
@@ -114,11 +119,15 @@ impl Term {
                 }
             }
         };
-        let read = Expression::read(text, &field);
-        let (_, reason, used) = names.into_inner();
+        let code = |name: &str, value: &str| names.borrow().0.code(name, value);
+        let read = Expression::read_with_codes(text, &field, &code);
+        let (_, reason) = names.into_inner();
         match read {
-            Ok(expression) => Ok(Self(TermKind::Expression(expression, used))),
-            Err(error) => Err(reason.unwrap_or_else(|| format!("'{text}': {error}"))),
+            Ok(expression) => Ok(Self(TermKind::Expression(expression, constants.clone()))),
+            Err(error) => Err(reason.unwrap_or_else(|| {
+                let quote = if text.contains('\'') { '"' } else { '\'' };
+                format!("{quote}{text}{quote}: {error}")
+            })),
         }
     }
 
@@ -133,7 +142,7 @@ impl Term {
             TermKind::Constant(number) => Ok(Computed::Number(*number)),
             TermKind::Expression(expression, constants) => {
                 let value = |name: usize| match name.checked_sub(CONSTANTS) {
-                    Some(constant) => constants.get(constant).copied().map(Number::Real),
+                    Some(constant) => constants.value(constant).map(Number::Real),
                     None => lookup.number(name),
                 };
                 match expression.compute(value) {
@@ -179,11 +188,23 @@ impl<'a> MessageNames<'a> {
     pub fn new(codec: &'a Codec, message: MessageId, paths: &'a mut Vec<Path>) -> Self {
         Self { codec, message, paths }
     }
+
+    /// Whether the message has this field.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.codec.path(self.message, name).is_ok()
+    }
 }
 
 impl Names for MessageNames<'_> {
     fn find(&mut self, name: &str) -> Result<(usize, Shape), String> {
-        let path = self.codec.path(self.message, name)?;
+        let path = self.codec.path(self.message, name).map_err(|reason| {
+            match self.codec.field_with_code(self.message, name) {
+                Some(field) => {
+                    format!("there is no field {name}; the name of a value is in quotes: {field} == '{name}'")
+                }
+                None => reason,
+            }
+        })?;
         let shape = match path.leaf {
             Leaf::Number if path.is_list => Shape::List,
             Leaf::Number => Shape::Number,
@@ -194,6 +215,10 @@ impl Names for MessageNames<'_> {
             self.paths.len() - 1
         });
         Ok((number, shape))
+    }
+
+    fn code(&self, name: &str, value: &str) -> Result<i64, String> {
+        self.codec.code(self.message, name, value)
     }
 }
 
@@ -241,6 +266,10 @@ mod tests {
                 _ => Err(format!("there is no {name}")),
             }
         }
+
+        fn code(&self, name: &str, value: &str) -> Result<i64, String> {
+            if value == "six" { Ok(6) } else { Err(format!("no value of {name} is called '{value}'")) }
+        }
     }
 
     impl Lookup for Two {
@@ -255,7 +284,7 @@ mod tests {
 
     #[test]
     fn terms_are_numbers_texts_and_expressions() {
-        let constants = Constants::from([("half".to_owned(), 0.5)]);
+        let constants = Constants::from_iter([("half", 0.5)]);
         let value = |setting: Setting| {
             Term::read(&setting, &constants, &mut Two).map(|term| term.compute(&Two).unwrap())
         };
@@ -268,12 +297,14 @@ mod tests {
             (text("a * half"), Computed::Number(Number::Real(3.0))),
             (text("'a * half'"), Computed::Text(b"a * half".to_vec())),
             (text("text"), Computed::Text(b"whole".to_vec())),
+            (text("a == 'six'"), Computed::Number(Number::Whole(1))),
         ] {
             assert_eq!(value(setting.clone()), Ok(expected), "{setting:?}");
         }
         for (setting, expected) in [
             (text("a *"), "'a *': column 4: expected a number or a field"),
             (text("b + 1"), "there is no b"),
+            (text("a == 'seven'"), "\"a == 'seven'\": column 6: no value of a is called 'seven'"),
             (text("text + 1"), "text is not a number: it can only stand alone"),
             (Setting::Real(f64::NAN), "NaN is not finite"),
         ] {

@@ -589,3 +589,128 @@ fn plans_that_make_no_sense_say_why() {
         assert!(error.line(&text).is_some(), "{wrong}: {error}");
     }
 }
+
+#[test]
+fn a_stop_drops_a_command_that_took_the_place_of_a_standstill() {
+    let slow = |text: &str| text.replace("silence: 1 }", "silence: 1, pace: 0.2 }");
+    let mut pair = Pair::new(slow);
+    pair.run(milliseconds(1000));
+    pair.ask("clear").unwrap();
+    pair.settle();
+    let still = pair.outgoing("drive", &[]);
+    let prepared = pair.conversation.prepare(&still, &Missing).unwrap();
+    pair.conversation.command(pair.now, 0, prepared, None, Some(0)).unwrap();
+    pair.drive(0.4).unwrap();
+    pair.conversation.stop().unwrap();
+    pair.run(milliseconds(2000));
+    let drives = pair.sent.iter().filter(|(_, code)| *code == 1).count();
+    assert_eq!(drives, 1, "the stop");
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.0));
+}
+
+#[test]
+fn one_motion_ends_before_everything_that_waits() {
+    let mut pair = Pair::new(|text: &str| text.replace("silence: 1 }", "silence: 1, pace: 0.2 }"));
+    pair.run(milliseconds(1000));
+    pair.drive(0.4).unwrap();
+    // Behind the heartbeat and a question.
+    pair.run(milliseconds(500));
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.4));
+    for _ in 0..20 {
+        pair.ask("clear").unwrap();
+    }
+    let halt = pair.outgoing("drive", &[]);
+    let ticket = pair.conversation.cancel(halt.message, std::slice::from_ref(&halt)).unwrap();
+    pair.settle();
+    assert_eq!(pair.machine.value("wanted_left"), Some(0.0));
+    assert!(pair.events.contains(&Event::Sent(ticket)));
+    // Nothing moves that would have to be stopped.
+    pair.run(milliseconds(5000));
+    assert!(!pair.events.contains(&Event::Expired));
+    assert_eq!(pair.conversation.stops(), 0);
+    // A stop takes the place of an end that waits; who waits for this is told.
+    let ticket = pair.conversation.cancel(halt.message, &[halt]).unwrap();
+    pair.conversation.stop().unwrap();
+    pair.settle();
+    assert!(pair.events.contains(&Event::Failed(ticket, "the machine was stopped before".to_owned())));
+}
+
+#[test]
+fn constants_are_known_by_their_names_and_ranges() {
+    let read = |constants: &str| {
+        let text = ROVER.replace("constants: { half_track: 0.15 }", &format!("constants: {{ {constants} }}"));
+        let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+        Plan::new(Arc::clone(&codec), codec.protocol().bridge.as_ref().unwrap())
+            .map(|plan| plan.constants)
+            .map_err(|error| error.to_string())
+    };
+    let constants = read("half_track: { value: 1, unit: m, range: [0, 2] }, other: -2").unwrap();
+    assert_eq!(constants.iter().collect::<Vec<_>>(), [("half_track", 1.0), ("other", -2.0)]);
+    for (wrong, expected) in [
+        ("link: 1", "link: this parameter belongs to the node itself"),
+        ("a.b: 1", "is a parameter of the node, so it has letters, digits and _"),
+        ("half_track: { value: 3, range: [0, 2] }", "half_track: 3 is outside of 0 to 2"),
+        ("half_track: { value: 1, range: [2, 0] }", "half_track: [2, 0] is not a range"),
+        ("half_track: .inf", "half_track: inf is not finite"),
+    ] {
+        let error = read(wrong).unwrap_err();
+        assert!(error.contains(expected), "{wrong}: {error}");
+    }
+}
+
+#[cfg(feature = "node")]
+#[test]
+fn descriptions_to_begin_with_appear_in_ros() {
+    use dragoman_protocol::skeleton::{Answers, CutAnswer, LinkAnswer, skeleton};
+    use dragoman_types::schema::{Builtin, Types};
+
+    let types = Types::new(vec![Box::new(Builtin::default())]);
+    let all = LinkAnswer::ALL.into_iter().flat_map(|(_, link)| CutAnswer::ALL.map(|(_, cut)| (link, cut)));
+    for (link, cut) in all {
+        for checksum in [None, Some("xor"), Some("CRC-16/MODBUS"), Some("CRC-32/ISO-HDLC")] {
+            let checksum = checksum.map(str::to_owned);
+            let answers = Answers { link, cut, checksum, to_machine: "on".into(), ..Answers::default() };
+            let text = skeleton(&answers).unwrap();
+            let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+            let interface =
+                super::Interface::new(codec, &types).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let lines = interface.lines().join("\n");
+            assert!(lines.contains("publishes odom"), "{lines}");
+            let has_marks = cut == CutAnswer::Marks && link != LinkAnswer::Can;
+            assert_eq!(lines.contains("subscribes to cmd_vel"), !has_marks, "{lines}");
+        }
+    }
+}
+
+#[cfg(feature = "node")]
+#[test]
+fn actions_are_checked() {
+    use dragoman_types::schema::{Builtin, Types};
+
+    const GRIPPER: &str = include_str!("../../../dragoman_protocol/machines/gripper.yaml");
+    let types = Types::new(vec![Box::new(Builtin::default())]);
+    let read = |from: &str, to: &str| {
+        assert!(GRIPPER.contains(from), "{from}");
+        let text = GRIPPER.replacen(from, to, 1);
+        let codec = Arc::new(Codec::new(Protocol::read(&text).unwrap()).unwrap());
+        super::Interface::new(codec, &types)
+            .map(|interface| interface.lines().join("\n"))
+            .map_err(|error| error.to_string())
+    };
+    let lines = read("GripperCommand", "GripperCommand").unwrap();
+    let expected = "offers the action gripper_cmd (control_msgs/action/GripperCommand), moves the machine; stopped after 3 s";
+    assert!(lines.contains(expected), "{lines}");
+    for (from, to, expected) in [
+        ("action/GripperCommand", "action/GripperComand", "actions have one of the types "),
+        ("      timeout: 3\n", "", "needs timeout, the time in s within which a goal is done"),
+        ("width: [0, 0.085], ", "", "it moves the machine: limits need a range of width"),
+        ("  stop: halt\n", "", "it moves the machine: bridge needs stop"),
+        ("done: { from: status", "done: { from: statu", "there is no message statu"),
+        ("when: state == 2, reason: state", "when: state == 2, reason: stat", "failed: reason: "),
+        ("      settle: 0.1\n", "      settle: -1\n", "settle: -1 s is not between 0 and 86400 s"),
+        ("      settle: 0.1\n", "      cancel: status\n", "cancel: status is what the machine sends"),
+    ] {
+        let error = read(from, to).unwrap_err();
+        assert!(error.contains(expected), "{to}: {error}");
+    }
+}

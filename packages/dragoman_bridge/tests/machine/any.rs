@@ -73,10 +73,11 @@ pub(crate) fn run(text: &str, steps: &[u8]) -> bool {
     if conversation.is_none() && machine.is_none() {
         return false;
     }
+    let constants = plan.as_ref().map(|plan| plan.constants.clone()).unwrap_or_default();
     let mut outgoing = Vec::new();
     let mut add = |name: &str, fields: &Settings| {
         let of = |fields: &Settings| {
-            Outgoing::new(&codec, name, fields, &BTreeMap::new(), &bridge.constants, &mut Any(0.0))
+            Outgoing::new(&codec, name, fields, &BTreeMap::new(), &constants, &mut Any(0.0))
         };
         if outgoing.len() < MAX_OUTGOING
             && let Ok(one) = of(fields).or_else(|_| of(&Settings::new()))
@@ -125,7 +126,9 @@ impl History {
                         let _ = conversation.handle_frame(self.now, id, bytes.get(1..9).unwrap_or(bytes));
                     }
                     (2, Some(conversation), _) => conversation.handle_bytes(self.now, bytes),
-                    (3, _, Some(machine)) if is_can => machine.handle_frame(self.now, id, bytes),
+                    (3, _, Some(machine)) if is_can => {
+                        machine.handle_frame(self.now, std::iter::once(id), bytes)
+                    }
                     (3, _, Some(machine)) => machine.handle_bytes(self.now, bytes),
                     _ => {}
                 }
@@ -193,7 +196,7 @@ impl History {
                     assert!(frames < MAX_FRAMES, "more and more frames are sent");
                     if let Some(machine) = self.machine.as_mut().filter(|_| self.is_linked) {
                         match frame.id {
-                            Some(id) => machine.handle_frame(self.now, id, &frame.bytes),
+                            Some(id) => machine.handle_frame(self.now, std::iter::once(id), &frame.bytes),
                             None => machine.handle_bytes(self.now, &frame.bytes),
                         }
                     }

@@ -7,21 +7,21 @@ use std::sync::Arc;
 
 use clap::Args;
 use dragoman_bridge::ClientNode;
-use dragoman_bridge::machine::link::Place;
-use dragoman_bridge::machine::node::{NODE_NAME, start, types};
+use dragoman_bridge::machine::link::{Place, serial_settings};
+use dragoman_bridge::machine::node::{Link as GivenLink, NODE_NAME, names, start, types};
 use dragoman_bridge::machine::{Interface, MachineNode};
-use dragoman_io::serial::SerialSettings;
 use dragoman_protocol::Protocol;
 use dragoman_protocol::codec::Codec;
-use dragoman_protocol::model::{Link, Parity, Serial};
+use dragoman_protocol::model::Link;
 use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
+use dragoman_ros::startup::Preset;
 use dragoman_tools::bridge;
 use dragoman_types::schema::Types;
 use parking_lot::Mutex;
 
 use crate::program::{Later, Server};
-use crate::{address, machine};
+use crate::{address, known, machine};
 
 #[derive(Args)]
 pub(crate) struct MachineOptions {
@@ -38,6 +38,11 @@ pub(crate) struct MachineOptions {
 }
 
 impl Server for MachineOptions {
+    fn preset(&self) -> Result<Preset, Box<dyn Error>> {
+        // A file that cannot be read is reported when it is needed.
+        Ok(known::with_machines(self.file.iter().filter_map(|file| parameters(file).ok())))
+    }
+
     async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {
         let file = self.file.as_deref().ok_or("no description")?;
         let machine = Described::read(file, self.link.as_deref())?;
@@ -45,10 +50,15 @@ impl Server for MachineOptions {
         // Two bridges would both send each command.
         process.claims.claim_name(&process.context, NODE_NAME, &namespace)?;
         process.claims.alone().await;
-        let who = machine.to_string();
-        let client = machine.start(process, &namespace)?;
-        Ok(machine::connect(process, client, &who, &namespace))
+        let title = machine.codec.protocol().title.clone();
+        let (client, place) = machine.start(process, &namespace)?;
+        Ok(machine::connect(process, client, &format!("{title} at {place}"), &namespace))
     }
+}
+
+/// The names of the parameters of a machine's node.
+pub(crate) fn parameters(file: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    Ok(names(&Interface::new(bridge::load(file)?, &types())?))
 }
 
 /// A machine whose description was read.
@@ -56,23 +66,16 @@ pub(crate) struct Described {
     codec: Arc<Codec>,
     interface: Interface,
     types: Types,
-    place: Place,
-}
-
-impl std::fmt::Display for Described {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{} at {}", self.codec.protocol().title, self.place)
-    }
+    link: Option<String>,
 }
 
 impl Described {
     /// Reads the description in `file`; `link` says where the machine is.
     pub(crate) fn read(file: &Path, link: Option<&str>) -> Result<Self, Box<dyn Error>> {
         let codec = bridge::load(file)?;
-        let place = Self::place(codec.protocol(), link)?;
         let types = types();
         let interface = Interface::new(Arc::clone(&codec), &types)?;
-        Ok(Self { codec, interface, types, place })
+        Ok(Self { codec, interface, types, link: link.map(str::to_owned) })
     }
 
     /// The name of its protocol.
@@ -80,17 +83,22 @@ impl Described {
         &self.codec.protocol().name
     }
 
-    /// Where it is.
-    pub(crate) fn address(&self) -> String {
-        self.place.to_string()
-    }
-
-    /// Starts its node in `namespace`, and stops the machine at the end.
-    pub(crate) fn start(self, process: &Process, namespace: &str) -> Result<ClientNode, Box<dyn Error>> {
-        let Self { interface, types, place, .. } = self;
-        let MachineNode { client, stop } = start(&process.context, namespace, interface, &types, place)?;
+    /// Starts its node in `namespace`, and stops the machine at the end. Returns where it is, too.
+    pub(crate) fn start(
+        self,
+        process: &Process,
+        namespace: &str,
+    ) -> Result<(ClientNode, String), Box<dyn Error>> {
+        let Self { codec, interface, types, link } = self;
+        let open = move |given: &str| {
+            let given = Some(given).filter(|given| !given.is_empty());
+            Self::place(codec.protocol(), given).map_err(|error| error.to_string())
+        };
+        let link = GivenLink { given: link.unwrap_or_default(), open: Box::new(open) };
+        let MachineNode { client, place, stop } =
+            start(&process.context, namespace, interface, &types, link)?;
         process.supervisor.on_stop(stop);
-        Ok(client)
+        Ok((client, place))
     }
 
     /// Where the machine is.
@@ -102,7 +110,7 @@ impl Described {
         Ok(match protocol.link {
             Link::Serial(serial) => {
                 let path = given.ok_or("where is the machine? --link PATH, for example /dev/ttyUSB0")?;
-                Place::Serial { path: path.into(), settings: settings(serial)? }
+                Place::Serial { path: path.into(), settings: serial_settings(serial)? }
             }
             Link::Tcp(tcp) if tcp.listen => Place::Listen(own_address(given, tcp.port)?),
             Link::Tcp(tcp) => Place::Connect(address(tcp.port)?),
@@ -141,29 +149,6 @@ fn own_address(given: Option<&str>, own_port: u16) -> Result<SocketAddr, Box<dyn
     }
     text.parse()
         .map_err(|_| format!("--link {text}: expected [ADDRESS:]PORT, for example 0.0.0.0:{own_port}").into())
-}
-
-fn settings(serial: Serial) -> Result<SerialSettings, String> {
-    let wrong = |what: &str, value: u8, possible: &str| Err(format!("{what} are {possible}, not {value}"));
-    Ok(SerialSettings {
-        baud: serial.rate,
-        parity: match serial.parity {
-            Parity::None => None,
-            Parity::Even => Some(true),
-            Parity::Odd => Some(false),
-        },
-        seven_bits: match serial.data_bits {
-            7 => true,
-            8 => false,
-            bits => return wrong("data bits", bits, "7 or 8"),
-        },
-        two_stop_bits: match serial.stop_bits {
-            1 => false,
-            2 => true,
-            bits => return wrong("stop bits", bits, "1 or 2"),
-        },
-        flow_control: serial.flow,
-    })
 }
 
 #[cfg(test)]

@@ -144,7 +144,8 @@ impl Server for UpOptions {
         let rules = names.into_iter().flat_map(|rule| ["-r".to_owned(), rule]).collect();
         // The last value counts: a port of Player's configuration file is given.
         let below_files = [self.instance.arguments(), self.player.parameters()?].concat();
-        Ok(Preset { below_files, rules, more_domains: self.instance.domains(), ..known::preset() })
+        let known = known::with_machines(self.machines.parameters());
+        Ok(Preset { below_files, rules, more_domains: self.instance.domains(), ..known })
     }
 
     async fn start(&self, process: &Process) -> Result<Later, Box<dyn Error>> {

@@ -15,8 +15,7 @@ use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 /// A simulated machine, its bridge, and a node beside it.
 struct Described {
     name: &'static str,
-    file: String,
-    device: Option<Device>,
+    device: Device,
     beside: Beside,
     _lab: Lab,
     _folder: Folder,
@@ -27,16 +26,12 @@ impl Described {
     fn start(name: &'static str, text: &str, line: Option<&str>) -> Self {
         let folder = Folder::new();
         let file = folder.write(&format!("{name}.yaml"), text);
-        let device = Self::device(&file, line);
+        let pty = line.map(|line| ["--pty", line]);
+        let options: Vec<&str> = ["machine", &file].into_iter().chain(pty.into_iter().flatten()).collect();
+        let device = Device::start_at(line.unwrap_or("tcp"), &options);
         let lab = Lab::start_with(0, &["bridge", &file, "--link", line.unwrap_or("127.0.0.1")], &[]);
         let beside = Beside::new(lab.domain);
-        Self { name, file, device: Some(device), beside, _lab: lab, _folder: folder }
-    }
-
-    fn device(file: &str, line: Option<&str>) -> Device {
-        let pty = line.map(|line| ["--pty", line]);
-        let pty = pty.iter().flatten().copied();
-        Device::start_at(line.unwrap_or("tcp"), &["machine", file].into_iter().chain(pty).collect::<Vec<_>>())
+        Self { name, device, beside, _lab: lab, _folder: folder }
     }
 
     fn topic(&self, name: &str) -> String {
@@ -44,16 +39,7 @@ impl Described {
     }
 
     fn send(&self, command: &str) {
-        self.device.as_ref().unwrap().send(command);
-    }
-
-    /// The machine is switched off.
-    fn switch_off(&mut self) {
-        self.device = None;
-    }
-
-    fn switch_on(&mut self) {
-        self.device = Some(Self::device(&self.file, None));
+        self.device.send(command);
     }
 
     fn call(&mut self, name: &str) -> (bool, String) {

@@ -55,6 +55,8 @@ const ROWS: &[EndingRow] = &[
     ("can monitor", Process, &["--replay", "@/empty.log"], "has no frames to show"),
     ("bridge check", Process, &["@/program.xml"], "program.xml"),
     ("bridge try", Process, &["@/machine.yaml", "00"], "1 bytes are not a message"),
+    ("bridge sniff", Process, &["@/machine.yaml", "@/none.pcap"], "none.pcap"),
+    ("bridge checksums", Process, &["CRC-16/CCITT"], "is the name of several"),
     ("bridge new", Process, &["@/machine.yaml"], "it is not overwritten"),
     ("bridge import", Process, &["@/program.xml"], "program.xml: line 1: "),
     ("bridge page", Process, &["@/program.xml"], "program.xml"),

@@ -29,6 +29,7 @@ mod headers;
 mod lab;
 mod latency;
 mod machine;
+mod machine_gripper;
 mod machines;
 mod motor;
 mod navigation;

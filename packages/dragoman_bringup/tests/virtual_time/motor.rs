@@ -180,9 +180,9 @@ fn frames_of_others_are_none_of_ours() {
         motor.say(frame);
     }
     sleep(Duration::from_secs(2));
+    let beats = motor.value("beats") - before;
     let status = motor.diagnosed(|_| true);
     assert_eq!((&*status.message, counter(&status, "frames that are no message")), ("running", 0));
-    let beats = motor.value("beats") - before;
     assert!((19.0..=22.0).contains(&beats), "{beats} heartbeats in 2 s: remote frames are none");
     motor.say("18FF0001#00");
     motor.say("18FF0001#");

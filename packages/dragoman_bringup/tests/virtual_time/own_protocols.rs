@@ -106,6 +106,8 @@ impl Chain {
         let link = link(&lab);
         let bridge = Lab::start_with(0, &["bridge", &file, "--link", &link, "--namespace", "described"], &[]);
         let beside = Beside::new(lab.domain);
+        // The link is opened after the services are there.
+        sleep(Duration::from_secs(1));
         Self { beside, _bridge: bridge, _lab: lab, _folder: folder }
     }
 

@@ -26,6 +26,16 @@ pub struct CodecError {
 impl CodecError {
     /// The line of the text of which the description was read, if it is known.
     pub fn line(&self, text: &str) -> Option<usize> {
+        // A reason may begin with keys below the place: `fields: left: there is no ...`.
+        let is_key = |part: &&str| part.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
+        let keys = self.reason.rsplit_once(": ").map_or("", |(keys, _)| keys);
+        let mut keys: Vec<&str> = keys.split(": ").take_while(is_key).filter(|key| !key.is_empty()).collect();
+        while !keys.is_empty() {
+            if let Some(line) = crate::model::line_of(text, &format!("{}: {}", self.place, keys.join(": "))) {
+                return Some(line);
+            }
+            keys.pop();
+        }
         crate::model::line_of(text, &self.place)
     }
 }
@@ -74,15 +84,18 @@ impl Codec {
         let (mut messages, mut codes) = (Vec::new(), Codes::default());
         for (number, message) in protocol.messages.iter().enumerate() {
             let place = format!("{}: {}", protocol.name, message.name);
-            let body = compiler.program(&place, &message.fields)?;
+            let body = compiler.program(&place, &message.fields, &[])?;
             let answer = match &message.answer {
                 None => None,
-                Some(Answer::Fields(fields)) => Some(compiler.program(&format!("{place}: answer"), fields)?),
+                Some(Answer::Fields(fields)) => {
+                    Some(compiler.program(&format!("{place}: answer"), fields, &message.fields)?)
+                }
                 Some(Answer::Named(name)) if name == "echo" => Some(body.clone()),
-                Some(Answer::Named(name)) => Some(
-                    compiler
-                        .program(&format!("{place}: answer"), &compiler.structure(&place, name)?.fields)?,
-                ),
+                Some(Answer::Named(name)) => Some(compiler.program(
+                    &format!("{place}: answer"),
+                    &compiler.structure(&place, name)?.fields,
+                    &[],
+                )?),
             };
             messages.push(Programs { body, answer });
             codes.insert(message, number, separator.is_some());
@@ -129,9 +142,12 @@ struct Compiler<'a> {
 
 /// Where fields are.
 #[derive(Clone, Copy)]
-struct Context {
+struct Context<'f> {
     is_frame: bool,
     depth: usize,
+    /// The fields beside it, and those of the question.
+    fields: &'f [Field],
+    asked: &'f [Field],
 }
 
 impl<'a> Compiler<'a> {
@@ -176,7 +192,8 @@ impl<'a> Compiler<'a> {
     /// What is around the body.
     fn frame(&self, place: &str, fields: &[Field]) -> Result<Vec<Step>, CodecError> {
         let mut steps = Vec::new();
-        self.append(place, fields, Context { is_frame: true, depth: 0 }, &mut steps)?;
+        let context = Context { is_frame: true, depth: 0, fields, asked: &[] };
+        self.append(place, fields, context, &mut steps)?;
         let counts = self.protocol.frame.cut.counts.unwrap_or(Counted::Frame);
         for (step, field) in steps.iter_mut().zip(fields) {
             if let (StepKind::Number(number), Some(FieldRole::Size)) = (&mut step.kind, field.is) {
@@ -187,9 +204,10 @@ impl<'a> Compiler<'a> {
         Ok(steps)
     }
 
-    fn program(&self, place: &str, fields: &[Field]) -> Result<Vec<Step>, CodecError> {
+    /// `asked`: the fields of the question, of an answer.
+    fn program(&self, place: &str, fields: &[Field], asked: &[Field]) -> Result<Vec<Step>, CodecError> {
         let mut steps = Vec::new();
-        self.append(place, fields, Context { is_frame: false, depth: 0 }, &mut steps)?;
+        self.append(place, fields, Context { is_frame: false, depth: 0, fields, asked }, &mut steps)?;
         // Such a message cannot be sent, but it would take memory.
         let (least, most) = (least(&steps), self.protocol.frame.cut.most.unwrap_or(MAX_FRAME));
         if self.separator.is_none() && least > most {
@@ -214,7 +232,7 @@ impl<'a> Compiler<'a> {
         &self,
         place: &str,
         fields: &[Field],
-        context: Context,
+        context: Context<'_>,
         steps: &mut Vec<Step>,
     ) -> Result<(), CodecError> {
         if context.depth > MAX_NESTING {
@@ -231,8 +249,9 @@ impl<'a> Compiler<'a> {
             let kind = field.kind();
             let kind = match &kind.base {
                 Base::Named(name) => {
-                    let inner = Context { is_frame: context.is_frame, depth: context.depth + 1 };
-                    self.append(&place, &self.structure(&place, name)?.fields, inner, steps)?;
+                    let fields = &self.structure(&place, name)?.fields;
+                    let inner = Context { depth: context.depth + 1, fields, asked: &[], ..context };
+                    self.append(&place, fields, inner, steps)?;
                     StepKind::Structure(steps.len() - at - 1)
                 }
                 Base::Text | Base::Bytes if !field.is_text_number() => StepKind::Bytes {
@@ -255,7 +274,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A step without its kind.
-    fn step(&self, field: &Field, context: Context) -> Result<Step, String> {
+    fn step(&self, field: &Field, context: Context<'_>) -> Result<Step, String> {
         let kind = field.kind();
         let count = kind.count.as_ref().filter(|_| !field.is_text_number());
         let when = field.when.values().map(|(name, value)| Ok((self.slot(name)?, value)));
@@ -275,7 +294,7 @@ impl<'a> Compiler<'a> {
             unit: field.unit.clone(),
             at: field.at,
             when: when.collect::<Result<_, String>>()?,
-            condition: field.when.expression().map(|text| self.expression(text)).transpose()?,
+            condition: field.when.expression().map(|text| self.expression(text, context)).transpose()?,
             is_optional: field.optional,
             empty,
             count: count.map(|count| self.count(count, field)).transpose()?,
@@ -287,7 +306,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Whether values are words between separators here.
-    fn is_words(&self, context: Context) -> bool {
+    fn is_words(&self, context: Context<'_>) -> bool {
         self.separator.is_some() && !context.is_frame
     }
 
@@ -299,8 +318,12 @@ impl<'a> Compiler<'a> {
         self.places.get(&(is_frame, name.to_owned())).copied()
     }
 
-    fn expression(&self, text: &str) -> Result<Expression, String> {
-        Expression::read(text, &|name| self.slots.get(name).copied()).map_err(|error| error.to_string())
+    fn expression(&self, text: &str, context: Context<'_>) -> Result<Expression, String> {
+        let slot = |name: &str| self.slots.get(name).copied();
+        let fields = || context.fields.iter().chain(context.asked).chain(&self.protocol.frame.fields);
+        let code =
+            |name: &str, value: &str| self.protocol.code_of(fields().find(|one| one.name == name), value);
+        Expression::read_with_codes(text, &slot, &code).map_err(|error| error.to_string())
     }
 
     fn count(&self, count: &kind::Count, field: &Field) -> Result<Count, String> {
@@ -317,7 +340,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn constant_bytes(&self, field: &Field, context: Context) -> Result<Option<Vec<u8>>, String> {
+    fn constant_bytes(&self, field: &Field, context: Context<'_>) -> Result<Option<Vec<u8>>, String> {
         let Some(value) = &field.value else { return Ok(None) };
         let kind = field.kind();
         if kind.base == Base::Bytes {

@@ -1,5 +1,7 @@
 //! Values by the names of their fields: found in a message that was decoded, and filled in for one to be encoded.
 
+use std::collections::BTreeMap;
+
 use super::{
     Codec, Count, EmptyWord, Item, MAX_ITEMS, MessageId, NumberStep, Role, Step, StepKind, Values, level,
 };
@@ -174,6 +176,33 @@ impl Codec {
 
     /// The name of a field's value, if its description has one.
     pub fn meaning(&self, message: MessageId, path: &Path, value: i64) -> Option<&str> {
+        self.codes_at(message, path)?.get(&value).map(String::as_str)
+    }
+
+    /// The number that a field has if its value has this name.
+    ///
+    /// # Errors
+    /// There is no such field, or it has no such name.
+    pub fn code(&self, message: MessageId, field: &str, name: &str) -> Result<i64, String> {
+        let path = self.path(message, field)?;
+        let codes = self.codes_at(message, &path).filter(|codes| !codes.is_empty());
+        let codes = codes.ok_or_else(|| format!("{field} has no names for its values: it needs codes"))?;
+        codes.iter().find(|(_, one)| *one == name).map(|(code, _)| *code).ok_or_else(|| {
+            let hint = dragoman_text::hint(name, codes.values().map(String::as_str));
+            format!("no value of {field} is called '{name}'{hint}")
+        })
+    }
+
+    /// The field of which a value has this name.
+    pub fn field_with_code(&self, message: MessageId, name: &str) -> Option<&str> {
+        let has_name = |step: &Step| match &step.kind {
+            StepKind::Number(number) => number.codes.values().any(|one| one == name),
+            _ => false,
+        };
+        self.top(message).find(|(step, _)| has_name(step)).map(|(step, _)| step.name.as_str())
+    }
+
+    fn codes_at(&self, message: MessageId, path: &Path) -> Option<&BTreeMap<i64, String>> {
         let mut steps: Vec<(&Step, &[Step])> = self.top(message).collect();
         let (last, before) = path.segments.split_last()?;
         for segment in before {
@@ -181,7 +210,7 @@ impl Codec {
             steps = level(fields).collect();
         }
         match &steps.get(last.step)?.0.kind {
-            StepKind::Number(number) => number.codes.get(&value).map(String::as_str),
+            StepKind::Number(number) => Some(&number.codes),
             _ => None,
         }
     }

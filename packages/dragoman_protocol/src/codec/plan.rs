@@ -162,14 +162,18 @@ fn error(place: &str, reason: impl Into<String>) -> CodecError {
 }
 
 impl Codec {
-    /// What a generator needs. `reserved`: words that cannot be names.
-    pub(crate) fn plan(&self, reserved: &'static [&'static str]) -> Result<Plan<'_>, CodecError> {
+    /// What a generator needs. `reserved`: words that cannot be names; `has_escapes`: it generates escapes.
+    pub(crate) fn plan(
+        &self,
+        reserved: &'static [&'static str],
+        has_escapes: bool,
+    ) -> Result<Plan<'_>, CodecError> {
         let protocol = &self.protocol;
         if self.separator.is_some() {
             return Err(error(&protocol.name, "values that are written as text are not generated"));
         }
-        if self.envelope.has_escapes() {
-            return Err(error(&format!("{}: frame", protocol.name), "escapes are not generated"));
+        if self.envelope.has_escapes() && !has_escapes {
+            return Err(error(&format!("{}: frame", protocol.name), "escapes are not generated in C"));
         }
         let cut = &protocol.frame.cut;
         if !cut.can && !protocol.frame.fields.iter().any(|field| field.is == Some(FieldRole::Code)) {

@@ -196,7 +196,7 @@ impl Envelope {
         out.extend_from_slice(&self.end);
         let has_marks = self.escaping.is_none() && !self.end.is_empty();
         let whole = out.get(begin..).unwrap_or_default();
-        if has_marks && super::marked(whole, &self.start, &self.end) != self.expected(frame.len()) {
+        if has_marks && super::marked(whole, &self.start, &self.end, 0) != self.expected(frame.len()) {
             out.truncate(begin);
             return Err(MarkWithin);
         }

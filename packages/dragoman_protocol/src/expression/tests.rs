@@ -57,6 +57,16 @@ fn what_is_wrong_is_said_with_its_column() {
         ("a +", "column 4: expected a number or a field"),
         ("a b", "column 3: expected an operator or the end"),
         ("1 < 2 < 3", "column 7: expected an operator or the end"),
+        ("a = 1", "column 3: expected an operator or the end; equal is written =="),
+        (
+            "a == 1 && b == 2",
+            "column 9: expected a number or a field; and is written (a) & (b), or is written (a) | (b)",
+        ),
+        (
+            "a == 1 or b == 2",
+            "column 8: expected an operator or the end; and is written (a) & (b), or is written (a) | (b)",
+        ),
+        ("!a", "column 1: expected a number or a field; not is written == 0"),
         ("(a", "column 3: expected )"),
         ("a ? 1", "column 6: expected :"),
         ("min(a)", "column 6: expected ,"),
@@ -67,8 +77,23 @@ fn what_is_wrong_is_said_with_its_column() {
         ("sin(none)", "a field is missing in this message"),
         ("2 * speed", "column 5: 'speed' is neither a number nor an earlier field"),
         ("1e400", "column 1: '1e400' is neither a number nor an earlier field"),
-        ("'ab'", "column 1: expected a character in quotes, such as 'N'"),
-        ("1 + '\u{e4}'", "column 5: expected a character in quotes, such as 'N'"),
+        (
+            "1 + 'ab'",
+            "column 5: 'ab' is the name of a value: it can only be compared with a field that has such names, as in fault == 'ab'",
+        ),
+        ("a == 'ab'", "column 6: a has no names for its values"),
+        (
+            "'ab' != a + 1",
+            "column 1: 'ab' is the name of a value: it can only be compared with a field that has such names, as in fault == 'ab'",
+        ),
+        (
+            "a == ''",
+            "column 6: expected a character in quotes, such as 'N', or the name of a value, such as 'motor'",
+        ),
+        (
+            "1 + '\u{e4}'",
+            "column 5: '\u{e4}' is the name of a value: it can only be compared with a field that has such names, as in fault == '\u{e4}'",
+        ),
         ("12x", "column 1: '12x' is neither a number nor an earlier field"),
         ("a / (b + 2)", "division by zero"),
         ("half % 0", "division by zero"),
@@ -91,6 +116,44 @@ fn nesting_is_bounded() {
     // As many operands as possible wait.
     let full = (1..MAX_DEPTH).fold("a".to_owned(), |inner, _| format!("1 < 1 | 1 & 1 << 1 + 1 * ({inner})"));
     assert!(value(&full).is_ok(), "{:?}", value(&full));
+}
+
+#[test]
+fn names_of_values_stand_for_their_numbers() {
+    let value = |text: &str| {
+        let field = |name: &str| ["fault", "letter"].iter().position(|one| *one == name);
+        let code = |field: &str, name: &str| match (field, name) {
+            ("fault", "motor") => Ok(1),
+            ("fault", "B") => Ok(2),
+            _ => Err(format!("{field} is never '{name}'")),
+        };
+        let expression =
+            Expression::read_with_codes(text, &field, &code).map_err(|error| error.to_string())?;
+        expression
+            .compute(|number| [Some(Whole(1)), Some(Whole(66))][number])
+            .map_err(|error| error.to_string())
+    };
+    for (text, expected) in [
+        ("fault == 'motor'", 1),
+        ("fault != 'motor'", 0),
+        ("'motor' == fault ? 5 : 6", 5),
+        ("(fault == 'motor') + 1", 2),
+        // A character that is no name is the number of its byte.
+        ("fault == 'B'", 0),
+        ("letter == 'B'", 1),
+    ] {
+        assert_eq!(value(text), Ok(Whole(expected)), "{text}");
+    }
+    for (text, expected) in [
+        ("fault == 'moter'", "column 10: fault is never 'moter'"),
+        (
+            "fault + 1 == 'motor'",
+            "column 14: 'motor' is the name of a value: it can only be compared with a field that has such names, as in fault == 'motor'",
+        ),
+    ] {
+        assert_eq!(value(text), Err(expected.to_owned()), "{text}");
+    }
+    assert_eq!(Expression::names("a == 'one' ? b : c"), ["a", "b", "c"]);
 }
 
 proptest! {

@@ -91,7 +91,7 @@ const MOST: usize = 256;
 /// # Errors
 /// The description has what is not generated: values that are written as text, or lists of lists.
 pub fn header(codec: &Codec) -> Result<String, CodecError> {
-    let plan = codec.plan(KEYWORDS)?;
+    let plan = codec.plan(KEYWORDS, false)?;
     let name = plan.name.to_lowercase();
     let mut emitter =
         Emitter { codec, upper: name.to_uppercase(), name, plan: &plan, capacities: BTreeMap::new() };

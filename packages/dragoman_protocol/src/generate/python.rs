@@ -9,11 +9,13 @@ use crate::codec::plan::{
     Part, PartCount, PartForm, PartKind, PartNumber, PartRole, Plan, Planned, Reference, identifier,
 };
 use crate::codec::{Codec, CodecError};
-use crate::model::{ByteOrder, Code, Counted, Field, FieldRole, Type};
+use crate::model::{ByteOrder, Code, Counted, Escape, Field, FieldRole, NamedEscape, Stuffing, Type};
 use crate::rust::{line, sorted, variant};
 
 /// What is the same in every file.
 const RUNTIME: &str = include_str!("runtime.py");
+/// What is the same in every file of a protocol with escapes.
+const ESCAPES: &str = include_str!("escapes.py");
 
 /// Words that cannot be names.
 const KEYWORDS: &[&str] = &[
@@ -42,7 +44,7 @@ const TAKEN: &[&str] = &[
 /// # Errors
 /// The description has what is not generated: values that are written as text, for example.
 pub fn python(codec: &Codec) -> Result<String, CodecError> {
-    let plan = codec.plan(KEYWORDS)?;
+    let plan = codec.plan(KEYWORDS, true)?;
     let protocol = codec.protocol();
     let mut names = Names { taken: TAKEN.iter().map(|name| (*name).to_owned()).collect() };
     let codes: Vec<&Type> = protocol.types.iter().filter(|one| !one.codes.is_empty()).collect();
@@ -111,6 +113,9 @@ impl Emitter<'_> {
         line(&mut out, "");
         out.push('\n');
         out.push_str(RUNTIME);
+        if self.codec.protocol().frame.cut.escape.is_some() {
+            out.push_str(ESCAPES);
+        }
         self.tables(&mut out);
         out
     }
@@ -260,6 +265,16 @@ impl Emitter<'_> {
         line(out, &format!("_TAIL_SIZE = {}", self.plan.tail_size));
         let marks = self.plan.marks.map(bytes);
         line(out, &format!("_MARKS = ({}, {})", marks[0], marks[1]));
+        let escapes = cut.escape.as_ref().map(|escape| match escape {
+            Escape::Named(NamedEscape::Slip) => "_Escapes(\"slip\")".to_owned(),
+            Escape::Named(NamedEscape::Cobs) => "_Escapes(\"cobs\")".to_owned(),
+            Escape::Named(NamedEscape::Hex) => "_Escapes(\"hex\")".to_owned(),
+            Escape::Named(NamedEscape::Double) => "_Escapes(\"double\")".to_owned(),
+            Escape::Stuffing(Stuffing { mark, xor, of }) => {
+                format!("_Escapes(\"stuffing\", {mark:#04x}, {xor:#04x}, {})", bytes(of))
+            }
+        });
+        line(out, &format!("_ESCAPES: Any = {}", escapes.unwrap_or_else(none)));
         line(out, "# Minimum and maximum size of a datagram.");
         let datagram = cut.datagram.map(|size| format!("({}, {size})", cut.least.unwrap_or(size)));
         line(out, &format!("_DATAGRAM: Any = {}", datagram.unwrap_or_else(none)));

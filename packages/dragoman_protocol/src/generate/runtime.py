@@ -351,8 +351,13 @@ def encode(message: Any, asked: Any = None) -> bytes:
     slots: Dict[str, int] = {}
     if asked is not None:
         _encoded(asked, slots)
-    content = _encoded(message, slots)
+    return _marked(_encoded(message, slots))
+
+
+def _marked(content: bytes) -> bytes:
     begin, end = _MARKS
+    if _ESCAPES is not None:
+        return begin + _ESCAPES.escaped(content) + end
     # A receiver would cut the frame there; the end may also begin in the content.
     if (begin and begin in content) or (content + end).find(end) != len(content) and end:
         raise ProtocolError("a value has the bytes that begin or end a frame")
@@ -375,10 +380,7 @@ def decode(frame: bytes, *, from_client: bool = False, asked: Any = None, identi
     `from_client`: it was sent to the machine. `asked`: the message that was sent last, which it may answer.
     `identifier`: that of the frame, on a CAN bus. Raises ProtocolError.
     """
-    begin, end = _MARKS
-    if not frame.startswith(begin) or not frame.endswith(end) or len(frame) < len(begin) + len(end):
-        raise ProtocolError("the frame does not begin and end with its marks")
-    frame = bytes(frame[len(begin) : len(frame) - len(end)])
+    frame = _content(frame)
     size = len(frame)
     if _DATAGRAM is not None:
         if not _DATAGRAM[0] <= size <= _DATAGRAM[1]:
@@ -391,6 +393,22 @@ def decode(frame: bytes, *, from_client: bool = False, asked: Any = None, identi
     message, fields = values
     fields.update(cursor.run(_TAIL))
     return message.type(**fields)
+
+
+def _content(frame: bytes) -> bytes:
+    begin, end = _MARKS
+    if not frame.startswith(begin) or not frame.endswith(end) or len(frame) < len(begin) + len(end):
+        raise ProtocolError("the frame does not begin and end with its marks")
+    if _ESCAPES is None:
+        return bytes(frame[len(begin) : len(frame) - len(end)])
+    unescaper, content = _ESCAPES.unescaper(len(frame)), None
+    for at, byte in enumerate(frame):
+        content, left_out = unescaper.push(byte)
+        if left_out or content is not None and at + 1 < len(frame):
+            raise ProtocolError("the frame has a wrong escape")
+    if content is None:
+        raise ProtocolError("the frame has a wrong escape")
+    return bytes(content)
 
 
 def _decoded(frame: bytes, end: int, from_client: bool, asked: Any, identifier: Any, size: Optional[int]) -> Any:
@@ -420,11 +438,21 @@ class Reader:
         self.left_out = 0
         self._from_client, self._max = from_client, _MAX_SIZE or max_size
         self._buffer, self._last = bytearray(), b""
+        self._unescaper = None if _ESCAPES is None else _ESCAPES.unescaper(self._max)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Appends what was received; gives the frames that are complete."""
         self._buffer.extend(data)
-        return self._frames()
+        return self._frames() if self._unescaper is None else self._escaped_frames()
+
+    def _escaped_frames(self) -> Iterator[bytes]:
+        while self._buffer:
+            byte = self._buffer[0]
+            del self._buffer[:1]
+            content, left_out = self._unescaper.push(byte)
+            self.left_out += left_out
+            if content is not None:
+                yield _marked(content)
 
     def _frames(self) -> Iterator[bytes]:
         while self._buffer:
@@ -439,7 +467,9 @@ class Reader:
                 self._leave_out(-size if size < 0 else 1)
 
     def reject(self) -> None:
-        """Gives the last frame back, without its first byte."""
+        """Gives the last frame back, without its first byte; one with escapes is left out as a whole."""
+        if self._unescaper is not None:
+            self.left_out, self._unescaper.last = self.left_out + self._unescaper.last, 0
         if self._last:
             self._buffer[:0], self._last = self._last, b""
             self._leave_out(1)

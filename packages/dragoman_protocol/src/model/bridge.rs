@@ -3,6 +3,8 @@
 //! These sections are read here with the rest of a description. What they mean is checked where they are carried out, in
 //! `dragoman_bridge::machine`, which knows the types of ROS.
 
+mod actions;
+mod constants;
 mod serve;
 mod standard;
 mod topics;
@@ -12,12 +14,14 @@ use std::collections::BTreeMap;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
+pub use actions::{Ending, Endings, Feedback};
+pub use constants::Constant;
 pub use serve::{Motion, Reaction, Serve};
 pub use standard::{
     Battery, CmdVel, Differential, Imu, Joint, JointStates, LaserScan, MeasuredPose, MeasuredTwist,
     MotorPower, Odometry, Range, Since,
 };
-pub use topics::{Command, Fails, Publish, Quality, Service, Subscribe};
+pub use topics::{Action, Command, Fails, Publish, Quality, Service, Subscribe};
 
 use super::short::{Never, Written, written};
 
@@ -90,8 +94,8 @@ impl<'de> Deserialize<'de> for Sendings {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bridge {
-    /// Numbers with names, for expressions.
-    pub constants: BTreeMap<String, f64>,
+    /// Numbers with names, for expressions; parameters of the node.
+    pub constants: BTreeMap<String, Constant>,
     /// Times and limits of the conversation.
     pub timing: Timing,
     /// What is sent when the link is there, in this order; a question's answer is waited for.
@@ -112,6 +116,8 @@ pub struct Bridge {
     pub subscribe: Vec<Subscribe>,
     /// Services that ask the machine.
     pub services: Vec<Service>,
+    /// Actions whose goals the machine carries out.
+    pub actions: Vec<Action>,
     /// Velocity commands of a mobile base.
     pub cmd_vel: Option<CmdVel>,
     /// Odometry of a mobile base.

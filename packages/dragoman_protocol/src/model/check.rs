@@ -1,6 +1,7 @@
 //! Whether the parts of a description fit together, and where they do not.
 
 mod fields;
+mod reach;
 
 use std::collections::BTreeSet;
 
@@ -8,6 +9,7 @@ use super::{Answer, Code, Field, FieldRole, Message, Protocol, ProtocolError, Si
 use crate::cut::Envelope;
 use crate::kind::{Base, Count};
 use fields::{Part, Scope};
+pub use reach::Warning;
 
 impl Protocol {
     /// Whether its parts fit together.
@@ -72,21 +74,38 @@ impl Protocol {
     fn check_messages(&self, place: &str, messages: &[Message], types: &[Type]) -> Result<(), ProtocolError> {
         unique(place, "message", messages.iter().map(|one| &one.name))?;
         // A command and a request may have the same number: only the request has an answer.
-        let codes = messages.iter().flat_map(|one| {
-            let all = std::iter::once(&one.code).chain(&one.also);
-            all.map(|code| (one.from, one.answer.is_some(), code))
-        });
-        unique(place, "code", codes)?;
+        for (number, message) in messages.iter().enumerate() {
+            let codes = || std::iter::once(&message.code).chain(&message.also);
+            let is_same = |one: &&Message| {
+                (one.from, one.answer.is_some()) == (message.from, message.answer.is_some())
+                    && std::iter::once(&one.code).chain(&one.also).any(|code| codes().any(|own| own == code))
+            };
+            if let Some(first) = messages.iter().take(number).find(is_same) {
+                let who = if message.from == Side::Client { "to the machine" } else { "from the machine" };
+                let reason = format!(
+                    "it has the same code as {}, {}, and both are sent {who}: which one is meant cannot be known",
+                    first.name, message.code
+                );
+                return Err(sense(&format!("{place}: {}", message.name), reason));
+            }
+        }
         for message in messages {
             let place = format!("{place}: {}", message.name);
             self.check_bare(&place, message)?;
+            let further = message.also.iter().chain(&message.answer_code);
+            std::iter::once(&message.code)
+                .chain(further)
+                .try_for_each(|code| self.check_code(&place, code))?;
             let scope = Scope { part: Part::Message, asked: &[] };
             self.check_fields(&place, &message.fields, scope, types)?;
+            self.check_end_by_code(&place, &message.fields)?;
             self.check_answer_code(&place, message)?;
             match &message.answer {
                 Some(Answer::Fields(fields)) => {
                     let scope = Scope { part: Part::Message, asked: &message.fields };
-                    self.check_fields(&format!("{place}: answer"), fields, scope, types)?;
+                    let place = format!("{place}: answer");
+                    self.check_fields(&place, fields, scope, types)?;
+                    self.check_end_by_code(&place, fields)?;
                 }
                 Some(Answer::Named(name)) if name != "echo" => self.check_type(&place, name, types)?,
                 _ => {}
@@ -182,12 +201,15 @@ impl Protocol {
             if field.algorithm.is_some() != (field.is == Some(FieldRole::Checksum)) {
                 return Err(sense(&place, "a check sum, and nothing else, has an algorithm"));
             }
-            self.check_keys(&place, field, &before().collect::<Vec<_>>(), scope)?;
+            let known = before().collect::<Vec<_>>();
+            self.check_keys(&place, field, &known, scope)?;
+            self.check_values(&place, field, &known)?;
             if let Some(over) = &field.over {
                 self.check_over(&place, field, over, fields, scope)?;
             }
         }
-        Ok(())
+        // Behind the body there may be fields.
+        if scope.part == Part::Frame { Ok(()) } else { self.check_ends(place, fields) }
     }
 }
 
@@ -269,14 +291,14 @@ pub(crate) fn line_of(text: &str, place: &str) -> Option<usize> {
     (at > 0).then(|| text.get(..at).unwrap_or_default().lines().count())
 }
 
-fn unique<T: Ord + std::fmt::Debug>(
+fn unique<T: Ord + std::fmt::Display>(
     place: &str,
     what: &str,
     all: impl Iterator<Item = T>,
 ) -> Result<(), ProtocolError> {
     let mut seen = BTreeSet::new();
     for one in all {
-        let text = format!("{what} {one:?} is there twice");
+        let text = format!("the {what} {one} is there twice");
         if !seen.insert(one) {
             return Err(sense(place, text));
         }

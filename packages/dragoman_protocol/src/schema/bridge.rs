@@ -14,11 +14,15 @@ const SENDINGS: Shape = Any(&[Text, One("sending"), Items(&SENDING)]);
 const RANGE: Shape = Fixed(2, &Real);
 const AXES: Shape = Fixed(3, &SETTING);
 
+/// One or several messages that end a goal.
+const ENDINGS: Shape = Any(&[One("ending"), List("ending")]);
+const CONSTANT: Shape = Any(&[Real, One("constant")]);
+
 pub(super) const OBJECTS: &[Object] = &[
     Object {
         name: "bridge",
         keys: &[
-            key("constants", Map(&Real), "Numbers with names, for expressions."),
+            key("constants", Map(&CONSTANT), "Numbers with names, for expressions; parameters of the node."),
             key("timing", One("timing"), "Times and limits of the conversation."),
             key("start", SENDINGS, "What is sent first when the link is open, in this order."),
             key("every", List("periodic"), "What is sent periodically."),
@@ -33,6 +37,7 @@ pub(super) const OBJECTS: &[Object] = &[
             key("publish", List("publish"), "Topics of what the machine sends."),
             key("subscribe", List("subscribe"), "Topics whose messages are sent to the machine."),
             key("services", List("service"), "Services that ask the machine."),
+            key("actions", List("action"), "Actions whose goals the machine carries out."),
             key("cmd_vel", One("cmd_vel"), "Velocity commands of a mobile base, on cmd_vel."),
             key("odometry", One("odometry"), "Odometry of a mobile base, on odom and /tf."),
             key("joint_states", List("joint_states"), "Positions of joints, on joint_states."),
@@ -41,6 +46,15 @@ pub(super) const OBJECTS: &[Object] = &[
             key("battery", List("battery"), "State of a battery, on battery_state."),
             key("imu", List("imu"), "Rates and accelerations, on imu."),
             key("motor_power", One("motor_power"), "Messages of the service set_motor_power."),
+        ],
+    },
+    Object {
+        name: "constant",
+        keys: &[
+            needed("value", Real, "Its value, which a parameter of the node may replace."),
+            key("unit", Text, "Its unit."),
+            key("meaning", Text, "What it is, in a few words."),
+            key("range", RANGE, "The lowest and the highest value that are possible."),
         ],
     },
     Object {
@@ -168,6 +182,42 @@ pub(super) const OBJECTS: &[Object] = &[
         keys: &[
             needed("when", SETTING, "Those for which this is true."),
             key("reason", Text, "The field with the reason: a text, or a number whose values have names."),
+        ],
+    },
+    Object {
+        name: "action",
+        keys: &[
+            needed("action", Text, "Its name, below the namespace."),
+            needed("type", Text, "Its type, such as control_msgs/action/GripperCommand."),
+            needed("send", Text, "The message that is sent for a goal."),
+            key("fields", SETTINGS, "Its fields, from those of the goal."),
+            key("limits", Map(&RANGE), "Ranges of its fields: a goal outside is rejected."),
+            key("moves", Flag, "It moves something: it needs limits and stop."),
+            key("timeout", Real, "Time within which a goal is done, s; needed."),
+            key("in", Text, "Only in this state."),
+            key("fails", One("fails"), "Answers to the message with which the machine refuses the goal."),
+            key("feedback", One("feedback"), "What is published meanwhile."),
+            needed("done", ENDINGS, "With what the goal has succeeded."),
+            key("failed", ENDINGS, "With what it has failed."),
+            key("settle", Real, "Time after sending before which no message ends a goal, s; 0 by default."),
+            key("cancel", SENDINGS, "What ends a goal on request; by default stop."),
+        ],
+    },
+    Object {
+        name: "feedback",
+        keys: &[
+            needed("from", Text, "The message of the machine, or the question whose answer it is."),
+            key("when", SETTING, "Only messages for which this is true."),
+            needed("fields", SETTINGS, "Fields of the feedback."),
+        ],
+    },
+    Object {
+        name: "ending",
+        keys: &[
+            needed("from", Text, "The message of the machine, or the question whose answer it is."),
+            key("when", SETTING, "Only messages for which this is true."),
+            key("reason", Text, "The field with the reason of a failure."),
+            key("result", SETTINGS, "Fields of the result."),
         ],
     },
     Object {
@@ -310,6 +360,7 @@ pub(super) const OBJECTS: &[Object] = &[
         keys: &[
             needed("on", SENDING, "The message that switches the motors on."),
             needed("off", SENDING, "The message that switches them off."),
+            key("fails", One("fails"), "Answers that are errors."),
         ],
     },
     Object {

@@ -1,5 +1,6 @@
 //! Queue of changed parameters for the tasks that use them.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use parking_lot::Mutex;
 /// value anyway.
 #[derive(Default)]
 struct Queue {
-    names: VecDeque<&'static str>,
+    names: VecDeque<Cow<'static, str>>,
     waker: Option<Waker>,
     is_closed: bool,
 }
@@ -31,7 +32,7 @@ pub(super) fn channel() -> (Listener, Changes) {
 
 impl Listener {
     /// Adds a name that is not already queued. False if the stream was dropped.
-    pub(super) fn notify(&self, name: &'static str) -> bool {
+    pub(super) fn notify(&self, name: Cow<'static, str>) -> bool {
         let mut queue = self.0.lock();
         if !queue.names.contains(&name) {
             queue.names.push_back(name);
@@ -54,9 +55,9 @@ impl Drop for Listener {
 }
 
 impl Stream for Changes {
-    type Item = &'static str;
+    type Item = Cow<'static, str>;
 
-    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<&'static str>> {
+    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Cow<'static, str>>> {
         let mut queue = self.0.lock();
         match queue.names.pop_front() {
             Some(name) => Poll::Ready(Some(name)),
@@ -79,18 +80,18 @@ mod tests {
     fn a_name_waits_once() {
         let (listener, mut changes) = channel();
         for _ in 0..1000 {
-            assert!(listener.notify("rate") && listener.notify("frame"));
+            assert!(listener.notify("rate".into()) && listener.notify("frame".into()));
         }
-        assert_eq!(changes.next().now_or_never(), Some(Some("rate")));
-        assert!(listener.notify("rate"));
+        assert_eq!(changes.next().now_or_never(), Some(Some("rate".into())));
+        assert!(listener.notify("rate".into()));
         drop(listener);
-        assert_eq!(changes.collect::<Vec<_>>().now_or_never(), Some(vec!["frame", "rate"]));
+        assert_eq!(changes.collect::<Vec<_>>().now_or_never(), Some(vec!["frame".into(), "rate".into()]));
     }
 
     #[test]
     fn adding_fails_once_the_stream_is_dropped() {
         let (listener, changes) = channel();
         drop(changes);
-        assert!(!listener.notify("rate"));
+        assert!(!listener.notify("rate".into()));
     }
 }

@@ -1,5 +1,6 @@
 //! The declaration of one parameter: its checks, and its descriptor for other nodes.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use super::{Field, type_code};
@@ -45,7 +46,7 @@ impl From<&'static [&'static str]> for Range {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declaration {
     /// Name, with dots between levels.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Default value, which also determines the type.
     pub default: ParameterValue,
     /// Allowed values.
@@ -53,13 +54,23 @@ pub struct Declaration {
     /// Fixed once the node runs.
     pub read_only: bool,
     /// Description, with the unit.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
 }
 
 impl Declaration {
     /// A parameter that is fixed once the node runs, and accepts every value of its type.
-    pub fn new<T: Field>(name: &'static str, default: &T, description: &'static str) -> Self {
-        Self { name, default: default.to_value(), range: T::ANY, read_only: true, description }
+    pub fn new<T: Field>(
+        name: impl Into<Cow<'static, str>>,
+        default: &T,
+        description: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            default: default.to_value(),
+            range: T::ANY,
+            read_only: true,
+            description: description.into(),
+        }
     }
 
     /// With bounds.
@@ -75,7 +86,7 @@ impl Declaration {
     }
 
     pub(super) fn check(&self, value: &ParameterValue) -> Result<(), String> {
-        let name = self.name;
+        let name = &self.name;
         if value.type_name() != self.default.type_name() {
             let (is, given) = (self.default.type_name(), value.type_name());
             return Err(format!("parameter '{name}' is of type {is}; a value of type {given} was given"));
@@ -122,9 +133,9 @@ impl Declaration {
 
     pub(super) fn descriptor(&self) -> ParameterDescriptor {
         let mut descriptor = ParameterDescriptor {
-            name: self.name.to_owned(),
+            name: self.name.clone().into_owned(),
             type_: type_code(&self.default),
-            description: self.description.to_owned(),
+            description: self.description.clone().into_owned(),
             read_only: self.read_only,
             ..Default::default()
         };

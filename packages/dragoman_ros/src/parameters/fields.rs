@@ -1,5 +1,6 @@
 //! Parameters as fields of a struct.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
@@ -16,6 +17,14 @@ pub trait ParameterSet: Clone + Send + Sync + 'static {
 
     /// Takes over the values of these parameters.
     fn update(&mut self, values: &Values);
+
+    /// Refuses values that do not go together, before they are taken over. Each of them has passed its declaration.
+    ///
+    /// # Errors
+    /// The reason, for the user.
+    fn check(&self, _values: &Values) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// A node that has only the parameters of every node.
@@ -29,7 +38,7 @@ impl ParameterSet for () {
 
 /// The values of a node's parameters by name, each of its declared type and range.
 #[derive(Clone, Debug, Default)]
-pub struct Values(pub(super) BTreeMap<&'static str, ParameterValue>);
+pub struct Values(pub(super) BTreeMap<Cow<'static, str>, ParameterValue>);
 
 impl Values {
     /// Copies the value of a parameter to its field.
@@ -229,7 +238,7 @@ pub const fn text(lines: &'static str) -> &'static str {
 /// assert_eq!(defaults.motion.max_velocity, 0.5);
 /// assert_eq!(defaults.timeout, Duration::from_millis(600));
 /// let declarations = defaults.declarations();
-/// let names: Vec<&str> = declarations.iter().map(|declared| declared.name).collect();
+/// let names: Vec<&str> = declarations.iter().map(|declared| &*declared.name).collect();
 /// assert_eq!(names, ["linear.max_velocity", "device_port", "rate", "timeout", "frame"]);
 /// assert_eq!(declarations[2].description, "Rate of the odometry, Hz.");
 /// assert_eq!(declarations[2].range, Range::Integer { from: 1, to: 1000 });
@@ -284,6 +293,11 @@ macro_rules! parameters {
             fn update(&mut self, values: &$crate::parameters::Values) {
                 $($crate::parameters::ParameterSet::update(&mut self.$group, values);)*
                 $(values.copy($crate::parameters!(@name $field $($name)?), &mut self.$field);)*
+            }
+
+            fn check(&self, _values: &$crate::parameters::Values) -> Result<(), String> {
+                $($crate::parameters::ParameterSet::check(&self.$group, _values)?;)*
+                Ok(())
             }
         }
     };

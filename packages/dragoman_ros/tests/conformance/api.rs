@@ -148,7 +148,7 @@ fn the_api_does_what_our_nodes_rely_on() {
     assert!(results[1].reason.contains("between 1 and 1000"), "{}", results[1].reason);
     assert!(results[2].reason.contains("not declared") && results[3].reason.contains("read-only"));
     assert_eq!(parameters.read().rate, 50.0);
-    assert_eq!(soon(changes.next()), Some("rate"));
+    assert_eq!(soon(changes.next()).as_deref(), Some("rate"));
     assert!(matches!(ParameterValue::Double(1.0).try_into(), Ok(1.0_f64)));
     let names = vec!["rate".to_owned(), "frame".to_owned()];
     let values = soon(get.request(&GetParameters::Request { names: names.clone() }).unwrap()).unwrap().values;

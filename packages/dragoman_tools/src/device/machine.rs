@@ -28,6 +28,8 @@ const MAX_GARBAGE: usize = 4096;
 const MAX_LATE: Duration = Duration::from_secs(3600);
 /// Delay before a machine that connects itself tries again.
 const RETRY: Duration = Duration::from_millis(500);
+/// Minimum time for which a connection is cut: its port is free then.
+const CUT: Duration = Duration::from_millis(50);
 /// A bus is looked at this often for what is to be sent.
 const BUS_STEP: Duration = Duration::from_millis(2);
 /// Frames received in a row before frames are sent again.
@@ -92,6 +94,9 @@ twice on|off                      say everything twice
 corrupt N                         a wrong byte in the next N messages
 garbage N                         send N bytes that are no message
 ";
+
+/// Of TCP.
+const CUT_HELP: &str = "cut [SECONDS]                     close the connection, for SECONDS";
 
 /// A time of at most [`MAX_LATE`], in seconds.
 fn short(seconds: &str) -> std::result::Result<Duration, String> {
@@ -190,6 +195,12 @@ enum Network {
     Udp(SocketAddr),
     /// It sends to this address from the beginning.
     UdpTo(SocketAddr),
+}
+
+impl Network {
+    fn is_stream(self) -> bool {
+        matches!(self, Self::Listen(_) | Self::Connect(_))
+    }
 }
 
 fn machine(options: &MachineOptions) -> Result<(Device, Place, String)> {
@@ -298,8 +309,10 @@ async fn serve<S>(
     let start = dragoman_time::now();
     let is_bus = matches!(place, Place::Can(..));
     let shared = Arc::new(Shared { device: Mutex::new(device), start, changed: Notify::new() });
+    let mut stream = None;
     let (place, running) = match place {
         Place::Network(network) => {
+            stream = Some(network).filter(|network| network.is_stream());
             (format!("{network:?}"), dragoman_time::spawn(on_network(Arc::clone(&shared), network)))
         }
         Place::Can(name, extended) => {
@@ -327,8 +340,19 @@ async fn serve<S>(
         };
         match command {
             Ok(Input::Nothing) => {}
+            Ok(Input::Help) if stream.is_some() => print(&format!("{HELP}{CUT_HELP}")),
             Ok(Input::Help) => print(HELP.trim_end()),
-            Ok(Input::Cut(_)) => eprintln!("dragoman: cut is for serial lines"),
+            Ok(Input::Cut(pause)) => match stream {
+                Some(network) => {
+                    running.abort();
+                    let shared = Arc::clone(&shared);
+                    running.set(dragoman_time::spawn(async move {
+                        dragoman_time::sleep(pause.max(CUT)).await;
+                        on_network(shared, network).await
+                    }));
+                }
+                None => eprintln!("dragoman: cut is for serial lines and TCP"),
+            },
             Ok(Input::Machine(Command::Garbage(_))) if is_bus => {
                 eprintln!("dragoman: garbage is for links of bytes; on a CAN bus, cansend sends frames");
             }
@@ -445,13 +469,10 @@ async fn on_bus(shared: Arc<Shared>, mut bus: Box<dyn Bus>, extended: bool) -> R
             }
         }
         while let Some(frame) = again.take().or_else(|| next_of_bus(&shared, extended)) {
-            match bus.send(&frame) {
-                Err(SendError::Full) => {
-                    again = Some(frame);
-                    break;
-                }
-                // Of a bus that is down they are lost.
-                Ok(()) | Err(_) => {}
+            // Of a bus that is down they are lost.
+            if let Err(SendError::Full) = bus.send(&frame) {
+                again = Some(frame);
+                break;
             }
         }
         dragoman_time::sleep(BUS_STEP).await;

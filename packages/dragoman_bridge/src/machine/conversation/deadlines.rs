@@ -21,7 +21,7 @@ impl Conversation {
         }
         if self.link == LinkState::Up {
             self.queue_periodic(now);
-            if !self.is_silent && now >= self.heard + self.plan.silence {
+            if !self.is_silent && now >= self.heard + self.timings.silence {
                 self.is_silent = true;
                 // The rest of an incomplete frame does not come any more.
                 self.cutter.reset();
@@ -66,15 +66,15 @@ impl Conversation {
     }
 
     fn not_answered(&mut self, now: Duration, queued: Queued) {
-        if queued.kind == Kind::Stop {
-            if queued.tries < self.plan.retries && self.moving.is_empty() {
+        if queued.is_stop() {
+            if queued.tries < self.timings.retries && self.moving.is_empty() {
                 self.statistics.repeated += 1;
                 self.expect_late(now, &queued, 1);
-                self.urgent.push_back((queued.prepared, queued.tries + 1));
+                self.urgent.push_back(Queued { tries: queued.tries + 1, ..queued });
                 return;
             }
         } else if queued.prepared.is_repeatable
-            && queued.tries < self.plan.retries
+            && queued.tries < self.timings.retries
             && !queued.moves
             && !self.queue.iter().any(|newer| newer.kind == queued.kind)
         {
@@ -83,13 +83,13 @@ impl Conversation {
             self.queue.push_front(Queued { tries: queued.tries + 1, ..queued });
             return;
         }
-        let copies = if queued.kind == Kind::Stop { 1 } else { queued.tries.saturating_add(1) };
+        let copies = if queued.is_stop() { 1 } else { queued.tries.saturating_add(1) };
         self.expect_late(now, &queued, copies);
         self.statistics.unanswered += 1;
         let name = self.plan.name_of(queued.prepared.message);
         match queued.kind {
-            Kind::Call(ticket) => {
-                let reason = format!("no answer to {name} within {} s", self.plan.answer.as_secs_f64());
+            Kind::Call(ticket) | Kind::Cancel(ticket) => {
+                let reason = format!("no answer to {name} within {} s", self.timings.answer.as_secs_f64());
                 self.event(Event::Failed(ticket, reason));
             }
             Kind::Start => {
@@ -108,9 +108,10 @@ impl Conversation {
     pub fn poll_timeout(&self) -> Option<Duration> {
         let open = self.open.iter().map(|open| open.deadline);
         let due = self.due.iter().copied().flatten();
-        let silence = (self.link == LinkState::Up && !self.is_silent).then(|| self.heard + self.plan.silence);
+        let silence =
+            (self.link == LinkState::Up && !self.is_silent).then(|| self.heard + self.timings.silence);
         let later = self.later_state().map(|(_, after)| self.entered + after);
-        let pace = self.next_queued().and(self.last_sent).map(|last| last + self.plan.pace);
+        let pace = self.next_queued().and(self.last_sent).map(|last| last + self.timings.pace);
         let all =
             open.chain(due).chain(self.moving.values().copied()).chain(silence).chain(later).chain(pace);
         all.chain(self.gap_end).chain(self.late.deadline()).min()

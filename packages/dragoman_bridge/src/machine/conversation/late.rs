@@ -66,7 +66,7 @@ impl Conversation {
     /// A question was not answered in time: so many answers may still come.
     pub(super) fn expect_late(&mut self, now: Duration, queued: &Queued, count: u32) {
         if let Some(kind) = self.answer_kind(queued) {
-            self.late.expect(kind, now + self.plan.answer, count);
+            self.late.expect(kind, now + self.timings.answer, count);
         }
     }
 
@@ -79,7 +79,7 @@ impl Conversation {
             }
             return false;
         };
-        let (tries, deadline, is_stop) = (open.queued.tries, open.deadline, open.queued.kind == Kind::Stop);
+        let (tries, deadline, is_stop) = (open.queued.tries, open.deadline, open.queued.is_stop());
         let Some(kind) = self.answer_kind(&open.queued) else { return false };
         if tries > 0 && !is_stop {
             // It was asked several times: each answer is one to it. The others are late for what comes next.

@@ -200,7 +200,7 @@ impl Conversation {
                 |path| reason_of(&plan.codec, message, &self.values, path),
             );
             self.event(match answered.queued.kind {
-                Kind::Call(ticket) => Event::Failed(ticket, reason),
+                Kind::Call(ticket) | Kind::Cancel(ticket) => Event::Failed(ticket, reason),
                 _ => Event::Refused(plan.name_of(answered.queued.prepared.message), reason),
             });
             if answered.queued.kind == Kind::Start {

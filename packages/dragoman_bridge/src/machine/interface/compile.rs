@@ -9,11 +9,13 @@ use dragoman_protocol::model::bridge::{self, Bridge, Quality, Sending, Setting};
 use dragoman_ros::QosProfile;
 use dragoman_types::schema::{Structure, Types};
 
-use super::{Command, Failure, Publication, Service, Subscription, Velocity, is_name};
+use super::{Command, Failure, Publication, Service, Subscription, Switch, Velocity};
 use crate::machine::mapping::{RosNames, ToRos};
 use crate::machine::outbox::Period;
-use crate::machine::outgoing::{Outgoing, named};
-use crate::machine::plan::{MOTION_TIMEOUT, NoNames, Plan, error, heard, is_sent, seconds, stands_still};
+use crate::machine::outgoing::Outgoing;
+use crate::machine::plan::{
+    MOTION_TIMEOUT, NoNames, Plan, error, heard, is_name, is_sent, seconds, stands_still,
+};
 use crate::machine::standard::{VELOCITIES, VelocityNames};
 use crate::machine::term::{MessageNames, Names, Shape, Term};
 
@@ -67,8 +69,12 @@ impl Compiler<'_> {
 
     pub(super) fn service(&self, place: &str, described: &bridge::Service) -> Result<Service, CodecError> {
         let wrong = |reason: String| error(place, reason);
-        let [request, response] =
-            self.types.service(&described.kind).map_err(|reason| wrong(reason.to_string()))?;
+        let [request, response] = self.types.service(&described.kind).map_err(|reason| {
+            let hint = dragoman_text::nearest(&described.kind, super::super::services::ON_R2R)
+                .map_or(String::new(), |kind| format!("; did you mean '{kind}'?"));
+            // A service is two types, of which the reason names one.
+            wrong(reason.to_string().replace("_Request", "") + &hint)
+        })?;
         let command = self.command(place, request, &described.command)?;
         let asked = command.outgoing.message;
         if !self.plan.is_question(asked) && (described.fails.is_some() || !described.response.is_empty()) {
@@ -77,8 +83,7 @@ impl Compiler<'_> {
                 described.command.send
             )));
         }
-        let other = self.plan.other_answer(asked);
-        let message = other.unwrap_or(MessageId { is_answer: true, ..asked });
+        let message = self.answer_of(asked);
         let constants = &self.plan.constants;
         let answer = self.plan.is_question(asked).then(|| {
             ToRos::new(
@@ -91,26 +96,52 @@ impl Compiler<'_> {
             )
             .map_err(|reason| wrong(format!("response: {reason}")))
         });
-        let fails = described.fails.as_ref().map(|fails| {
-            let mut paths = Vec::new();
-            let mut names = MessageNames::new(self.codec, message, &mut paths);
-            let when = Term::read(&fails.when, constants, &mut names)
-                .map_err(|reason| wrong(format!("fails: when: {reason}")))?;
-            let reason = fails.reason.as_deref().map(|name| self.codec.path(message, name)).transpose();
-            let reason = reason.map_err(|reason| wrong(format!("fails: reason: {reason}")))?;
-            Ok::<_, CodecError>(Failure { when, paths, reason })
-        });
+        let fails = self.failure(place, asked, described.fails.as_ref())?;
         Ok(Service {
             name: self.name(place, &described.service)?,
             kind: described.kind.clone(),
             command,
             response,
             answer: answer.transpose()?,
-            fails: fails.transpose()?,
+            fails,
         })
     }
 
-    fn command(
+    /// The message that answers a question.
+    fn answer_of(&self, asked: MessageId) -> MessageId {
+        self.plan.other_answer(asked).unwrap_or(MessageId { is_answer: true, ..asked })
+    }
+
+    /// Which answers to a question are errors.
+    pub(super) fn failure(
+        &self,
+        place: &str,
+        asked: MessageId,
+        described: Option<&bridge::Fails>,
+    ) -> Result<Option<Failure>, CodecError> {
+        let Some(fails) = described else { return Ok(None) };
+        let wrong = |reason: String| error(place, format!("fails: {reason}"));
+        if !self.plan.is_question(asked) {
+            return Err(wrong(format!("nothing answers {}", self.plan.name_of(asked))));
+        }
+        let message = self.answer_of(asked);
+        let mut paths = Vec::new();
+        let mut names = MessageNames::new(self.codec, message, &mut paths);
+        let when = Term::read(&fails.when, &self.plan.constants, &mut names)
+            .map_err(|reason| wrong(format!("when: {reason}")))?;
+        let reason = fails.reason.as_deref().map(|name| self.codec.path(message, name)).transpose();
+        let reason = reason.map_err(|reason| wrong(format!("reason: {reason}")))?;
+        Ok(Some(Failure { when, paths, reason }))
+    }
+
+    /// Whether what is sent moves the machine.
+    pub(super) fn moves(&self, sent: &bridge::Command) -> bool {
+        let message = self.codec.message_named(&sent.send);
+        let message = message.and_then(|message| self.codec.protocol().messages.get(message.number));
+        sent.moves || message.is_some_and(|message| message.role == Role::Start)
+    }
+
+    pub(super) fn command(
         &self,
         place: &str,
         structure: Arc<Structure>,
@@ -124,9 +155,7 @@ impl Compiler<'_> {
         let outgoing =
             Outgoing::new(self.codec, &sent.send, &sent.fields, &sent.limits, constants, &mut names)
                 .map_err(|reason| error(place, reason))?;
-        let message = named(self.codec, &sent.send).map_err(|reason| error(place, reason))?;
-        let role = self.codec.protocol().messages.get(message.number).map(|message| message.role);
-        let moves = sent.moves || role == Some(Role::Start);
+        let moves = self.moves(sent);
         if !moves && sent.timeout.is_some() {
             return Err(error(place, "timeout is for what moves something: moves: true"));
         }
@@ -144,7 +173,7 @@ impl Compiler<'_> {
             paths,
             outgoing,
             timeout,
-            state: self.plan.state_named(place, sent.state.as_deref())?,
+            state: self.plan.state_named(&format!("{place}: in"), sent.state.as_deref())?,
         })
     }
 
@@ -179,7 +208,10 @@ impl Compiler<'_> {
         for ((limit, name), used) in limits.iter_mut().zip(VELOCITIES).zip(used.0) {
             *limit = described.limits.get(name).copied();
             if let Some(value) = limit.filter(|value| !value.is_finite() || *value < 0.0) {
-                return Err(error(&format!("{place}: limits: {name}"), format!("{value} is not a maximum")));
+                return Err(error(
+                    &format!("{place}: limits: {name}"),
+                    format!("{value} is not a maximum: it must be 0 or more"),
+                ));
             }
             if used && limit.is_none() {
                 return Err(error(place, format!("it moves the machine: limits need a maximum of {name}")));
@@ -192,35 +224,29 @@ impl Compiler<'_> {
             outgoing,
             limits,
             timeout,
-            state: self.plan.state_named(place, described.state.as_deref())?,
+            state: self.plan.state_named(&format!("{place}: in"), described.state.as_deref())?,
         };
-        // The largest velocities must be possible, in all directions.
-        for signs in 0..8 {
-            let most = [1, 2, 4].map(|bit| if signs & bit == 0 { f64::MAX } else { f64::MIN });
-            let most = velocity.limited(most).map_err(|reason| error(place, reason))?;
-            for outgoing in &velocity.outgoing {
-                let prepared = outgoing.prepare(self.codec, &most, 0);
-                prepared.map_err(|reason| error(place, format!("at the limits: {reason}")))?;
-            }
-        }
+        velocity.check(self.codec).map_err(|reason| error(place, reason))?;
         Ok(velocity)
     }
 
-    /// The messages that switch the motors on, and off.
+    /// What switches the motors on, and off.
     pub(super) fn motor_power(
         &self,
         place: &str,
         described: &bridge::MotorPower,
-    ) -> Result<[Outgoing; 2], CodecError> {
+    ) -> Result<[Switch; 2], CodecError> {
         let one = |sending: &bridge::Sending| {
-            let new =
-                is_sent(self.codec, &sending.send).and_then(|()| stands_still(self.codec, &sending.send));
+            let send = &sending.send;
+            let new = is_sent(self.codec, send).and_then(|()| stands_still(self.codec, send));
             let new = new.and_then(|()| {
-                let no_limits = BTreeMap::new();
-                let constants = &self.plan.constants;
-                Outgoing::new(self.codec, &sending.send, &sending.fields, &no_limits, constants, &mut NoNames)
+                let (no_limits, constants) = (BTreeMap::new(), &self.plan.constants);
+                Outgoing::new(self.codec, send, &sending.fields, &no_limits, constants, &mut NoNames)
             });
-            new.map_err(|reason| error(place, reason))
+            let new = new.and_then(|outgoing| outgoing.check(self.codec).map(|()| outgoing));
+            let outgoing = new.map_err(|reason| error(place, reason))?;
+            let fails = self.failure(place, outgoing.message, described.fails.as_ref())?;
+            Ok(Switch { outgoing, fails })
         };
         Ok([one(&described.on)?, one(&described.off)?])
     }
@@ -238,7 +264,7 @@ impl Compiler<'_> {
     }
 
     /// A name of a topic or service, below the machine's unless it begins with a slash.
-    fn name(&self, place: &str, name: &str) -> Result<String, CodecError> {
+    pub(super) fn name(&self, place: &str, name: &str) -> Result<String, CodecError> {
         if name.strip_prefix('/').unwrap_or(name).split('/').all(is_name) {
             return Ok(name.to_owned());
         }

@@ -1,12 +1,8 @@
-//! What the link's task and the node's tasks share: the conversation, and where its messages go.
+//! What the link's task and the node's tasks share.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dragoman_protocol::codec::{MessageId, Values};
-use dragoman_ros::diagnostics::Refusals;
-use dragoman_ros::raw;
 use dragoman_ros::times::{self, SharedClock};
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, FutureExt};
@@ -14,14 +10,13 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::client_node::FirstAnswer;
+use super::goals::{GoalId, Reports};
+use super::inner::{Inner, Waiting};
 use crate::clock;
-use crate::machine::conversation::{Conversation, Event, Heard, OutputId, Refusal, Ticket};
-use crate::machine::interface::{Publication, Service};
-use crate::machine::outbox::Outbox;
+use crate::machine::conversation::{OutputId, Refusal};
+use crate::machine::interface::{Action, Service, Switch, Velocity};
 use crate::machine::outgoing::{Outgoing, OutgoingFrame};
-use crate::machine::plan::Plan;
-use crate::machine::standard::Standard;
+use crate::machine::plan::{Missing, Plan, Timings};
 use crate::machine::term::Lookup;
 
 /// What the link's task and the node's tasks share.
@@ -30,48 +25,61 @@ pub(crate) struct Shared {
     pub(super) wake: Notify,
     pub(super) clock: SharedClock,
     pub(super) plan: Arc<Plan>,
-}
-
-pub(super) struct Inner {
-    pub(super) conversation: Conversation,
-    pub(super) outputs: Outputs,
-    /// Why the link is not there.
-    pub(super) failure: Option<String>,
-    pub(super) is_closing: bool,
-    /// A frame is being written.
-    pub(super) is_sending: bool,
-    /// A frame that the bus did not take.
-    pub(super) again: Option<OutgoingFrame>,
-    /// Messages received when the link was opened.
-    pub(super) heard_before: u64,
-    /// Kinds of frames that were reported as no messages.
-    pub(super) reported: BTreeSet<String>,
-    /// Questions that were reported as not answered.
-    pub(super) unanswered: BTreeSet<String>,
-}
-
-/// Where messages of the machine go.
-pub(super) struct Outputs {
-    pub(super) publications: Vec<(Publication, raw::Publisher)>,
-    pub(super) standard: Standard,
-    pub(super) services: Arc<Vec<Service>>,
-    /// Requests that wait for the machine: the number of the service, and who waits.
-    pub(super) waiting: BTreeMap<Ticket, (usize, oneshot::Sender<Value>)>,
-    pub(super) first: FirstAnswer,
-    pub(super) refusals: Refusals,
-    /// Why the last message could not be published.
-    pub(super) trouble: Option<String>,
+    /// Messages whose fields need nothing but constants, beside those of the plan.
+    pub(super) constant: Vec<Outgoing>,
+    pub(super) velocity: Option<Arc<Velocity>>,
 }
 
 impl Shared {
-    fn with<R>(&self, action: impl FnOnce(Duration, &mut Inner) -> R) -> R {
+    pub(super) fn with<R>(&self, action: impl FnOnce(Duration, &mut Inner) -> R) -> R {
         let mut inner = self.inner.lock();
         action(clock::now(), &mut inner)
     }
 
+    /// As [`with`](Self::with), and publishes what came of it, without holding up commands. Only the link does this, so the
+    /// messages keep their order.
+    fn publishing<R>(&self, action: impl FnOnce(Duration, &mut Inner) -> R) -> R {
+        let (result, out) = self.with(|now, inner| {
+            let result = action(now, inner);
+            (result, std::mem::take(&mut inner.outputs.out))
+        });
+        if let Err(reason) = out.publish() {
+            self.with(|_, inner| inner.outputs.trouble = Some(reason));
+        }
+        result
+    }
+
     /// Delay before a lost link is opened again: the first, and the longest.
     pub(crate) fn reconnect(&self) -> [Duration; 2] {
-        self.plan.reconnect
+        self.with(|_, inner| inner.conversation.timings().reconnect)
+    }
+
+    /// Whether all messages that need no others are possible with these values of the constants.
+    pub(super) fn check_constants(&self, values: &[f64]) -> Result<(), String> {
+        // While this is locked nothing is computed with them.
+        self.with(|_, _inner| {
+            let (constants, codec) = (&self.plan.constants, self.plan.codec());
+            let before: Vec<f64> = constants.iter().map(|(_, value)| value).collect();
+            constants.set(values);
+            let check = |outgoing: &Outgoing| {
+                let name = self.plan.name_of(outgoing.message);
+                outgoing.check(codec).map_err(|reason| format!("{name} would not be possible: {reason}"))
+            };
+            let result = self.plan.own().chain(&self.constant).try_for_each(check);
+            let velocity = self.velocity.as_ref();
+            let result = result.and_then(|()| velocity.map_or(Ok(()), |velocity| velocity.check(codec)));
+            constants.set(&before);
+            result
+        })
+    }
+
+    /// Changes times, limits and constants, from the next message on.
+    pub(super) fn configure(&self, timings: Timings, constants: &[f64]) {
+        self.with(|_, inner| {
+            self.plan.constants.set(constants);
+            inner.conversation.set_timings(timings);
+        });
+        self.wake.notify_one();
     }
 
     pub(crate) fn connected(&self) {
@@ -107,6 +115,7 @@ impl Shared {
             inner.again = None;
             inner.conversation.handle_disconnected();
             inner.outputs.standard.reset();
+            inner.lost_goals();
             inner.handle_events();
         });
     }
@@ -130,7 +139,7 @@ impl Shared {
     /// Takes received bytes; whether there was a message.
     pub(crate) fn handle_bytes(&self, bytes: &[u8], is_datagram: bool) -> bool {
         let stamp = times::now(&self.clock);
-        self.with(|now, inner| {
+        self.publishing(|now, inner| {
             let before = inner.conversation.statistics().received;
             if is_datagram {
                 inner.conversation.handle_datagram(now, bytes);
@@ -139,7 +148,7 @@ impl Shared {
             }
             inner.handle_messages(now, stamp);
             // A machine that never pauses does not hold up what is due.
-            inner.conversation.handle_timeout(now);
+            inner.handle_timeout(now);
             inner.handle_events();
             inner.conversation.statistics().received > before
         })
@@ -148,17 +157,17 @@ impl Shared {
     /// Takes a frame of a CAN bus, whose message has one of these codes.
     pub(crate) fn handle_frame(&self, mut codes: impl Iterator<Item = u64>, data: &[u8]) {
         let stamp = times::now(&self.clock);
-        self.with(|now, inner| {
+        self.publishing(|now, inner| {
             if let Some(heard) = codes.find_map(|code| inner.conversation.handle_frame(now, code, data)) {
-                inner.heard(heard, stamp);
+                inner.heard(now, heard, stamp);
             }
         });
     }
 
     pub(crate) fn handle_timeout(&self) {
         let stamp = times::now(&self.clock);
-        self.with(|now, inner| {
-            inner.conversation.handle_timeout(now);
+        self.publishing(|now, inner| {
+            inner.handle_timeout(now);
             // A silence may be the end of a frame.
             inner.handle_messages(now, stamp);
             inner.handle_events();
@@ -170,7 +179,9 @@ impl Shared {
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Duration> {
-        self.with(|_, inner| inner.conversation.poll_timeout())
+        self.with(|_, inner| {
+            inner.conversation.poll_timeout().into_iter().chain(inner.outputs.goals.poll_timeout()).min()
+        })
     }
 
     /// Resolves when there is something to send.
@@ -250,7 +261,7 @@ impl Shared {
             let prepared = inner.conversation.prepare(&command.outgoing, &command.lookup(request))?;
             let ticket = inner.conversation.ask(now, prepared, command.timeout, command.state)?;
             let (sender, response) = oneshot::channel();
-            inner.outputs.waiting.insert(ticket, (number, sender));
+            inner.outputs.waiting.insert(ticket, Waiting::Service(number, sender));
             Ok::<_, Refusal>(response)
         });
         match asked {
@@ -266,107 +277,54 @@ impl Shared {
             }
         }
     }
-}
 
-impl Inner {
-    /// Whether commands are possible, in this state if it is given.
-    fn admit(&self, state: Option<usize>) -> Result<(), Refusal> {
-        if self.is_closing { Err(Refusal::NotConnected) } else { self.conversation.admit(state) }
-    }
-
-    fn handle_messages(&mut self, now: Duration, stamp: Duration) {
-        while let Some(heard) = self.conversation.next_message(now) {
-            self.heard(heard, stamp);
+    /// Switches something; resolves when the machine has answered, or when the message is sent if nothing answers it.
+    pub(super) fn switch(&self, switch: &Arc<Switch>) -> BoxFuture<'static, Result<(), String>> {
+        let asked = self.with(|now, inner| {
+            inner.admit(None)?;
+            let prepared = inner.conversation.prepare(&switch.outgoing, &Missing)?;
+            let ticket = inner.conversation.ask(now, prepared, None, None)?;
+            let (sender, outcome) = oneshot::channel();
+            inner.outputs.waiting.insert(ticket, Waiting::Switch(Arc::clone(switch), sender));
+            Ok::<_, Refusal>(outcome)
+        });
+        self.wake.notify_one();
+        match asked {
+            Ok(outcome) => outcome
+                .map(|outcome| outcome.unwrap_or_else(|_| Err("the machine's node has ended".to_owned())))
+                .boxed(),
+            Err(refusal) => futures::future::ready(Err(refusal.to_string())).boxed(),
         }
     }
 
-    /// A message of the machine.
-    fn heard(&mut self, Heard { message, ticket }: Heard, stamp: Duration) {
-        let Self { conversation, outputs, .. } = self;
-        outputs.first.arrived();
-        let plan = Arc::clone(conversation.plan());
-        let values = conversation.values();
-        if let Some((number, sender)) = ticket.and_then(|ticket| outputs.waiting.remove(&ticket))
-            && let Some(service) = outputs.services.get(number)
-        {
-            // Who has asked may be gone.
-            let _ = sender.send(service.answered(plan.codec(), Some((message, values))));
-        }
-        if let Err(reason) = outputs.publish(&plan, message, values, stamp) {
-            conversation.note_no_value();
-            outputs.trouble = Some(reason);
-        }
-        self.handle_events();
+    /// Whether a goal is possible now.
+    pub(super) fn check_goal(&self, action: &Action, goal: &Value) -> Result<(), String> {
+        let checked = self.with(|_, inner| {
+            inner.admit(action.command.state)?;
+            inner.conversation.prepare(&action.command.outgoing, &action.command.lookup(goal)).map(|_| ())
+        });
+        checked.map_err(|refusal| {
+            self.with(|_, inner| inner.outputs.refusals.note(&format_args!("{}: {refusal}", action.name)));
+            refusal.to_string()
+        })
     }
 
-    fn handle_events(&mut self) {
-        while let Some(event) = self.conversation.poll_event() {
-            match event {
-                Event::Ready => tracing::debug!("the start is over"),
-                Event::Sent(ticket) => {
-                    let codec = Arc::clone(self.conversation.plan().codec());
-                    self.outputs.respond(ticket, |service| service.answered(&codec, None));
-                }
-                Event::Failed(ticket, reason) => {
-                    self.outputs.respond(ticket, |service| service.response(Err(reason)));
-                }
-                Event::NotAnswered(name) => {
-                    // Each question once per link: a machine that is off answers none of them.
-                    if self.unanswered.insert(name.clone()) {
-                        tracing::warn!(question = name, "the machine does not answer");
-                    }
-                }
-                Event::Refused(name, reason) => {
-                    tracing::warn!(question = name, reason, "the machine refuses");
-                }
-                Event::Expired => tracing::warn!("command timed out; stopping the machine"),
-                Event::Silent => {
-                    tracing::warn!("the machine is silent");
-                    // It may have been off: its counters begin again then.
-                    self.outputs.standard.reset();
-                }
-                Event::Heard => tracing::info!("the machine is heard again"),
-                Event::State { name, is_fault: true } => {
-                    tracing::warn!(state = name, "the machine has a fault")
-                }
-                Event::State { name, .. } => {
-                    tracing::info!(state = name, "the state of the machine has changed")
-                }
-            }
-        }
-    }
-}
-
-impl Outputs {
-    fn respond(&mut self, ticket: Ticket, response: impl FnOnce(&Service) -> Value) {
-        if let Some((number, sender)) = self.waiting.remove(&ticket)
-            && let Some(service) = self.services.get(number)
-        {
-            let _ = sender.send(response(service));
-        }
+    /// Sends a goal.
+    pub(super) fn start_goal(&self, number: usize, goal: &Value) -> Result<Reports, Refusal> {
+        let started = self.with(|now, inner| {
+            inner.admit(None)?;
+            inner.outputs.goals.start(&mut inner.conversation, now, number, goal)
+        });
+        self.wake.notify_one();
+        started
     }
 
-    fn publish(
-        &mut self,
-        plan: &Plan,
-        message: MessageId,
-        values: &Values,
-        stamp: Duration,
-    ) -> Result<(), String> {
-        let codec = plan.codec();
-        let mut out = Outbox::default();
-        let mut result = self.standard.publish(codec, message, values, stamp, &mut out);
-        let due = |one: &Publication| one.from == message && one.period.is_over(stamp);
-        for (publication, publisher) in self.publications.iter_mut().filter(|(one, _)| due(one)) {
-            match publication.to.message(codec, message, values, stamp) {
-                Ok(Some(data)) => {
-                    out.send_raw(&publication.topic, publisher, data);
-                    publication.period.begins(stamp);
-                }
-                Ok(None) => {}
-                Err(reason) => result = result.and(Err(format!("{}: {reason}", publication.topic))),
-            }
-        }
-        result.and(out.publish())
+    /// Ends a goal on request.
+    pub(super) fn cancel_goal(&self, id: GoalId) {
+        self.with(|_, inner| {
+            inner.outputs.goals.cancel(&mut inner.conversation, id);
+            inner.handle_events();
+        });
+        self.wake.notify_one();
     }
 }

@@ -6,7 +6,7 @@ use dragoman_protocol::codec::{Codec, CodecError, MessageId};
 use dragoman_protocol::model::Side;
 use dragoman_protocol::model::bridge::{Serve, Setting, Settings};
 
-use super::names::StateNames;
+use super::names::{StateLookup, StateNames};
 use super::{MotionTarget, Periodic, Reaction, Reply, StateMotion, is_echo};
 use crate::machine::outgoing::{Outgoing, is_range, named};
 use crate::machine::plan::{error, seconds};
@@ -46,7 +46,10 @@ impl Compiler<'_> {
             if let Some([low, high]) =
                 described.range.filter(|[low, high]| !is_range(*low, *high) || low == high)
             {
-                return Err(error(&place, format!("[{low}, {high}] is not a range")));
+                return Err(error(
+                    &place,
+                    format!("range: [{low}, {high}] is not a range: the lowest value comes first"),
+                ));
             }
             changes.push(StateMotion {
                 value: self.value(&place, &described.value)?,
@@ -66,6 +69,7 @@ impl Compiler<'_> {
     }
 
     pub(super) fn every(&self, place: &str, serve: &Serve) -> Result<Vec<Periodic>, CodecError> {
+        let state: Vec<f64> = serve.state.values().copied().collect();
         let mut every = Vec::new();
         for described in &serve.every {
             let place = format!("{place}: every: send {}", described.send);
@@ -77,6 +81,11 @@ impl Compiler<'_> {
             }
             let when = described.when.as_ref();
             let when = when.map(|when| self.term(&format!("{place}: when"), when)).transpose()?;
+            let lookup = StateLookup { state: &state, message: None };
+            if when.as_ref().is_none_or(|when| when.is_true(&lookup)) {
+                // A value that does not fit is found now, not when it is sent.
+                outgoing.prepare(self.codec, &lookup, 0).map_err(|reason| error(&place, reason))?;
+            }
             every.push(Periodic { outgoing, period, due: period, when });
         }
         Ok(every)
@@ -114,13 +123,26 @@ impl Compiler<'_> {
             let place = format!("{place}: on: receive {}", described.receive);
             let wrong = |reason: String| error(&place, reason);
             let receive = named(self.codec, &described.receive).map_err(wrong)?;
+            let by_machine = self.codec.protocol().messages.get(receive.number);
+            if by_machine.is_some_and(|message| message.from == Side::Server) {
+                return Err(error(&place, "this is what the machine sends: it never receives it"));
+            }
+            if described.silent && (!described.answer.is_empty() || described.recorded.is_some()) {
+                return Err(error(
+                    &place,
+                    "silent: nothing is answered, so there is neither answer nor recorded",
+                ));
+            }
+            if described.recorded.is_some() && !described.answer.is_empty() {
+                return Err(error(&place, "recorded is the whole answer: leave out answer, or recorded"));
+            }
             let mut paths = Vec::new();
             let mut names = StateNames {
                 states: self.names,
                 fields: Some(MessageNames::new(self.codec, receive, &mut paths)),
             };
             let when = described.when.as_ref().map(|when| Term::read(when, self.constants, &mut names));
-            let when = when.transpose().map_err(|reason| error(&place, reason))?;
+            let when = when.transpose().map_err(|reason| error(&place, format!("when: {reason}")))?;
             let mut set = Vec::new();
             for (value, setting) in &described.set {
                 let term = Term::read(setting, self.constants, &mut names);

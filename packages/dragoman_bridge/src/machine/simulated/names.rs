@@ -25,9 +25,19 @@ impl Names for StateNames<'_> {
         }
         let hint = dragoman_text::hint(name, self.states.iter().map(String::as_str));
         Err(match field {
-            Some(Err(reason)) => format!("there is no value {name}; {reason}"),
+            Some(Err(reason)) if reason.contains("did you mean") => reason,
+            Some(Err(_)) => format!("{name} is neither a value of state nor a field of the message{hint}"),
             _ => format!("there is no value {name}{hint}"),
         })
+    }
+
+    fn code(&self, name: &str, value: &str) -> Result<i64, String> {
+        match self.fields.as_ref().filter(|fields| fields.has(name)) {
+            Some(fields) => fields.code(name, value),
+            None => Err(format!(
+                "{name} is a value of state: only fields of messages have names for their values"
+            )),
+        }
     }
 }
 

@@ -69,18 +69,16 @@ fn a_position_that_begins_again_goes_on_in_ros() {
 
 #[test]
 fn a_connection_of_before_is_closed_first_and_a_reset_robot_connected_again() {
-    let mut robot = operator(&[("phase", 4.0), ("age", 9.0)]);
-    until("the handshake", || {
+    let robot = operator(&[("phase", 4.0), ("age", 9.0)]);
+    let is_connected = || {
         sleep(STEP);
         (robot.value("phase"), robot.value("motors")) == (4.0, 1.0)
-    });
+    };
+    until("the handshake", is_connected);
     // Someone presses its reset button.
     robot.device.send("set phase 0");
     robot.device.send("set motors 0");
-    until("the handshake", || {
-        sleep(STEP);
-        (robot.value("phase"), robot.value("motors")) == (4.0, 1.0)
-    });
+    until("another handshake", is_connected);
     // The heartbeat keeps the watchdog away.
     for _ in 0..20 {
         sleep(STEP);

@@ -14,7 +14,7 @@ impl Compiler<'_> {
         field: &Field,
         siblings: &[Field],
         base: &Base,
-        context: Context,
+        context: Context<'_>,
     ) -> Result<NumberStep, String> {
         // A computed field has no bytes between those of its neighbours.
         let before = siblings.iter().take_while(|one| one.name != field.name);
@@ -39,8 +39,10 @@ impl Compiler<'_> {
                 );
             }
             (Some(FieldRole::Checksum), _) => Role::Checksum(self.sum(field, size, siblings, context)?),
-            (Some(FieldRole::Computed), _) => Role::Computed(self.expression_of(field)?),
-            (_, Some(_)) if field.expression().is_some() => Role::Expression(self.expression_of(field)?),
+            (Some(FieldRole::Computed), _) => Role::Computed(self.expression_of(field, context)?),
+            (_, Some(_)) if field.expression().is_some() => {
+                Role::Expression(self.expression_of(field, context)?)
+            }
             (_, Some(value)) => {
                 Role::Constant(whole(value).ok_or_else(|| format!("{value} is not a whole number"))?)
             }
@@ -78,12 +80,22 @@ impl Compiler<'_> {
         })
     }
 
-    fn expression_of(&self, field: &Field) -> Result<crate::expression::Expression, String> {
+    fn expression_of(
+        &self,
+        field: &Field,
+        context: Context<'_>,
+    ) -> Result<crate::expression::Expression, String> {
         let text = field.expression().unwrap_or_default();
-        self.expression(text).map_err(|reason| format!("value: {reason}"))
+        self.expression(text, context).map_err(|reason| format!("value: {reason}"))
     }
 
-    fn sum(&self, field: &Field, size: usize, siblings: &[Field], context: Context) -> Result<Sum, String> {
+    fn sum(
+        &self,
+        field: &Field,
+        size: usize,
+        siblings: &[Field],
+        context: Context<'_>,
+    ) -> Result<Sum, String> {
         let over = field.over.as_ref();
         let name = |one: Option<&String>| one.map(|name| self.place_of(name, context)).transpose();
         let to = over.and_then(|over| over.to.as_ref());
@@ -102,7 +114,7 @@ impl Compiler<'_> {
     }
 
     /// A field of the message, or of the frame.
-    fn place_of(&self, name: &str, context: Context) -> Result<usize, String> {
+    fn place_of(&self, name: &str, context: Context<'_>) -> Result<usize, String> {
         let here = self.place(context.is_frame, name).or_else(|| self.place(true, name));
         here.ok_or_else(|| format!("over: there is no field {name}"))
     }
@@ -131,11 +143,7 @@ fn mask(field: &Field, size: usize) -> u64 {
 
 fn checksum(name: Option<&str>) -> Result<Checksum, String> {
     let name = name.unwrap_or_default();
-    let names: Vec<String> = Checksum::names().collect();
-    Checksum::named(name).ok_or_else(|| {
-        let hint = dragoman_text::hint(name, names.iter().map(String::as_str));
-        format!("'{name}' is not a known check sum{hint}")
-    })
+    Checksum::named(name).ok_or_else(|| Checksum::unknown(name))
 }
 
 /// The bits of a number; those of two neighbours are in the same one if they come in order.

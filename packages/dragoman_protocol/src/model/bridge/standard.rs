@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Sending, Sendings, Setting, Settings};
+use super::{Fails, Sending, Sendings, Setting, Settings};
 
 /// Velocity commands of a mobile base: `geometry_msgs/msg/Twist` or `TwistStamped` on `cmd_vel`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -268,8 +268,11 @@ fn imu_link() -> String {
 /// Motors that are switched on and off, by the service `set_motor_power`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names of some fields say it")]
 pub struct MotorPower {
     pub on: Sending,
     pub off: Sending,
+    /// Answers that are errors.
+    #[serde(default)]
+    pub fails: Option<Fails>,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 
-use super::{Setting, Settings};
+use super::{Endings, Feedback, Sendings, Setting, Settings};
 
 /// Quality of service of a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -131,6 +131,26 @@ commands! {
         response: Settings => default,
         /// Answers that are errors.
         fails: Option<Fails> => default,
+    }
+
+    /// An action whose goals the machine carries out.
+    Action, "Action" {
+        /// Its name, below that of the machine.
+        action: String,
+        /// Its type.
+        kind: String => rename = "type",
+        /// Answers to the goal's message with which the machine refuses it.
+        fails: Option<Fails> => default,
+        /// What it publishes meanwhile.
+        feedback: Option<Feedback> => default,
+        /// With what it has succeeded.
+        done: Endings,
+        /// With what it has failed.
+        failed: Endings => default,
+        /// Time after sending the goal before which no message ends it, s: it may still say what was before.
+        settle: f64 => default,
+        /// Messages that end it on request; by default those that stop the machine.
+        cancel: Sendings => default,
     }
 }
 

@@ -64,12 +64,19 @@ impl Protocol {
         let is_size = |field: &Field| {
             field.is == Some(FieldRole::Size) && self.frame.fields.iter().any(|one| std::ptr::eq(one, field))
         };
-        let read = Expression::read(text, &|name| {
+        let field = |name: &str| {
             let found = known.iter().find(|one| one.name == name);
             let why_not = match found {
                 None => {
                     let names = known.iter().map(|one| one.name.as_str());
-                    Some(format!("no field {name} comes before it{}", dragoman_text::hint(name, names)))
+                    let named = known.iter().find(|one| self.code_of(Some(one), name).is_ok());
+                    let hint = match named {
+                        Some(field) => {
+                            format!("; the name of a value is in quotes: {} == '{name}'", field.name)
+                        }
+                        None => dragoman_text::hint(name, names),
+                    };
+                    Some(format!("no field {name} comes before it{hint}"))
                 }
                 Some(field) if is_size(field) || field.is == Some(FieldRole::Checksum) => {
                     Some(format!("{name} is known only when the message is complete"))
@@ -79,7 +86,10 @@ impl Protocol {
             let is_known = why_not.is_none();
             *reason.borrow_mut() = why_not;
             is_known.then_some(0)
-        });
+        };
+        let code =
+            |name: &str, value: &str| self.code_of(known.iter().find(|one| one.name == name).copied(), value);
+        let read = Expression::read_with_codes(text, &field, &code);
         read.map(|_| ()).map_err(|error| {
             // The description has = in front.
             let reason = reason.into_inner().unwrap_or(error.reason);
