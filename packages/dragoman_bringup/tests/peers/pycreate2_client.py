@@ -18,7 +18,9 @@ def main(port):
     after = robot.get_sensors()
     for name in ['open_interface_mode', 'velocity_left', 'velocity_right', 'voltage', 'battery_capacity', 'cliff_front_left']:
         print(f'{name}:', getattr(after, name))
-    print('bump_left:', after.bumps_wheeldrops.bump_left)
+    # Its names of both are exchanged: bit 0 is the right one.
+    print('bump_left:', after.bumps_wheeldrops.bump_right)
+    print('bump_right:', after.bumps_wheeldrops.bump_left)
     for wheel in ['left', 'right']:
         counts = [getattr(one, f'encoder_counts_{wheel}') for one in (before, after)]
         print(f'counts_{wheel}:', (counts[1] - counts[0]) % 65536)
