@@ -106,8 +106,7 @@ impl Meaning for RangeTopic {
         };
         let mut one = Range::default();
         one.header.stamp = Clock::to_builtin_time(&now);
-        let kind = if self.infrared { Range::INFRARED } else { Range::ULTRASOUND };
-        one.radiation_type = kind as u8;
+        one.radiation_type = if self.infrared { Range::INFRARED as u8 } else { Range::ULTRASOUND as u8 };
         one.field_of_view = needed("field_of_view", &self.field_of_view, lookup)? as f32;
         one.min_range = needed("range_min", &self.range_min, lookup)? as f32;
         one.max_range = needed("range_max", &self.range_max, lookup)? as f32;
