@@ -59,6 +59,12 @@ impl Reader<'_> {
     fn optional(&mut self, name: &str, setting: Option<&Setting>) -> Result<Option<Term>, CodecError> {
         setting.map(|setting| self.term(name, setting)).transpose()
     }
+
+    /// A field, which may be a list.
+    fn field(&self, name: &str, field: &str) -> Result<Path, CodecError> {
+        let path = self.codec.path(self.message, field);
+        path.map_err(|reason| error(&format!("{}: {name}", self.place), reason))
+    }
 }
 
 /// A topic with a standard meaning.

@@ -9,7 +9,6 @@ use dragoman_ros::{Clock, Node, Publisher, QosProfile};
 
 use super::{Meaning, Reader, needed};
 use crate::machine::outbox::Outbox;
-use crate::machine::plan::error;
 use crate::machine::term::{Message, Term};
 
 pub(super) struct ScanTopic {
@@ -31,20 +30,15 @@ pub(super) struct ScanTopic {
 
 impl ScanTopic {
     pub(super) fn new(described: &bridge::LaserScan, mut reader: Reader<'_>) -> Result<Self, CodecError> {
-        let Reader { codec, message, place, .. } = reader;
-        let list = |name: &str, field: &str| {
-            let path = codec.path(message, field);
-            path.map_err(|reason| error(&format!("{place}: {name}"), reason))
-        };
         Ok(Self {
-            message,
-            ranges: list("ranges", &described.ranges)?,
+            message: reader.message,
+            ranges: reader.field("ranges", &described.ranges)?,
             scale: reader.optional("scale", described.scale.as_ref())?,
             valid_from: reader.optional("valid_from", described.valid_from.as_ref())?,
             intensities: described
                 .intensities
                 .as_deref()
-                .map(|field| list("intensities", field))
+                .map(|field| reader.field("intensities", field))
                 .transpose()?,
             angle_min: reader.term("angle_min", &described.angle_min)?,
             angle_increment: reader.term("angle_increment", &described.angle_increment)?,

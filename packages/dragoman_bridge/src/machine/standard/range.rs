@@ -28,18 +28,13 @@ pub(super) struct RangeTopic {
 
 impl RangeTopic {
     pub(super) fn new(described: &bridge::Range, mut reader: Reader<'_>) -> Result<Self, CodecError> {
-        let Reader { codec, message, place, .. } = reader;
-        let list = |name: &str, field: &str| {
-            let path = codec.path(message, field);
-            path.map_err(|reason| error(&format!("{place}: {name}"), reason))
-        };
-        let ranges = list("ranges", &described.ranges)?;
-        let numbers = described.numbers.as_deref().map(|field| list("numbers", field)).transpose()?;
+        let ranges = reader.field("ranges", &described.ranges)?;
+        let numbers = described.numbers.as_deref().map(|field| reader.field("numbers", field)).transpose()?;
         if numbers.as_ref().is_some_and(|numbers| numbers.is_list != ranges.is_list) {
-            return Err(error(place, "ranges and numbers must both be lists, or both none"));
+            return Err(error(reader.place, "ranges and numbers must both be lists, or both none"));
         }
         Ok(Self {
-            message,
+            message: reader.message,
             ranges,
             numbers,
             range_min: reader.term("range_min", &described.range_min)?,
